@@ -1,0 +1,397 @@
+//! The catalogue of error codes, the error that a request ends with, and the problem that a boot ends with.
+//!
+//! Owns every status and every code that leaves the server (contract: "Error object", "Errors").
+//! It knows nothing of requests, storage or HTTP.
+
+use serde_json::{Map, Value, json};
+use std::fmt;
+
+/// What status a code answers with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Always this one.
+    Fixed(u16),
+    /// 401 for a stranger, 403 for somebody who is known (contract: "Authentication", 10).
+    Denied,
+}
+
+macro_rules! catalogue {
+    ($($variant:ident = $code:literal, $status:expr, $message:literal;)*) => {
+        /// Every code that the server can answer, one variant each.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Code { $(#[doc = $code] $variant,)* }
+
+        impl Code {
+            /// The whole catalogue, in declaration order.
+            pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
+
+            /// The machine code as clients read it.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$variant => $code,)* }
+            }
+
+            /// The status rule of the code.
+            pub fn status(self) -> Status {
+                use Status::{Denied, Fixed};
+                match self { $(Code::$variant => { let s: Status = $status; let _ = (Denied, Fixed(0)); s })* }
+            }
+
+            /// The sentence that is sent unless the place that fails knows a better one.
+            pub fn message(self) -> &'static str {
+                match self { $(Code::$variant => $message,)* }
+            }
+
+            /// The code of this machine name, for declarations that name one.
+            pub fn parse(name: &str) -> Option<Code> {
+                match name { $($code => Some(Code::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+catalogue! {
+    MissingParam = "rest_missing_callback_param", Fixed(400), "Required parameters are absent.";
+    InvalidParam = "rest_invalid_param", Fixed(400), "Some parameters do not fit their definition.";
+    InvalidJson = "rest_invalid_json", Fixed(400), "The body is announced as JSON but cannot be read as JSON.";
+    NoRoute = "rest_no_route", Fixed(404), "No route answers this address with this method.";
+    Forbidden = "rest_forbidden", Denied, "You may not do this.";
+    ForbiddenContext = "rest_forbidden_context", Denied, "The edit context is not open to you here.";
+    ForbiddenParam = "rest_forbidden_param", Denied, "You may not use this parameter with this value.";
+    ForbiddenStatus = "rest_forbidden_status", Denied, "You may not ask for this status.";
+    ForbiddenOrderby = "rest_forbidden_orderby", Denied, "You may not sort by this value.";
+    ForbiddenWho = "rest_forbidden_who", Denied, "You may not list authors this way.";
+    NotLoggedIn = "rest_not_logged_in", Fixed(401), "Nobody is logged in.";
+    CannotView = "rest_cannot_view", Denied, "You may not see this.";
+    CannotRead = "rest_cannot_read", Denied, "You may not read this.";
+    CannotReadPost = "rest_cannot_read_post", Denied, "You may not read the record that this belongs to.";
+    CannotCreate = "rest_cannot_create", Denied, "You may not create this kind of record.";
+    CannotEdit = "rest_cannot_edit", Denied, "You may not edit this record.";
+    CannotUpdate = "rest_cannot_update", Denied, "You may not update this.";
+    CannotDelete = "rest_cannot_delete", Denied, "You may not delete this.";
+    CannotEditOthers = "rest_cannot_edit_others", Denied, "You may not act in another author's name.";
+    CannotPublish = "rest_cannot_publish", Denied, "You may not publish this kind of record.";
+    CannotAssignSticky = "rest_cannot_assign_sticky", Denied, "You may not make records sticky.";
+    CannotAssignTerm = "rest_cannot_assign_term", Denied, "You may not assign one of these terms.";
+    CannotManageTemplates = "rest_cannot_manage_templates", Denied, "You may not manage templates.";
+    CannotReadThemes = "rest_cannot_view_active_theme", Denied, "You may not see the active theme.";
+    CannotViewThemes = "rest_cannot_view_themes", Denied, "You may not see the themes.";
+    CannotReadTypes = "rest_cannot_read_type", Denied, "You may not see this type.";
+    UserCannotView = "rest_user_cannot_view", Denied, "You may not see this user.";
+    CannotCreateUser = "rest_cannot_create_user", Denied, "You may not create users.";
+    CannotEditRoles = "rest_cannot_edit_roles", Denied, "You may not change the roles of this user.";
+    UserCannotDelete = "rest_user_cannot_delete", Denied, "You may not delete this user.";
+    UserInvalidId = "rest_user_invalid_id", Fixed(404), "There is no user with this id.";
+    UserInvalidRole = "rest_user_invalid_role", Fixed(400), "There is no such role, or you may not give it.";
+    UserExists = "rest_user_exists", Fixed(400), "The user exists already.";
+    UserInvalidReassign = "rest_user_invalid_reassign", Fixed(400), "The user who would take over the content does not exist.";
+    UserInvalidEmail = "rest_user_invalid_email", Fixed(400), "Another user has this e-mail address.";
+    UserInvalidUsername = "rest_user_invalid_username", Fixed(400), "Logins hold letters, digits, spaces and . - _ @ only, and some names are reserved.";
+    UserInvalidArgument = "rest_user_invalid_argument", Fixed(400), "The login name of a user cannot be changed.";
+    UserInvalidSlug = "rest_user_invalid_slug", Fixed(400), "Another user has this slug.";
+    UserInvalidPassword = "rest_user_invalid_password", Fixed(400), "Passwords may not be empty or hold a backslash.";
+    ExistingUserLogin = "existing_user_login", Fixed(500), "Another user has this login.";
+    ExistingUserEmail = "existing_user_email", Fixed(500), "Another user has this e-mail address already.";
+    EmptyUsername = "empty_username", Fixed(401), "The user name is empty.";
+    EmptyPassword = "empty_password", Fixed(401), "The password is empty.";
+    LastAdministrator = "rest_last_administrator", Fixed(409), "The last administrator stays.";
+    PostInvalidId = "rest_post_invalid_id", Fixed(404), "There is no such record.";
+    PostInvalidParent = "rest_post_invalid_parent", Fixed(404), "The parent record does not exist.";
+    PostInvalidPageNumber = "rest_post_invalid_page_number", Fixed(400), "There are fewer pages than that.";
+    PostIncorrectPassword = "rest_post_incorrect_password", Fixed(403), "This is not the password of the record.";
+    PostExists = "rest_post_exists", Fixed(400), "A record that exists cannot be created.";
+    InvalidField = "rest_invalid_field", Fixed(400), "These fields cannot be combined.";
+    InvalidAuthor = "rest_invalid_author", Fixed(400), "There is no such author.";
+    InvalidFeaturedMedia = "rest_invalid_featured_media", Fixed(400), "There is no such media file.";
+    InvalidTemplate = "rest_invalid_template", Fixed(400), "There is no such template.";
+    InvalidDate = "rest_invalid_date", Fixed(400), "The date cannot be understood.";
+    EmptyContent = "empty_content", Fixed(400), "Title, content and excerpt are all empty.";
+    OrderbyIncludeMissing = "rest_orderby_include_missing_include", Fixed(400), "Sorting by include needs include.";
+    NoSearchTerm = "rest_no_search_term_defined", Fixed(400), "Sorting by relevance needs a search.";
+    AlreadyTrashed = "rest_already_trashed", Fixed(410), "The record is in the trash already.";
+    TrashNotSupported = "rest_trash_not_supported", Fixed(501), "This cannot go to the trash; delete it with force=true.";
+    CannotDeleteStored = "rest_cannot_delete_stored", Fixed(500), "The record could not be deleted.";
+    TermInvalid = "rest_term_invalid", Fixed(404), "There is no such term.";
+    TermInvalidId = "rest_term_invalid_id", Fixed(400), "There is no such term.";
+    TermExists = "term_exists", Fixed(400), "A term with this name and parent exists already.";
+    DuplicateTermSlug = "duplicate_term_slug", Fixed(500), "Another term has this slug.";
+    EmptyTermName = "empty_term_name", Fixed(500), "A term needs a name.";
+    TaxonomyInvalid = "rest_taxonomy_invalid", Fixed(404), "There is no such taxonomy.";
+    TaxonomyNotHierarchical = "rest_taxonomy_not_hierarchical", Fixed(400), "Terms of this taxonomy have no parents.";
+    TypeInvalid = "rest_type_invalid", Fixed(404), "There is no such type.";
+    StatusInvalid = "rest_status_invalid", Fixed(404), "There is no such status.";
+    ThemeNotFound = "rest_theme_not_found", Fixed(404), "There is no such theme.";
+    CommentInvalidId = "rest_comment_invalid_id", Fixed(404), "There is no such comment.";
+    CommentInvalidPostId = "rest_comment_invalid_post_id", Fixed(403), "A comment needs a post.";
+    CommentInvalidType = "rest_invalid_comment_type", Fixed(400), "A comment of this type cannot be created.";
+    CommentInvalidAuthor = "rest_comment_invalid_author", Denied, "You may not set the author of a comment.";
+    CommentInvalidAuthorIp = "rest_comment_invalid_author_ip", Denied, "You may not set the address of a comment's author.";
+    CommentInvalidStatus = "rest_comment_invalid_status", Denied, "You may not set the status of a comment.";
+    CommentInvalidKarma = "rest_comment_invalid_karma", Denied, "You may not set the karma of a comment.";
+    CommentLoginRequired = "rest_comment_login_required", Fixed(401), "Commenting needs a login here.";
+    CommentClosed = "rest_comment_closed", Fixed(403), "Comments are closed.";
+    CommentDraftPost = "rest_comment_draft_post", Fixed(403), "Unpublished records take no comments.";
+    CommentTrashPost = "rest_comment_trash_post", Fixed(403), "Records in the trash take no comments.";
+    CommentNotSupported = "rest_comment_not_supported_post_type", Fixed(403), "This kind of record takes no comments.";
+    CommentAuthorRequired = "rest_comment_author_data_required", Fixed(400), "A comment needs its author's name and e-mail address.";
+    CommentContentInvalid = "rest_comment_content_invalid", Fixed(400), "A comment needs text.";
+    CommentAuthorInvalid = "rest_comment_author_invalid", Fixed(400), "There is no such author.";
+    CommentDuplicate = "comment_duplicate", Fixed(409), "The same comment is there already.";
+    CommentFlood = "comment_flood", Fixed(400), "Comments come too fast; wait a little.";
+    CommentFailedEdit = "rest_comment_failed_edit", Fixed(500), "The comment could not be changed.";
+    CommentAuthorTooLong = "comment_author_column_length", Fixed(400), "The author's name is too long.";
+    CommentEmailTooLong = "comment_author_email_column_length", Fixed(400), "The author's e-mail address is too long.";
+    CommentUrlTooLong = "comment_author_url_column_length", Fixed(400), "The author's address is too long.";
+    CommentContentTooLong = "comment_content_column_length", Fixed(400), "The comment is too long.";
+    RevisionInvalidId = "rest_post_invalid_revision_id", Fixed(404), "There is no such revision.";
+    RevisionParentMismatch = "rest_revision_parent_id_mismatch", Fixed(404), "The revision belongs to another record.";
+    RevisionInvalidPageNumber = "rest_revision_invalid_page_number", Fixed(400), "There are fewer pages than that.";
+    RevisionInvalidOffset = "rest_revision_invalid_offset_number", Fixed(400), "There are fewer revisions than that.";
+    NoAutosave = "rest_post_no_autosave", Fixed(404), "There is no autosave of this record.";
+    BatchNotAllowed = "rest_batch_not_allowed", Fixed(400), "This route takes no part in batches.";
+    BatchNested = "rest_batch_nested", Fixed(400), "A batch cannot hold a batch.";
+    InvalidPath = "parse_path_failed", Fixed(400), "The path of this part cannot be read.";
+    CannotListAppPasswords = "rest_cannot_list_application_passwords", Denied, "You may not list these application passwords.";
+    CannotReadAppPassword = "rest_cannot_read_application_password", Denied, "You may not read this application password.";
+    CannotCreateAppPasswords = "rest_cannot_create_application_passwords", Denied, "You may not create application passwords here.";
+    CannotEditAppPassword = "rest_cannot_edit_application_password", Denied, "You may not edit this application password.";
+    CannotDeleteAppPasswords = "rest_cannot_delete_application_passwords", Denied, "You may not delete these application passwords.";
+    CannotDeleteAppPassword = "rest_cannot_delete_application_password", Denied, "You may not delete this application password.";
+    CannotIntrospect = "rest_cannot_introspect_app_password_for_non_authenticated_user", Denied, "Only the user can inspect the password in use.";
+    NoAuthenticatedAppPassword = "rest_no_authenticated_app_password", Fixed(404), "This request was not made with an application password.";
+    AppPasswordNotFound = "rest_application_password_not_found", Fixed(404), "There is no such application password.";
+    AppPasswordEmptyName = "application_password_empty_name", Fixed(400), "An application password needs a name.";
+    AppPasswordDuplicate = "application_password_duplicate_name", Fixed(409), "There is an application password of this name already.";
+    AppPasswordsDisabled = "application_passwords_disabled", Fixed(501), "Application passwords are not available.";
+    AppPasswordsDisabledForUser = "application_passwords_disabled_for_user", Fixed(501), "Application passwords are not available for this user.";
+    InvalidNonce = "rest_cookie_invalid_nonce", Fixed(403), "The nonce does not fit this session.";
+    OembedInvalidUrl = "oembed_invalid_url", Fixed(404), "Nothing on this site has this address.";
+    SettingInvalidDefaultCategory = "rest_invalid_default_category", Fixed(400), "The default category must be a category.";
+    JsonpDisabled = "rest_callback_disabled", Fixed(400), "JSONP is switched off here.";
+    JsonpInvalid = "rest_callback_invalid", Fixed(400), "The callback name may hold letters, digits, _ and . only.";
+    RecordInvalidId = "rest_invalid_id", Fixed(404), "There is no record with this id.";
+    DuplicateValue = "rest_duplicate_value", Fixed(409), "Another record has this value already.";
+    PreconditionFailed = "rest_precondition_failed", Fixed(412), "The record has changed since you read it.";
+    PayloadTooLarge = "rest_payload_too_large", Fixed(413), "The request is larger than this server accepts.";
+    UriTooLong = "rest_uri_too_long", Fixed(414), "The address is longer than this server accepts.";
+    TooManyRequests = "rest_too_many_requests", Fixed(429), "Too many requests; wait a little.";
+    RequestTimeout = "rest_request_timeout", Fixed(408), "The request took too long to arrive.";
+    BadRequest = "rest_bad_request", Fixed(400), "The request cannot be read.";
+    Internal = "internal_server_error", Fixed(500), "Something went wrong on the server. The log knows the request by its id.";
+    Busy = "rest_busy", Fixed(503), "The server has too much to write at the moment; try again.";
+    StorageReadOnly = "rest_storage_unavailable", Fixed(503), "The server cannot write at the moment.";
+}
+
+/// A request's failure, as the error object shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApiError {
+    code: Code,
+    status: u16,
+    message: String,
+    /// Members of `data` beside `status`; `None` makes `data` null.
+    data: Option<Map<String, Value>>,
+    additional: Vec<ApiError>,
+}
+
+impl ApiError {
+    /// An error with the catalogue's status and sentence. A [`Status::Denied`] code counts as a stranger's (401);
+    /// use [`ApiError::denied`] where the caller is known.
+    pub fn new(code: Code) -> Self {
+        let status = match code.status() {
+            Status::Fixed(status) => status,
+            Status::Denied => 401,
+        };
+        ApiError { code, status, message: code.message().to_owned(), data: Some(Map::new()), additional: Vec::new() }
+    }
+
+    /// A refusal: 401 for a stranger, 403 for a caller who is logged in.
+    pub fn denied(code: Code, logged_in: bool) -> Self {
+        let mut error = ApiError::new(code);
+        if logged_in && code.status() == Status::Denied {
+            error.status = 403;
+        }
+        error
+    }
+
+    /// `rest_missing_callback_param`: every missing name at once.
+    pub fn missing(names: Vec<String>) -> Self {
+        let message = format!("Required parameters are absent: {}.", names.join(", "));
+        ApiError::new(Code::MissingParam).with_message(message).with("params", json!(names))
+    }
+
+    /// `rest_invalid_param`: every failing name with its sentence, and the machine-readable reason where there is one.
+    pub fn invalid(failures: Vec<ParamFailure>) -> Self {
+        let names: Vec<&str> = failures.iter().map(|f| f.name.as_str()).collect();
+        let message = format!("Parameters do not fit their definition: {}.", names.join(", "));
+        let mut params = Map::new();
+        let mut details = Map::new();
+        for failure in &failures {
+            params.insert(failure.name.clone(), json!(failure.message));
+            if let Some(reason) = failure.reason {
+                details.insert(
+                    failure.name.clone(),
+                    json!({"code": reason, "message": failure.message, "data": failure.data}),
+                );
+            }
+        }
+        ApiError::new(Code::InvalidParam)
+            .with_message(message)
+            .with("params", Value::Object(params))
+            .with("details", Value::Object(details))
+    }
+
+    /// One failing parameter that a later stage found.
+    pub fn invalid_one(name: &str, message: impl Into<String>) -> Self {
+        ApiError::invalid(vec![ParamFailure {
+            name: name.to_owned(),
+            message: message.into(),
+            reason: None,
+            data: Value::Null,
+        }])
+    }
+
+    /// Replaces the sentence.
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// Replaces the status, where a declaration (a dialect) rules so.
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// Adds a member to `data`.
+    pub fn with(mut self, key: &str, value: Value) -> Self {
+        self.data.get_or_insert_with(Map::new).insert(key.to_owned(), value);
+        self
+    }
+
+    /// Makes `data` null.
+    pub fn without_data(mut self) -> Self {
+        self.data = None;
+        self
+    }
+
+    /// Adds an entry of `additional_errors`.
+    pub fn and(mut self, other: ApiError) -> Self {
+        self.additional.push(other);
+        self
+    }
+
+    /// The machine code.
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// The HTTP status.
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// The sentence.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The error object of the contract.
+    pub fn body(&self) -> Value {
+        let data = match &self.data {
+            None => Value::Null,
+            Some(extra) => {
+                let mut data = Map::new();
+                data.insert("status".into(), json!(self.status));
+                data.extend(extra.clone());
+                Value::Object(data)
+            }
+        };
+        let mut body = Map::new();
+        body.insert("code".into(), json!(self.code.as_str()));
+        body.insert("message".into(), json!(self.message));
+        body.insert("data".into(), data);
+        if !self.additional.is_empty() {
+            let list = self.additional.iter().map(ApiError::body).collect();
+            body.insert("additional_errors".into(), Value::Array(list));
+        }
+        Value::Object(body)
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}): {}", self.code.as_str(), self.status, self.message)
+    }
+}
+
+impl std::error::Error for ApiError {}
+
+/// One parameter that failed: name, sentence, and the machine-readable reason (`data.details`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParamFailure {
+    /// The argument's name as declared.
+    pub name: String,
+    /// A sentence for people.
+    pub message: String,
+    /// A code such as `rest_invalid_type`; `None` where only a sentence is known.
+    pub reason: Option<&'static str>,
+    /// What belongs to the reason, e.g. `{"param": "include[1]"}`; null when nothing does.
+    pub data: Value,
+}
+
+/// Something wrong in a file that the server is started with. All of them are reported at once.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    /// The file as the user named it, or `command line` / `environment`.
+    pub file: String,
+    /// Line and column, both from 1; `None` where the whole file is meant.
+    pub place: Option<(usize, usize)>,
+    /// The offending line as written, without its line feed.
+    pub excerpt: Option<String>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file)?;
+        if let Some((line, column)) = self.place {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.message)?;
+        if let (Some((line, column)), Some(excerpt)) = (self.place, &self.excerpt) {
+            let gutter = line.to_string();
+            write!(f, "\n  {gutter} | {excerpt}")?;
+            write!(f, "\n  {} | {}^", " ".repeat(gutter.len()), " ".repeat(column.saturating_sub(1)))?;
+        }
+        if let Some(hint) = &self.hint {
+            write!(f, "\n  hint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_parse_back() {
+        for (i, code) in Code::ALL.iter().enumerate() {
+            assert_eq!(Code::parse(code.as_str()), Some(*code));
+            assert!(!Code::ALL[..i].iter().any(|c| c.as_str() == code.as_str()), "{}", code.as_str());
+        }
+    }
+
+    #[test]
+    fn the_error_object_has_the_documented_shape() {
+        let error = ApiError::denied(Code::Forbidden, true).and(ApiError::new(Code::NoRoute).without_data());
+        assert_eq!(
+            error.body(),
+            json!({"code": "rest_forbidden", "message": "You may not do this.", "data": {"status": 403},
+                "additional_errors": [{"code": "rest_no_route",
+                    "message": "No route answers this address with this method.", "data": null}]})
+        );
+    }
+}

@@ -1,0 +1,3 @@
+//! cms-server: a content site's REST contract, served from declarations.
+
+pub mod error;
