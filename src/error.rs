@@ -11,6 +11,8 @@ use std::fmt;
 pub enum Status {
     /// Always this one.
     Fixed(u16),
+    /// Always this one, and `data` is null.
+    Bare(u16),
     /// 401 for a stranger, 403 for somebody who is known (contract: "Authentication", 10).
     Denied,
 }
@@ -32,8 +34,8 @@ macro_rules! catalogue {
 
             /// The status rule of the code.
             pub fn status(self) -> Status {
-                use Status::{Denied, Fixed};
-                match self { $(Code::$variant => { let s: Status = $status; let _ = (Denied, Fixed(0)); s })* }
+                use Status::{Bare, Denied, Fixed};
+                match self { $(Code::$variant => $status,)* }
             }
 
             /// The sentence that is sent unless the place that fails knows a better one.
@@ -75,6 +77,7 @@ catalogue! {
     CannotManageTemplates = "rest_cannot_manage_templates", Denied, "You may not manage templates.";
     CannotReadThemes = "rest_cannot_view_active_theme", Denied, "You may not see the active theme.";
     CannotViewThemes = "rest_cannot_view_themes", Denied, "You may not see the themes.";
+    CannotReadStatus = "rest_cannot_read_status", Denied, "You may not see this state.";
     CannotReadTypes = "rest_cannot_read_type", Denied, "You may not see this type.";
     UserCannotView = "rest_user_cannot_view", Denied, "You may not see this user.";
     CannotCreateUser = "rest_cannot_create_user", Denied, "You may not create users.";
@@ -89,8 +92,8 @@ catalogue! {
     UserInvalidArgument = "rest_user_invalid_argument", Fixed(400), "The login name of a user cannot be changed.";
     UserInvalidSlug = "rest_user_invalid_slug", Fixed(400), "Another user has this slug.";
     UserInvalidPassword = "rest_user_invalid_password", Fixed(400), "Passwords may not be empty or hold a backslash.";
-    ExistingUserLogin = "existing_user_login", Fixed(500), "Another user has this login.";
-    ExistingUserEmail = "existing_user_email", Fixed(500), "Another user has this e-mail address already.";
+    ExistingUserLogin = "existing_user_login", Bare(500), "Another user has this login.";
+    ExistingUserEmail = "existing_user_email", Bare(500), "Another user has this e-mail address already.";
     EmptyUsername = "empty_username", Fixed(401), "The user name is empty.";
     EmptyPassword = "empty_password", Fixed(401), "The password is empty.";
     LastAdministrator = "rest_last_administrator", Fixed(409), "The last administrator stays.";
@@ -113,8 +116,8 @@ catalogue! {
     TermInvalid = "rest_term_invalid", Fixed(404), "There is no such term.";
     TermInvalidId = "rest_term_invalid_id", Fixed(400), "There is no such term.";
     TermExists = "term_exists", Fixed(400), "A term with this name and parent exists already.";
-    DuplicateTermSlug = "duplicate_term_slug", Fixed(500), "Another term has this slug.";
-    EmptyTermName = "empty_term_name", Fixed(500), "A term needs a name.";
+    DuplicateTermSlug = "duplicate_term_slug", Bare(500), "Another term has this slug.";
+    EmptyTermName = "empty_term_name", Bare(500), "A term needs a name.";
     TaxonomyInvalid = "rest_taxonomy_invalid", Fixed(404), "There is no such taxonomy.";
     TaxonomyNotHierarchical = "rest_taxonomy_not_hierarchical", Fixed(400), "Terms of this taxonomy have no parents.";
     TypeInvalid = "rest_type_invalid", Fixed(404), "There is no such type.";
@@ -122,6 +125,8 @@ catalogue! {
     ThemeNotFound = "rest_theme_not_found", Fixed(404), "There is no such theme.";
     CommentInvalidId = "rest_comment_invalid_id", Fixed(404), "There is no such comment.";
     CommentInvalidPostId = "rest_comment_invalid_post_id", Fixed(403), "A comment needs a post.";
+    CommentExists = "rest_comment_exists", Fixed(400), "A comment that exists cannot be created.";
+    CommentTypeFixed = "rest_comment_invalid_type", Fixed(404), "The type of a comment cannot change.";
     CommentInvalidType = "rest_invalid_comment_type", Fixed(400), "A comment of this type cannot be created.";
     CommentInvalidAuthor = "rest_comment_invalid_author", Denied, "You may not set the author of a comment.";
     CommentInvalidAuthorIp = "rest_comment_invalid_author_ip", Denied, "You may not set the address of a comment's author.";
@@ -146,6 +151,7 @@ catalogue! {
     RevisionParentMismatch = "rest_revision_parent_id_mismatch", Fixed(404), "The revision belongs to another record.";
     RevisionInvalidPageNumber = "rest_revision_invalid_page_number", Fixed(400), "There are fewer pages than that.";
     RevisionInvalidOffset = "rest_revision_invalid_offset_number", Fixed(400), "There are fewer revisions than that.";
+    AutosaveNoChanges = "rest_autosave_no_changes", Fixed(400), "The record holds this already.";
     NoAutosave = "rest_post_no_autosave", Fixed(404), "There is no autosave of this record.";
     BatchNotAllowed = "rest_batch_not_allowed", Fixed(400), "This route takes no part in batches.";
     BatchNested = "rest_batch_nested", Fixed(400), "A batch cannot hold a batch.";
@@ -183,7 +189,11 @@ catalogue! {
 
 /// A request's failure, as the error object shows it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ApiError {
+pub struct ApiError(Box<Parts>);
+
+/// What an error is made of; behind a pointer, because results carry errors far more rarely than values.
+#[derive(Clone, Debug, PartialEq)]
+struct Parts {
     code: Code,
     status: u16,
     message: String,
@@ -197,17 +207,24 @@ impl ApiError {
     /// use [`ApiError::denied`] where the caller is known.
     pub fn new(code: Code) -> Self {
         let status = match code.status() {
-            Status::Fixed(status) => status,
+            Status::Fixed(status) | Status::Bare(status) => status,
             Status::Denied => 401,
         };
-        ApiError { code, status, message: code.message().to_owned(), data: Some(Map::new()), additional: Vec::new() }
+        let bare = matches!(code.status(), Status::Bare(_));
+        ApiError(Box::new(Parts {
+            code,
+            status,
+            message: code.message().to_owned(),
+            data: (!bare).then(Map::new),
+            additional: Vec::new(),
+        }))
     }
 
     /// A refusal: 401 for a stranger, 403 for a caller who is logged in.
     pub fn denied(code: Code, logged_in: bool) -> Self {
         let mut error = ApiError::new(code);
         if logged_in && code.status() == Status::Denied {
-            error.status = 403;
+            error.0.status = 403;
         }
         error
     }
@@ -239,6 +256,17 @@ impl ApiError {
             .with("details", Value::Object(details))
     }
 
+    /// One parameter that fails a rule with a code of its own.
+    pub fn invalid_for(name: &str, code: Code) -> Self {
+        let rule = ApiError::new(code);
+        ApiError::invalid(vec![ParamFailure {
+            name: name.to_owned(),
+            message: rule.0.message.clone(),
+            reason: Some(code.as_str()),
+            data: json!({"status": rule.0.status}),
+        }])
+    }
+
     /// One failing parameter that a later stage found.
     pub fn invalid_one(name: &str, message: impl Into<String>) -> Self {
         ApiError::invalid(vec![ParamFailure {
@@ -251,66 +279,67 @@ impl ApiError {
 
     /// Replaces the sentence.
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
-        self.message = message.into();
+        self.0.message = message.into();
         self
     }
 
     /// Replaces the status, where a declaration (a dialect) rules so.
     pub fn with_status(mut self, status: u16) -> Self {
-        self.status = status;
+        self.0.status = status;
+        self.0.data.get_or_insert_with(Map::new);
         self
     }
 
     /// Adds a member to `data`.
     pub fn with(mut self, key: &str, value: Value) -> Self {
-        self.data.get_or_insert_with(Map::new).insert(key.to_owned(), value);
+        self.0.data.get_or_insert_with(Map::new).insert(key.to_owned(), value);
         self
     }
 
     /// Makes `data` null.
     pub fn without_data(mut self) -> Self {
-        self.data = None;
+        self.0.data = None;
         self
     }
 
     /// Adds an entry of `additional_errors`.
     pub fn and(mut self, other: ApiError) -> Self {
-        self.additional.push(other);
+        self.0.additional.push(other);
         self
     }
 
     /// The machine code.
     pub fn code(&self) -> Code {
-        self.code
+        self.0.code
     }
 
     /// The HTTP status.
     pub fn status(&self) -> u16 {
-        self.status
+        self.0.status
     }
 
     /// The sentence.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     /// The error object of the contract.
     pub fn body(&self) -> Value {
-        let data = match &self.data {
+        let data = match &self.0.data {
             None => Value::Null,
             Some(extra) => {
                 let mut data = Map::new();
-                data.insert("status".into(), json!(self.status));
+                data.insert("status".into(), json!(self.0.status));
                 data.extend(extra.clone());
                 Value::Object(data)
             }
         };
         let mut body = Map::new();
-        body.insert("code".into(), json!(self.code.as_str()));
-        body.insert("message".into(), json!(self.message));
+        body.insert("code".into(), json!(self.0.code.as_str()));
+        body.insert("message".into(), json!(self.0.message));
         body.insert("data".into(), data);
-        if !self.additional.is_empty() {
-            let list = self.additional.iter().map(ApiError::body).collect();
+        if !self.0.additional.is_empty() {
+            let list = self.0.additional.iter().map(ApiError::body).collect();
             body.insert("additional_errors".into(), Value::Array(list));
         }
         Value::Object(body)
@@ -319,7 +348,7 @@ impl ApiError {
 
 impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({}): {}", self.code.as_str(), self.status, self.message)
+        write!(f, "{} ({}): {}", self.0.code.as_str(), self.0.status, self.0.message)
     }
 }
 

@@ -1,0 +1,33 @@
+//! Lists the shipped declaration files (`routes.toml` first, then what lies beside it) for `config::shipped`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("shipped.rs");
+    let mut files = Vec::new();
+    for part in ["routes.toml", "routes", "schemas"] {
+        println!("cargo:rerun-if-changed={part}");
+        collect(&root, &root.join(part), &mut files);
+    }
+    let mut text = String::from("&[\n");
+    for (name, path) in files {
+        text.push_str(&format!("    ({name:?}, include_str!({path:?})),\n"));
+    }
+    text.push_str("]\n");
+    fs::write(out, text).expect("cargo's own directory is writable");
+}
+
+fn collect(root: &Path, path: &Path, files: &mut Vec<(String, PathBuf)>) {
+    if path.is_dir() {
+        let mut entries: Vec<PathBuf> = fs::read_dir(path).into_iter().flatten().flatten().map(|e| e.path()).collect();
+        entries.sort();
+        for entry in entries {
+            collect(root, &entry, files);
+        }
+    } else if path.is_file() && path.extension().is_some_and(|end| end == "toml" || end == "json") {
+        let name = path.strip_prefix(root).expect("below the root").to_string_lossy().replace('\\', "/");
+        files.push((name, path.to_path_buf()));
+    }
+}

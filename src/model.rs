@@ -1,0 +1,106 @@
+//! The nouns that travel between the stages of a request. No logic that belongs to a stage.
+
+use serde_json::{Map, Value};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// An HTTP method of the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Method {
+    Get,
+    Head,
+    Post,
+    Put,
+    Patch,
+    Delete,
+    Options,
+}
+
+impl Method {
+    /// The method of this name in capitals.
+    pub fn parse(name: &str) -> Option<Method> {
+        Some(match name {
+            "GET" => Method::Get,
+            "HEAD" => Method::Head,
+            "POST" => Method::Post,
+            "PUT" => Method::Put,
+            "PATCH" => Method::Patch,
+            "DELETE" => Method::Delete,
+            "OPTIONS" => Method::Options,
+            _ => return None,
+        })
+    }
+
+    /// The name in capitals.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Post => "POST",
+            Method::Put => "PUT",
+            Method::Patch => "PATCH",
+            Method::Delete => "DELETE",
+            Method::Options => "OPTIONS",
+        }
+    }
+}
+
+/// Who sent the request, as far as the connection tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Peer {
+    /// The client's address, behind trusted proxies the one that they name.
+    pub ip: Option<IpAddr>,
+    /// The connection is encrypted up to the client, as far as known.
+    pub https: bool,
+    /// A forwarding header was present, believed or not.
+    pub forwarded: bool,
+}
+
+/// A request as it was received; nothing in it has been judged.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Identifies the request in logs.
+    pub id: Arc<str>,
+    pub method: Method,
+    /// The route: percent-decoded, with a leading slash, without the REST base (`/` is the root).
+    pub path: String,
+    /// The query string as it came, without `rest_route`.
+    pub raw_query: String,
+    /// The query decoded: lists and maps from brackets, every leaf a string.
+    pub query: Map<String, Value>,
+    /// Names in lower case, in order.
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    pub peer: Peer,
+}
+
+impl Request {
+    /// The first header of this lower-case name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
+    }
+}
+
+/// The body of a reply.
+#[derive(Clone, Debug)]
+pub enum Payload {
+    /// No body at all.
+    Empty,
+    Json(Value),
+    /// JSON text that was rendered before.
+    Text(Vec<u8>),
+    /// Anything else, with its media type.
+    Other {
+        media_type: &'static str,
+        bytes: Vec<u8>,
+    },
+}
+
+/// What is answered.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub status: u16,
+    /// Names as they are to be written (`X-CMS-Total`).
+    pub headers: Vec<(String, String)>,
+    pub payload: Payload,
+}
