@@ -1,0 +1,514 @@
+//! The grammar of `routes.toml`: what a user may write, as types.
+//!
+//! `cms-server schema` prints the JSON Schema of [`Declaration`]; the loader checks every file against it, so a field
+//! added here is at once known to editors, to the boot's problem report and to the registry. Nothing is interpreted
+//! here. In every string `{prefix}` and `{PREFIX}` stand for `site.prefix`. What a file may say beside the declaration
+//! (`include`, `overlays`, `remove`) is in `grammar`. Types with defaults serialise, so that the defaults are in the
+//! JSON Schema too.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A JSON Schema (draft 4) with our `x-` words, as written.
+pub type SchemaDoc = Map<String, Value>;
+
+/// The whole of `routes.toml` after includes, overlays, environment and command line are merged.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Declaration {
+    #[serde(default)]
+    pub server: Server,
+    #[serde(default)]
+    pub storage: Storage,
+    #[serde(default)]
+    pub site: Site,
+    /// Values of the settings resource on an empty database, by property.
+    #[serde(default)]
+    pub settings: Map<String, Value>,
+    /// Roles by machine name.
+    #[serde(default)]
+    pub roles: IndexMap<String, Role>,
+    /// What acts on an object need, by name; resources refer to one.
+    #[serde(default)]
+    pub capabilities: IndexMap<String, CapabilityMap>,
+    /// Record states by neutral name.
+    #[serde(default)]
+    pub statuses: IndexMap<String, Status>,
+    /// Namespaces by the name that resources refer to.
+    #[serde(default)]
+    pub namespaces: IndexMap<String, Namespace>,
+    /// Reusable groups of arguments.
+    #[serde(default)]
+    pub args: IndexMap<String, ArgGroup>,
+    /// Reusable sets of routes that a resource takes over with its own base, schema and arguments.
+    #[serde(default)]
+    pub families: IndexMap<String, Vec<Route>>,
+    /// The resources, in the order in which their routes are tried and listed.
+    #[serde(default)]
+    pub resources: IndexMap<String, Resource>,
+    /// Routes that belong to no resource.
+    #[serde(default)]
+    pub routes: Vec<Route>,
+    /// Themes; exactly one is active.
+    #[serde(default)]
+    pub themes: IndexMap<String, Theme>,
+    /// Cross-origin rules of the REST base.
+    #[serde(default)]
+    pub cors: Cors,
+    /// Overlays of schema files: `schemas.<file stem>` is merged into the schema file of that name. Empty once loaded:
+    /// the loader has merged them.
+    #[serde(default)]
+    pub schemas: IndexMap<String, SchemaDoc>,
+}
+
+/// Arguments by name: each a JSON Schema with `required`, `default` and our `x-` words
+/// (`x-role`, `x-filter`, `x-aliases`, `x-names`).
+pub type ArgGroup = IndexMap<String, SchemaDoc>;
+
+/// How the server listens and what it accepts.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Server {
+    /// Address and port; port 0 takes a free one.
+    pub listen: String,
+    /// Worker threads; 0 takes one per core.
+    pub workers: usize,
+    /// Largest request body in bytes.
+    pub max_body: usize,
+    /// Largest query string in bytes.
+    pub max_query: usize,
+    /// Deepest nesting of a body or query.
+    pub max_depth: usize,
+    /// Seconds that a client has to send its head, and its body.
+    pub read_timeout: u64,
+    /// Seconds that an idle connection is kept.
+    pub keep_alive: u64,
+    /// Seconds that requests in flight get at shutdown.
+    pub shutdown_timeout: u64,
+    /// Networks of the proxies whose `X-Forwarded-*` headers are believed.
+    pub trusted_proxies: Vec<String>,
+    /// Address of the listener for `/health` and `/metrics`; empty is off.
+    pub admin_listen: String,
+    /// Log one line per request.
+    pub access_log: bool,
+    /// Rebuild the registry when a declaration file changes.
+    pub watch: bool,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Server {
+            listen: "127.0.0.1:8080".into(),
+            workers: 0,
+            max_body: 16 << 20,
+            max_query: 1 << 20,
+            max_depth: 64,
+            read_timeout: 30,
+            keep_alive: 30,
+            shutdown_timeout: 30,
+            trusted_proxies: Vec::new(),
+            admin_listen: String::new(),
+            access_log: true,
+            watch: true,
+        }
+    }
+}
+
+/// Where rows live.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Storage {
+    /// `sqlite:FILE`, relative to the working directory, or `sqlite::memory:`.
+    pub url: String,
+    /// When tables follow the declarations: `boot` (additive changes at start), `auto` (at reloads too), `never`.
+    pub migrate: Migrate,
+    /// Writes that may wait; more are answered 503.
+    pub write_queue: usize,
+    /// Megabytes of rendered documents kept in memory.
+    pub cache_mb: usize,
+}
+
+impl Default for Storage {
+    fn default() -> Self {
+        Storage { url: "sqlite:site.db".into(), migrate: Migrate::Boot, write_queue: 4096, cache_mb: 64 }
+    }
+}
+
+/// See [`Storage::migrate`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Migrate {
+    Boot,
+    Auto,
+    Never,
+}
+
+/// What the site is called and where it stands.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Site {
+    /// The platform's prefix in routes, headers and kinds.
+    #[schemars(regex(pattern = r"^[a-z][a-z0-9]{0,15}$"))]
+    pub prefix: String,
+    /// The site's address, which governs every absolute URL; empty takes the listener's.
+    pub url: String,
+    /// Shape of the address of a record.
+    pub permalinks: String,
+    /// Load the demo site into an empty database.
+    pub demo: bool,
+    /// Whether strangers may list the authors of published content.
+    pub list_authors: bool,
+    /// Application passwords: `https` (only when the site is safe from listeners), `on`, `off`.
+    pub application_passwords: AppPasswords,
+    /// bcrypt's cost for account passwords.
+    pub bcrypt_cost: u32,
+    /// JSONP callbacks are honoured.
+    pub jsonp: bool,
+    /// Blanks separate the items of a list in a text, as commas do.
+    pub blanks_separate: bool,
+    /// An empty list is taken for an empty map.
+    pub empty_list_is_map: bool,
+    /// Path of the page on which a user lets a program in.
+    pub authorization_path: String,
+}
+
+impl Default for Site {
+    fn default() -> Self {
+        Site {
+            prefix: "cms".into(),
+            url: String::new(),
+            permalinks: "/%year%/%monthnum%/%postname%/".into(),
+            demo: false,
+            list_authors: true,
+            application_passwords: AppPasswords::Https,
+            bcrypt_cost: 10,
+            jsonp: true,
+            blanks_separate: false,
+            empty_list_is_map: false,
+            authorization_path: "/authorize".into(),
+        }
+    }
+}
+
+/// See [`Site::application_passwords`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AppPasswords {
+    Https,
+    On,
+    Off,
+}
+
+/// A role: a name for people and what its users may do.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Role {
+    pub name: String,
+    #[serde(default)]
+    pub capabilities: Vec<String>,
+}
+
+/// The primitive capability that each act needs, by act. Acts of content: `create`, `edit`, `edit_others`,
+/// `edit_published`, `edit_private`, `publish`, `read_private`, `delete`, `delete_others`, `delete_published`,
+/// `delete_private`; of terms: `manage`, `edit`, `delete`, `assign`; of plain resources: `read`, `create`, `edit`,
+/// `delete` and, with an owner column, `edit_others`, `delete_others`. An absent act needs `do_not_allow`; an empty
+/// name is open to everybody.
+pub type CapabilityMap = IndexMap<String, String>;
+
+/// A record state.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Status {
+    pub label: String,
+    /// Anybody may read such records.
+    #[serde(default)]
+    pub public: bool,
+    /// Only readers of private records may.
+    #[serde(default)]
+    pub private: bool,
+    /// Only those who may edit the record may.
+    #[serde(default)]
+    pub protected: bool,
+    /// Never chosen by people.
+    #[serde(default)]
+    pub internal: bool,
+    /// A request may select it in lists.
+    #[serde(default)]
+    pub queryable: bool,
+    /// Shown in the list of statuses.
+    #[serde(default)]
+    pub listed: bool,
+    /// Records in this state have a date that may float until they are published.
+    #[serde(default)]
+    pub date_floating: bool,
+    /// The slug is claimed in this state.
+    #[serde(default)]
+    pub claims_slug: bool,
+}
+
+/// A namespace, the leading part of its routes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Namespace {
+    /// `vendor/version`.
+    pub path: String,
+}
+
+/// A route: a path pattern and its endpoints.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Route {
+    /// Path below the namespace; `{base}` is the resource's base; captures are `(?P<name>class)`.
+    pub path: String,
+    /// For routes outside a resource: the namespace's name; absent: the route stands alone.
+    #[serde(default)]
+    pub namespace: Option<String>,
+    /// For routes outside a resource: whose schema OPTIONS shows and handlers use.
+    #[serde(default)]
+    pub resource: Option<String>,
+    /// Shown in the root only by its namespace.
+    #[serde(default)]
+    pub hidden: bool,
+    /// OPTIONS shows no schema although the resource has one.
+    #[serde(default)]
+    pub no_schema: bool,
+    #[serde(default)]
+    pub endpoints: Vec<Endpoint>,
+}
+
+/// One or more methods of a route that are answered alike.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Endpoint {
+    pub methods: Vec<String>,
+    /// A named handler: `list`, `get`, `create`, `update`, `delete`, … (`cms-server routes` lists them).
+    pub handler: String,
+    /// A named guard, with the capability that it takes after a colon: `public`, `can:manage_options`, `content.read`.
+    pub access: String,
+    /// Groups of arguments: names of `[args]`; `@create` and `@update` derive them from the schema; `@key` from the path.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Arguments of this endpoint alone, or changes to those of the groups (merged key by key; `false` removes one).
+    #[serde(default)]
+    pub with: IndexMap<String, Value>,
+    /// A name under which resources adjust the arguments of this endpoint (`resources.X.endpoints.NAME`).
+    #[serde(default)]
+    pub name: Option<String>,
+    /// May take part in batches.
+    #[serde(default)]
+    pub batch: bool,
+}
+
+/// Which machinery the rows of a resource get (docs/data-model.md).
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    /// Status, trash, slug, author, dates, revisions, terms, comments; rows in `record`.
+    Content,
+    /// A table of its own: columns from the schema.
+    Plain,
+    Term,
+    Comment,
+    User,
+    /// One document of settings.
+    Singleton,
+    /// The declarations themselves.
+    Catalogue,
+    /// Answers that a handler composes.
+    Virtual,
+}
+
+/// A resource: schema, storage, routes and rules.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Resource {
+    pub family: Family,
+    /// Schema file, relative to the file that declares it.
+    pub schema: String,
+    /// Name of the declared namespace.
+    pub namespace: String,
+    /// Last part of the collection's path; default: the resource's name.
+    #[serde(default)]
+    pub base: Option<String>,
+    /// Families of routes that it takes over.
+    #[serde(default)]
+    pub routes: Vec<String>,
+    /// Neutral name of the record kind or taxonomy, as stored; default: the resource's name.
+    #[serde(default)]
+    pub kind: Option<String>,
+    /// How the kind is written on the wire (`{prefix}_block`); default: the kind.
+    #[serde(default)]
+    pub wire: Option<String>,
+    /// Name of the declared capability map.
+    #[serde(default)]
+    pub capabilities: Option<String>,
+    /// Adjustments of arguments by endpoint name (`list`, `get`, `create`, `update`, `delete`): merged key by key into
+    /// the family's, `false` removes one.
+    #[serde(default)]
+    pub endpoints: IndexMap<String, IndexMap<String, Value>>,
+    /// What each value of `orderby` sorts by: a column, or `@include`, `@slugs`, `@relevance`.
+    #[serde(default)]
+    pub sort: IndexMap<String, String>,
+    /// Name of the query that leads to an item by its id (`/?p=12`); default `p`.
+    #[serde(default)]
+    pub plain_query: Option<String>,
+    /// New records are closed to comments and pings, whatever the settings say.
+    #[serde(default)]
+    pub closed_by_default: bool,
+    /// Columns that `search` looks into, by the name that `search_columns` gives them.
+    #[serde(default)]
+    pub search: IndexMap<String, String>,
+    /// Part of the search route under this subtype.
+    #[serde(default)]
+    pub searchable: bool,
+    /// Has parents of its own kind.
+    #[serde(default)]
+    pub hierarchical: bool,
+    /// Machinery of the content family that it takes part in: `title`, `editor`, `excerpt`, `author`, `thumbnail`,
+    /// `comments`, `trackbacks`, `custom-fields`, `revisions`, `sticky`, `post-formats`, `page-attributes`, …
+    #[serde(default)]
+    pub supports: Vec<String>,
+    /// Resources of the term family whose terms its records carry.
+    #[serde(default)]
+    pub taxonomies: Vec<String>,
+    /// Address of an item on the site: `permalinks` (the site's shape), `path` (by parents), `plain` (`?p=`),
+    /// or a template such as `/category/{path}/`.
+    #[serde(default)]
+    pub address: Option<String>,
+    /// Links of an item.
+    #[serde(default)]
+    pub links: Vec<Link>,
+    /// Registered meta by key.
+    #[serde(default)]
+    pub meta: IndexMap<String, Meta>,
+    /// A term or record that always exists; the name of the setting that holds its id (`default_category`).
+    #[serde(default)]
+    pub default_setting: Option<String>,
+    /// Owner column of plain resources (an integer property that holds a user).
+    #[serde(default)]
+    pub owner: Option<String>,
+    /// How totals are counted: `readable` (what the caller may see) or `unfiltered`.
+    #[serde(default)]
+    pub total: Total,
+    /// A page beyond the end is an error (true) or an empty list (false).
+    #[serde(default)]
+    pub strict_pages: bool,
+    /// Codes that differ from the family's, by the family's code (`rest_post_invalid_id = "rest_invalid_id"`).
+    #[serde(default)]
+    pub codes: IndexMap<String, String>,
+    /// Statuses that differ from the catalogue's, by code.
+    #[serde(default)]
+    pub code_status: IndexMap<String, u16>,
+    /// What the resource says of itself in the lists of types and taxonomies.
+    #[serde(default)]
+    pub about: Map<String, Value>,
+    /// Extra members of the link objects in the OPTIONS schema (`links`), as written.
+    #[serde(default)]
+    pub schema_links: Vec<Value>,
+}
+
+/// See [`Resource::total`].
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Total {
+    #[default]
+    Readable,
+    Unfiltered,
+}
+
+/// A link of an item.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    pub rel: String,
+    /// Resource that it points to; absent: `href`.
+    #[serde(default)]
+    pub to: Option<String>,
+    /// Column (or `column of another row`) with the key of the item it points to; absent: the collection.
+    #[serde(default)]
+    pub key: Option<String>,
+    /// Query of a collection link: argument to column.
+    #[serde(default)]
+    pub query: IndexMap<String, String>,
+    /// Address relative to the REST base, with `{column}` places; `{self}` is the item.
+    #[serde(default)]
+    pub href: Option<String>,
+    #[serde(default)]
+    pub embeddable: bool,
+    /// Further members of the link object.
+    #[serde(default)]
+    pub attrs: Map<String, Value>,
+    /// When it is shown; all given conditions hold.
+    #[serde(default)]
+    pub when: When,
+}
+
+/// The closed list of predicates on a link.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct When {
+    /// This column is neither null, zero nor empty.
+    pub set: Option<String>,
+    /// Only in this context.
+    pub context: Option<String>,
+    /// The caller may do this act on the item (see [`CapabilityMap`]).
+    pub act: Option<String>,
+    /// The caller has this primitive capability.
+    pub can: Option<String>,
+    /// The record has at least one revision.
+    pub revised: bool,
+    /// The item has at least one child of its kind.
+    pub children: bool,
+}
+
+/// A registered meta key.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Meta {
+    /// JSON Schema of one value.
+    pub schema: SchemaDoc,
+    /// One value (true) or a list.
+    #[serde(default = "yes")]
+    pub single: bool,
+    /// Indexed, and an argument of lists.
+    #[serde(default)]
+    pub filterable: bool,
+}
+
+/// A theme as the themes resource shows it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Theme {
+    #[serde(default)]
+    pub active: bool,
+    /// Members of the theme object beside `theme_supports`.
+    #[serde(default)]
+    pub about: Map<String, Value>,
+    #[serde(default)]
+    pub supports: Map<String, Value>,
+    /// Template files by the name that `template` holds.
+    #[serde(default)]
+    pub templates: IndexMap<String, String>,
+}
+
+/// Cross-origin rules.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cors {
+    /// Any origin may read without credentials.
+    pub any: bool,
+    /// Origins that may send credentials.
+    pub origins: Vec<String>,
+    /// Every origin is echoed with credentials allowed (harmless only because a cookie without a nonce is a stranger).
+    pub reflect: bool,
+    pub allow_headers: Vec<String>,
+    pub expose_headers: Vec<String>,
+    /// Seconds that a preflight's answer may be kept.
+    pub max_age: u32,
+}
+
+fn yes() -> bool {
+    true
+}

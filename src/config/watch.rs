@@ -1,0 +1,142 @@
+//! Calls for a reload when a declaration file changes or SIGHUP arrives.
+//!
+//! Files are looked at, five times a second, rather than subscribed to: the database usually lies in the same directory
+//! as `routes.toml`, and a subscription to that directory would wake us for every write to its log. A look also sees
+//! what subscriptions miss: files that are replaced by renaming, directories and optional files that appear, links that
+//! are turned. It costs one `stat` per file. Nothing here knows what a reload does.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Time between two looks. A change counts once two looks agree, so that an editor is done writing.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A running watch; it ends when this is dropped.
+pub struct Watch {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    signal: signal_hook::SigId,
+}
+
+/// Starts to watch. `on_change` gives the files to watch from then on; none leaves SIGHUP alone.
+pub fn watch(files: Vec<PathBuf>, on_change: impl FnMut() -> Vec<PathBuf> + Send + 'static) -> io::Result<Watch> {
+    let hangup = Arc::new(AtomicBool::new(false));
+    let signal = signal_hook::flag::register(signal_hook::consts::SIGHUP, hangup.clone())?;
+    let (stop, stopped) = channel();
+    let looked = look(&files);
+    let name = thread::Builder::new().name("watch".into());
+    let thread = name.spawn(move || run(files, looked, on_change, &hangup, &stopped))?;
+    Ok(Watch { stop: Some(stop), thread: Some(thread), signal })
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        signal_hook::low_level::unregister(self.signal);
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // It ends with its next pause; a panic in `on_change` was told when it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What a file looks like from outside; `None` when it is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Look(Option<[i64; 7]>);
+
+fn run(
+    mut files: Vec<PathBuf>,
+    mut loaded: Vec<Look>,
+    mut on_change: impl FnMut() -> Vec<PathBuf>,
+    hangup: &AtomicBool,
+    stopped: &Receiver<()>,
+) {
+    let mut last = loaded.clone();
+    while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+        let now = look(&files);
+        let settled = now != loaded && now == last;
+        last = now;
+        if hangup.swap(false, Ordering::Relaxed) || settled {
+            // Taken before the reload, so that what changes during it is seen afterwards.
+            let before: Vec<(PathBuf, Look)> = files.drain(..).zip(last).collect();
+            files = on_change();
+            let known = |file: &Path| before.iter().find(|(path, _)| path == file).map(|(_, look)| look.clone());
+            loaded = files.iter().map(|file| known(file).unwrap_or_else(|| look_at(file))).collect();
+            last = loaded.clone();
+        }
+    }
+}
+
+fn look(files: &[PathBuf]) -> Vec<Look> {
+    files.iter().map(|file| look_at(file)).collect()
+}
+
+fn look_at(file: &Path) -> Look {
+    let about = file.metadata().ok();
+    Look(about.map(|about| {
+        [
+            about.dev() as i64,
+            about.ino() as i64,
+            about.size() as i64,
+            about.mtime(),
+            about.mtime_nsec(),
+            about.ctime(),
+            about.ctime_nsec(),
+        ]
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::time::Instant;
+
+    /// One test, because SIGHUP reaches every watch of the process.
+    #[test]
+    fn changes_call_for_a_reload() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("routes.toml"), "1").expect("writes");
+        let files = vec![at("routes.toml"), at("new/site.toml")];
+        let later = vec![at("routes.toml"), at("new/site.toml"), at("other.toml")];
+        let (calls, called) = channel();
+        let watch = watch(files, move || {
+            let _ = calls.send(());
+            later.clone()
+        })
+        .expect("starts");
+        let expect = |reloads: usize, why: &str| {
+            for _ in 0..reloads {
+                called.recv_timeout(Duration::from_secs(10)).unwrap_or_else(|_| panic!("no reload: {why}"));
+            }
+            assert!(called.recv_timeout(3 * PAUSE).is_err(), "one reload too many: {why}");
+        };
+        expect(0, "nothing happened");
+        fs::write(at("routes.toml"), "2").expect("writes");
+        expect(1, "rewritten, same size");
+        fs::write(at("routes.toml.tmp"), "3").expect("writes");
+        expect(0, "a file that is not watched");
+        fs::rename(at("routes.toml.tmp"), at("routes.toml")).expect("renames");
+        expect(1, "replaced");
+        fs::create_dir(at("new")).expect("creates");
+        expect(0, "a directory without the file");
+        fs::write(at("new/site.toml"), "").expect("writes");
+        expect(1, "an optional file appeared in a new directory");
+        fs::write(at("other.toml"), "").expect("writes");
+        expect(1, "a file that the reload named");
+        fs::remove_dir_all(at("new")).expect("removes");
+        expect(1, "a file vanished");
+        signal_hook::low_level::raise(signal_hook::consts::SIGHUP).expect("raises");
+        expect(1, "SIGHUP");
+        let end = Instant::now();
+        drop(watch);
+        assert!(end.elapsed() < 5 * PAUSE);
+    }
+}
