@@ -1,0 +1,59 @@
+//! `items`, `minItems`, `maxItems` and `uniqueItems`.
+
+use super::compile::Reader;
+use super::equal::has_duplicates;
+use super::failure::{Failure, Place, Reason, Report, count};
+use super::node::Node;
+use serde_json::Value;
+
+/// What a schema demands of a list.
+#[derive(Debug, Default)]
+pub(super) struct ArrayRules {
+    items: Option<Box<Node>>,
+    fewest: Option<u64>,
+    most: Option<u64>,
+    unique: bool,
+}
+
+impl ArrayRules {
+    pub fn read(reader: &mut Reader<'_, '_>) -> Self {
+        let items = reader.schema("items").map(Box::new);
+        let (fewest, most) = reader.range("minItems", "maxItems");
+        ArrayRules { items, fewest, most, unique: reader.flag("uniqueItems").unwrap_or(false) }
+    }
+
+    /// Items first, then how many, then whether they differ: the order in which clients see failures.
+    pub fn check<R: Report>(&self, place: &Place<'_>, list: &[Value]) -> Result<(), R> {
+        if let Some(node) = &self.items {
+            for (index, item) in list.iter().enumerate() {
+                node.check::<R>(&place.item(index), item)?;
+            }
+        }
+        let length = list.len() as u64;
+        if let Some(fewest) = self.fewest.filter(|fewest| length < *fewest) {
+            let rest = || format!("needs at least {}", count(fewest, "item", "items"));
+            return Err(R::at(place, Reason::TooFewItems, rest));
+        }
+        if let Some(most) = self.most.filter(|most| length > *most) {
+            let rest = || format!("takes at most {}", count(most, "item", "items"));
+            return Err(R::at(place, Reason::TooManyItems, rest));
+        }
+        self.check_unique(place, list)
+    }
+
+    /// Converts every item; `[1, "1"]` may hold duplicates only now.
+    pub fn coerce(&self, place: &Place<'_>, list: &mut [Value]) -> Result<(), Failure> {
+        let Some(node) = &self.items else { return Ok(()) };
+        for (index, item) in list.iter_mut().enumerate() {
+            *item = node.coerce(&place.item(index), item.take())?;
+        }
+        self.check_unique(place, list)
+    }
+
+    fn check_unique<R: Report>(&self, place: &Place<'_>, list: &[Value]) -> Result<(), R> {
+        if self.unique && has_duplicates(list) {
+            return Err(R::at(place, Reason::DuplicateItems, || "holds the same item twice".into()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! `minLength`, `maxLength` and `pattern`. (`format` comes after `enum` and stands on its own.)
+
+use super::compile::Reader;
+use super::failure::{Place, Reason, Report, count};
+use super::pattern::{Match, Pattern};
+
+/// What a schema demands of a text.
+#[derive(Debug, Default)]
+pub(super) struct StringRules {
+    shortest: Option<u64>,
+    longest: Option<u64>,
+    pattern: Option<Pattern>,
+}
+
+impl StringRules {
+    pub fn read(reader: &mut Reader<'_, '_>) -> Self {
+        let (shortest, longest) = reader.range("minLength", "maxLength");
+        let pattern = reader.text("pattern").and_then(|source| reader.pattern("pattern", source));
+        StringRules { shortest, longest, pattern }
+    }
+
+    pub fn check<R: Report>(&self, place: &Place<'_>, text: &str) -> Result<(), R> {
+        if self.shortest.is_some() || self.longest.is_some() {
+            let length = text.chars().count() as u64;
+            if let Some(least) = self.shortest.filter(|least| length < *least) {
+                let least = || format!("is shorter than {}", count(least, "character", "characters"));
+                return Err(R::at(place, Reason::TooShort, least));
+            }
+            if let Some(most) = self.longest.filter(|most| length > *most) {
+                let most = || format!("is longer than {}", count(most, "character", "characters"));
+                return Err(R::at(place, Reason::TooLong, most));
+            }
+        }
+        let Some(pattern) = &self.pattern else { return Ok(()) };
+        match pattern.find_in(text) {
+            Match::Found => Ok(()),
+            Match::Absent => {
+                Err(R::at(place, Reason::Pattern, || format!("does not fit the pattern {}", pattern.as_str())))
+            }
+            Match::Unknown { longest } => Err(R::at(place, Reason::Pattern, || {
+                format!("is too long to be held against the pattern {} (more than {longest} bytes)", pattern.as_str())
+            })),
+        }
+    }
+}
