@@ -1,0 +1,342 @@
+//! The layout made ready for use: tables, columns and relations by name, and what a write of each has to look after.
+//!
+//! Adds the tables that storage keeps beside the declared ones and lets plans read. Knows no SQL and no connection.
+
+use super::StorageError;
+use super::plan::{ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Layout, Name, RelationDef, TableDef};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A place in [`Catalogue::tables`].
+pub(super) type TableId = usize;
+/// A place in [`Catalogue::relations`].
+pub(super) type RelationId = usize;
+
+/// Tables whose rows only the writer makes, though plans may read them.
+const COMPANIONS: [&str; 3] = ["meta", "slug", TALLY];
+
+/// The table of tallies.
+pub(super) const TALLY: &str = "tally";
+
+/// The table of revisions.
+pub(super) const REVISION: &str = "revision";
+
+/// See the module.
+pub(super) struct Catalogue {
+    pub tables: Vec<Table>,
+    pub relations: Vec<Relation>,
+    tables_by_name: HashMap<Name, TableId>,
+    relations_by_name: HashMap<Name, RelationId>,
+}
+
+/// A table and what hangs on it.
+pub(super) struct Table {
+    pub id: TableId,
+    pub def: TableDef,
+    columns: HashMap<Name, usize>,
+    /// Tables that extend this one.
+    pub extensions: Vec<TableId>,
+    /// What companion rows of this table's rows are filed under.
+    pub space: Name,
+    /// Columns whose change has consequences elsewhere: places in `def.columns`.
+    pub tracked: Vec<usize>,
+    pub tally: Option<Tally>,
+    /// Place in `tracked` of the `kind` column.
+    pub kind: Option<usize>,
+    /// Relations whose sources (targets) are rows of this table.
+    pub outgoing: Vec<RelationId>,
+    pub incoming: Vec<RelationId>,
+    pub counts: Vec<Count>,
+    /// Columns that the writer counts into.
+    pub counted: Vec<Name>,
+    /// Place in `def.columns` of the column that every write of a row raises.
+    pub version: Option<usize>,
+    /// Rows are made by the writer alone.
+    pub companion: bool,
+}
+
+/// Places in `tracked` of what the table's rows are tallied by.
+pub(super) struct Tally {
+    pub kind: usize,
+    pub status: usize,
+    pub author: Option<usize>,
+}
+
+/// A [`CountDef`]; `reference` and `status` are places in `tracked`.
+pub(super) struct Count {
+    pub def: CountDef,
+    pub reference: usize,
+    pub status: usize,
+    pub parent: TableId,
+}
+
+/// A [`RelationDef`]; `status` and `sort` are places in the source table's `tracked`.
+pub(super) struct Relation {
+    pub def: RelationDef,
+    pub src: TableId,
+    pub dst: TableId,
+    pub status: Option<usize>,
+    pub sort: Option<usize>,
+}
+
+impl Catalogue {
+    /// Resolves a layout. The error says what in it does not fit together.
+    pub fn new(layout: &Layout) -> Result<Catalogue, StorageError> {
+        let mut tables: Vec<Table> = layout.tables.iter().cloned().chain(builtin_tables()).map(Table::new).collect();
+        let mut tables_by_name = HashMap::new();
+        for (id, table) in tables.iter_mut().enumerate() {
+            table.id = id;
+            if tables_by_name.insert(table.def.name.clone(), id).is_some() {
+                return Err(StorageError(format!("the table {} is declared twice", table.def.name)));
+            }
+        }
+        let mut catalogue =
+            Catalogue { tables, relations: Vec::new(), tables_by_name, relations_by_name: HashMap::new() };
+        catalogue.link_extensions()?;
+        catalogue.link_relations(&layout.relations)?;
+        catalogue.link_counts(&layout.counts)?;
+        Ok(catalogue)
+    }
+
+    /// The table of this name.
+    pub fn table(&self, name: &str) -> Result<&Table, StorageError> {
+        let id = self.tables_by_name.get(name).ok_or_else(|| StorageError(format!("there is no table {name}")))?;
+        Ok(&self.tables[*id])
+    }
+
+    /// The relation of this name.
+    pub fn relation(&self, name: &str) -> Result<(RelationId, &Relation), StorageError> {
+        let id =
+            self.relations_by_name.get(name).ok_or_else(|| StorageError(format!("there is no relation {name}")))?;
+        Ok((*id, &self.relations[*id]))
+    }
+
+    /// Every word that the declarations themselves bring: names of tables, spaces and relations, counted statuses.
+    pub fn words(&self) -> Vec<Name> {
+        let mut words: Vec<Name> = Vec::new();
+        for table in &self.tables {
+            words.push(table.def.name.clone());
+            words.push(table.space.clone());
+            words.extend(table.counts.iter().flat_map(|c| c.def.statuses.iter().cloned()));
+        }
+        for relation in &self.relations {
+            words.push(relation.def.name.clone());
+            words.extend(relation.def.counted.iter().flat_map(|c| c.statuses.iter().cloned()));
+        }
+        words
+    }
+
+    fn link_extensions(&mut self) -> Result<(), StorageError> {
+        for id in 0..self.tables.len() {
+            let Some(base) = self.tables[id].def.extends.clone() else { continue };
+            let base = self.table(&base)?.id;
+            self.tables[base].extensions.push(id);
+        }
+        Ok(())
+    }
+
+    fn link_relations(&mut self, relations: &[RelationDef]) -> Result<(), StorageError> {
+        for def in relations {
+            let id = self.relations.len();
+            let (src, dst) = (self.table(&def.src)?.id, self.table(&def.dst)?.id);
+            if let Some(Counted { column, .. }) = &def.counted {
+                self.tables[dst].count_into(column)?;
+            }
+            let status = def.status.as_ref().map(|c| self.tables[src].track(c)).transpose()?;
+            let sort = def.sort.as_ref().map(|c| self.tables[src].track(c)).transpose()?;
+            self.tables[src].outgoing.push(id);
+            self.tables[dst].incoming.push(id);
+            if self.relations_by_name.insert(def.name.clone(), id).is_some() {
+                return Err(StorageError(format!("the relation {} is declared twice", def.name)));
+            }
+            self.relations.push(Relation { def: def.clone(), src, dst, status, sort });
+        }
+        Ok(())
+    }
+
+    fn link_counts(&mut self, counts: &[CountDef]) -> Result<(), StorageError> {
+        for def in counts {
+            let parent = self.table(&def.parent)?.id;
+            self.tables[parent].count_into(&def.column)?;
+            let table = self.table(&def.table)?.id;
+            let reference = self.tables[table].track(&def.reference)?;
+            let status = self.tables[table].track(&def.status)?;
+            self.tables[table].counts.push(Count { def: def.clone(), reference, status, parent });
+        }
+        Ok(())
+    }
+}
+
+impl Table {
+    fn new(mut def: TableDef) -> Table {
+        if def.versioned && !def.columns.iter().any(|c| &*c.name == "version") {
+            def.columns.push(column("version", ColumnType::Int).with_default(DbValue::Int(1)));
+        }
+        let columns: HashMap<Name, usize> = def.columns.iter().enumerate().map(|(i, c)| (c.name.clone(), i)).collect();
+        let version = columns.get("version").copied().filter(|_| def.versioned);
+        let mut table = Table {
+            id: 0,
+            columns,
+            extensions: Vec::new(),
+            space: def.space.clone().unwrap_or_else(|| def.name.clone()),
+            tracked: Vec::new(),
+            tally: None,
+            kind: None,
+            outgoing: Vec::new(),
+            incoming: Vec::new(),
+            counts: Vec::new(),
+            counted: Vec::new(),
+            version,
+            companion: COMPANIONS.contains(&&*def.name),
+            def,
+        };
+        table.track_kinds();
+        table
+    }
+
+    /// The column of this name, the key included.
+    pub fn column(&self, name: &str) -> Result<&ColumnDef, StorageError> {
+        if &*self.def.key.name == name {
+            return Ok(&self.def.key);
+        }
+        Ok(&self.def.columns[self.place(name)?])
+    }
+
+    /// The place of a column that is not the key.
+    pub fn place(&self, name: &str) -> Result<usize, StorageError> {
+        self.columns
+            .get(name)
+            .copied()
+            .ok_or_else(|| StorageError(format!("the table {} has no column {name}", self.def.name)))
+    }
+
+    fn count_into(&mut self, name: &Name) -> Result<(), StorageError> {
+        self.place(name)?;
+        if !self.counted.contains(name) {
+            self.counted.push(name.clone());
+        }
+        Ok(())
+    }
+
+    fn track(&mut self, name: &str) -> Result<usize, StorageError> {
+        let place = self.place(name)?;
+        if let Some(at) = self.tracked.iter().position(|p| *p == place) {
+            return Ok(at);
+        }
+        self.tracked.push(place);
+        Ok(self.tracked.len() - 1)
+    }
+
+    fn track_kinds(&mut self) {
+        let of_type = |t: &Table, name: &str, ty| t.column(name).is_ok_and(|c| c.ty == ty);
+        if self.companion || !of_type(self, "kind", ColumnType::Word) {
+            return;
+        }
+        self.kind = self.track("kind").ok();
+        if of_type(self, "status", ColumnType::Word) {
+            let author = of_type(self, "author", ColumnType::Int).then(|| self.track("author").ok()).flatten();
+            if let (Some(kind), Ok(status)) = (self.kind, self.track("status")) {
+                self.tally = Some(Tally { kind, status, author });
+            }
+        }
+    }
+}
+
+/// The tables that storage keeps itself and that plans may read; `revision` and `origin` they may write, too.
+pub fn builtin_tables() -> Vec<TableDef> {
+    vec![revision_table(), origin_table(), meta_table(), slug_table(), tally_table()]
+}
+
+/// `revision`: snapshots beside rows. `of` is the row's id, `space` what its companion rows are filed under, `id` comes
+/// from that space. Ids of different spaces may be equal, so the key is a number of its own.
+fn revision_table() -> TableDef {
+    let mut table = table(
+        REVISION,
+        column("number", ColumnType::Int),
+        vec![
+            column("id", ColumnType::Int),
+            column("space", ColumnType::Word),
+            column("of", ColumnType::Int),
+            column("author", ColumnType::Int),
+            column("at", ColumnType::Int),
+            column("autosave", ColumnType::Int).with_default(DbValue::Int(0)),
+            column("json", ColumnType::Json),
+        ],
+        vec![index("id", &["space", "id"], true), index("of", &["space", "of", "autosave", "at"], false)],
+    );
+    table.space = Some(REVISION.into());
+    table
+}
+
+/// `origin`: what an import brought under which name (`source` is the import, `table` and `row` what it became).
+fn origin_table() -> TableDef {
+    let mut table = table(
+        "origin",
+        column("id", ColumnType::Int),
+        vec![
+            column("source", ColumnType::Text),
+            column("source_key", ColumnType::Text),
+            column("table", ColumnType::Word),
+            column("row", ColumnType::Int),
+        ],
+        vec![index("source", &["source", "source_key"], true), index("row", &["table", "row"], false)],
+    );
+    table.space = Some("origin".into());
+    table
+}
+
+/// `meta`: further values of rows; `id` is the row's, `n` counts the values of one key.
+fn meta_table() -> TableDef {
+    table(
+        "meta",
+        column("id", ColumnType::Int),
+        vec![
+            column("space", ColumnType::Word),
+            column("key", ColumnType::Text),
+            column("n", ColumnType::Int),
+            column("json", ColumnType::Json),
+        ],
+        Vec::new(),
+    )
+}
+
+/// `slug`: who claims which slug; `id` is the row's.
+fn slug_table() -> TableDef {
+    table(
+        "slug",
+        column("id", ColumnType::Int),
+        vec![column("scope", ColumnType::Text), column("slug", ColumnType::Text), column("table", ColumnType::Word)],
+        Vec::new(),
+    )
+}
+
+/// `tally`: how many rows of a table there are by kind, status and author (see [`super::tally`]).
+fn tally_table() -> TableDef {
+    let columns = vec![
+        column("table", ColumnType::Word),
+        column("kind", ColumnType::Word),
+        column("status", ColumnType::Word),
+        column("author", ColumnType::Int),
+    ];
+    table(TALLY, column("n", ColumnType::Int), columns, Vec::new())
+}
+
+fn table(name: &str, key: ColumnDef, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> TableDef {
+    TableDef { name: name.into(), key, space: None, columns, indexes, versioned: false, extends: None }
+}
+
+fn column(name: &str, ty: ColumnType) -> ColumnDef {
+    ColumnDef { name: name.into(), ty, default: None, was: None }
+}
+
+impl ColumnDef {
+    fn with_default(mut self, default: DbValue) -> ColumnDef {
+        self.default = Some(default);
+        self
+    }
+}
+
+fn index(name: &str, columns: &[&str], unique: bool) -> IndexDef {
+    let columns = columns.iter().map(|c| (Arc::from(*c), false)).collect();
+    IndexDef { name: name.into(), columns, unique }
+}

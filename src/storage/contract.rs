@@ -1,0 +1,649 @@
+//! What every backend has to do, whatever the database: each test takes a `&dyn Storage` laid out as the fixtures say.
+
+use super::Storage;
+use super::fixtures::*;
+use super::plan::*;
+use std::sync::Arc;
+
+/// Runs a test on each backend.
+fn on_each(test: fn(&dyn Storage)) {
+    test(&site().db);
+}
+
+fn seeds(db: &dyn Storage) -> Vec<i64> {
+    ["One", "Two", "Three", "Zwölf"]
+        .iter()
+        .enumerate()
+        .map(|(n, title)| id(commit(db, vec![Change::Put(post("publish", n as i64, title))])))
+        .collect()
+}
+
+#[test]
+fn a_row_is_read_as_it_was_written() {
+    on_each(|db| {
+        let id = id(commit(db, vec![Change::Put(post("publish", 7, "Hello"))]));
+        let plan = read("record", &["id", "kind", "status", "title", "author", "extra", "version"], eq("id", int(id)));
+        assert_eq!(
+            rows(db, &plan),
+            [vec![int(1), text("post"), text("publish"), text("Hello"), int(0), DbValue::Null, int(1)]]
+        );
+    });
+}
+
+#[test]
+fn conditions_find_what_they_say() {
+    on_each(|db| {
+        let ids = seeds(db);
+        assert_eq!(ids, [1, 2, 3, 4]);
+        let mut private = post("private", 9, "Five");
+        private.set.push((name("author"), Input::Value(int(4))));
+        commit(db, vec![Change::Put(private)]).unwrap();
+        let compare = |c: &str, op, v| Cond::Compare(name(c), op, v);
+        let not = |c| Cond::Not(Box::new(c));
+        let big: Vec<DbValue> = (2..200_000).map(int).collect();
+        for (cond, expected) in [
+            (Cond::All(vec![]), vec![1, 2, 3, 4, 5]),
+            (Cond::Any(vec![]), vec![]),
+            (eq("status", text("publish")), vec![1, 2, 3, 4]),
+            (eq("status", text("never heard of")), vec![]),
+            (not(eq("status", text("publish"))), vec![5]),
+            (compare("status", Op::Ne, text("private")), vec![1, 2, 3, 4]),
+            (compare("status", Op::Gt, text("private")), vec![1, 2, 3, 4]),
+            (compare("date_local", Op::Ge, int(2)), vec![3, 4, 5]),
+            (compare("date_local", Op::Lt, int(1)), vec![1]),
+            (compare("extra", Op::Ne, text("x")), vec![1, 2, 3, 4, 5]),
+            (not(eq("extra", text("x"))), vec![1, 2, 3, 4, 5]),
+            (compare("extra", Op::Eq, DbValue::Null), vec![1, 2, 3, 4, 5]),
+            (compare("extra", Op::Ne, DbValue::Null), vec![]),
+            (Cond::IsNull(name("extra")), vec![1, 2, 3, 4, 5]),
+            (Cond::In(name("id"), vec![]), vec![]),
+            (Cond::In(name("id"), vec![int(3)]), vec![3]),
+            (Cond::In(name("id"), big), vec![2, 3, 4, 5]),
+            (Cond::In(name("status"), vec![text("private"), text("draft")]), vec![5]),
+            (not(Cond::In(name("id"), vec![int(3), int(4)])), vec![1, 2, 5]),
+            (Cond::Contains(names(&["title"]), "ZWOLF".into()), vec![4]),
+            (Cond::Contains(names(&["content", "title"]), "e".into()), vec![1, 3, 5]),
+            (Cond::Contains(names(&["title_key"]), "Zwö".into()), vec![4]),
+            (Cond::Contains(vec![], "e".into()), vec![]),
+            (Cond::Any(vec![eq("id", int(1)), eq("title", text("Two"))]), vec![1, 2]),
+            (Cond::All(vec![eq("kind", text("post")), Cond::All(vec![eq("author", int(4))])]), vec![5]),
+            (
+                Cond::Related {
+                    table: name("record"),
+                    inner: name("id"),
+                    outer: name("author"),
+                    filter: Box::new(eq("title", text("Zwölf"))),
+                },
+                vec![5],
+            ),
+        ] {
+            let plan =
+                ReadPlan { order: vec![Order::Column(name("id"), false)], ..read("record", &["id"], cond.clone()) };
+            assert_eq!(ints(rows(db, &plan)), expected, "{cond:?}");
+            assert_eq!(db.snapshot().unwrap().count(&plan).unwrap(), expected.len() as u64, "{cond:?}");
+        }
+    });
+}
+
+#[test]
+fn words_in_text_are_found_whole() {
+    on_each(|db| {
+        commit(db, vec![Change::Put(put("x_order", Target::New, &[("note", text(" a bc "))]))]).unwrap();
+        for (word, found) in [("a", 1), ("bc", 1), ("b", 0)] {
+            let plan = read("x_order", &["id"], Cond::HasWord(name("note"), word.into()));
+            assert_eq!(rows(db, &plan).len(), found, "{word}");
+        }
+    });
+}
+
+#[test]
+fn orders_are_total() {
+    on_each(|db| {
+        seeds(db);
+        let mut twin = post("publish", 2, "Two");
+        twin.set.push((name("sticky"), Input::Value(int(1))));
+        commit(db, vec![Change::Put(twin)]).unwrap();
+        let by = |c: &str, descending| Order::Column(name(c), descending);
+        for (order, expected) in [
+            (vec![by("date_local", true)], vec![4, 5, 3, 2, 1]),
+            (vec![by("date_local", false)], vec![1, 2, 3, 5, 4]),
+            (vec![by("title", false), by("id", true)], vec![1, 3, 5, 2, 4]),
+            (vec![Order::Given(name("id"), vec![int(3), int(1), int(3), int(9)])], vec![3, 1, 2, 4, 5]),
+            (vec![Order::Given(name("id"), vec![])], vec![1, 2, 3, 4, 5]),
+            (vec![Order::First(eq("sticky", int(1))), by("date_local", true)], vec![5, 4, 3, 2, 1]),
+            (vec![by("status", true)], vec![5, 4, 3, 2, 1]),
+            (vec![Order::Given(name("title"), vec![text("Two")])], vec![2, 5, 1, 3, 4]),
+        ] {
+            let plan = ReadPlan { order: order.clone(), ..read("record", &["id"], Cond::All(vec![])) };
+            assert_eq!(ints(rows(db, &plan)), expected, "{order:?}");
+            let window = ReadPlan { limit: Some(2), offset: 1, ..plan };
+            assert_eq!(ints(rows(db, &window)), expected[1..3], "{order:?}");
+        }
+    });
+}
+
+#[test]
+fn windows_are_slices_of_the_whole() {
+    on_each(|db| {
+        let term = || Change::Put(put("term", Target::New, &[]));
+        let mut changes = vec![term(), term(), term()];
+        for n in 0..60i64 {
+            let mut post = post(["publish", "private", "draft"][n as usize % 3], n % 7, "x");
+            post.set.push((name("author"), Input::Value(int(n % 4))));
+            let terms: Vec<i64> = (1..=3).filter(|t| (n / t) % 2 == 0).collect();
+            post.edges = vec![(name("post.categories"), terms)];
+            changes.push(Change::Put(post));
+        }
+        commit(db, changes).unwrap();
+        let among = |column: &str, words: &[&str]| Cond::In(name(column), words.iter().map(|w| text(w)).collect());
+        let ints_among = |column: &str, n: &[i64]| Cond::In(name(column), n.iter().map(|n| int(*n)).collect());
+        let linked = |dst: &[i64]| Cond::Linked { rel: name("post.categories"), dst: dst.to_vec() };
+        let post = || eq("kind", text("post"));
+        let published = || eq("status", text("publish"));
+        for conds in [
+            vec![post(), among("status", &["publish", "private", "publish", "odd"])],
+            vec![post(), published(), ints_among("author", &[3, 1, 3])],
+            vec![post(), published(), linked(&[1])],
+            vec![post(), published(), linked(&[3, 1, 3])],
+            vec![post(), published(), linked(&[3, 1]), Cond::Not(Box::new(linked(&[2])))],
+            vec![post(), among("status", &["publish", "draft"]), linked(&[2, 3]), eq("author", int(1))],
+            vec![post(), ints_among("id", &[50, 4, 4, 10, 22, 7]), linked(&[1, 2, 3])],
+        ] {
+            for (by, descending) in [("date_local", true), ("date_local", false), ("title", true)] {
+                let order = vec![Order::Column(name(by), descending)];
+                let whole = ReadPlan { order, ..read("record", &["id"], Cond::All(conds.clone())) };
+                let all = ints(rows(db, &whole));
+                assert!(all.len() > 3, "{conds:?}");
+                for (offset, limit) in [(0, 3), (2, 5), (all.len() - 1, 9), (all.len(), 2)] {
+                    let window = ReadPlan { limit: Some(limit), offset: offset as u64, ..whole.clone() };
+                    let until = (offset + limit as usize).min(all.len());
+                    assert_eq!(ints(rows(db, &window)), all[offset..until], "{conds:?} {by} {offset} {limit}");
+                }
+                assert_eq!(db.snapshot().unwrap().count(&whole).unwrap(), all.len() as u64);
+            }
+        }
+    });
+}
+
+#[test]
+fn counts_follow_writes() {
+    on_each(|db| {
+        let category = || Cond::Linked { rel: name("post.categories"), dst: vec![1] };
+        let private = || eq("status", text("private"));
+        let both = |a, b| Cond::All(vec![a, b]);
+        let conds = [
+            Cond::All(vec![]),
+            eq("kind", text("post")),
+            both(eq("kind", text("post")), private()),
+            both(Cond::In(name("status"), vec![text("private"), text("publish")]), eq("author", int(7))),
+            eq("author", int(-1)),
+            both(private(), private()),
+            both(category(), private()),
+            eq("title", text("x")),
+        ];
+        let counts = || {
+            let snapshot = db.snapshot().unwrap();
+            let count = |cond: &Cond| snapshot.count(&read("record", &[], cond.clone())).unwrap();
+            let all: Vec<u64> = conds.iter().map(count).collect();
+            let rows = |cond: &Cond| snapshot.rows(&read("record", &[], cond.clone())).unwrap().len() as u64;
+            assert_eq!(all, conds.iter().map(rows).collect::<Vec<_>>());
+            assert_eq!(conds.iter().map(count).collect::<Vec<_>>(), all, "asked twice");
+            all
+        };
+        assert_eq!(counts(), [0; 8]);
+        commit(db, vec![Change::Put(put("term", Target::New, &[]))]).unwrap();
+        let mut linked = Put { edges: vec![(name("post.categories"), vec![1])], ..post("private", 1, "x") };
+        linked.set.push((name("author"), Input::Value(int(7))));
+        let id = id(commit(db, vec![Change::Put(linked)]));
+        assert_eq!(counts(), [1, 1, 1, 1, 0, 1, 1, 1]);
+        commit(db, vec![Change::Put(post("publish", 1, "y"))]).unwrap();
+        assert_eq!(counts(), [2, 2, 1, 1, 0, 1, 1, 1]);
+        commit(db, vec![Change::Put(put("record", existing(id), &[("status", text("publish"))]))]).unwrap();
+        assert_eq!(counts(), [2, 2, 0, 1, 0, 0, 0, 1]);
+        commit(db, vec![Change::Put(put("record", existing(id), &[("kind", text("page"))]))]).unwrap();
+        assert_eq!(counts(), [2, 1, 0, 1, 0, 0, 0, 1]);
+        commit(db, vec![Change::Remove { table: name("record"), key: int(id), expect: None }]).unwrap();
+        assert_eq!(counts(), [1, 1, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(db.snapshot().unwrap().count(&read("term", &[], Cond::All(vec![]))).unwrap(), 1);
+    });
+}
+
+#[test]
+fn rows_come_in_the_order_of_their_keys() {
+    on_each(|db| {
+        seeds(db);
+        let keys = |keys: &[i64]| keys.iter().map(|k| int(*k)).collect::<Vec<_>>();
+        for (wanted, given) in [(&[4, 1, 9, 4, 2][..], &[4, 1, 9, 4, 2][..]), (&[1, 2, 4], &[4, 1, 2])] {
+            let plan = ReadPlan {
+                order: vec![Order::Given(name("id"), keys(given))],
+                ..read("record", &["id"], Cond::In(name("id"), keys(wanted)))
+            };
+            assert_eq!(ints(rows(db, &plan)), [4, 1, 2]);
+        }
+    });
+}
+
+#[test]
+fn extensions_live_and_die_with_their_row() {
+    on_each(|db| {
+        let mut book = post("publish", 1, "A book");
+        book.set.push((name("x_book.isbn"), Input::Value(text("123"))));
+        let book = id(commit(db, vec![Change::Put(book)]));
+        let bare = id(commit(db, vec![Change::Put(post("publish", 2, "No book"))]));
+        let plan = ReadPlan {
+            extensions: names(&["x_book"]),
+            order: vec![Order::Column(name("id"), false)],
+            ..read("record", &["id", "x_book.isbn", "x_book.pages"], Cond::All(vec![]))
+        };
+        assert_eq!(rows(db, &plan), [[int(book), text("123"), int(1)], [int(bare), DbValue::Null, int(1)]]);
+        let one = ReadPlan { filter: eq("x_book.pages", int(1)), ..plan.clone() };
+        assert_eq!(db.snapshot().unwrap().count(&one).unwrap(), 2);
+        let set = |n| put("record", existing(bare), &[("x_book.pages", int(n))]);
+        commit(db, vec![Change::Put(set(5))]).unwrap();
+        let mut add = set(0);
+        add.set[0].1 = Input::Add(2);
+        commit(db, vec![Change::Put(add)]).unwrap();
+        assert_eq!(rows(db, &plan)[1], [int(bare), DbValue::Null, int(7)]);
+        commit(db, vec![Change::Remove { table: name("record"), key: int(book), expect: None }]).unwrap();
+        assert_eq!(rows(db, &read("x_book", &["id"], Cond::All(vec![]))), [[int(bare)]]);
+    });
+}
+
+#[test]
+fn text_keys_work() {
+    on_each(|db| {
+        let target = || Target::Keyed(text("a//b"));
+        let done = commit(db, vec![Change::Put(put("option", target(), &[("value", text("1"))]))]).unwrap();
+        assert_eq!(done.puts[0], PutDone { key: text("a//b"), version: 0, slug: None, revision: None });
+        let again = commit(db, vec![Change::Put(put("option", target(), &[]))]);
+        assert_eq!(again, Err(CommitError::Refused { tag: "key_taken", row: None }));
+        let plan = read("option", &["name", "value"], eq("name", text("a//b")));
+        assert_eq!(rows(db, &plan), [[text("a//b"), text("1")]]);
+    });
+}
+
+#[test]
+fn ids_are_never_given_twice() {
+    on_each(|db| {
+        let first = id(commit(db, vec![Change::Put(post("draft", 1, "a"))]));
+        commit(db, vec![Change::Remove { table: name("record"), key: int(first), expect: None }]).unwrap();
+        assert_eq!(id(commit(db, vec![Change::Put(post("draft", 1, "b"))])), first + 1);
+        let keyed = |id| Put { target: Target::Keyed(int(id)), ..post("draft", 1, "c") };
+        assert_eq!(id(commit(db, vec![Change::Put(keyed(50))])), 50);
+        assert_eq!(id(commit(db, vec![Change::Put(post("draft", 1, "d"))])), 51);
+        assert_eq!(id(commit(db, vec![Change::Put(keyed(20))])), 20);
+        assert_eq!(id(commit(db, vec![Change::Put(post("draft", 1, "e"))])), 52);
+        let taken = commit(db, vec![Change::Put(keyed(51))]);
+        assert_eq!(taken, Err(CommitError::Refused { tag: "key_taken", row: None }));
+    });
+}
+
+#[test]
+fn versions_rise_and_guard() {
+    on_each(|db| {
+        let id = id(commit(db, vec![Change::Put(post("draft", 1, "a"))]));
+        let write = |expect| {
+            let target = Target::Existing { key: int(id), expect };
+            commit(db, vec![Change::Put(put("record", target, &[("title", text("b"))]))]).map(|d| d.puts[0].version)
+        };
+        assert_eq!(write(None), Ok(2));
+        assert_eq!(write(Some(2)), Ok(3));
+        assert_eq!(write(Some(2)), Err(CommitError::Stale));
+        let remove = |expect| commit(db, vec![Change::Remove { table: name("record"), key: int(id), expect }]);
+        assert_eq!(remove(Some(1)), Err(CommitError::Stale));
+        assert!(remove(Some(3)).is_ok());
+        assert_eq!(remove(None), Err(CommitError::Stale));
+        assert_eq!(write(None), Err(CommitError::Stale));
+    });
+}
+
+#[test]
+fn a_refused_plan_leaves_nothing() {
+    on_each(|db| {
+        let taken = |found, tag| Change::Require { plan: read("record", &["id"], eq("title", text("a"))), found, tag };
+        commit(db, vec![taken(false, "exists"), Change::Put(post("draft", 1, "a"))]).unwrap();
+        let again = commit(db, vec![Change::Put(post("odd word", 1, "b")), taken(false, "exists")]);
+        assert_eq!(again, Err(CommitError::Refused { tag: "exists", row: Some(vec![int(1)]) }));
+        let missing = Change::Require { plan: read("record", &["id"], eq("title", text("z"))), found: true, tag: "no" };
+        assert_eq!(commit(db, vec![missing]), Err(CommitError::Refused { tag: "no", row: None }));
+        assert_eq!(rows(db, &read("record", &["status"], Cond::All(vec![]))), [[text("draft")]]);
+        commit(db, vec![Change::Put(post("odder word", 1, "c")), Change::Put(post("odd word", 1, "d"))]).unwrap();
+        let plan = read("record", &["title"], eq("status", text("odd word")));
+        assert_eq!(rows(db, &plan), [[text("d")]]);
+        let term = || Change::Put(put("term", Target::New, &[("taxonomy", text("tag")), ("name", text("t"))]));
+        commit(db, vec![term()]).unwrap();
+        assert_eq!(commit(db, vec![term()]), Err(CommitError::Refused { tag: "duplicate", row: None }));
+    });
+}
+
+#[test]
+fn puts_of_a_plan_may_refer_to_each_other() {
+    on_each(|db| {
+        let mut child = post("draft", 1, "child");
+        child.set.push((name("parent"), Input::IdOf(0)));
+        child.slug = Some(slug("post", &["child"]));
+        let pieces = vec![Piece::Literal("/?p=".into()), Piece::Id, Piece::Literal("&s=".into()), Piece::Slug];
+        child.set.push((name("extra"), Input::Text(pieces)));
+        let done = commit(db, vec![Change::Put(post("draft", 1, "parent")), Change::Put(child)]).unwrap();
+        assert_eq!(done.puts[1].slug.as_deref(), Some("child"));
+        let plan = read("record", &["parent", "extra"], eq("title", text("child")));
+        assert_eq!(rows(db, &plan), [[int(1), text("/?p=2&s=child")]]);
+    });
+}
+
+#[test]
+fn slugs_are_claimed_once() {
+    on_each(|db| {
+        let new = |candidates: &[&str]| {
+            let claim = slug("post", candidates);
+            let done = commit(db, vec![Change::Put(Put { slug: Some(claim), ..post("publish", 1, "x") })]).unwrap();
+            done.puts[0].slug.clone().unwrap().to_string()
+        };
+        assert_eq!(new(&["a"]), "a");
+        assert_eq!(new(&["a"]), "a-2");
+        assert_eq!(new(&["a-4"]), "a-4");
+        assert_eq!(new(&["a", "b"]), "b");
+        assert_eq!(new(&["a"]), "a-3");
+        assert_eq!(new(&["a"]), "a-5");
+        let snapshot = db.snapshot().unwrap();
+        assert_eq!(snapshot.slug("post", "a-4").unwrap(), Some(3));
+        assert_eq!(snapshot.slug("page", "a-4").unwrap(), None);
+        let free = |c: &[&str], except| {
+            let candidates: Vec<Arc<str>> = c.iter().map(|c| Arc::from(*c)).collect();
+            snapshot.free_slug("post", &candidates, except).unwrap().to_string()
+        };
+        assert_eq!(free(&["a"], None), "a-6");
+        assert_eq!(free(&["a"], Some(2)), "a-2");
+        assert_eq!(free(&["a"], Some(1)), "a");
+        assert_eq!(free(&["a", "c"], None), "c");
+        assert_eq!(free(&["a-2"], None), "a-2-2");
+        drop(snapshot);
+        // Row 2 holds a-2: kept when wanted, else given up; then a-2 is the smallest free one.
+        let claim = |id, claim| {
+            let put = Put { slug: Some(claim), ..put("record", existing(id), &[]) };
+            commit(db, vec![Change::Put(put)]).map(|d| d.puts[0].slug.clone().unwrap().to_string())
+        };
+        assert_eq!(claim(2, slug("post", &["z", "a-2"])), Ok("a-2".into()));
+        assert_eq!(claim(2, slug("post", &["z"])), Ok("z".into()));
+        assert_eq!(claim(2, slug("post", &["a"])), Ok("a-2".into()));
+        assert_eq!(claim(2, SlugClaim { scope: None, ..slug("post", &["draft"]) }), Ok("draft".into()));
+        assert_eq!(new(&["a"]), "a-2");
+        let refused = claim(2, SlugClaim { refuse: Some("slug_taken"), ..slug("post", &["a"]) });
+        assert_eq!(refused, Err(CommitError::Refused { tag: "slug_taken", row: Some(vec![int(1)]) }));
+        // A put without a slug leaves the claim, a removal gives it up.
+        commit(db, vec![Change::Put(put("record", existing(1), &[("title", text("y"))]))]).unwrap();
+        assert_eq!(db.snapshot().unwrap().slug("post", "a").unwrap(), Some(1));
+        commit(db, vec![Change::Remove { table: name("record"), key: int(1), expect: None }]).unwrap();
+        assert_eq!(new(&["a"]), "a");
+        let plan = read("record", &["slug"], eq("id", int(2)));
+        assert_eq!(rows(db, &plan), [[text("draft")]]);
+    });
+}
+
+#[test]
+fn long_slugs_stay_within_200_bytes() {
+    on_each(|db| {
+        let long = "ü".repeat(100);
+        let new = || {
+            let claim = slug("post", &[&long]);
+            let done = commit(db, vec![Change::Put(Put { slug: Some(claim), ..post("publish", 1, "x") })]).unwrap();
+            done.puts[0].slug.clone().unwrap().to_string()
+        };
+        assert_eq!(new(), long);
+        for n in 2..=10 {
+            let expected = if n < 10 { format!("{}-{n}", "ü".repeat(99)) } else { format!("{}-{n}", "ü".repeat(98)) };
+            assert_eq!(new(), expected);
+        }
+    });
+}
+
+#[test]
+fn edges_keep_their_order_and_find_both_ends() {
+    on_each(|db| {
+        for n in ["x", "y", "z"] {
+            commit(db, vec![Change::Put(put("term", Target::New, &[("name", text(n))]))]).unwrap();
+        }
+        let linked = |edges: &[i64]| Put {
+            edges: vec![(name("post.categories"), edges.to_vec()), (name("post.tags"), vec![1])],
+            ..post("publish", 1, "x")
+        };
+        commit(db, vec![Change::Put(linked(&[3, 1, 3]))]).unwrap();
+        commit(db, vec![Change::Put(linked(&[2]))]).unwrap();
+        let edges = |rels: &[&str], of: &[i64], reverse| {
+            let plan = EdgePlan { rels: names(rels), of: of.to_vec(), reverse };
+            let edges = db.snapshot().unwrap().edges(&plan).unwrap();
+            edges.into_iter().map(|e| (e.rel.to_string(), e.src, e.dst)).collect::<Vec<_>>()
+        };
+        let category = |src, dst| ("post.categories".to_owned(), src, dst);
+        assert_eq!(edges(&["post.categories"], &[2, 1], false), [category(1, 3), category(1, 1), category(2, 2)]);
+        assert_eq!(edges(&["post.categories"], &[1, 2], true), [category(1, 1), category(2, 2)]);
+        assert_eq!(edges(&["post.categories", "post.tags"], &[2], false).len(), 2);
+        let linked = |dst: &[i64]| Cond::Linked { rel: name("post.categories"), dst: dst.to_vec() };
+        let not = |c| Cond::Not(Box::new(c));
+        for (cond, expected) in [
+            (linked(&[1]), vec![1]),
+            (linked(&[]), vec![]),
+            (linked(&[1, 2]), vec![1, 2]),
+            (not(linked(&[1, 3])), vec![2]),
+            (Cond::All(vec![linked(&[1]), linked(&[3]), eq("status", text("publish"))]), vec![1]),
+            (Cond::All(vec![linked(&[1]), linked(&[2])]), vec![]),
+        ] {
+            let order = vec![Order::Column(name("date_local"), true)];
+            let plan = ReadPlan { order, ..read("record", &["id"], cond.clone()) };
+            let mut found = ints(rows(db, &plan));
+            found.sort();
+            assert_eq!(found, expected, "{cond:?}");
+            assert_eq!(db.snapshot().unwrap().count(&plan).unwrap(), expected.len() as u64, "{cond:?}");
+        }
+        let terms = read("term", &["name"], Cond::LinkedFrom { rel: name("post.categories"), src: vec![1] });
+        assert_eq!(rows(db, &terms), [[text("x")], [text("z")]]);
+        assert_eq!(counts(db), [3, 1, 1]);
+        commit(db, vec![Change::Put(put("record", existing(1), &[("status", text("private"))]))]).unwrap();
+        assert_eq!(counts(db), [2, 1, 0], "private posts count under their tags only");
+        let unlink = Change::Unlink { rel: name("post.categories"), dst: 2, instead: Some(3) };
+        assert_eq!(commit(db, vec![unlink]).unwrap().touched, 1);
+        assert_eq!(edges(&["post.categories"], &[2], false), [category(2, 3)]);
+        assert_eq!(counts(db), [2, 0, 1]);
+        commit(db, vec![Change::Remove { table: name("term"), key: int(3), expect: None }]).unwrap();
+        assert_eq!(edges(&["post.categories"], &[1, 2], false), [category(1, 1)]);
+        let versions = read("record", &["version"], Cond::All(vec![]));
+        assert_eq!(ints(rows(db, &versions)), [3, 3]);
+    });
+}
+
+fn counts(db: &dyn Storage) -> Vec<i64> {
+    let plan =
+        ReadPlan { order: vec![Order::Column(name("id"), false)], ..read("term", &["count"], Cond::All(vec![])) };
+    ints(rows(db, &plan))
+}
+
+#[test]
+fn counts_raise_the_version_that_the_plan_reports() {
+    on_each(|db| {
+        let mut comment = put("comment", Target::New, &[("status", text("approved"))]);
+        comment.set.push((name("post"), Input::IdOf(0)));
+        let done = commit(db, vec![Change::Put(post("publish", 1, "x")), Change::Put(comment)]).unwrap();
+        assert_eq!(done.puts[0].version, 2);
+        let row = rows(db, &read("record", &["version", "comment_count"], Cond::All(vec![])));
+        assert_eq!(row, [[int(2), int(1)]]);
+        let hold = put("comment", existing(1), &[("status", text("hold"))]);
+        let count_is = |n: i64, tag| Change::Require {
+            plan: read("record", &["id"], eq("comment_count", int(n))),
+            found: true,
+            tag,
+        };
+        let plan = vec![count_is(1, "before"), Change::Put(hold), count_is(0, "after")];
+        commit(db, plan).unwrap();
+    });
+}
+
+#[test]
+fn meta_holds_several_values_of_a_key() {
+    on_each(|db| {
+        let meta = |values: &[&str]| vec![(name("k"), values.iter().map(|v| Arc::from(*v)).collect())];
+        let id = id(commit(db, vec![Change::Put(Put { meta: meta(&["1", "2"]), ..post("draft", 1, "x") })]));
+        let read_meta = || {
+            let rows = db.snapshot().unwrap().meta(&name("content"), &[id]).unwrap();
+            rows.into_iter().map(|m| m.json.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(read_meta(), ["1", "2"]);
+        let by_meta = Cond::Related {
+            table: name("meta"),
+            inner: name("id"),
+            outer: name("id"),
+            filter: Box::new(Cond::All(vec![
+                eq("space", text("content")),
+                eq("key", text("k")),
+                eq("json", text("2")),
+            ])),
+        };
+        assert_eq!(rows(db, &read("record", &["id"], by_meta)), [[int(id)]]);
+        let change = |values: &[&str]| Put { meta: meta(values), ..put("record", existing(id), &[]) };
+        assert_eq!(commit(db, vec![Change::Put(change(&["3"]))]).unwrap().puts[0].version, 2);
+        assert_eq!(read_meta(), ["3"]);
+        commit(db, vec![Change::Put(change(&[]))]).unwrap();
+        assert!(read_meta().is_empty());
+    });
+}
+
+#[test]
+fn revisions_are_kept_beside_the_row() {
+    on_each(|db| {
+        let id = id(commit(db, vec![Change::Put(post("draft", 1, "x"))]));
+        let at = std::cell::Cell::new(0);
+        let write = |json: &str, change: fn(&mut RevisionPut)| {
+            at.set(at.get() + 1);
+            let mut revision = RevisionPut {
+                author: 1,
+                at: at.get(),
+                autosave: false,
+                json: json.into(),
+                keep: Some(2),
+                skip_same: true,
+            };
+            change(&mut revision);
+            let put = Put { revision: Some(revision), ..put("record", existing(id), &[]) };
+            let done = commit(db, vec![Change::Put(put)]).unwrap();
+            assert_eq!(done.puts[0].version, 1, "a revision alone changes nothing that is shown");
+            done.puts[0].revision
+        };
+        assert_eq!(write("a", |_| ()), Some(2));
+        assert_eq!(write("a", |_| ()), None);
+        assert_eq!(write("a", |r| r.skip_same = false), Some(3));
+        assert_eq!(write("draft", |r| r.autosave = true), Some(4));
+        assert_eq!(write("draft 2", |r| r.autosave = true), Some(4));
+        assert_eq!(write("other", |r| (r.autosave, r.author) = (true, 2)), Some(5));
+        assert_eq!(write("b", |_| ()), Some(6));
+        let plan = ReadPlan {
+            order: vec![Order::Column(name("id"), false)],
+            ..read("revision", &["id", "json"], Cond::All(vec![eq("space", text("content")), eq("of", int(id))]))
+        };
+        let found: Vec<Row> = rows(db, &plan);
+        assert_eq!(
+            found,
+            [[int(3), text("a")], [int(4), text("draft 2")], [int(5), text("other")], [int(6), text("b")]]
+        );
+        // Another space's revisions may have the same ids.
+        let order = || put("x_order", Target::New, &[]);
+        let revision =
+            RevisionPut { author: 1, at: 1, autosave: false, json: "o".into(), keep: None, skip_same: false };
+        let done = commit(db, vec![Change::Put(order()), Change::Put(order())]).unwrap();
+        let put = Put {
+            target: Target::Existing { key: done.puts[0].key.clone(), expect: None },
+            revision: Some(revision),
+            ..order()
+        };
+        assert_eq!(commit(db, vec![Change::Put(put)]).unwrap().puts[0].revision, Some(3));
+        let brought = |id: Option<i64>| {
+            let mut set = vec![("space", text("content")), ("of", int(1)), ("json", text("old"))];
+            set.extend(id.map(|id| ("id", int(id))));
+            commit(db, vec![Change::Put(self::put("revision", Target::New, &set))])
+        };
+        assert!(brought(Some(40)).is_ok());
+        assert_eq!(brought(Some(40)), Err(CommitError::Refused { tag: "duplicate", row: None }));
+        assert!(brought(None).is_ok());
+        assert_eq!(self::id(commit(db, vec![Change::Put(post("draft", 1, "y"))])), 42);
+        commit(db, vec![Change::Remove { table: name("record"), key: int(id), expect: None }]).unwrap();
+        assert!(rows(db, &plan).is_empty());
+    });
+}
+
+#[test]
+fn many_rows_change_at_once() {
+    on_each(|db| {
+        seeds(db);
+        let update = Change::UpdateWhere {
+            table: name("record"),
+            filter: Cond::Compare(name("date_local"), Op::Ge, int(2)),
+            set: vec![(name("status"), text("trash")), (name("x_book.pages"), int(9))],
+        };
+        assert_eq!(commit(db, vec![update]).unwrap().touched, 2);
+        let trash = eq("status", text("trash"));
+        let plan = read("record", &["version"], trash.clone());
+        assert_eq!(ints(rows(db, &plan)), [2, 2]);
+        let remove =
+            Change::RemoveWhere { table: name("record"), filter: Cond::All(vec![trash, eq("x_book.pages", int(9))]) };
+        assert_eq!(commit(db, vec![remove]).unwrap().touched, 2);
+        assert_eq!(db.snapshot().unwrap().count(&read("record", &[], Cond::All(vec![]))).unwrap(), 2);
+    });
+}
+
+#[test]
+fn settings_are_documents() {
+    on_each(|db| {
+        let set = |json: Option<&str>| {
+            let change = Change::Setting { key: name("general"), json: json.map(Arc::from) };
+            commit(db, vec![change]).unwrap();
+            db.snapshot().unwrap().setting(&name("general")).unwrap().map(|json| json.to_string())
+        };
+        assert_eq!(set(Some("{}")).as_deref(), Some("{}"));
+        assert_eq!(set(Some("[1]")).as_deref(), Some("[1]"));
+        assert_eq!(set(None), None);
+        assert_eq!(db.generation(&name("setting")), 3);
+    });
+}
+
+#[test]
+fn generations_grow_with_what_was_written() {
+    on_each(|db| {
+        let scopes = ["record", "record:post", "record:page", "term", "post.categories", "revision"];
+        let generations = || scopes.map(|scope| db.generation(&name(scope)));
+        assert_eq!(generations(), [0; 6]);
+        commit(db, vec![Change::Put(put("term", Target::New, &[]))]).unwrap();
+        assert_eq!(generations(), [0, 0, 0, 1, 0, 0]);
+        let linked = Put { edges: vec![(name("post.categories"), vec![1])], ..post("publish", 1, "x") };
+        let id = id(commit(db, vec![Change::Put(linked)]));
+        assert_eq!(generations(), [1, 1, 0, 2, 1, 0]);
+        commit(db, vec![Change::Put(put("record", existing(id), &[("kind", text("page"))]))]).unwrap();
+        assert_eq!(generations(), [2, 2, 1, 2, 1, 0]);
+        let revision = RevisionPut { author: 1, at: 1, autosave: true, json: "".into(), keep: None, skip_same: false };
+        let autosave = Put { revision: Some(revision), ..put("record", existing(id), &[]) };
+        commit(db, vec![Change::Put(autosave)]).unwrap();
+        assert_eq!(generations(), [2, 2, 1, 2, 1, 1], "an autosave leaves lists of records as they are");
+        let refused = Change::Require { plan: read("term", &["id"], Cond::Any(vec![])), found: true, tag: "no" };
+        commit(db, vec![Change::Put(put("term", Target::New, &[])), refused]).unwrap_err();
+        assert_eq!(generations(), [2, 2, 1, 2, 1, 1]);
+    });
+}
+
+#[test]
+fn mistakes_in_plans_are_told() {
+    on_each(|db| {
+        let read_fails = |plan: ReadPlan| db.snapshot().unwrap().rows(&plan).unwrap_err().0;
+        let any = || Cond::All(vec![]);
+        assert_eq!(read_fails(read("nowhere", &["id"], any())), "there is no table nowhere");
+        assert_eq!(read_fails(read("record", &["nothing"], any())), "the table record has no column nothing");
+        let linked = Cond::Linked { rel: name("post.friends"), dst: vec![1] };
+        assert_eq!(read_fails(read("record", &["id"], linked)), "there is no relation post.friends");
+        let plan = read("record", &["x_book.isbn"], any());
+        assert_eq!(read_fails(plan), "x_book.isbn: the plan does not join the table x_book");
+        let write_fails = |put: Put| match commit(db, vec![Change::Put(put)]) {
+            Err(CommitError::Failed(why)) => why,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(write_fails(put("meta", Target::New, &[])), "rows of meta are made by the writer alone");
+        assert_eq!(write_fails(put("option", Target::New, &[])), "a new row of option needs a key");
+        let stray = put("record", Target::New, &[("x_order.note", text(""))]);
+        assert_eq!(write_fails(stray), "the table x_order does not extend record");
+    });
+}

@@ -1,0 +1,133 @@
+//! Derived values computed from scratch: copies in edges, counts, tallies. The writer keeps them up to date by
+//! differences; this is for when there is nothing to differ from.
+
+use super::catalogue::{Catalogue, Relation, Table, TableId};
+use super::migrate::{keep, kept};
+use super::plan::{ColumnType, Name};
+use super::tally::{ALL_AUTHORS, NO_AUTHOR};
+use super::words::{NO_WORD, Words};
+use rusqlite::{Connection, Result};
+use std::collections::BTreeSet;
+
+/// Computes anew what belongs to relations, counts and tallies that are new or declared otherwise than before.
+pub(super) fn renew(conn: &Connection, catalogue: &Catalogue, words: &Words) -> Result<()> {
+    let mut recount: BTreeSet<(Name, Name)> = BTreeSet::new();
+    for relation in &catalogue.relations {
+        let def = &relation.def;
+        if changed(conn, &format!("relation:{}", def.name), &format!("{def:?}"))? {
+            copy_to_edges(conn, catalogue, words, relation)?;
+            recount.extend(def.counted.iter().map(|c| (def.dst.clone(), c.column.clone())));
+        }
+    }
+    for count in catalogue.tables.iter().flat_map(|t| &t.counts) {
+        let def = &count.def;
+        let name = format!("count:{}.{}.{}.{}", def.table, def.reference, def.parent, def.column);
+        if changed(conn, &name, &format!("{def:?}"))? {
+            recount.insert((def.parent.clone(), def.column.clone()));
+        }
+    }
+    for (table, column) in recount {
+        conn.execute_batch(&recount_text(catalogue, words, &table, &[column]))?;
+    }
+    for table in &catalogue.tables {
+        let Some(tally) = &table.tally else { continue };
+        let definition = if tally.author.is_some() { "kind status author" } else { "kind status" };
+        if changed(conn, &format!("tally:{}", table.def.name), definition)? {
+            conn.execute_batch(&tally_text(table, words, tally.author.is_some()))?;
+        }
+    }
+    Ok(())
+}
+
+fn changed(conn: &Connection, name: &str, definition: &str) -> Result<bool> {
+    if kept(conn, name)?.as_deref() == Some(definition) {
+        return Ok(false);
+    }
+    keep(conn, name, definition)?;
+    Ok(true)
+}
+
+fn copy_to_edges(conn: &Connection, catalogue: &Catalogue, words: &Words, relation: &Relation) -> Result<()> {
+    let src = &catalogue.tables[relation.src].def;
+    let copy = |column: &Option<Name>| match column {
+        Some(column) => {
+            format!("(SELECT \"{column}\" FROM \"{}\" WHERE \"{}\" = edge.src)", src.name, src.key.name)
+        }
+        None => "NULL".to_owned(),
+    };
+    let text = format!(
+        "UPDATE edge SET status = {}, sort = {} WHERE rel = {}",
+        copy(&relation.def.status),
+        copy(&relation.def.sort),
+        number(words, &relation.def.name)
+    );
+    conn.execute_batch(&text)
+}
+
+/// Counts columns of a table anew, in all its rows. A column may be fed by several relations and counts.
+pub(super) fn recount_text(catalogue: &Catalogue, words: &Words, table: &str, columns: &[Name]) -> String {
+    let sum = |column: &Name| {
+        let terms = recount_terms(catalogue, words, table, column);
+        format!("\"{column}\" = {}", if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") })
+    };
+    let sets: Vec<String> = columns.iter().map(sum).collect();
+    format!("UPDATE \"{table}\" SET {}", sets.join(", "))
+}
+
+fn recount_terms(catalogue: &Catalogue, words: &Words, table: &str, column: &str) -> Vec<String> {
+    let key = catalogue.table(table).map(|t| t.def.key.name.clone()).unwrap_or_else(|_| "id".into());
+    let among = |of: TableId, column: &str, statuses: &[Name]| {
+        let word = catalogue.tables[of].column(column).is_ok_and(|c| c.ty == ColumnType::Word);
+        let text = |s: &Name| if word { number(words, s).to_string() } else { format!("'{}'", s.replace('\'', "''")) };
+        let members: Vec<String> = statuses.iter().map(text).collect();
+        format!("IN ({})", members.join(", "))
+    };
+    let mut terms = Vec::new();
+    for relation in &catalogue.relations {
+        let def = &relation.def;
+        let Some(counted) = def.counted.as_ref().filter(|c| *def.dst == *table && *c.column == *column) else {
+            continue;
+        };
+        let status = match &def.status {
+            Some(status) => format!(" AND status {}", among(relation.src, status, &counted.statuses)),
+            None => String::new(),
+        };
+        let rel = number(words, &def.name);
+        terms.push(format!("(SELECT count(*) FROM edge WHERE rel = {rel} AND dst = \"{table}\".\"{key}\"{status})"));
+    }
+    for (of, count) in catalogue.tables.iter().flat_map(|t| t.counts.iter().map(|c| (t.id, c))) {
+        let def = &count.def;
+        if *def.parent == *table && *def.column == *column {
+            terms.push(format!(
+                "(SELECT count(*) FROM \"{}\" AS c WHERE c.\"{}\" = \"{table}\".\"{key}\" AND c.\"{}\" {})",
+                def.table,
+                def.reference,
+                def.status,
+                among(of, &def.status, &def.statuses)
+            ));
+        }
+    }
+    terms
+}
+
+fn tally_text(table: &Table, words: &Words, by_author: bool) -> String {
+    let number = number(words, &table.def.name);
+    let name = &table.def.name;
+    let mut text = format!("DELETE FROM tally WHERE \"table\" = {number};");
+    let mut count = |author: &str| {
+        text += &format!(
+            "INSERT INTO tally (\"table\", kind, status, author, n) \
+             SELECT {number}, coalesce(kind, 0) AS k, coalesce(status, 0) AS s, {author} AS a, count(*) \
+             FROM \"{name}\" GROUP BY k, s, a;"
+        );
+    };
+    count(&ALL_AUTHORS.to_string());
+    if by_author {
+        count(&format!("coalesce(author, {NO_AUTHOR})"));
+    }
+    text
+}
+
+fn number(words: &Words, word: &str) -> i64 {
+    words.number(word).unwrap_or(NO_WORD)
+}

@@ -1,0 +1,646 @@
+//! From a layout to tables: what a file lacks is added, what would lose values is refused.
+//!
+//! Changes are made in one transaction and undone if any of them is refused or none was asked for, so what is reported
+//! is what would really happen. An unchanged layout is told by its fingerprint alone.
+
+use super::catalogue::{Catalogue, Table};
+use super::derived;
+use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout};
+use super::sqlite::{META_VERSION, PendingChange, load_words, sign};
+use super::words::Words;
+use rusqlite::{Connection, ErrorCode, Result, TransactionBehavior};
+use sea_query::{Alias, Expr, Index, IndexOrder, SqliteQueryBuilder, Table as Ddl};
+use sha2::{Digest, Sha256};
+
+/// What came of it.
+pub(super) enum Outcome {
+    /// The file fits the layout; what was changed in an existing file.
+    Done(Vec<PendingChange>),
+    /// Nothing was changed, because migration is off.
+    Pending(Vec<PendingChange>),
+    /// Nothing was changed, because these would lose values.
+    Destructive(Vec<PendingChange>),
+}
+
+/// Brings the file to the layout.
+pub(super) fn migrate(conn: &mut Connection, catalogue: &Catalogue, layout: &Layout, allowed: bool) -> Result<Outcome> {
+    let fingerprint = fingerprint(layout);
+    if stored_fingerprint(conn)?.as_ref() == Some(&fingerprint) {
+        return Ok(Outcome::Done(Vec::new()));
+    }
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have been faster.
+    if stored_fingerprint(&tx)?.as_ref() == Some(&fingerprint) {
+        return Ok(Outcome::Done(Vec::new()));
+    }
+    let fresh = !exists(&tx, "layout")?;
+    if fresh {
+        tx.execute_batch(COMPANION_TABLES)?;
+    }
+    let words = add_words(&tx, catalogue)?;
+    let mut migration = Migration { conn: &tx, words: &words, changes: Vec::new() };
+    for table in catalogue.tables.iter().filter(|t| !t.companion) {
+        migration.table(table)?;
+    }
+    migration.drop_tables(catalogue)?;
+    let changes = migration.changes;
+    let refused: Vec<PendingChange> = changes.iter().filter(|c| c.refused.is_some()).cloned().collect();
+    if !refused.is_empty() {
+        return Ok(Outcome::Destructive(refused));
+    }
+    if !fresh && !allowed && !changes.is_empty() {
+        return Ok(Outcome::Pending(changes));
+    }
+    derived::renew(&tx, catalogue, &words)?;
+    keep(&tx, "fingerprint", &fingerprint)?;
+    if fresh {
+        sign(&tx)?;
+    }
+    tx.commit()?;
+    Ok(Outcome::Done(if fresh { Vec::new() } else { changes }))
+}
+
+/// The tables that storage keeps beside the declared ones. Edges of one source lie together, whatever the relation, so
+/// that a change of its status finds them at once. `edge_target` has no descending column: walked backwards it gives
+/// the newest first with ties by source descending, walked forwards the reverse.
+const COMPANION_TABLES: &str = r#"
+CREATE TABLE layout (name TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE dictionary (number INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
+CREATE TABLE sequence (space TEXT PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE generation (scope TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE setting (key TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE secret (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE edge (
+    rel INTEGER NOT NULL, src INTEGER NOT NULL, dst INTEGER NOT NULL, pos INTEGER NOT NULL, status, sort,
+    PRIMARY KEY (src, rel, pos)) WITHOUT ROWID;
+CREATE INDEX edge_target ON edge (rel, dst, status, sort, src);
+CREATE TABLE meta (
+    space INTEGER NOT NULL, id INTEGER NOT NULL, key TEXT NOT NULL, n INTEGER NOT NULL, json TEXT NOT NULL,
+    PRIMARY KEY (space, id, key, n)) WITHOUT ROWID;
+CREATE TABLE slug (
+    scope TEXT NOT NULL, slug TEXT NOT NULL, "table" INTEGER NOT NULL, id INTEGER NOT NULL,
+    PRIMARY KEY (scope, slug)) WITHOUT ROWID;
+CREATE INDEX slug_owner ON slug ("table", id);
+CREATE TABLE slug_run (
+    scope TEXT NOT NULL, base TEXT NOT NULL, lo INTEGER NOT NULL, hi INTEGER NOT NULL,
+    PRIMARY KEY (scope, base, lo)) WITHOUT ROWID;
+CREATE TABLE tally (
+    "table" INTEGER NOT NULL, kind INTEGER NOT NULL, status INTEGER NOT NULL, author INTEGER NOT NULL, n INTEGER NOT NULL,
+    PRIMARY KEY ("table", kind, status, author)) WITHOUT ROWID;
+"#;
+
+fn fingerprint(layout: &Layout) -> String {
+    let builtin = super::catalogue::builtin_tables();
+    let digest = Sha256::digest(format!("{META_VERSION} {layout:?} {builtin:?}"));
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn stored_fingerprint(conn: &Connection) -> Result<Option<String>> {
+    if !exists(conn, "layout")? {
+        return Ok(None);
+    }
+    kept(conn, "fingerprint")
+}
+
+fn exists(conn: &Connection, table: &str) -> Result<bool> {
+    conn.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1")?.exists([table])
+}
+
+pub(super) fn kept(conn: &Connection, name: &str) -> Result<Option<String>> {
+    let mut select = conn.prepare("SELECT definition FROM layout WHERE name = ?1")?;
+    let mut rows = select.query([name])?;
+    rows.next()?.map(|row| row.get(0)).transpose()
+}
+
+pub(super) fn keep(conn: &Connection, name: &str, definition: &str) -> Result<()> {
+    let text = "INSERT INTO layout (name, definition) VALUES (?1, ?2) \
+        ON CONFLICT (name) DO UPDATE SET definition = excluded.definition";
+    conn.execute(text, [name, definition]).map(|_| ())
+}
+
+fn add_words(conn: &Connection, catalogue: &Catalogue) -> Result<Words> {
+    let mut words = load_words(conn)?;
+    let defaults = catalogue.tables.iter().flat_map(|t| &t.def.columns).filter_map(|c| match (&c.ty, &c.default) {
+        (ColumnType::Word, Some(DbValue::Text(word))) => Some(word.clone()),
+        _ => None,
+    });
+    for word in catalogue.words().into_iter().chain(defaults) {
+        if words.number(&word).is_none() {
+            let number = words.next();
+            conn.execute("INSERT INTO dictionary (number, word) VALUES (?1, ?2)", (number, &*word))?;
+            words.insert(number, word);
+        }
+    }
+    Ok(words)
+}
+
+struct Migration<'c> {
+    conn: &'c Connection,
+    words: &'c Words,
+    changes: Vec<PendingChange>,
+}
+
+/// A column as the file has it.
+struct Present {
+    name: String,
+    ty: String,
+    default: Option<String>,
+    key: bool,
+}
+
+impl Migration<'_> {
+    fn table(&mut self, table: &Table) -> Result<()> {
+        let name = &table.def.name;
+        if !exists(self.conn, name)? {
+            self.create(table)?;
+            self.change(name, "create the table".into());
+        } else if self.key(table)? {
+            self.rename_columns(table)?;
+            self.drop_indexes(table)?;
+            self.columns(table)?;
+        } else {
+            return Ok(());
+        }
+        keep(self.conn, &format!("table:{name}"), "")?;
+        self.create_indexes(table)
+    }
+
+    fn change(&mut self, table: &str, what: String) {
+        self.changes.push(PendingChange { table: table.to_owned(), what, refused: None });
+    }
+
+    fn refuse(&mut self, table: &str, what: String, why: String) {
+        self.changes.push(PendingChange { table: table.to_owned(), what, refused: Some(why) });
+    }
+
+    fn run(&self, text: &str) -> Result<()> {
+        self.conn.execute_batch(text)
+    }
+
+    fn create(&self, table: &Table) -> Result<()> {
+        let def = &table.def;
+        let mut ddl = Ddl::create();
+        let mut key = sea_query::ColumnDef::new(Alias::new(&*def.key.name));
+        ddl.table(Alias::new(&*def.name)).col(key.custom(sql_type(def.key.ty)).not_null().primary_key());
+        for column in &def.columns {
+            ddl.col(self.column_ddl(column));
+        }
+        self.run(&ddl.build(SqliteQueryBuilder))
+    }
+
+    fn column_ddl(&self, column: &ColumnDef) -> sea_query::ColumnDef {
+        let mut ddl = sea_query::ColumnDef::new(Alias::new(&*column.name));
+        ddl.custom(sql_type(column.ty));
+        if let Some(default) = &column.default {
+            ddl.default(self.literal(column, default));
+        }
+        ddl
+    }
+
+    fn literal(&self, column: &ColumnDef, value: &DbValue) -> Expr {
+        match value {
+            DbValue::Null => Expr::cust("NULL"),
+            DbValue::Int(n) => Expr::val(*n),
+            DbValue::Real(n) => Expr::val(*n),
+            DbValue::Text(word) if column.ty == ColumnType::Word => {
+                Expr::val(self.words.number(word).expect("default words were added first"))
+            }
+            DbValue::Text(text) => Expr::val(&**text),
+        }
+    }
+
+    /// Whether the key is as declared. A key of another type cannot be changed where there are rows.
+    fn key(&mut self, table: &Table) -> Result<bool> {
+        let def = &table.def;
+        let present = self.present(&def.name)?;
+        let Some(key) = present.iter().find(|c| c.key) else {
+            self.refuse(&def.name, "give the table a key".into(), "the table in the file has none".into());
+            return Ok(false);
+        };
+        if key.ty == sql_type_text(def.key.ty) && key.name == *def.key.name {
+            return Ok(true);
+        }
+        let what = format!("make `{}` the key", def.key.name);
+        if self.holds_rows(&def.name)? {
+            self.refuse(&def.name, what, format!("its rows are known by `{}`", key.name));
+            return Ok(false);
+        }
+        self.run(&Ddl::drop().table(Alias::new(&*def.name)).build(SqliteQueryBuilder))?;
+        self.create(table)?;
+        self.change(&def.name, what);
+        Ok(true)
+    }
+
+    fn rename_columns(&mut self, table: &Table) -> Result<()> {
+        let name = &table.def.name;
+        for column in &table.def.columns {
+            let Some(was) = &column.was else { continue };
+            let present = self.present(name)?;
+            let has = |column: &str| present.iter().any(|c| c.name == column);
+            if has(was) && !has(&column.name) && table.place(was).is_err() {
+                let mut ddl = Ddl::alter();
+                ddl.table(Alias::new(&**name)).rename_column(Alias::new(&**was), Alias::new(&*column.name));
+                self.run(&ddl.build(SqliteQueryBuilder))?;
+                self.change(name, format!("rename the column `{was}` to `{}`", column.name));
+            }
+        }
+        Ok(())
+    }
+
+    fn columns(&mut self, table: &Table) -> Result<()> {
+        let name = &table.def.name;
+        let present = self.present(name)?;
+        for column in &table.def.columns {
+            match present.iter().find(|c| c.name == *column.name) {
+                None => self.add_column(name, column, format!("add the column `{}`", column.name))?,
+                Some(present) if present.ty == sql_type_text(column.ty) => {}
+                Some(present) => self.retype(name, column, present)?,
+            }
+        }
+        for gone in present.iter().filter(|c| !c.key && table.place(&c.name).is_err()) {
+            let what = format!("remove the column `{}`", gone.name);
+            match self.values_of(name, gone)? {
+                0 => {
+                    self.drop_column(name, &gone.name)?;
+                    self.change(name, what);
+                }
+                held => self.refuse(name, what, format!("{held} rows hold a value in it")),
+            }
+        }
+        Ok(())
+    }
+
+    fn add_column(&mut self, table: &str, column: &ColumnDef, what: String) -> Result<()> {
+        let mut ddl = Ddl::alter();
+        ddl.table(Alias::new(table)).add_column(self.column_ddl(column));
+        self.run(&ddl.build(SqliteQueryBuilder))?;
+        self.change(table, what);
+        Ok(())
+    }
+
+    fn drop_column(&self, table: &str, column: &str) -> Result<()> {
+        let mut ddl = Ddl::alter();
+        self.run(&ddl.table(Alias::new(table)).drop_column(Alias::new(column)).build(SqliteQueryBuilder))
+    }
+
+    fn retype(&mut self, table: &str, column: &ColumnDef, present: &Present) -> Result<()> {
+        let what = format!("make the column `{}` hold {}", column.name, type_name(column.ty));
+        match self.values_of(table, present)? {
+            0 => {
+                self.drop_column(table, &column.name)?;
+                self.add_column(table, column, what)?;
+            }
+            held => self.refuse(table, what, format!("{held} rows hold a value of the former type")),
+        }
+        Ok(())
+    }
+
+    /// How many rows hold something else than the default.
+    fn values_of(&self, table: &str, column: &Present) -> Result<i64> {
+        let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+        let default = column.default.as_deref().unwrap_or("NULL");
+        let text = format!(
+            "SELECT count(*) FROM {} WHERE {name} IS NOT NULL AND {name} IS NOT ({default})",
+            quoted(table),
+            name = quoted(&column.name)
+        );
+        self.conn.query_row(&text, [], |row| row.get(0))
+    }
+
+    fn holds_rows(&self, table: &str) -> Result<bool> {
+        self.conn.prepare(&format!("SELECT 1 FROM \"{}\"", table.replace('"', "\"\"")))?.exists([])
+    }
+
+    fn present(&self, table: &str) -> Result<Vec<Present>> {
+        let mut select = self.conn.prepare("SELECT name, type, dflt_value, pk FROM pragma_table_info(?1)")?;
+        let rows = select.query_map([table], |row| {
+            Ok(Present { name: row.get(0)?, ty: row.get(1)?, default: row.get(2)?, key: row.get::<_, i64>(3)? > 0 })
+        })?;
+        rows.collect()
+    }
+
+    /// Takes away indexes that are not declared (so). They go before columns that they use.
+    fn drop_indexes(&mut self, table: &Table) -> Result<()> {
+        for index in self.present_indexes(&table.def.name)? {
+            if table.def.indexes.iter().any(|def| described(table, def) == index) {
+                continue;
+            }
+            self.run(&Index::drop().name(&index.name).build(SqliteQueryBuilder))?;
+            let short = index.name.split_once("__").map_or(&*index.name, |(_, short)| short);
+            if !table.def.indexes.iter().any(|def| *def.name == *short) {
+                self.change(&table.def.name, format!("remove the index `{short}`"));
+            }
+        }
+        Ok(())
+    }
+
+    fn create_indexes(&mut self, table: &Table) -> Result<()> {
+        let name = &table.def.name;
+        let present = self.present_indexes(name)?;
+        let new_table = self.changes.last().is_some_and(|c| c.table == **name && c.what == "create the table");
+        for def in &table.def.indexes {
+            let wanted = described(table, def);
+            if present.contains(&wanted) {
+                continue;
+            }
+            let mut ddl = Index::create();
+            ddl.name(&wanted.name).table(Alias::new(&**name));
+            for (column, descending) in &wanted.columns {
+                let order = if *descending { IndexOrder::Desc } else { IndexOrder::Asc };
+                ddl.col((Alias::new(column), order));
+            }
+            if def.unique {
+                ddl.unique();
+            }
+            let kind = if def.unique { "unique index" } else { "index" };
+            let what = format!("create the {kind} `{}`", def.name);
+            match self.run(&ddl.build(SqliteQueryBuilder)) {
+                Ok(()) if new_table => {}
+                Ok(()) => self.change(name, what),
+                Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                    let columns: Vec<&str> = def.columns.iter().map(|(c, _)| &**c).collect();
+                    self.refuse(name, what, format!("some rows have the same value in {}", columns.join(", ")));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn present_indexes(&self, table: &str) -> Result<Vec<Described>> {
+        let mut names =
+            self.conn.prepare("SELECT name, \"unique\" FROM pragma_index_list(?1) WHERE origin = 'c' ORDER BY name")?;
+        let names: Vec<(String, bool)> =
+            names.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_>>()?;
+        let mut columns =
+            self.conn.prepare("SELECT name, \"desc\" FROM pragma_index_xinfo(?1) WHERE key = 1 ORDER BY seqno")?;
+        let mut indexes = Vec::new();
+        for (name, unique) in names {
+            let columns = columns.query_map([&name], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_>>()?;
+            indexes.push(Described { name, columns, unique });
+        }
+        Ok(indexes)
+    }
+
+    /// Takes away tables that were made for an earlier layout.
+    fn drop_tables(&mut self, catalogue: &Catalogue) -> Result<()> {
+        let mut select = self.conn.prepare("SELECT substr(name, 7) FROM layout WHERE name LIKE 'table:%'")?;
+        let made: Vec<String> = select.query_map([], |row| row.get(0))?.collect::<Result<_>>()?;
+        for name in made.iter().filter(|name| catalogue.table(name).is_err()) {
+            let what = "remove the table".to_owned();
+            if self.holds_rows(name)? {
+                self.refuse(name, what, "it holds rows".into());
+                continue;
+            }
+            self.run(&Ddl::drop().table(Alias::new(&**name)).build(SqliteQueryBuilder))?;
+            self.conn.execute("DELETE FROM layout WHERE name = ?1", [format!("table:{name}")])?;
+            self.change(name, what);
+        }
+        Ok(())
+    }
+}
+
+/// An index as it stands in a file.
+#[derive(PartialEq)]
+struct Described {
+    name: String,
+    columns: Vec<(String, bool)>,
+    unique: bool,
+}
+
+/// What a declared index becomes. Entries with equal columns lie by ascending key; where the last column descends, the
+/// key has to as well, or a walk along the index would not break ties as plans do.
+fn described(table: &Table, def: &IndexDef) -> Described {
+    let mut columns: Vec<(String, bool)> = def.columns.iter().map(|(c, d)| (c.to_string(), *d)).collect();
+    if !def.unique && columns.last().is_some_and(|(_, descending)| *descending) {
+        columns.push((table.def.key.name.to_string(), true));
+    }
+    Described { name: format!("{}__{}", table.def.name, def.name), columns, unique: def.unique }
+}
+
+fn sql_type(ty: ColumnType) -> Alias {
+    Alias::new(sql_type_text(ty))
+}
+
+/// Declared types; the part SQLite does not know keeps what else is known of the column.
+fn sql_type_text(ty: ColumnType) -> &'static str {
+    match ty {
+        ColumnType::Int => "INTEGER",
+        ColumnType::Real => "REAL",
+        ColumnType::Text => "TEXT",
+        ColumnType::Word => "INTEGER_WORD",
+        ColumnType::Key => "TEXT_KEY",
+        ColumnType::Json => "TEXT_JSON",
+    }
+}
+
+fn type_name(ty: ColumnType) -> &'static str {
+    match ty {
+        ColumnType::Int => "integers",
+        ColumnType::Real => "numbers",
+        ColumnType::Text => "text",
+        ColumnType::Word => "words",
+        ColumnType::Key => "folded text",
+        ColumnType::Json => "JSON",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::*;
+    use super::super::plan::*;
+    use super::super::sqlite::{OpenError, OpenOptions, Sqlite};
+    use super::PendingChange;
+    use std::path::Path;
+
+    type Edit = fn(&mut Layout);
+
+    fn record(layout: &mut Layout) -> &mut TableDef {
+        &mut layout.tables[0]
+    }
+
+    fn position(table: &TableDef, column: &str) -> usize {
+        table.columns.iter().position(|c| *c.name == *column).unwrap()
+    }
+
+    /// Opens a file that holds one post under a changed layout: what was changed, or why it was not.
+    fn check(change: Edit) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("site.db");
+        let open =
+            |layout: &Layout, migrate: bool| Sqlite::open(OpenOptions { migrate, ..OpenOptions::new(&path) }, layout);
+        let db = open(&layout(), true).unwrap();
+        let mut post = post("publish", 1, "x");
+        post.set.push((name("x_book.isbn"), Input::Value(text("1"))));
+        commit(&db, vec![Change::Put(post.clone()), Change::Put(post)]).unwrap();
+        drop(db);
+        let mut layout = layout();
+        change(&mut layout);
+        let before = dump(&path);
+        if let Err(error) = open(&layout, false) {
+            assert!(matches!(error, OpenError::Pending { .. } | OpenError::Destructive { .. }), "{error:?}");
+            assert_eq!(dump(&path), before, "nothing was changed");
+        }
+        let list =
+            |changes: &[PendingChange]| changes.iter().map(PendingChange::to_string).collect::<Vec<_>>().join("; ");
+        match open(&layout, true) {
+            Ok(db) => {
+                assert_eq!(rows(&db, &read("record", &["kind"], Cond::All(vec![]))).len(), 2);
+                let changes = list(db.applied());
+                drop(db);
+                assert!(open(&layout, false).unwrap().applied().is_empty(), "the second time nothing is left to do");
+                changes
+            }
+            Err(OpenError::Destructive { changes, .. }) => {
+                assert_eq!(dump(&path), before, "nothing was changed");
+                list(&changes)
+            }
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+
+    fn dump(path: &Path) -> Vec<String> {
+        let conn = rusqlite::Connection::open(path).unwrap();
+        let mut select = conn.prepare("SELECT coalesce(sql, name) FROM sqlite_schema ORDER BY name").unwrap();
+        select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    }
+
+    #[test]
+    fn layouts_change() {
+        let cases: [(Edit, &str); 20] = [
+            (|_| (), ""),
+            (|l| l.tables.reverse(), ""),
+            (|l| record(l).columns.reverse(), ""),
+            (
+                |l| l.tables.push(table("x_new", None, vec![], vec![index("v", &["version"])])),
+                "x_new: create the table",
+            ),
+            (|l| record(l).columns.push(column("isbn", ColumnType::Text)), "record: add the column `isbn`"),
+            (
+                |l| record(l).columns.push(column_or("flag", ColumnType::Word, text("brand new"))),
+                "record: add the column `flag`",
+            ),
+            (|l| record(l).indexes.push(index("title", &["title_key"])), "record: create the index `title`"),
+            (|l| record(l).indexes[0].columns[2].1 = true, "record: create the index `date`"),
+            (|l| drop(record(l).indexes.remove(0)), "record: remove the index `date`"),
+            (
+                |l| {
+                    let at = position(record(l), "title");
+                    let column = &mut record(l).columns[at];
+                    (column.was, column.name) = (Some("title".into()), "headline".into());
+                },
+                "record: rename the column `title` to `headline`",
+            ),
+            (
+                |l| {
+                    let at = position(record(l), "title");
+                    record(l).columns.remove(at);
+                },
+                "record: remove the column `title` (2 rows hold a value in it)",
+            ),
+            (
+                |l| {
+                    let at = position(record(l), "extra");
+                    record(l).columns.remove(at);
+                },
+                "record: remove the column `extra`",
+            ),
+            (
+                |l| {
+                    let at = position(record(l), "parent");
+                    record(l).columns.remove(at);
+                    record(l).indexes.retain(|i| *i.name != *"parent");
+                },
+                "record: remove the index `parent`; record: remove the column `parent`",
+            ),
+            (
+                |l| {
+                    let at = position(record(l), "title");
+                    record(l).columns[at].ty = ColumnType::Int;
+                },
+                "record: make the column `title` hold integers (2 rows hold a value of the former type)",
+            ),
+            (
+                |l| {
+                    let at = position(record(l), "extra");
+                    record(l).columns[at].ty = ColumnType::Real;
+                },
+                "record: make the column `extra` hold numbers",
+            ),
+            (
+                |l| {
+                    let at = position(record(l), "author");
+                    record(l).columns[at].default = Some(int(9));
+                },
+                "",
+            ),
+            (
+                |l| record(l).indexes.push(IndexDef { unique: true, ..index("one", &["title"]) }),
+                "record: create the unique index `one` (some rows have the same value in title)",
+            ),
+            (
+                |l| record(l).indexes.push(IndexDef { unique: true, ..index("one", &["title", "id"]) }),
+                "record: create the unique index `one`",
+            ),
+            (
+                |l| l.tables.retain(|t| *t.name != *"x_book" && *t.name != *"option"),
+                "x_book: remove the table (it holds rows)",
+            ),
+            (|l| l.tables.retain(|t| *t.name != *"option"), "option: remove the table"),
+        ];
+        for (n, (change, expected)) in cases.into_iter().enumerate() {
+            assert_eq!(check(change), expected, "case {n}");
+        }
+    }
+
+    #[test]
+    fn new_columns_have_their_default_in_old_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("site.db");
+        let open = |layout: &Layout| Sqlite::open(OpenOptions::new(&path), layout).unwrap();
+        commit(&open(&layout()), vec![Change::Put(post("publish", 1, "x"))]).unwrap();
+        let mut changed = layout();
+        record(&mut changed).columns.push(column_or("flag", ColumnType::Word, text("brand new")));
+        let db = open(&changed);
+        let plan = read("record", &["flag"], eq("flag", text("brand new")));
+        assert_eq!(rows(&db, &plan), [[text("brand new")]]);
+    }
+
+    #[test]
+    fn what_is_derived_is_made_for_what_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("site.db");
+        let open = |layout: &Layout| Sqlite::open(OpenOptions::new(&path), layout).unwrap();
+        let mut plain = layout();
+        plain.counts.clear();
+        for relation in &mut plain.relations {
+            (relation.counted, relation.status, relation.sort) = (None, None, None);
+        }
+        let db = open(&plain);
+        let linked = |status: &str| Put {
+            edges: vec![(name("post.categories"), vec![1]), (name("post.tags"), vec![1, 2])],
+            ..post(status, 5, "x")
+        };
+        let term = || Change::Put(put("term", Target::New, &[]));
+        let comment = put("comment", Target::New, &[("post", int(1)), ("status", text("approved"))]);
+        let puts = [linked("publish"), linked("private"), comment].map(Change::Put);
+        commit(&db, [vec![term(), term()], puts.to_vec()].concat()).unwrap();
+        drop(db);
+        let db = open(&layout());
+        let all = |table: &str, column: &str| ints(rows(&db, &read(table, &[column], Cond::All(vec![]))));
+        assert_eq!(all("term", "count"), [3, 2]);
+        assert_eq!(all("record", "comment_count"), [1, 0]);
+        let newest = ReadPlan {
+            order: vec![Order::Column(name("date_local"), true)],
+            ..read(
+                "record",
+                &["id"],
+                Cond::All(vec![
+                    eq("status", text("publish")),
+                    Cond::Linked { rel: name("post.categories"), dst: vec![1] },
+                ]),
+            )
+        };
+        assert_eq!(ints(rows(&db, &newest)), [1]);
+    }
+}

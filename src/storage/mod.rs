@@ -1,0 +1,73 @@
+//! Where rows live: inert plans, the traits that carry them out, and SQLite.
+//!
+//! Knows tables and columns, nothing of schemas, resources or requests. No SQL text stands outside this module.
+
+mod catalogue;
+#[cfg(test)]
+mod contract;
+mod derived;
+#[cfg(test)]
+mod fixtures;
+mod fold;
+mod generations;
+mod migrate;
+pub mod plan;
+mod sql;
+pub mod sqlite;
+mod tally;
+mod words;
+mod writer;
+
+pub use catalogue::builtin_tables;
+pub use fold::fold;
+
+use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, Row, WritePlan};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// Why a read failed (for the log; a client sees an opaque 500).
+#[derive(Clone, Debug, PartialEq)]
+pub struct StorageError(pub String);
+
+impl std::fmt::Display for StorageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StorageError {}
+
+/// The outcome of a commit, ready when it is durable. Waiting for it holds no thread.
+pub type CommitFuture = Pin<Box<dyn Future<Output = Result<Committed, CommitError>> + Send>>;
+
+/// A database.
+pub trait Storage: Send + Sync {
+    /// A consistent view for the reads of one stage; short-lived, never held across a commit.
+    fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError>;
+
+    /// Queues the plan; resolves after its commit is on disk. Storage itself refuses as `key_taken` (the key that a plan
+    /// gives a new row is taken in its space) and `duplicate` (a unique index has the value already).
+    fn commit(&self, plan: WritePlan) -> CommitFuture;
+
+    /// How often anything of the scope has been written: what caches compare. Scopes are a table, `table:kind` where it
+    /// has a column of that name, a relation, `setting`. To file something under a generation, read the generation
+    /// before the snapshot.
+    fn generation(&self, scope: &Name) -> u64;
+}
+
+/// A consistent view of the database.
+pub trait Snapshot {
+    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError>;
+    /// The number of rows that meet the plan's filter (order and window are ignored).
+    fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError>;
+    fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError>;
+    /// Meta values of many rows of one space, by id, key and position.
+    fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError>;
+    /// The document of a setting.
+    fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError>;
+    /// The id that a slug stands for.
+    fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError>;
+    /// The first of the candidates that nobody else than `except` claims, or the last with the smallest free suffix.
+    fn free_slug(&self, scope: &str, candidates: &[Arc<str>], except: Option<i64>) -> Result<Arc<str>, StorageError>;
+}

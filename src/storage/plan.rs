@@ -1,0 +1,364 @@
+//! The inert vocabulary between the engine and a database: what to read, what to write, what tables there are.
+//!
+//! Plans are data: they hold no SQL, no connection and no decision that needs the database. Identifiers in them come
+//! from the declarations only; values are always bound. Statuses, kinds and relations travel by their neutral names.
+
+use std::sync::Arc;
+
+/// A table or column name. Made from declarations, never from a request.
+pub type Name = Arc<str>;
+
+/// A value in a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DbValue {
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(Arc<str>),
+}
+
+/// One row: values in the order of the plan's `columns`.
+pub type Row = Vec<DbValue>;
+
+// ------------------------------------------------------------------------------------------------ tables
+
+/// What a column holds. `Word` is text from a small closed vocabulary (kind, status, relation), kept as a number of
+/// the dictionary table and read back as its name. `Key` is text that was folded by the caller for comparing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    Int,
+    Real,
+    Text,
+    Word,
+    Key,
+    Json,
+}
+
+/// A column of a declared table. A column may be null unless it has a default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnDef {
+    pub name: Name,
+    pub ty: ColumnType,
+    pub default: Option<DbValue>,
+    /// The column's name before it was renamed in the declarations.
+    pub was: Option<Name>,
+}
+
+/// An index; `columns` with `true` for descending.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexDef {
+    pub name: Name,
+    pub columns: Vec<(Name, bool)>,
+    pub unique: bool,
+}
+
+/// A table and what the writer keeps up to date beside it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableDef {
+    pub name: Name,
+    /// The primary key's column and type (`Int` or `Text`).
+    pub key: ColumnDef,
+    /// The sequence that new ids come from; tables may share one. `None`: the key is always given.
+    pub space: Option<Name>,
+    pub columns: Vec<ColumnDef>,
+    pub indexes: Vec<IndexDef>,
+    /// Has a `version` column that every write of the row raises by one (starting at 1).
+    pub versioned: bool,
+    /// For extension tables (`x_<kind>`): the table whose key this table's key equals. Rows live and die with it.
+    pub extends: Option<Name>,
+}
+
+/// A relation of the edge table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RelationDef {
+    /// Stable neutral name, e.g. `post.categories`.
+    pub name: Name,
+    /// Table of the sources and of the targets.
+    pub src: Name,
+    pub dst: Name,
+    /// Columns of the source row whose values are copied into the edge (`status`, then the sort value).
+    pub status: Option<Name>,
+    pub sort: Option<Name>,
+    /// Count sources per target in this integer column of the target's table, of those with one of these statuses.
+    pub counted: Option<Counted>,
+}
+
+/// See [`RelationDef::counted`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counted {
+    pub column: Name,
+    pub statuses: Vec<Name>,
+}
+
+/// Keeps `column` of `parent` rows equal to the number of rows of `table` whose `reference` names the parent and whose
+/// `status` is one of `statuses` (e.g. approved comments per record).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountDef {
+    pub table: Name,
+    pub reference: Name,
+    pub status: Name,
+    pub statuses: Vec<Name>,
+    pub parent: Name,
+    pub column: Name,
+}
+
+/// All that a database must hold. Boot compares its fingerprint with the stored one and migrates additively.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Layout {
+    pub tables: Vec<TableDef>,
+    pub relations: Vec<RelationDef>,
+    pub counts: Vec<CountDef>,
+}
+
+// ------------------------------------------------------------------------------------------------ reading
+
+/// A comparison operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// A condition on the rows of one table. `All([])` is true, `Any([])` is false.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cond {
+    All(Vec<Cond>),
+    Any(Vec<Cond>),
+    Not(Box<Cond>),
+    Compare(Name, Op, DbValue),
+    /// The column's value is one of these. The list may hold 100,000 entries and never changes the SQL's shape.
+    In(Name, Vec<DbValue>),
+    IsNull(Name),
+    /// `needle` stands somewhere in one of the columns; both sides folded (case and marks removed).
+    Contains(Vec<Name>, Arc<str>),
+    /// The column holds blank-separated words (` a b `) and this is one of them.
+    HasWord(Name, Arc<str>),
+    /// A row of `table` exists whose `inner` column equals this row's `outer` column and that meets `filter`.
+    Related {
+        table: Name,
+        inner: Name,
+        outer: Name,
+        filter: Box<Cond>,
+    },
+    /// An edge of relation `rel` goes from this row to one of `dst`.
+    Linked {
+        rel: Name,
+        dst: Vec<i64>,
+    },
+    /// An edge of relation `rel` comes to this row from one of `src`.
+    LinkedFrom {
+        rel: Name,
+        src: Vec<i64>,
+    },
+}
+
+/// A sort key; `true` is descending. Ties are broken by the key column in the direction of the first entry.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Order {
+    Column(Name, bool),
+    /// In the order of this list (values not in it come last).
+    Given(Name, Vec<DbValue>),
+    /// Rows for which the condition holds come first.
+    First(Cond),
+}
+
+/// Rows to read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadPlan {
+    pub table: Name,
+    /// Extension tables joined on the key; their columns are named `table.column` in `columns`, conditions and order.
+    pub extensions: Vec<Name>,
+    pub columns: Vec<Name>,
+    pub filter: Cond,
+    pub order: Vec<Order>,
+    pub limit: Option<u64>,
+    pub offset: u64,
+}
+
+/// Edges to read: `(src, dst)` of a relation for many sources (or targets) at once, by source, then position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EdgePlan {
+    pub rels: Vec<Name>,
+    /// Rows whose edges are wanted; `reverse` reads edges that come to them.
+    pub of: Vec<i64>,
+    pub reverse: bool,
+}
+
+/// One edge read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edge {
+    pub rel: Name,
+    pub src: i64,
+    pub dst: i64,
+}
+
+/// One meta value read: JSON text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetaRow {
+    pub id: i64,
+    pub key: Arc<str>,
+    pub json: Arc<str>,
+}
+
+// ------------------------------------------------------------------------------------------------ writing
+
+/// Changes that happen together or not at all, in this order.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct WritePlan {
+    pub changes: Vec<Change>,
+}
+
+/// One change. The writer derives versions, edges' copies, counts, slug claims and generations from it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Stop with [`CommitError::Refused`] and `tag` unless `plan` finds a row (`found: true`) or finds none (`found: false`).
+    Require {
+        plan: ReadPlan,
+        found: bool,
+        tag: &'static str,
+    },
+    Put(Put),
+    /// Deletes one row with all that belongs to it: extension rows, edges both ways, meta, slug claims, revisions.
+    Remove {
+        table: Name,
+        key: DbValue,
+        expect: Option<i64>,
+    },
+    /// Sets columns in every row that meets the filter (versions rise).
+    UpdateWhere {
+        table: Name,
+        filter: Cond,
+        set: Vec<(Name, DbValue)>,
+    },
+    /// Deletes every row that meets the filter, each as [`Change::Remove`] does.
+    RemoveWhere {
+        table: Name,
+        filter: Cond,
+    },
+    /// Takes away all edges of `rel` to `dst`; a source that has no other edge of `rel` then gets one to `instead`.
+    Unlink {
+        rel: Name,
+        dst: i64,
+        instead: Option<i64>,
+    },
+    /// Sets a document of the `setting` table; `None` deletes it.
+    Setting {
+        key: Name,
+        json: Option<Arc<str>>,
+    },
+}
+
+/// Creates or updates one row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Put {
+    pub table: Name,
+    pub target: Target,
+    /// Columns of the table, and of its extensions as `table.column`.
+    pub set: Vec<(Name, Input)>,
+    pub slug: Option<SlugClaim>,
+    /// For each relation named: the row's edges are exactly these, in this order.
+    pub edges: Vec<(Name, Vec<i64>)>,
+    /// For each key named: the row's values are exactly these (JSON text); empty deletes the key.
+    pub meta: Vec<(Name, Vec<Arc<str>>)>,
+    /// A put of an existing row that brings nothing but a revision leaves the row, its version and its generations alone.
+    pub revision: Option<RevisionPut>,
+}
+
+/// Which row a [`Put`] writes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// A new row with the next id of the table's space.
+    New,
+    /// A new row with this key (imports, text keys); a space's sequence moves past it. Taken: refused as `key_taken`.
+    Keyed(DbValue),
+    /// An existing row; `expect` is the version that the decision was made on.
+    Existing { key: DbValue, expect: Option<i64> },
+}
+
+/// What a column is set to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    Value(DbValue),
+    /// The id that the n-th [`Put`] of this plan (from 0) received.
+    IdOf(usize),
+    /// Text made of pieces that are known only in the transaction.
+    Text(Vec<Piece>),
+    /// The column's present value plus this.
+    Add(i64),
+}
+
+/// See [`Input::Text`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    Literal(Arc<str>),
+    /// The row's id.
+    Id,
+    /// The slug that the row was given.
+    Slug,
+}
+
+/// A slug for the row. The first free candidate is taken; when none is free, the last one gets the smallest free
+/// suffix `-2`, `-3`, … (the whole at most 200 bytes), or the plan is refused.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlugClaim {
+    /// The column that receives it.
+    pub column: Name,
+    /// `None`: the first candidate is written and nothing is claimed (drafts, trash); a claim held before is released.
+    pub scope: Option<Arc<str>>,
+    pub candidates: Vec<Arc<str>>,
+    /// Refuse with this tag instead of adding a suffix; the row of the refusal is the holder's id.
+    pub refuse: Option<&'static str>,
+}
+
+/// A snapshot to keep beside the row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RevisionPut {
+    pub author: i64,
+    /// UTC seconds.
+    pub at: i64,
+    /// At most one per record and author: replaces the one before.
+    pub autosave: bool,
+    pub json: Arc<str>,
+    /// Delete the oldest (not autosaves) beyond this many.
+    pub keep: Option<u32>,
+    /// Write nothing when the newest revision (not autosave) holds the same JSON.
+    pub skip_same: bool,
+}
+
+/// What a commit did, one entry per [`Change::Put`], in order.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Committed {
+    pub puts: Vec<PutDone>,
+    /// Rows that [`Change::UpdateWhere`], [`Change::RemoveWhere`] and [`Change::Unlink`] touched, summed.
+    pub touched: u64,
+}
+
+/// See [`Committed`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct PutDone {
+    pub key: DbValue,
+    /// 0 for tables without versions.
+    pub version: i64,
+    pub slug: Option<Arc<str>>,
+    /// The revision written, if one was.
+    pub revision: Option<i64>,
+}
+
+/// Why a plan was not carried out. Nothing of it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CommitError {
+    /// A rule of the plan: its tag, and the row that was found, if any.
+    Refused { tag: &'static str, row: Option<Row> },
+    /// The row is not at the expected version (or is gone): decide again.
+    Stale,
+    /// The queue is full.
+    Busy,
+    /// The database does not take writes: why (for the log).
+    Unavailable(String),
+    /// Anything else: why (for the log).
+    Failed(String),
+}

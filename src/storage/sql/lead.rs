@@ -1,0 +1,162 @@
+//! What leads a join. A planner that keeps no statistics guesses; a plan says enough to know:
+//!
+//! - a list of keys leads, whatever else is asked;
+//! - edges of one target lead when their status is pinned: they cost what they find, and come in order when the order is
+//!   the relation's sort column;
+//! - of several targets or values, each gives its first rows in the order asked for (a *ladder*): the window is among
+//!   them, and nothing behind it is read.
+
+use super::super::catalogue::{Catalogue, Relation, Table};
+use super::super::plan::{Cond, DbValue, Name, Op, Order, ReadPlan};
+use super::lower::Want;
+use std::collections::BTreeSet;
+
+/// Longer lists make no ladder: its rungs are sorted together.
+const RUNGS: usize = 64;
+
+/// The condition that leads, and how.
+pub enum Leader<'p> {
+    Keys { cond: &'p Cond, keys: &'p [DbValue] },
+    Edges { cond: &'p Cond, dst: i64, edges: EdgeIndex<'p>, descending: Option<bool> },
+    EdgeLadder { cond: &'p Cond, dst: &'p [i64], edges: EdgeIndex<'p>, descending: bool },
+    ValueLadder { cond: &'p Cond, column: &'p Name, values: &'p [DbValue], sort: &'p Name, descending: bool },
+}
+
+/// A relation whose edges of a target are wanted, and the status they are pinned to.
+#[derive(Clone, Copy)]
+pub struct EdgeIndex<'p> {
+    pub rel: &'p Name,
+    pub relation: &'p Relation,
+    pub status: Option<&'p DbValue>,
+}
+
+impl<'p> Leader<'p> {
+    /// Chooses among the conditions that must all hold.
+    pub fn choose(
+        plan: &'p ReadPlan,
+        want: Want,
+        table: &Table,
+        conjuncts: &[&'p Cond],
+        catalogue: &'p Catalogue,
+    ) -> Option<Leader<'p>> {
+        let order = match want {
+            Want::Rows => column_order(plan, &table.def.key.name),
+            Want::Count | Want::Sum => None,
+        };
+        let ladder = order.filter(|_| plan.limit.is_some() && extensions_named(&plan.filter).is_empty());
+        let keys = |cond: &&'p Cond| match cond {
+            Cond::In(name, keys) if *name == table.def.key.name && keys.len() > 1 => Some(Leader::Keys { cond, keys }),
+            _ => None,
+        };
+        let edges = |cond: &&'p Cond| edges(cond, order, ladder, table, conjuncts, catalogue);
+        let values = |cond: &&'p Cond| values(cond, ladder?, table, conjuncts);
+        let all = || conjuncts.iter();
+        all().find_map(keys).or_else(|| all().find_map(edges)).or_else(|| all().find_map(values))
+    }
+
+    /// The condition that leads.
+    pub fn cond(&self) -> &'p Cond {
+        match self {
+            Leader::Keys { cond, .. }
+            | Leader::Edges { cond, .. }
+            | Leader::EdgeLadder { cond, .. }
+            | Leader::ValueLadder { cond, .. } => cond,
+        }
+    }
+}
+
+/// The extension tables whose columns a condition names.
+pub fn extensions_named(cond: &Cond) -> BTreeSet<Name> {
+    fn walk(cond: &Cond, found: &mut BTreeSet<Name>) {
+        let mut name = |name: &Name| {
+            if let Some((table, _)) = name.split_once('.') {
+                found.insert(table.into());
+            }
+        };
+        match cond {
+            Cond::All(conds) | Cond::Any(conds) => conds.iter().for_each(|c| walk(c, found)),
+            Cond::Not(cond) => walk(cond, found),
+            Cond::Compare(column, ..)
+            | Cond::In(column, _)
+            | Cond::IsNull(column)
+            | Cond::HasWord(column, _)
+            | Cond::Related { outer: column, .. } => name(column),
+            Cond::Contains(columns, _) => columns.iter().for_each(name),
+            Cond::Linked { .. } | Cond::LinkedFrom { .. } => {}
+        }
+    }
+    let mut found = BTreeSet::new();
+    walk(cond, &mut found);
+    found
+}
+
+/// The one column that the plan orders by (ties by key in the same direction), and whether it descends.
+fn column_order<'p>(plan: &'p ReadPlan, key: &Name) -> Option<(&'p Name, bool)> {
+    match plan.order.as_slice() {
+        [Order::Column(name, descending)] => Some((name, *descending)),
+        [Order::Column(name, descending), Order::Column(second, same)] if second == key && same == descending => {
+            Some((name, *descending))
+        }
+        _ => None,
+    }
+}
+
+fn edges<'p>(
+    cond: &'p Cond,
+    order: Option<(&'p Name, bool)>,
+    ladder: Option<(&'p Name, bool)>,
+    table: &Table,
+    conjuncts: &[&'p Cond],
+    catalogue: &'p Catalogue,
+) -> Option<Leader<'p>> {
+    let Cond::Linked { rel, dst } = cond else { return None };
+    let (_, relation) = catalogue.relation(rel).ok()?;
+    if relation.src != table.id {
+        return None;
+    }
+    let status = match &relation.def.status {
+        Some(column) => Some(conjuncts.iter().find_map(|c| pinned(c, column))?),
+        None => None,
+    };
+    let edges = EdgeIndex { rel, relation, status };
+    let sorted = |order: Option<(&'p Name, bool)>| {
+        order.filter(|(name, _)| relation.def.sort.as_ref() == Some(name)).map(|(_, descending)| descending)
+    };
+    match dst.as_slice() {
+        [dst] => Some(Leader::Edges { cond, dst: *dst, edges, descending: sorted(order) }),
+        dst if (2..=RUNGS).contains(&dst.len()) => {
+            Some(Leader::EdgeLadder { cond, dst, edges, descending: sorted(ladder)? })
+        }
+        _ => None,
+    }
+}
+
+fn values<'p>(
+    cond: &'p Cond,
+    (sort, descending): (&'p Name, bool),
+    table: &Table,
+    conjuncts: &[&'p Cond],
+) -> Option<Leader<'p>> {
+    let Cond::In(column, values) = cond else { return None };
+    if !(2..=RUNGS).contains(&values.len()) {
+        return None;
+    }
+    let fixed = |name: &Name| name == column || conjuncts.iter().any(|c| pinned(c, name).is_some());
+    let walks = table.def.indexes.iter().any(|index| {
+        let place = index.columns.iter().position(|(name, _)| name == sort);
+        place.is_some_and(|place| {
+            let before = &index.columns[..place];
+            before.iter().any(|(name, _)| name == column) && before.iter().all(|(name, _)| fixed(name))
+        })
+    });
+    walks.then_some(Leader::ValueLadder { cond, column, values, sort, descending })
+}
+
+/// The one value that the condition allows the column.
+fn pinned<'p>(cond: &'p Cond, column: &Name) -> Option<&'p DbValue> {
+    match cond {
+        Cond::Compare(name, Op::Eq, value) if name == column && *value != DbValue::Null => Some(value),
+        Cond::In(name, values) if name == column && values.len() == 1 && values[0] != DbValue::Null => values.first(),
+        _ => None,
+    }
+}

@@ -1,0 +1,232 @@
+//! Text for a lowered read plan.
+
+use super::super::plan::{ColumnType, Op};
+use super::Rendered;
+use super::dialect::{self, LIST_PLACE, LIST_VALUE, param};
+use super::lower::{Column, EdgeParams, Edges, Ladder, Lead, Linked, Lowered, Rung, Sort, Test, Want};
+use sea_query::{Alias, BinOper, Cond, Expr, ExprTrait, JoinType, Order, Query, SelectStatement};
+
+const EDGE: &str = "e";
+const KEYS: &str = "k";
+
+impl Lowered<'_> {
+    /// The statement of this shape.
+    pub fn render(&self) -> Rendered {
+        let mut select = Query::select();
+        self.select_columns(&mut select);
+        self.select_from(&mut select);
+        for test in &self.filter {
+            select.and_where(expr(test));
+        }
+        self.select_order(&mut select);
+        if let Some((most, offset)) = self.limit {
+            select.limit(most as u64).offset(offset as u64);
+        }
+        let (text, order) = dialect::build(&select);
+        Rendered { text, order, words: self.columns.iter().map(|c| c.ty == ColumnType::Word).collect() }
+    }
+
+    fn select_columns(&self, select: &mut SelectStatement) {
+        match self.want {
+            Want::Count => select.expr(Expr::cust("count(*)")),
+            Want::Sum => select.expr(at(0, &self.table.def.key.name).sum().if_null(Expr::cust("0"))),
+            Want::Rows if self.columns.is_empty() => select.expr(Expr::cust("1")),
+            Want::Rows => select.exprs(self.columns.iter().map(column)),
+        };
+    }
+
+    fn select_from(&self, select: &mut SelectStatement) {
+        let table = Alias::new(&*self.table.def.name);
+        let key = &*self.table.def.key.name;
+        // A cross join keeps its order: what leads comes first.
+        match &self.lead {
+            None => {
+                select.from_as(table, alias(0));
+            }
+            Some(Lead::Keys(list)) => {
+                select.from(dialect::list_table(*list, KEYS));
+                select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
+                select.and_where(at(0, key).eq(Expr::col((KEYS, LIST_VALUE))));
+            }
+            Some(Lead::Edges(edges)) => {
+                select.from_as("edge", EDGE);
+                select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
+                select.and_where(edges_test(&edges.index, param(edges.dst))).and_where(at(0, key).eq(edge("src")));
+            }
+            Some(Lead::Ladder(ladder)) => {
+                select.from(dialect::list_table(ladder.members, KEYS));
+                select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
+                select.and_where(at(0, key).in_subquery(self.rung(ladder)));
+                if let Rung::Edges(_) = ladder.rung {
+                    // A row may stand on several rungs.
+                    select.group_by_col((alias(0), Alias::new(key)));
+                }
+            }
+        }
+        for (table, number) in &self.extensions {
+            let same = at(*number, &table.def.key.name).eq(at(0, key));
+            select.join_as(JoinType::LeftJoin, Alias::new(&*table.def.name), alias(*number), same);
+        }
+        for sort in &self.order {
+            if let Sort::Given(by, list, number) = sort {
+                let same = at(*number, LIST_VALUE).eq(column(by));
+                select.join(JoinType::LeftJoin, dialect::list_table(*list, &alias_name(*number)), same);
+            }
+        }
+    }
+
+    /// The keys of the first rows for one member of a ladder's list.
+    fn rung(&self, ladder: &Ladder<'_>) -> SelectStatement {
+        let member = Expr::col((KEYS, LIST_VALUE));
+        let key = || at(ladder.alias, &self.table.def.key.name);
+        let table = Alias::new(&*self.table.def.name);
+        let order = direction(ladder.descending);
+        let mut rung = Query::select();
+        rung.expr(key());
+        match &ladder.rung {
+            Rung::Edges(index) => {
+                rung.from_as("edge", EDGE).join_as(JoinType::CrossJoin, table, alias(ladder.alias), Cond::all());
+                rung.and_where(edges_test(index, member)).and_where(key().eq(edge("src")));
+                rung.order_by_expr(edge("sort"), order.clone()).order_by_expr(edge("src"), order);
+            }
+            Rung::Column(by, sort) => {
+                rung.from_as(table, alias(ladder.alias)).and_where(column(by).eq(member));
+                rung.order_by_expr(column(sort), order.clone()).order_by_expr(key(), order);
+            }
+        }
+        for test in &ladder.filter {
+            rung.and_where(expr(test));
+        }
+        rung.limit(ladder.most as u64).take()
+    }
+
+    fn select_order(&self, select: &mut SelectStatement) {
+        if let Some(Lead::Edges(Edges { descending: Some(descending), .. })) = self.lead {
+            select.order_by_expr(edge("sort"), direction(descending)).order_by_expr(edge("src"), direction(descending));
+        }
+        for sort in &self.order {
+            match sort {
+                Sort::Column(by, descending) => {
+                    select.order_by_expr(readable(by), direction(*descending));
+                }
+                Sort::Given(_, _, number) => {
+                    let place = || at(*number, LIST_PLACE);
+                    select.order_by_expr(place().is_null(), Order::Asc).order_by_expr(place(), Order::Asc);
+                }
+                Sort::Keys => {
+                    select.order_by_expr(Expr::col((KEYS, LIST_PLACE)), Order::Asc);
+                }
+                Sort::First(test) => {
+                    select.order_by_expr(is_true(expr(test)), Order::Desc);
+                }
+            }
+        }
+    }
+}
+
+fn edges_test(index: &EdgeParams, dst: Expr) -> Expr {
+    let ends = edge("rel").eq(param(index.rel)).and(edge("dst").eq(dst));
+    match index.status {
+        Some(status) => ends.and(edge("status").eq(param(status))),
+        None => ends.and(edge("status").is_null()),
+    }
+}
+
+fn expr(test: &Test<'_>) -> Expr {
+    match test {
+        Test::All(tests) => tests.iter().map(expr).reduce(|a, b| a.and(b)).unwrap_or_else(|| Expr::cust("TRUE")),
+        Test::Any(tests) => tests.iter().map(expr).reduce(|a, b| a.or(b)).unwrap_or_else(|| Expr::cust("FALSE")),
+        Test::Not(test) => match &**test {
+            Test::IsNull(by) => column(by).is_not_null(),
+            test => expr(test).binary(BinOper::Custom("IS NOT"), Expr::cust("TRUE")),
+        },
+        Test::Compare(by, op, value) => compare(by, *op, *value),
+        Test::In(by, list) => column(by).in_subquery(dialect::list(*list)),
+        Test::IsNull(by) => column(by).is_null(),
+        Test::Contains(columns, needle) => columns
+            .iter()
+            .map(|c| dialect::contains(readable(c), *needle, c.ty == ColumnType::Key))
+            .reduce(|a, b| a.or(b))
+            .unwrap_or_else(|| Expr::cust("FALSE")),
+        Test::HasWord(by, word) => dialect::stands_in(readable(by), *word),
+        Test::Related { table, inner, outer, filter } => {
+            let mut select = Query::select();
+            select.expr(Expr::cust("1")).from_as(Alias::new(&*table.def.name), alias(inner.alias));
+            select.and_where(column(inner).eq(column(outer))).and_where(expr(filter));
+            Expr::exists(select)
+        }
+        Test::Linked(linked) => linked_expr(linked),
+    }
+}
+
+fn compare(by: &Column<'_>, op: Op, value: usize) -> Expr {
+    let value = param(value);
+    match op {
+        Op::Eq => column(by).eq(value),
+        Op::Ne => column(by).binary(BinOper::Custom("IS DISTINCT FROM"), value),
+        Op::Lt => readable(by).lt(value),
+        Op::Le => readable(by).lte(value),
+        Op::Gt => readable(by).gt(value),
+        Op::Ge => readable(by).gte(value),
+    }
+}
+
+fn linked_expr(linked: &Linked<'_>) -> Expr {
+    let (near, far) = if linked.forward { ("src", "dst") } else { ("dst", "src") };
+    let end = |name: &str| at(linked.alias, name);
+    let ends = match linked.one {
+        true => end(far).eq(param(linked.ends)),
+        false => end(far).in_subquery(dialect::list(linked.ends)),
+    };
+    let mut select = Query::select();
+    select.from_as("edge", alias(linked.alias)).and_where(end("rel").eq(param(linked.rel))).and_where(ends);
+    if linked.gathered {
+        select.expr(end(near));
+        return column(&linked.key).in_subquery(select);
+    }
+    select.expr(Expr::cust("1")).and_where(end(near).eq(column(&linked.key)));
+    Expr::exists(select)
+}
+
+fn is_true(expr: Expr) -> Expr {
+    expr.binary(BinOper::Custom("IS"), Expr::cust("TRUE"))
+}
+
+/// The column as it is stored.
+fn column(column: &Column<'_>) -> Expr {
+    let stored = at(column.alias, column.name);
+    match column.default {
+        Some(default) => Expr::from(sea_query::Func::coalesce([stored, param(default)])),
+        None => stored,
+    }
+}
+
+/// The column as it is read: words by their names.
+fn readable(by: &Column<'_>) -> Expr {
+    if by.ty != ColumnType::Word {
+        return column(by);
+    }
+    let mut select = Query::select();
+    select.column("word").from("dictionary").and_where(Expr::col("number").eq(column(by)));
+    Expr::SubQuery(None, Box::new(select.into()))
+}
+
+fn at(number: u32, name: &str) -> Expr {
+    Expr::col((alias(number), Alias::new(name)))
+}
+
+fn edge(name: &'static str) -> Expr {
+    Expr::col((EDGE, name))
+}
+
+fn alias(number: u32) -> Alias {
+    Alias::new(alias_name(number))
+}
+
+fn alias_name(number: u32) -> String {
+    format!("t{number}")
+}
+
+fn direction(descending: bool) -> Order {
+    if descending { Order::Desc } else { Order::Asc }
+}

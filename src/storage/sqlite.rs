@@ -1,0 +1,119 @@
+//! SQLite as a [`Storage`]: one file, one writer thread, one read-only connection for each reading thread.
+//!
+//! The file is in WAL mode, so that readers never wait for the writer; a commit is answered when it is on disk.
+
+mod functions;
+mod open;
+mod reader;
+mod remembered;
+#[cfg(test)]
+mod tests;
+mod values;
+#[cfg(test)]
+mod walks;
+
+pub(super) use open::{META_VERSION, checkpointing, commits, load_words, read_generations, sign};
+pub use open::{OpenError, OpenOptions, PendingChange};
+pub(super) use reader::Shapes;
+pub(super) use values::{Dictionary, bind, decode};
+
+use super::catalogue::Catalogue;
+use super::generations::Generations;
+use super::plan::{CommitError, Layout, Name, WritePlan};
+use super::words::Words;
+use super::writer::{self, Job};
+use super::{CommitFuture, Snapshot, Storage, StorageError};
+use arc_swap::ArcSwap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, SyncSender, TrySendError};
+use std::thread::JoinHandle;
+use tokio::sync::oneshot;
+
+/// A database in a file. Dropping it waits until the writer has carried out what is queued.
+pub struct Sqlite {
+    shared: Arc<Shared>,
+    queue: Option<SyncSender<Job>>,
+    writer: Option<JoinHandle<()>>,
+    applied: Vec<PendingChange>,
+}
+
+/// What readers and the writer have in common.
+pub(super) struct Shared {
+    /// Tells databases apart that one thread reads.
+    pub id: u64,
+    pub path: PathBuf,
+    pub settings: open::Settings,
+    pub catalogue: Catalogue,
+    pub words: ArcSwap<Words>,
+    pub generations: Generations,
+    pub remembered: remembered::Remembered,
+}
+
+impl Sqlite {
+    /// Opens the file, creating it if there is none, and brings it to the layout.
+    pub fn open(options: OpenOptions, layout: &Layout) -> Result<Sqlite, OpenError> {
+        let opened = open::open(&options, layout)?;
+        let (queue, jobs) = mpsc::sync_channel(options.queue);
+        let shared = Arc::new(opened.shared);
+        let writer = writer::spawn(opened.connection, shared.clone(), jobs)
+            .map_err(|e| OpenError::Other { path: options.path.clone(), cause: e.to_string() })?;
+        Ok(Sqlite { shared, queue: Some(queue), writer: Some(writer), applied: opened.applied })
+    }
+
+    /// What [`Sqlite::open`] changed in an existing file.
+    pub fn applied(&self) -> &[PendingChange] {
+        &self.applied
+    }
+
+    /// Bytes that are made once, at random, and kept: the same at every call with this name.
+    pub fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError> {
+        let (reply, answer) = mpsc::channel();
+        let job = Job::Secret { name: name.into(), len, reply };
+        let gone = || StorageError("the writer has stopped".into());
+        self.queue.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
+        answer.recv().map_err(|_| gone())?
+    }
+
+    /// How many statements the current thread has read with so far. Tests assert differences.
+    pub fn queries() -> u64 {
+        reader::queries()
+    }
+}
+
+impl Storage for Sqlite {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
+        Ok(Box::new(reader::View::begin(&self.shared)?))
+    }
+
+    fn commit(&self, plan: WritePlan) -> CommitFuture {
+        let (reply, answer) = oneshot::channel();
+        let stopped = || CommitError::Unavailable("the writer has stopped".into());
+        let sent = match &self.queue {
+            Some(queue) => queue.try_send(Job::Commit { plan, reply }).map_err(|e| match e {
+                TrySendError::Full(_) => CommitError::Busy,
+                TrySendError::Disconnected(_) => stopped(),
+            }),
+            None => Err(stopped()),
+        };
+        Box::pin(async move {
+            sent?;
+            answer.await.unwrap_or_else(|_| Err(stopped()))
+        })
+    }
+
+    fn generation(&self, scope: &Name) -> u64 {
+        self.shared.generations.get(scope)
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(writer) = self.writer.take() {
+            // A panic of the writer was reported when it happened.
+            let _ = writer.join();
+        }
+        reader::forget(self.shared.id);
+    }
+}

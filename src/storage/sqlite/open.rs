@@ -1,0 +1,381 @@
+//! Opening a file: settings of each connection, what can go wrong and what to do about it.
+
+use super::super::StorageError;
+use super::super::catalogue::Catalogue;
+use super::super::generations::{COMMITS, Generations};
+use super::super::migrate::{self, Outcome};
+use super::super::plan::{Layout, Name};
+use super::super::words::Words;
+use super::remembered::Remembered;
+use super::{Shared, functions};
+use crate::error::Problem;
+use arc_swap::ArcSwap;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Says that the file is one of ours ("CmsS").
+const APPLICATION: i64 = 0x436d_7353;
+/// The version of the tables that storage keeps for itself. Raised with every change of those.
+pub const META_VERSION: i64 = 1;
+/// Prepared statements kept by each connection.
+const STATEMENTS: usize = 512;
+
+/// How to open a database.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    pub path: PathBuf,
+    /// Bring an existing file to the layout. Otherwise [`OpenError::Pending`] lists what would change. A new file is
+    /// always laid out.
+    pub migrate: bool,
+    /// How long to wait for another process's lock.
+    pub busy: Duration,
+    /// Writes waiting at most; one more is refused as busy.
+    pub queue: usize,
+    /// Bytes of the file that are read through memory mapping.
+    pub mmap: u64,
+}
+
+impl OpenOptions {
+    /// The usual settings.
+    pub fn new(path: impl Into<PathBuf>) -> OpenOptions {
+        OpenOptions { path: path.into(), migrate: true, busy: Duration::from_secs(5), queue: 4096, mmap: 1 << 30 }
+    }
+}
+
+/// What every connection is set to.
+pub struct Settings {
+    busy: Duration,
+    mmap: u64,
+}
+
+/// A difference between the file and the layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingChange {
+    pub table: String,
+    /// What would be done, e.g. ``add the column `isbn` ``.
+    pub what: String,
+    /// Why it is not done without being asked, and what to do; `None` where nothing would be lost.
+    pub refused: Option<String>,
+}
+
+impl fmt::Display for PendingChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.table, self.what)?;
+        match &self.refused {
+            Some(why) => write!(f, " ({why})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why a database was not opened.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The folder that should hold the file is not there.
+    DirectoryMissing {
+        path: PathBuf,
+    },
+    /// The file is no database, or a damaged one.
+    NotADatabase {
+        path: PathBuf,
+        cause: String,
+    },
+    /// The file is a database of another program.
+    Foreign {
+        path: PathBuf,
+    },
+    /// The file or its folder does not take writes.
+    ReadOnly {
+        path: PathBuf,
+    },
+    /// Another process holds the lock.
+    Locked {
+        path: PathBuf,
+    },
+    /// A later version of this program wrote the file.
+    Newer {
+        path: PathBuf,
+        found: i64,
+    },
+    /// The declarations differ from the file and migration is off.
+    Pending {
+        path: PathBuf,
+        changes: Vec<PendingChange>,
+    },
+    /// The declarations would lose what the file holds.
+    Destructive {
+        path: PathBuf,
+        changes: Vec<PendingChange>,
+    },
+    /// The declarations contradict themselves.
+    Layout(StorageError),
+    Other {
+        path: PathBuf,
+        cause: String,
+    },
+}
+
+impl OpenError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            OpenError::DirectoryMissing { .. } => "Create the folder, or name another file.",
+            OpenError::NotADatabase { .. } => {
+                "Name another file, or put a backup in its place; nothing in this one was changed."
+            }
+            OpenError::Foreign { .. } => "Name another file; this one was left as it is.",
+            OpenError::ReadOnly { .. } => {
+                "Let the user that runs the server write to the file and to its folder (the log lies beside the file)."
+            }
+            OpenError::Locked { .. } => "Stop the other process, or try again when it is done.",
+            OpenError::Newer { .. } => "Start the newer version, or put back the backup from before the upgrade.",
+            OpenError::Pending { .. } => "Allow migration, or put the declarations back.",
+            OpenError::Destructive { .. } => {
+                "Put the declarations back, or first take the values out; for a new name, say what it was before."
+            }
+            OpenError::Layout(_) => "This is a mistake in the declarations.",
+            OpenError::Other { .. } => "The cause comes from the database library or the operating system.",
+        }
+    }
+}
+
+impl OpenError {
+    /// As the boot reports it: one problem, or one for each change that was not made.
+    pub fn problems(&self) -> Vec<Problem> {
+        let (path, changes): (&Path, &[PendingChange]) = match self {
+            OpenError::Pending { path, changes } | OpenError::Destructive { path, changes } => (path, changes),
+            OpenError::DirectoryMissing { path }
+            | OpenError::NotADatabase { path, .. }
+            | OpenError::Foreign { path }
+            | OpenError::ReadOnly { path }
+            | OpenError::Locked { path }
+            | OpenError::Newer { path, .. }
+            | OpenError::Other { path, .. } => (path, &[]),
+            OpenError::Layout(_) => (Path::new("declarations"), &[]),
+        };
+        let file = path.display().to_string();
+        let problem = |message: String| Problem {
+            message,
+            file: file.clone(),
+            place: None,
+            excerpt: None,
+            hint: Some(self.hint().to_owned()),
+        };
+        if changes.is_empty() {
+            let whole = self.to_string();
+            let message = whole.strip_prefix(&format!("{file}: ")).unwrap_or(&whole);
+            return vec![problem(message.to_owned())];
+        }
+        changes.iter().map(|change| problem(change.to_string())).collect()
+    }
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, changes: &[PendingChange]| {
+            changes.iter().try_for_each(|change| write!(f, "\n  {change}"))
+        };
+        match self {
+            OpenError::DirectoryMissing { path } => {
+                let folder = path.parent().unwrap_or(path);
+                write!(f, "{}: there is no folder {}", path.display(), folder.display())
+            }
+            OpenError::NotADatabase { path, cause } => write!(f, "{}: not a sound database ({cause})", path.display()),
+            OpenError::Foreign { path } => write!(f, "{}: this database belongs to another program", path.display()),
+            OpenError::ReadOnly { path } => write!(f, "{}: the database cannot be written", path.display()),
+            OpenError::Locked { path } => write!(f, "{}: another process has locked the database", path.display()),
+            OpenError::Newer { path, found } => write!(
+                f,
+                "{}: written by a newer version (tables of version {found}, this one knows {META_VERSION})",
+                path.display()
+            ),
+            OpenError::Pending { path, changes } => {
+                write!(f, "{}: the declarations ask for changes of the tables", path.display())?;
+                list(f, changes)
+            }
+            OpenError::Destructive { path, changes } => {
+                write!(f, "{}: the declarations ask for changes that would lose values", path.display())?;
+                list(f, changes)
+            }
+            OpenError::Layout(cause) => write!(f, "the tables cannot be laid out: {cause}"),
+            OpenError::Other { path, cause } => write!(f, "{}: {cause}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+impl From<rusqlite::Error> for StorageError {
+    fn from(error: rusqlite::Error) -> StorageError {
+        StorageError(error.to_string())
+    }
+}
+
+/// What [`open`] gives.
+pub struct Opened {
+    pub connection: Connection,
+    pub shared: Shared,
+    pub applied: Vec<PendingChange>,
+}
+
+/// Opens the writer's connection and brings the file to the layout.
+pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opened, OpenError> {
+    static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+    let path = &options.path;
+    let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    if folder.is_some_and(|p| !p.is_dir()) {
+        return Err(OpenError::DirectoryMissing { path: path.clone() });
+    }
+    if path.is_dir() {
+        return Err(OpenError::Other { path: path.clone(), cause: "this is a folder, not a file".into() });
+    }
+    let settings = Settings { busy: options.busy, mmap: options.mmap };
+    let mut connection = writing(path, &settings)?;
+    let outcome = migrate::migrate(&mut connection, &catalogue, layout, options.migrate);
+    let applied = match outcome.map_err(|e| explain(path, e))? {
+        Outcome::Done(applied) => applied,
+        Outcome::Pending(changes) => return Err(OpenError::Pending { path: path.clone(), changes }),
+        Outcome::Destructive(changes) => return Err(OpenError::Destructive { path: path.clone(), changes }),
+    };
+    let generations = Generations::default();
+    let load = |connection: &Connection| Ok((load_words(connection)?, read_generations(connection)?));
+    let (words, numbers) = load(&connection).map_err(|e| explain(path, e))?;
+    generations.raise_to(&numbers);
+    let shared = Shared {
+        id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+        path: path.clone(),
+        settings,
+        catalogue,
+        words: ArcSwap::from_pointee(words),
+        generations,
+        remembered: Remembered::default(),
+    };
+    Ok(Opened { connection, shared, applied })
+}
+
+fn writing(path: &Path, settings: &Settings) -> std::result::Result<Connection, OpenError> {
+    let fail = |e| explain(path, e);
+    create_private(path);
+    let conn =
+        connect(path, settings, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE).map_err(fail)?;
+    check_origin(path, &conn)?;
+    if conn.is_readonly("main").map_err(fail)? {
+        return Err(OpenError::ReadOnly { path: path.to_owned() });
+    }
+    let set = || {
+        let mode: String = conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+        conn.pragma_update(None, "synchronous", "FULL")?;
+        conn.pragma_update(None, "wal_autocheckpoint", 4000)?;
+        conn.pragma_update(None, "journal_size_limit", 64 << 20)?;
+        conn.pragma_update(None, "cache_size", -65_536)?;
+        Ok(mode)
+    };
+    match set().map_err(fail)?.as_str() {
+        "wal" => Ok(conn),
+        mode => Err(OpenError::Other {
+            path: path.to_owned(),
+            cause: format!("the file system does not carry a write-ahead log (journal mode {mode})"),
+        }),
+    }
+}
+
+/// A new file holds secrets, so only its owner may read it. Where that fails, opening the file tells why.
+fn create_private(path: &Path) {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(path);
+}
+
+fn check_origin(path: &Path, conn: &Connection) -> std::result::Result<(), OpenError> {
+    let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let read = || {
+        let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        Ok((tables, number("application_id")?, number("user_version")?))
+    };
+    match read().map_err(|e| explain(path, e))? {
+        (0, ..) => Ok(()),
+        (_, APPLICATION, version) if version > META_VERSION => {
+            Err(OpenError::Newer { path: path.to_owned(), found: version })
+        }
+        (_, APPLICATION, _) => Ok(()),
+        _ => Err(OpenError::Foreign { path: path.to_owned() }),
+    }
+}
+
+/// Marks the file as ours.
+pub fn sign(conn: &Connection) -> Result<()> {
+    conn.pragma_update(None, "application_id", APPLICATION)?;
+    conn.pragma_update(None, "user_version", META_VERSION)
+}
+
+/// A connection that only reads.
+pub fn reading(path: &Path, settings: &Settings) -> Result<Connection> {
+    connect(path, settings, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+/// A connection for checkpoints.
+pub fn checkpointing(path: &Path, settings: &Settings) -> Result<Connection> {
+    connect(path, settings, OpenFlags::SQLITE_OPEN_READ_WRITE)
+}
+
+fn connect(path: &Path, settings: &Settings, flags: OpenFlags) -> Result<Connection> {
+    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    // The busy timeout comes first: everything after it may meet another process's lock.
+    conn.busy_timeout(settings.busy)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Plans of statements must not depend on bound values, or each new LIMIT would have its statement prepared again.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    conn.pragma_update(None, "mmap_size", i64::try_from(settings.mmap).unwrap_or(i64::MAX))?;
+    conn.pragma_update(None, "temp_store", "MEMORY")?;
+    conn.pragma_update(None, "foreign_keys", false)?;
+    functions::register(&conn)?;
+    Ok(conn)
+}
+
+fn explain(path: &Path, error: rusqlite::Error) -> OpenError {
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            OpenError::NotADatabase { path, cause: error.to_string() }
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Locked { path },
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => OpenError::ReadOnly { path },
+        Some(ErrorCode::CannotOpen) => OpenError::ReadOnly { path },
+        _ => OpenError::Other { path, cause: error.to_string() },
+    }
+}
+
+/// The whole dictionary.
+pub fn load_words(conn: &Connection) -> Result<Words> {
+    let mut words = Words::default();
+    let mut select = conn.prepare_cached("SELECT number, word FROM dictionary")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        words.insert(row.get(0)?, row.get::<_, String>(1)?.into());
+    }
+    Ok(words)
+}
+
+/// The numbers of all scopes.
+pub fn read_generations(conn: &Connection) -> Result<Vec<(Name, u64)>> {
+    let mut select = conn.prepare_cached("SELECT scope, n FROM generation")?;
+    let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?.into(), row.get::<_, i64>(1)? as u64)))?;
+    rows.collect()
+}
+
+/// Commits of all processes so far.
+pub fn commits(conn: &Connection) -> Result<u64> {
+    let mut select = conn.prepare_cached("SELECT n FROM generation WHERE scope = ?1")?;
+    let mut rows = select.query([COMMITS])?;
+    Ok(match rows.next()? {
+        Some(row) => row.get::<_, i64>(0)? as u64,
+        None => 0,
+    })
+}

@@ -1,0 +1,304 @@
+//! Reading: a connection for each thread, a read transaction for each snapshot, text kept for each shape.
+//!
+//! Every statement of a request sees the same state, because all snapshots that a thread has open share a transaction.
+
+use super::super::catalogue::Catalogue;
+use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, Row};
+use super::super::sql::{Bind, Lowered, Rendered, Want, lower};
+use super::super::tally::tallied;
+use super::super::words::{NO_WORD, Words};
+use super::super::writer::slugs;
+use super::super::{Snapshot, StorageError};
+use super::open;
+use super::remembered;
+use super::{Dictionary, Shared, bind, decode};
+use arc_swap::Guard;
+use rusqlite::{Connection, Result, ToSql};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Texts kept at most; a client that sends ever new combinations of arguments starts them anew.
+const SHAPES: usize = 4096;
+
+thread_local! {
+    static READERS: RefCell<Vec<(u64, Rc<Reader>)>> = const { RefCell::new(Vec::new()) };
+    static QUERIES: Cell<u64> = const { Cell::new(0) };
+}
+
+/// See [`super::Sqlite::queries`].
+pub fn queries() -> u64 {
+    QUERIES.get()
+}
+
+/// Closes this thread's connection to a database.
+pub fn forget(id: u64) {
+    // At the end of a thread its connections are gone already.
+    let _ = READERS.try_with(|readers| readers.borrow_mut().retain(|(of, _)| *of != id));
+}
+
+/// A thread's connection.
+struct Reader {
+    conn: Connection,
+    shapes: Shapes,
+    /// Snapshots open.
+    depth: Cell<u32>,
+    /// The `data_version` at the last look.
+    seen: Cell<i64>,
+    /// [`Generations::rising`] before the transaction began.
+    ///
+    /// [`Generations::rising`]: super::super::generations::Generations::rising
+    rising: Cell<u64>,
+}
+
+/// A snapshot: the thread's connection with a read transaction, which ends with the last of its snapshots.
+pub struct View<'s> {
+    shared: &'s Shared,
+    reader: Rc<Reader>,
+    words: Guard<Arc<Words>>,
+}
+
+impl<'s> View<'s> {
+    /// Opens a snapshot.
+    pub fn begin(shared: &'s Shared) -> std::result::Result<View<'s>, StorageError> {
+        let reader = reader(shared)?;
+        if reader.depth.get() == 0 {
+            reader.begin(shared)?;
+        }
+        reader.depth.set(reader.depth.get() + 1);
+        Ok(View { shared, reader, words: shared.words.load() })
+    }
+
+    /// The one number that a statement gives.
+    fn number(&self, lowered: &Lowered<'_>) -> std::result::Result<u64, StorageError> {
+        let rendered = self.reader.shapes.rendered(lowered);
+        let binds = rendered.order.iter().map(|i| &lowered.binds[*i]);
+        let numbers = select(&self.reader.conn, &rendered.text, binds, |row| row.get::<_, i64>(0))?;
+        Ok(numbers.first().copied().unwrap_or(0).max(0) as u64)
+    }
+
+    fn dictionary(&self) -> Dictionary<'_> {
+        Dictionary { words: &self.words, conn: &self.reader.conn }
+    }
+
+    fn numbers(&self, words: &[Name]) -> Bind {
+        Bind::List(words.iter().map(|w| DbValue::Int(self.words.number(w).unwrap_or(NO_WORD))).collect())
+    }
+
+    fn select<T>(
+        &self,
+        text: &str,
+        binds: &[Bind],
+        row: impl FnMut(&rusqlite::Row<'_>) -> Result<T>,
+    ) -> std::result::Result<Vec<T>, StorageError> {
+        Ok(select(&self.reader.conn, text, binds.iter(), row)?)
+    }
+}
+
+impl Drop for View<'_> {
+    fn drop(&mut self) {
+        let depth = self.reader.depth.get() - 1;
+        self.reader.depth.set(depth);
+        if depth == 0 {
+            self.reader.end();
+        }
+    }
+}
+
+impl Snapshot for View<'_> {
+    fn rows(&self, plan: &ReadPlan) -> std::result::Result<Vec<Row>, StorageError> {
+        self.reader.shapes.rows(plan, &self.shared.catalogue, self.dictionary())
+    }
+
+    fn count(&self, plan: &ReadPlan) -> std::result::Result<u64, StorageError> {
+        let catalogue = &self.shared.catalogue;
+        if let Some(tallies) = tallied(plan, catalogue) {
+            return self.number(&lower(&tallies, Want::Sum, catalogue, &self.words)?);
+        }
+        let lowered = lower(plan, Want::Count, catalogue, &self.words)?;
+        let generations = &self.shared.generations;
+        let remembered = &self.shared.remembered;
+        let stamp = remembered::stamp(plan, catalogue, generations);
+        let unchanged = || generations.rising() == self.reader.rising.get();
+        // Generations that moved since the snapshot began belong to rows that it does not see.
+        let kept = stamp
+            .filter(|_| unchanged())
+            .and_then(|stamp| Some((remembered::key(lowered.shape(), &lowered.binds)?, stamp)));
+        let Some((key, stamp)) = kept else { return self.number(&lowered) };
+        if let Some(n) = remembered.get(&key, stamp) {
+            return Ok(n);
+        }
+        let n = self.number(&lowered)?;
+        remembered.put(key, stamp, n);
+        Ok(n)
+    }
+
+    fn edges(&self, plan: &EdgePlan) -> std::result::Result<Vec<Edge>, StorageError> {
+        let of = Bind::List(plan.of.iter().map(|id| DbValue::Int(*id)).collect());
+        let text = if plan.reverse { EDGES_TO } else { EDGES_FROM };
+        let dictionary = self.dictionary();
+        self.select(text, &[self.numbers(&plan.rels), of], |row| {
+            Ok(Edge { rel: dictionary.name(row.get(0)?)?, src: row.get(1)?, dst: row.get(2)? })
+        })
+    }
+
+    fn meta(&self, space: &Name, ids: &[i64]) -> std::result::Result<Vec<MetaRow>, StorageError> {
+        let ids = Bind::List(ids.iter().map(|id| DbValue::Int(*id)).collect());
+        let space = Bind::One(DbValue::Int(self.words.number(space).unwrap_or(NO_WORD)));
+        self.select(META, &[space, ids], |row| Ok(MetaRow { id: row.get(0)?, key: text(row, 1)?, json: text(row, 2)? }))
+    }
+
+    fn setting(&self, key: &Name) -> std::result::Result<Option<Arc<str>>, StorageError> {
+        let found = self.select(SETTING, &[Bind::One(DbValue::Text(key.clone()))], |row| text(row, 0))?;
+        Ok(found.into_iter().next())
+    }
+
+    fn slug(&self, scope: &str, slug: &str) -> std::result::Result<Option<i64>, StorageError> {
+        QUERIES.set(QUERIES.get() + 1);
+        Ok(slugs::owner(&self.reader.conn, scope, slug)?.map(|owner| owner.id))
+    }
+
+    fn free_slug(
+        &self,
+        scope: &str,
+        candidates: &[Arc<str>],
+        except: Option<i64>,
+    ) -> std::result::Result<Arc<str>, StorageError> {
+        QUERIES.set(QUERIES.get() + 1);
+        let is_own = |owner: &slugs::Owner| Some(owner.id) == except;
+        let own = match except {
+            Some(id) => slugs::held_by_id(&self.reader.conn, scope, id)?,
+            None => None,
+        };
+        Ok(slugs::free(&self.reader.conn, scope, candidates, own.as_deref(), is_own)?.slug)
+    }
+}
+
+const EDGES_FROM: &str = "SELECT rel, src, dst FROM edge \
+    WHERE rel IN (SELECT value FROM rarray(?1)) AND src IN (SELECT value FROM rarray(?2)) ORDER BY src, rel, pos";
+const EDGES_TO: &str = "SELECT rel, src, dst FROM edge \
+    WHERE rel IN (SELECT value FROM rarray(?1)) AND dst IN (SELECT value FROM rarray(?2)) ORDER BY dst, rel, src";
+const META: &str = "SELECT id, key, json FROM meta \
+    WHERE space = ?1 AND id IN (SELECT value FROM rarray(?2)) ORDER BY id, key, n";
+const SETTING: &str = "SELECT json FROM setting WHERE key = ?1";
+
+fn text(row: &rusqlite::Row<'_>, place: usize) -> Result<Arc<str>> {
+    Ok(Arc::from(row.get_ref(place)?.as_str()?))
+}
+
+fn reader(shared: &Shared) -> std::result::Result<Rc<Reader>, StorageError> {
+    READERS.with_borrow_mut(|readers| {
+        if let Some((_, reader)) = readers.iter().find(|(id, _)| *id == shared.id) {
+            return Ok(reader.clone());
+        }
+        let conn = open::reading(&shared.path, &shared.settings)?;
+        let reader = Rc::new(Reader {
+            conn,
+            shapes: Shapes::default(),
+            depth: Cell::new(0),
+            seen: Cell::new(i64::MIN),
+            rising: Cell::new(0),
+        });
+        readers.push((shared.id, reader.clone()));
+        Ok(reader)
+    })
+}
+
+impl Reader {
+    fn begin(&self, shared: &Shared) -> Result<()> {
+        if !self.conn.is_autocommit() {
+            self.end();
+        }
+        self.rising.set(shared.generations.rising());
+        execute(&self.conn, "BEGIN", &[])?;
+        let looked = self.look(shared);
+        if looked.is_err() {
+            self.end();
+        }
+        looked
+    }
+
+    /// Takes notice of what other processes committed. (Also starts the read transaction, which `BEGIN` alone does not.)
+    fn look(&self, shared: &Shared) -> Result<()> {
+        let version: i64 = self.conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if version == self.seen.get() {
+            return Ok(());
+        }
+        if open::commits(&self.conn)? > shared.generations.commits() {
+            shared.words.store(Arc::new(open::load_words(&self.conn)?));
+            shared.generations.raise_to(&open::read_generations(&self.conn)?);
+        }
+        self.seen.set(version);
+        Ok(())
+    }
+
+    fn end(&self) {
+        if execute(&self.conn, "COMMIT", &[]).is_err() {
+            // The transaction only read; `begin` tries once more.
+            let _ = self.conn.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+fn execute(conn: &Connection, text: &str, params: &[&dyn ToSql]) -> Result<usize> {
+    conn.prepare_cached(text)?.execute(params)
+}
+
+/// Reads plans on one connection and keeps the text of each shape.
+#[derive(Default)]
+pub struct Shapes(RefCell<HashMap<String, Rc<Rendered>>>);
+
+impl Shapes {
+    /// The rows of a plan.
+    pub fn rows(
+        &self,
+        plan: &ReadPlan,
+        catalogue: &Catalogue,
+        dictionary: Dictionary<'_>,
+    ) -> std::result::Result<Vec<Row>, StorageError> {
+        let lowered = lower(plan, Want::Rows, catalogue, dictionary.words)?;
+        let rendered = self.rendered(&lowered);
+        let binds = rendered.order.iter().map(|i| &lowered.binds[*i]);
+        Ok(select(dictionary.conn, &rendered.text, binds, |row| {
+            let mut values = Vec::with_capacity(rendered.words.len());
+            for (place, word) in rendered.words.iter().enumerate() {
+                values.push(decode(row.get_ref(place)?, *word, dictionary)?);
+            }
+            Ok(values)
+        })?)
+    }
+
+    fn rendered(&self, lowered: &Lowered<'_>) -> Rc<Rendered> {
+        let shape = lowered.shape();
+        let mut kept = self.0.borrow_mut();
+        if let Some(rendered) = kept.get(&shape) {
+            return rendered.clone();
+        }
+        if kept.len() >= SHAPES {
+            kept.clear();
+        }
+        let rendered = Rc::new(lowered.render());
+        kept.insert(shape, rendered.clone());
+        rendered
+    }
+}
+
+fn select<'b, T>(
+    conn: &Connection,
+    text: &str,
+    binds: impl Iterator<Item = &'b Bind>,
+    mut row: impl FnMut(&rusqlite::Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    QUERIES.set(QUERIES.get() + 1);
+    let mut statement = conn.prepare_cached(text)?;
+    for (place, value) in binds.enumerate() {
+        bind(&mut statement, place, value)?;
+    }
+    let mut rows = statement.raw_query();
+    let mut found = Vec::new();
+    while let Some(next) = rows.next()? {
+        found.push(row(next)?);
+    }
+    Ok(found)
+}

@@ -1,0 +1,450 @@
+//! What only SQLite has to answer for: files, locks, processes that die, other processes, the text and plan of queries.
+
+use super::super::Storage;
+use super::super::fixtures::*;
+use super::super::plan::*;
+use super::*;
+use rusqlite::Connection;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+fn options(path: &Path) -> OpenOptions {
+    OpenOptions { busy: Duration::from_millis(50), ..OpenOptions::new(path) }
+}
+
+fn other_connection(site: &Site) -> Connection {
+    Connection::open(site.folder.path().join("site.db")).unwrap()
+}
+
+fn count(db: &dyn Storage, filter: Cond) -> u64 {
+    db.snapshot().unwrap().count(&read("record", &[], filter)).unwrap()
+}
+
+// ------------------------------------------------------------------------------------------------ files
+
+#[test]
+fn files_that_cannot_be_used_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("text.db"), "this is no database, only some text that is long enough ".repeat(40)).unwrap();
+    Connection::open(at("foreign.db")).unwrap().execute_batch("CREATE TABLE theirs (a)").unwrap();
+    drop(Sqlite::open(options(&at("newer.db")), &layout()).unwrap());
+    Connection::open(at("newer.db")).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    drop(Sqlite::open(options(&at("damaged.db")), &layout()).unwrap());
+    let mut bytes = std::fs::read(at("damaged.db")).unwrap();
+    bytes[100..4096].fill(0x55);
+    std::fs::write(at("damaged.db"), bytes).unwrap();
+    std::fs::create_dir(at("folder.db")).unwrap();
+    for (name, expected) in [
+        ("nowhere/site.db", "DirectoryMissing"),
+        ("text.db", "NotADatabase"),
+        ("damaged.db", "NotADatabase"),
+        ("foreign.db", "Foreign"),
+        ("newer.db", "Newer"),
+        ("folder.db", "Other"),
+    ] {
+        let error = Sqlite::open(options(&at(name)), &layout()).err().expect(name);
+        assert!(format!("{error:?}").starts_with(expected), "{name}: {error:?}");
+        assert!(error.to_string().contains(name), "{error}");
+        let problems = error.problems();
+        assert!(matches!(&problems[..], [p] if p.file.ends_with(name) && !p.message.contains(name)), "{problems:?}");
+    }
+    let theirs: i64 = Connection::open(at("foreign.db"))
+        .unwrap()
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(theirs, 1, "a foreign database is left as it is");
+}
+
+/// Runs this test again in a process of its own; there `STORAGE_TEST` holds `path`.
+fn again(test: &str, path: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let name = format!("storage::sqlite::tests::{test}");
+    command.args(["--exact", &name, "--nocapture"]).env("STORAGE_TEST", path).stdout(Stdio::piped());
+    command
+}
+
+fn child_path() -> Option<std::path::PathBuf> {
+    std::env::var_os("STORAGE_TEST").map(Into::into)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_without_write_permission_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    if let Some(path) = child_path() {
+        for name in ["site.db", "new.db"] {
+            match Sqlite::open(options(&path.join(name)), &layout()) {
+                Err(OpenError::ReadOnly { .. }) => println!("\nread-only {name}"),
+                Err(error) => println!("\n{error:?}"),
+                Ok(_) => println!("\nopened"),
+            }
+        }
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    drop(Sqlite::open(options(&folder.path().join("site.db")), &layout()).unwrap());
+    let allow = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    assert_eq!(std::fs::metadata(folder.path().join("site.db")).unwrap().permissions().mode() & 0o777, 0o600);
+    allow(&folder.path().join("site.db"), 0o444);
+    allow(folder.path(), 0o555);
+    // Permissions do not hold for root, so the child runs as nobody; the program has to be within nobody's reach.
+    let program = folder.path().join("program");
+    allow(folder.path(), 0o755);
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    allow(folder.path(), 0o555);
+    let mut command = Command::new(&program);
+    let name = "storage::sqlite::tests::a_folder_without_write_permission_is_told";
+    command.args(["--exact", name, "--nocapture"]).env("STORAGE_TEST", folder.path());
+    if std::fs::metadata("/root").is_ok() && std::fs::read_dir("/root").is_ok() {
+        command.uid(65534).gid(65534);
+    }
+    let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    allow(folder.path(), 0o755);
+    for name in ["site.db", "new.db"] {
+        assert!(said.contains(&format!("read-only {name}")), "{said}");
+    }
+}
+
+#[test]
+fn a_killed_process_loses_nothing_it_acknowledged() {
+    if let Some(path) = child_path() {
+        let db = Sqlite::open(OpenOptions::new(path), &layout()).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                let db = &db;
+                scope.spawn(move || {
+                    for n in 0.. {
+                        let linked = Put { slug: Some(slug("post", &["same"])), ..post("publish", n, "x") };
+                        println!("\nkept {}", id(commit(db, vec![Change::Put(linked)])));
+                    }
+                });
+            }
+        });
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("site.db");
+    let mut child = again("a_killed_process_loses_nothing_it_acknowledged", &path).spawn().unwrap();
+    let mut kept = Vec::new();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        if let Some(id) = line.unwrap().strip_prefix("kept ") {
+            kept.push(id.parse::<i64>().unwrap());
+        }
+        if kept.len() == 300 {
+            child.kill().unwrap();
+        }
+    }
+    child.wait().unwrap();
+    assert!(kept.len() >= 300);
+    let db = Sqlite::open(OpenOptions::new(path), &layout()).unwrap();
+    let present = ints(rows(&db, &read("record", &["id"], Cond::All(vec![]))));
+    let lost: Vec<&i64> = kept.iter().filter(|id| !present.contains(id)).collect();
+    assert!(lost.is_empty(), "{lost:?}");
+    let next = id(commit(&db, vec![Change::Put(post("draft", 1, "y"))]));
+    assert_eq!(next, present.iter().max().unwrap() + 1);
+    assert_eq!(count(&db, eq("status", text("publish"))), present.len() as u64, "tallies fit the rows");
+}
+
+// ------------------------------------------------------------------------------------------------ other connections
+
+#[test]
+fn another_writers_lock_is_waited_for_then_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("site.db");
+    let db = Sqlite::open(options(&path), &layout()).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let write = || commit(&db, vec![Change::Put(post("draft", 1, "x"))]);
+    match write() {
+        Err(CommitError::Unavailable(why)) => assert!(why.contains("locked"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(count(&db, Cond::All(vec![])), 0, "readers go on");
+    other.execute_batch("COMMIT").unwrap();
+    assert_eq!(id(write()), 1);
+}
+
+#[test]
+fn a_file_locked_for_one_process_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("site.db");
+    drop(Sqlite::open(options(&path), &layout()).unwrap());
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE").unwrap();
+    let error = Sqlite::open(options(&path), &layout()).err().unwrap();
+    assert!(matches!(error, OpenError::Locked { .. }), "{error:?}");
+}
+
+#[test]
+fn more_than_the_queue_holds_is_busy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("site.db");
+    let db = Sqlite::open(OpenOptions { queue: 3, ..OpenOptions::new(&path) }, &layout()).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let write = || db.commit(WritePlan { changes: vec![Change::Put(post("draft", 1, "x"))] });
+    let first = write();
+    // The writer takes the first from the queue and waits for the lock.
+    std::thread::sleep(Duration::from_millis(100));
+    let queued: Vec<CommitFuture> = (0..3).map(|_| write()).collect();
+    assert_eq!(wait(write()), Err(CommitError::Busy));
+    other.execute_batch("COMMIT").unwrap();
+    assert!(std::iter::once(first).chain(queued).all(|outcome| wait(outcome).is_ok()));
+}
+
+#[test]
+fn what_another_process_writes_is_noticed() {
+    let site = site();
+    let path = site.folder.path().join("site.db");
+    let other = Sqlite::open(options(&path), &layout()).unwrap();
+    assert_eq!(count(&site.db, eq("title", text("x"))), 0);
+    assert_eq!(id(commit(&site.db, vec![Change::Put(post("publish", 1, "x"))])), 1);
+    assert_eq!(count(&other, eq("title", text("x"))), 1);
+    assert_eq!(id(commit(&other, vec![Change::Put(post("a new word", 1, "x"))])), 2);
+    let here = rows(&site.db, &read("record", &["status"], eq("id", int(2))));
+    assert_eq!(here, [[text("a new word")]]);
+    assert_eq!(count(&site.db, eq("status", text("a new word"))), 1);
+    assert_eq!(count(&site.db, eq("title", text("x"))), 2, "a remembered count is not trusted");
+    let scope = name("record");
+    assert_eq!((site.db.generation(&scope), other.generation(&scope)), (2, 2));
+    assert_eq!(id(commit(&site.db, vec![Change::Put(post("another word", 1, "x"))])), 3);
+    assert_eq!(site.db.generation(&scope), 3);
+}
+
+#[test]
+fn snapshots_of_a_thread_see_the_same_state() {
+    let site = site();
+    let outer = site.db.snapshot().unwrap();
+    let plan = read("record", &["id"], Cond::All(vec![]));
+    assert_eq!(outer.rows(&plan).unwrap().len(), 0);
+    commit(&site.db, vec![Change::Put(post("draft", 1, "x"))]).unwrap();
+    assert_eq!(site.db.snapshot().unwrap().rows(&plan).unwrap().len(), 0);
+    std::thread::scope(|scope| scope.spawn(|| assert_eq!(rows(&site.db, &plan).len(), 1)).join().unwrap());
+    drop(outer);
+    let before = Sqlite::queries();
+    assert_eq!(rows(&site.db, &plan).len(), 1);
+    assert_eq!(Sqlite::queries() - before, 1);
+}
+
+// ------------------------------------------------------------------------------------------------ the writer
+
+#[test]
+fn a_refusal_does_not_undo_its_neighbours() {
+    let site = site();
+    let lock = other_connection(&site);
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = Change::Require { plan: read("record", &["id"], Cond::Any(vec![])), found: true, tag: "no" };
+    let panics = Change::Setting { key: name("panic"), json: None };
+    let plans: Vec<CommitFuture> = (0..30)
+        .map(|n| {
+            let mut changes = vec![Change::Put(post(&format!("word {n}"), n, "x"))];
+            match n % 3 {
+                1 => changes.push(refused.clone()),
+                2 => changes.push(panics.clone()),
+                _ => {}
+            }
+            site.db.commit(WritePlan { changes })
+        })
+        .collect();
+    lock.execute_batch("COMMIT").unwrap();
+    for (n, outcome) in plans.into_iter().map(wait).enumerate() {
+        match (n % 3, outcome) {
+            (0, Ok(_)) | (1, Err(CommitError::Refused { tag: "no", .. })) => {}
+            (2, Err(CommitError::Failed(why))) => assert_eq!(why, "the writer panicked: as a test asked for"),
+            (_, outcome) => panic!("{n}: {outcome:?}"),
+        }
+    }
+    let found = rows(&site.db, &read("record", &["date_local", "status"], Cond::All(vec![])));
+    let expected: Vec<Row> = (0..30).step_by(3).map(|n| vec![int(n), text(&format!("word {n}"))]).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_failed_commit_fails_every_plan_and_the_writer_goes_on() {
+    let site = site();
+    let other = other_connection(&site);
+    let trigger = "CREATE TRIGGER fail AFTER INSERT ON setting WHEN new.key = 'fail' \
+        BEGIN SELECT raise(ROLLBACK, 'no more'); END";
+    other.execute_batch(trigger).unwrap();
+    let write = |key: &str| {
+        site.db.commit(WritePlan { changes: vec![Change::Setting { key: name(key), json: Some("1".into()) }] })
+    };
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let plans = ["a", "fail", "b"].map(write);
+    other.execute_batch("COMMIT").unwrap();
+    let failed = plans.map(wait).into_iter().filter(|o| matches!(o, Err(CommitError::Unavailable(_)))).count();
+    assert!(failed >= 1, "the group of the failing plan fails");
+    assert!(wait(write("c")).is_ok());
+    assert_eq!(site.db.snapshot().unwrap().setting(&name("fail")).unwrap(), None);
+}
+
+#[test]
+fn secrets_are_made_once() {
+    let site = site();
+    let secret = site.db.secret("nonce", 32).unwrap();
+    assert_eq!((secret.len(), site.db.secret("nonce", 32).unwrap() == secret), (32, true));
+    assert_ne!(site.db.secret("other", 32).unwrap(), secret);
+    let Site { db, folder } = site;
+    drop(db);
+    let db = Sqlite::open(options(&folder.path().join("site.db")), &layout()).unwrap();
+    assert_eq!(db.secret("nonce", 32).unwrap(), secret);
+}
+
+#[test]
+fn equal_titles_cost_one_look_each() {
+    let site = site();
+    let same = || Change::Put(Put { slug: Some(slug("post", &["measured"])), ..post("publish", 1, "Measured") });
+    let done = commit(&site.db, (0..3000).map(|_| same()).collect()).unwrap();
+    assert_eq!(done.puts[2999].slug.as_deref(), Some("measured-3000"));
+    commit(&site.db, vec![Change::Remove { table: name("record"), key: int(1500), expect: None }]).unwrap();
+    assert_eq!(commit(&site.db, vec![same()]).unwrap().puts[0].slug.as_deref(), Some("measured-1500"));
+    let runs: i64 = other_connection(&site).query_row("SELECT count(*) FROM slug_run", [], |row| row.get(0)).unwrap();
+    assert_eq!(runs, 1);
+}
+
+// ------------------------------------------------------------------------------------------------ derived numbers
+
+mod derived {
+    use super::*;
+    use proptest::prelude::*;
+    use proptest::sample::{select, subsequence};
+
+    const STATUSES: [&str; 4] = ["publish", "private", "draft", "trash"];
+
+    fn record() -> impl Strategy<Value = Put> {
+        let edges = || subsequence(vec![1i64, 2, 3], 0..=3);
+        let kinds = select(vec!["post", "page"]);
+        (kinds, select(STATUSES.to_vec()), 0..3i64, 0..5i64, proptest::option::of(edges()), edges()).prop_map(
+            |(kind, status, author, date, categories, tags)| {
+                let set = [
+                    ("kind", text(kind)),
+                    ("status", text(status)),
+                    ("author", int(author)),
+                    ("date_local", int(date)),
+                ];
+                let mut put = put("record", Target::New, &set);
+                put.edges = categories.map(|c| (name("post.categories"), c)).into_iter().collect();
+                put.edges.push((name("post.tags"), tags));
+                put.slug = Some(slug(kind, &["same"]));
+                put
+            },
+        )
+    }
+
+    fn comment() -> impl Strategy<Value = Put> {
+        (1..8i64, select(vec!["approved", "hold"]))
+            .prop_map(|(post, status)| put("comment", Target::New, &[("post", int(post)), ("status", text(status))]))
+    }
+
+    /// The put as a change of a row that may or may not be there; only some of its columns.
+    fn changed(put: Put, id: i64, keep: usize) -> Put {
+        let set = put.set.into_iter().take(keep).collect();
+        Put { target: existing(id), set, slug: put.slug.filter(|_| keep != 2), ..put }
+    }
+
+    fn keyed(put: Put, id: i64) -> Change {
+        Change::Put(Put { target: Target::Keyed(int(id)), ..put })
+    }
+
+    /// A comment on a post that is there.
+    fn commented(put: Put) -> Vec<Change> {
+        let post = put.set.iter().find_map(|(column, input)| match input {
+            Input::Value(post) if **column == *"post" => Some(post.clone()),
+            _ => None,
+        });
+        let exists = post.map(|post| Change::Require {
+            plan: read("record", &["id"], eq("id", post)),
+            found: true,
+            tag: "no post",
+        });
+        exists.into_iter().chain([Change::Put(put)]).collect()
+    }
+
+    fn changes() -> impl Strategy<Value = Vec<Change>> {
+        prop_oneof![
+            3 => comment().prop_map(commented),
+            2 => (comment(), 1..8i64, 0..3usize).prop_map(|(put, id, keep)| commented(changed(put, id, keep))),
+            9 => change().prop_map(|change| vec![change]),
+        ]
+    }
+
+    fn change() -> impl Strategy<Value = Change> {
+        let id = || 1..8i64;
+        let status = || select(STATUSES.to_vec());
+        let remove = |table: &'static str| move |id| Change::Remove { table: name(table), key: int(id), expect: None };
+        prop_oneof![
+            4 => record().prop_map(Change::Put),
+            3 => (record(), id(), 0..5usize).prop_map(|(put, id, keep)| Change::Put(changed(put, id, keep))),
+            1 => (record(), id()).prop_map(|(put, id)| keyed(put, id)),
+            1 => Just(keyed(put("term", Target::New, &[]), 3)),
+            1 => id().prop_map(remove("record")),
+            1 => id().prop_map(remove("comment")),
+            1 => (3..4i64).prop_map(remove("term")),
+            1 => (1..4i64, proptest::option::of(1..4i64)).prop_map(|(dst, instead)| Change::Unlink {
+                rel: name("post.categories"), dst, instead
+            }),
+            1 => (status(), status()).prop_map(|(from, to)| Change::UpdateWhere {
+                table: name("record"), filter: eq("status", text(from)), set: vec![(name("status"), text(to))],
+            }),
+            1 => status().prop_map(|s| Change::RemoveWhere { table: name("record"), filter: eq("status", text(s)) }),
+            1 => id().prop_map(|id| Change::Require {
+                plan: read("record", &["id"], eq("id", int(id))), found: true, tag: "missing",
+            }),
+            1 => (1..4i64).prop_map(|id| Change::Put(put("term", existing(id), &[("name", text(&id.to_string()))]))),
+        ]
+    }
+
+    /// Each says how many rows hold something else than a recount gives.
+    const RECOUNTS: [&str; 7] = [
+        "SELECT count(*) FROM term WHERE count IS NOT (SELECT count(*) FROM edge JOIN record ON record.id = edge.src
+            WHERE edge.dst = term.id AND (
+                edge.rel = (SELECT number FROM dictionary WHERE word = 'post.categories') AND record.status IN
+                    (SELECT number FROM dictionary WHERE word = 'publish')
+                OR edge.rel = (SELECT number FROM dictionary WHERE word = 'post.tags') AND record.status IN
+                    (SELECT number FROM dictionary WHERE word IN ('publish', 'private'))))",
+        "SELECT count(*) FROM record WHERE comment_count IS NOT (SELECT count(*) FROM comment
+            WHERE post = record.id AND status = (SELECT number FROM dictionary WHERE word = 'approved'))",
+        "SELECT count(*) FROM edge JOIN record ON record.id = edge.src
+            WHERE edge.status IS NOT record.status OR edge.sort IS NOT record.date_local",
+        "SELECT count(*) FROM edge WHERE src NOT IN (SELECT id FROM record)",
+        "SELECT count(*) FROM tally WHERE \"table\" = (SELECT number FROM dictionary WHERE word = 'record')
+            AND n IS NOT (SELECT count(*) FROM record WHERE record.kind = tally.kind AND record.status = tally.status
+                AND (tally.author = -1 OR record.author = tally.author))",
+        "SELECT count(*) FROM record LEFT JOIN slug ON slug.id = record.id AND slug.slug = record.slug
+            WHERE record.slug IS NOT NULL AND slug.id IS NULL",
+        "SELECT count(*) FROM (SELECT scope, count(*) AS n FROM slug WHERE slug <> 'same' GROUP BY scope) AS claims
+            WHERE n IS NOT (SELECT sum(hi - lo + 1) FROM slug_run WHERE slug_run.scope = claims.scope)",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn numbers_stay_true(plans in prop::collection::vec(prop::collection::vec(changes(), 1..4), 1..40)) {
+            let site = site();
+            let term = || Change::Put(put("term", Target::New, &[]));
+            commit(&site.db, vec![term(), term(), term()]).unwrap();
+            let outcomes: Vec<CommitFuture> =
+                plans.into_iter().map(|all| site.db.commit(WritePlan { changes: all.concat() })).collect();
+            for outcome in outcomes {
+                match wait(outcome) {
+                    Ok(_) | Err(CommitError::Stale | CommitError::Refused { .. }) => {}
+                    Err(error) => panic!("{error:?}"),
+                }
+            }
+            let conn = other_connection(&site);
+            for recount in RECOUNTS {
+                let wrong: i64 = conn.query_row(recount, [], |row| row.get(0)).unwrap();
+                prop_assert_eq!(wrong, 0, "{}", recount);
+            }
+            for status in STATUSES {
+                let plan = read("record", &["id"], eq("status", text(status)));
+                let snapshot = site.db.snapshot().unwrap();
+                prop_assert_eq!(snapshot.count(&plan).unwrap(), snapshot.rows(&plan).unwrap().len() as u64);
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The dictionary: names of kinds, statuses, relations, tables and spaces, each with a small number that never changes.
+//!
+//! One number per word, whatever it is used for, so that a copied column compares equal to its source.
+
+use super::plan::Name;
+use std::collections::HashMap;
+
+/// A number that no word ever has: what an unknown word is looked for as.
+pub(super) const NO_WORD: i64 = -1;
+
+/// The words known at one time.
+#[derive(Clone, Default)]
+pub(super) struct Words {
+    numbers: HashMap<Name, i64>,
+    names: HashMap<i64, Name>,
+}
+
+impl Words {
+    /// Takes up a word with its number.
+    pub fn insert(&mut self, number: i64, word: Name) {
+        self.numbers.insert(word.clone(), number);
+        self.names.insert(number, word);
+    }
+
+    /// Drops a word that did not come to stay.
+    pub fn remove(&mut self, word: &str) {
+        if let Some(number) = self.numbers.remove(word) {
+            self.names.remove(&number);
+        }
+    }
+
+    /// The word's number, if it has one.
+    pub fn number(&self, word: &str) -> Option<i64> {
+        self.numbers.get(word).copied()
+    }
+
+    /// The word of this number.
+    pub fn name(&self, number: i64) -> Option<&Name> {
+        self.names.get(&number)
+    }
+
+    /// The number that the next new word gets.
+    pub fn next(&self) -> i64 {
+        self.names.keys().max().map_or(1, |n| n + 1)
+    }
+}

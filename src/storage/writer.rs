@@ -1,0 +1,349 @@
+//! The one writer: takes plans from a queue, carries out what waits as one transaction, answers when it is on disk.
+//!
+//! A refused plan undoes only itself. Most are refused before they wrote anything; when one was not, the group starts
+//! again with a savepoint for each. A failed or panicking plan never ends the thread; a failed commit fails every plan
+//! of its group, because none of them is on disk.
+
+mod apply;
+mod checkpoint;
+mod effects;
+pub(super) mod slugs;
+
+use super::StorageError;
+use super::catalogue::Relation;
+use super::plan::{CommitError, Committed, Name, WritePlan};
+use super::sqlite::{Dictionary, Shapes, Shared, commits, load_words, read_generations};
+use super::words::Words;
+use apply::Stop;
+use checkpoint::Checkpoints;
+use effects::Effects;
+use rusqlite::{Connection, OptionalExtension, Result, ToSql};
+use std::any::Any;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// Plans in one transaction at most.
+const GROUP: usize = 256;
+
+/// Work for the writer.
+pub(super) enum Job {
+    Commit { plan: WritePlan, reply: oneshot::Sender<Outcome> },
+    Secret { name: String, len: usize, reply: Sender<std::result::Result<Vec<u8>, StorageError>> },
+}
+
+type Outcome = std::result::Result<Committed, CommitError>;
+
+/// Starts the writer's thread. It ends when the queue's last sender is gone and the queue is empty.
+pub(super) fn spawn(mut conn: Connection, shared: Arc<Shared>, jobs: Receiver<Job>) -> std::io::Result<JoinHandle<()>> {
+    Builder::new().name("storage-writer".into()).spawn(move || {
+        let checkpoints = Checkpoints::start(&mut conn, &shared);
+        let mut writer = Writer::new(&conn, &shared);
+        let mut pace = Pace::default();
+        while let Ok(job) = jobs.recv() {
+            let mut group = Group::default();
+            group.add(job, &writer);
+            pace.gather(&mut group, &jobs, &writer);
+            let start = Instant::now();
+            pace.group = group.plans.len();
+            writer.carry_out(group);
+            pace.took = start.elapsed();
+            if let Some(checkpoints) = &checkpoints {
+                checkpoints.committed(&conn);
+            }
+        }
+    })
+}
+
+/// How the last group went: those it answered are likely to be back soon, and a group that leaves without them costs
+/// the disk one more flush.
+#[derive(Default)]
+struct Pace {
+    group: usize,
+    took: Duration,
+}
+
+impl Pace {
+    /// Adds what waits to the group; while it is smaller than the last one, also what comes within half the time that
+    /// one took. A lone caller never waits.
+    fn gather(&self, group: &mut Group, jobs: &Receiver<Job>, writer: &Writer<'_>) {
+        let until = Instant::now() + self.took / 2;
+        while group.plans.len() < GROUP {
+            let job = match jobs.try_recv() {
+                Ok(job) => job,
+                Err(_) if group.plans.len() >= self.group => return,
+                Err(_) => match jobs.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                    Ok(job) => job,
+                    Err(_) => return,
+                },
+            };
+            group.add(job, writer);
+        }
+    }
+}
+
+/// Plans that share a transaction, and where their outcomes go.
+#[derive(Default)]
+struct Group {
+    plans: Vec<WritePlan>,
+    replies: Vec<oneshot::Sender<Outcome>>,
+}
+
+impl Group {
+    fn add(&mut self, job: Job, writer: &Writer<'_>) {
+        match job {
+            Job::Commit { plan, reply } => {
+                self.plans.push(plan);
+                self.replies.push(reply);
+            }
+            Job::Secret { name, len, reply } => {
+                // Whoever asked may be gone.
+                let _ = reply.send(writer.secret(&name, len).map_err(StorageError::from));
+            }
+        }
+    }
+}
+
+/// The writer's state between groups. All of it can be read anew from the file.
+struct Writer<'c> {
+    conn: &'c Connection,
+    shared: &'c Shared,
+    /// The dictionary with what the open transaction added.
+    words: Words,
+    /// The next id of each space.
+    sequences: HashMap<Name, i64>,
+    shapes: Shapes,
+    /// Text of statements about one row, by statement, table and columns set.
+    texts: HashMap<Vec<u8>, Arc<str>>,
+    /// The numbers of the catalogue's relations.
+    relation_numbers: Vec<i64>,
+    /// What the open transaction still has to write.
+    pending: Effects,
+    data_version: i64,
+}
+
+impl<'c> Writer<'c> {
+    fn new(conn: &'c Connection, shared: &'c Shared) -> Writer<'c> {
+        let words = Words::clone(&shared.words.load());
+        let number = |relation: &Relation| {
+            words.number(&relation.def.name).expect("opening the file made every relation's name a word")
+        };
+        Writer {
+            conn,
+            shared,
+            relation_numbers: shared.catalogue.relations.iter().map(number).collect(),
+            words,
+            sequences: HashMap::new(),
+            shapes: Shapes::default(),
+            texts: HashMap::new(),
+            pending: Effects::default(),
+            data_version: i64::MIN,
+        }
+    }
+
+    fn carry_out(&mut self, group: Group) {
+        if group.plans.is_empty() {
+            return;
+        }
+        let Group { plans, replies } = group;
+        let done = catch_unwind(AssertUnwindSafe(|| self.transaction(&plans)));
+        let failed = match done {
+            Ok(Ok(outcomes)) => {
+                for (reply, outcome) in replies.into_iter().zip(outcomes) {
+                    // A caller that has gone away needs no answer.
+                    let _ = reply.send(outcome);
+                }
+                return;
+            }
+            Ok(Err(error)) => unavailable(&error),
+            Err(panic) => CommitError::Failed(panic_text(&*panic)),
+        };
+        self.forget();
+        for reply in replies {
+            let _ = reply.send(Err(failed.clone()));
+        }
+    }
+
+    fn transaction(&mut self, plans: &[WritePlan]) -> Result<Vec<Outcome>> {
+        if let Some(outcomes) = self.attempt(plans, false)? {
+            return Ok(outcomes);
+        }
+        self.forget();
+        self.attempt(plans, true).map(Option::unwrap_or_default)
+    }
+
+    /// Carries out the plans as one transaction. `None`: one of them has to be undone, and there are no savepoints.
+    fn attempt(&mut self, plans: &[WritePlan], savepoints: bool) -> Result<Option<Vec<Outcome>>> {
+        self.execute("BEGIN IMMEDIATE", &[])?;
+        self.catch_up()?;
+        let mut outcomes = Vec::with_capacity(plans.len());
+        for plan in plans {
+            match self.carry_out_one(plan, savepoints)? {
+                Some(outcome) => outcomes.push(outcome),
+                None => return Ok(None),
+            }
+        }
+        let generations = self.flush()?;
+        // Before the commit, so that no reader meets a number it cannot name.
+        self.publish_words();
+        self.execute("COMMIT", &[])?;
+        // After the commit, so that nobody files old rows under a new number.
+        self.shared.generations.raise_to(&generations);
+        Ok(Some(outcomes))
+    }
+
+    /// Carries out one plan. The outer error is the transaction's end; for `None` see [`Writer::attempt`].
+    fn carry_out_one(&mut self, plan: &WritePlan, savepoint: bool) -> Result<Option<Outcome>> {
+        if self.pending.disturbs(plan, &self.shared.catalogue) {
+            self.flush_counts()?;
+        }
+        if savepoint {
+            self.execute("SAVEPOINT plan", &[])?;
+        }
+        let written = self.conn.total_changes();
+        let words = self.pending.words.len();
+        let stop = match catch_unwind(AssertUnwindSafe(|| self.apply(plan))) {
+            Ok(Ok((committed, effects))) => {
+                if savepoint {
+                    self.execute("RELEASE plan", &[])?;
+                }
+                self.pending.merge(effects);
+                return Ok(Some(Ok(committed)));
+            }
+            Ok(Err(stop)) => stop,
+            Err(panic) => Stop::Refuse(CommitError::Failed(panic_text(&*panic))),
+        };
+        if self.conn.is_autocommit() {
+            // SQLite has given up the whole transaction (no space, I/O error).
+            return Err(stop.into_sql());
+        }
+        if savepoint {
+            self.execute("ROLLBACK TO plan", &[])?;
+            self.execute("RELEASE plan", &[])?;
+            self.unlearn(words);
+        } else if self.conn.total_changes() != written {
+            return Ok(None);
+        }
+        Ok(Some(Err(stop.into_commit_error())))
+    }
+
+    /// Takes notice of what other processes committed.
+    fn catch_up(&mut self) -> Result<()> {
+        let version: i64 = self.conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if version == self.data_version {
+            return Ok(());
+        }
+        self.data_version = version;
+        self.words = load_words(self.conn)?;
+        self.sequences.clear();
+        if commits(self.conn)? > self.shared.generations.commits() {
+            self.shared.generations.raise_to(&read_generations(self.conn)?);
+        }
+        Ok(())
+    }
+
+    /// Drops what may not be in the file, after a transaction that failed.
+    fn forget(&mut self) {
+        if !self.conn.is_autocommit() {
+            // Nothing more can be done here; the next group fails on BEGIN and says why.
+            let _ = self.conn.execute_batch("ROLLBACK");
+        }
+        self.pending = Effects::default();
+        self.sequences.clear();
+        self.data_version = i64::MIN;
+        if let Ok(words) = load_words(self.conn) {
+            self.shared.words.store(Arc::new(words.clone()));
+            self.words = words;
+        }
+    }
+
+    /// The number of a word; a new word gets the next.
+    fn word(&mut self, word: &Name) -> Result<i64> {
+        if let Some(number) = self.words.number(word) {
+            return Ok(number);
+        }
+        let number = self.words.next();
+        self.execute("INSERT INTO dictionary (number, word) VALUES (?1, ?2)", &[&number, &&**word])?;
+        self.words.insert(number, word.clone());
+        self.pending.words.push(word.clone());
+        Ok(number)
+    }
+
+    fn unlearn(&mut self, keep: usize) {
+        for word in self.pending.words.split_off(keep) {
+            self.words.remove(&word);
+        }
+    }
+
+    fn publish_words(&mut self) {
+        if !self.pending.words.is_empty() {
+            self.pending.words.clear();
+            self.shared.words.store(Arc::new(self.words.clone()));
+        }
+    }
+
+    /// A new id of a space.
+    fn next_id(&mut self, space: &Name) -> Result<i64> {
+        let id = self.peek_id(space)?;
+        self.move_past(space, id)?;
+        Ok(id)
+    }
+
+    /// Makes sure that the space never gives this id.
+    fn move_past(&mut self, space: &Name, id: i64) -> Result<()> {
+        if self.peek_id(space)? <= id {
+            self.sequences.insert(space.clone(), id.saturating_add(1));
+            self.pending.spaces.insert(space.clone());
+        }
+        Ok(())
+    }
+
+    fn peek_id(&mut self, space: &Name) -> Result<i64> {
+        if let Some(next) = self.sequences.get(space) {
+            return Ok(*next);
+        }
+        let mut select = self.conn.prepare_cached("SELECT next FROM sequence WHERE space = ?1")?;
+        let next = select.query_row([&**space], |row| row.get(0)).optional()?.unwrap_or(1);
+        self.sequences.insert(space.clone(), next);
+        Ok(next)
+    }
+
+    fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>> {
+        let mut select = self.conn.prepare_cached("SELECT value FROM secret WHERE name = ?1")?;
+        if let Some(value) = select.query_row([name], |row| row.get(0)).optional()? {
+            return Ok(value);
+        }
+        let value: Vec<u8> = std::iter::repeat_with(rand::random).take(len).collect();
+        // Another process may have made one meanwhile; then that one counts.
+        let text = "INSERT INTO secret (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
+        self.execute(text, &[&name, &value])?;
+        select.query_row([name], |row| row.get(0))
+    }
+
+    /// Text that is made once.
+    fn text(&mut self, key: Vec<u8>, make: impl FnOnce() -> String) -> Arc<str> {
+        self.texts.entry(key).or_insert_with(|| make().into()).clone()
+    }
+
+    fn dictionary(&self) -> Dictionary<'_> {
+        Dictionary { words: &self.words, conn: self.conn }
+    }
+
+    fn execute(&self, text: &str, params: &[&dyn ToSql]) -> Result<usize> {
+        self.conn.prepare_cached(text)?.execute(params)
+    }
+}
+
+/// How a caller hears of an error that ended a whole group.
+fn unavailable(error: &rusqlite::Error) -> CommitError {
+    CommitError::Unavailable(format!("the database does not take writes: {error}"))
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("the writer panicked: {}", said.unwrap_or("no reason given"))
+}

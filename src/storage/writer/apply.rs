@@ -1,0 +1,210 @@
+//! Carries out one plan inside the open transaction, with all that follows from it.
+//!
+//! Every change passes here. What other rows copy or count of a row (its `tracked` columns) is compared before and
+//! after; the difference goes to edges at once and to counts, tallies and generations at the end of the group.
+
+mod belongings;
+mod rows;
+
+use super::super::StorageError;
+use super::super::catalogue::{Catalogue, Table, TableId};
+use super::super::plan::{Change, CommitError, Committed, DbValue, Put, PutDone, ReadPlan, Row, Target, WritePlan};
+use super::super::sql::extensions_named;
+use super::Writer;
+use super::effects::{Counter, Effects, Scope};
+use rusqlite::ErrorCode;
+
+/// Why a plan stops.
+pub(super) enum Stop {
+    Refuse(CommitError),
+    Sql(rusqlite::Error),
+}
+
+type Result<T> = std::result::Result<T, Stop>;
+
+impl From<rusqlite::Error> for Stop {
+    fn from(error: rusqlite::Error) -> Stop {
+        Stop::Sql(error)
+    }
+}
+
+impl From<StorageError> for Stop {
+    fn from(error: StorageError) -> Stop {
+        Stop::Refuse(CommitError::Failed(error.0))
+    }
+}
+
+impl Stop {
+    /// As the caller hears of it.
+    pub fn into_commit_error(self) -> CommitError {
+        let error = match self {
+            Stop::Refuse(error) => return error,
+            Stop::Sql(error) => error,
+        };
+        match error.sqlite_error_code() {
+            // Keys were looked at before, so this is a unique index.
+            Some(ErrorCode::ConstraintViolation) => CommitError::Refused { tag: "duplicate", row: None },
+            Some(ErrorCode::ReadOnly | ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::DatabaseBusy) => {
+                super::unavailable(&error)
+            }
+            _ => CommitError::Failed(error.to_string()),
+        }
+    }
+
+    /// As the end of the whole transaction.
+    pub fn into_sql(self) -> rusqlite::Error {
+        match self {
+            Stop::Sql(error) => error,
+            Stop::Refuse(why) => rusqlite::Error::SqliteFailure(
+                rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT),
+                Some(format!("the transaction was given up: {why:?}")),
+            ),
+        }
+    }
+}
+
+fn failed<T>(why: String) -> Result<T> {
+    Err(Stop::Refuse(CommitError::Failed(why)))
+}
+
+impl<'c> Writer<'c> {
+    /// Carries out a plan. What it brings is to be dropped if the savepoint is rolled back.
+    pub(super) fn apply(&mut self, plan: &WritePlan) -> Result<(Committed, Effects)> {
+        let catalogue = &self.shared.catalogue;
+        let mut work = Work {
+            writer: self,
+            catalogue,
+            effects: Effects::default(),
+            committed: Committed::default(),
+            puts: vec![],
+        };
+        for change in &plan.changes {
+            work.change(change)?;
+        }
+        work.settle_versions()?;
+        Ok((work.committed, work.effects))
+    }
+}
+
+/// A plan being carried out.
+struct Work<'w, 'c> {
+    writer: &'w mut Writer<'c>,
+    catalogue: &'c Catalogue,
+    effects: Effects,
+    committed: Committed,
+    /// The table of each put done.
+    puts: Vec<TableId>,
+}
+
+impl<'c> Work<'_, 'c> {
+    fn change(&mut self, change: &Change) -> Result<()> {
+        match change {
+            Change::Require { plan, found, tag } => self.require(plan, *found, tag),
+            Change::Put(put) => self.put(put),
+            Change::Remove { table, key, expect } => self.remove(self.catalogue.table(table)?, key, *expect),
+            Change::UpdateWhere { table, filter, set } => {
+                let table = self.catalogue.table(table)?;
+                let mut put = rows::bare_put(table, set);
+                for key in self.keys(table, filter)? {
+                    put.target = Target::Existing { key, expect: None };
+                    self.carry(&put)?;
+                    self.committed.touched += 1;
+                }
+                Ok(())
+            }
+            Change::RemoveWhere { table, filter } => {
+                let table = self.catalogue.table(table)?;
+                for key in self.keys(table, filter)? {
+                    self.remove(table, &key, None)?;
+                    self.committed.touched += 1;
+                }
+                Ok(())
+            }
+            Change::Unlink { rel, dst, instead } => self.unlink(rel, *dst, *instead),
+            #[cfg(test)]
+            Change::Setting { key, .. } if **key == *"panic" => panic!("as a test asked for"),
+            Change::Setting { key, json } => {
+                match json {
+                    Some(json) => self.writer.execute(SET_SETTING, &[&&**key, &&**json])?,
+                    None => self.writer.execute("DELETE FROM setting WHERE key = ?1", &[&&**key])?,
+                };
+                self.effects.scopes.insert(Scope::Setting);
+                self.effects.wrote = true;
+                Ok(())
+            }
+        }
+    }
+
+    fn require(&mut self, plan: &ReadPlan, found: bool, tag: &'static str) -> Result<()> {
+        let row = self.rows(&ReadPlan { limit: Some(1), ..plan.clone() })?.into_iter().next();
+        if row.is_some() == found {
+            return Ok(());
+        }
+        Err(Stop::Refuse(CommitError::Refused { tag, row }))
+    }
+
+    fn put(&mut self, put: &Put) -> Result<()> {
+        let (table, done) = self.carry(put)?;
+        self.puts.push(table);
+        self.committed.puts.push(done);
+        Ok(())
+    }
+
+    fn carry(&mut self, put: &Put) -> Result<(TableId, PutDone)> {
+        let table = self.catalogue.table(&put.table)?;
+        if table.companion {
+            return failed(format!("rows of {} are made by the writer alone", put.table));
+        }
+        let done = match &put.target {
+            Target::New => self.create(table, put, None)?,
+            Target::Keyed(key) => self.create(table, put, Some(key))?,
+            Target::Existing { key, expect } => self.update(table, put, key, *expect)?,
+        };
+        Ok((table.id, done))
+    }
+
+    /// Rows as they are at this point of the plan, counts included.
+    fn rows(&mut self, plan: &ReadPlan) -> Result<Vec<Row>> {
+        self.writer.write_counts(&mut self.effects)?;
+        Ok(self.writer.shapes.rows(plan, self.catalogue, self.writer.dictionary())?)
+    }
+
+    fn keys(&mut self, table: &Table, filter: &super::super::plan::Cond) -> Result<Vec<DbValue>> {
+        let plan = ReadPlan {
+            table: table.def.name.clone(),
+            extensions: extensions_named(filter).into_iter().collect(),
+            columns: vec![table.def.key.name.clone()],
+            filter: filter.clone(),
+            order: Vec::new(),
+            limit: None,
+            offset: 0,
+        };
+        Ok(self.rows(&plan)?.into_iter().flatten().collect())
+    }
+
+    /// A count that a later change of the plan raised in a row put before also raised the row's version.
+    fn settle_versions(&mut self) -> Result<()> {
+        if self.effects.counts.is_empty() || self.puts.is_empty() {
+            return Ok(());
+        }
+        let counted = |table: TableId, done: &PutDone, counters: &[Counter]| {
+            counters.iter().any(|c| c.table == table && DbValue::Int(c.id) == done.key)
+        };
+        let counters: Vec<Counter> =
+            self.effects.counts.iter().filter(|(_, n)| **n != 0).map(|(counter, _)| counter.clone()).collect();
+        if !self.puts.iter().zip(&self.committed.puts).any(|(table, done)| counted(*table, done, &counters)) {
+            return Ok(());
+        }
+        self.writer.write_counts(&mut self.effects)?;
+        for (at, table) in self.puts.clone().into_iter().enumerate() {
+            let key = self.committed.puts[at].key.clone();
+            if let Some(state) = self.state(&self.catalogue.tables[table], &key)? {
+                self.committed.puts[at].version = state.version;
+            }
+        }
+        Ok(())
+    }
+}
+
+const SET_SETTING: &str = "INSERT INTO setting (key, json) VALUES (?1, ?2) \
+    ON CONFLICT (key) DO UPDATE SET json = excluded.json";

@@ -1,0 +1,343 @@
+//! What belongs to a row and lies in other tables: slug claim, edges, meta, revisions.
+
+use super::super::super::catalogue::{REVISION, Relation, RelationId, Table};
+use super::super::super::plan::{CommitError, DbValue, Name, Put, RevisionPut, SlugClaim};
+use super::super::effects::Scope;
+use super::super::slugs::{self, Owner};
+use super::rows::{id_of, raw};
+use super::{Result, Stop, Work, failed};
+use rusqlite::OptionalExtension;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+impl<'c> Work<'_, 'c> {
+    /// Writes edges, meta and revision of a row. `new`: the row was just created, so it has none of them yet.
+    pub(super) fn put_belongings(
+        &mut self,
+        table: &'c Table,
+        put: &Put,
+        key: &DbValue,
+        tracked: &[DbValue],
+        new: bool,
+    ) -> Result<Option<i64>> {
+        if put.edges.is_empty() && put.meta.is_empty() && put.revision.is_none() {
+            return Ok(None);
+        }
+        let Some(id) = id_of(key) else {
+            return failed(format!("rows of {} have no ids, so nothing can belong to them", table.def.name));
+        };
+        for (rel, ends) in &put.edges {
+            self.put_edges(table, id, rel, ends, tracked, new)?;
+        }
+        self.put_meta(table, id, &put.meta, new)?;
+        put.revision.as_ref().map(|revision| self.put_revision(table, id, revision)).transpose().map(Option::flatten)
+    }
+
+    /// Takes away what belongs to a row that goes.
+    pub(super) fn remove_belongings(&mut self, table: &'c Table, id: i64, tracked: &[DbValue]) -> Result<()> {
+        for (rel, ends) in self.edges_of(table, id)? {
+            let relation = &self.catalogue.relations[rel];
+            self.writer.execute("DELETE FROM edge WHERE src = ?1 AND rel = ?2", &[&id, &self.number(rel)])?;
+            self.effects.scopes.insert(Scope::Relation(rel));
+            if self.counted(relation, table, tracked) {
+                ends.iter().for_each(|dst| self.count_edge(relation, *dst, -1));
+            }
+        }
+        for rel in &table.incoming {
+            let relation = &self.catalogue.relations[*rel];
+            for source in self.sources(*rel, id)? {
+                self.raise_version(&self.catalogue.tables[relation.src], &DbValue::Int(source.id))?;
+                self.effects.scopes.insert(Scope::Relation(*rel));
+            }
+            self.writer.execute("DELETE FROM edge WHERE rel = ?1 AND dst = ?2", &[&self.number(*rel), &id])?;
+        }
+        let owner = Owner { table: self.writer.table_number(table.id), id };
+        while let Some((scope, slug)) = slugs::held(self.writer.conn, owner)? {
+            slugs::release(self.writer.conn, &scope, &slug)?;
+        }
+        let space = self.writer.word(&table.space)?;
+        if self.writer.execute("DELETE FROM meta WHERE space = ?1 AND id = ?2", &[&space, &id])? > 0 {
+            self.touch("meta")?;
+        }
+        if self.writer.execute("DELETE FROM revision WHERE space = ?1 AND \"of\" = ?2", &[&space, &id])? > 0 {
+            self.touch(REVISION)?;
+        }
+        Ok(())
+    }
+
+    // -------------------------------------------------------------------------------------------- slugs
+
+    /// Gives the row its slug. `held`: the row may have a claim already.
+    pub(super) fn claim_slug(
+        &mut self,
+        table: &Table,
+        key: &DbValue,
+        claim: &SlugClaim,
+        held: bool,
+    ) -> Result<Arc<str>> {
+        let Some(id) = id_of(key) else {
+            return failed(format!("rows of {} have no ids, so they can claim no slug", table.def.name));
+        };
+        let conn = self.writer.conn;
+        let owner = Owner { table: self.writer.table_number(table.id), id };
+        let held = if held { slugs::held(conn, owner)? } else { None };
+        let first = || claim.candidates.first().cloned().unwrap_or_else(|| "".into());
+        let Some(scope) = &claim.scope else {
+            if let Some((scope, slug)) = held {
+                slugs::release(conn, &scope, &slug)?;
+            }
+            return Ok(first());
+        };
+        let own = held.as_ref().filter(|(held, _)| *held == **scope).map(|(_, slug)| &**slug);
+        if let Some(kept) = claim.candidates.iter().find(|c| Some(&***c) == own) {
+            return Ok(kept.clone());
+        }
+        let free = slugs::free(conn, scope, &claim.candidates, own, |o| *o == owner)?;
+        if let (Some(tag), Some(holder)) = (claim.refuse, free.holder) {
+            return Err(Stop::Refuse(CommitError::Refused { tag, row: Some(vec![DbValue::Int(holder.id)]) }));
+        }
+        if own != Some(&*free.slug) {
+            if let Some((scope, slug)) = &held {
+                slugs::release(conn, scope, slug)?;
+            }
+            slugs::claim(conn, scope, &free.slug, owner)?;
+        }
+        Ok(free.slug)
+    }
+
+    // -------------------------------------------------------------------------------------------- edges
+
+    fn number(&self, rel: RelationId) -> i64 {
+        self.writer.relation_numbers[rel]
+    }
+
+    /// Targets by relation, of the relations whose sources are rows of this table.
+    fn edges_of(&mut self, table: &Table, src: i64) -> Result<BTreeMap<RelationId, Vec<i64>>> {
+        let mut found: BTreeMap<RelationId, Vec<i64>> = BTreeMap::new();
+        if table.outgoing.is_empty() {
+            return Ok(found);
+        }
+        let mut select =
+            self.writer.conn.prepare_cached("SELECT rel, dst FROM edge WHERE src = ?1 ORDER BY rel, pos")?;
+        let mut rows = select.query([src])?;
+        while let Some(row) = rows.next()? {
+            let number: i64 = row.get(0)?;
+            if let Some(rel) = table.outgoing.iter().find(|rel| self.writer.relation_numbers[**rel] == number) {
+                found.entry(*rel).or_default().push(row.get(1)?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn sources(&mut self, rel: RelationId, dst: i64) -> Result<Vec<Source>> {
+        let text = "SELECT src, status, sort FROM edge WHERE rel = ?1 AND dst = ?2";
+        let mut select = self.writer.conn.prepare_cached(text)?;
+        let rows = select.query_map([self.number(rel), dst], |row| {
+            Ok(Source { id: row.get(0)?, status: raw(row.get_ref(1)?)?, sort: raw(row.get_ref(2)?)? })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn put_edges(
+        &mut self,
+        table: &'c Table,
+        src: i64,
+        rel: &str,
+        ends: &[i64],
+        tracked: &[DbValue],
+        new: bool,
+    ) -> Result<()> {
+        let (rel, relation) = self.catalogue.relation(rel)?;
+        if relation.src != table.id {
+            return failed(format!("the relation {} does not start at {}", relation.def.name, table.def.name));
+        }
+        let mut seen = HashSet::new();
+        let wanted: Vec<i64> = ends.iter().copied().filter(|dst| seen.insert(*dst)).collect();
+        let present = if new { Vec::new() } else { self.edges_of(table, src)?.remove(&rel).unwrap_or_default() };
+        if present == wanted {
+            return Ok(());
+        }
+        if !present.is_empty() {
+            self.writer.execute("DELETE FROM edge WHERE src = ?1 AND rel = ?2", &[&src, &self.number(rel)])?;
+        }
+        let (status, sort) = copies(relation, tracked);
+        for (pos, dst) in wanted.iter().enumerate() {
+            self.insert_edge(rel, src, *dst, pos as i64, &status, &sort)?;
+        }
+        self.effects.scopes.insert(Scope::Relation(rel));
+        if self.counted(relation, table, tracked) {
+            let before: HashSet<i64> = present.iter().copied().collect();
+            present.iter().filter(|dst| !seen.contains(dst)).for_each(|dst| self.count_edge(relation, *dst, -1));
+            wanted.iter().filter(|dst| !before.contains(dst)).for_each(|dst| self.count_edge(relation, *dst, 1));
+        }
+        Ok(())
+    }
+
+    fn insert_edge(
+        &mut self,
+        rel: RelationId,
+        src: i64,
+        dst: i64,
+        pos: i64,
+        status: &DbValue,
+        sort: &DbValue,
+    ) -> Result<()> {
+        let text = "INSERT INTO edge (rel, src, dst, pos, status, sort) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        self.writer.execute(text, &[&self.number(rel), &src, &dst, &pos, status, sort])?;
+        Ok(())
+    }
+
+    /// Brings the copies that edges hold of their source up to date.
+    pub(super) fn copy_to_edges(&mut self, table: &'c Table, src: i64, old: &[DbValue], new: &[DbValue]) -> Result<()> {
+        for (rel, ends) in self.edges_of(table, src)? {
+            let relation = &self.catalogue.relations[rel];
+            let (status, sort) = copies(relation, new);
+            if copies(relation, old) == (status.clone(), sort.clone()) {
+                continue;
+            }
+            let text = "UPDATE edge SET status = ?1, sort = ?2 WHERE src = ?3 AND rel = ?4";
+            self.writer.execute(text, &[&status, &sort, &src, &self.number(rel)])?;
+            let n = i64::from(self.counted(relation, table, new)) - i64::from(self.counted(relation, table, old));
+            if n != 0 {
+                ends.iter().for_each(|dst| self.count_edge(relation, *dst, n));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn unlink(&mut self, rel: &str, dst: i64, instead: Option<i64>) -> Result<()> {
+        let (rel, relation) = self.catalogue.relation(rel)?;
+        let table = &self.catalogue.tables[relation.src];
+        let sources = self.sources(rel, dst)?;
+        self.writer.execute("DELETE FROM edge WHERE rel = ?1 AND dst = ?2", &[&self.number(rel), &dst])?;
+        for source in &sources {
+            let counted = match relation.status {
+                Some(at) => self.status_counts(relation, table, at, &source.status),
+                None => relation.def.counted.is_some(),
+            };
+            if counted {
+                self.count_edge(relation, dst, -1);
+            }
+            if let Some(instead) = instead.filter(|instead| *instead != dst)
+                && !self.has_edge(rel, source.id)?
+            {
+                self.insert_edge(rel, source.id, instead, 0, &source.status, &source.sort)?;
+                if counted {
+                    self.count_edge(relation, instead, 1);
+                }
+            }
+            self.raise_version(table, &DbValue::Int(source.id))?;
+        }
+        if !sources.is_empty() {
+            self.effects.scopes.insert(Scope::Relation(rel));
+        }
+        self.committed.touched += sources.len() as u64;
+        Ok(())
+    }
+
+    fn has_edge(&mut self, rel: RelationId, src: i64) -> Result<bool> {
+        let mut select = self.writer.conn.prepare_cached("SELECT 1 FROM edge WHERE src = ?1 AND rel = ?2 LIMIT 1")?;
+        Ok(select.exists([src, self.number(rel)])?)
+    }
+
+    fn counted(&self, relation: &Relation, table: &Table, tracked: &[DbValue]) -> bool {
+        match relation.status {
+            Some(at) => self.status_counts(relation, table, at, &tracked[at]),
+            None => relation.def.counted.is_some(),
+        }
+    }
+
+    /// `at`: the place of the relation's status column among the tracked ones.
+    fn status_counts(&self, relation: &Relation, table: &Table, at: usize, status: &DbValue) -> bool {
+        let column = &table.def.columns[table.tracked[at]];
+        relation.def.counted.as_ref().is_some_and(|counted| self.is_one_of(column, status, &counted.statuses))
+    }
+
+    fn count_edge(&mut self, relation: &Relation, dst: i64, n: i64) {
+        if let Some(counted) = &relation.def.counted {
+            self.effects.count(relation.dst, &counted.column, dst, n);
+        }
+    }
+
+    // -------------------------------------------------------------------------------------------- meta, revisions
+
+    fn put_meta(&mut self, table: &Table, id: i64, meta: &[(Name, Vec<Arc<str>>)], new: bool) -> Result<()> {
+        if meta.is_empty() {
+            return Ok(());
+        }
+        let space = self.writer.word(&table.space)?;
+        for (key, values) in meta {
+            if !new {
+                let text = "DELETE FROM meta WHERE space = ?1 AND id = ?2 AND key = ?3";
+                self.writer.execute(text, &[&space, &id, &&**key])?;
+            }
+            for (n, json) in values.iter().enumerate() {
+                let text = "INSERT INTO meta (space, id, key, n, json) VALUES (?1, ?2, ?3, ?4, ?5)";
+                self.writer.execute(text, &[&space, &id, &&**key, &(n as i64), &&**json])?;
+            }
+        }
+        self.touch("meta")
+    }
+
+    /// Keeps a snapshot; the id of the row written, if one was.
+    fn put_revision(&mut self, table: &Table, of: i64, revision: &RevisionPut) -> Result<Option<i64>> {
+        let space = self.writer.word(&table.space)?;
+        let conn = self.writer.conn;
+        if revision.autosave {
+            let present: Option<i64> =
+                conn.prepare_cached(AUTOSAVE)?.query_row((space, of, revision.author), |row| row.get(0)).optional()?;
+            if let Some(id) = present {
+                let text = "UPDATE revision SET at = ?1, json = ?2 WHERE space = ?3 AND id = ?4";
+                self.writer.execute(text, &[&revision.at, &&*revision.json, &space, &id])?;
+                self.touch(REVISION)?;
+                return Ok(Some(id));
+            }
+        } else if revision.skip_same {
+            let newest: Option<String> =
+                conn.prepare_cached(NEWEST)?.query_row((space, of), |row| row.get(0)).optional()?;
+            if newest.as_deref() == Some(&*revision.json) {
+                return Ok(None);
+            }
+        }
+        let id = self.writer.next_id(&table.space)?;
+        let number = self.writer.next_id(&REVISION.into())?;
+        let autosave = i64::from(revision.autosave);
+        self.writer.execute(
+            INSERT_REVISION,
+            &[&number, &id, &space, &of, &revision.author, &revision.at, &autosave, &&*revision.json],
+        )?;
+        if let Some(keep) = revision.keep.filter(|_| !revision.autosave) {
+            self.writer.execute(TRIM, &[&space, &of, &i64::from(keep)])?;
+        }
+        self.touch(REVISION)?;
+        Ok(Some(id))
+    }
+
+    fn touch(&mut self, table: &str) -> Result<()> {
+        let table = self.catalogue.table(table)?;
+        self.effects.scopes.insert(Scope::Table(table.id));
+        self.effects.wrote = true;
+        Ok(())
+    }
+}
+
+const AUTOSAVE: &str = "SELECT id FROM revision WHERE space = ?1 AND \"of\" = ?2 AND autosave = 1 AND author = ?3";
+const NEWEST: &str = "SELECT json FROM revision WHERE space = ?1 AND \"of\" = ?2 AND autosave = 0 \
+    ORDER BY at DESC, number DESC LIMIT 1";
+const INSERT_REVISION: &str = "INSERT INTO revision (number, id, space, \"of\", author, at, autosave, json) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+const TRIM: &str = "DELETE FROM revision WHERE number IN (SELECT number FROM revision \
+    WHERE space = ?1 AND \"of\" = ?2 AND autosave = 0 ORDER BY at DESC, number DESC LIMIT -1 OFFSET ?3)";
+
+/// The source of an edge, with the copies that the edge holds of it.
+struct Source {
+    id: i64,
+    status: DbValue,
+    sort: DbValue,
+}
+
+/// What an edge of the relation copies from its source: status and sort value.
+fn copies(relation: &Relation, tracked: &[DbValue]) -> (DbValue, DbValue) {
+    let copy = |at: Option<usize>| at.map_or(DbValue::Null, |at| tracked[at].clone());
+    (copy(relation.status), copy(relation.sort))
+}

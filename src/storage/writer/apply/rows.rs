@@ -1,0 +1,467 @@
+//! One row: created, updated, removed, and what its tracked columns mean for others.
+
+use super::super::super::catalogue::{Count, REVISION, Table};
+use super::super::super::derived::recount_text;
+use super::super::super::plan::{
+    ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Target,
+};
+use super::super::super::sql::{Set, delete_text, insert_text, select_text, update_text};
+use super::super::super::tally::NO_AUTHOR;
+use super::super::effects::Scope;
+use super::{Result, Stop, Work, failed};
+use rusqlite::OptionalExtension;
+use std::sync::Arc;
+
+/// What is known of a row before it is written.
+pub struct State {
+    /// 0 for tables without versions.
+    pub version: i64,
+    /// The tracked columns as they are stored.
+    pub tracked: Vec<DbValue>,
+}
+
+/// A put that only sets columns.
+pub fn bare_put(table: &Table, set: &[(Name, DbValue)]) -> Put {
+    Put {
+        table: table.def.name.clone(),
+        target: Target::New,
+        set: set.iter().map(|(name, value)| (name.clone(), Input::Value(value.clone()))).collect(),
+        slug: None,
+        edges: Vec::new(),
+        meta: Vec::new(),
+        revision: None,
+    }
+}
+
+/// The id of a row whose key is one.
+pub fn id_of(key: &DbValue) -> Option<i64> {
+    match key {
+        DbValue::Int(id) => Some(*id),
+        _ => None,
+    }
+}
+
+fn stale<T>() -> Result<T> {
+    Err(Stop::Refuse(CommitError::Stale))
+}
+
+fn number(value: &DbValue) -> i64 {
+    id_of(value).unwrap_or(0)
+}
+
+impl<'c> Work<'_, 'c> {
+    pub(super) fn create(&mut self, table: &'c Table, put: &Put, given: Option<&DbValue>) -> Result<PutDone> {
+        let key = self.new_key(table, given)?;
+        let slug = match &put.slug {
+            Some(claim) => Some(self.claim_slug(table, &key, claim, false)?),
+            None => None,
+        };
+        let mut values: Vec<Option<DbValue>> = vec![None; table.def.columns.len()];
+        for (name, input) in own(&put.set) {
+            let place = table.place(name)?;
+            values[place] = Some(self.input(&table.def.columns[place], input, &key, slug.as_deref())?.alone());
+        }
+        if let (Some(claim), Some(slug)) = (&put.slug, &slug) {
+            values[table.place(&claim.column)?] = Some(DbValue::Text(slug.clone()));
+        }
+        if given.is_some() {
+            // Differences that are still to be written are part of what is counted then.
+            self.writer.write_counts(&mut self.effects)?;
+        }
+        if *table.def.name == *REVISION {
+            self.complete_revision(table, &mut values)?;
+        }
+        let values = self.with_defaults(table, values)?;
+        self.insert(table, &key, &values)?;
+        if given.is_some() {
+            self.recount(table, &key)?;
+        }
+        self.put_extensions(table, put, &key, slug.as_deref())?;
+        let tracked: Vec<DbValue> = table.tracked.iter().map(|place| values[*place].clone()).collect();
+        self.derive(table, &key, None, Some(&tracked))?;
+        let revision = self.put_belongings(table, put, &key, &tracked, true)?;
+        let version = table.version.map_or(0, |place| number(&values[place]));
+        Ok(PutDone { key, version, slug, revision })
+    }
+
+    pub(super) fn update(
+        &mut self,
+        table: &'c Table,
+        put: &Put,
+        key: &DbValue,
+        expect: Option<i64>,
+    ) -> Result<PutDone> {
+        let Some(State { version, tracked }) = self.state(table, key)? else { return stale() };
+        if table.version.is_some() && expect.is_some_and(|expected| expected != version) {
+            return stale();
+        }
+        let changes_nothing = put.set.is_empty() && put.slug.is_none() && put.edges.is_empty() && put.meta.is_empty();
+        if changes_nothing {
+            let revision = self.put_belongings(table, put, key, &tracked, false)?;
+            return Ok(PutDone { key: key.clone(), version, slug: None, revision });
+        }
+        let slug = match &put.slug {
+            Some(claim) => Some(self.claim_slug(table, key, claim, true)?),
+            None => None,
+        };
+        let mut sets: Vec<Option<Resolved>> = (0..table.def.columns.len()).map(|_| None).collect();
+        for (name, input) in own(&put.set) {
+            let place = table.place(name)?;
+            sets[place] = Some(self.input(&table.def.columns[place], input, key, slug.as_deref())?);
+        }
+        if let (Some(claim), Some(slug)) = (&put.slug, &slug) {
+            sets[table.place(&claim.column)?] = Some(Resolved::To(DbValue::Text(slug.clone())));
+        }
+        let set_version = table.version.and_then(|place| sets[place].take());
+        if set_version.is_some() {
+            return failed(format!("the version of {} is the writer's", table.def.name));
+        }
+        self.set_columns(table, key, &sets)?;
+        self.put_extensions(table, put, key, slug.as_deref())?;
+        let new: Vec<DbValue> =
+            table.tracked.iter().zip(&tracked).map(|(place, old)| Resolved::over(&sets[*place], old)).collect();
+        self.derive(table, key, Some(&tracked), Some(&new))?;
+        let revision = self.put_belongings(table, put, key, &new, false)?;
+        let version = if table.version.is_some() { version + 1 } else { 0 };
+        Ok(PutDone { key: key.clone(), version, slug, revision })
+    }
+
+    pub(super) fn remove(&mut self, table: &'c Table, key: &DbValue, expect: Option<i64>) -> Result<()> {
+        if table.companion {
+            return failed(format!("rows of {} are removed by the writer alone", table.def.name));
+        }
+        let Some(State { version, tracked }) = self.state(table, key)? else { return stale() };
+        if table.version.is_some() && expect.is_some_and(|expected| expected != version) {
+            return stale();
+        }
+        if let Some(id) = id_of(key) {
+            self.remove_belongings(table, id, &tracked)?;
+        }
+        self.derive(table, key, Some(&tracked), None)?;
+        for extension in table.extensions.iter().map(|id| &self.catalogue.tables[*id]) {
+            self.delete(extension, key)?;
+        }
+        self.delete(table, key)
+    }
+
+    /// The row's version and tracked columns; `None` where there is no such row.
+    pub(super) fn state(&mut self, table: &Table, key: &DbValue) -> Result<Option<State>> {
+        let text = self.writer.text(text_key(b's', table), || {
+            let columns = table.tracked.iter().chain(&table.version).map(|place| &*table.def.columns[*place].name);
+            select_text(&table.def.name, &table.def.key.name, std::iter::once(&*table.def.key.name).chain(columns))
+        });
+        let mut select = self.writer.conn.prepare_cached(&text)?;
+        let state = select.query_row([key], |row| {
+            let tracked =
+                (0..table.tracked.len()).map(|i| raw(row.get_ref(i + 1)?)).collect::<rusqlite::Result<_>>()?;
+            let version = match table.version {
+                Some(_) => row.get::<_, Option<i64>>(table.tracked.len() + 1)?.unwrap_or(0),
+                None => 0,
+            };
+            Ok(State { version, tracked })
+        });
+        Ok(state.optional()?)
+    }
+
+    /// A row that something beside it changed: its version rises.
+    pub(super) fn raise_version(&mut self, table: &'c Table, key: &DbValue) -> Result<()> {
+        if table.version.is_some() {
+            let sets: Vec<Option<Resolved>> = (0..table.def.columns.len()).map(|_| None).collect();
+            self.set_columns(table, key, &sets)?;
+        }
+        Ok(self.writer.touched(&mut self.effects, table.id, key)?)
+    }
+
+    fn new_key(&mut self, table: &Table, given: Option<&DbValue>) -> Result<DbValue> {
+        let space = table.def.space.as_ref();
+        let Some(key) = given else {
+            let Some(space) = space else {
+                return failed(format!("a new row of {} needs a key", table.def.name));
+            };
+            return Ok(DbValue::Int(self.writer.next_id(space)?));
+        };
+        if self.taken(table, space, key)? {
+            return Err(Stop::Refuse(CommitError::Refused { tag: "key_taken", row: None }));
+        }
+        if let (Some(space), Some(id)) = (space, id_of(key)) {
+            self.writer.move_past(space, id)?;
+        }
+        Ok(key.clone())
+    }
+
+    /// A row whose key was given may have been referred to before it came (or came back).
+    fn recount(&mut self, table: &Table, key: &DbValue) -> Result<()> {
+        if table.counted.is_empty() {
+            return Ok(());
+        }
+        let (catalogue, words) = (self.catalogue, self.writer.words.clone());
+        let text = self.writer.text(text_key(b'r', table), || {
+            let update = recount_text(catalogue, &words, &table.def.name, &table.counted);
+            format!("{update} WHERE \"{}\" = ?1", table.def.key.name)
+        });
+        self.writer.execute(&text, &[key])?;
+        Ok(())
+    }
+
+    /// Whether a table of the same space has this key, or a revision this id.
+    fn taken(&mut self, table: &Table, space: Option<&Name>, key: &DbValue) -> Result<bool> {
+        for sibling in &self.catalogue.tables {
+            let shares = space.is_some_and(|space| sibling.def.space.as_ref() == Some(space));
+            if (sibling.id == table.id || shares) && self.state(sibling, key)?.is_some() {
+                return Ok(true);
+            }
+        }
+        let (Some(space), Some(id)) = (space, id_of(key)) else { return Ok(false) };
+        let space = self.writer.word(space)?;
+        let mut select = self.writer.conn.prepare_cached("SELECT 1 FROM revision WHERE space = ?1 AND id = ?2")?;
+        Ok(select.exists([space, id])?)
+    }
+
+    /// A revision that a plan brings itself (an import) takes its id from the space of its row, as all do.
+    fn complete_revision(&mut self, table: &Table, values: &mut [Option<DbValue>]) -> Result<()> {
+        let (id, space) = (table.place("id")?, table.place("space")?);
+        let space = match &values[space] {
+            Some(DbValue::Int(number)) => self.writer.words.name(*number).cloned(),
+            _ => None,
+        };
+        let Some(space) = space else { return failed("a revision needs the space of its row".into()) };
+        match &values[id] {
+            Some(DbValue::Int(id)) => self.writer.move_past(&space, *id)?,
+            _ => values[id] = Some(DbValue::Int(self.writer.next_id(&space)?)),
+        }
+        Ok(())
+    }
+
+    /// A value as its column stores it; null becomes the default.
+    fn stored(&mut self, column: &ColumnDef, value: DbValue) -> Result<DbValue> {
+        let value = match (value, &column.default) {
+            (DbValue::Null, Some(default)) => default.clone(),
+            (value, _) => value,
+        };
+        Ok(match value {
+            DbValue::Text(word) if column.ty == ColumnType::Word => DbValue::Int(self.writer.word(&word)?),
+            value => value,
+        })
+    }
+
+    fn input(&mut self, column: &ColumnDef, input: &Input, key: &DbValue, slug: Option<&str>) -> Result<Resolved> {
+        let value = match input {
+            Input::Value(value) => value.clone(),
+            Input::Add(n) => return Ok(Resolved::Add(*n)),
+            Input::IdOf(n) => match self.committed.puts.get(*n) {
+                Some(done) => done.key.clone(),
+                None => return failed(format!("the plan has no put number {n} before this one")),
+            },
+            Input::Text(pieces) => DbValue::Text(compose(pieces, key, slug)),
+        };
+        Ok(Resolved::To(self.stored(column, value)?))
+    }
+
+    fn with_defaults(&mut self, table: &Table, values: Vec<Option<DbValue>>) -> Result<Vec<DbValue>> {
+        let mut complete = Vec::with_capacity(values.len());
+        for (place, (column, value)) in table.def.columns.iter().zip(values).enumerate() {
+            complete.push(match value {
+                Some(value) => value,
+                None if table.version == Some(place) => DbValue::Int(1),
+                None => self.stored(column, DbValue::Null)?,
+            });
+        }
+        Ok(complete)
+    }
+
+    fn insert(&mut self, table: &Table, key: &DbValue, values: &[DbValue]) -> Result<()> {
+        let text = self.writer.text(text_key(b'i', table), || {
+            let columns = table.def.columns.iter().map(|c| &*c.name);
+            insert_text(&table.def.name, columns.chain(std::iter::once(&*table.def.key.name)))
+        });
+        let mut insert = self.writer.conn.prepare_cached(&text)?;
+        for (place, value) in values.iter().chain(std::iter::once(key)).enumerate() {
+            insert.raw_bind_parameter(place + 1, value)?;
+        }
+        insert.raw_execute()?;
+        Ok(())
+    }
+
+    /// Sets columns of a row; says whether there is one.
+    fn set_columns(&mut self, table: &Table, key: &DbValue, sets: &[Option<Resolved>]) -> Result<bool> {
+        if table.version.is_none() && sets.iter().all(Option::is_none) {
+            return Ok(true);
+        }
+        let mut name = text_key(b'u', table);
+        name.extend(sets.iter().map(|set| match set {
+            None => 0,
+            Some(Resolved::To(_)) => 1,
+            Some(Resolved::Add(_)) => 2,
+        }));
+        let text = self.writer.text(name, || {
+            let columns = table.def.columns.iter().zip(sets).filter_map(|(column, set)| match set {
+                None => None,
+                Some(Resolved::To(_)) => Some((&*column.name, Set::To)),
+                Some(Resolved::Add(_)) => Some((&*column.name, Set::Add)),
+            });
+            update_text(&table.def.name, &table.def.key.name, columns, table.version.is_some())
+        });
+        let mut update = self.writer.conn.prepare_cached(&text)?;
+        let mut place = 0;
+        for set in sets.iter().flatten() {
+            place += 1;
+            match set {
+                Resolved::To(value) => update.raw_bind_parameter(place, value)?,
+                Resolved::Add(n) => update.raw_bind_parameter(place, n)?,
+            }
+        }
+        update.raw_bind_parameter(place + 1, key)?;
+        Ok(update.raw_execute()? > 0)
+    }
+
+    fn delete(&mut self, table: &Table, key: &DbValue) -> Result<()> {
+        let text = self.writer.text(text_key(b'd', table), || delete_text(&table.def.name, &table.def.key.name));
+        self.writer.execute(&text, &[key])?;
+        Ok(())
+    }
+
+    /// Writes the columns of extensions, each in the row of the same key.
+    fn put_extensions(&mut self, table: &'c Table, put: &Put, key: &DbValue, slug: Option<&str>) -> Result<()> {
+        for extension in table.extensions.iter().map(|id| &self.catalogue.tables[*id]) {
+            let mut sets: Vec<Option<Resolved>> = (0..extension.def.columns.len()).map(|_| None).collect();
+            for (name, input) in &put.set {
+                if let Some((of, column)) = name.split_once('.')
+                    && *of == *extension.def.name
+                {
+                    let place = extension.place(column)?;
+                    sets[place] = Some(self.input(&extension.def.columns[place], input, key, slug)?);
+                }
+            }
+            if sets.iter().all(Option::is_none) || self.set_columns(extension, key, &sets)? {
+                continue;
+            }
+            let values = sets.into_iter().map(|set| set.map(Resolved::alone)).collect();
+            let values = self.with_defaults(extension, values)?;
+            self.insert(extension, key, &values)?;
+        }
+        for (name, _) in &put.set {
+            if let Some((of, _)) = name.split_once('.')
+                && !table.extensions.iter().any(|id| *self.catalogue.tables[*id].def.name == *of)
+            {
+                return failed(format!("the table {of} does not extend {}", table.def.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the difference between a row's tracked columns before and after means for others.
+    fn derive(
+        &mut self,
+        table: &'c Table,
+        key: &DbValue,
+        old: Option<&[DbValue]>,
+        new: Option<&[DbValue]>,
+    ) -> Result<()> {
+        self.effects.wrote = true;
+        self.effects.scopes.insert(Scope::Table(table.id));
+        if let Some(kind) = table.kind {
+            for state in [old, new].into_iter().flatten() {
+                self.effects.scopes.insert(Scope::Kind(table.id, number(&state[kind])));
+            }
+        }
+        if old == new {
+            return Ok(());
+        }
+        if let Some(tally) = &table.tally {
+            for (state, n) in [(old, -1), (new, 1)] {
+                let Some(state) = state else { continue };
+                let author = tally.author.map(|a| id_of(&state[a]).unwrap_or(NO_AUTHOR));
+                self.effects.tally(table.id, number(&state[tally.kind]), number(&state[tally.status]), author, n);
+            }
+        }
+        for count in &table.counts {
+            for (state, n) in [(old, -1), (new, 1)] {
+                if let Some(parent) = state.and_then(|state| self.counted_parent(table, count, state)) {
+                    self.effects.count(count.parent, &count.def.column, parent, n);
+                }
+            }
+        }
+        match (id_of(key), old, new) {
+            (Some(id), Some(old), Some(new)) => self.copy_to_edges(table, id, old, new),
+            _ => Ok(()),
+        }
+    }
+
+    fn counted_parent(&self, table: &Table, count: &Count, state: &[DbValue]) -> Option<i64> {
+        let column = &table.def.columns[table.tracked[count.status]];
+        let counts = self.is_one_of(column, &state[count.status], &count.def.statuses);
+        if counts { id_of(&state[count.reference]) } else { None }
+    }
+
+    /// Whether a stored value is one of these names.
+    pub(super) fn is_one_of(&self, column: &ColumnDef, value: &DbValue, names: &[Name]) -> bool {
+        match value {
+            DbValue::Int(number) if column.ty == ColumnType::Word => {
+                names.iter().any(|name| self.writer.words.number(name) == Some(*number))
+            }
+            DbValue::Text(text) => names.contains(text),
+            _ => false,
+        }
+    }
+}
+
+/// A column's new value, with all known that the transaction had to tell.
+enum Resolved {
+    To(DbValue),
+    Add(i64),
+}
+
+impl Resolved {
+    /// The value where there was none before.
+    fn alone(self) -> DbValue {
+        match self {
+            Resolved::To(value) => value,
+            Resolved::Add(n) => DbValue::Int(n),
+        }
+    }
+
+    fn over(set: &Option<Resolved>, old: &DbValue) -> DbValue {
+        match set {
+            None => old.clone(),
+            Some(Resolved::To(value)) => value.clone(),
+            Some(Resolved::Add(n)) => DbValue::Int(number(old) + n),
+        }
+    }
+}
+
+/// Columns of the table itself.
+fn own(set: &[(Name, Input)]) -> impl Iterator<Item = (&Name, &Input)> {
+    set.iter().filter(|(name, _)| !name.contains('.')).map(|(name, input)| (name, input))
+}
+
+fn compose(pieces: &[Piece], key: &DbValue, slug: Option<&str>) -> Arc<str> {
+    let mut text = String::new();
+    for piece in pieces {
+        match (piece, key) {
+            (Piece::Literal(literal), _) => text.push_str(literal),
+            (Piece::Id, DbValue::Int(id)) => text.push_str(&id.to_string()),
+            (Piece::Id, DbValue::Text(key)) => text.push_str(key),
+            (Piece::Id, _) => {}
+            (Piece::Slug, _) => text.push_str(slug.unwrap_or_default()),
+        }
+    }
+    text.into()
+}
+
+fn text_key(of: u8, table: &Table) -> Vec<u8> {
+    let mut key = Vec::with_capacity(5 + table.def.columns.len());
+    key.push(of);
+    key.extend((table.id as u32).to_le_bytes());
+    key
+}
+
+/// A stored value, words as their numbers.
+pub fn raw(value: rusqlite::types::ValueRef<'_>) -> rusqlite::Result<DbValue> {
+    use rusqlite::types::ValueRef;
+    Ok(match value {
+        ValueRef::Null => DbValue::Null,
+        ValueRef::Integer(n) => DbValue::Int(n),
+        ValueRef::Real(n) => DbValue::Real(n),
+        ValueRef::Text(text) | ValueRef::Blob(text) => DbValue::Text(String::from_utf8_lossy(text).into()),
+    })
+}

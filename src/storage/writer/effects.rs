@@ -1,0 +1,194 @@
+//! What follows from writes and can wait for the end of the group: counts, tallies, sequences, generations.
+//!
+//! Gathered in memory, so that 256 plans raising the same number cost one statement.
+
+use super::super::catalogue::{Catalogue, RelationId, TableId};
+use super::super::generations::COMMITS;
+use super::super::plan::{Change, DbValue, Name, WritePlan};
+use super::super::sql::{Set, update_text};
+use super::super::tally::ALL_AUTHORS;
+use super::Writer;
+use rusqlite::{OptionalExtension, Result};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// Something whose generation grows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    Table(TableId),
+    /// Rows of a table that have this number for their kind.
+    Kind(TableId, i64),
+    Relation(RelationId),
+    Setting,
+}
+
+/// A counting column of a row.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Counter {
+    pub table: TableId,
+    pub column: Name,
+    pub id: i64,
+}
+
+/// Table, kind, status and author.
+pub type TallyKey = (TableId, i64, i64, i64);
+
+/// See the module.
+#[derive(Default)]
+pub struct Effects {
+    pub scopes: HashSet<Scope>,
+    pub tallies: HashMap<TallyKey, i64>,
+    pub counts: HashMap<Counter, i64>,
+    /// Spaces whose sequence moved. Never undone: ids of a refused plan are lost, not given again.
+    pub spaces: BTreeSet<Name>,
+    /// Words added to the dictionary.
+    pub words: Vec<Name>,
+    pub wrote: bool,
+}
+
+impl Effects {
+    /// Takes up what a plan brought.
+    pub fn merge(&mut self, other: Effects) {
+        self.scopes.extend(other.scopes);
+        for (key, n) in other.tallies {
+            *self.tallies.entry(key).or_default() += n;
+        }
+        for (counter, n) in other.counts {
+            *self.counts.entry(counter).or_default() += n;
+        }
+        self.spaces.extend(other.spaces);
+        self.words.extend(other.words);
+        self.wrote |= other.wrote;
+    }
+
+    /// Adds to a tally, for the author and for all.
+    pub fn tally(&mut self, table: TableId, kind: i64, status: i64, author: Option<i64>, n: i64) {
+        *self.tallies.entry((table, kind, status, ALL_AUTHORS)).or_default() += n;
+        if let Some(author) = author {
+            *self.tallies.entry((table, kind, status, author)).or_default() += n;
+        }
+    }
+
+    /// Adds to a counting column.
+    pub fn count(&mut self, table: TableId, column: &Name, id: i64, n: i64) {
+        *self.counts.entry(Counter { table, column: column.clone(), id }).or_default() += n;
+    }
+
+    /// Whether the plan could tell that counts are not written yet.
+    pub fn disturbs(&self, plan: &WritePlan, catalogue: &Catalogue) -> bool {
+        if self.counts.is_empty() {
+            return false;
+        }
+        let counted = |name: &Name| {
+            catalogue.table(name).is_ok_and(|table| self.counts.keys().any(|counter| counter.table == table.id))
+        };
+        plan.changes.iter().any(|change| match change {
+            Change::Put(put) => counted(&put.table),
+            Change::Setting { .. } => false,
+            Change::Require { .. }
+            | Change::Remove { .. }
+            | Change::UpdateWhere { .. }
+            | Change::RemoveWhere { .. }
+            | Change::Unlink { .. } => true,
+        })
+    }
+}
+
+impl Writer<'_> {
+    /// Writes all that is pending. Gives the new generations, to be made known after the commit.
+    pub fn flush(&mut self) -> Result<Vec<(Name, u64)>> {
+        self.flush_counts()?;
+        for ((table, kind, status, author), n) in std::mem::take(&mut self.pending.tallies) {
+            if n != 0 {
+                let table = self.table_number(table);
+                self.execute(TALLY, &[&table, &kind, &status, &author, &n])?;
+            }
+        }
+        for space in std::mem::take(&mut self.pending.spaces) {
+            let next = self.sequences.get(&space).copied().unwrap_or(1);
+            self.execute(SEQUENCE, &[&&*space, &next])?;
+        }
+        let scopes = std::mem::take(&mut self.pending.scopes);
+        let mut raised = Vec::with_capacity(scopes.len() + 1);
+        for scope in scopes {
+            raised.push(self.raise(self.scope_name(scope))?);
+        }
+        if std::mem::take(&mut self.pending.wrote) {
+            raised.push(self.raise(COMMITS.into())?);
+        }
+        Ok(raised)
+    }
+
+    /// Writes the counts that are pending.
+    pub fn flush_counts(&mut self) -> Result<()> {
+        let mut effects = Effects { counts: std::mem::take(&mut self.pending.counts), ..Effects::default() };
+        self.write_counts(&mut effects)?;
+        self.pending.merge(effects);
+        Ok(())
+    }
+
+    /// Writes the counts of `effects` and adds what follows from that.
+    pub fn write_counts(&mut self, effects: &mut Effects) -> Result<()> {
+        for (counter, n) in std::mem::take(&mut effects.counts) {
+            if n == 0 {
+                continue;
+            }
+            let table = &self.shared.catalogue.tables[counter.table];
+            let text = update_text(
+                &table.def.name,
+                &table.def.key.name,
+                std::iter::once((&*counter.column, Set::Add)),
+                table.def.versioned,
+            );
+            if self.execute(&text, &[&n, &counter.id])? > 0 {
+                self.touched(effects, counter.table, &DbValue::Int(counter.id))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks a row of a table as written, for the generations of its table and kind.
+    pub fn touched(&self, effects: &mut Effects, table: TableId, key: &DbValue) -> Result<()> {
+        effects.scopes.insert(Scope::Table(table));
+        effects.wrote = true;
+        let def = &self.shared.catalogue.tables[table];
+        if def.kind.is_some() {
+            let text = format!("SELECT kind FROM \"{}\" WHERE \"{}\" = ?1", def.def.name, def.def.key.name);
+            let mut select = self.conn.prepare_cached(&text)?;
+            let kind: Option<Option<i64>> = select.query_row([key], |row| row.get(0)).optional()?;
+            effects.scopes.insert(Scope::Kind(table, kind.flatten().unwrap_or(0)));
+        }
+        Ok(())
+    }
+
+    fn raise(&self, scope: Name) -> Result<(Name, u64)> {
+        let mut raise = self.conn.prepare_cached(GENERATION)?;
+        let n: i64 = raise.query_row([&*scope], |row| row.get(0))?;
+        Ok((scope, n as u64))
+    }
+
+    fn scope_name(&self, scope: Scope) -> Name {
+        let catalogue = &self.shared.catalogue;
+        match scope {
+            Scope::Table(table) => catalogue.tables[table].def.name.clone(),
+            Scope::Kind(table, kind) => {
+                let kind = self.words.name(kind).map_or("", |word| word);
+                format!("{}:{kind}", catalogue.tables[table].def.name).into()
+            }
+            Scope::Relation(relation) => catalogue.relations[relation].def.name.clone(),
+            Scope::Setting => "setting".into(),
+        }
+    }
+
+    /// The number of a table's name. Opening the file made sure that there is one.
+    pub fn table_number(&self, table: TableId) -> i64 {
+        let name = &self.shared.catalogue.tables[table].def.name;
+        self.words.number(name).expect("names of tables are words")
+    }
+}
+
+const TALLY: &str = "INSERT INTO tally (\"table\", kind, status, author, n) VALUES (?1, ?2, ?3, ?4, ?5) \
+    ON CONFLICT (\"table\", kind, status, author) DO UPDATE SET n = n + excluded.n";
+const SEQUENCE: &str = "INSERT INTO sequence (space, next) VALUES (?1, ?2) \
+    ON CONFLICT (space) DO UPDATE SET next = excluded.next";
+const GENERATION: &str = "INSERT INTO generation (scope, n) VALUES (?1, 1) \
+    ON CONFLICT (scope) DO UPDATE SET n = n + 1 RETURNING n";

@@ -1,0 +1,179 @@
+//! Slugs: who claims which, and the smallest free suffix.
+//!
+//! `slug` holds one row for each claim. `slug_run` holds, for each base, the maximal runs of numbers that are claimed
+//! as `base-n` (n from 2), however the claim came about. The smallest free suffix is the end of the first run plus one,
+//! so 100,000 equal titles cost one look each.
+
+use rusqlite::{Connection, OptionalExtension, Result};
+use std::sync::Arc;
+
+/// The most bytes a slug may have.
+const LONGEST: usize = 200;
+
+/// Who claims a slug: table's number and row's id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    pub table: i64,
+    pub id: i64,
+}
+
+/// A slug that may be claimed.
+pub struct Free {
+    pub slug: Arc<str>,
+    /// Who holds the last candidate, when that needed a suffix.
+    pub holder: Option<Owner>,
+}
+
+/// Who claims a slug.
+pub fn owner(conn: &Connection, scope: &str, slug: &str) -> Result<Option<Owner>> {
+    let mut select = conn.prepare_cached("SELECT \"table\", id FROM slug WHERE scope = ?1 AND slug = ?2")?;
+    select.query_row([scope, slug], |row| Ok(Owner { table: row.get(0)?, id: row.get(1)? })).optional()
+}
+
+/// The claim that a row holds: scope and slug.
+pub fn held(conn: &Connection, owner: Owner) -> Result<Option<(String, String)>> {
+    let mut select = conn.prepare_cached("SELECT scope, slug FROM slug WHERE \"table\" = ?1 AND id = ?2")?;
+    select.query_row([owner.table, owner.id], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+}
+
+/// The slug of a scope that a row of this id holds, whatever its table.
+pub fn held_by_id(conn: &Connection, scope: &str, id: i64) -> Result<Option<String>> {
+    let text = "SELECT slug FROM slug \
+        WHERE \"table\" IN (SELECT number FROM dictionary) AND id = ?1 AND scope = ?2";
+    conn.prepare_cached(text)?.query_row((id, scope), |row| row.get(0)).optional()
+}
+
+/// The first candidate that is free or `own`; otherwise the last with the smallest free suffix.
+pub fn free(
+    conn: &Connection,
+    scope: &str,
+    candidates: &[Arc<str>],
+    own: Option<&str>,
+    is_own: impl Fn(&Owner) -> bool,
+) -> Result<Free> {
+    let mut holder = None;
+    for candidate in candidates {
+        holder = owner(conn, scope, candidate)?.filter(|o| !is_own(o));
+        if holder.is_none() {
+            return Ok(Free { slug: candidate.clone(), holder });
+        }
+    }
+    let last = candidates.last().map_or("", |c| c);
+    let slug = smallest_suffix(conn, scope, last, own)?;
+    Ok(Free { slug: slug.into(), holder })
+}
+
+/// Claims a slug that is free.
+pub fn claim(conn: &Connection, scope: &str, slug: &str, owner: Owner) -> Result<()> {
+    conn.prepare_cached("INSERT INTO slug (scope, slug, \"table\", id) VALUES (?1, ?2, ?3, ?4)")?.execute((
+        scope,
+        slug,
+        owner.table,
+        owner.id,
+    ))?;
+    match split(slug) {
+        Some((base, n)) => join_runs(conn, scope, base, n),
+        None => Ok(()),
+    }
+}
+
+/// Gives a claim up.
+pub fn release(conn: &Connection, scope: &str, slug: &str) -> Result<()> {
+    conn.prepare_cached("DELETE FROM slug WHERE scope = ?1 AND slug = ?2")?.execute([scope, slug])?;
+    match split(slug) {
+        Some((base, n)) => part_run(conn, scope, base, n),
+        None => Ok(()),
+    }
+}
+
+/// Base and number of `base-n`, written as suffixes are.
+fn split(slug: &str) -> Option<(&str, i64)> {
+    let (base, digits) = slug.rsplit_once('-')?;
+    if base.is_empty() || digits.starts_with('0') || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse().ok().filter(|n| *n >= 2).map(|n| (base, n))
+}
+
+/// A longer number shortens the base, so numbers are looked through by their length.
+fn smallest_suffix(conn: &Connection, scope: &str, slug: &str, own: Option<&str>) -> Result<String> {
+    let mut n: i64 = 2;
+    loop {
+        let digits = n.to_string();
+        let base = shorten(slug, LONGEST - digits.len() - 1);
+        let next_length = 10i64.saturating_pow(digits.len() as u32);
+        let own = own.and_then(split).filter(|(b, k)| *b == base && *k >= n && *k < next_length);
+        match run_around(conn, scope, base, n)? {
+            Some((lo, hi)) if lo <= n && n <= hi => match own {
+                Some((_, k)) if k <= hi => return Ok(format!("{base}-{k}")),
+                _ => n = (hi + 1).min(next_length),
+            },
+            _ => return Ok(format!("{base}-{n}")),
+        }
+    }
+}
+
+/// At most `most` bytes of the slug, cut between characters (encoded ones too) and not after a hyphen.
+fn shorten(slug: &str, most: usize) -> &str {
+    if slug.len() <= most {
+        return slug;
+    }
+    let mut end = most;
+    while !slug.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut cut = &slug[..end];
+    if let Some(at) = cut.rfind('%').filter(|at| cut.len() - at < 3) {
+        cut = &cut[..at];
+    }
+    cut.trim_end_matches('-')
+}
+
+/// The last run that starts at `n` or before.
+fn run_around(conn: &Connection, scope: &str, base: &str, n: i64) -> Result<Option<(i64, i64)>> {
+    let mut select = conn.prepare_cached(
+        "SELECT lo, hi FROM slug_run WHERE scope = ?1 AND base = ?2 AND lo <= ?3 ORDER BY lo DESC LIMIT 1",
+    )?;
+    select.query_row((scope, base, n), |row| Ok((row.get(0)?, row.get(1)?))).optional()
+}
+
+fn join_runs(conn: &Connection, scope: &str, base: &str, n: i64) -> Result<()> {
+    let (mut lo, mut hi) = (n, n);
+    let mut near = conn.prepare_cached(
+        "SELECT lo, hi FROM slug_run WHERE scope = ?1 AND base = ?2 AND lo <= ?3 ORDER BY lo DESC LIMIT 2",
+    )?;
+    let runs = near.query_map((scope, base, n + 1), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for run in runs.collect::<Result<Vec<(i64, i64)>>>()? {
+        if run.0 == n + 1 {
+            hi = run.1;
+            drop_run(conn, scope, base, run.0)?;
+        } else if run.1 == n - 1 {
+            lo = run.0;
+        }
+    }
+    put_run(conn, scope, base, lo, hi)
+}
+
+fn part_run(conn: &Connection, scope: &str, base: &str, n: i64) -> Result<()> {
+    let Some((lo, hi)) = run_around(conn, scope, base, n)?.filter(|(_, hi)| *hi >= n) else { return Ok(()) };
+    if lo == n {
+        drop_run(conn, scope, base, lo)?;
+    } else {
+        put_run(conn, scope, base, lo, n - 1)?;
+    }
+    if hi > n {
+        put_run(conn, scope, base, n + 1, hi)?;
+    }
+    Ok(())
+}
+
+fn drop_run(conn: &Connection, scope: &str, base: &str, lo: i64) -> Result<()> {
+    let text = "DELETE FROM slug_run WHERE scope = ?1 AND base = ?2 AND lo = ?3";
+    conn.prepare_cached(text)?.execute((scope, base, lo)).map(|_| ())
+}
+
+fn put_run(conn: &Connection, scope: &str, base: &str, lo: i64, hi: i64) -> Result<()> {
+    let text = "INSERT INTO slug_run (scope, base, lo, hi) VALUES (?1, ?2, ?3, ?4) \
+        ON CONFLICT (scope, base, lo) DO UPDATE SET hi = excluded.hi";
+    conn.prepare_cached(text)?.execute((scope, base, lo, hi)).map(|_| ())
+}
