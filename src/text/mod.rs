@@ -1,0 +1,22 @@
+//! Text and time functions that behaviours are made of: pure, linear in their input, and free of panics.
+//!
+//! Nothing here knows of requests, storage or declarations. What WordPress shows in `rendered` is the measure; the
+//! corpus in `fixtures/render` holds what it answered to sentences of ours, and where we differ on purpose.
+
+pub mod autop;
+pub mod balance;
+pub mod blocks;
+pub mod clickable;
+#[cfg(test)]
+mod corpus;
+pub mod html_policy;
+mod markup;
+pub mod permalink;
+pub mod render;
+pub mod sanitize;
+pub mod shortcode;
+pub mod slug;
+pub mod smilies;
+pub mod strip;
+pub mod texturize;
+pub mod time;

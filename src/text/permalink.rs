@@ -1,0 +1,330 @@
+//! Permalink structures: compiled once, rendered for a record, matched against a path.
+//!
+//! Owns the `%tag%` language of the permalink setting. It must not know how a record is found or what the site's
+//! address is: paths start with a slash and carry no host.
+
+use super::time::Civil;
+use regex::Regex;
+use std::fmt;
+
+/// A compiled structure such as `/%year%/%monthnum%/%postname%/`.
+#[derive(Clone, Debug)]
+pub struct Permalink {
+    structure: String,
+    pieces: Vec<Piece>,
+    pattern: Regex,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Piece {
+    Text(String),
+    Tag(Tag),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tag {
+    Year,
+    Month,
+    Day,
+    Hour,
+    Minute,
+    Second,
+    PostId,
+    PostName,
+    Category,
+    Author,
+}
+
+/// Name as written between the per cent signs, and what it matches in a path.
+const TAGS: [(&str, Tag, &str); 10] = [
+    ("year", Tag::Year, "[0-9]{4}"),
+    ("monthnum", Tag::Month, "[0-9]{1,2}"),
+    ("day", Tag::Day, "[0-9]{1,2}"),
+    ("hour", Tag::Hour, "[0-9]{1,2}"),
+    ("minute", Tag::Minute, "[0-9]{1,2}"),
+    ("second", Tag::Second, "[0-9]{1,2}"),
+    ("post_id", Tag::PostId, "[0-9]+"),
+    ("postname", Tag::PostName, "[^/]+"),
+    // A category brings its ancestors along: `music/jazz`.
+    ("category", Tag::Category, ".+?"),
+    ("author", Tag::Author, "[^/]+"),
+];
+
+/// Why a structure cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PermalinkError {
+    /// Byte position in the structure.
+    pub position: usize,
+    /// What is wrong there.
+    pub kind: PermalinkProblem,
+}
+
+/// The kinds of [`PermalinkError`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PermalinkProblem {
+    /// The tag between two per cent signs is none of ours.
+    UnknownTag(String),
+    /// The same tag stands twice, so a path could not be read back.
+    RepeatedTag(String),
+    /// A per cent sign without its partner.
+    LonePercent,
+    /// Neither `%postname%` nor `%post_id%`: no path would name one post.
+    NamesNoPost,
+    /// A structure starts with a slash.
+    NoLeadingSlash,
+    /// A character that cannot stand in a path.
+    BadCharacter(char),
+}
+
+impl fmt::Display for PermalinkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            PermalinkProblem::UnknownTag(tag) => write!(f, "unknown tag %{tag}%")?,
+            PermalinkProblem::RepeatedTag(tag) => write!(f, "tag %{tag}% stands twice")?,
+            PermalinkProblem::LonePercent => write!(f, "per cent sign without its partner")?,
+            PermalinkProblem::NamesNoPost => write!(f, "neither %postname% nor %post_id% is present")?,
+            PermalinkProblem::NoLeadingSlash => write!(f, "does not start with a slash")?,
+            PermalinkProblem::BadCharacter(c) => write!(f, "character {c:?} cannot stand in a path")?,
+        }
+        write!(f, " (at byte {})", self.position)
+    }
+}
+
+impl std::error::Error for PermalinkError {}
+
+/// What a record contributes to its path. Texts are inserted as given: they are slugs, percent-encoded already.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a> {
+    /// Wall clock of the publication date.
+    pub date: Civil,
+    /// Id of the record.
+    pub post_id: i64,
+    /// Slug of the record.
+    pub postname: &'a str,
+    /// Slug of its category, ancestors first, joined by slashes.
+    pub category: &'a str,
+    /// Nicename of its author.
+    pub author: &'a str,
+}
+
+/// What a path says about the record behind it; absent tags are `None`. Texts are as they stand in the path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Captures<'a> {
+    /// Four digits.
+    pub year: Option<i64>,
+    /// One or two digits, unchecked.
+    pub month: Option<u8>,
+    /// One or two digits, unchecked.
+    pub day: Option<u8>,
+    /// One or two digits, unchecked.
+    pub hour: Option<u8>,
+    /// One or two digits, unchecked.
+    pub minute: Option<u8>,
+    /// One or two digits, unchecked.
+    pub second: Option<u8>,
+    /// Id of the record.
+    pub post_id: Option<i64>,
+    /// Slug of the record.
+    pub postname: Option<&'a str>,
+    /// Category path.
+    pub category: Option<&'a str>,
+    /// Nicename of the author.
+    pub author: Option<&'a str>,
+}
+
+impl Permalink {
+    /// Compiles a structure or says what is wrong with it and where.
+    pub fn compile(structure: &str) -> Result<Permalink, PermalinkError> {
+        if !structure.starts_with('/') {
+            return Err(PermalinkError { position: 0, kind: PermalinkProblem::NoLeadingSlash });
+        }
+        let pieces = parse(structure)?;
+        if !pieces.iter().any(|p| matches!(p, Piece::Tag(Tag::PostId | Tag::PostName))) {
+            return Err(PermalinkError { position: structure.len(), kind: PermalinkProblem::NamesNoPost });
+        }
+        let pattern = Regex::new(&pattern(&pieces)).expect("escaped text and fixed groups are a pattern");
+        Ok(Permalink { structure: structure.to_owned(), pieces, pattern })
+    }
+
+    /// The structure as written.
+    pub fn structure(&self) -> &str {
+        &self.structure
+    }
+
+    /// The path of a record: `/2019/03/harbour/`.
+    pub fn render(&self, parts: &Parts) -> String {
+        self.render_pieces(parts, None)
+    }
+
+    /// The path with `%postname%` left in place: what `permalink_template` shows.
+    pub fn render_template(&self, parts: &Parts) -> String {
+        self.render_pieces(parts, Some("%postname%"))
+    }
+
+    /// Reads a path back; a final slash may be missing or added. `None` when it has another shape.
+    pub fn match_path<'a>(&self, path: &'a str) -> Option<Captures<'a>> {
+        let found = self.pattern.captures(path)?;
+        let text = |name: &str| found.name(name).map(|m| m.as_str());
+        let small = |name: &str| text(name).and_then(|t| t.parse().ok());
+        let post_id = match text("post_id") {
+            // An id that does not fit is nobody's.
+            Some(digits) => Some(digits.parse().ok()?),
+            None => None,
+        };
+        Some(Captures {
+            year: text("year").and_then(|t| t.parse().ok()),
+            month: small("monthnum"),
+            day: small("day"),
+            hour: small("hour"),
+            minute: small("minute"),
+            second: small("second"),
+            post_id,
+            postname: text("postname"),
+            category: text("category"),
+            author: text("author"),
+        })
+    }
+
+    fn render_pieces(&self, parts: &Parts, postname: Option<&str>) -> String {
+        let mut out = String::with_capacity(self.structure.len() + parts.postname.len() + parts.category.len());
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Tag(Tag::PostName) => out.push_str(postname.unwrap_or(parts.postname)),
+                Piece::Tag(tag) => out.push_str(&value(*tag, parts)),
+            }
+        }
+        out
+    }
+}
+
+fn value(tag: Tag, parts: &Parts) -> String {
+    let date = &parts.date;
+    match tag {
+        Tag::Year => format!("{:04}", date.year),
+        Tag::Month => format!("{:02}", date.month),
+        Tag::Day => format!("{:02}", date.day),
+        Tag::Hour => format!("{:02}", date.hour),
+        Tag::Minute => format!("{:02}", date.minute),
+        Tag::Second => format!("{:02}", date.second),
+        Tag::PostId => parts.post_id.to_string(),
+        Tag::PostName => parts.postname.to_owned(),
+        Tag::Category => parts.category.to_owned(),
+        Tag::Author => parts.author.to_owned(),
+    }
+}
+
+fn parse(structure: &str) -> Result<Vec<Piece>, PermalinkError> {
+    let mut pieces = Vec::new();
+    let (mut rest, mut position) = (structure, 0);
+    while let Some(at) = rest.find('%') {
+        push_text(&mut pieces, &rest[..at], position)?;
+        position += at;
+        let error = |kind| PermalinkError { position, kind };
+        let end = rest[at + 1..].find('%').ok_or_else(|| error(PermalinkProblem::LonePercent))?;
+        let name = &rest[at + 1..at + 1 + end];
+        let tag = TAGS.iter().find(|(known, ..)| *known == name).map(|(_, tag, _)| *tag);
+        let tag = tag.ok_or_else(|| error(PermalinkProblem::UnknownTag(name.to_owned())))?;
+        if pieces.contains(&Piece::Tag(tag)) {
+            return Err(error(PermalinkProblem::RepeatedTag(name.to_owned())));
+        }
+        pieces.push(Piece::Tag(tag));
+        rest = &rest[at + end + 2..];
+        position += end + 2;
+    }
+    push_text(&mut pieces, rest, position)?;
+    Ok(pieces)
+}
+
+fn push_text(pieces: &mut Vec<Piece>, text: &str, position: usize) -> Result<(), PermalinkError> {
+    let bad = |c: &char| c.is_whitespace() || c.is_control() || "?#<>\"'\\".contains(*c);
+    if let Some((at, c)) = text.char_indices().find(|(_, c)| bad(c)) {
+        return Err(PermalinkError { position: position + at, kind: PermalinkProblem::BadCharacter(c) });
+    }
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text.to_owned()));
+    }
+    Ok(())
+}
+
+fn pattern(pieces: &[Piece]) -> String {
+    let mut out = String::from("^");
+    for (at, piece) in pieces.iter().enumerate() {
+        match piece {
+            Piece::Text(text) if at + 1 == pieces.len() => out.push_str(&regex::escape(text.trim_end_matches('/'))),
+            Piece::Text(text) => out.push_str(&regex::escape(text)),
+            Piece::Tag(tag) => {
+                let known = TAGS.iter().find(|(_, known, _)| known == tag);
+                let (name, _, matches) = known.expect("every tag stands in the table");
+                out.push_str(&format!("(?P<{name}>{matches})"));
+            }
+        }
+    }
+    out.push_str("/?$");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts() -> Parts<'static> {
+        let date = Civil { year: 2019, month: 3, day: 4, hour: 5, minute: 6, second: 7 };
+        Parts { date, post_id: 42, postname: "harbour", category: "music/jazz", author: "fay" }
+    }
+
+    #[test]
+    fn renders_and_reads_back() {
+        fn check(structure: &str, path: &str) {
+            let compiled = Permalink::compile(structure).expect(structure);
+            assert_eq!(compiled.render(&parts()), path, "{structure}");
+            for form in
+                [path.to_owned(), format!("{}/", path.trim_end_matches('/')), path.trim_end_matches('/').to_owned()]
+            {
+                let found = compiled.match_path(&form).unwrap_or_else(|| panic!("{structure} reads {form}"));
+                assert!(found.postname == Some("harbour") || found.post_id == Some(42), "{found:?}");
+                assert!(found.year.is_none_or(|y| y == 2019) && found.month.is_none_or(|m| m == 3), "{found:?}");
+                assert!(found.category.is_none_or(|c| c == "music/jazz") && found.author.is_none_or(|a| a == "fay"));
+            }
+        }
+        check("/%year%/%monthnum%/%postname%/", "/2019/03/harbour/");
+        check("/%year%/%monthnum%/%day%/%postname%/", "/2019/03/04/harbour/");
+        check("/archives/%post_id%", "/archives/42");
+        check("/%category%/%postname%/", "/music/jazz/harbour/");
+        check("/%author%/%post_id%.html", "/fay/42.html");
+        check("/%year%%monthnum%%day%-%hour%.%minute%.%second%/%postname%", "/20190304-05.06.07/harbour");
+    }
+
+    #[test]
+    fn other_paths_do_not_match() {
+        fn check(structure: &str, path: &str) {
+            assert_eq!(Permalink::compile(structure).expect(structure).match_path(path), None, "{structure} {path}");
+        }
+        check("/%year%/%monthnum%/%postname%/", "/2019/harbour/");
+        check("/%year%/%monthnum%/%postname%/", "/2019/03/a/b/");
+        check("/%year%/%monthnum%/%postname%/", "/19/03/a/");
+        check("/archives/%post_id%", "/archives/99999999999999999999");
+        check("/%postname%/", "/");
+    }
+
+    #[test]
+    fn templates_keep_the_name_open() {
+        let compiled = Permalink::compile("/%year%/%monthnum%/%postname%/").expect("a structure");
+        assert_eq!(compiled.render_template(&parts()), "/2019/03/%postname%/");
+        assert_eq!(compiled.structure(), "/%year%/%monthnum%/%postname%/");
+    }
+
+    #[test]
+    fn mistakes_are_placed() {
+        fn check(structure: &str, position: usize, kind: PermalinkProblem) {
+            let got = Permalink::compile(structure).expect_err(structure);
+            assert_eq!(got, PermalinkError { position, kind }, "{structure}");
+        }
+        check("/%year%/%nope%/", 8, PermalinkProblem::UnknownTag("nope".into()));
+        check("/%year%/%postname", 8, PermalinkProblem::LonePercent);
+        check("/%year%/", 8, PermalinkProblem::NamesNoPost);
+        check("%postname%", 0, PermalinkProblem::NoLeadingSlash);
+        check("/%postname%/%postname%", 12, PermalinkProblem::RepeatedTag("postname".into()));
+        check("/a b/%postname%", 2, PermalinkProblem::BadCharacter(' '));
+    }
+}

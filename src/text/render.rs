@@ -1,0 +1,283 @@
+//! From what an author wrote to what a reader gets: content, titles, excerpts, comments.
+//!
+//! Owns the order in which the parts of this module are applied. It must not know who reads or whether they may: that
+//! is decided before anything is rendered. Everything is a function of its arguments, so results can be stored.
+
+use super::autop::{autop, shortcode_unautop};
+use super::balance::close_open_tags;
+use super::blocks::{Block, Dynamic, has_blocks, parse, render_blocks};
+use super::clickable::make_clickable;
+use super::markup::is_space;
+use super::sanitize::fix_numeric_entities;
+use super::shortcode::{self, Expand, Scanner};
+use super::smilies::convert_smilies;
+use super::strip::strip_all_tags;
+use super::texturize::texturize;
+use std::borrow::Cow;
+
+/// Words of an automatic excerpt.
+pub const EXCERPT_WORDS: usize = 55;
+/// Ends an automatic excerpt that was cut.
+const CUT: &str = " [&hellip;]";
+/// Ends the part of a content that lists show.
+const MORE: &str = "<!--more";
+const NEXT_PAGE: &str = "<!--nextpage-->";
+
+/// What rendering depends on besides the text.
+#[derive(Clone, Copy)]
+pub struct RenderOptions<'a> {
+    /// Whether text smilies become emoji (the site's `use_smilies`).
+    pub smilies: bool,
+    /// Makes shortcodes that need records; without it they leave nothing.
+    pub shortcodes: Option<Expand<'a>>,
+    /// Makes dynamic blocks; without it they show their inside.
+    pub blocks: Option<Dynamic<'a>>,
+}
+
+impl Default for RenderOptions<'_> {
+    fn default() -> Self {
+        RenderOptions { smilies: true, shortcodes: None, blocks: None }
+    }
+}
+
+/// `content.rendered`.
+pub fn render_content(raw: &str, options: &RenderOptions) -> String {
+    let classic = !has_blocks(raw);
+    let text = fix_numeric_entities(raw);
+    let text = shortcode::expand_embeds(&text);
+    let text = shortcode::plain_addresses(&text);
+    let text = if text.contains("<!--") { Cow::Owned(render_blocks(&text, options.blocks)) } else { text };
+    let text = texturize(&text);
+    let text = if classic { Cow::Owned(autop(&text)) } else { text };
+    let mut scanner = Scanner::default();
+    let text = shortcode_unautop(&text, |text, at| scanner.end(text, at));
+    let text = defer_images(&text);
+    let text = if text.contains('[') { shortcode::expand(&text, options.shortcodes) } else { text.into_owned() };
+    smile(&spell_wordpress(&text), options).into_owned()
+}
+
+/// `title.rendered`.
+pub fn render_title(raw: &str) -> String {
+    let ends = |c: char| is_space(c) || c == '\0';
+    texturize(raw).trim_matches(ends).replace("Wordpress", "WordPress")
+}
+
+/// A rendered title with the word that tells a private or a protected record apart (where the caller's dialect shows
+/// one).
+pub fn decorate_title(rendered: &str, status_private: bool, protected: bool) -> String {
+    match (protected, status_private) {
+        (true, _) => format!("Protected: {rendered}"),
+        (_, true) => format!("Private: {rendered}"),
+        _ => rendered.to_owned(),
+    }
+}
+
+/// `excerpt.rendered`: the author's own, or the beginning of the content.
+pub fn render_excerpt(excerpt_raw: &str, content_raw: &str, options: &RenderOptions) -> String {
+    let text = match excerpt_raw {
+        "" => Cow::Owned(plain_excerpt(content_raw, EXCERPT_WORDS, options)),
+        own => Cow::Borrowed(own),
+    };
+    let text = texturize(&text);
+    let text = autop(&smile(&text, options));
+    let mut scanner = Scanner::default();
+    let text = shortcode_unautop(&text, |text, at| scanner.end(text, at));
+    defer_images(&text).into_owned()
+}
+
+/// The first words of a content as plain text, with ` [&hellip;]` when there are more. What stands before the "more"
+/// mark and on the first page counts; shortcodes and blocks that are not prose are left out.
+pub fn plain_excerpt(content_raw: &str, words: usize, options: &RenderOptions) -> String {
+    let content = content_raw.split(NEXT_PAGE).next().unwrap_or_default();
+    let content = match content.split_once(MORE) {
+        // What the rest would have closed is closed here.
+        Some((teaser, _)) => Cow::Owned(close_open_tags(teaser)),
+        None => Cow::Borrowed(content),
+    };
+    let content = if content.contains('[') { Cow::Owned(shortcode::strip(&content)) } else { content };
+    let content = if has_blocks(&content) { Cow::Owned(prose_blocks(&content)) } else { content };
+    let rendered = render_content(&content, &RenderOptions { shortcodes: None, ..*options });
+    let text = strip_all_tags(&rendered.replace("]]>", "]]&gt;"));
+    let mut all = text.split([' ', '\n', '\r', '\t']).filter(|w| !w.is_empty());
+    let mut out = all.by_ref().take(words).collect::<Vec<_>>().join(" ");
+    if all.next().is_some() {
+        out.push_str(CUT);
+    }
+    out
+}
+
+/// `content.rendered` of a comment.
+pub fn comment_content(raw: &str, options: &RenderOptions) -> String {
+    let text = make_clickable(raw);
+    let text = texturize(&text);
+    let text = smile(&text, options);
+    let text = close_open_tags(&text);
+    spell_wordpress(&autop(&text)).into_owned()
+}
+
+/// A term's description as shown: what was stored, which is sanitised when it is written.
+pub fn term_description(stored: &str) -> String {
+    stored.to_owned()
+}
+
+fn smile<'a>(text: &'a str, options: &RenderOptions) -> Cow<'a, str> {
+    if options.smilies { convert_smilies(text) } else { Cow::Borrowed(text) }
+}
+
+/// The name of that product is spelled with a capital P at the start of a word.
+fn spell_wordpress(text: &str) -> Cow<'_, str> {
+    if !text.contains("Wordpress") {
+        return Cow::Borrowed(text);
+    }
+    let mut parts = text.split("Wordpress");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let word_start = out.ends_with([' ', '>', '(']) || out.ends_with("&#8216;") || out.ends_with("&#8220;");
+        out.push_str(if word_start { "WordPress" } else { "Wordpress" });
+        out.push_str(part);
+    }
+    Cow::Owned(out)
+}
+
+/// Images and frames whose size is known load late; images decode beside the page.
+fn defer_images(text: &str) -> Cow<'_, str> {
+    if !text.contains("<img ") && !text.contains("<iframe ") {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut rest = text;
+    while let Some(at) = rest.find("<i") {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = rest.find('>').map_or(rest.len(), |end| end + 1);
+        let (tag, tail) = rest.split_at(length);
+        rest = tail;
+        let image = tag.starts_with("<img ");
+        if !(image || tag.starts_with("<iframe ")) || !tag.contains(" src=\"") {
+            out.push_str(tag);
+            continue;
+        }
+        let sized = tag.contains(" width=\"") && tag.contains(" height=\"");
+        let name = if image { 4 } else { 7 };
+        out.push_str(&tag[..name]);
+        if sized && !tag.contains(" loading=") {
+            out.push_str(" loading=\"lazy\"");
+        }
+        if image && !tag.contains(" decoding=") {
+            out.push_str(" decoding=\"async\"");
+        }
+        out.push_str(&tag[name..]);
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// The blocks that an excerpt is made from, and those that it looks into.
+const PROSE: [&str; 11] = [
+    "freeform",
+    "heading",
+    "html",
+    "list",
+    "media-text",
+    "paragraph",
+    "preformatted",
+    "pullquote",
+    "quote",
+    "table",
+    "verse",
+];
+const WRAPPERS: [&str; 3] = ["columns", "column", "group"];
+
+fn prose_blocks(content: &str) -> String {
+    parse(content).iter().map(prose).collect()
+}
+
+fn prose(block: &Block) -> String {
+    let core = block.name.as_deref().and_then(|n| n.strip_prefix("core/"));
+    match core {
+        _ if block.name.is_none() => block.inside(),
+        Some(core) if PROSE.contains(&core) && block.inner().all(is_prose_within) => block.inside(),
+        Some(core) if WRAPPERS.contains(&core) => block.inner().map(prose).collect(),
+        _ => String::new(),
+    }
+}
+
+/// A quotation with a picture is left out as a whole; lists may hold lists.
+fn is_prose_within(block: &Block) -> bool {
+    let core = block.name.as_deref().map(|n| n.strip_prefix("core/").unwrap_or_default());
+    match core {
+        None => true,
+        Some("list" | "list-item") => block.inner().all(is_prose_within),
+        Some(core) => PROSE.contains(&core) && block.inner().next().is_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_rendered() {
+        fn check(raw: &str, expected: &str) {
+            assert_eq!(render_content(raw, &RenderOptions::default()), expected, "{raw}");
+        }
+        check("", "");
+        check("Words here.", "<p>Words here.</p>\n");
+        check("a < b & c > d", "<p>a < b &#038; c > d</p>\n");
+        check("He said \"yes\" twice.", "<p>He said &#8220;yes&#8221; twice.</p>\n");
+        check("<strong>Firm</strong> and <em>soft</em>", "<p><strong>Firm</strong> and <em>soft</em></p>\n");
+        check("<!-- wp:paragraph -->\n<p>Boxed</p>\n<!-- /wp:paragraph -->", "\n<p>Boxed</p>\n");
+        check("<!-- cms:paragraph -->\n<p>Boxed</p>\n<!-- /cms:paragraph -->", "\n<p>Boxed</p>\n");
+        check(
+            "<img src=\"a.png\" width=\"3\" height=\"4\">",
+            "<p><img loading=\"lazy\" decoding=\"async\" src=\"a.png\" width=\"3\" height=\"4\"></p>\n",
+        );
+        check("[gallery]", "\n");
+        check("Wordpress xWordpress", "<p>WordPress xWordpress</p>\n");
+    }
+
+    #[test]
+    fn smilies_are_a_setting() {
+        let off = RenderOptions { smilies: false, ..RenderOptions::default() };
+        assert_eq!(render_content(":)", &RenderOptions::default()), "<p>🙂</p>\n");
+        assert_eq!(render_content(":)", &off), "<p>:)</p>\n");
+    }
+
+    #[test]
+    fn titles_are_rendered() {
+        fn check(raw: &str, expected: &str) {
+            assert_eq!(render_title(raw), expected, "{raw}");
+        }
+        check("This & that", "This &#038; that");
+        check("It's fine", "It&#8217;s fine");
+        check("<b>Bold</b>", "<b>Bold</b>");
+        check(" x ", "x");
+        assert_eq!(decorate_title("x", true, false), "Private: x");
+        assert_eq!(decorate_title("x", true, true), "Protected: x");
+    }
+
+    #[test]
+    fn excerpts_are_cut() {
+        fn check(own: &str, content: &str, expected: &str) {
+            assert_eq!(render_excerpt(own, content, &RenderOptions::default()), expected, "{content}");
+        }
+        check("Cut here.", "Words", "<p>Cut here.</p>\n");
+        check("", "<strong>Firm</strong> and <em>soft</em>", "<p>Firm and soft</p>\n");
+        check("", "a < b & c > d", "<p>a < b &#038; c > d</p>\n");
+        check("", "<!-- wp:paragraph -->\n<p>Ring us</p>\n<!-- /wp:paragraph -->", "<p>Ring us</p>\n");
+        check("", "", "");
+        check("", "a <!--more--> b", "<p>a</p>\n");
+        let long = "w ".repeat(56);
+        check("", &long, &format!("<p>{}w [&hellip;]</p>\n", "w ".repeat(54)));
+    }
+
+    #[test]
+    fn comments_are_rendered() {
+        fn check(raw: &str, expected: &str) {
+            assert_eq!(comment_content(raw, &RenderOptions::default()), expected, "{raw}");
+        }
+        check("<b>Bold</b> <span>plain</span>", "<p><b>Bold</b> <span>plain</span></p>\n");
+        check("Good morning.", "<p>Good morning.</p>\n");
+        check("<b>unclosed", "<p><b>unclosed</b></p>\n");
+    }
+}
