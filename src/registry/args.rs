@@ -1,0 +1,177 @@
+//! Arguments compiled from their declarations: schema, role, filter and spelling.
+
+use super::Behaviour;
+use crate::error::ParamFailure;
+use crate::schema::Schema;
+use crate::storage::plan::{Name, Op};
+use serde_json::{Map, Value};
+
+/// What an argument does beside being checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    Page,
+    PerPage,
+    Offset,
+    Order,
+    Orderby,
+    Search,
+    SearchColumns,
+    SearchSemantics,
+    Context,
+    Include,
+    Force,
+    Password,
+    Key,
+    Reassign,
+    TaxRelation,
+}
+
+impl Role {
+    /// The role of this name in declarations.
+    pub fn parse(name: &str) -> Option<Role> {
+        Role::ALL.iter().find(|(n, _)| *n == name).map(|(_, r)| *r)
+    }
+
+    /// Every role with its name.
+    pub const ALL: &'static [(&'static str, Role)] = &[
+        ("page", Role::Page),
+        ("per_page", Role::PerPage),
+        ("offset", Role::Offset),
+        ("order", Role::Order),
+        ("orderby", Role::Orderby),
+        ("search", Role::Search),
+        ("search_columns", Role::SearchColumns),
+        ("search_semantics", Role::SearchSemantics),
+        ("context", Role::Context),
+        ("include", Role::Include),
+        ("force", Role::Force),
+        ("password", Role::Password),
+        ("key", Role::Key),
+        ("reassign", Role::Reassign),
+        ("tax_relation", Role::TaxRelation),
+    ];
+}
+
+/// How a column filter compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilterOp {
+    Compare(Op),
+    In,
+    NotIn,
+    Contains,
+    HasWord,
+}
+
+impl FilterOp {
+    /// Every operator with its name.
+    pub const ALL: &'static [(&'static str, FilterOp)] = &[
+        ("eq", FilterOp::Compare(Op::Eq)),
+        ("ne", FilterOp::Compare(Op::Ne)),
+        ("gt", FilterOp::Compare(Op::Gt)),
+        ("ge", FilterOp::Compare(Op::Ge)),
+        ("lt", FilterOp::Compare(Op::Lt)),
+        ("le", FilterOp::Compare(Op::Le)),
+        ("in", FilterOp::In),
+        ("not_in", FilterOp::NotIn),
+        ("contains", FilterOp::Contains),
+        ("has_word", FilterOp::HasWord),
+    ];
+}
+
+/// What rows an argument's value selects.
+#[derive(Clone, Debug)]
+pub enum Filter {
+    /// `first`: given together with another filter on the same column, this one counts alone.
+    Column {
+        column: Name,
+        op: FilterOp,
+        first: bool,
+    },
+    Query {
+        behaviour: Behaviour,
+        params: Map<String, Value>,
+    },
+}
+
+/// One argument of an endpoint.
+#[derive(Clone, Debug)]
+pub struct Arg {
+    pub name: String,
+    /// Other names under which the value may come.
+    pub also: Vec<String>,
+    pub schema: Schema,
+    pub required: bool,
+    /// As the handler gets it: coerced, in the stored spelling.
+    pub default: Option<Value>,
+    pub role: Option<Role>,
+    pub filter: Option<Filter>,
+    /// Spelling of values: stored to wire.
+    pub aliases: Vec<(String, String)>,
+    /// Types that are taken unchecked although the schema does not describe them.
+    pub accepts: Vec<String>,
+    /// A failure is told by its sentence alone.
+    pub sentence_only: bool,
+    /// What OPTIONS shows.
+    pub shown: Value,
+}
+
+impl Arg {
+    /// A failure as this argument tells it.
+    pub fn told(&self, mut failure: Box<ParamFailure>) -> Box<ParamFailure> {
+        if self.sentence_only {
+            failure.reason = None;
+        }
+        failure
+    }
+}
+
+/// The arguments of an endpoint, in order.
+#[derive(Clone, Debug, Default)]
+pub struct ArgSet {
+    pub args: Vec<Arg>,
+}
+
+impl ArgSet {
+    /// The argument that plays a role.
+    pub fn role(&self, role: Role) -> Option<&Arg> {
+        self.args.iter().find(|a| a.role == Some(role))
+    }
+
+    /// The argument of this name.
+    pub fn get(&self, name: &str) -> Option<&Arg> {
+        self.args.iter().find(|a| a.name == name)
+    }
+}
+
+/// Direction of a change of spelling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    ToWire,
+    ToStored,
+}
+
+/// Respells a text, the items of a list, or the parts of a comma-separated text.
+pub fn spell(value: Value, aliases: &[(String, String)], direction: Spelling) -> Value {
+    if aliases.is_empty() {
+        return value;
+    }
+    let one = |text: &str| -> Option<String> {
+        aliases.iter().find_map(|(stored, wire)| {
+            let (from, to) = if direction == Spelling::ToWire { (stored, wire) } else { (wire, stored) };
+            (from == text).then(|| to.clone())
+        })
+    };
+    match value {
+        Value::String(text) => match one(&text) {
+            Some(spelled) => Value::String(spelled),
+            None if text.contains(',') => {
+                let parts: Vec<String> =
+                    text.split(',').map(|p| one(p.trim()).unwrap_or_else(|| p.to_owned())).collect();
+                Value::String(parts.join(","))
+            }
+            None => Value::String(text),
+        },
+        Value::Array(list) => Value::Array(list.into_iter().map(|v| spell(v, aliases, direction)).collect()),
+        other => other,
+    }
+}

@@ -1,0 +1,1251 @@
+//! From the declarations to the registry: every name resolved, every schema compiled, every problem collected.
+//!
+//! Nothing here reads files or a database; [`link`] returns the whole registry or the whole list of problems.
+
+use super::args::{Arg, ArgSet, Filter, FilterOp, Role as ArgRole, Spelling, spell};
+use super::resource::*;
+use super::tables::{self, DeclaredColumn};
+use super::{Behaviour, Endpoint, Registry, Role, Route, Site, Vocabulary, name, without_x_words};
+use crate::config::declaration::{self, Declaration, Family, SchemaDoc};
+use crate::config::load::Loaded;
+use crate::error::{Code, Problem};
+use crate::model::Method;
+use crate::schema::{Dialect, Schema};
+use crate::storage::plan::{Layout, RelationDef};
+use crate::text::permalink::Permalink;
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+use std::collections::{HashMap, HashSet, hash_map::DefaultHasher};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// Builds the registry. `site_url` is the listener's address, used when `site.url` is empty.
+///
+/// # Errors
+/// Every problem of the declarations at once, sorted by place.
+pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<Registry, Vec<Problem>> {
+    let mut linker = Linker {
+        loaded,
+        declared: &loaded.declaration,
+        vocabulary,
+        dialect: Dialect {
+            blanks_separate: loaded.declaration.site.blanks_separate,
+            empty_list_is_map: loaded.declaration.site.empty_list_is_map,
+        },
+        problems: Vec::new(),
+    };
+    let site = linker.site(site_url);
+    let roles = linker.roles();
+    let mut resources = linker.resources();
+    if let Some(site) = &site {
+        schema_links(&mut resources, &site.rest_url);
+    }
+    linker.relations(&mut resources);
+    linker.links(&mut resources);
+    let layout = linker.layout(&resources);
+    let routes = linker.routes(&resources);
+    let problems = linker.problems;
+    let Some(site) = site else { return Err(sorted(problems)) };
+    if !problems.is_empty() {
+        return Err(sorted(problems));
+    }
+    Ok(Registry {
+        declaration: loaded.declaration.clone(),
+        site,
+        roles,
+        namespaces: loaded.declaration.namespaces.values().map(|n| n.path.clone()).collect(),
+        resources,
+        routes,
+        layout,
+        fingerprint: fingerprint(loaded),
+    })
+}
+
+fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
+    problems.sort();
+    problems.dedup();
+    problems
+}
+
+fn fingerprint(loaded: &Loaded) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    format!("{:?}", loaded.declaration).hash(&mut hasher);
+    for (file, schema) in &loaded.schemas {
+        file.hash(&mut hasher);
+        schema.to_string().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+struct Linker<'a> {
+    loaded: &'a Loaded,
+    declared: &'a Declaration,
+    vocabulary: &'a Vocabulary,
+    dialect: Dialect,
+    problems: Vec<Problem>,
+}
+
+impl Linker<'_> {
+    fn problem(&mut self, path: &[&str], message: impl Into<String>, hint: Option<String>) {
+        let problem = self.loaded.problem(path, message, hint);
+        self.problems.push(problem);
+    }
+
+    /// Looks a name up in a list of names; an unknown one is a problem with the nearest match.
+    fn known(&mut self, path: &[&str], what: &str, wanted: &str, names: &[&str]) -> Option<usize> {
+        let found = names.iter().position(|n| *n == wanted);
+        if found.is_none() {
+            let hint = nearest(wanted, names.iter().copied());
+            self.problem(path, format!("unknown {what} `{wanted}`"), hint);
+        }
+        found
+    }
+
+    fn site(&mut self, listener: &str) -> Option<Site> {
+        let site = &self.declared.site;
+        let url = if site.url.is_empty() { listener } else { &site.url };
+        let url = url.trim_end_matches('/').to_owned();
+        if !(url.starts_with("http://") || url.starts_with("https://")) {
+            self.problem(&["site", "url"], "not an http or https address", Some("write https://example.org".into()));
+        }
+        let permalinks = match Permalink::compile(&site.permalinks) {
+            Ok(permalinks) => permalinks,
+            Err(error) => {
+                self.problem(&["site", "permalinks"], error.to_string(), None);
+                return None;
+            }
+        };
+        let rest_path = format!("/{}-json", site.prefix);
+        Some(Site { prefix: site.prefix.clone(), rest_url: format!("{url}{rest_path}"), rest_path, url, permalinks })
+    }
+
+    fn roles(&mut self) -> IndexMap<String, Role> {
+        let roles = self.declared.roles.iter().map(|(key, role)| {
+            let capabilities = role.capabilities.iter().map(|c| Arc::from(c.as_str())).collect();
+            (key.clone(), Role { name: role.name.clone(), capabilities })
+        });
+        roles.collect()
+    }
+
+    // -------------------------------------------------------------------------------------------- resources
+
+    fn resources(&mut self) -> Vec<Resource> {
+        let declared = self.declared;
+        let mut resources = Vec::new();
+        for (resource_name, resource) in &declared.resources {
+            let index = resources.len();
+            if let Some(compiled) = self.resource(index, resource_name, resource) {
+                resources.push(compiled);
+            }
+        }
+        resources
+    }
+
+    fn resource(&mut self, index: usize, key: &str, declared: &declaration::Resource) -> Option<Resource> {
+        let at = |rest: &[&'static str]| -> Vec<String> {
+            let mut path = vec!["resources".to_owned(), key.to_owned()];
+            path.extend(rest.iter().map(|s| (*s).to_owned()));
+            path
+        };
+        let Some(schema) = self.loaded.schemas.get(&declared.schema) else {
+            // The loader has told why the file cannot be read.
+            return None;
+        };
+        let namespace = match self.declared.namespaces.get(&declared.namespace) {
+            Some(namespace) => namespace.path.clone(),
+            None => {
+                let names: Vec<String> = self.declared.namespaces.keys().cloned().collect();
+                let hint = nearest(&declared.namespace, names.iter().map(String::as_str));
+                let path = at(&["namespace"]);
+                self.problem(&refs(&path), format!("unknown namespace `{}`", declared.namespace), hint);
+                return None;
+            }
+        };
+        self.compile_schema(&declared.schema, "", schema);
+        let base = declared.base.clone().unwrap_or_else(|| key.to_owned());
+        let kind = declared.kind.clone().unwrap_or_else(|| key.to_owned());
+        let family_table = tables::family_table(declared.family);
+        let own_table = format!("x_{}", ident(&kind));
+        let mut resource = Resource {
+            index,
+            name: key.to_owned(),
+            family: declared.family,
+            kind: name(&kind),
+            wire: declared.wire.clone().unwrap_or(kind),
+            path: format!("/{namespace}/{base}"),
+            namespace,
+            base,
+            title: schema.get("title").and_then(Value::as_str).unwrap_or(key).to_owned(),
+            table: match declared.family {
+                Family::Plain => name(&own_table),
+                _ => name(family_table.unwrap_or("")),
+            },
+            extension: None,
+            key: name("id"),
+            key_is_text: false,
+            properties: Vec::new(),
+            columns: tables::family_columns(declared.family).into_iter().map(name).collect(),
+            column_index: HashMap::new(),
+            relations: Vec::new(),
+            links: Vec::new(),
+            sort: IndexMap::new(),
+            search: IndexMap::new(),
+            capabilities: HashMap::new(),
+            codes: HashMap::new(),
+            code_status: HashMap::new(),
+            schema: Value::Null,
+            declared: declared.clone(),
+        };
+        resource.column_index = resource.columns.iter().enumerate().map(|(i, c)| (c.to_string(), i)).collect();
+        if declared.family == Family::Plain {
+            self.plain_key(&mut resource, schema);
+        }
+        let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+        for (property_name, doc) in &properties {
+            let pointer = format!("/properties/{}", escape(property_name));
+            let property = self.property(&mut resource, property_name, doc, &pointer, true);
+            resource.properties.push(property);
+        }
+        if resource.columns.iter().any(|c| c.starts_with(&format!("{own_table}."))) {
+            resource.extension = Some(name(&own_table));
+        }
+        resource.schema = shown_schema(schema, &resource);
+        self.names(&mut resource);
+        Some(resource)
+    }
+
+    /// Capabilities, sort keys, searched columns and codes of a resource.
+    fn names(&mut self, resource: &mut Resource) {
+        let declared = resource.declared.clone();
+        let owner = resource.name.clone();
+        if let Some(map) = &declared.capabilities {
+            match self.declared.capabilities.get(map) {
+                Some(acts) => resource.capabilities = acts.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
+                None => {
+                    let names: Vec<String> = self.declared.capabilities.keys().cloned().collect();
+                    let hint = nearest(map, names.iter().map(String::as_str));
+                    let path = ["resources", &owner, "capabilities"];
+                    self.problem(&path, format!("unknown capability map `{map}`"), hint);
+                }
+            }
+        }
+        for (value, target) in &declared.sort {
+            let sort = match target.as_str() {
+                "@include" => Sort::Include,
+                "@slugs" => Sort::Slugs,
+                "@relevance" => Sort::Relevance,
+                column => match self.column(resource, &["resources", &owner, "sort", value], column) {
+                    Some(column) => Sort::Column(column),
+                    None => continue,
+                },
+            };
+            resource.sort.insert(value.clone(), sort);
+        }
+        for (value, column) in &declared.search {
+            if let Some(column) = self.column(resource, &["resources", &owner, "search", value], column) {
+                resource.search.insert(value.clone(), column);
+            }
+        }
+        for (from, to) in &declared.codes {
+            let path = ["resources", &owner, "codes", from];
+            if let (Some(from), Some(to)) = (self.code(&path, from), self.code(&path, to)) {
+                resource.codes.insert(from, to);
+            }
+        }
+        for (code, status) in &declared.code_status {
+            if let Some(code) = self.code(&["resources", &owner, "code_status", code], code) {
+                resource.code_status.insert(code, *status);
+            }
+        }
+    }
+
+    fn code(&mut self, path: &[&str], code: &str) -> Option<Code> {
+        let found = Code::parse(code);
+        if found.is_none() {
+            let hint = nearest(code, Code::ALL.iter().map(|c| c.as_str()));
+            self.problem(path, format!("no error has the code `{code}`"), hint);
+        }
+        found
+    }
+
+    fn column(&mut self, resource: &Resource, path: &[&str], column: &str) -> Option<crate::storage::plan::Name> {
+        let found = resource.plan_column(column);
+        if found.is_none() {
+            let hint = nearest(column, resource.column_index.keys().map(String::as_str));
+            self.problem(path, format!("`{}` has no column `{column}`", resource.name), hint);
+        }
+        found
+    }
+
+    /// Compiles a schema to find its problems; the compiled form is dropped.
+    fn compile_schema(&mut self, file: &str, pointer: &str, schema: &Value) {
+        if let Err(problems) = Schema::compile(schema, self.dialect) {
+            for problem in problems {
+                let place = format!("{pointer}{}", problem.pointer);
+                let problem = self.loaded.schema_problem(file, &place, problem.message, problem.hint);
+                self.problems.push(problem);
+            }
+        }
+    }
+
+    fn plain_key(&mut self, resource: &mut Resource, schema: &Value) {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let key = properties.into_iter().flatten().find(|(_, doc)| doc.get("x-key") == Some(&json!(true)));
+        if let Some((key, doc)) = key {
+            resource.key = name(key);
+            resource.key_is_text = kind_of(doc) == Kind::Text;
+        }
+        resource.columns = vec![resource.key.clone(), name("version")];
+        resource.column_index = HashMap::from([(resource.key.to_string(), 0), ("version".to_owned(), 1)]);
+    }
+
+    fn property(
+        &mut self,
+        resource: &mut Resource,
+        property_name: &str,
+        doc: &Value,
+        pointer: &str,
+        top: bool,
+    ) -> Property {
+        let word = |w: &str| doc.get(w).and_then(Value::as_str);
+        let kind = kind_of(doc);
+        let column = word("x-column").map(str::to_owned);
+        let read = word("x-read").map(str::to_owned);
+        let write = word("x-write").map(str::to_owned);
+        let children = doc.get("properties").and_then(Value::as_object);
+        let composed = children.is_some_and(|c| c.values().any(has_source));
+        let owns_columns = tables::family_table(resource.family).is_some() || resource.family == Family::Plain;
+        let mut column_name = column.clone();
+        let source = if let Some(read) = read {
+            let index = column.as_deref().and_then(|c| self.place(resource, c, pointer));
+            match self.schema_name(resource, pointer, "x-read", &read, &self.vocabulary.reads.clone()) {
+                Some(behaviour) => Source::Read(Behaviour(behaviour), index),
+                None => Source::Nothing,
+            }
+        } else if doc.get("x-meta") == Some(&json!(true)) {
+            Source::Meta
+        } else if doc.get("x-relation").is_some() && kind == Kind::Json {
+            // The relation itself is resolved when all resources are known.
+            Source::Nothing
+        } else if doc.get("x-extra") == Some(&json!(true)) || !owns_columns {
+            Source::Extra
+        } else if doc.get("x-nothing") == Some(&json!(true)) {
+            Source::Nothing
+        } else if let Some(column) = &column {
+            self.place(resource, column, pointer).map_or(Source::Nothing, Source::Column)
+        } else if composed {
+            let children = children.cloned().unwrap_or_default();
+            let list = children.iter().map(|(child, doc)| {
+                let pointer = format!("{pointer}/properties/{}", escape(child));
+                self.property(resource, child, doc, &pointer, false)
+            });
+            Source::Object(list.collect())
+        } else if top {
+            column_name = Some(property_name.to_owned());
+            self.place(resource, property_name, pointer).map_or(Source::Nothing, Source::Column)
+        } else {
+            Source::Nothing
+        };
+        let write = write.and_then(|write| {
+            self.schema_name(resource, pointer, "x-write", &write, &self.vocabulary.writes.clone()).map(Behaviour)
+        });
+        Property {
+            name: property_name.to_owned(),
+            contexts: contexts_of(doc),
+            readonly: doc.get("readonly") == Some(&json!(true)),
+            source,
+            kind,
+            nullable: types_of(doc).contains(&"null"),
+            column: column_name.and_then(|c| resource.plan_column(&c)),
+            write,
+            aliases: aliases_of(doc),
+        }
+    }
+
+    /// Position of a column, made on the spot when the kind may declare its own.
+    fn place(&mut self, resource: &mut Resource, column: &str, pointer: &str) -> Option<usize> {
+        if let Some(index) = resource.column(column) {
+            return Some(index);
+        }
+        if !is_ident(column) {
+            let file = resource.declared.schema.clone();
+            let message = format!("`{column}` cannot be the name of a column");
+            let hint = "letters, digits and _ only; rename the property or give x-column";
+            self.problems.push(self.loaded.schema_problem(&file, pointer, message, Some(hint.into())));
+            return None;
+        }
+        let full = if resource.family == Family::Plain {
+            name(column)
+        } else {
+            name(&format!("x_{}.{column}", ident(&resource.kind)))
+        };
+        resource.columns.push(full);
+        let index = resource.columns.len() - 1;
+        resource.column_index.insert(column.to_owned(), index);
+        Some(index)
+    }
+
+    fn schema_name(
+        &mut self,
+        resource: &Resource,
+        pointer: &str,
+        word: &str,
+        wanted: &str,
+        names: &[&'static str],
+    ) -> Option<usize> {
+        let found = names.iter().position(|n| *n == wanted);
+        if found.is_none() {
+            let hint = nearest(wanted, names.iter().copied());
+            let place = format!("{pointer}/{word}");
+            let message = format!("unknown behaviour `{wanted}`");
+            let problem = self.loaded.schema_problem(&resource.declared.schema, &place, message, hint);
+            self.problems.push(problem);
+        }
+        found
+    }
+
+    // -------------------------------------------------------------------------------------------- relations
+
+    fn relations(&mut self, resources: &mut [Resource]) {
+        let places: HashMap<String, usize> = resources.iter().map(|r| (r.name.clone(), r.index)).collect();
+        for resource in resources.iter_mut() {
+            let file = resource.declared.schema.clone();
+            let docs = self.loaded.schemas.get(&file).and_then(|s| s.get("properties")).and_then(Value::as_object);
+            for (property, doc) in docs.cloned().unwrap_or_default() {
+                let Some(relation) = doc.get("x-relation") else { continue };
+                let pointer = format!("/properties/{}/x-relation", escape(&property));
+                let to = relation.get("to").and_then(Value::as_str).unwrap_or_default();
+                let Some(target) = places.get(to).copied() else {
+                    let hint = nearest(to, places.keys().map(String::as_str));
+                    let message = format!("the relation leads to `{to}`, which is no resource");
+                    self.problems.push(self.loaded.schema_problem(&file, &pointer, message, hint));
+                    continue;
+                };
+                self.relation(resource, &property, &doc, relation, target);
+            }
+        }
+    }
+
+    fn relation(&mut self, resource: &mut Resource, property: &str, doc: &Value, relation: &Value, to: usize) {
+        let many = kind_of(doc) == Kind::Json;
+        let declared = relation.get("rel").and_then(Value::as_str);
+        let rel = declared.map_or_else(|| format!("{}.{property}", resource.kind), str::to_owned);
+        let flag = |word: &str, default: bool| relation.get(word).and_then(Value::as_bool).unwrap_or(default);
+        let on_delete = match relation.get("on_delete").and_then(Value::as_str).unwrap_or("clear") {
+            "clear" => OnDelete::Clear,
+            "refuse" => OnDelete::Refuse,
+            "cascade" => OnDelete::Cascade,
+            "reassign" => OnDelete::Reassign,
+            other => {
+                let pointer = format!("/properties/{}/x-relation/on_delete", escape(property));
+                let message = format!("unknown word `{other}`");
+                let hint = "clear, refuse, cascade or reassign";
+                let file = resource.declared.schema.clone();
+                self.problems.push(self.loaded.schema_problem(&file, &pointer, message, Some(hint.into())));
+                OnDelete::Clear
+            }
+        };
+        let position = resource.relations.len();
+        resource.relations.push(Relation {
+            rel: name(&rel),
+            property: property.to_owned(),
+            to,
+            many,
+            check: flag("check", true),
+            embeddable: flag("embeddable", false),
+            on_delete,
+        });
+        if many && let Some(p) = resource.properties.iter_mut().find(|p| p.name == property) {
+            p.source = Source::Relation(position);
+        }
+    }
+
+    // -------------------------------------------------------------------------------------------- links
+
+    fn links(&mut self, resources: &mut [Resource]) {
+        let places: HashMap<String, usize> = resources.iter().map(|r| (r.name.clone(), r.index)).collect();
+        for resource in resources.iter_mut() {
+            let declared = resource.declared.links.clone();
+            for (i, link) in declared.iter().enumerate() {
+                let i = i.to_string();
+                let owner = resource.name.clone();
+                let path = ["resources", owner.as_str(), "links", i.as_str()];
+                if let Some(link) = self.link(resource, link, &places, &path) {
+                    resource.links.push(link);
+                }
+            }
+            if declared.is_empty() && resource.stores_rows() {
+                resource.links.extend(usual_links());
+            }
+            let embeddable = resource.relations.iter().filter(|r| r.embeddable).cloned().collect::<Vec<_>>();
+            for relation in embeddable {
+                if !declared.iter().any(|l| l.rel == relation.property) {
+                    resource.links.extend(relation_link(resource, &relation));
+                }
+            }
+        }
+    }
+
+    fn link(
+        &mut self,
+        resource: &Resource,
+        link: &declaration::Link,
+        places: &HashMap<String, usize>,
+        path: &[&str],
+    ) -> Option<Link> {
+        let target = match (&link.to, &link.href) {
+            (Some(to), None) => {
+                let Some(to) = places.get(to).copied() else {
+                    let hint = nearest(to, places.keys().map(String::as_str));
+                    self.problem(&extend(path, "to"), format!("the link leads to `{to}`, which is no resource"), hint);
+                    return None;
+                };
+                match &link.key {
+                    Some(key) => {
+                        self.column(resource, &extend(path, "key"), key)?;
+                        Target::Item { resource: to, column: resource.column(key)? }
+                    }
+                    None => {
+                        let mut query = Vec::new();
+                        for (arg, column) in &link.query {
+                            let value = match column.strip_prefix('=') {
+                                Some(literal) => QueryValue::Literal(literal.to_owned()),
+                                None => {
+                                    self.column(resource, &extend(path, "query"), column)?;
+                                    QueryValue::Column(resource.column(column)?)
+                                }
+                            };
+                            query.push((arg.clone(), value));
+                        }
+                        Target::Collection { resource: to, query }
+                    }
+                }
+            }
+            (None, Some(href)) => Target::Template(self.template(resource, href, path)?),
+            _ => {
+                self.problem(path, "a link has either `to` or `href`", None);
+                return None;
+            }
+        };
+        let when_column = match &link.when.set {
+            Some(column) => {
+                self.column(resource, &extend(path, "when"), column)?;
+                resource.column(column)
+            }
+            None => None,
+        };
+        Some(Link {
+            rel: link.rel.clone(),
+            absolute: link.href.as_deref().is_some_and(|h| h.contains("://")),
+            target,
+            embeddable: link.embeddable,
+            attrs: link.attrs.clone(),
+            when: link.when.clone(),
+            when_column,
+        })
+    }
+
+    fn template(&mut self, resource: &Resource, href: &str, path: &[&str]) -> Option<Vec<HrefPiece>> {
+        let mut pieces = Vec::new();
+        let mut rest = href;
+        while let Some(open) = rest.find('{') {
+            let close = rest[open..].find('}').map(|c| c + open)?;
+            pieces.push(HrefPiece::Literal(rest[..open].to_owned()));
+            let place = &rest[open + 1..close];
+            pieces.push(match place {
+                "self" => HrefPiece::SelfPath,
+                "collection" => HrefPiece::CollectionPath,
+                "wire" => HrefPiece::Wire,
+                // A URI template for clients, as in curies.
+                "rel" => HrefPiece::Literal("{rel}".into()),
+                "@revision_id" => HrefPiece::RevisionId,
+                column => {
+                    self.column(resource, &extend(path, "href"), column)?;
+                    HrefPiece::Column(resource.column(column)?)
+                }
+            });
+            rest = &rest[close + 1..];
+        }
+        pieces.push(HrefPiece::Literal(rest.to_owned()));
+        Some(pieces)
+    }
+
+    // -------------------------------------------------------------------------------------------- layout
+
+    fn layout(&mut self, resources: &[Resource]) -> Layout {
+        let mut layout = Layout { tables: tables::shared(), relations: Vec::new(), counts: tables::counts() };
+        let mut made = HashSet::new();
+        for resource in resources {
+            if let Some(table) = self.own_table(resource)
+                && made.insert(table.name.clone())
+            {
+                layout.tables.push(table);
+            }
+            for relation in resource.relations.iter().filter(|r| r.many) {
+                let target = &resources[relation.to];
+                let content = resource.family == Family::Content;
+                let def = RelationDef {
+                    name: relation.rel.clone(),
+                    src: resource.table.clone(),
+                    dst: target.table.clone(),
+                    status: content.then(|| name("status")),
+                    sort: content.then(|| name("date_local")),
+                    counted: (content && target.family == Family::Term).then(tables::term_count),
+                };
+                if !layout.relations.iter().any(|r| r.name == def.name) {
+                    layout.relations.push(def);
+                }
+            }
+        }
+        layout
+    }
+
+    fn own_table(&mut self, resource: &Resource) -> Option<crate::storage::plan::TableDef> {
+        let plain = resource.family == Family::Plain;
+        let table = if plain { resource.table.clone() } else { resource.extension.clone()? };
+        let prefix = format!("{table}.");
+        let docs = self.loaded.schemas.get(&resource.declared.schema)?.get("properties")?.as_object()?;
+        let filtered = filtered_columns(resource);
+        let mut columns = Vec::new();
+        for full in &resource.columns {
+            let short = if plain {
+                if **full == *resource.key || &**full == "version" {
+                    continue;
+                }
+                full.to_string()
+            } else {
+                match full.strip_prefix(&prefix) {
+                    Some(short) => short.to_owned(),
+                    None => continue,
+                }
+            };
+            let doc = docs
+                .iter()
+                .find(|(p, d)| d.get("x-column").and_then(Value::as_str).unwrap_or(p) == short)
+                .map(|(_, d)| d);
+            let flag = |word: &str| doc.is_some_and(|d| d.get(word) == Some(&json!(true)));
+            columns.push(DeclaredColumn {
+                kind: doc.map_or(Kind::Text, kind_of),
+                indexed: flag("x-index") || filtered.contains(&short),
+                unique: flag("x-unique"),
+                was: doc.and_then(|d| d.get("x-was")).and_then(Value::as_str).map(str::to_owned),
+                name: short,
+            });
+        }
+        let extends = (!plain).then_some(&*resource.table);
+        Some(tables::declared(&table, &resource.key, resource.key_is_text, extends, &columns))
+    }
+
+    // -------------------------------------------------------------------------------------------- routes
+
+    fn routes(&mut self, resources: &[Resource]) -> Vec<Route> {
+        let mut routes: Vec<Route> = Vec::new();
+        let declared = self.declared;
+        for (i, route) in declared.routes.iter().enumerate() {
+            let i = i.to_string();
+            let namespace = match &route.namespace {
+                None => String::new(),
+                Some(wanted) => match declared.namespaces.get(wanted) {
+                    Some(namespace) => namespace.path.clone(),
+                    None => {
+                        let hint = nearest(wanted, declared.namespaces.keys().map(String::as_str));
+                        let message = format!("unknown namespace `{wanted}`");
+                        self.problem(&["routes", &i, "namespace"], message, hint);
+                        continue;
+                    }
+                },
+            };
+            let resource = route.resource.as_ref().and_then(|wanted| resources.iter().find(|r| r.name == *wanted));
+            let path = ["routes".to_owned(), i];
+            routes.extend(self.route(route, &namespace, "", resource, resources, &path));
+        }
+        for resource in resources {
+            for family in &resource.declared.routes {
+                let Some(list) = declared.families.get(family) else {
+                    let hint = nearest(family, declared.families.keys().map(String::as_str));
+                    let message = format!("unknown family of routes `{family}`");
+                    self.problem(&["resources", &resource.name, "routes"], message, hint);
+                    continue;
+                };
+                for (i, route) in list.iter().enumerate() {
+                    let path = ["families".to_owned(), family.clone(), i.to_string()];
+                    let (namespace, base) = (&resource.namespace, &resource.base);
+                    routes.extend(self.route(route, namespace, base, Some(resource), resources, &path));
+                }
+            }
+        }
+        self.duplicates(&routes);
+        routes
+    }
+
+    fn duplicates(&mut self, routes: &[Route]) {
+        let mut seen = HashMap::new();
+        for route in routes {
+            for endpoint in &route.endpoints {
+                for method in &endpoint.methods {
+                    let owner = route.resource.map(|r| self.declared.resources.get_index(r).map(|(k, _)| k.clone()));
+                    let owner = owner.flatten();
+                    if seen.insert((route.pattern.to_lowercase(), *method), owner.clone()).is_some() {
+                        let message = format!("{} {} is declared twice", method.as_str(), route.pattern);
+                        match owner {
+                            Some(owner) => self.problem(&["resources", &owner, "routes"], message, None),
+                            None => self.problem(&["routes"], message, None),
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn route(
+        &mut self,
+        route: &declaration::Route,
+        namespace: &str,
+        base: &str,
+        resource: Option<&Resource>,
+        resources: &[Resource],
+        path: &[String],
+    ) -> Option<Route> {
+        let shown = match &route.resource {
+            None => resource,
+            Some(wanted) => match resources.iter().find(|r| r.name == *wanted) {
+                Some(shown) => Some(shown),
+                None => {
+                    let hint = nearest(wanted, resources.iter().map(|r| r.name.as_str()));
+                    let mut at = refs(path);
+                    at.push("resource");
+                    self.problem(&at, format!("unknown resource `{wanted}`"), hint);
+                    return None;
+                }
+            },
+        };
+        let below = route.path.replace("{base}", base);
+        let separator = if below.starts_with('/') || below.is_empty() { "" } else { "/" };
+        let pattern = if namespace.is_empty() { below } else { format!("/{namespace}{separator}{below}") };
+        let mut at = refs(path);
+        let (matcher, captures) = match compile_pattern(&pattern) {
+            Ok(compiled) => compiled,
+            Err(message) => {
+                at.push("path");
+                self.problem(&at, format!("the path is no regular expression: {message}"), None);
+                return None;
+            }
+        };
+        let mut endpoints = Vec::new();
+        for (i, endpoint) in route.endpoints.iter().enumerate() {
+            let mut at: Vec<String> = path.to_vec();
+            at.extend(["endpoints".to_owned(), i.to_string()]);
+            endpoints.extend(self.endpoint(endpoint, resource, &captures, &at));
+        }
+        Some(Route {
+            pattern,
+            matcher,
+            captures,
+            namespace: namespace.to_owned(),
+            resource: shown.map(|r| r.index),
+            owner: resource.map(|r| r.index),
+            no_schema: route.no_schema,
+            schema: shown.zip(resource).filter(|(s, o)| s.index != o.index).map(|(s, o)| self.schema_below(s, o)),
+            endpoints,
+        })
+    }
+
+    /// The schema of what hangs below another resource's items: properties marked `x-of-parent` are the owner's.
+    fn schema_below(&self, shown: &Resource, owner: &Resource) -> Value {
+        let mut schema = shown.schema.clone();
+        schema["title"] = json!(format!("{}-revision", owner.wire));
+        let declared = self.loaded.schemas.get(&shown.declared.schema).and_then(|s| s.get("properties"));
+        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.retain(|name, doc| {
+                let borrowed =
+                    declared.and_then(|d| d.get(name)).and_then(|d| d.get("x-of-parent")) == Some(&json!(true));
+                match owner.schema["properties"].get(name) {
+                    Some(own) if borrowed => {
+                        *doc = own.clone();
+                        true
+                    }
+                    found => !borrowed || found.is_some(),
+                }
+            });
+        }
+        schema
+    }
+
+    fn endpoint(
+        &mut self,
+        endpoint: &declaration::Endpoint,
+        resource: Option<&Resource>,
+        captures: &[String],
+        path: &[String],
+    ) -> Option<Endpoint> {
+        let at = refs(path);
+        let mut methods = Vec::new();
+        for method in &endpoint.methods {
+            match Method::parse(method) {
+                Some(method) => methods.push(method),
+                None => {
+                    self.problem(&extend(&at, "methods"), format!("unknown method `{method}`"), None);
+                }
+            }
+        }
+        let handlers = self.vocabulary.handlers.clone();
+        let handler = self.known(&extend(&at, "handler"), "handler", &endpoint.handler, &handlers);
+        let (guard_name, guard_param) = match endpoint.access.split_once(':') {
+            Some((guard, param)) => (guard, param),
+            None => (endpoint.access.as_str(), ""),
+        };
+        let guards = self.vocabulary.guards.clone();
+        let guard = self.known(&extend(&at, "access"), "guard", guard_name, &guards);
+        let docs = self.arg_docs(endpoint, resource, captures, &at);
+        let mut args = ArgSet::default();
+        for (arg, (doc, place)) in docs {
+            args.args.extend(self.arg(&arg, doc, resource, &place));
+        }
+        Some(Endpoint {
+            methods,
+            handler: Behaviour(handler?),
+            guard: Behaviour(guard?),
+            guard_param: guard_param.to_owned(),
+            args,
+            batch: endpoint.batch,
+        })
+    }
+
+    /// The argument documents of an endpoint in order: groups, its own, the resource's adjustments.
+    fn arg_docs(
+        &mut self,
+        endpoint: &declaration::Endpoint,
+        resource: Option<&Resource>,
+        captures: &[String],
+        at: &[&str],
+    ) -> IndexMap<String, (SchemaDoc, Place)> {
+        let mut docs: IndexMap<String, (SchemaDoc, Place)> = IndexMap::new();
+        for group in &endpoint.args {
+            match group.as_str() {
+                "@create" | "@update" => {
+                    if let Some(resource) = resource {
+                        self.derived(resource, group == "@create", &mut docs);
+                    }
+                }
+                "@key" => {
+                    for capture in captures {
+                        let place = Place::Config(at.iter().map(|s| (*s).to_owned()).collect());
+                        docs.entry(capture.clone()).or_insert_with(|| (key_doc(capture, resource), place));
+                    }
+                }
+                group => match self.declared.args.get(group) {
+                    Some(args) => {
+                        for (arg, doc) in args {
+                            let place = Place::Config(vec!["args".into(), group.into(), arg.clone()]);
+                            merge_arg(&mut docs, arg, doc, place);
+                        }
+                    }
+                    None => {
+                        let names: Vec<&str> = self.declared.args.keys().map(String::as_str).collect();
+                        let hint = nearest(group, names.into_iter().chain(["@create", "@update", "@key"]));
+                        self.problem(&extend(at, "args"), format!("unknown group of arguments `{group}`"), hint);
+                    }
+                },
+            }
+        }
+        let own = endpoint.with.iter().map(|(arg, change)| {
+            let mut place: Vec<String> = at.iter().map(|s| (*s).to_owned()).collect();
+            place.extend(["with".to_owned(), arg.clone()]);
+            (arg, change, place)
+        });
+        let adjusted = endpoint.name.as_ref().zip(resource).and_then(|(n, r)| {
+            r.declared.endpoints.get(n).map(|args| {
+                args.iter()
+                    .map(|(arg, change)| {
+                        let place =
+                            vec!["resources".into(), r.name.clone(), "endpoints".into(), n.clone(), arg.clone()];
+                        (arg, change, place)
+                    })
+                    .collect::<Vec<_>>()
+            })
+        });
+        for (arg, change, place) in own.chain(adjusted.into_iter().flatten()) {
+            match change {
+                Value::Bool(false) => {
+                    docs.shift_remove(arg);
+                }
+                Value::Object(doc) => merge_arg(&mut docs, arg, doc, Place::Config(place)),
+                _ => {
+                    let path: Vec<&str> = place.iter().map(String::as_str).collect();
+                    self.problem(&path, "an argument is a table, or false to remove it", None);
+                }
+            }
+        }
+        docs
+    }
+
+    /// Create and update arguments from the schema's properties.
+    fn derived(&self, resource: &Resource, create: bool, docs: &mut IndexMap<String, (SchemaDoc, Place)>) {
+        let Some(schema) = self.loaded.schemas.get(&resource.declared.schema) else { return };
+        for (property, doc) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let Some(doc) = doc.as_object() else { continue };
+            if doc.get("readonly") == Some(&json!(true)) || doc.get("x-args") == Some(&json!(false)) {
+                continue;
+            }
+            let mut arg: SchemaDoc = doc
+                .iter()
+                .filter(|(k, _)| !matches!(k.as_str(), "context" | "readonly" | "arg_options"))
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect();
+            if doc.get("x-meta") == Some(&json!(true)) {
+                arg.insert("properties".into(), meta_properties(resource));
+            }
+            let extra = [doc.get("arg_options"), doc.get("x-args"), doc.get("x-create").filter(|_| create)];
+            for (key, value) in extra.into_iter().flatten().filter_map(Value::as_object).flatten() {
+                arg.insert(key.clone(), value.clone());
+            }
+            if !create {
+                arg.shift_remove("default");
+                arg.shift_remove("x-default-null");
+                arg.shift_remove("required");
+            }
+            let place = Place::Schema(resource.declared.schema.clone(), format!("/properties/{}", escape(property)));
+            match docs.get_mut(property) {
+                // A path capture of the same name stays what it is.
+                Some(_) => {}
+                None => {
+                    docs.insert(property.clone(), (arg, place));
+                }
+            }
+        }
+    }
+
+    fn arg(&mut self, arg: &str, mut doc: SchemaDoc, resource: Option<&Resource>, place: &Place) -> Option<Arg> {
+        let required = doc.shift_remove("required").and_then(|r| r.as_bool()).unwrap_or(false);
+        let default = doc.get("default").cloned();
+        let role = match doc.get("x-role").and_then(Value::as_str) {
+            None => None,
+            Some(wanted) => {
+                let found = ArgRole::parse(wanted);
+                if found.is_none() {
+                    let hint = nearest(wanted, ArgRole::ALL.iter().map(|(n, _)| *n));
+                    self.report(place, "x-role", format!("unknown role `{wanted}`"), hint);
+                }
+                found
+            }
+        };
+        let filter = doc.get("x-filter").cloned().and_then(|f| self.filter(&f, resource, place));
+        let aliases = aliases_of(&Value::Object(doc.clone()));
+        let also = strings(doc.get("x-names"));
+        let accepts = strings(doc.get("x-accepts"));
+        if role == Some(ArgRole::Orderby)
+            && let Some(resource) = resource
+        {
+            self.check_orderby(&doc, resource, place);
+        }
+        let source = Value::Object(doc);
+        let schema = match Schema::compile(&source, self.dialect) {
+            Ok(schema) => schema,
+            Err(problems) => {
+                for problem in problems {
+                    self.report(place, &problem.pointer, problem.message, problem.hint);
+                }
+                return None;
+            }
+        };
+        let mut shown = match without_x_words(&source) {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        };
+        if source.get("x-default-null") == Some(&json!(true)) {
+            shown.insert("default".into(), Value::Null);
+        }
+        shown.entry("description").or_insert_with(|| json!(""));
+        shown.insert("required".into(), json!(required));
+        // A default that does not fit its own type stays as declared.
+        let default = default.map(|declared| {
+            let coerced = schema.accept(arg, declared.clone()).unwrap_or(declared);
+            spell(coerced, &aliases, Spelling::ToStored)
+        });
+        Some(Arg {
+            name: arg.to_owned(),
+            also,
+            schema,
+            required,
+            default,
+            role,
+            filter,
+            aliases,
+            accepts,
+            sentence_only: source.get("x-meta") == Some(&json!(true)),
+            shown: Value::Object(shown),
+        })
+    }
+
+    fn check_orderby(&mut self, doc: &SchemaDoc, resource: &Resource, place: &Place) {
+        for value in doc.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+            if resource.stores_rows() && !resource.sort.contains_key(value) {
+                let hint = format!("add `{value} = \"a column\"` to [resources.{}.sort]", resource.name);
+                self.report(place, "enum", format!("orderby offers `{value}`, which has no sort key"), Some(hint));
+            }
+        }
+    }
+
+    fn filter(&mut self, filter: &Value, resource: Option<&Resource>, place: &Place) -> Option<Filter> {
+        if let Some(query) = filter.get("query").and_then(Value::as_str) {
+            let names = self.vocabulary.queries.clone();
+            let found = names.iter().position(|n| *n == query);
+            if found.is_none() {
+                let hint = nearest(query, names.iter().copied());
+                self.report(place, "x-filter", format!("unknown query behaviour `{query}`"), hint);
+            }
+            let params = filter.as_object().cloned().unwrap_or_default();
+            return Some(Filter::Query { behaviour: Behaviour(found?), params });
+        }
+        let resource = resource?;
+        let column = filter.get("column").and_then(Value::as_str).unwrap_or_default();
+        let op = filter.get("op").and_then(Value::as_str).unwrap_or("eq");
+        let Some(plan_column) = resource.plan_column(column) else {
+            let hint = nearest(column, resource.column_index.keys().map(String::as_str));
+            self.report(place, "x-filter", format!("`{}` has no column `{column}`", resource.name), hint);
+            return None;
+        };
+        let Some((_, op)) = FilterOp::ALL.iter().find(|(n, _)| *n == op) else {
+            let hint = nearest(op, FilterOp::ALL.iter().map(|(n, _)| *n));
+            self.report(place, "x-filter", format!("unknown operator `{op}`"), hint);
+            return None;
+        };
+        let first = filter.get("first") == Some(&json!(true));
+        Some(Filter::Column { column: plan_column, op: *op, first })
+    }
+
+    fn report(&mut self, place: &Place, below: &str, message: String, hint: Option<String>) {
+        let problem = match place {
+            Place::Config(path) => {
+                let mut path: Vec<&str> = path.iter().map(String::as_str).collect();
+                path.extend(below.split('/').filter(|s| !s.is_empty()));
+                self.loaded.problem(&path, message, hint)
+            }
+            Place::Schema(file, pointer) => {
+                let pointer = format!("{pointer}/{}", below.trim_start_matches('/'));
+                self.loaded.schema_problem(file, &pointer, message, hint)
+            }
+        };
+        self.problems.push(problem);
+    }
+}
+
+/// Where an argument's document was written.
+#[derive(Clone, Debug)]
+enum Place {
+    Config(Vec<String>),
+    Schema(String, String),
+}
+
+// ------------------------------------------------------------------------------------------------ pure parts
+
+/// A pattern as the router matches it, and the names of its captures.
+fn compile_pattern(pattern: &str) -> Result<(regex::bytes::Regex, Vec<String>), String> {
+    let matcher = regex::bytes::RegexBuilder::new(&format!("^(?:{pattern})$"))
+        .unicode(false)
+        .case_insensitive(true)
+        .build()
+        .map_err(|e| e.to_string().lines().last().unwrap_or("").trim().to_owned())?;
+    let captures = matcher.capture_names().flatten().map(str::to_owned).collect();
+    Ok((matcher, captures))
+}
+
+fn merge_arg(docs: &mut IndexMap<String, (SchemaDoc, Place)>, arg: &str, change: &SchemaDoc, place: Place) {
+    match docs.get_mut(arg) {
+        Some((doc, at)) => {
+            for (key, value) in change {
+                if value == &Value::Bool(false) && key != "default" && key != "required" {
+                    doc.shift_remove(key);
+                } else {
+                    doc.insert(key.clone(), value.clone());
+                }
+            }
+            *at = place;
+        }
+        None => {
+            docs.insert(arg.to_owned(), (change.clone(), place));
+        }
+    }
+}
+
+fn key_doc(capture: &str, resource: Option<&Resource>) -> SchemaDoc {
+    let text = resource.is_some_and(|r| r.key_is_text && capture == &*r.key);
+    let doc = json!({
+        "description": format!("The {capture} in the path."),
+        "type": if text { "string" } else { "integer" },
+    });
+    doc.as_object().cloned().unwrap_or_default()
+}
+
+/// The schema that OPTIONS shows.
+fn shown_schema(schema: &Value, resource: &Resource) -> Value {
+    let mut shown = match without_x_words(schema) {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    };
+    shown.entry("$schema").or_insert_with(|| json!("http://json-schema.org/draft-04/schema#"));
+    shown.entry("title").or_insert_with(|| json!(resource.wire));
+    shown.entry("type").or_insert_with(|| json!("object"));
+    if !resource.declared.schema_links.is_empty() {
+        shown.insert("links".into(), Value::Array(resource.declared.schema_links.clone()));
+    }
+    if let Some(properties) = shown.get_mut("properties").and_then(Value::as_object_mut) {
+        for (name, doc) in properties.iter_mut() {
+            if let Some(doc) = doc.as_object_mut() {
+                doc.shift_remove("arg_options");
+                // TOML cannot say null, and meta keys are declared beside the schema.
+                let declared = schema.get("properties").and_then(|p| p.get(name));
+                if declared.and_then(|d| d.get("x-meta")) == Some(&json!(true)) {
+                    doc.insert("properties".into(), meta_properties(resource));
+                }
+                if declared.and_then(|d| d.get("x-default-null")) == Some(&json!(true)) {
+                    doc.insert("default".into(), Value::Null);
+                }
+            }
+        }
+    }
+    Value::Object(shown)
+}
+
+/// Registered meta as the properties of the `meta` object.
+fn meta_properties(resource: &Resource) -> Value {
+    let doc = |meta: &declaration::Meta| {
+        let one = without_x_words(&Value::Object(meta.schema.clone()));
+        if meta.single { one } else { json!({"type": "array", "items": one}) }
+    };
+    Value::Object(resource.declared.meta.iter().map(|(key, meta)| (key.clone(), doc(meta))).collect())
+}
+
+/// Links of the schema name the REST base as `{base}`.
+fn schema_links(resources: &mut [Resource], rest_url: &str) {
+    for resource in resources {
+        for link in resource.schema.get_mut("links").and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(href) = link.get("href").and_then(Value::as_str).map(|h| h.replace("{base}", rest_url)) {
+                link["href"] = Value::String(href);
+            }
+        }
+    }
+}
+
+/// What every item links to unless the declarations say otherwise.
+fn usual_links() -> [Link; 2] {
+    let link = |rel: &str, piece: HrefPiece| Link {
+        rel: rel.to_owned(),
+        target: Target::Template(vec![piece]),
+        embeddable: false,
+        attrs: Map::new(),
+        when: declaration::When::default(),
+        when_column: None,
+        absolute: false,
+    };
+    [link("self", HrefPiece::SelfPath), link("collection", HrefPiece::CollectionPath)]
+}
+
+fn relation_link(resource: &Resource, relation: &Relation) -> Option<Link> {
+    let target = if relation.many {
+        Target::Collection {
+            resource: relation.to,
+            query: vec![("include".into(), QueryValue::Literal(format!("@{}", relation.property)))],
+        }
+    } else {
+        Target::Item { resource: relation.to, column: resource.column(&relation.property)? }
+    };
+    Some(Link {
+        rel: relation.property.clone(),
+        absolute: false,
+        when_column: if relation.many { None } else { resource.column(&relation.property) },
+        target,
+        embeddable: true,
+        attrs: Map::new(),
+        when: declaration::When::default(),
+    })
+}
+
+/// Columns that an argument of the resource filters or sorts by.
+fn filtered_columns(resource: &Resource) -> HashSet<String> {
+    let mut columns: HashSet<String> =
+        resource.declared.sort.values().filter(|c| !c.starts_with('@')).cloned().collect();
+    for args in resource.declared.endpoints.values() {
+        for doc in args.values() {
+            let column = doc.get("x-filter").and_then(|f| f.get("column")).and_then(Value::as_str);
+            columns.extend(column.map(str::to_owned));
+        }
+    }
+    columns.extend(resource.declared.owner.clone());
+    columns
+}
+
+fn has_source(doc: &Value) -> bool {
+    ["x-column", "x-read", "x-extra", "x-meta", "x-relation", "x-nothing"].iter().any(|w| doc.get(w).is_some())
+        || doc.get("properties").and_then(Value::as_object).is_some_and(|c| c.values().any(has_source))
+}
+
+fn types_of(doc: &Value) -> Vec<&str> {
+    match doc.get("type") {
+        Some(Value::String(one)) => vec![one.as_str()],
+        Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn kind_of(doc: &Value) -> Kind {
+    match types_of(doc).into_iter().find(|t| *t != "null") {
+        Some("integer") => Kind::Integer,
+        Some("number") => Kind::Number,
+        Some("boolean") => Kind::Boolean,
+        Some("array" | "object") => Kind::Json,
+        Some("string") if doc.get("format").is_some_and(|f| f == "date-time") => Kind::Time,
+        _ => Kind::Text,
+    }
+}
+
+fn contexts_of(doc: &Value) -> Context {
+    match doc.get("context").and_then(Value::as_array) {
+        None => Context::ALL,
+        Some(list) => {
+            Context(list.iter().filter_map(Value::as_str).filter_map(Context::parse).fold(0, |bits, c| bits | c.0))
+        }
+    }
+}
+
+fn aliases_of(doc: &Value) -> Vec<(String, String)> {
+    let map = doc.get("x-aliases").and_then(Value::as_object);
+    map.into_iter().flatten().filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect()
+}
+
+fn strings(value: Option<&Value>) -> Vec<String> {
+    value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn nearest<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
+    names
+        .map(|n| (strsim::jaro_winkler(wanted, n), n))
+        .filter(|(score, _)| *score > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, n)| format!("did you mean `{n}`?"))
+}
+
+fn refs(path: &[String]) -> Vec<&str> {
+    path.iter().map(String::as_str).collect()
+}
+
+fn extend<'p>(path: &[&'p str], last: &'p str) -> Vec<&'p str> {
+    let mut path = path.to_vec();
+    path.push(last);
+    path
+}
+
+fn escape(token: &str) -> String {
+    token.replace('~', "~0").replace('/', "~1")
+}
+
+fn ident(kind: &str) -> String {
+    kind.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
+}
+
+fn is_ident(column: &str) -> bool {
+    !column.is_empty()
+        && column.len() <= 60
+        && column.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !column.starts_with(|c: char| c.is_ascii_digit())
+}

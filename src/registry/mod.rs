@@ -1,0 +1,161 @@
+//! The frozen result of the declarations: what every request is served from.
+//!
+//! Built whole by [`link::link`] or not at all; nothing on the request path changes it. It holds no connection, no
+//! clock and no behaviour, only which one is named where: the tables of behaviours sit above it.
+
+pub mod args;
+pub mod link;
+pub mod resource;
+pub mod tables;
+
+use crate::config::declaration::{self, Declaration};
+use crate::model::Method;
+use crate::storage::plan::{Layout, Name};
+use args::ArgSet;
+use indexmap::IndexMap;
+use resource::Resource;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// A name's position in one of the tables of behaviours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Behaviour(pub usize);
+
+/// The names that declarations may use, in the order of the tables that implement them.
+#[derive(Clone, Debug, Default)]
+pub struct Vocabulary {
+    pub reads: Vec<&'static str>,
+    pub writes: Vec<&'static str>,
+    pub queries: Vec<&'static str>,
+    pub guards: Vec<&'static str>,
+    pub handlers: Vec<&'static str>,
+}
+
+/// The site's fixed facts.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// `site.prefix`.
+    pub prefix: String,
+    /// Path of the REST base, e.g. `/cms-json`.
+    pub rest_path: String,
+    /// The site's address without a final slash.
+    pub url: String,
+    /// The REST base's address without a final slash.
+    pub rest_url: String,
+    /// Shape of a record's address, compiled.
+    pub permalinks: crate::text::permalink::Permalink,
+}
+
+/// A role as declared.
+#[derive(Clone, Debug)]
+pub struct Role {
+    pub name: String,
+    pub capabilities: HashSet<Arc<str>>,
+}
+
+/// A route: where it is, what it answers.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// As shown to clients: `/cms/v2/posts/(?P<id>[\d]+)`.
+    pub pattern: String,
+    /// The pattern compiled: the whole path, ASCII classes, any case.
+    pub matcher: regex::bytes::Regex,
+    /// Names of the captures, in order.
+    pub captures: Vec<String>,
+    /// `cms/v2`, or empty.
+    pub namespace: String,
+    /// Whose schema it shows and whose documents it answers.
+    pub resource: Option<usize>,
+    /// The resource that took the route over; differs from `resource` for what hangs below its items.
+    pub owner: Option<usize>,
+    pub no_schema: bool,
+    /// The schema that OPTIONS shows, where it differs from the resource's.
+    pub schema: Option<Value>,
+    pub endpoints: Vec<Endpoint>,
+}
+
+/// One or more methods of a route that are answered alike.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    pub methods: Vec<Method>,
+    pub handler: Behaviour,
+    pub guard: Behaviour,
+    /// What stands behind the colon of `can:manage_options`.
+    pub guard_param: String,
+    pub args: ArgSet,
+    pub batch: bool,
+}
+
+/// See the module's description.
+#[derive(Debug)]
+pub struct Registry {
+    pub declaration: Declaration,
+    pub site: Site,
+    pub roles: IndexMap<String, Role>,
+    pub namespaces: Vec<String>,
+    pub resources: Vec<Resource>,
+    pub routes: Vec<Route>,
+    pub layout: Layout,
+    /// Changes whenever a declaration does; part of what caches are keyed by.
+    pub fingerprint: u64,
+}
+
+impl Registry {
+    /// The resource declared under this name.
+    pub fn resource(&self, name: &str) -> Option<&Resource> {
+        self.resources.iter().find(|r| r.name == name)
+    }
+
+    /// The resource whose records are of this neutral kind (or taxonomy).
+    pub fn resource_of_kind(&self, kind: &str) -> Option<&Resource> {
+        self.resources.iter().find(|r| &*r.kind == kind && r.stores_rows())
+    }
+
+    /// The resource whose kind is written this way on the wire.
+    pub fn resource_of_wire(&self, wire: &str) -> Option<&Resource> {
+        self.resources.iter().find(|r| r.wire == wire && r.stores_rows())
+    }
+
+    /// Resources of a family, in declaration order.
+    pub fn family(&self, family: declaration::Family) -> impl Iterator<Item = &Resource> {
+        self.resources.iter().filter(move |r| r.family == family)
+    }
+
+    /// A declared status.
+    pub fn status(&self, name: &str) -> Option<&declaration::Status> {
+        self.declaration.statuses.get(name)
+    }
+
+    /// The capabilities that a user with these roles has.
+    pub fn capabilities(&self, roles: &[Arc<str>]) -> HashSet<Arc<str>> {
+        let mut all = HashSet::new();
+        for role in roles {
+            if let Some(role) = self.roles.get(&**role) {
+                all.extend(role.capabilities.iter().cloned());
+            }
+        }
+        all
+    }
+
+    /// Address of a route below the REST base.
+    pub fn rest(&self, path: &str) -> String {
+        format!("{}{}", self.site.rest_url, path)
+    }
+}
+
+/// Makes a [`Name`].
+pub fn name(text: &str) -> Name {
+    Arc::from(text)
+}
+
+/// Removes the `x-` words from a schema document, at every depth.
+pub fn without_x_words(doc: &Value) -> Value {
+    match doc {
+        Value::Object(map) => Value::Object(
+            map.iter().filter(|(k, _)| !k.starts_with("x-")).map(|(k, v)| (k.clone(), without_x_words(v))).collect(),
+        ),
+        Value::Array(list) => Value::Array(list.iter().map(without_x_words).collect()),
+        other => other.clone(),
+    }
+}

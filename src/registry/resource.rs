@@ -1,0 +1,243 @@
+//! A resource compiled from its schema and its block in `routes.toml`.
+
+use super::Behaviour;
+use crate::config::declaration::{self, Family, When};
+use crate::error::Code;
+use crate::storage::plan::Name;
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+/// The contexts of the contract, as bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Context(pub u8);
+
+impl Context {
+    pub const VIEW: Context = Context(1);
+    pub const EMBED: Context = Context(2);
+    pub const EDIT: Context = Context(4);
+    pub const ALL: Context = Context(7);
+
+    /// The context of this name.
+    pub fn parse(name: &str) -> Option<Context> {
+        match name {
+            "view" => Some(Context::VIEW),
+            "embed" => Some(Context::EMBED),
+            "edit" => Some(Context::EDIT),
+            _ => None,
+        }
+    }
+
+    /// Whether a field of these contexts shows in this one.
+    pub fn shows_in(self, context: Context) -> bool {
+        self.0 & context.0 != 0
+    }
+}
+
+/// The JSON type that a property's column is converted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    Integer,
+    Number,
+    Boolean,
+    /// A date and time, kept as seconds of the site's wall clock.
+    Time,
+    /// Arrays and objects, kept as JSON text.
+    Json,
+}
+
+/// Where a property's value comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A column of the row, by position in [`Resource::columns`].
+    Column(usize),
+    /// A behaviour, perhaps formatting a column.
+    Read(Behaviour, Option<usize>),
+    /// Its children.
+    Object(Vec<Property>),
+    /// Targets of a relation, by position in [`Resource::relations`].
+    Relation(usize),
+    Meta,
+    /// A key of the `extra` column.
+    Extra,
+    /// Nothing is stored: an argument only (a password).
+    Nothing,
+}
+
+/// A property of the resource schema.
+#[derive(Clone, Debug)]
+pub struct Property {
+    pub name: String,
+    pub contexts: Context,
+    pub readonly: bool,
+    pub source: Source,
+    pub kind: Kind,
+    /// The schema allows null.
+    pub nullable: bool,
+    pub column: Option<Name>,
+    pub write: Option<Behaviour>,
+    /// Spelling of values: stored to wire.
+    pub aliases: Vec<(String, String)>,
+}
+
+/// A relation of the resource's rows to those of another resource.
+#[derive(Clone, Debug)]
+pub struct Relation {
+    /// Name of the edges; for integer properties the column.
+    pub rel: Name,
+    pub property: String,
+    /// Position of the target among the resources.
+    pub to: usize,
+    /// Edges (lists of ids) or one column.
+    pub many: bool,
+    /// Targets must exist.
+    pub check: bool,
+    pub embeddable: bool,
+    pub on_delete: OnDelete,
+}
+
+/// What becomes of a relation when its target is deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDelete {
+    Clear,
+    Refuse,
+    Cascade,
+    Reassign,
+}
+
+/// Where a link points.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// The item of a resource whose key is in a column.
+    Item { resource: usize, column: usize },
+    /// A resource's collection, with a query of argument names and columns (or literals in quotes).
+    Collection { resource: usize, query: Vec<(String, QueryValue)> },
+    /// A template relative to the REST base.
+    Template(Vec<HrefPiece>),
+}
+
+/// A value in a link's query.
+#[derive(Clone, Debug)]
+pub enum QueryValue {
+    Column(usize),
+    Literal(String),
+}
+
+/// A piece of a link's template.
+#[derive(Clone, Debug)]
+pub enum HrefPiece {
+    Literal(String),
+    Column(usize),
+    /// Path of the item.
+    SelfPath,
+    /// Path of the collection.
+    CollectionPath,
+    /// The kind on the wire.
+    Wire,
+    /// The newest revision's id.
+    RevisionId,
+}
+
+/// A link of an item.
+#[derive(Clone, Debug)]
+pub struct Link {
+    pub rel: String,
+    pub target: Target,
+    pub embeddable: bool,
+    pub attrs: Map<String, Value>,
+    pub when: When,
+    pub when_column: Option<usize>,
+    /// Not below the REST base (curies).
+    pub absolute: bool,
+}
+
+/// What a value of `orderby` sorts by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sort {
+    Column(Name),
+    Include,
+    Slugs,
+    Relevance,
+}
+
+/// See the module's description.
+#[derive(Clone, Debug)]
+pub struct Resource {
+    /// Position among the resources.
+    pub index: usize,
+    pub name: String,
+    pub family: Family,
+    pub kind: Name,
+    pub wire: String,
+    pub namespace: String,
+    /// Path of the collection below the REST base: `/cms/v2/posts`.
+    pub path: String,
+    pub base: String,
+    pub title: String,
+    /// Table of the rows; empty for resources without rows.
+    pub table: Name,
+    /// `x_<kind>`, joined on the key.
+    pub extension: Option<Name>,
+    pub key: Name,
+    pub key_is_text: bool,
+    pub properties: Vec<Property>,
+    /// Everything that may be read, in the order that [`Source::Column`] counts in.
+    pub columns: Vec<Name>,
+    pub column_index: HashMap<String, usize>,
+    pub relations: Vec<Relation>,
+    pub links: Vec<Link>,
+    pub sort: IndexMap<String, Sort>,
+    /// Searched columns by the name that `search_columns` gives them.
+    pub search: IndexMap<String, Name>,
+    /// Act to primitive capability.
+    pub capabilities: HashMap<String, String>,
+    pub codes: HashMap<Code, Code>,
+    pub code_status: HashMap<Code, u16>,
+    /// The resource schema as clients see it.
+    pub schema: Value,
+    /// The block in `routes.toml`.
+    pub declared: declaration::Resource,
+}
+
+impl Resource {
+    /// Whether rows of its own stand behind it.
+    pub fn stores_rows(&self) -> bool {
+        !self.table.is_empty()
+    }
+
+    /// Position of a column; `None` when the resource has none of this name.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.column_index.get(name).copied()
+    }
+
+    /// The name by which plans know a column: `x_book.pages` for columns of the extension table.
+    pub fn plan_column(&self, name: &str) -> Option<Name> {
+        self.column(name).map(|i| self.columns[i].clone())
+    }
+
+    /// The top-level property of this name.
+    pub fn property(&self, name: &str) -> Option<&Property> {
+        self.properties.iter().find(|p| p.name == name)
+    }
+
+    /// Whether a piece of machinery is declared.
+    pub fn supports(&self, what: &str) -> bool {
+        self.declared.supports.iter().any(|s| s == what)
+    }
+
+    /// Path of an item below the REST base.
+    pub fn item_path(&self, key: &str) -> String {
+        format!("{}/{}", self.path, key)
+    }
+
+    /// The code that stands for `code` in this resource.
+    pub fn code(&self, code: Code) -> Code {
+        self.codes.get(&code).copied().unwrap_or(code)
+    }
+
+    /// The primitive capability for an act; absent acts are allowed to nobody.
+    pub fn capability(&self, act: &str) -> &str {
+        self.capabilities.get(act).map_or("do_not_allow", String::as_str)
+    }
+}
