@@ -1,0 +1,168 @@
+//! From the sources of a request to checked arguments: merge, defaults, required, validate, coerce.
+//!
+//! Contract: "Parameter validation and coercion"; a value is looked up in path, JSON, form, query, defaults, in that
+//! order (the path wins on purpose). All missing names make one error, then all failing ones make one error.
+
+use crate::error::{ApiError, ParamFailure};
+use crate::registry::args::{Arg, ArgSet, Role, Spelling, spell};
+use crate::registry::resource::Context;
+use crate::request::BodyParams;
+use crate::schema::Type;
+use serde_json::{Map, Value};
+
+/// Where values come from, highest first.
+pub struct Sources<'a> {
+    pub path: &'a Map<String, Value>,
+    pub body: &'a BodyParams,
+    pub query: &'a Map<String, Value>,
+}
+
+impl Sources<'_> {
+    /// The value of a name, if any source has it.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        let body = match self.body {
+            BodyParams::Json(map) | BodyParams::Form(map) => map.get(name),
+            BodyParams::None => None,
+        };
+        self.path.get(name).or(body).or_else(|| self.query.get(name))
+    }
+}
+
+/// Arguments that fit their definitions, coerced. Only this module makes them.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    values: Map<String, Value>,
+    given: Vec<String>,
+}
+
+impl Checked {
+    /// The value of an argument, its default included.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.values.get(name)
+    }
+
+    /// The value, if the request itself gave it.
+    pub fn given(&self, name: &str) -> Option<&Value> {
+        if self.given.iter().any(|g| g == name) { self.values.get(name) } else { None }
+    }
+
+    /// The value of the argument that plays a role.
+    pub fn role(&self, set: &ArgSet, role: Role) -> Option<&Value> {
+        self.values.get(&set.role(role)?.name)
+    }
+
+    /// A text argument.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.values.get(name)?.as_str()
+    }
+
+    /// An integer argument.
+    pub fn int(&self, name: &str) -> Option<i64> {
+        self.values.get(name)?.as_i64()
+    }
+
+    /// A boolean argument; false when it is absent.
+    pub fn flag(&self, name: &str) -> bool {
+        self.values.get(name).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// The context asked for, or `view`.
+    pub fn context(&self, set: &ArgSet) -> Context {
+        let named = self.role(set, Role::Context).and_then(Value::as_str);
+        named.and_then(Context::parse).unwrap_or(Context::VIEW)
+    }
+
+    /// Everything, for `echo`.
+    pub fn into_values(self) -> Map<String, Value> {
+        self.values
+    }
+
+    /// Every value with its name, in the order of declaration.
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.values.iter()
+    }
+
+    /// The values that fit, the rest left out: what the guards of a route's other methods are asked with. What is
+    /// absent is as the endpoint that answers has it by default.
+    pub fn lenient(set: &ArgSet, sources: &Sources<'_>, answering: Option<&ArgSet>) -> Checked {
+        let mut checked = Checked::default();
+        for arg in &set.args {
+            if let Some(value) = given(arg, sources)
+                && let Ok(value) = fit(arg, value)
+            {
+                checked.given.push(arg.name.clone());
+                checked.values.insert(arg.name.clone(), value);
+            } else if let Some(default) = answering.and_then(|a| a.get(&arg.name)).and_then(|a| a.default.as_ref()) {
+                checked.values.insert(arg.name.clone(), default.clone());
+            }
+        }
+        checked
+    }
+}
+
+/// Checks and coerces the arguments of an endpoint.
+///
+/// # Errors
+/// `rest_missing_callback_param` with every missing name, or else `rest_invalid_param` with every failing one.
+pub fn check(set: &ArgSet, sources: &Sources<'_>) -> Result<Checked, ApiError> {
+    let mut checked = Checked::default();
+    let mut missing = Vec::new();
+    let mut failures = Vec::new();
+    for arg in &set.args {
+        match given(arg, sources) {
+            Some(value) => match fit(arg, value) {
+                Ok(value) => {
+                    checked.given.push(arg.name.clone());
+                    checked.values.insert(arg.name.clone(), value);
+                }
+                Err(failure) => failures.push(*failure),
+            },
+            None if arg.required => missing.push(arg.name.clone()),
+            None => {
+                if let Some(default) = &arg.default {
+                    checked.values.insert(arg.name.clone(), default.clone());
+                }
+            }
+        }
+    }
+    if !missing.is_empty() {
+        return Err(ApiError::missing(missing));
+    }
+    if !failures.is_empty() {
+        return Err(ApiError::invalid(failures));
+    }
+    Ok(checked)
+}
+
+/// The given value under any of the argument's names. A JSON null counts as absent unless the schema takes it.
+fn given<'a>(arg: &Arg, sources: &'a Sources<'_>) -> Option<&'a Value> {
+    let value = std::iter::once(&arg.name).chain(&arg.also).find_map(|name| sources.get(name))?;
+    if value.is_null() && arg.schema.check(&arg.name, value).is_err() {
+        // Nothing at all is as good as no.
+        return if arg.schema.types() == [Type::Boolean] { Some(&Value::Bool(false)) } else { None };
+    }
+    Some(value)
+}
+
+fn fit(arg: &Arg, value: &Value) -> Result<Value, Box<ParamFailure>> {
+    let accepted = arg.accepts.iter().any(|t| match t.as_str() {
+        "string" => value.is_string(),
+        "null" => value.is_null(),
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "integer" => value.is_i64(),
+        "boolean" => value.is_boolean(),
+        _ => false,
+    });
+    if accepted {
+        return Ok(value.clone());
+    }
+    if arg.aliases.is_empty() {
+        arg.schema.check(&arg.name, value).map_err(|failure| arg.told(failure))?;
+        return arg.schema.coerce(&arg.name, value.clone());
+    }
+    let spelled = spell(value.clone(), &arg.aliases, Spelling::ToWire);
+    arg.schema.check(&arg.name, &spelled)?;
+    let coerced = arg.schema.coerce(&arg.name, spelled)?;
+    Ok(spell(coerced, &arg.aliases, Spelling::ToStored))
+}

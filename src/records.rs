@@ -1,0 +1,174 @@
+//! Rows of resources: how they are asked for, and how their columns are read.
+
+use crate::config::declaration::Family;
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
+use crate::storage::{Snapshot, StorageError};
+use std::sync::Arc;
+
+/// A row of a resource with its columns by name.
+#[derive(Clone, Copy)]
+pub struct Record<'a> {
+    pub resource: &'a Resource,
+    pub row: &'a Row,
+}
+
+impl<'a> Record<'a> {
+    /// The value of a column; null when the resource has none of this name.
+    pub fn value(&self, column: &str) -> &'a DbValue {
+        const NULL: &DbValue = &DbValue::Null;
+        self.resource.column(column).and_then(|i| self.row.get(i)).unwrap_or(NULL)
+    }
+
+    /// An integer column; 0 when it is null.
+    pub fn int(&self, column: &str) -> i64 {
+        int(self.value(column))
+    }
+
+    /// A text column; empty when it is null.
+    pub fn text(&self, column: &str) -> &'a str {
+        text(self.value(column))
+    }
+
+    /// The key as an integer (0 for text keys).
+    pub fn id(&self) -> i64 {
+        int(self.value(&self.resource.key))
+    }
+
+    /// The key as it stands in a path.
+    pub fn key(&self) -> String {
+        match self.value(&self.resource.key) {
+            DbValue::Int(id) => id.to_string(),
+            DbValue::Text(text) => text.to_string(),
+            _ => String::new(),
+        }
+    }
+}
+
+/// The integer in a value, or 0.
+pub fn int(value: &DbValue) -> i64 {
+    match value {
+        DbValue::Int(i) => *i,
+        DbValue::Real(r) => *r as i64,
+        _ => 0,
+    }
+}
+
+/// The text in a value, or the empty one.
+pub fn text(value: &DbValue) -> &str {
+    match value {
+        DbValue::Text(t) => t,
+        _ => "",
+    }
+}
+
+/// Makes a text value.
+pub fn txt(text: &str) -> DbValue {
+    DbValue::Text(Arc::from(text))
+}
+
+/// `column = value`.
+pub fn eq(column: &str, value: DbValue) -> Cond {
+    Cond::Compare(name(column), Op::Eq, value)
+}
+
+/// `column in values`.
+pub fn among(column: &str, values: impl IntoIterator<Item = i64>) -> Cond {
+    Cond::In(name(column), values.into_iter().map(DbValue::Int).collect())
+}
+
+/// `column in words`.
+pub fn words<'w>(column: &str, words: impl IntoIterator<Item = &'w str>) -> Cond {
+    Cond::In(name(column), words.into_iter().map(txt).collect())
+}
+
+/// A condition that nothing meets.
+pub fn nothing() -> Cond {
+    Cond::Any(Vec::new())
+}
+
+/// A condition that everything meets.
+pub fn everything() -> Cond {
+    Cond::All(Vec::new())
+}
+
+/// What tells the rows of this resource from others in a shared table.
+pub fn own_rows(resource: &Resource) -> Cond {
+    match resource.family {
+        Family::Content => eq("kind", DbValue::Text(resource.kind.clone())),
+        Family::Term => eq("taxonomy", DbValue::Text(resource.kind.clone())),
+        _ => everything(),
+    }
+}
+
+/// A plan for whole rows of a resource.
+pub fn plan(resource: &Resource, filter: Cond) -> ReadPlan {
+    ReadPlan {
+        table: resource.table.clone(),
+        extensions: resource.extension.iter().cloned().collect(),
+        columns: resource.columns.clone(),
+        filter: Cond::All(vec![own_rows(resource), filter]),
+        order: Vec::new(),
+        limit: None,
+        offset: 0,
+    }
+}
+
+/// A plan for some columns of a table.
+pub fn columns(table: &str, columns: &[&str], filter: Cond) -> ReadPlan {
+    ReadPlan {
+        table: name(table),
+        extensions: Vec::new(),
+        columns: columns.iter().map(|c| name(c)).collect(),
+        filter,
+        order: Vec::new(),
+        limit: None,
+        offset: 0,
+    }
+}
+
+/// Adds an order by one column.
+pub fn ordered(mut plan: ReadPlan, column: &str, descending: bool) -> ReadPlan {
+    plan.order.push(Order::Column(name(column), descending));
+    plan
+}
+
+/// The row with this key, if the resource has one.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn find(snapshot: &dyn Snapshot, resource: &Resource, key: &DbValue) -> Result<Option<Row>, StorageError> {
+    let mut plan = plan(resource, Cond::Compare(resource.key.clone(), Op::Eq, key.clone()));
+    plan.limit = Some(1);
+    Ok(snapshot.rows(&plan)?.into_iter().next())
+}
+
+/// The first row of a table that meets a condition: the given columns.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn first(snapshot: &dyn Snapshot, table: &str, wanted: &[&str], filter: Cond) -> Result<Option<Row>, StorageError> {
+    let mut plan = columns(table, wanted, filter);
+    plan.limit = Some(1);
+    Ok(snapshot.rows(&plan)?.into_iter().next())
+}
+
+/// Text columns that hold words between blanks: ` a b `.
+pub fn split_words(text: &str) -> Vec<Arc<str>> {
+    text.split_whitespace().map(Arc::from).collect()
+}
+
+/// The reverse of [`split_words`].
+pub fn join_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    let joined = words.into_iter().collect::<Vec<_>>().join(" ");
+    if joined.is_empty() { joined } else { format!(" {joined} ") }
+}
+
+/// A name shared by many rows.
+pub fn word(value: &DbValue) -> Option<Name> {
+    match value {
+        DbValue::Text(text) => Some(text.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,477 @@
+//! Decoding what a request carries: query string, body, method override.
+//!
+//! Owns the reading of brackets and percent signs (contract: "Global request parameters"). It knows neither sockets
+//! nor routes nor what any parameter means; it only refuses what cannot be read at all.
+
+use crate::error::{ApiError, Code};
+use crate::model::{Method, Request};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// The parameters that a body gives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BodyParams {
+    /// No body, or one whose media type has no parameters (a file, for example).
+    None,
+    /// A JSON object, values typed.
+    Json(Map<String, Value>),
+    /// A form: decoded like a query, every leaf a string.
+    Form(Map<String, Value>),
+}
+
+impl BodyParams {
+    /// A parameter by its name.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        match self {
+            BodyParams::Json(members) | BodyParams::Form(members) => members.get(name),
+            BodyParams::None => None,
+        }
+    }
+}
+
+/// Decodes a query string or a form.
+///
+/// `a[]=1&a[]=2` and `a[k]=v` nest, `+` is a blank, a key without `=` is empty, and of a repeated key the last value
+/// wins. Whatever is keyed 0 to n-1 becomes a list, everything else a map; leaves are strings. Fails with 400 on bytes
+/// that are no UTF-8, on NUL and on keys of more than `max_depth` parts. Linear in the length of `raw`.
+pub fn decode_query(raw: &str, max_depth: usize) -> Result<Map<String, Value>, ApiError> {
+    let mut root = Branch::default();
+    for pair in raw.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let (key, value) = (decode_part(key)?, decode_part(value)?);
+        if key.is_empty() {
+            continue;
+        }
+        insert(&mut root, &key, value.into_owned(), max_depth)?;
+    }
+    Ok(root.entries.into_iter().map(|(key, node)| (key, node.into_value())).collect())
+}
+
+/// Decodes percent signs, once. `None` when the outcome is no UTF-8 or holds a NUL.
+pub fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
+    decode_text(text, false)
+}
+
+/// Decodes a path, once. A slash that came encoded stays so: it is part of a name and separates nothing. `None` as for
+/// [`percent_decode`].
+pub fn decode_path(path: &str) -> Option<String> {
+    let kept = path.replace("%2F", "%252F").replace("%2f", "%252f");
+    percent_decode(&kept).map(Cow::into_owned)
+}
+
+/// The method that the request is handled as: a POST may name another one by `_method` in the query or, after that, by
+/// the header `X-HTTP-Method-Override`. `None` when the name is no method, which no route answers.
+pub fn effective_method(request: &Request) -> Option<Method> {
+    if request.method != Method::Post {
+        return Some(request.method);
+    }
+    match (request.query.get("_method"), request.header("x-http-method-override")) {
+        (Some(Value::String(name)), _) => Method::parse(&name.to_ascii_uppercase()),
+        (Some(_), _) => None,
+        (None, Some(name)) => Method::parse(&name.trim().to_ascii_uppercase()),
+        (None, None) => Some(Method::Post),
+    }
+}
+
+/// The parameters in the body, by its content type.
+///
+/// JSON that is not an object has no names and so gives no parameters, as an empty body does. Broken JSON, and JSON
+/// nested deeper than `max_depth`, is `rest_invalid_json`; a form fails like [`decode_query`] and counts only for the
+/// methods that write.
+pub fn body_params(request: &Request, max_depth: usize) -> Result<BodyParams, ApiError> {
+    if request.body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(BodyParams::None);
+    }
+    match request.header("content-type").map(media_type).as_deref() {
+        Some(kind) if is_json(kind) => json_params(&request.body, max_depth),
+        Some("application/x-www-form-urlencoded") if writes(effective_method(request)) => {
+            let text = std::str::from_utf8(&request.body).map_err(|_| unreadable("The form"))?;
+            decode_query(text, max_depth).map(BodyParams::Form)
+        }
+        _ => Ok(BodyParams::None),
+    }
+}
+
+fn writes(method: Option<Method>) -> bool {
+    matches!(method, Some(Method::Post | Method::Put | Method::Patch | Method::Delete))
+}
+
+/// The media type in lower case, without its parameters.
+fn media_type(header: &str) -> String {
+    header.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn is_json(kind: &str) -> bool {
+    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+fn json_params(body: &[u8], max_depth: usize) -> Result<BodyParams, ApiError> {
+    if nests_deeper(body, max_depth) {
+        let message = format!("The body is nested deeper than the {max_depth} levels that this server reads.");
+        return Err(invalid_json(message, JsonFault::Depth));
+    }
+    match serde_json::from_slice(body) {
+        Ok(Value::Object(members)) => Ok(BodyParams::Json(members)),
+        Ok(_) => Ok(BodyParams::None),
+        Err(error) => {
+            let message = format!("The body is announced as JSON but cannot be read as JSON: {error}.");
+            Err(invalid_json(message, JsonFault::of(&error, body)))
+        }
+    }
+}
+
+/// What is wrong with a body, by the number that clients know (`data.json_error_code`).
+#[derive(Clone, Copy)]
+enum JsonFault {
+    Depth = 1,
+    Syntax = 4,
+    NotUtf8 = 5,
+    LoneSurrogate = 10,
+}
+
+impl JsonFault {
+    fn of(error: &serde_json::Error, body: &[u8]) -> JsonFault {
+        if std::str::from_utf8(body).is_err() {
+            return JsonFault::NotUtf8;
+        }
+        // serde_json keeps its kinds to itself; the sentence is all there is.
+        let sentence = error.to_string();
+        if sentence.contains("surrogate") || sentence.contains("hex escape") {
+            JsonFault::LoneSurrogate
+        } else if sentence.contains("recursion limit") {
+            JsonFault::Depth
+        } else {
+            JsonFault::Syntax
+        }
+    }
+}
+
+fn invalid_json(message: String, fault: JsonFault) -> ApiError {
+    ApiError::new(Code::InvalidJson)
+        .with("json_error_code", Value::from(fault as u8))
+        .with("json_error_message", Value::from(message.as_str()))
+        .with_message(message)
+}
+
+/// Whether brackets outside strings nest deeper than this. Asked before parsing, so that no deep value is ever built.
+fn nests_deeper(json: &[u8], max_depth: usize) -> bool {
+    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
+    for byte in json {
+        match (in_string, byte) {
+            (true, _) if escaped => escaped = false,
+            (true, b'\\') => escaped = true,
+            (_, b'"') => in_string = !in_string,
+            (false, b'[' | b'{') => {
+                depth += 1;
+                if depth > max_depth {
+                    return true;
+                }
+            }
+            (false, b']' | b'}') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}
+
+fn decode_part(text: &str) -> Result<Cow<'_, str>, ApiError> {
+    decode_text(text, true).ok_or_else(|| unreadable("The query"))
+}
+
+fn unreadable(what: &str) -> ApiError {
+    ApiError::new(Code::BadRequest).with_message(format!("{what} holds bytes that are no UTF-8 text, or a NUL."))
+}
+
+fn decode_text(text: &str, plus_is_blank: bool) -> Option<Cow<'_, str>> {
+    let decoded = if text.bytes().any(|b| b == b'%' || (plus_is_blank && b == b'+')) {
+        Cow::Owned(String::from_utf8(decode_bytes(text.as_bytes(), plus_is_blank)).ok()?)
+    } else {
+        Cow::Borrowed(text)
+    };
+    (!decoded.contains('\0')).then_some(decoded)
+}
+
+/// A percent sign without two hex digits stands for itself.
+fn decode_bytes(text: &[u8], plus_is_blank: bool) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        let hex = |offset| text.get(at + offset).and_then(|b| char::from(*b).to_digit(16));
+        match (byte, hex(1), hex(2)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push((high * 16 + low) as u8);
+                at += 3;
+                continue;
+            }
+            (b'+', ..) if plus_is_blank => bytes.push(b' '),
+            _ => bytes.push(byte),
+        }
+        at += 1;
+    }
+    bytes
+}
+
+/// What is built while decoding: order of arrival, and for each level the number that `[]` takes next.
+enum Node {
+    Leaf(String),
+    Branch(Branch),
+}
+
+#[derive(Default)]
+struct Branch {
+    entries: IndexMap<String, Node>,
+    next: u64,
+}
+
+impl Node {
+    fn into_value(self) -> Value {
+        match self {
+            Node::Leaf(text) => Value::String(text),
+            Node::Branch(branch) => branch.into_value(),
+        }
+    }
+}
+
+impl Branch {
+    fn into_value(self) -> Value {
+        // Distinct canonical numbers below n, n of them, are exactly 0 to n-1.
+        let count = self.entries.len() as u64;
+        if self.entries.keys().all(|key| canonical_index(key).is_some_and(|index| index < count)) {
+            let mut entries = self.entries;
+            entries.sort_by_cached_key(|key, _| canonical_index(key));
+            return Value::Array(entries.into_values().map(Node::into_value).collect());
+        }
+        Value::Object(self.entries.into_iter().map(|(key, node)| (key, node.into_value())).collect())
+    }
+
+    fn claim(&mut self, part: &str) -> String {
+        if part.is_empty() {
+            self.next += 1;
+            return (self.next - 1).to_string();
+        }
+        if let Some(index) = canonical_index(part) {
+            self.next = self.next.max(index + 1);
+        }
+        part.to_owned()
+    }
+}
+
+/// The number that this key is the canonical spelling of (`7`, not `07`), within what a list can hold.
+fn canonical_index(key: &str) -> Option<u64> {
+    let canonical = key.len() < 10 && key.bytes().all(|b| b.is_ascii_digit()) && (key == "0" || !key.starts_with('0'));
+    canonical.then(|| key.parse().ok()).flatten()
+}
+
+fn insert(root: &mut Branch, key: &str, value: String, max_depth: usize) -> Result<(), ApiError> {
+    let (name, parts) = split_key(key);
+    if parts.len() + 1 > max_depth {
+        let message =
+            format!("A key of the query is nested deeper than the {max_depth} levels that this server reads.");
+        return Err(ApiError::new(Code::BadRequest).with_message(message));
+    }
+    let mut branch = root;
+    let mut own = name.to_owned();
+    for part in parts {
+        let node = branch.entries.entry(own).or_insert_with(|| Node::Branch(Branch::default()));
+        if let Node::Leaf(_) = node {
+            *node = Node::Branch(Branch::default());
+        }
+        let Node::Branch(inner) = node else { unreachable!("a leaf was replaced just now") };
+        own = inner.claim(part);
+        branch = inner;
+    }
+    branch.entries.insert(own, Node::Leaf(value));
+    Ok(())
+}
+
+/// The plain name and the bracketed parts. Text behind a closing bracket is dropped; brackets that do not pair belong
+/// to the name.
+fn split_key(key: &str) -> (&str, Vec<&str>) {
+    let Some(open) = key.find('[').filter(|open| *open > 0) else { return (key, Vec::new()) };
+    let (name, mut rest) = key.split_at(open);
+    let mut parts = Vec::new();
+    while let Some((part, behind)) = rest.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
+        parts.push(part);
+        rest = behind;
+    }
+    if parts.is_empty() { (key, parts) } else { (name, parts) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Peer;
+    use proptest::prelude::*;
+    use serde_json::json;
+    use std::time::{Duration, Instant};
+
+    fn request(method: Method, query: &str, headers: &[(&str, &str)], body: &[u8]) -> Request {
+        Request {
+            id: "t".into(),
+            method,
+            path: "/".into(),
+            raw_query: query.into(),
+            query: decode_query(query, 64).expect("test queries are readable"),
+            headers: headers.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
+            body: body.to_vec(),
+            peer: Peer { ip: None, https: false, forwarded: false },
+        }
+    }
+
+    #[test]
+    fn queries() {
+        let check = |raw: &str, expected: Value| {
+            assert_eq!(decode_query(raw, 4).map(Value::Object).map_err(|e| e.status()), Ok(expected), "{raw}");
+        };
+        check("", json!({}));
+        check("&&=x&a=1", json!({"a": "1"}));
+        check("a=1&a=2", json!({"a": "2"}));
+        check("a&b=", json!({"a": "", "b": ""}));
+        check("a=x+y%2Bz%C3%A9", json!({"a": "x y+zé"}));
+        check("a=%zz%4", json!({"a": "%zz%4"}));
+        check("a=b=c", json!({"a": "b=c"}));
+        check("a[]=1&a[]=2", json!({"a": ["1", "2"]}));
+        check("a%5B%5D=1", json!({"a": ["1"]}));
+        check("a[k]=v&a[l]=w", json!({"a": {"k": "v", "l": "w"}}));
+        check("a[0][x]=1&a[0][y]=2&a[1][x]=3", json!({"a": [{"x": "1", "y": "2"}, {"x": "3"}]}));
+        check("a[1]=y&a[0]=x", json!({"a": ["x", "y"]}));
+        check("a[2]=x&a[]=y", json!({"a": {"2": "x", "3": "y"}}));
+        check("a[00]=x", json!({"a": {"00": "x"}}));
+        check("a[99999999999999999999]=x", json!({"a": {"99999999999999999999": "x"}}));
+        check("a=1&a[]=2", json!({"a": ["2"]}));
+        check("a[]=2&a=1", json!({"a": "1"}));
+        check("a[x=1&[y]=2&b]=3", json!({"a[x": "1", "[y]": "2", "b]": "3"}));
+        check("a[x]tail=1", json!({"a": {"x": "1"}}));
+    }
+
+    #[test]
+    fn queries_that_cannot_be_read() {
+        for raw in ["a=%ff", "%ff=1", "a=%00", "a[%00]=1", "a[1][2][3][4]=x"] {
+            assert_eq!(decode_query(raw, 4).map_err(|e| e.status()), Err(400), "{raw}");
+        }
+    }
+
+    #[test]
+    fn hostile_queries_take_linear_time() {
+        let many: [fn(usize) -> String; 4] = [
+            |_| "a[]=1".into(),
+            |i| format!("a[{i}]=1"),
+            |i| format!("k{i}=1"),
+            |i| format!("a[{}][x]=1", 1_000_000 - i),
+        ];
+        for pair in many {
+            let raw = (0..100_000).map(pair).collect::<Vec<_>>().join("&");
+            let started = Instant::now();
+            assert!(decode_query(&raw, 64).is_ok());
+            assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+        }
+    }
+
+    #[test]
+    fn methods() {
+        let check = |method, query: &str, header: Option<&str>, expected| {
+            let headers: Vec<_> = header.map(|value| ("x-http-method-override", value)).into_iter().collect();
+            assert_eq!(effective_method(&request(method, query, &headers, b"")), expected, "{query} {header:?}");
+        };
+        check(Method::Post, "", None, Some(Method::Post));
+        check(Method::Post, "_method=delete", Some("PUT"), Some(Method::Delete));
+        check(Method::Post, "", Some("put"), Some(Method::Put));
+        check(Method::Post, "_method=BREW", Some("PUT"), None);
+        check(Method::Post, "_method=", None, None);
+        check(Method::Post, "_method[]=PUT", None, None);
+        check(Method::Get, "_method=DELETE", Some("PUT"), Some(Method::Get));
+    }
+
+    #[test]
+    fn bodies() {
+        let check = |kind: &str, body: &str, expected: Result<BodyParams, &str>| {
+            let headers = [("content-type", kind)];
+            let found = body_params(&request(Method::Post, "", &headers, body.as_bytes()), 3);
+            assert_eq!(found.map_err(|e| e.code().as_str()), expected, "{kind}: {body}");
+        };
+        let map = |value: Value| value.as_object().cloned().expect("an object");
+        let json = "application/json";
+        check(json, " \n", Ok(BodyParams::None));
+        check(json, "{\"a\":1}", Ok(BodyParams::Json(map(json!({"a": 1})))));
+        check("Application/VND.x+JSON; charset=utf-8", "{}", Ok(BodyParams::Json(Map::new())));
+        for scalar in ["null", "5", "\"x\"", "[]", "[1]", "true"] {
+            check(json, scalar, Ok(BodyParams::None));
+        }
+        for broken in ["{", "{\"a\":1}x", "{'a':1}", "\u{feff}{}", "{\"a\":\"\\ud800\"}"] {
+            check(json, broken, Err("rest_invalid_json"));
+        }
+        check(json, "{\"a\":[[1]]}", Ok(BodyParams::Json(map(json!({"a": [[1]]})))));
+        check(json, "{\"a\":[[[1]]]}", Err("rest_invalid_json"));
+        check(json, "{\"a\":\"[[[[\\\"[[\"}", Ok(BodyParams::Json(map(json!({"a": "[[[[\"[["})))));
+        check(json, &"[".repeat(1_000_000), Err("rest_invalid_json"));
+        let form = "application/x-www-form-urlencoded; charset=UTF-8";
+        check(form, "a[]=1&b=x+y", Ok(BodyParams::Form(map(json!({"a": ["1"], "b": "x y"})))));
+        check(form, "a=%00", Err("rest_bad_request"));
+        check("text/plain", "a=1", Ok(BodyParams::None));
+        check("multipart/form-data; boundary=x", "--x", Ok(BodyParams::None));
+    }
+
+    #[test]
+    fn broken_json_says_what_is_wrong() {
+        let check = |body: &[u8], expected: u8| {
+            let error = body_params(&request(Method::Post, "", &[("content-type", "application/json")], body), 200);
+            let error = error.expect_err("broken").body();
+            assert_eq!(error["data"]["json_error_code"], json!(expected), "{error}");
+            assert_eq!(error["data"]["json_error_message"], error["message"]);
+        };
+        check(b"{\"a\":", 4);
+        check(b"{\"a\":1,}", 4);
+        check(b"{\"a\":\"\\uzzzz\"}", 4);
+        check(b"{\"a\":\"\xff\"}", 5);
+        check(b"{\"a\":\"\\ud800\"}", 10);
+        check(b"{\"a\":\"\\ud800x\"}", 10);
+        check(b"{\"a\":\"\\udc00\"}", 10);
+        check("[".repeat(201).as_bytes(), 1);
+        check("[".repeat(150).as_bytes(), 1);
+    }
+
+    #[test]
+    fn an_encoded_slash_is_part_of_a_name() {
+        let check = |path: &str, expected: Option<&str>| assert_eq!(decode_path(path).as_deref(), expected, "{path}");
+        check("/a%20b+c", Some("/a b+c"));
+        check("/posts%2F1%2f", Some("/posts%2F1%2f"));
+        check("/a%2525", Some("/a%25"));
+        check("/%ff", None);
+        check("/%00", None);
+    }
+
+    #[test]
+    fn broken_json_names_the_place() {
+        let headers = [("content-type", "application/json")];
+        let error = body_params(&request(Method::Post, "", &headers, b"{\n \"a\": }"), 9).expect_err("broken");
+        assert!(error.message().contains("line 2 column 7"), "{}", error.message());
+    }
+
+    #[test]
+    fn a_form_counts_only_for_writes() {
+        let headers = [("content-type", "application/x-www-form-urlencoded")];
+        assert_eq!(body_params(&request(Method::Get, "", &headers, b"a=1"), 9), Ok(BodyParams::None));
+        assert_eq!(body_params(&request(Method::Post, "_method=GET", &headers, b"a=1"), 9), Ok(BodyParams::None));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(raw in "\\PC*|[ab0-2\\[\\]&=+%f]{0,60}", body: Vec<u8>, depth in 0usize..6) {
+            let _ = decode_query(&raw, depth);
+            for kind in ["application/json", "application/x-www-form-urlencoded"] {
+                let _ = body_params(&request(Method::Post, "", &[("content-type", kind)], &body), depth);
+            }
+        }
+
+        #[test]
+        fn plain_pairs_come_back(pairs in prop::collection::btree_map("[a-z]{1,8}", "[a-z0-9]{0,8}", 0..9)) {
+            let raw = pairs.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join("&");
+            let decoded = decode_query(&raw, 8).expect("plain pairs are readable");
+            prop_assert_eq!(decoded.len(), pairs.len());
+            for (key, value) in pairs {
+                prop_assert_eq!(decoded.get(&key).and_then(Value::as_str), Some(value.as_str()));
+            }
+        }
+    }
+}

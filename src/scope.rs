@@ -1,0 +1,141 @@
+//! What a stage may ask of the world: the registry, the database, the settings, the caller and the time.
+//!
+//! A [`Scope`] belongs to one request (or one part of a batch) and is passed first to every stage. It knows nothing of
+//! HTTP.
+
+use crate::error::{ApiError, Code};
+use crate::model::Peer;
+use crate::registry::{Registry, name};
+use crate::storage::{Snapshot, Storage, StorageError};
+use crate::text::time::Zone;
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The caller. A stranger has id 0 and no capability.
+#[derive(Clone, Debug, Default)]
+pub struct Principal {
+    pub id: i64,
+    pub login: Arc<str>,
+    pub roles: Vec<Arc<str>>,
+    pub capabilities: Arc<HashSet<Arc<str>>>,
+    /// Key of the application password that the request came with.
+    pub app_password: Option<Arc<str>>,
+}
+
+impl Principal {
+    /// Whether somebody is logged in.
+    pub fn known(&self) -> bool {
+        self.id != 0
+    }
+
+    /// Whether the caller has a primitive capability; the empty one is everybody's.
+    pub fn can(&self, capability: &str) -> bool {
+        capability.is_empty() || self.capabilities.contains(capability)
+    }
+
+    /// A refusal for this caller: 401 or 403.
+    pub fn refuse(&self, code: Code) -> ApiError {
+        ApiError::denied(code, self.known())
+    }
+}
+
+/// The site's settings as they are now.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub values: Map<String, Value>,
+    pub zone: Zone,
+    /// The generation that they were read at.
+    pub generation: u64,
+}
+
+impl Settings {
+    /// An integer setting; 0 when it is absent.
+    pub fn int(&self, key: &str) -> i64 {
+        self.values.get(key).and_then(Value::as_i64).unwrap_or(0)
+    }
+
+    /// A text setting; empty when it is absent.
+    pub fn text(&self, key: &str) -> &str {
+        self.values.get(key).and_then(Value::as_str).unwrap_or("")
+    }
+
+    /// A boolean setting.
+    pub fn flag(&self, key: &str) -> bool {
+        self.values.get(key).and_then(Value::as_bool).unwrap_or(false)
+    }
+}
+
+/// Tells the time; tests give their own.
+pub trait Clock: Send + Sync {
+    /// Seconds since 1970 in UTC.
+    fn now(&self) -> i64;
+}
+
+/// The machine's clock.
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> i64 {
+        time::OffsetDateTime::now_utc().unix_timestamp()
+    }
+}
+
+/// See the module's description.
+#[derive(Clone)]
+pub struct Scope {
+    pub registry: Arc<Registry>,
+    pub storage: Arc<dyn Storage>,
+    pub settings: Arc<Settings>,
+    pub principal: Principal,
+    /// UTC seconds, the same throughout the request.
+    pub now: i64,
+    pub peer: Peer,
+    /// What the client's program says of itself; empty when it says nothing.
+    pub agent: Arc<str>,
+    /// How deep this request is nested in others (embedding, batches).
+    pub depth: u8,
+    pub request_id: Arc<str>,
+}
+
+impl Scope {
+    /// A consistent view for the reads of one stage.
+    pub fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, ApiError> {
+        self.storage.snapshot().map_err(|e| self.internal(&e))
+    }
+
+    /// Turns a failed read into an opaque 500 and logs the cause once.
+    pub fn internal(&self, cause: &dyn std::fmt::Display) -> ApiError {
+        tracing::error!(request = %self.request_id, "{cause}");
+        ApiError::new(Code::Internal)
+    }
+
+    /// The site's wall clock now.
+    pub fn local_now(&self) -> i64 {
+        self.settings.zone.utc_to_local(self.now)
+    }
+}
+
+/// A failed read inside a stage.
+impl From<StorageError> for ApiError {
+    fn from(error: StorageError) -> ApiError {
+        tracing::error!("{error}");
+        ApiError::new(Code::Internal)
+    }
+}
+
+/// Reads the settings: what is stored over what the declarations start with.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn read_settings(registry: &Registry, storage: &dyn Storage) -> Result<Settings, StorageError> {
+    let generation = storage.generation(&name("setting"));
+    let mut values = registry.declaration.settings.clone();
+    if let Some(stored) = storage.snapshot()?.setting(&name("settings"))?
+        && let Ok(Value::Object(stored)) = serde_json::from_str(&stored)
+    {
+        values.extend(stored);
+    }
+    let zone = values.get("timezone").and_then(Value::as_str).and_then(Zone::parse).unwrap_or_else(Zone::utc);
+    Ok(Settings { values, zone, generation })
+}
