@@ -1,0 +1,326 @@
+//! What a caller may do to an object, and which rows a caller may see.
+//!
+//! The declared capability maps name the primitive capability of each act; this file holds the one rule that derives an
+//! object's acts from ownership and status (contract: "Authentication", 10), and its twin as a condition on rows, which
+//! lists, items, searches, counts and embedding share.
+
+use crate::config::declaration::{Family, Status};
+use crate::records::{self, Record, among, columns, eq, everything, nothing, txt, words};
+use crate::registry::Registry;
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use crate::scope::{Principal, Scope};
+use crate::storage::plan::{Cond, DbValue, Op};
+
+/// Whether the caller may do an act on a row.
+pub fn may(scope: &Scope, act: &str, record: Record<'_>) -> bool {
+    match record.resource.family {
+        Family::Content => content(scope, act, record),
+        Family::User => user(scope, act, record.id()),
+        Family::Comment => comment(scope, act, record),
+        Family::Plain => plain(scope, act, record),
+        _ => scope.principal.can(record.resource.capability(act)),
+    }
+}
+
+fn content(scope: &Scope, act: &str, record: Record<'_>) -> bool {
+    let caller = &scope.principal;
+    let resource = record.resource;
+    let can = |act: &str| caller.can(resource.capability(act));
+    match act {
+        "read" => read_content(scope, record),
+        "edit" | "delete" => {
+            let status = match record.text("status") {
+                "trash" => record.text("status_before"),
+                status => status,
+            };
+            let out = is_out(scope, status);
+            if caller.known() && record.int("author") == caller.id {
+                return can(if out { PUBLISHED[usize::from(act == "delete")] } else { act });
+            }
+            let others = if act == "edit" { "edit_others" } else { "delete_others" };
+            can(others)
+                && (!out || can(PUBLISHED[usize::from(act == "delete")]))
+                && (!is_private(&scope.registry, status)
+                    || can(if act == "edit" { "edit_private" } else { "delete_private" }))
+        }
+        act => can(act),
+    }
+}
+
+const PUBLISHED: [&str; 2] = ["edit_published", "delete_published"];
+
+/// Published, or due to be.
+fn is_out(scope: &Scope, status: &str) -> bool {
+    status == "future" || scope.registry.status(status).is_some_and(|s| s.public)
+}
+
+fn is_private(registry: &Registry, status: &str) -> bool {
+    registry.status(status).is_some_and(|s| s.private)
+}
+
+fn read_content(scope: &Scope, record: Record<'_>) -> bool {
+    let caller = &scope.principal;
+    let resource = record.resource;
+    let read = resource.capabilities.get("read").map_or("", String::as_str);
+    let status = record.text("status");
+    if status == "inherit" {
+        return inherited(scope, record);
+    }
+    match scope.registry.status(status) {
+        Some(s) if s.public => caller.can(read),
+        Some(s) if s.private => {
+            (caller.known() && record.int("author") == caller.id && caller.can(read))
+                || caller.can(resource.capability("read_private"))
+        }
+        _ => content(scope, "edit", record),
+    }
+}
+
+/// A record that takes its parent's visibility; without a parent it is public.
+fn inherited(scope: &Scope, record: Record<'_>) -> bool {
+    let parent = record.int("parent");
+    if parent == 0 {
+        return true;
+    }
+    let Ok(snapshot) = scope.storage.snapshot() else { return false };
+    let found = records::first(&*snapshot, "record", &["kind"], eq("id", DbValue::Int(parent)));
+    let Ok(Some(row)) = found else { return true };
+    let Some(resource) = scope.registry.resource_of_kind(records::text(&row[0])) else { return false };
+    match records::find(&*snapshot, resource, &DbValue::Int(parent)) {
+        Ok(Some(row)) => read_content(scope, Record { resource, row: &row }),
+        _ => false,
+    }
+}
+
+fn user(scope: &Scope, act: &str, id: i64) -> bool {
+    let caller = &scope.principal;
+    match act {
+        "edit" => (caller.known() && caller.id == id) || caller.can("edit_users"),
+        "delete" => caller.can("delete_users"),
+        "promote" => caller.can("promote_users"),
+        "read" => caller.known() && caller.id == id || caller.can("list_users"),
+        act => caller.can(act),
+    }
+}
+
+fn comment(scope: &Scope, act: &str, record: Record<'_>) -> bool {
+    let caller = &scope.principal;
+    match act {
+        // Who may edit the record that a comment stands under may edit the comment.
+        "edit" | "delete" => {
+            caller.can("moderate_comments")
+                || (caller.known() && parent_content(scope, record.int("post"), "edit").unwrap_or(false))
+        }
+        "read" => reads_comment(scope, record, None),
+        act => caller.can(act),
+    }
+}
+
+/// Whether the caller sees a comment: an approved one below a readable record, an own one, one that the caller edits.
+pub fn reads_comment(scope: &Scope, record: Record<'_>, password: Option<&str>) -> bool {
+    let caller = &scope.principal;
+    let post = record.int("post");
+    if record.text("status") == "approved" && reads_commented(scope, post, password) == Some(true) {
+        return true;
+    }
+    if post == 0 && !caller.can("moderate_comments") {
+        return false;
+    }
+    caller.known() && (record.int("author") == caller.id || comment(scope, "edit", record))
+}
+
+/// Whether the caller reads the record with this id and what is locked in it; `None` when there is none.
+pub fn reads_commented(scope: &Scope, id: i64, password: Option<&str>) -> Option<bool> {
+    with_record(scope, id, |record| {
+        let lock = record.text("password");
+        let locked = !lock.is_empty() && !password.is_some_and(|given| super::same_text(given, lock));
+        content(scope, if locked { "edit" } else { "read" }, record)
+    })
+}
+
+/// Whether the caller may do an act on the record with this id; `None` when there is none.
+pub fn parent_content(scope: &Scope, id: i64, act: &str) -> Option<bool> {
+    with_record(scope, id, |record| content(scope, act, record))
+}
+
+/// Asks the content record with this id, of whatever kind; `None` when there is none.
+pub fn with_record<T>(scope: &Scope, id: i64, ask: impl FnOnce(Record<'_>) -> T) -> Option<T> {
+    let snapshot = scope.storage.snapshot().ok()?;
+    let row = records::first(&*snapshot, "record", &["kind"], eq("id", DbValue::Int(id))).ok()??;
+    let resource = scope.registry.resource_of_kind(records::text(&row[0]))?;
+    let row = records::find(&*snapshot, resource, &DbValue::Int(id)).ok()??;
+    Some(ask(Record { resource, row: &row }))
+}
+
+fn plain(scope: &Scope, act: &str, record: Record<'_>) -> bool {
+    let caller = &scope.principal;
+    let resource = record.resource;
+    let can = |act: &str| caller.can(resource.capability(act));
+    match (&resource.declared.owner, act) {
+        (_, "read") => caller.can(resource.capabilities.get("read").map_or("", String::as_str)),
+        (Some(owner), "edit" | "delete") if !(caller.known() && record.int(owner) == caller.id) => {
+            can(&format!("{act}_others"))
+        }
+        (_, act) => can(act),
+    }
+}
+
+/// Whether the caller edits records of any kind: who does may see how kinds are declared.
+pub fn edits_something(scope: &Scope) -> bool {
+    let caller = &scope.principal;
+    scope.registry.family(Family::Content).any(|r| caller.can(r.capability("edit")))
+}
+
+/// Whether the caller may see a state.
+pub fn reads_status(scope: &Scope, status: &Status) -> bool {
+    status.public || (!status.internal && edits_something(scope))
+}
+
+// ------------------------------------------------------------------------------------------------ as a condition
+
+/// The rows of a resource that the caller may see.
+pub fn visible(scope: &Scope, resource: &Resource) -> Cond {
+    match resource.family {
+        Family::Content => visible_content(scope, resource),
+        Family::Comment => visible_comments(scope, None),
+        Family::User => visible_users(scope),
+        Family::Plain => {
+            let read = resource.capabilities.get("read").map_or("", String::as_str);
+            if scope.principal.can(read) { everything() } else { nothing() }
+        }
+        _ => everything(),
+    }
+}
+
+fn visible_content(scope: &Scope, resource: &Resource) -> Cond {
+    let caller = &scope.principal;
+    let can = |act: &str| caller.can(resource.capability(act));
+    let read = caller.can(resource.capabilities.get("read").map_or("", String::as_str));
+    let own = || eq("author", DbValue::Int(caller.id));
+    let statuses = |wanted: &dyn Fn(&Status) -> bool| -> Vec<&str> {
+        let all = scope.registry.declaration.statuses.iter();
+        all.filter(|(_, s)| wanted(s)).map(|(name, _)| name.as_str()).collect()
+    };
+    let mut any = Vec::new();
+    if read {
+        any.push(words("status", statuses(&|s| s.public)));
+    }
+    let private = statuses(&|s| s.private);
+    if can("read_private") {
+        any.push(words("status", private));
+    } else if caller.known() && read {
+        any.push(Cond::All(vec![words("status", private), own()]));
+    }
+    if caller.known() && (can("edit") || can("edit_published")) {
+        let mut closed = statuses(&|s| !s.public && !s.private);
+        closed.retain(|s| {
+            *s != "inherit" && (can("edit") || *s == "future") && (can("edit_published") || *s != "future")
+        });
+        let whose = if can("edit_others") { everything() } else { own() };
+        any.push(Cond::All(vec![words("status", closed), whose]));
+    }
+    if resource.supports("attached") {
+        any.push(Cond::All(vec![words("status", ["inherit"]), visible_parent(scope)]));
+    }
+    Cond::Any(any)
+}
+
+/// The row's `parent` is nothing, or a record that the caller may see.
+fn visible_parent(scope: &Scope) -> Cond {
+    let orphan = eq("parent", DbValue::Int(0));
+    Cond::Any(vec![
+        orphan,
+        Cond::Related {
+            table: name("record"),
+            inner: name("id"),
+            outer: name("parent"),
+            filter: Box::new(readable_records(scope, true)),
+        },
+    ])
+}
+
+/// Records of any kind that the caller may see (`attached` kinds, which look at their parents, only when asked).
+pub fn readable_records(scope: &Scope, flat: bool) -> Cond {
+    let kinds = scope.registry.family(Family::Content).filter(|r| !(flat && r.supports("attached")));
+    Cond::Any(kinds.map(|r| Cond::All(vec![records::own_rows(r), visible_content(scope, r)])).collect())
+}
+
+/// Comments that the caller may see; `unlocked` is the record whose password the request carries.
+pub fn visible_comments(scope: &Scope, unlocked: Option<i64>) -> Cond {
+    let caller = &scope.principal;
+    if caller.can("moderate_comments") {
+        return everything();
+    }
+    let below = |filter: Cond| Cond::Related {
+        table: name("record"),
+        inner: name("id"),
+        outer: name("post"),
+        filter: Box::new(filter),
+    };
+    let open = Cond::Any(vec![eq("password", txt("")), among("id", unlocked)]);
+    let readable = below(Cond::All(vec![readable_records(scope, false), open]));
+    let mut any = vec![Cond::All(vec![words("status", ["approved"]), readable])];
+    if caller.known() {
+        let below_some = Cond::Compare(name("post"), Op::Ne, DbValue::Int(0));
+        any.push(Cond::All(vec![eq("author", DbValue::Int(caller.id)), below_some]));
+        let edited = scope.registry.family(Family::Content).map(|r| editable_content(scope, r));
+        any.push(below(Cond::Any(edited.collect())));
+    }
+    Cond::Any(any)
+}
+
+/// The twin of [`content`]'s `edit` (of what is in the trash, the state before is not looked at).
+fn editable_content(scope: &Scope, resource: &Resource) -> Cond {
+    let can = |act: &str| scope.principal.can(resource.capability(act));
+    let all = || scope.registry.declaration.statuses.iter();
+    let of = |wanted: &dyn Fn(&str) -> bool| -> Cond {
+        words("status", all().map(|(name, _)| name.as_str()).filter(|name| wanted(name)))
+    };
+    let out = |status: &str| is_out(scope, status);
+    let own = of(&|status| can(if out(status) { PUBLISHED[0] } else { "edit" }));
+    let others = of(&|status| {
+        can("edit_others")
+            && (!out(status) || can(PUBLISHED[0]))
+            && (!is_private(&scope.registry, status) || can("edit_private"))
+    });
+    let own = Cond::All(vec![eq("author", DbValue::Int(scope.principal.id)), own]);
+    Cond::All(vec![records::own_rows(resource), Cond::Any(vec![own, others])])
+}
+
+fn visible_users(scope: &Scope) -> Cond {
+    let caller = &scope.principal;
+    if caller.can("list_users") {
+        return everything();
+    }
+    if !scope.registry.declaration.site.list_authors && !caller.known() {
+        return nothing();
+    }
+    published_authors(scope, None)
+}
+
+/// Users who have published something, of these kinds or of any that is shown to the public.
+pub fn published_authors(scope: &Scope, kinds: Option<Vec<&str>>) -> Cond {
+    let kinds = kinds.unwrap_or_else(|| {
+        let public = scope.registry.family(Family::Content).filter(|r| !r.capabilities.contains_key("read"));
+        public.filter(|r| r.supports("author")).map(|r| &*r.kind).collect()
+    });
+    Cond::Related {
+        table: name("record"),
+        inner: name("author"),
+        outer: name("id"),
+        filter: Box::new(Cond::All(vec![words("kind", kinds), words("status", ["publish"])])),
+    }
+}
+
+/// Whether a user has published anything (see [`published_authors`]).
+pub fn has_published(scope: &Scope, user: i64) -> bool {
+    let Ok(snapshot) = scope.storage.snapshot() else { return false };
+    let filter = Cond::All(vec![among("id", [user]), published_authors(scope, None)]);
+    snapshot.rows(&columns("user", &["id"], filter)).is_ok_and(|rows| !rows.is_empty())
+}
+
+/// Whether the caller may assign a term of this taxonomy.
+pub fn may_assign(caller: &Principal, taxonomy: &Resource) -> bool {
+    caller.can(taxonomy.capability("assign"))
+}

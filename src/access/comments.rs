@@ -1,0 +1,158 @@
+//! Guards of comments: who may see, write, change and delete what stands under a record.
+//!
+//! A comment is as visible as the record that it stands under; the record's password opens both. Facts of the contract
+//! that no declaration can say: strangers do not comment, and what tells who wrote a comment is not for strangers to
+//! search by.
+
+use super::{Asking, Decision, Found, acts, target};
+use crate::error::{ApiError, Code};
+use crate::records::Record;
+use crate::registry::args::Role;
+use crate::registry::resource::Context;
+use crate::storage::plan::Row;
+use serde_json::Value;
+
+/// Every comment of the records asked for must be open to the caller; the rest is left to the condition on rows.
+pub(super) fn list(asking: &Asking<'_>) -> Decision {
+    let caller = &asking.scope.principal;
+    let posts = asked_posts(asking);
+    for post in &posts {
+        if *post == 0 && !caller.can("moderate_comments") {
+            return Err(asking.refuse(Code::CannotRead));
+        }
+        let password = if posts.len() == 1 { password(asking) } else { None };
+        if acts::reads_commented(asking.scope, *post, password) == Some(false) {
+            return Err(asking.refuse(Code::CannotReadPost));
+        }
+    }
+    if asking.context() == Context::EDIT && !caller.can("moderate_comments") {
+        return Err(asking.refuse(Code::ForbiddenContext));
+    }
+    if acts::edits_something(asking.scope) {
+        return Ok(Found::default());
+    }
+    let forbidden: Vec<&str> = PRIVATE.into_iter().filter(|name| asks_privately(asking, name)).collect();
+    if forbidden.is_empty() {
+        return Ok(Found::default());
+    }
+    let message = format!("You may not use these parameters with these values: {}.", forbidden.join(", "));
+    Err(asking.refuse(Code::ForbiddenParam).with_message(message))
+}
+
+/// Parameters that tell of a comment's author or of what is not public.
+const PRIVATE: [&str; 5] = ["author", "author_exclude", "author_email", "type", "status"];
+
+fn asks_privately(asking: &Asking<'_>, name: &str) -> bool {
+    let value = asking.args.get(name);
+    match name {
+        "status" => value.and_then(Value::as_str) != Some("approve"),
+        "type" => value.and_then(Value::as_str) != Some("comment"),
+        _ => match value {
+            Some(Value::Array(list)) => !list.is_empty(),
+            Some(Value::String(text)) => !text.is_empty(),
+            _ => false,
+        },
+    }
+}
+
+fn asked_posts(asking: &Asking<'_>) -> Vec<i64> {
+    match asking.args.get("post") {
+        Some(Value::Array(list)) => list.iter().filter_map(Value::as_i64).map(i64::abs).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The password of the record; commenting takes it, too, though it is no argument there.
+fn password<'a>(asking: &Asking<'a>) -> Option<&'a str> {
+    let declared = asking.args.role(&asking.endpoint.args, Role::Password);
+    declared.or_else(|| asking.sources.get("password")).and_then(Value::as_str)
+}
+
+pub(super) fn read(asking: &Asking<'_>) -> Decision {
+    let row = stored(asking)?;
+    let record = Record { resource: asking.resource()?, row: &row };
+    if asking.context() == Context::EDIT && !asking.scope.principal.can("moderate_comments") {
+        return Err(asking.refuse(Code::ForbiddenContext));
+    }
+    let password = password(asking);
+    if !acts::reads_comment(asking.scope, record, password) {
+        return Err(asking.refuse(Code::CannotRead));
+    }
+    if acts::reads_commented(asking.scope, record.int("post"), password) == Some(false) {
+        return Err(asking.refuse(Code::CannotReadPost));
+    }
+    target(row)
+}
+
+pub(super) fn create(asking: &Asking<'_>) -> Decision {
+    let caller = &asking.scope.principal;
+    if !caller.known() {
+        return Err(asking.fail(Code::CommentLoginRequired));
+    }
+    claims(asking)?;
+    let post = asking.args.int("post").unwrap_or(0);
+    let status = acts::with_record(asking.scope, post, |record| record.text("status").to_owned());
+    match status.as_deref() {
+        None => return Err(asking.fail(Code::CommentInvalidPostId)),
+        Some("draft" | "auto-draft") => return Err(asking.fail(Code::CommentDraftPost)),
+        Some("trash") => return Err(asking.fail(Code::CommentTrashPost)),
+        Some(_) => {}
+    }
+    if acts::reads_commented(asking.scope, post, password(asking)) != Some(true) {
+        return Err(asking.refuse(Code::CannotReadPost));
+    }
+    let (takes, open) = acts::with_record(asking.scope, post, |record| {
+        (record.resource.supports("comments"), record.text("comment_status") == "open")
+    })
+    .unwrap_or_default();
+    match (takes, open) {
+        (false, _) => Err(asking.fail(Code::CommentNotSupported)),
+        (_, false) => Err(asking.fail(Code::CommentClosed)),
+        _ => Ok(Found::default()),
+    }
+}
+
+/// What only moderators say of a new comment: somebody else's name or address, a state.
+fn claims(asking: &Asking<'_>) -> Result<(), ApiError> {
+    let caller = &asking.scope.principal;
+    if caller.can("moderate_comments") {
+        return Ok(());
+    }
+    if asking.args.given("author").is_some_and(|author| author.as_i64() != Some(caller.id)) {
+        return Err(asking.refuse(Code::CommentInvalidAuthor));
+    }
+    let own = asking.scope.peer.ip.map(|ip| ip.to_string());
+    if asking.args.given("author_ip").is_some_and(|ip| ip.as_str() != own.as_deref()) {
+        return Err(asking.refuse(Code::CommentInvalidAuthorIp));
+    }
+    if asking.args.given("status").is_some() {
+        return Err(asking.refuse(Code::CommentInvalidStatus));
+    }
+    Ok(())
+}
+
+pub(super) fn update(asking: &Asking<'_>) -> Decision {
+    let row = stored(asking)?;
+    if !acts::may(asking.scope, "edit", Record { resource: asking.resource()?, row: &row }) {
+        return Err(asking.refuse(Code::CannotEdit));
+    }
+    target(row)
+}
+
+pub(super) fn delete(asking: &Asking<'_>) -> Decision {
+    let row = stored(asking)?;
+    if !acts::may(asking.scope, "delete", Record { resource: asking.resource()?, row: &row }) {
+        return Err(asking.refuse(Code::CannotDelete));
+    }
+    target(row)
+}
+
+/// The comment that the path names; one whose record is gone is gone with it.
+fn stored(asking: &Asking<'_>) -> Result<Row, ApiError> {
+    let row = asking.target(Code::CommentInvalidId)?;
+    let post = Record { resource: asking.resource()?, row: &row }.int("post");
+    if post != 0 && acts::with_record(asking.scope, post, |_| ()).is_none() {
+        return Err(asking.fail(Code::PostInvalidId));
+    }
+    Ok(row)
+}

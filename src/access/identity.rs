@@ -1,0 +1,251 @@
+//! Who is asking: Basic authentication with application passwords.
+//!
+//! Contract: "Authentication" 1 to 6, 9. A wrong or unknown credential leaves the caller a stranger. Secrets are kept as
+//! a keyed hash, found by an index and never by scanning.
+
+use super::same_text;
+use crate::config::declaration::AppPasswords;
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code};
+use crate::model::{Peer, Request};
+use crate::records::{self, Record, eq, int, text, txt};
+use crate::registry::Registry;
+use crate::registry::name;
+use crate::scope::{Principal, Scope};
+use crate::storage::Storage;
+use crate::storage::plan::{Change, DbValue, Input, Put, Row, Target, WritePlan};
+use crate::text::slug::title_key;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+use std::sync::Arc;
+
+/// `last_used` and `last_ip` are written again only after this many seconds.
+const REFRESH: i64 = 24 * 60 * 60;
+
+/// Letters and digits of a new application password: 24 of 62 are 142 bits.
+const LENGTH: usize = 24;
+
+/// Verifies credentials.
+pub struct Identity {
+    key: Vec<u8>,
+}
+
+impl Identity {
+    /// `key` hashes the secrets; it is made once per database.
+    pub fn new(key: Vec<u8>) -> Identity {
+        Identity { key }
+    }
+
+    /// The caller of a request; a stranger unless the credentials are right.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn authenticate(&self, scope: &Scope, request: &Request) -> Result<Principal, ApiError> {
+        let Some((login, secret)) = request.header("authorization").and_then(basic) else {
+            return Ok(Principal::default());
+        };
+        if !available(&scope.registry, &request.peer) {
+            return Ok(Principal::default());
+        }
+        Ok(self.verify(scope, &login, &secret).await?.unwrap_or_default())
+    }
+
+    /// The user with this login (or e-mail address) and application password.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn verify(&self, scope: &Scope, login: &str, secret: &str) -> Result<Option<Principal>, ApiError> {
+        let hash = self.hash(secret);
+        let snapshot = scope.snapshot()?;
+        let found =
+            records::first(&*snapshot, "app_password", &["uuid", "user", "last_used", "hash"], eq("hash", txt(&hash)))?;
+        let Some(found) = found.filter(|row| same_text(text(&row[3]), &hash)) else { return Ok(None) };
+        let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
+        let Some(row) = records::find(&*snapshot, users, &found[1])? else { return Ok(None) };
+        let record = Record { resource: users, row: &row };
+        let key = title_key(login);
+        if !(same_text(record.text("login_key"), &key) || same_text(record.text("email_key"), &key)) {
+            return Ok(None);
+        }
+        let mut principal = principal(&scope.registry, record);
+        principal.app_password = Some(Arc::from(text(&found[0])));
+        drop(snapshot);
+        self.touch(scope, &found).await;
+        Ok(Some(principal))
+    }
+
+    /// Notes the use of a password. Only the first use waits until it is written.
+    async fn touch(&self, scope: &Scope, found: &Row) {
+        if int(&found[2]) != 0 && scope.now - int(&found[2]) < REFRESH {
+            return;
+        }
+        let ip = scope.peer.ip.map(|ip| ip.to_string()).unwrap_or_default();
+        let put = Put {
+            table: name("app_password"),
+            target: Target::Existing { key: found[0].clone(), expect: None },
+            set: vec![
+                (name("last_used"), Input::Value(DbValue::Int(scope.now))),
+                (name("last_ip"), Input::Value(txt(&ip))),
+            ],
+            slug: None,
+            edges: Vec::new(),
+            meta: Vec::new(),
+            revision: None,
+        };
+        let written = scope.storage.commit(WritePlan { changes: vec![Change::Put(put)] });
+        if int(&found[2]) == 0
+            && let Err(error) = written.await
+        {
+            tracing::warn!(request = %scope.request_id, "the use of a password was not noted: {error:?}");
+        }
+    }
+
+    /// What a secret is stored as: only its letters and digits count.
+    pub fn hash(&self, secret: &str) -> String {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");
+        let significant: String = secret.chars().filter(char::is_ascii_alphanumeric).collect();
+        mac.update(significant.as_bytes());
+        mac.finalize().into_bytes().iter().map(|b| format!("{b:02x}")).collect()
+    }
+
+    /// A request that carries a nonce without a session is refused whatever it asks.
+    pub fn objection(&self, scope: &Scope, request: &Request) -> Option<ApiError> {
+        let header = format!("x-{}-nonce", scope.registry.site.prefix);
+        let parameter = format!("_{}nonce", scope.registry.site.prefix);
+        let nonce = request.header(&header).is_some() || request.query.contains_key(&parameter);
+        (nonce && !scope.principal.known()).then(|| ApiError::new(Code::InvalidNonce))
+    }
+
+    /// The root's `authentication`.
+    pub fn describe(&self, scope: &Scope) -> Value {
+        if !available(&scope.registry, &scope.peer) {
+            return json!({});
+        }
+        let path = &scope.registry.declaration.site.authorization_path;
+        let page = format!("{}{path}", scope.registry.site.url);
+        json!({"application-passwords": {"endpoints": {"authorization": page}}})
+    }
+}
+
+/// A new secret: letters and digits only.
+pub fn new_secret() -> String {
+    use rand::RngExt;
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    let mut rng = rand::rng();
+    (0..LENGTH).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])).collect()
+}
+
+/// A secret as people read it: groups of four.
+pub fn grouped(secret: &str) -> String {
+    let letters: Vec<char> = secret.chars().collect();
+    letters.chunks(4).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
+}
+
+/// A user row as the caller of a request.
+pub fn principal(registry: &Registry, record: Record<'_>) -> Principal {
+    let roles = records::split_words(record.text("roles"));
+    Principal {
+        id: record.id(),
+        login: record.text("login").into(),
+        capabilities: Arc::new(registry.capabilities(&roles)),
+        roles,
+        app_password: None,
+    }
+}
+
+/// Whether application passwords may be used over this connection: by default only where nobody can listen.
+pub fn available(registry: &Registry, peer: &Peer) -> bool {
+    match registry.declaration.site.application_passwords {
+        AppPasswords::Off => false,
+        AppPasswords::On => true,
+        AppPasswords::Https => peer.https || on_loopback(registry, peer),
+    }
+}
+
+/// Plain HTTP is safe only when nothing of it leaves the machine.
+fn on_loopback(registry: &Registry, peer: &Peer) -> bool {
+    let server = &registry.declaration.server;
+    let bound = server.listen.starts_with("127.")
+        || server.listen.starts_with("localhost")
+        || server.listen.starts_with("[::1]");
+    let host = registry.site.url.split("://").nth(1).unwrap_or("");
+    let local = host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
+    bound && local && server.trusted_proxies.is_empty() && !peer.forwarded
+}
+
+fn basic(header: &str) -> Option<(String, String)> {
+    let (scheme, encoded) = header.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let decoded = STANDARD.decode(encoded.trim()).ok()?;
+    let text = String::from_utf8(decoded).ok()?;
+    let (login, secret) = text.split_once(':')?;
+    (!login.is_empty() && !secret.is_empty()).then(|| (login.to_owned(), secret.to_owned()))
+}
+
+/// Puts an application password into the database; the plan and the clear secret.
+pub fn creation(identity: &Identity, user: i64, title: &str, app_id: &str, now: i64) -> (String, String, Put) {
+    let secret = new_secret();
+    let uuid = uuid::Uuid::new_v4().to_string();
+    // Tells passwords apart that were made within one second.
+    let ordinal = i64::try_from(time::OffsetDateTime::now_utc().unix_timestamp_nanos() / 1000).unwrap_or(now);
+    let put = Put {
+        table: name("app_password"),
+        target: Target::Keyed(txt(&uuid)),
+        set: vec![
+            (name("user"), Input::Value(DbValue::Int(user))),
+            (name("name"), Input::Value(txt(title))),
+            (name("app_id"), Input::Value(txt(app_id))),
+            (name("hash"), Input::Value(txt(&identity.hash(&secret)))),
+            (name("created"), Input::Value(DbValue::Int(now))),
+            (name("ordinal"), Input::Value(DbValue::Int(ordinal))),
+        ],
+        slug: None,
+        edges: Vec::new(),
+        meta: Vec::new(),
+        revision: None,
+    };
+    (uuid, secret, put)
+}
+
+/// Used by the command line, which has no request.
+pub fn storage_is_empty(storage: &dyn Storage) -> Result<bool, crate::storage::StorageError> {
+    let snapshot = storage.snapshot()?;
+    Ok(records::first(&*snapshot, "user", &["id"], records::everything())?.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_letters_and_digits_of_a_secret_count() {
+        let identity = Identity::new(vec![7; 32]);
+        let hash = identity.hash("abcdEFGH1234");
+        for same in ["abcd EFGH 1234", "abcd_EFGH-1234", " abcdEFGH1234 "] {
+            assert_eq!(identity.hash(same), hash);
+        }
+        assert_ne!(identity.hash("abcdefgh1234"), hash);
+        assert_ne!(Identity::new(vec![8; 32]).hash("abcdEFGH1234"), hash);
+    }
+
+    #[test]
+    fn a_secret_is_letters_and_digits_in_groups_of_four() {
+        let secret = new_secret();
+        assert_eq!(secret.len(), LENGTH);
+        assert!(secret.chars().all(|c| c.is_ascii_alphanumeric()));
+        assert_eq!(grouped("abcdEFGH12"), "abcd EFGH 12");
+    }
+
+    #[test]
+    fn malformed_credentials_are_none() {
+        for header in ["", "Basic", "Basic !!!!", "Basic YWJj", "Bearer abc", "Basic Og=="] {
+            assert_eq!(basic(header), None, "{header}");
+        }
+        assert_eq!(basic("basic YTpi"), Some(("a".into(), "b".into())));
+    }
+}

@@ -1,0 +1,53 @@
+//! Guards of the application passwords of a user (contract: "Authentication" 5: `edit_user` is needed).
+
+use super::{Asking, Decision, Found, acts, named_user, user_resource};
+use crate::error::Code;
+use crate::records::Record;
+
+fn guarded(asking: &Asking<'_>, refusal: Code) -> Decision {
+    let row = named_user(asking)?;
+    let record = Record { resource: user_resource(asking)?, row: &row };
+    if !acts::may(asking.scope, "edit", record) {
+        return Err(asking.scope.principal.refuse(refusal));
+    }
+    Ok(Found { target: None, parent: Some(row) })
+}
+
+/// May list them.
+pub fn list(asking: &Asking<'_>) -> Decision {
+    guarded(asking, Code::CannotListAppPasswords)
+}
+
+/// May read one.
+pub fn read(asking: &Asking<'_>) -> Decision {
+    guarded(asking, Code::CannotReadAppPassword)
+}
+
+/// May create one.
+pub fn create(asking: &Asking<'_>) -> Decision {
+    guarded(asking, Code::CannotCreateAppPasswords)
+}
+
+/// May rename one.
+pub fn update(asking: &Asking<'_>) -> Decision {
+    guarded(asking, Code::CannotEditAppPassword)
+}
+
+/// May revoke one.
+pub fn delete(asking: &Asking<'_>) -> Decision {
+    guarded(asking, Code::CannotDeleteAppPassword)
+}
+
+/// May revoke all of them.
+pub fn delete_all(asking: &Asking<'_>) -> Decision {
+    guarded(asking, Code::CannotDeleteAppPasswords)
+}
+
+/// May look at the one in use: only the user.
+pub fn introspect(asking: &Asking<'_>) -> Decision {
+    let found = guarded(asking, Code::CannotReadAppPassword)?;
+    let own = found.parent.as_ref().is_some_and(|row| {
+        user_resource(asking).is_ok_and(|users| Record { resource: users, row }.id() == asking.scope.principal.id)
+    });
+    if own { Ok(found) } else { Err(asking.scope.principal.refuse(Code::CannotIntrospect)) }
+}

@@ -1,0 +1,51 @@
+//! Guards of revisions and autosaves: whoever may edit a record may read what it was.
+
+use super::{Asking, Decision, Found, acts, failure};
+use crate::error::{ApiError, Code};
+use crate::records::{self, Record, eq, txt};
+use crate::registry::resource::Resource;
+use crate::storage::plan::{Cond, DbValue, Row};
+
+fn owner<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {
+    let index = asking.route.owner.ok_or_else(|| ApiError::new(Code::Internal))?;
+    Ok(&asking.registry().resources[index])
+}
+
+/// The record that the path's first number names.
+fn record(asking: &Asking<'_>, missing: Code) -> Result<Row, ApiError> {
+    let resource = owner(asking)?;
+    let arg = if asking.route.captures.iter().any(|c| c == "parent") { "parent" } else { "id" };
+    let id = asking.sources.path.get(arg).and_then(|v| v.as_str()?.parse::<i64>().ok());
+    let row = id.map(|id| asking.load(resource, &DbValue::Int(id))).transpose()?.flatten();
+    row.ok_or_else(|| failure(resource, missing))
+}
+
+fn editable(asking: &Asking<'_>, missing: Code, refusal: Code) -> Decision {
+    let row = record(asking, missing)?;
+    if !acts::may(asking.scope, "edit", Record { resource: owner(asking)?, row: &row }) {
+        return Err(asking.scope.principal.refuse(refusal));
+    }
+    Ok(Found { target: None, parent: Some(row) })
+}
+
+/// May see the history.
+pub fn read(asking: &Asking<'_>) -> Decision {
+    editable(asking, Code::PostInvalidParent, Code::CannotRead)
+}
+
+/// History is not unmade, by nobody.
+pub fn delete(asking: &Asking<'_>) -> Decision {
+    record(asking, Code::PostInvalidParent)?;
+    let number = asking.sources.path.get("id").and_then(|v| v.as_str()?.parse::<i64>().ok()).unwrap_or(0);
+    let filter = Cond::All(vec![eq("space", txt("content")), eq("id", DbValue::Int(number))]);
+    if records::first(&*asking.scope.snapshot()?, "revision", &["id"], filter)?.is_none() {
+        return Err(ApiError::new(Code::PostInvalidId));
+    }
+    Err(asking.scope.principal.refuse(Code::CannotDelete))
+}
+
+/// May leave an autosave.
+pub fn autosave(asking: &Asking<'_>) -> Decision {
+    let found = editable(asking, Code::PostInvalidId, Code::CannotEdit)?;
+    Ok(Found { target: found.parent.clone(), parent: found.parent })
+}
