@@ -1,0 +1,75 @@
+//! Addresses of items on the site.
+
+use crate::config::declaration::Family;
+use crate::prepare::{Batch, Item};
+use crate::records::Record;
+use crate::registry::resource::Resource;
+use crate::scope::Scope;
+use crate::text::permalink::Parts;
+use crate::text::time::Civil;
+use std::sync::Arc;
+
+/// The address of an item, as visitors use it.
+pub fn address(item: &Item<'_>) -> String {
+    of(item.scope, item.record, item.batch, item.record.text("slug"))
+}
+
+/// The address that a record has (or would have with this slug).
+pub fn of(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String {
+    let site = &scope.registry.site;
+    let resource = record.resource;
+    let shape = resource.declared.address.as_deref().unwrap_or("plain");
+    let status = record.text("status");
+    if shape == "plain" || (resource.family == Family::Content && forced_plain(scope, status)) {
+        return plain(scope, resource, record.id());
+    }
+    match shape {
+        "permalinks" => format!("{}{}", site.url, site.permalinks.render(&parts(record, batch, slug))),
+        "path" => format!("{}/{}/", site.url, path(record, batch, slug)),
+        template => {
+            let filled = template
+                .replace("{path}", &path(record, batch, slug))
+                .replace("{slug}", slug)
+                .replace("{id}", &record.key());
+            format!("{}{}", site.url, filled)
+        }
+    }
+}
+
+/// Addresses by id, for what has no public address yet.
+pub fn plain(scope: &Scope, resource: &Resource, id: i64) -> String {
+    let query = resource.declared.plain_query.as_deref().unwrap_or("p");
+    format!("{}/?{query}={id}", scope.registry.site.url)
+}
+
+/// Unpublished records have no address in the site's shape.
+pub fn forced_plain(scope: &Scope, status: &str) -> bool {
+    status != "inherit" && !scope.registry.status(status).is_some_and(|s| s.public || s.private)
+}
+
+/// What a permalink structure is filled from.
+pub fn parts<'a>(record: Record<'a>, batch: &'a Batch, slug: &'a str) -> Parts<'a> {
+    Parts {
+        date: Civil::of(record.int("date_local")),
+        postname: slug,
+        post_id: record.id(),
+        author: batch.authors.get(&record.int("author")).map_or("", |a| a),
+        category: "",
+    }
+}
+
+/// Slugs from the topmost ancestor down.
+pub fn path(record: Record<'_>, batch: &Batch, slug: &str) -> String {
+    let mut slugs: Vec<Arc<str>> = Vec::new();
+    let mut parent = record.int("parent");
+    while let Some((slug, above)) = batch.above.get(&parent) {
+        slugs.push(slug.clone());
+        parent = *above;
+        if slugs.len() > 100 {
+            break;
+        }
+    }
+    let mut path: String = slugs.iter().rev().map(|s| format!("{s}/")).collect();
+    path.push_str(slug);
+    path
+}

@@ -1,0 +1,295 @@
+//! Behaviours that turn an argument into a condition on rows.
+
+use super::{Asked, Query};
+use crate::access::acts;
+use crate::config::declaration::Family;
+use crate::error::{ApiError, ParamFailure};
+use crate::records::{self, among, columns, eq, int, nothing, txt, words};
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use crate::storage::plan::{Cond, DbValue, Op};
+use crate::text::{slug, time};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+
+/// Every query behaviour by name.
+pub const QUERIES: &[(&str, Query)] = &[
+    ("status", status),
+    ("terms", terms),
+    ("sticky", sticky),
+    ("format", format),
+    ("slug", slugs),
+    ("date", date),
+    ("term_post", term_post),
+    ("hide_empty", hide_empty),
+    ("user_roles", user_roles),
+    ("user_capabilities", user_capabilities),
+    ("who", who),
+    ("published_authors", published_authors),
+    ("media_type", media_type),
+    ("mime_type", mime_type),
+    ("comment_status", comment_status),
+    ("comment_type", comment_type),
+    ("unused", unused),
+];
+
+type Found = Result<Option<Cond>, ApiError>;
+
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
+        Value::String(text) => vec![text],
+        _ => Vec::new(),
+    }
+}
+
+fn ids(value: &Value) -> Vec<i64> {
+    match value {
+        Value::Array(list) => list.iter().filter_map(Value::as_i64).map(i64::abs).collect(),
+        Value::Number(n) => n.as_i64().map(i64::abs).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// States of records; what is not public is for those who edit such records.
+fn status(asked: &Asked<'_>, value: &Value) -> Found {
+    let caller = &asked.scope.principal;
+    let resource = asked.resource;
+    let declared = &asked.scope.registry.declaration.statuses;
+    let mut wanted = Vec::new();
+    for status in texts(value) {
+        let public = declared.get(status).is_some_and(|s| s.public);
+        let edits = caller.can(resource.capability("edit"));
+        let private = declared.get(status).is_some_and(|s| s.private);
+        if !(public || edits || (private && caller.can(resource.capability("read_private")))) {
+            let refusal = caller.refuse(crate::error::Code::ForbiddenStatus);
+            return Err(ApiError::invalid(vec![ParamFailure {
+                name: asked.name.to_owned(),
+                message: refusal.message().to_owned(),
+                reason: Some(refusal.code().as_str()),
+                data: json!({"status": refusal.status()}),
+            }]));
+        }
+        if status == "any" {
+            // Whatever people see as a state of a record, and what takes its parent's.
+            let any = declared.iter().filter(|(name, s)| s.listed || *name == "inherit");
+            wanted.extend(any.map(|(name, _)| name.as_str()));
+        } else {
+            wanted.push(status);
+        }
+    }
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(words("status", wanted)))
+}
+
+/// Records that carry terms: a list of ids, or an object with `terms`, `operator` and `include_children`.
+fn terms(asked: &Asked<'_>, value: &Value) -> Found {
+    let to = asked.params.get("to").and_then(Value::as_str).unwrap_or_default();
+    let registry = &asked.scope.registry;
+    let relation = asked.resource.relations.iter().find(|r| r.many && registry.resources[r.to].name == to);
+    let Some(relation) = relation else { return Ok(None) };
+    let exclude = asked.params.get("exclude") == Some(&json!(true));
+    let list = value.get("terms").unwrap_or(value);
+    let wanted = ids(list);
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    let children = value.get("include_children").and_then(Value::as_bool).unwrap_or(false);
+    let all = value.get("operator").and_then(Value::as_str) == Some("AND");
+    let groups: Vec<Vec<i64>> = if all { wanted.into_iter().map(|t| vec![t]).collect() } else { vec![wanted] };
+    let mut conditions = Vec::new();
+    for mut group in groups {
+        if children {
+            group = with_descendants(asked, &registry.resources[relation.to], group)?;
+        }
+        conditions.push(Cond::Linked { rel: relation.rel.clone(), dst: group });
+    }
+    let carried = if conditions.len() == 1 { conditions.remove(0) } else { Cond::All(conditions) };
+    Ok(Some(if exclude { Cond::Not(Box::new(carried)) } else { carried }))
+}
+
+fn with_descendants(asked: &Asked<'_>, taxonomy: &Resource, mut found: Vec<i64>) -> Result<Vec<i64>, ApiError> {
+    let snapshot = asked.scope.snapshot()?;
+    let mut level = found.clone();
+    while !level.is_empty() {
+        let filter = Cond::All(vec![records::own_rows(taxonomy), among("parent", level)]);
+        let rows = snapshot.rows(&columns(&taxonomy.table, &["id"], filter))?;
+        level = rows.iter().map(|r| int(&r[0])).filter(|id| !found.contains(id)).collect();
+        found.extend(&level);
+    }
+    Ok(found)
+}
+
+fn sticky(_: &Asked<'_>, value: &Value) -> Found {
+    Ok(value.as_bool().map(|sticky| eq("sticky", DbValue::Int(i64::from(sticky)))))
+}
+
+/// Formats; `standard` is the absence of one.
+fn format(_: &Asked<'_>, value: &Value) -> Found {
+    let wanted = texts(value);
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    let mut any = vec![words("format", wanted.iter().copied())];
+    if wanted.contains(&"standard") {
+        any.push(Cond::IsNull(name("format")));
+    }
+    Ok(Some(Cond::Any(any)))
+}
+
+fn slugs(_: &Asked<'_>, value: &Value) -> Found {
+    let wanted = texts(value);
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Cond::In(name("slug"), wanted.into_iter().map(|s| txt(&slug::sanitize_title(s))).collect())))
+}
+
+/// A comparison with a moment; the column holds the site's wall clock, or UTC when its name says so.
+fn date(asked: &Asked<'_>, value: &Value) -> Found {
+    let param = |key: &str| asked.params.get(key).and_then(Value::as_str).unwrap_or_default();
+    let Some(parsed) = value.as_str().and_then(time::parse_datetime) else { return Ok(None) };
+    let (local, utc) = parsed.in_zone(&asked.scope.settings.zone);
+    let moment = if param("column").ends_with("_utc") { utc } else { local };
+    let op = match param("op") {
+        "gt" => Op::Gt,
+        "ge" => Op::Ge,
+        "le" => Op::Le,
+        _ => Op::Lt,
+    };
+    Ok(Some(Cond::Compare(name(param("column")), op, DbValue::Int(moment))))
+}
+
+/// Terms that a record carries.
+fn term_post(asked: &Asked<'_>, value: &Value) -> Found {
+    let Some(post) = value.as_i64() else { return Ok(None) };
+    Ok(Some(Cond::Any(relations_to(asked).map(|rel| Cond::LinkedFrom { rel, src: vec![post] }).collect())))
+}
+
+fn relations_to<'a>(asked: &Asked<'a>) -> impl Iterator<Item = crate::storage::plan::Name> + use<'a> {
+    let to = asked.resource.index;
+    let all = asked.scope.registry.resources.iter().flat_map(|r| &r.relations);
+    all.filter(move |r| r.many && r.to == to).map(|r| r.rel.clone())
+}
+
+/// Terms that published records carry, and those above them.
+fn hide_empty(asked: &Asked<'_>, value: &Value) -> Found {
+    if value.as_bool() != Some(true) {
+        return Ok(None);
+    }
+    let used = Cond::Compare(name("count"), Op::Gt, DbValue::Int(0));
+    if !asked.resource.declared.hierarchical {
+        return Ok(Some(used));
+    }
+    let snapshot = asked.scope.snapshot()?;
+    let table = &asked.resource.table;
+    let rows = snapshot.rows(&columns(table, &["id", "parent", "count"], records::own_rows(asked.resource)))?;
+    let parents: HashMap<i64, i64> = rows.iter().map(|row| (int(&row[0]), int(&row[1]))).collect();
+    let mut kept = HashSet::new();
+    for row in rows.iter().filter(|row| int(&row[2]) > 0) {
+        let mut term = int(&row[0]);
+        while term != 0 && kept.insert(term) {
+            term = parents.get(&term).copied().unwrap_or(0);
+        }
+    }
+    Ok(Some(among("id", kept)))
+}
+
+fn has_one_of<'w>(column: &str, words: impl Iterator<Item = &'w str>) -> Cond {
+    Cond::Any(words.map(|w| Cond::HasWord(name(column), w.into())).collect())
+}
+
+fn user_roles(_: &Asked<'_>, value: &Value) -> Found {
+    let wanted = texts(value);
+    Ok((!wanted.is_empty()).then(|| has_one_of("roles", wanted.into_iter())))
+}
+
+/// Users whose roles have every one of these capabilities.
+fn user_capabilities(asked: &Asked<'_>, value: &Value) -> Found {
+    let wanted = texts(value);
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Cond::All(wanted.into_iter().map(|capability| with_capability(asked, &[capability])).collect())))
+}
+
+fn with_capability(asked: &Asked<'_>, any_of: &[&str]) -> Cond {
+    let roles = asked.scope.registry.roles.iter();
+    let able = roles.filter(|(_, role)| any_of.iter().any(|c| role.capabilities.contains(*c)));
+    has_one_of("roles", able.map(|(name, _)| name.as_str()))
+}
+
+/// `authors`: users who may write.
+fn who(asked: &Asked<'_>, value: &Value) -> Found {
+    if value.as_str() != Some("authors") {
+        return Ok(None);
+    }
+    let content = asked.scope.registry.family(Family::Content).filter(|r| r.supports("author"));
+    let needed: Vec<&str> = content.map(|r| r.capability("edit")).collect();
+    Ok(Some(with_capability(asked, &needed)))
+}
+
+/// True, or a list of kinds: users who have published such records.
+fn published_authors(asked: &Asked<'_>, value: &Value) -> Found {
+    let registry = &asked.scope.registry;
+    Ok(match value {
+        Value::Bool(true) => Some(acts::published_authors(asked.scope, None)),
+        Value::Array(list) if !list.is_empty() => {
+            let kinds = list.iter().filter_map(Value::as_str).filter_map(|w| registry.resource_of_wire(w));
+            let kinds: Vec<&str> = kinds.map(|r| &*r.kind).collect();
+            Some(if kinds.is_empty() { nothing() } else { acts::published_authors(asked.scope, Some(kinds)) })
+        }
+        _ => None,
+    })
+}
+
+/// Classes of MIME types (`image`, `video`, …).
+fn media_type(_: &Asked<'_>, value: &Value) -> Found {
+    let classes: Vec<&str> = texts(value).into_iter().filter(|c| !c.is_empty()).collect();
+    if classes.is_empty() {
+        return Ok(None);
+    }
+    // Every type of a class lies between `class/` and `class0`, the character after the slash.
+    let within = |class: &&str| {
+        Cond::All(vec![
+            Cond::Compare(name("mime"), Op::Ge, txt(&format!("{class}/"))),
+            Cond::Compare(name("mime"), Op::Lt, txt(&format!("{class}0"))),
+        ])
+    };
+    Ok(Some(Cond::Any(classes.iter().map(within).collect())))
+}
+
+/// Exact MIME types; one without a slash selects everything.
+fn mime_type(_: &Asked<'_>, value: &Value) -> Found {
+    let types: Vec<&str> = texts(value).into_iter().filter(|t| t.contains('/')).collect();
+    Ok((!types.is_empty()).then(|| Cond::In(name("mime"), types.into_iter().map(txt).collect())))
+}
+
+/// States of comments; `all` leaves out what was put away as spam or trash.
+fn comment_status(_: &Asked<'_>, value: &Value) -> Found {
+    Ok(Some(match value.as_str().unwrap_or_default() {
+        "" | "all" | "any" => words("status", ["approved", "hold"]),
+        "approve" | "1" => words("status", ["approved"]),
+        "hold" | "0" => words("status", ["hold"]),
+        "spam" => words("status", ["spam"]),
+        "trash" => words("status", ["trash"]),
+        _ => nothing(),
+    }))
+}
+
+/// Types of comments, some of them by a name for several.
+fn comment_type(_: &Asked<'_>, value: &Value) -> Found {
+    Ok(match value.as_str().unwrap_or_default() {
+        "" | "all" => None,
+        "comment" | "comments" => Some(words("kind", ["comment"])),
+        "pings" => Some(words("kind", ["pingback", "trackback"])),
+        other => Some(words("kind", [other])),
+    })
+}
+
+/// Accepted for clients' sake; selects nothing in particular.
+fn unused(_: &Asked<'_>, _: &Value) -> Found {
+    Ok(None)
+}

@@ -1,0 +1,244 @@
+//! Behaviours that compute a property.
+
+use super::address;
+use super::{Needs, Read};
+use crate::config::declaration::Family;
+use crate::prepare::{Item, column_value};
+use crate::records::{self, text};
+use crate::registry::resource::Property;
+use crate::storage::plan::DbValue;
+use crate::text::render::{self, RenderOptions};
+use crate::text::{blocks, slug, time};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+/// Every read behaviour: name, function, what it needs from other rows.
+pub const READS: &[(&str, Read, Needs)] = &[
+    ("time", time_text, Needs::ROW),
+    ("unix", unix, Needs::ROW),
+    ("link", link, Needs::ADDRESS),
+    ("guid", guid, Needs::ROW),
+    ("title.rendered", title, Needs::ROW),
+    ("content.rendered", content, Needs::ROW),
+    ("excerpt.rendered", excerpt, Needs::ROW),
+    ("protected", protected, Needs::ROW),
+    ("block_version", block_version, Needs::ROW),
+    ("permalink_template", permalink_template, Needs::ADDRESS),
+    ("generated_slug", generated_slug, Needs::ROW),
+    ("class_list", class_list, Needs { edges: true, ..Needs::ROW }),
+    ("wire_kind", wire_kind, Needs::ROW),
+    ("avatar_urls", avatar_urls, Needs::ROW),
+    ("words", words, Needs::ROW),
+    ("capabilities", capabilities, Needs::ROW),
+    ("extra_capabilities", extra_capabilities, Needs::ROW),
+    ("comment.rendered", comment_rendered, Needs::ROW),
+    ("locale", locale, Needs::ROW),
+    ("content.raw", content_raw, Needs::ROW),
+    ("column", column, Needs::ROW),
+    ("format", format, Needs::ROW),
+    ("id.nullable", nullable_id, Needs::ROW),
+    ("media_type", media_type, Needs::ROW),
+    ("time.zone", time_with_zone, Needs::ROW),
+    ("comment.link", comment_link, Needs { posts: true, ..Needs::ROW }),
+];
+
+fn time_text(_: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {
+    Some(match value {
+        DbValue::Int(seconds) => Value::String(time::format_local(*seconds)),
+        _ if property.nullable => Value::Null,
+        _ => json!(""),
+    })
+}
+
+fn unix(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    Some(match value {
+        DbValue::Int(seconds) => json!(seconds),
+        _ => Value::Null,
+    })
+}
+
+fn link(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    Some(Value::String(address::address(item)))
+}
+
+fn guid(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    Some(json!(text(value)))
+}
+
+fn title(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    Some(Value::String(render::render_title(text(value))))
+}
+
+fn options(item: &Item<'_>) -> RenderOptions<'static> {
+    RenderOptions { smilies: item.scope.settings.flag("use_smilies"), ..RenderOptions::default() }
+}
+
+/// Whether the caller may see what the record's password protects.
+fn open(item: &Item<'_>) -> bool {
+    item.unlocked || item.record.text("password").is_empty()
+}
+
+fn content(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    if !open(item) {
+        return Some(json!(""));
+    }
+    Some(Value::String(render::render_content(item.record.text("content"), &options(item))))
+}
+
+fn excerpt(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    if !open(item) {
+        return Some(json!(""));
+    }
+    let (excerpt, content) = (item.record.text("excerpt"), item.record.text("content"));
+    Some(Value::String(render::render_excerpt(excerpt, content, &options(item))))
+}
+
+fn protected(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    Some(json!(!item.record.text("password").is_empty()))
+}
+
+fn block_version(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    Some(json!(blocks::block_version(item.record.text("content"))))
+}
+
+fn permalink_template(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let site = &item.scope.registry.site;
+    let record = item.record;
+    let template = match item
+        .resource
+        .declared
+        .address
+        .as_deref()
+        .filter(|a| *a != "permalinks" || record.text("status") != "trash")
+    {
+        Some("permalinks") => {
+            format!("{}{}", site.url, site.permalinks.render(&address::parts(record, item.batch, "%postname%")))
+        }
+        Some("path") => format!("{}/{}/", site.url, address::path(record, item.batch, "%pagename%")),
+        _ => address::plain(item.scope, item.resource, record.id()),
+    };
+    Some(Value::String(template))
+}
+
+fn generated_slug(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let own = item.record.text("slug");
+    let generated = if own.is_empty() { slug::sanitize_title(item.record.text("title")) } else { own.to_owned() };
+    Some(Value::String(if generated.is_empty() { item.record.key() } else { generated }))
+}
+
+/// Class names that themes style a record by.
+fn class_list(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let (record, resource) = (item.record, item.resource);
+    let wire = &resource.wire;
+    let mut classes = vec![
+        format!("post-{}", record.id()),
+        wire.clone(),
+        format!("type-{wire}"),
+        format!("status-{}", record.text("status")),
+    ];
+    if resource.supports("post-formats") {
+        let format = record.text("format");
+        classes.push(format!("format-{}", if format.is_empty() { "standard" } else { format }));
+    }
+    if !record.text("password").is_empty() {
+        classes.push("post-password-required".into());
+    }
+    classes.push("hentry".into());
+    for relation in resource.relations.iter().filter(|r| r.many) {
+        let taxonomy = &item.scope.registry.resources[relation.to];
+        if taxonomy.family == Family::Term {
+            let targets = item.batch.edges.get(&(relation.rel.clone(), record.id()));
+            classes.extend(targets.into_iter().flatten().map(|id| format!("{}-{id}", taxonomy.kind)));
+        }
+    }
+    Some(json!(classes))
+}
+
+fn wire_kind(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    Some(json!(item.resource.wire))
+}
+
+/// Addresses of the picture that stands for an e-mail address, by width in pixels.
+fn avatar_urls(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    let digest = Sha256::digest(text(value).trim().to_lowercase().as_bytes());
+    let hash: String = digest.iter().map(|b| format!("{b:02x}")).collect();
+    let sizes = [24, 48, 96].map(|size| {
+        let url = format!("https://secure.gravatar.com/avatar/{hash}?s={size}&d=mm&r=g");
+        (size.to_string(), Value::String(url))
+    });
+    Some(Value::Object(sizes.into_iter().collect()))
+}
+
+/// A list of the words in a column.
+fn words(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    Some(json!(text(value).split_whitespace().collect::<Vec<_>>()))
+}
+
+/// What the roles in a column allow, the roles' own names included.
+fn capabilities(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    let roles = records::split_words(text(value));
+    let all = item.scope.registry.capabilities(&roles);
+    let mut names: Vec<&str> = all.iter().map(|c| &**c).chain(roles.iter().map(|r| &**r)).collect();
+    names.sort_unstable();
+    Some(Value::Object(names.into_iter().map(|n| (n.to_owned(), Value::Bool(true))).collect()))
+}
+
+fn extra_capabilities(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    let map: Map<String, Value> = text(value).split_whitespace().map(|r| (r.to_owned(), Value::Bool(true))).collect();
+    Some(Value::Object(map))
+}
+
+fn comment_rendered(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    Some(Value::String(render::comment_content(text(value), &options(item))))
+}
+
+/// A text that the record's password locks.
+fn content_raw(item: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {
+    Some(if open(item) { column_value(property, value) } else { json!("") })
+}
+
+/// The column as it is; undoes a behaviour in an overlay.
+fn column(_: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {
+    Some(column_value(property, value))
+}
+
+/// The absence of a format has a name.
+fn format(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    Some(json!(if text(value).is_empty() { "standard" } else { text(value) }))
+}
+
+fn nullable_id(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    Some(match records::int(value) {
+        0 => Value::Null,
+        id => json!(id),
+    })
+}
+
+/// `image`, or `file` for anything else, from a MIME type.
+fn media_type(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    Some(json!(if text(value).starts_with("image/") { "image" } else { "file" }))
+}
+
+/// UTC seconds with the zone written out.
+fn time_with_zone(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    Some(match value {
+        DbValue::Int(seconds) => json!(format!("{}+00:00", time::format_local(*seconds))),
+        _ => json!(""),
+    })
+}
+
+/// A column, or the site's language where it is empty.
+fn locale(item: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {
+    if text(value).is_empty() {
+        return Some(json!(item.scope.settings.text("language")));
+    }
+    Some(column_value(property, value))
+}
+
+fn comment_link(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let id = item.record.id();
+    let post = item.record.int("post");
+    let base = item.batch.addresses.get(&post).cloned();
+    let base = base.unwrap_or_else(|| format!("{}/?p={post}", item.scope.registry.site.url));
+    Some(Value::String(format!("{base}#comment-{id}")))
+}

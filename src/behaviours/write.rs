@@ -1,0 +1,127 @@
+//! Behaviours that normalise an argument before it is stored.
+
+use super::{Write, Writing};
+use crate::error::ApiError;
+use crate::registry::resource::{Kind, Property};
+use crate::scope::Scope;
+use crate::storage::plan::DbValue;
+use crate::text::html_policy::{self, Policy};
+use crate::text::{sanitize, slug, time};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Every write behaviour by name.
+pub const WRITES: &[(&str, Write)] = &[
+    ("raw", raw),
+    ("html", html),
+    ("slug", slugged),
+    ("text_field", text_field),
+    ("textarea", textarea),
+    ("email", email),
+    ("url", url),
+    ("time", seconds),
+    ("words", words),
+    ("comment_html", comment_html),
+    ("comment_status", comment_status),
+];
+
+/// What a property without a behaviour is stored as.
+pub fn default_write(scope: &Scope, property: &Property, value: &Value) -> DbValue {
+    match (property.kind, value) {
+        (Kind::Time, Value::String(given)) => match time::parse_datetime(given) {
+            Some(moment) => DbValue::Int(moment.in_zone(&scope.settings.zone).0),
+            None => DbValue::Null,
+        },
+        (_, Value::Null) => DbValue::Null,
+        (Kind::Json, value) => text(&value.to_string()),
+        (_, Value::Bool(b)) => DbValue::Int(i64::from(*b)),
+        (Kind::Number, Value::Number(n)) => n.as_f64().map_or(DbValue::Null, DbValue::Real),
+        (_, Value::Number(n)) => n.as_i64().map_or_else(|| text(&n.to_string()), DbValue::Int),
+        (_, Value::String(s)) => text(s),
+        (_, other) => text(&other.to_string()),
+    }
+}
+
+fn text(text: &str) -> DbValue {
+    DbValue::Text(Arc::from(text))
+}
+
+/// The text itself, or the `raw` member of an object.
+fn inner(value: &Value) -> Cow<'_, str> {
+    match value.get("raw").unwrap_or(value) {
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Number(number) => Cow::Owned(number.to_string()),
+        _ => Cow::Borrowed(""),
+    }
+}
+
+fn raw(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&inner(value)))
+}
+
+/// Markup: as it is from those who may write any, from an allow-list for the rest.
+fn html(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let markup = &*inner(value);
+    if writing.scope.principal.can("unfiltered_html") {
+        return Ok(text(markup));
+    }
+    Ok(text(&html_policy::sanitise(markup, Policy::posts())))
+}
+
+fn slugged(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&slug::sanitize_title(&inner(value))))
+}
+
+fn text_field(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&sanitize::sanitize_text_field(&inner(value))))
+}
+
+fn textarea(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&sanitize::sanitize_textarea(&inner(value))))
+}
+
+fn email(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&sanitize::sanitize_email(&inner(value))))
+}
+
+fn url(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&sanitize::clean_url(&inner(value))))
+}
+
+/// A moment as UTC seconds; without a zone it is the site's wall clock.
+fn seconds(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let Some(given) = value.as_str() else { return Ok(DbValue::Null) };
+    let parsed = time::parse_datetime(given)
+        .ok_or_else(|| ApiError::invalid_one(&writing.property.name, "This is no date and time."))?;
+    let utc = match parsed.offset {
+        Some(offset) => parsed.wall - i64::from(offset),
+        None => writing.scope.settings.zone.local_to_utc(parsed.wall),
+    };
+    Ok(DbValue::Int(utc))
+}
+
+fn words(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    Ok(text(&crate::records::join_words(list)))
+}
+
+/// Phrases; links in them are marked as the work of strangers.
+fn comment_html(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let markup = &*inner(value);
+    if writing.scope.principal.can("unfiltered_html") {
+        return Ok(text(markup));
+    }
+    Ok(text(&html_policy::mark_links(&html_policy::sanitise(markup, Policy::phrases()))))
+}
+
+/// A state of comments by any of its names; null for a word that names none.
+fn comment_status(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(match value.as_str().unwrap_or_default() {
+        "approved" | "approve" | "1" => text("approved"),
+        "hold" | "0" => text("hold"),
+        "spam" => text("spam"),
+        "trash" => text("trash"),
+        _ => DbValue::Null,
+    })
+}

@@ -1,0 +1,162 @@
+//! The documents that describe the service: root, namespaces, OPTIONS. Rendered from the registry at boot.
+//!
+//! Contract: "What the service does" 5, 6; "Root and discovery".
+
+use crate::registry::{Endpoint, Registry, Route};
+use crate::scope::Scope;
+use serde_json::{Map, Value, json};
+
+/// The descriptions of every route, by position in the registry.
+pub struct Discovery {
+    /// As the root lists them.
+    listed: Vec<Value>,
+    /// As OPTIONS answers them.
+    described: Vec<Value>,
+    /// The root and the namespaces, which every registry has, as the root lists them.
+    indexes: Vec<(String, Value)>,
+}
+
+impl Discovery {
+    /// Renders all of them.
+    pub fn new(registry: &Registry) -> Discovery {
+        let listed = registry.routes.iter().map(|route| listed(registry, route)).collect();
+        let described = registry.routes.iter().map(|route| described(registry, route)).collect();
+        let spaces = registry.namespaces.iter().map(|n| format!("/{n}"));
+        let indexes = std::iter::once("/".to_owned()).chain(spaces).map(|at| {
+            let described = index(registry, &at);
+            (at, described)
+        });
+        Discovery { listed, described, indexes: indexes.collect() }
+    }
+
+    /// The OPTIONS document of the root or of a namespace.
+    pub fn index_options(&self, path: &str) -> Option<Value> {
+        let wanted = format!("/{}", path.trim_matches('/'));
+        self.indexes.iter().find(|(at, _)| at.eq_ignore_ascii_case(&wanted)).map(|(_, described)| described.clone())
+    }
+
+    /// The OPTIONS document of a route; `path` is the one requested, for `self`.
+    pub fn options(&self, scope: &Scope, index: usize, path: &str) -> Value {
+        let mut document = self.described[index].clone();
+        if let Some(map) = document.as_object_mut() {
+            map.insert("_links".into(), json!({"self": [{"href": scope.registry.rest(path)}]}));
+        }
+        document
+    }
+
+    /// The routes of a namespace (or all of them) by pattern.
+    pub fn routes(&self, registry: &Registry, namespace: Option<&str>) -> Map<String, Value> {
+        let own = self.indexes.iter().filter(|(at, _)| namespace.is_none_or(|n| at.trim_start_matches('/') == n));
+        let mut routes: Map<String, Value> = own.cloned().collect();
+        let chosen = registry.routes.iter().zip(&self.listed);
+        routes.extend(
+            chosen
+                .filter(|(route, _)| namespace.is_none_or(|n| route.namespace == n))
+                .map(|(route, listed)| (route.pattern.clone(), listed.clone())),
+        );
+        routes
+    }
+}
+
+/// The site's name, addresses, namespaces and routes.
+pub fn root(scope: &Scope, discovery: &Discovery, authentication: Value) -> Value {
+    let (registry, settings) = (&scope.registry, &scope.settings);
+    let offset = settings.zone.offset_hours_at(scope.now);
+    let offset = if offset.fract() == 0.0 { json!(offset as i64) } else { json!(offset) };
+    let mut root = Map::new();
+    root.insert("name".into(), json!(settings.text("title")));
+    root.insert("description".into(), json!(settings.text("description")));
+    root.insert("url".into(), json!(registry.site.url));
+    root.insert("home".into(), json!(registry.site.url));
+    root.insert("gmt_offset".into(), offset);
+    let zone = if settings.zone.is_named() { settings.zone.name() } else { "" };
+    root.insert("timezone_string".into(), json!(zone));
+    root.insert("page_for_posts".into(), json!(settings.int("page_for_posts")));
+    root.insert("page_on_front".into(), json!(settings.int("page_on_front")));
+    let front = settings.text("show_on_front");
+    root.insert("show_on_front".into(), json!(if front.is_empty() { "posts" } else { front }));
+    root.insert("namespaces".into(), json!(registry.namespaces));
+    root.insert("authentication".into(), authentication);
+    root.insert("routes".into(), Value::Object(discovery.routes(registry, None)));
+    root.insert("site_logo".into(), json!(settings.int("site_logo")));
+    root.insert("site_icon".into(), json!(settings.int("site_icon")));
+    root.insert("site_icon_url".into(), json!(""));
+    let help = format!("{}/", registry.site.rest_url);
+    root.insert("_links".into(), json!({"help": [{"href": help}]}));
+    Value::Object(root)
+}
+
+/// A namespace and its routes.
+pub fn namespace(scope: &Scope, discovery: &Discovery, namespace: &str) -> Value {
+    let routes = discovery.routes(&scope.registry, Some(namespace));
+    json!({
+        "namespace": namespace,
+        "routes": routes,
+        "_links": {"up": [{"href": format!("{}/", scope.registry.site.rest_url)}]},
+    })
+}
+
+fn listed(registry: &Registry, route: &Route) -> Value {
+    let mut map = base(route);
+    // A pattern is no address to follow.
+    if route.captures.is_empty() {
+        map.insert("_links".into(), json!({"self": [{"href": registry.rest(&route.pattern)}]}));
+    }
+    Value::Object(map)
+}
+
+fn described(registry: &Registry, route: &Route) -> Value {
+    let mut map = base(route);
+    if let Some(resource) = route.resource.filter(|_| !route.no_schema) {
+        let schema = route.schema.as_ref().unwrap_or(&registry.resources[resource].schema);
+        map.insert("schema".into(), schema.clone());
+    }
+    Value::Object(map)
+}
+
+fn base(route: &Route) -> Map<String, Value> {
+    let mut methods: Vec<&str> = Vec::new();
+    for method in route.endpoints.iter().flat_map(|e| &e.methods) {
+        if !methods.contains(&method.as_str()) {
+            methods.push(method.as_str());
+        }
+    }
+    let endpoints: Vec<Value> = route.endpoints.iter().map(endpoint).collect();
+    let mut map = Map::new();
+    map.insert("namespace".into(), json!(route.namespace));
+    map.insert("methods".into(), json!(methods));
+    map.insert("endpoints".into(), json!(endpoints));
+    map
+}
+
+fn endpoint(endpoint: &Endpoint) -> Value {
+    let methods: Vec<&str> = endpoint.methods.iter().map(|m| m.as_str()).collect();
+    let args: Map<String, Value> = endpoint.args.args.iter().map(|a| (a.name.clone(), a.shown.clone())).collect();
+    let mut map = Map::new();
+    map.insert("methods".into(), json!(methods));
+    if endpoint.batch {
+        map.insert("allow_batch".into(), json!({"v1": true}));
+    }
+    map.insert("args".into(), Value::Object(args));
+    Value::Object(map)
+}
+
+/// A description of the root or of a namespace.
+fn index(registry: &Registry, at: &str) -> Value {
+    let mut args = Map::new();
+    let namespace = at.trim_start_matches('/');
+    if !namespace.is_empty() {
+        let description = "The namespace that is described.";
+        let doc = json!({"description": description, "type": "string", "default": namespace, "required": false});
+        args.insert("namespace".into(), doc);
+    }
+    let description = "Which fields the answer holds.";
+    let doc = json!({"description": description, "type": "string", "default": "view", "required": false});
+    args.insert("context".into(), doc);
+    json!({
+        "namespace": namespace,
+        "methods": ["GET"],
+        "endpoints": [{"methods": ["GET"], "args": args}],
+        "_links": {"self": [{"href": registry.rest(at)}]},
+    })
+}

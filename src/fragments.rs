@@ -1,0 +1,119 @@
+//! Documents rendered once: the JSON text of a row in a context, kept in memory while nothing it shows has changed.
+//!
+//! A fragment follows from its row, its context and the declarations alone, so its key is (resource, key, version,
+//! context) with the generations of the little that lies outside the row (settings; the rows above, for addresses).
+//! It is the same for every caller: documents that mention the caller are never kept.
+
+use crate::behaviours::{Needs, READS};
+use crate::config::declaration::Family;
+use crate::records::Record;
+use crate::registry::Registry;
+use crate::registry::name;
+use crate::registry::resource::{Context, Property, Resource, Source};
+use crate::scope::Scope;
+use crate::storage::plan::Name;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use std::sync::Arc;
+
+/// Text of one document.
+pub type Fragment = Arc<[u8]>;
+
+/// What a fragment was rendered from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    resource: usize,
+    id: i64,
+    version: i64,
+    context: Context,
+    settings: u64,
+    outside: u64,
+}
+
+#[derive(Clone)]
+struct Bytes;
+
+impl Weighter<Key, Fragment> for Bytes {
+    fn weight(&self, _: &Key, fragment: &Fragment) -> u64 {
+        fragment.len() as u64 + 96
+    }
+}
+
+/// How a resource's documents can be kept.
+#[derive(Clone, Debug)]
+struct Plan {
+    keeps: bool,
+    /// Scopes whose writes may change a document although its row stays: all of them, and those for rows with a parent.
+    always: Option<Name>,
+    below: Option<Name>,
+}
+
+/// See the module's description.
+pub struct Fragments {
+    cache: Cache<Key, Fragment, Bytes>,
+    plans: Vec<Plan>,
+}
+
+impl Fragments {
+    /// An empty store of at most `bytes` for the resources of a registry.
+    pub fn new(registry: &Registry, bytes: u64) -> Fragments {
+        let documents = usize::try_from(bytes / 2048).unwrap_or(1024).max(1024);
+        Fragments {
+            cache: Cache::with_weighter(documents, bytes, Bytes),
+            plans: registry.resources.iter().map(|r| plan(registry, r)).collect(),
+        }
+    }
+
+    /// Whether documents of a resource can be kept at all.
+    pub fn keeps(&self, resource: &Resource) -> bool {
+        self.plans[resource.index].keeps
+    }
+
+    /// The fragment of a row, if it is there.
+    pub fn get(&self, scope: &Scope, record: Record<'_>, context: Context) -> Option<Fragment> {
+        self.cache.get(&self.key(scope, record, context))
+    }
+
+    /// Keeps the fragment of a row.
+    pub fn put(&self, scope: &Scope, record: Record<'_>, context: Context, fragment: Fragment) {
+        self.cache.insert(self.key(scope, record, context), fragment);
+    }
+
+    fn key(&self, scope: &Scope, record: Record<'_>, context: Context) -> Key {
+        let plan = &self.plans[record.resource.index];
+        let generation = |scope_name: &Option<Name>| scope_name.as_ref().map_or(0, |n| scope.storage.generation(n));
+        let below = if record.int("parent") == 0 { 0 } else { generation(&plan.below) };
+        Key {
+            resource: record.resource.index,
+            id: record.id(),
+            version: record.int("version"),
+            context,
+            settings: scope.settings.generation,
+            outside: generation(&plan.always).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ below,
+        }
+    }
+}
+
+fn plan(registry: &Registry, resource: &Resource) -> Plan {
+    let mut needs = Needs::default();
+    resource.properties.iter().for_each(|p| gather(p, &mut needs));
+    let family = matches!(resource.family, Family::Content | Family::Term | Family::User | Family::Plain);
+    let mentions_caller = resource.links.iter().any(|link| {
+        (link.when.can.is_some() || link.when.act.is_some()) && link.when.context.as_deref() != Some("edit")
+    });
+    let others = needs.posts || resource.links.iter().any(|link| link.when.children);
+    let by_author = needs.authors && registry.site.permalinks.structure().contains("%author%");
+    Plan {
+        keeps: family && !resource.key_is_text && !mentions_caller && !others,
+        always: by_author.then(|| name("user")),
+        below: needs.above.then(|| resource.table.clone()),
+    }
+}
+
+fn gather(property: &Property, needs: &mut Needs) {
+    match &property.source {
+        Source::Read(behaviour, _) => needs.add(READS[behaviour.0].2),
+        Source::Object(children) => children.iter().for_each(|c| gather(c, needs)),
+        _ => {}
+    }
+}

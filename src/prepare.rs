@@ -1,0 +1,469 @@
+//! Rows to documents: the fields that were asked for, in the context that was asked for, with their links.
+//!
+//! Everything that other rows contribute is loaded once per list ([`Batch`]), so a list costs a fixed number of
+//! queries whatever its length. Fields that were not asked for are neither fetched nor computed.
+
+use crate::access::acts;
+use crate::behaviours::{Needs, READS, address};
+use crate::config::declaration::Family;
+use crate::error::ApiError;
+use crate::fields::Fields;
+use crate::records::{self, Record, among, columns, int, text};
+use crate::registry::args::{Spelling, spell};
+use crate::registry::name;
+use crate::registry::resource::{Context, HrefPiece, Kind, Link, Property, QueryValue, Resource, Source, Target};
+use crate::scope::Scope;
+use crate::storage::Snapshot;
+use crate::storage::plan::{Cond, DbValue, EdgePlan, Name, Order, ReadPlan, Row};
+use crate::text::time::format_local;
+use serde_json::{Map, Value, json};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// What a list of rows needs from other rows.
+#[derive(Default)]
+pub struct Batch {
+    /// Targets by relation and source.
+    pub edges: HashMap<(Name, i64), Vec<i64>>,
+    /// Meta values by id and key.
+    pub meta: HashMap<i64, Vec<(Arc<str>, Value)>>,
+    /// Number of revisions and the newest one's id, by record.
+    pub revisions: HashMap<i64, (i64, i64)>,
+    /// Slug and parent of the rows above, by id.
+    pub above: HashMap<i64, (Arc<str>, i64)>,
+    /// Rows that have children of their kind.
+    pub parents: HashSet<i64>,
+    /// Slugs of authors, by id.
+    pub authors: HashMap<i64, Arc<str>>,
+    /// Addresses of records by id, for what stands under them.
+    pub addresses: HashMap<i64, String>,
+    /// Positions of the resources that those records belong to.
+    pub kinds: HashMap<i64, usize>,
+}
+
+/// One row on its way to a document.
+pub struct Item<'a> {
+    pub scope: &'a Scope,
+    pub resource: &'a Resource,
+    pub record: Record<'a>,
+    pub context: Context,
+    /// Its password was presented, or the caller edits it.
+    pub unlocked: bool,
+    pub batch: &'a Batch,
+}
+
+/// How rows are shown.
+pub struct View<'a> {
+    pub context: Context,
+    pub fields: &'a Fields,
+    /// The object password that the request carries.
+    pub password: Option<&'a str>,
+    /// Whether links are wanted.
+    pub links: bool,
+}
+
+impl View<'_> {
+    /// Whether links are shown; what is embedded hangs on them.
+    fn wants_links(&self) -> bool {
+        self.links && (self.fields.wants("_links") || self.fields.wants("_embedded"))
+    }
+}
+
+/// Turns rows of a resource into documents.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn documents(
+    scope: &Scope,
+    snapshot: &dyn Snapshot,
+    resource: &Resource,
+    rows: &[Row],
+    view: &View<'_>,
+) -> Result<Vec<Value>, ApiError> {
+    let batch = Batch::load(snapshot, scope, resource, rows, view)?;
+    Ok(rows.iter().map(|row| document(scope, resource, row, view, &batch)).collect())
+}
+
+fn document(scope: &Scope, resource: &Resource, row: &Row, view: &View<'_>, batch: &Batch) -> Value {
+    let record = Record { resource, row };
+    let unlocked = view.context == Context::EDIT
+        || view.password.is_some_and(|p| crate::access::same_text(p, record.text("password")));
+    let item = Item { scope, resource, record, context: view.context, unlocked, batch };
+    let mut map = Map::new();
+    for property in shown(&resource.properties, view) {
+        if let Some(value) = item.value(property) {
+            map.insert(property.name.clone(), value);
+        }
+    }
+    if view.wants_links() {
+        let links = item.links();
+        if !links.is_empty() {
+            map.insert("_links".into(), Value::Object(links));
+        }
+    }
+    Value::Object(map)
+}
+
+fn shown<'p>(properties: &'p [Property], view: &'p View<'_>) -> impl Iterator<Item = &'p Property> {
+    properties.iter().filter(|p| p.contexts.shows_in(view.context) && view.fields.wants(&p.name))
+}
+
+impl Item<'_> {
+    /// The value of a property; `None` leaves it out.
+    pub fn value(&self, property: &Property) -> Option<Value> {
+        let value = match &property.source {
+            Source::Nothing => return None,
+            Source::Column(index) => column_value(property, self.record.row.get(*index).unwrap_or(&DbValue::Null)),
+            Source::Read(behaviour, index) => {
+                let column = index.and_then(|i| self.record.row.get(i)).unwrap_or(&DbValue::Null);
+                let read = READS[behaviour.0].1;
+                read(self, property, column)?
+            }
+            Source::Object(children) => {
+                let children = children.iter().filter(|c| c.contexts.shows_in(self.context));
+                let map: Map<String, Value> = children.filter_map(|c| Some((c.name.clone(), self.value(c)?))).collect();
+                Value::Object(map)
+            }
+            Source::Relation(index) => {
+                let rel = &self.resource.relations[*index].rel;
+                let targets = self.batch.edges.get(&(rel.clone(), self.record.id()));
+                json!(targets.cloned().unwrap_or_default())
+            }
+            Source::Meta => self.meta(),
+            Source::Extra => {
+                let extra: Value = serde_json::from_str(self.record.text("extra")).unwrap_or(Value::Null);
+                extra.get(&property.name).cloned().unwrap_or(Value::Null)
+            }
+        };
+        Some(spell(value, &property.aliases, Spelling::ToWire))
+    }
+
+    fn meta(&self) -> Value {
+        let stored = self.batch.meta.get(&self.record.id());
+        let mut map = Map::new();
+        for (key, meta) in &self.resource.declared.meta {
+            let mut values = stored.into_iter().flatten().filter(|(k, _)| **k == **key).map(|(_, v)| v.clone());
+            let value = if meta.single {
+                let value = values.next().or_else(|| meta.schema.get("default").cloned());
+                allowed(&meta.schema, value.unwrap_or_else(|| empty(&meta.schema)))
+            } else {
+                Value::Array(values.collect())
+            };
+            map.insert(key.clone(), value);
+        }
+        Value::Object(map)
+    }
+
+    // -------------------------------------------------------------------------------------------- links
+
+    /// The `_links` of the item, by relation, in the order of declaration.
+    pub fn links(&self) -> Map<String, Value> {
+        let mut links: Map<String, Value> = Map::new();
+        for link in &self.resource.links {
+            if !self.applies(link) {
+                continue;
+            }
+            let Some(href) = self.href(link) else { continue };
+            let mut object = Map::new();
+            for (key, value) in &link.attrs {
+                object.insert(key.clone(), self.attr(value));
+            }
+            if link.embeddable {
+                object.insert("embeddable".into(), Value::Bool(true));
+            }
+            object.insert("href".into(), Value::String(href));
+            let entry = links.entry(link.rel.clone()).or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(list) = entry {
+                list.push(Value::Object(object));
+            }
+        }
+        links
+    }
+
+    /// `@name` in an attribute stands for a fact of the item.
+    fn attr(&self, value: &Value) -> Value {
+        match value.as_str() {
+            Some("@revision_count") => json!(self.revisions().0),
+            Some("@revision_id") => json!(self.revisions().1),
+            Some(OF_KIND) => json!(self.commented().map(|r| &r.wire)),
+            _ => value.clone(),
+        }
+    }
+
+    /// The resource of the record that this one stands under.
+    fn commented(&self) -> Option<&Resource> {
+        let resource = self.batch.kinds.get(&self.record.int("post"))?;
+        Some(&self.scope.registry.resources[*resource])
+    }
+
+    fn revisions(&self) -> (i64, i64) {
+        self.batch.revisions.get(&self.record.id()).copied().unwrap_or((0, 0))
+    }
+
+    fn applies(&self, link: &Link) -> bool {
+        let when = &link.when;
+        let set = |i: usize| match self.record.row.get(i) {
+            Some(DbValue::Int(i)) => *i != 0,
+            Some(DbValue::Text(t)) => !t.is_empty(),
+            Some(DbValue::Real(_)) => true,
+            Some(DbValue::Null) | None => false,
+        };
+        when.context.as_deref().is_none_or(|c| Context::parse(c) == Some(self.context))
+            && link.when_column.is_none_or(set)
+            && when.can.as_deref().is_none_or(|c| self.scope.principal.can(c))
+            && when.act.as_deref().is_none_or(|a| acts::may(self.scope, a, self.record))
+            && (!when.revised || self.revisions().0 > 0)
+            && (!when.children || self.batch.parents.contains(&self.record.id()))
+    }
+
+    fn href(&self, link: &Link) -> Option<String> {
+        let registry = &self.scope.registry;
+        let path = match &link.target {
+            Target::Item { resource, column } => {
+                let key = show(self.record.row.get(*column)?)?;
+                let resource = match of_kind(link) {
+                    true => self.commented()?,
+                    false => &registry.resources[*resource],
+                };
+                resource.item_path(&key)
+            }
+            Target::Collection { resource, query } => {
+                let mut path = registry.resources[*resource].path.clone();
+                for (i, (arg, value)) in query.iter().enumerate() {
+                    let value = match value {
+                        QueryValue::Column(index) => show(self.record.row.get(*index)?)?,
+                        QueryValue::Literal(text) => match text.strip_prefix('@') {
+                            Some(property) => self.targets_of(property)?,
+                            None => text.clone(),
+                        },
+                    };
+                    path.push(if i == 0 { '?' } else { '&' });
+                    path.push_str(&format!("{arg}={value}"));
+                }
+                path
+            }
+            Target::Template(pieces) => {
+                let mut path = String::new();
+                for piece in pieces {
+                    match piece {
+                        HrefPiece::Literal(text) => path.push_str(text),
+                        HrefPiece::Column(index) => path.push_str(&show(self.record.row.get(*index)?)?),
+                        HrefPiece::SelfPath => path.push_str(&self.resource.item_path(&self.record.key())),
+                        HrefPiece::CollectionPath => path.push_str(&self.resource.path),
+                        HrefPiece::RevisionId => path.push_str(&self.revisions().1.to_string()),
+                        HrefPiece::Wire => path.push_str(&self.resource.wire),
+                    }
+                }
+                path
+            }
+        };
+        Some(if link.absolute { path } else { registry.rest(&path) })
+    }
+
+    fn targets_of(&self, property: &str) -> Option<String> {
+        let relation = self.resource.relations.iter().find(|r| r.property == property)?;
+        let targets = self.batch.edges.get(&(relation.rel.clone(), self.record.id()))?;
+        let ids: Vec<String> = targets.iter().map(i64::to_string).collect();
+        (!ids.is_empty()).then(|| ids.join(","))
+    }
+}
+
+/// An attribute that stands for the kind of the record that the link leads to, whichever that is.
+const OF_KIND: &str = "@post_type";
+
+fn of_kind(link: &Link) -> bool {
+    link.attrs.values().any(|value| value == OF_KIND)
+}
+
+fn show(value: &DbValue) -> Option<String> {
+    match value {
+        DbValue::Int(i) => Some(i.to_string()),
+        DbValue::Text(t) => Some(t.to_string()),
+        _ => None,
+    }
+}
+
+/// Recorded: what a meta key's own choices leave out, its default included, reads as null.
+fn allowed(schema: &Map<String, Value>, value: Value) -> Value {
+    let choices = schema.get("enum").and_then(Value::as_array);
+    if choices.is_none_or(|choices| choices.contains(&value)) { value } else { Value::Null }
+}
+
+fn empty(schema: &Map<String, Value>) -> Value {
+    match schema.get("type").and_then(Value::as_str) {
+        Some("integer" | "number") => json!(0),
+        Some("boolean") => json!(false),
+        Some("array") => json!([]),
+        Some("object") => json!({}),
+        _ => json!(""),
+    }
+}
+
+/// A column's value as the property's type.
+pub fn column_value(property: &Property, value: &DbValue) -> Value {
+    match (property.kind, value) {
+        (Kind::Boolean, DbValue::Null) if property.nullable => Value::Null,
+        (Kind::Boolean, value) => Value::Bool(int(value) != 0),
+        (Kind::Integer, DbValue::Null) if !property.nullable => json!(0),
+        (Kind::Text, DbValue::Null) if !property.nullable => json!(""),
+        (Kind::Json, DbValue::Text(t)) => serde_json::from_str(t).unwrap_or(Value::Null),
+        (Kind::Time, DbValue::Int(seconds)) => json!(format_local(*seconds)),
+        (_, DbValue::Null) => Value::Null,
+        (_, DbValue::Int(i)) => json!(i),
+        (_, DbValue::Real(r)) => json!(r),
+        (_, DbValue::Text(t)) => Value::String(t.to_string()),
+    }
+}
+
+// ------------------------------------------------------------------------------------------------ batches
+
+impl Batch {
+    fn load(
+        snapshot: &dyn Snapshot,
+        scope: &Scope,
+        resource: &Resource,
+        rows: &[Row],
+        view: &View<'_>,
+    ) -> Result<Batch, ApiError> {
+        let mut batch = Batch::default();
+        if rows.is_empty() {
+            return Ok(batch);
+        }
+        let mut needs = Needs::default();
+        for property in shown(&resource.properties, view) {
+            collect(property, view.context, &mut needs);
+        }
+        if view.wants_links() {
+            for link in &resource.links {
+                needs.revisions |= link.when.revised || link.attrs.values().any(|v| v == "@revision_count");
+                needs.children |= link.when.children;
+                needs.posts |= of_kind(link);
+                if let Target::Collection { query, .. } = &link.target {
+                    needs.edges |= query.iter().any(|(_, v)| matches!(v, QueryValue::Literal(l) if l.starts_with('@')));
+                }
+            }
+        }
+        let ids: Vec<i64> = rows.iter().map(|row| Record { resource, row }.id()).collect();
+        if needs.edges && resource.relations.iter().any(|r| r.many) {
+            let rels = resource.relations.iter().filter(|r| r.many).map(|r| r.rel.clone()).collect();
+            for edge in snapshot.edges(&EdgePlan { rels, of: ids.clone(), reverse: false })? {
+                batch.edges.entry((edge.rel, edge.src)).or_default().push(edge.dst);
+            }
+        }
+        if needs.meta && !resource.declared.meta.is_empty() {
+            for row in snapshot.meta(&meta_space(resource), &ids)? {
+                let value = serde_json::from_str(&row.json).unwrap_or(Value::Null);
+                batch.meta.entry(row.id).or_default().push((row.key, value));
+            }
+        }
+        if needs.revisions && resource.supports("revisions") {
+            batch.load_revisions(snapshot, &ids)?;
+        }
+        if needs.above {
+            batch.load_above(snapshot, resource, rows)?;
+        }
+        if needs.children {
+            let plan = columns(
+                &resource.table,
+                &["parent"],
+                Cond::All(vec![records::own_rows(resource), among("parent", ids.clone())]),
+            );
+            batch.parents = snapshot.rows(&plan)?.iter().map(|row| int(&row[0])).collect();
+        }
+        if needs.authors && scope.registry.site.permalinks.structure().contains("%author%") {
+            let authors: HashSet<i64> = rows.iter().map(|row| Record { resource, row }.int("author")).collect();
+            let plan = columns("user", &["id", "slug"], among("id", authors));
+            batch.authors = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
+        }
+        if needs.posts {
+            batch.load_addresses(snapshot, scope, resource, rows)?;
+        }
+        Ok(batch)
+    }
+
+    /// Kinds and addresses of the records in the column `post`, a query for each kind among them.
+    fn load_addresses(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        scope: &Scope,
+        resource: &Resource,
+        rows: &[Row],
+    ) -> Result<(), ApiError> {
+        let posts: HashSet<i64> = rows.iter().map(|row| Record { resource, row }.int("post")).collect();
+        let mut by_kind: HashMap<Name, Vec<i64>> = HashMap::new();
+        for row in snapshot.rows(&columns("record", &["id", "kind"], among("id", posts)))? {
+            by_kind.entry(name(text(&row[1]))).or_default().push(int(&row[0]));
+        }
+        for content in scope.registry.family(Family::Content) {
+            let Some(ids) = by_kind.remove(&content.kind) else { continue };
+            let found = snapshot.rows(&records::plan(content, among("id", ids)))?;
+            let mut batch = Batch::default();
+            batch.load_above(snapshot, content, &found)?;
+            for row in &found {
+                let record = Record { resource: content, row };
+                self.kinds.insert(record.id(), content.index);
+                self.addresses.insert(record.id(), address::of(scope, record, &batch, record.text("slug")));
+            }
+        }
+        Ok(())
+    }
+
+    fn load_revisions(&mut self, snapshot: &dyn Snapshot, ids: &[i64]) -> Result<(), ApiError> {
+        let filter = Cond::All(vec![records::eq("space", records::txt("content")), among("of", ids.iter().copied())]);
+        let mut plan = columns("revision", &["of", "id"], filter);
+        plan.order = vec![Order::Column(name("at"), false), Order::Column(name("id"), false)];
+        for row in snapshot.rows(&plan)? {
+            let entry = self.revisions.entry(int(&row[0])).or_insert((0, 0));
+            *entry = (entry.0 + 1, int(&row[1]));
+        }
+        Ok(())
+    }
+
+    /// Climbs level by level: as many queries as the deepest row is deep, however many rows there are.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn load_above(&mut self, snapshot: &dyn Snapshot, resource: &Resource, rows: &[Row]) -> Result<(), ApiError> {
+        let parent = |row: &Row| Record { resource, row }.int("parent");
+        let mut wanted: HashSet<i64> = rows.iter().map(parent).filter(|p| *p != 0).collect();
+        while !wanted.is_empty() {
+            let plan = columns(&resource.table, &["id", "slug", "parent"], among("id", wanted));
+            let mut next = HashSet::new();
+            for row in snapshot.rows(&plan)? {
+                let (id, parent) = (int(&row[0]), int(&row[2]));
+                let fresh = self.above.insert(id, (Arc::from(text(&row[1])), parent)).is_none();
+                if fresh && parent != 0 && !self.above.contains_key(&parent) {
+                    next.insert(parent);
+                }
+            }
+            wanted = next;
+        }
+        Ok(())
+    }
+}
+
+fn collect(property: &Property, context: Context, needs: &mut Needs) {
+    if !property.contexts.shows_in(context) {
+        return;
+    }
+    match &property.source {
+        Source::Read(behaviour, _) => needs.add(READS[behaviour.0].2),
+        Source::Object(children) => children.iter().for_each(|c| collect(c, context, needs)),
+        Source::Relation(_) => needs.edges = true,
+        Source::Meta => needs.meta = true,
+        _ => {}
+    }
+}
+
+/// The space that a resource's companion rows (meta) are kept under.
+pub fn meta_space(resource: &Resource) -> Name {
+    match resource.family {
+        Family::Content => name("content"),
+        _ => resource.table.clone(),
+    }
+}
+
+/// Keeps the plan's order for rows that were read by a list of ids.
+pub fn in_given_order(plan: &mut ReadPlan, ids: &[i64]) {
+    plan.order = vec![Order::Given(name("id"), ids.iter().copied().map(DbValue::Int).collect())];
+}
