@@ -1,0 +1,419 @@
+//! The order of the stages: receive, parse, authenticate, route, check, authorize, handle, prepare, finish.
+//!
+//! Re-entrant and free of transport: embedding and batches dispatch through it. The only place where a request waits
+//! is a commit, and there it holds no thread. A request keeps the registry that it started with.
+
+use crate::access::hashing::Hasher;
+use crate::access::identity::Identity;
+use crate::access::{self, Asking, Loaded};
+use crate::args::{self, Checked, Sources};
+use crate::behaviours::{QUERIES, READS, WRITES};
+use crate::discovery::{self, Discovery};
+use crate::embed;
+use crate::error::{ApiError, Code};
+use crate::fields::Fields;
+use crate::fragments::Fragments;
+use crate::handlers::{HANDLERS, Outcome, Work};
+use crate::model::{Method, Payload, Reply, Request};
+use crate::registry::{Registry, Vocabulary, name};
+use crate::request::{self, BodyParams};
+use crate::route::{self, Match, Router};
+use crate::scope::{Clock, Scope, Settings, read_settings};
+use crate::storage::{Storage, StorageError};
+use arc_swap::ArcSwap;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// Everything that requests are served from.
+pub struct Engine {
+    registry: Arc<Registry>,
+    router: Router,
+    discovery: Discovery,
+    storage: Arc<dyn Storage>,
+    settings: ArcSwap<Settings>,
+    identity: Arc<Identity>,
+    hasher: Arc<Hasher>,
+    fragments: Fragments,
+    clock: Arc<dyn Clock>,
+}
+
+/// Parameters that change the shape of a whole answer.
+const SHAPING: [&str; 4] = ["_fields", "_embed", "_envelope", "_pretty"];
+
+/// A request on its way through the stages, from outside or from another request.
+pub struct Call {
+    pub method: Method,
+    pub path: String,
+    pub query: Map<String, Value>,
+    pub raw_query: String,
+    /// Broken bodies are reported only after a route has matched.
+    pub body: Result<BodyParams, ApiError>,
+}
+
+/// What came of a call, before it is finished.
+pub struct Dispatched {
+    pub result: Result<Outcome, ApiError>,
+    /// Methods that this caller may use on this route and object.
+    pub allow: Vec<&'static str>,
+}
+
+/// The finished answer of a request inside another.
+pub struct Part {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Value,
+}
+
+/// The names that declarations may use.
+pub fn vocabulary() -> Vocabulary {
+    Vocabulary {
+        reads: READS.iter().map(|(n, ..)| *n).collect(),
+        writes: WRITES.iter().map(|(n, _)| *n).collect(),
+        queries: QUERIES.iter().map(|(n, _)| *n).collect(),
+        guards: access::GUARDS.iter().map(|(n, _)| *n).collect(),
+        handlers: HANDLERS.iter().map(|(n, _)| *n).collect(),
+    }
+}
+
+impl Engine {
+    /// Puts an engine together.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    pub fn new(
+        registry: Arc<Registry>,
+        storage: Arc<dyn Storage>,
+        identity: Arc<Identity>,
+        hasher: Arc<Hasher>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Engine, StorageError> {
+        let settings = read_settings(&registry, &*storage)?;
+        let megabytes = registry.declaration.storage.cache_mb as u64;
+        let fragments = Fragments::new(&registry, megabytes << 20);
+        Ok(Engine {
+            router: Router::new(&registry),
+            discovery: Discovery::new(&registry),
+            settings: ArcSwap::from_pointee(settings),
+            registry,
+            storage,
+            identity,
+            hasher,
+            fragments,
+            clock,
+        })
+    }
+
+    /// Verifies and makes credentials.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Documents that were rendered before.
+    pub fn fragments(&self) -> &Fragments {
+        &self.fragments
+    }
+
+    /// Hashes account passwords.
+    pub fn hasher(&self) -> &Hasher {
+        &self.hasher
+    }
+
+    /// The registry that requests are served from.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// The discovery documents.
+    pub fn discovery(&self) -> &Discovery {
+        &self.discovery
+    }
+
+    /// The site's title as it is now.
+    pub fn site_title(&self) -> String {
+        self.settings().map(|s| s.text("title").to_owned()).unwrap_or_default()
+    }
+
+    /// Serves one request from outside.
+    pub async fn serve(&self, request: Request) -> Reply {
+        let scope = match self.scope(&request).await {
+            Ok(scope) => scope,
+            Err(error) => return error_reply(&error),
+        };
+        let method = match request::effective_method(&request) {
+            Some(method) => method,
+            None => return error_reply(&ApiError::new(Code::NoRoute)),
+        };
+        if let Some(error) = self.identity.objection(&scope, &request) {
+            return error_reply(&error);
+        }
+        let body = request::body_params(&request, self.registry.declaration.server.max_depth);
+        let call = Call { method, path: request.path, query: request.query, raw_query: request.raw_query, body };
+        let dispatched = self.dispatch(&scope, &call).await;
+        self.finish(&scope, &call, dispatched).await
+    }
+
+    async fn scope(&self, request: &Request) -> Result<Scope, ApiError> {
+        let settings = self.settings()?;
+        let mut scope = Scope {
+            registry: self.registry.clone(),
+            storage: self.storage.clone(),
+            settings,
+            principal: Default::default(),
+            now: self.clock.now(),
+            peer: request.peer.clone(),
+            agent: request.header("user-agent").unwrap_or_default().into(),
+            depth: 0,
+            request_id: request.id.clone(),
+        };
+        scope.principal = self.identity.authenticate(&scope, request).await?;
+        Ok(scope)
+    }
+
+    /// The settings as they are now.
+    fn settings(&self) -> Result<Arc<Settings>, ApiError> {
+        let current = self.settings.load_full();
+        if current.generation == self.storage.generation(&name("setting")) {
+            return Ok(current);
+        }
+        let fresh = Arc::new(read_settings(&self.registry, &*self.storage)?);
+        self.settings.store(fresh.clone());
+        Ok(fresh)
+    }
+
+    /// Stages 4 to 8: route, check, authorize, handle.
+    pub async fn dispatch(&self, scope: &Scope, call: &Call) -> Dispatched {
+        let matches = self.router.matches(&self.registry, &call.path);
+        if call.method == Method::Options {
+            return self.describe(scope, call, matches);
+        }
+        if let Some(outcome) = self.index(scope, call) {
+            return Dispatched { result: Ok(outcome), allow: vec!["GET"] };
+        }
+        let found = matches.into_iter().find_map(|m| route::endpoint(m.route, call.method).map(|e| (m, e)));
+        let Some((matched, endpoint)) = found else {
+            return Dispatched { result: Err(ApiError::new(Code::NoRoute)), allow: Vec::new() };
+        };
+        let body = match &call.body {
+            Ok(body) => body,
+            Err(error) => {
+                let allow = self.allow(scope, &matched, Some(endpoint), &BodyParams::None, call, &Loaded::default());
+                return Dispatched { result: Err(error.clone()), allow };
+            }
+        };
+        let loaded = Loaded::default();
+        let result = self.answer(scope, call, &matched, endpoint, body, &loaded).await;
+        // A write may have changed what the caller may do, or taken the target away.
+        let fresh = Loaded::default();
+        let reads = matches!(call.method, Method::Get | Method::Head);
+        let loaded = if reads { &loaded } else { &fresh };
+        let allow = self.allow(scope, &matched, Some(endpoint), body, call, loaded);
+        Dispatched { result, allow }
+    }
+
+    async fn answer(
+        &self,
+        scope: &Scope,
+        call: &Call,
+        matched: &Match<'_>,
+        endpoint: &crate::registry::Endpoint,
+        body: &BodyParams,
+        loaded: &Loaded,
+    ) -> Result<Outcome, ApiError> {
+        let sources = Sources { path: &matched.captures, body, query: &call.query };
+        let checked = args::check(&endpoint.args, &sources)?;
+        let asking = Asking { scope, route: matched.route, endpoint, args: &checked, sources: &sources, loaded };
+        let allowed = access::allow(&asking, checked.clone())?;
+        let fields = Fields::parse(sources.get("_fields"));
+        let work = Work {
+            scope,
+            route: matched.route,
+            endpoint,
+            allowed: &allowed,
+            fields: &fields,
+            query: &call.query,
+            raw_query: &call.raw_query,
+            body,
+            path: &call.path,
+            captures: &matched.captures,
+            engine: self,
+            whole: scope.depth == 0
+                && call.method == Method::Get
+                && SHAPING.iter().all(|name| sources.get(name).is_none()),
+        };
+        let (_, handler) = HANDLERS[endpoint.handler.0];
+        handler(&work).await
+    }
+
+    /// One request inside another; `batch` refuses routes that take no part in batches.
+    pub async fn part(&self, scope: &Scope, call: &Call, batch: bool) -> Part {
+        let refused = batch.then(|| self.takes_part(call).err()).flatten();
+        let dispatched = match refused {
+            None => self.dispatch(scope, call).await,
+            Some(error) => {
+                let matched = self.router.matches(&self.registry, &call.path).into_iter().next();
+                let none = BodyParams::None;
+                let allow = matched.map(|m| self.allow(scope, &m, None, &none, call, &Loaded::default()));
+                Dispatched { result: Err(error), allow: allow.unwrap_or_default() }
+            }
+        };
+        let mut headers = Vec::new();
+        if !dispatched.allow.is_empty() {
+            headers.push(("Allow".to_owned(), dispatched.allow.join(", ")));
+        }
+        match dispatched.result {
+            Err(error) => Part { status: error.status(), headers, body: error.body() },
+            Ok(outcome) => {
+                headers.extend(outcome.headers);
+                let fields = Fields::parse(call.query.get("_fields"));
+                let body = if outcome.reduced { outcome.body } else { reduce(&fields, outcome.body) };
+                Part { status: outcome.status, headers: join_links(&headers), body }
+            }
+        }
+    }
+
+    /// What stands against a part of a batch before anything is done.
+    ///
+    /// # Errors
+    /// The route does not exist or takes no part in batches; arguments do not fit.
+    pub fn check_part(&self, call: &Call) -> Result<(), ApiError> {
+        self.takes_part(call)?;
+        let matches = self.router.matches(&self.registry, &call.path);
+        let found = matches.iter().find_map(|m| route::endpoint(m.route, call.method).map(|e| (m, e)));
+        let (matched, endpoint) = found.ok_or_else(|| ApiError::new(Code::NoRoute))?;
+        let none = BodyParams::None;
+        let body = call.body.as_ref().unwrap_or(&none);
+        args::check(&endpoint.args, &Sources { path: &matched.captures, body, query: &call.query }).map(|_| ())
+    }
+
+    fn takes_part(&self, call: &Call) -> Result<(), ApiError> {
+        let matches = self.router.matches(&self.registry, &call.path);
+        match matches.iter().find_map(|m| route::endpoint(m.route, call.method)) {
+            Some(endpoint) if !endpoint.batch => Err(ApiError::new(Code::BatchNotAllowed)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The root and the namespaces, which every registry has.
+    fn index(&self, scope: &Scope, call: &Call) -> Option<Outcome> {
+        if !matches!(call.method, Method::Get | Method::Head) {
+            return None;
+        }
+        if call.path == "/" || call.path.is_empty() {
+            let authentication = self.identity.describe(scope);
+            return Some(Outcome::ok(discovery::root(scope, &self.discovery, authentication)));
+        }
+        let path = call.path.trim_matches('/');
+        let namespace = self.registry.namespaces.iter().find(|n| n.eq_ignore_ascii_case(path))?;
+        Some(Outcome::ok(discovery::namespace(scope, &self.discovery, namespace)))
+    }
+
+    fn describe(&self, scope: &Scope, call: &Call, matches: Vec<Match<'_>>) -> Dispatched {
+        if let Some(matched) = matches.into_iter().next() {
+            let document = self.discovery.options(scope, matched.index, &call.path);
+            let none = BodyParams::None;
+            let body = call.body.as_ref().unwrap_or(&none);
+            let allow = self.allow(scope, &matched, None, body, call, &Loaded::default());
+            return Dispatched { result: Ok(Outcome::ok(document)), allow };
+        }
+        match self.discovery.index_options(&call.path) {
+            Some(document) => Dispatched { result: Ok(Outcome::ok(document)), allow: vec!["GET"] },
+            None => Dispatched { result: Err(ApiError::new(Code::NoRoute)), allow: Vec::new() },
+        }
+    }
+
+    /// Asks the guard of every method of the route with what the request brings.
+    fn allow(
+        &self,
+        scope: &Scope,
+        matched: &Match<'_>,
+        answering: Option<&crate::registry::Endpoint>,
+        body: &BodyParams,
+        call: &Call,
+        loaded: &Loaded,
+    ) -> Vec<&'static str> {
+        let sources = Sources { path: &matched.captures, body, query: &call.query };
+        let mut methods = Vec::new();
+        for endpoint in &matched.route.endpoints {
+            let args = Checked::lenient(&endpoint.args, &sources, answering.map(|e| &e.args));
+            let asking = Asking { scope, route: matched.route, endpoint, args: &args, sources: &sources, loaded };
+            if access::ask(&asking).is_ok() {
+                methods.extend(endpoint.methods.iter().map(|m| m.as_str()));
+            }
+        }
+        methods
+    }
+
+    /// Stage 9: headers, fields, embedding, envelope.
+    async fn finish(&self, scope: &Scope, call: &Call, dispatched: Dispatched) -> Reply {
+        let mut headers = Vec::new();
+        if !dispatched.allow.is_empty() {
+            headers.push(("Allow".to_owned(), dispatched.allow.join(", ")));
+        }
+        let none = BodyParams::None;
+        let body = call.body.as_ref().unwrap_or(&none);
+        let empty = Map::new();
+        let sources = Sources { path: &empty, body, query: &call.query };
+        let (status, mut document) = match dispatched.result {
+            Err(error) => (error.status(), error.body()),
+            Ok(outcome) => {
+                headers.extend(outcome.headers);
+                if let Some((media_type, bytes)) = outcome.other {
+                    return Reply { status: outcome.status, headers, payload: Payload::Other { media_type, bytes } };
+                }
+                if let Some(text) = outcome.text {
+                    return Reply { status: outcome.status, headers, payload: Payload::Text(text) };
+                }
+                let mut document = outcome.body;
+                let fields = Fields::parse(sources.get("_fields"));
+                if !outcome.reduced {
+                    document = reduce(&fields, document);
+                }
+                if let Some(wanted) = embed::wanted(sources.get("_embed")) {
+                    document = embed::embed(self, scope, document, &wanted).await;
+                }
+                (outcome.status, document)
+            }
+        };
+        if call.method == Method::Head {
+            let status = if sources.get("_envelope").is_some() { 200 } else { status };
+            return Reply { status, headers: join_links(&headers), payload: Payload::Empty };
+        }
+        if sources.get("_envelope").is_some() {
+            let shown: Map<String, Value> = join_links(&headers)
+                .into_iter()
+                .map(|(name, value)| (name, value.parse::<i64>().map_or_else(|_| json!(value), |n| json!(n))))
+                .collect();
+            document = json!({"body": document, "status": status, "headers": shown});
+            return Reply { status: 200, headers: Vec::new(), payload: Payload::Json(document) };
+        }
+        Reply { status, headers: join_links(&headers), payload: Payload::Json(document) }
+    }
+}
+
+/// Leaves out what was not asked for, of a document or of each in a list.
+fn reduce(fields: &Fields, document: Value) -> Value {
+    match document {
+        Value::Array(list) => Value::Array(list.into_iter().map(|d| fields.keep(d)).collect()),
+        document => fields.keep_alone(document),
+    }
+}
+
+/// `Link` headers travel as one.
+fn join_links(headers: &[(String, String)]) -> Vec<(String, String)> {
+    let mut joined: Vec<(String, String)> = Vec::new();
+    for (name, value) in headers {
+        match joined.iter_mut().find(|(n, _)| n == name && n == "Link") {
+            Some((_, links)) => {
+                links.push_str(", ");
+                links.push_str(value);
+            }
+            None => joined.push((name.clone(), value.clone())),
+        }
+    }
+    joined
+}
+
+/// A reply that is an error and nothing else.
+pub fn error_reply(error: &ApiError) -> Reply {
+    Reply { status: error.status(), headers: Vec::new(), payload: Payload::Json(error.body()) }
+}

@@ -1,0 +1,113 @@
+//! Several requests in one: each is checked, authorized and answered for itself, in order.
+//!
+//! Nothing is nested: a part that is a batch is refused like every route that takes no part in batches.
+
+use super::{Outcome, Work};
+use crate::engine::Call;
+use crate::error::{ApiError, Code};
+use crate::model::Method;
+use crate::request::{self, BodyParams};
+use serde_json::{Map, Value, json};
+
+/// One part: what was asked, or why it cannot be.
+struct Part(Result<Call, ApiError>);
+
+/// `batch/v1`.
+///
+/// # Errors
+/// None of its own: failures of parts stand in their envelopes.
+pub async fn batch(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let args = work.allowed.args();
+    let depth = work.scope.registry.declaration.server.max_depth;
+    let parts: Vec<Part> =
+        args.get("requests").and_then(Value::as_array).into_iter().flatten().map(|p| Part(call(p, depth))).collect();
+    let mut scope = work.scope.clone();
+    scope.depth += 1;
+    if args.text("validation") == Some("require-all-validate") {
+        let checked: Vec<Option<ApiError>> = parts.iter().map(|part| objection(work, part)).collect();
+        if checked.iter().any(Option::is_some) {
+            let envelope = |error: ApiError| json!({"body": error.body(), "status": error.status(), "headers": {}});
+            let responses: Vec<Value> = checked.into_iter().map(|e| e.map_or(Value::Null, envelope)).collect();
+            let body = json!({"failed": "validation", "responses": responses});
+            return Ok(Outcome { status: 207, body, ..Outcome::default() });
+        }
+    }
+    let mut responses = Vec::with_capacity(parts.len());
+    for part in &parts {
+        responses.push(match &part.0 {
+            Err(error) => json!({"body": error.body(), "status": error.status(), "headers": {}}),
+            Ok(call) => {
+                let done = work.engine.part(&scope, call, true).await;
+                let headers: Map<String, Value> =
+                    done.headers.into_iter().map(|(n, v)| (n, number_or_text(v))).collect();
+                json!({"body": done.body, "status": done.status, "headers": headers})
+            }
+        });
+    }
+    Ok(Outcome { status: 207, body: json!({"responses": responses}), ..Outcome::default() })
+}
+
+fn objection(work: &Work<'_>, part: &Part) -> Option<ApiError> {
+    match &part.0 {
+        Err(error) => Some(error.clone()),
+        Ok(call) => work.engine.check_part(call).err(),
+    }
+}
+
+fn number_or_text(value: String) -> Value {
+    value.parse::<i64>().map_or_else(|_| json!(value), |n| json!(n))
+}
+
+fn call(part: &Value, depth: usize) -> Result<Call, ApiError> {
+    let method = part.get("method").and_then(Value::as_str).unwrap_or("POST");
+    let method = Method::parse(method).ok_or_else(|| ApiError::new(Code::NoRoute))?;
+    let address = below_host(part.get("path").and_then(Value::as_str).unwrap_or(""))?;
+    let (path, raw_query) = address.split_once('?').unwrap_or((address, ""));
+    // What is no route is not looked up: the index answers to the empty path.
+    let path = request::decode_path(path).filter(|p| p.starts_with('/')).ok_or_else(|| ApiError::new(Code::NoRoute))?;
+    let body = match part.get("body") {
+        Some(Value::Object(map)) => BodyParams::Json(map.clone()),
+        _ => BodyParams::None,
+    };
+    Ok(Call {
+        method,
+        path,
+        query: request::decode_query(raw_query, depth)?,
+        raw_query: raw_query.to_owned(),
+        body: Ok(body),
+    })
+}
+
+/// The path and query of an address: without scheme, host and fragment.
+fn below_host(address: &str) -> Result<&str, ApiError> {
+    let address = address.split('#').next().unwrap_or("");
+    match address.split_once("//") {
+        Some((scheme, rest)) if scheme.is_empty() || scheme.ends_with(':') => {
+            let host = rest.find(['/', '?']).unwrap_or(rest.len());
+            if host == 0 { Err(ApiError::new(Code::InvalidPath)) } else { Ok(&rest[host..]) }
+        }
+        _ => Ok(address),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_below_the_host() {
+        fn check(address: &str, below: Option<&str>) {
+            assert_eq!(below_host(address).ok(), below, "{address}");
+        }
+        check("/cms/v2/tags", Some("/cms/v2/tags"));
+        check("/cms/v2/tags?name=a//b", Some("/cms/v2/tags?name=a//b"));
+        check("/cms/v2/tags#part", Some("/cms/v2/tags"));
+        check("http://example.org/cms/v2/tags?x=1", Some("/cms/v2/tags?x=1"));
+        check("//example.org/tags", Some("/tags"));
+        check("http://example.org", Some(""));
+        check("cms/v2/tags", Some("cms/v2/tags"));
+        check("", Some(""));
+        check("///", None);
+        check("http:///x", None);
+    }
+}

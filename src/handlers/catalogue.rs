@@ -1,0 +1,169 @@
+//! The declarations themselves as resources: types, taxonomies, states.
+//!
+//! A catalogue answers an object whose members are its entries by name, never paged.
+
+use super::{Outcome, Work};
+use crate::access::acts::{edits_something, reads_status};
+use crate::config::declaration::{Family, Status};
+use crate::error::{ApiError, Code};
+use crate::registry::resource::{Context, Resource};
+use crate::scope::Scope;
+use serde_json::{Map, Value, json};
+
+/// Documents by name.
+type Entries = Vec<(String, Map<String, Value>)>;
+
+/// What a catalogue lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Catalogue {
+    Types,
+    Taxonomies,
+    Statuses,
+}
+
+impl Catalogue {
+    /// The catalogue that a resource of the family stands for, by its kind.
+    pub fn of(resource: &Resource) -> Option<Catalogue> {
+        match &*resource.kind {
+            "type" => Some(Catalogue::Types),
+            "taxonomy" => Some(Catalogue::Taxonomies),
+            "status" => Some(Catalogue::Statuses),
+            _ => None,
+        }
+    }
+}
+
+/// Every entry that the caller may see, by name.
+///
+/// # Errors
+/// None of its own.
+pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let resource = work.resource()?;
+    let context = work.allowed.context();
+    let mut all = Map::new();
+    for (name, document) in entries(work, resource)? {
+        all.insert(name, shown(resource, document, context));
+    }
+    Ok(Outcome { reduced: true, ..Outcome::ok(fields_of_each(work, all)) })
+}
+
+/// One entry.
+///
+/// # Errors
+/// There is none of this name, or its edit context is closed to the caller.
+pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let resource = work.resource()?;
+    let name = work.captures.values().next().and_then(Value::as_str).unwrap_or("");
+    let missing = match Catalogue::of(resource) {
+        Some(Catalogue::Taxonomies) => Code::TaxonomyInvalid,
+        Some(Catalogue::Statuses) => Code::StatusInvalid,
+        _ => Code::TypeInvalid,
+    };
+    let entry = entries(work, resource)?.into_iter().find(|(n, _)| n == name);
+    let hidden = resource.declared.about.get("hidden").and_then(Value::as_array);
+    if hidden.is_some_and(|names| names.iter().any(|n| n == name)) {
+        return Err(work.scope.principal.refuse(Code::CannotReadTypes));
+    }
+    let (_, document) = entry.ok_or_else(|| ApiError::new(missing))?;
+    let context = work.allowed.context();
+    if context == Context::EDIT && !edits_something(work.scope) {
+        return Err(work.scope.principal.refuse(Code::ForbiddenContext));
+    }
+    Ok(Outcome::ok(shown(resource, document, context)))
+}
+
+/// Leaves out what was not asked for, of every entry.
+fn fields_of_each(work: &Work<'_>, all: Map<String, Value>) -> Value {
+    Value::Object(all.into_iter().map(|(name, document)| (name, work.fields.keep(document))).collect())
+}
+
+fn shown(resource: &Resource, document: Map<String, Value>, context: Context) -> Value {
+    let mut map = Map::new();
+    for property in resource.properties.iter().filter(|p| p.contexts.shows_in(context)) {
+        if let Some(value) = document.get(&property.name) {
+            map.insert(property.name.clone(), value.clone());
+        }
+    }
+    if let Some(links) = document.get("_links") {
+        map.insert("_links".into(), links.clone());
+    }
+    Value::Object(map)
+}
+
+fn entries(work: &Work<'_>, resource: &Resource) -> Result<Entries, ApiError> {
+    let scope = work.scope;
+    let registry = &scope.registry;
+    let of_type = work.allowed.args().text("type").unwrap_or("");
+    Ok(match Catalogue::of(resource) {
+        Some(Catalogue::Types) => {
+            registry.family(Family::Content).map(|r| (r.wire.clone(), kind(scope, resource, r))).collect()
+        }
+        Some(Catalogue::Taxonomies) => registry
+            .family(Family::Term)
+            .map(|r| (r.wire.clone(), taxonomy(scope, resource, r)))
+            .filter(|(_, document)| {
+                let types = document.get("types").and_then(Value::as_array);
+                of_type.is_empty() || types.is_some_and(|t| t.iter().any(|t| t == of_type))
+            })
+            .collect(),
+        Some(Catalogue::Statuses) => {
+            let all = registry.declaration.statuses.iter().filter(|(_, s)| reads_status(scope, s));
+            all.map(|(name, status)| (name.clone(), state(scope, name, status))).collect()
+        }
+        None => return Err(ApiError::new(Code::Internal)),
+    })
+}
+
+fn common(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Value> {
+    let mut map = entry.declared.about.clone();
+    map.entry("name").or_insert_with(|| json!(entry.title));
+    map.insert("slug".into(), json!(entry.wire));
+    map.insert("hierarchical".into(), json!(entry.declared.hierarchical));
+    map.insert("rest_base".into(), json!(entry.base));
+    map.insert("rest_namespace".into(), json!(entry.namespace));
+    let items = format!("{}:items", scope.registry.site.prefix);
+    let mut links = Map::new();
+    links.insert("collection".into(), json!([{"href": scope.registry.rest(&catalogue.path)}]));
+    links.insert(items, json!([{"href": scope.registry.rest(&entry.path)}]));
+    map.insert("_links".into(), Value::Object(links));
+    map
+}
+
+fn kind(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Value> {
+    let registry = &scope.registry;
+    let mut map = common(scope, catalogue, entry);
+    let supports: Map<String, Value> = entry.declared.supports.iter().map(|s| (s.clone(), json!(true))).collect();
+    map.insert("supports".into(), Value::Object(supports));
+    let taxonomies: Vec<&str> =
+        entry.declared.taxonomies.iter().filter_map(|t| registry.resource(t)).map(|t| t.wire.as_str()).collect();
+    map.insert("taxonomies".into(), json!(taxonomies));
+    map.entry("has_archive").or_insert_with(|| json!(false));
+    map.entry("viewable").or_insert_with(|| json!(true));
+    map
+}
+
+fn taxonomy(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Value> {
+    let mut map = common(scope, catalogue, entry);
+    let carriers = scope.registry.family(Family::Content).filter(|r| r.declared.taxonomies.contains(&entry.name));
+    let types: Vec<&str> = carriers.map(|r| r.wire.as_str()).collect();
+    map.insert("types".into(), json!(types));
+    map
+}
+
+fn state(scope: &Scope, name: &str, status: &Status) -> Map<String, Value> {
+    // The first kind of content is what a site's archive shows.
+    let archive = scope.registry.family(Family::Content).next().map_or("", |r| &r.path);
+    let query = if status.public { String::new() } else { format!("?status={name}") };
+    let document = json!({
+        "name": status.label,
+        "private": status.private,
+        "protected": status.protected,
+        "public": status.public,
+        "queryable": status.queryable,
+        "show_in_list": status.listed,
+        "slug": name,
+        "date_floating": status.date_floating,
+        "_links": {"archives": [{"href": scope.registry.rest(&format!("{archive}{query}"))}]},
+    });
+    document.as_object().cloned().unwrap_or_default()
+}

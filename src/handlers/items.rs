@@ -1,0 +1,228 @@
+//! Single items of every family: read, and the way to each family's writes.
+
+use super::{Outcome, Refusal, Work, comments, content, plain, terms, users};
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code};
+use crate::fields::Fields;
+use crate::fragments::Fragment;
+use crate::prepare::{self, View};
+use crate::records::{self, Record};
+use crate::registry::args::Role;
+use crate::registry::resource::{Context, Resource};
+use crate::storage::Snapshot;
+use crate::storage::plan::{DbValue, Row};
+use serde_json::{Value, json};
+
+/// How often a write is decided anew when the row keeps changing under it.
+const ATTEMPTS: usize = 5;
+
+/// `get`: the item that the path names.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let resource = work.resource()?;
+    let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let view = View { context: work.allowed.context(), fields: work.fields, password: password(work), links: true };
+    if let Some(text) = ready(work, resource, std::slice::from_ref(row), &view, &*work.scope.snapshot()?)? {
+        return Ok(Outcome { status: 200, text: text.into_iter().next().map(|t| t.to_vec()), ..Outcome::default() });
+    }
+    Ok(Outcome::ok(show(work, resource, row, work.allowed.context(), work.fields)?))
+}
+
+/// One row as a document.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn show(
+    work: &Work<'_>,
+    resource: &Resource,
+    row: &Row,
+    context: Context,
+    fields: &Fields,
+) -> Result<Value, ApiError> {
+    let view = View { context, fields, password: password(work), links: true };
+    let snapshot = work.scope.snapshot()?;
+    let rows = std::slice::from_ref(row);
+    let mut documents = prepare::documents(work.scope, &*snapshot, resource, rows, &view)?;
+    documents.pop().ok_or_else(|| ApiError::new(Code::Internal))
+}
+
+/// The object password that the request carries.
+pub fn password<'a>(work: &'a Work<'_>) -> Option<&'a str> {
+    let given = work.allowed.args().role(&work.endpoint.args, Role::Password).and_then(Value::as_str);
+    given.or_else(|| work.query.get("password").and_then(Value::as_str))
+}
+
+/// The rows' documents as text, each rendered at most once; `None` where they depend on this request.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn ready(
+    work: &Work<'_>,
+    resource: &Resource,
+    rows: &[Row],
+    view: &View<'_>,
+    snapshot: &dyn Snapshot,
+) -> Result<Option<Vec<Fragment>>, ApiError> {
+    let fragments = work.engine.fragments();
+    if !work.whole || view.password.is_some() || view.context == Context::EDIT || !fragments.keeps(resource) {
+        return Ok(None);
+    }
+    let mut texts: Vec<Option<Fragment>> =
+        rows.iter().map(|row| fragments.get(work.scope, Record { resource, row }, view.context)).collect();
+    let missing: Vec<Row> = rows.iter().zip(&texts).filter(|(_, t)| t.is_none()).map(|(row, _)| row.clone()).collect();
+    if !missing.is_empty() {
+        let documents = prepare::documents(work.scope, snapshot, resource, &missing, view)?;
+        let mut made = missing.iter().zip(documents).map(|(row, document)| {
+            let text: Fragment = document.to_string().into_bytes().into();
+            fragments.put(work.scope, Record { resource, row }, view.context, text.clone());
+            text
+        });
+        for text in texts.iter_mut().filter(|t| t.is_none()) {
+            *text = made.next();
+        }
+    }
+    Ok(Some(texts.into_iter().flatten().collect()))
+}
+
+/// The row with this key as it is now, as a document in the edit context.
+///
+/// # Errors
+/// It is gone, or the database cannot be read.
+pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Value, ApiError> {
+    let row = fetch(work, resource, key)?;
+    show(work, resource, &row, Context::EDIT, work.fields)
+}
+
+/// The row with this key as it is now.
+///
+/// # Errors
+/// It is gone, or the database cannot be read.
+pub fn fetch(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Row, ApiError> {
+    let snapshot = work.scope.snapshot()?;
+    records::find(&*snapshot, resource, key)?.ok_or_else(|| ApiError::new(Code::Internal))
+}
+
+/// `create`: 201, the new item in the edit context, its address in `Location`.
+///
+/// # Errors
+/// The family's rules.
+pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let resource = work.resource()?;
+    let key = match resource.family {
+        Family::User => return users::create(work).await,
+        Family::Content => content::create(work, resource).await?,
+        Family::Term => terms::create(work, resource).await?,
+        Family::Comment => comments::create(work, resource).await?,
+        _ => plain::create(work, resource).await?,
+    };
+    created(work, resource, &key)
+}
+
+/// The answer to a creation.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn created(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Outcome, ApiError> {
+    let row = fetch(work, resource, key)?;
+    let path = resource.item_path(&Record { resource, row: &row }.key());
+    // Whoever does not moderate sees a new comment as everybody does.
+    let moderated = resource.family == Family::Comment && !work.scope.principal.can("moderate_comments");
+    let context = if moderated { Context::VIEW } else { Context::EDIT };
+    let document = show(work, resource, &row, context, work.fields)?;
+    Ok(Outcome::created(document, work.scope.registry.rest(&path)))
+}
+
+/// `update`: the changed item in the edit context.
+///
+/// # Errors
+/// The family's rules.
+pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let resource = work.resource()?;
+    if resource.family == Family::User {
+        return users::update(work).await;
+    }
+    let key = with_target(work, resource, async |row| match resource.family {
+        Family::Content => content::update(work, resource, row).await,
+        Family::Term => terms::update(work, resource, row).await,
+        Family::Comment => comments::update(work, resource, row).await,
+        _ => plain::update(work, resource, row).await,
+    })
+    .await?;
+    Ok(Outcome::ok(show_written(work, resource, &key)?))
+}
+
+/// `delete`: the trashed item, or `{deleted, previous}`.
+///
+/// # Errors
+/// The family's rules.
+pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let resource = work.resource()?;
+    if resource.family == Family::User {
+        return users::delete(work).await;
+    }
+    let force = work.allowed.args().role(&work.endpoint.args, Role::Force).and_then(Value::as_bool).unwrap_or(false);
+    let trashes = match resource.family {
+        Family::Content => !resource.supports("attached"),
+        Family::Comment => true,
+        _ => false,
+    };
+    if !force && !trashes {
+        // A plain resource has no bin; where `force` is declared, the deletion has to be meant.
+        if work.endpoint.args.role(Role::Force).is_some() {
+            return Err(crate::access::failure(resource, Code::TrashNotSupported));
+        }
+    }
+    let target = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    if !force && trashes {
+        let key = with_target(work, resource, async |row| match resource.family {
+            Family::Comment => comments::trash(work, resource, row).await,
+            _ => content::trash(work, resource, row).await,
+        })
+        .await?;
+        return Ok(Outcome::ok(show_written(work, resource, &key)?));
+    }
+    let previous = show(work, resource, target, Context::EDIT, &Fields::all())?;
+    with_target(work, resource, async |row| match resource.family {
+        Family::Content => content::remove(work, resource, row).await,
+        Family::Term => terms::remove(work, resource, row).await,
+        Family::Comment => comments::remove(work, resource, row).await,
+        _ => plain::remove(work, resource, row).await,
+    })
+    .await?;
+    Ok(Outcome { reduced: false, ..Outcome::ok(json!({"deleted": true, "previous": previous})) })
+}
+
+/// Carries out a write on the target; when the row has changed since it was decided on, decides again on the new one.
+///
+/// # Errors
+/// The write's own, or that the row never stood still.
+pub async fn with_target<F>(work: &Work<'_>, resource: &Resource, write: F) -> Result<DbValue, ApiError>
+where
+    F: AsyncFn(&Row) -> Result<DbValue, Refusal>,
+{
+    let first = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let mut row = first.clone();
+    for _ in 0..ATTEMPTS {
+        match write(&row).await {
+            Ok(key) => return Ok(key),
+            Err(Refusal::Stale) => {
+                let key = Record { resource, row: &row }.value(&resource.key).clone();
+                let snapshot = work.scope.snapshot()?;
+                let again = records::find(&*snapshot, resource, &key)?;
+                row = again.ok_or_else(|| crate::access::failure(resource, Code::RecordInvalidId))?;
+                crate::access::still_allowed(
+                    work.scope,
+                    work.route,
+                    work.endpoint,
+                    work.allowed.args(),
+                    &work.sources(),
+                )?;
+            }
+            Err(Refusal::Error(error)) => return Err(error),
+            Err(Refusal::Rule { tag, .. }) => return Err(work.scope.internal(&format!("no answer for refusal {tag}"))),
+        }
+    }
+    Err(ApiError::new(Code::Busy))
+}

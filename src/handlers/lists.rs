@@ -1,0 +1,422 @@
+//! Collections: conditions from the arguments, one window of rows, totals and links to the neighbouring pages.
+//!
+//! Contract: "Collection parameters".
+
+use super::{Outcome, Work};
+use crate::access::{acts, failure};
+use crate::args::Checked;
+use crate::behaviours::{Asked, QUERIES};
+use crate::config::declaration::{Family, Total};
+use crate::error::{ApiError, Code};
+use crate::fragments::Fragment;
+use crate::prepare::{self, View};
+use crate::records::{self, among, txt};
+use crate::registry::args::{ArgSet, Filter, FilterOp, Role};
+use crate::registry::name;
+use crate::registry::resource::{Resource, Sort};
+use crate::scope::Scope;
+use crate::storage::plan::{Cond, DbValue, Name, Order, ReadPlan};
+use crate::text::slug;
+use serde_json::Value;
+
+/// A window of a collection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    pub page: u64,
+    pub per_page: u64,
+    pub offset: u64,
+    /// An offset was given, which outranks the page.
+    pub by_offset: bool,
+    /// The links to the neighbouring pages follow the offset, not the page.
+    pub offset_pages: bool,
+}
+
+impl Window {
+    /// Reads the paging arguments.
+    pub fn of(args: &Checked, set: &ArgSet) -> Window {
+        let number = |role| args.role(set, role).and_then(Value::as_i64);
+        let page = number(Role::Page).unwrap_or(1).max(1).unsigned_abs();
+        let per_page = number(Role::PerPage).unwrap_or(10).max(1).unsigned_abs();
+        let given = set.role(Role::Offset).and_then(|a| args.given(&a.name)).and_then(Value::as_i64);
+        match given {
+            Some(offset) => {
+                Window { page, per_page, offset: offset.unsigned_abs(), by_offset: true, offset_pages: false }
+            }
+            None => Window {
+                page,
+                per_page,
+                offset: (page - 1).saturating_mul(per_page),
+                by_offset: false,
+                offset_pages: false,
+            },
+        }
+    }
+
+    /// Number of pages for a total.
+    pub fn pages(&self, total: u64) -> u64 {
+        total.div_ceil(self.per_page)
+    }
+}
+
+/// `list`: the rows of a resource.
+///
+/// # Errors
+/// Arguments that cannot be combined, values that the caller may not ask for, a page beyond the end.
+pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let resource = work.resource()?;
+    let (args, set) = (work.allowed.args(), &work.endpoint.args);
+    let filter = filter(work.scope, resource, args, set)?;
+    let mut window = Window::of(args, set);
+    window.offset_pages = matches!(resource.family, Family::Term | Family::User);
+    let visible = match resource.family {
+        Family::Comment => acts::visible_comments(work.scope, unlocked(work)),
+        _ => acts::visible(work.scope, resource),
+    };
+    let mut plan = records::plan(resource, Cond::All(vec![filter.clone(), visible]));
+    plan.order = order(resource, args, set)?;
+    plan.limit = Some(window.per_page);
+    plan.offset = window.offset;
+    let snapshot = work.scope.snapshot()?;
+    let rows = snapshot.rows(&plan)?;
+    let total = match resource.declared.total {
+        Total::Readable => count(&*snapshot, &plan, rows.len() as u64, &window)?,
+        Total::Unfiltered => {
+            let mut all = plan.clone();
+            all.filter = Cond::All(vec![records::own_rows(resource), filter]);
+            snapshot.count(&all)?
+        }
+    };
+    // Beyond the end an offset finds nothing, and nothing is what it counts.
+    let total = if window.by_offset && rows.is_empty() && resource.declared.strict_pages { 0 } else { total };
+    let pages = window.pages(total);
+    if resource.declared.strict_pages && !window.by_offset && total > 0 && window.page > pages {
+        return Err(failure(resource, Code::PostInvalidPageNumber));
+    }
+    let view = View {
+        context: work.allowed.context(),
+        fields: work.fields,
+        password: super::items::password(work),
+        links: true,
+    };
+    let mut outcome = match super::items::ready(work, resource, &rows, &view, &*snapshot)? {
+        Some(texts) => Outcome { status: 200, text: Some(joined(&texts)), ..Outcome::default() },
+        None => {
+            let documents = prepare::documents(work.scope, &*snapshot, resource, &rows, &view)?;
+            Outcome::ok(Value::Array(documents))
+        }
+    };
+    paging_headers(work, &mut outcome, total, &window);
+    Ok(outcome)
+}
+
+/// The one record that the request asks for and carries the password of.
+fn unlocked(work: &Work<'_>) -> Option<i64> {
+    let (args, set) = (work.allowed.args(), &work.endpoint.args);
+    let password = args.role(set, Role::Password).and_then(Value::as_str)?;
+    let [post] = args.get("post").and_then(Value::as_array)?.as_slice() else { return None };
+    let post = post.as_i64()?.abs();
+    acts::reads_commented(work.scope, post, Some(password)).filter(|open| *open).map(|_| post)
+}
+
+/// A JSON list of documents.
+fn joined(texts: &[Fragment]) -> Vec<u8> {
+    let mut all = Vec::with_capacity(texts.iter().map(|t| t.len() + 1).sum::<usize>() + 1);
+    all.push(b'[');
+    for (i, text) in texts.iter().enumerate() {
+        if i > 0 {
+            all.push(b',');
+        }
+        all.extend_from_slice(text);
+    }
+    all.push(b']');
+    all
+}
+
+/// A first page that is not full tells the total itself.
+fn count(
+    snapshot: &dyn crate::storage::Snapshot,
+    plan: &ReadPlan,
+    found: u64,
+    window: &Window,
+) -> Result<u64, ApiError> {
+    if found < window.per_page && (found > 0 || window.offset == 0) {
+        return Ok(window.offset + found);
+    }
+    Ok(snapshot.count(plan)?)
+}
+
+/// Totals, and links to the pages before and after.
+pub fn paging_headers(work: &Work<'_>, outcome: &mut Outcome, total: u64, window: &Window) {
+    let prefix = work.scope.registry.site.prefix.to_uppercase();
+    let pages = window.pages(total);
+    outcome.headers.push((format!("X-{prefix}-Total"), total.to_string()));
+    outcome.headers.push((format!("X-{prefix}-TotalPages"), pages.to_string()));
+    let mut links = Vec::new();
+    let by_offset = window.by_offset && window.offset_pages;
+    let page = if by_offset { window.offset.div_ceil(window.per_page) + 1 } else { window.page };
+    if page > 1 {
+        let before = (page - 1).min(pages.max(1));
+        links.push(format!("<{}>; rel=\"prev\"", page_address(work, before)));
+    }
+    if page < pages {
+        links.push(format!("<{}>; rel=\"next\"", page_address(work, page + 1)));
+    }
+    for link in links {
+        outcome.headers.push(("Link".into(), link));
+    }
+}
+
+/// The request's address with another page.
+fn page_address(work: &Work<'_>, page: u64) -> String {
+    let mut pairs: Vec<String> = work
+        .raw_query
+        .split('&')
+        .filter(|pair| !pair.is_empty() && pair.split('=').next() != Some("page"))
+        .map(str::to_owned)
+        .collect();
+    pairs.push(format!("page={page}"));
+    format!("{}?{}", work.scope.registry.rest(work.path), pairs.join("&"))
+}
+
+/// The condition that the arguments of a collection ask for, the caller's rights aside.
+///
+/// # Errors
+/// Values that the caller may not ask for.
+pub fn filter(scope: &Scope, resource: &Resource, args: &Checked, set: &ArgSet) -> Result<Cond, ApiError> {
+    let mut all = Vec::new();
+    let mut any_taxonomy = Vec::new();
+    let either = args.role(set, Role::TaxRelation).and_then(Value::as_str) == Some("OR");
+    let (chosen, ruled_out) = decided_columns(resource, args, set);
+    for arg in &set.args {
+        let (Some(filter), Some(value)) = (&arg.filter, args.get(&arg.name)) else { continue };
+        match filter {
+            // Whoever names what is wanted has said what is not.
+            Filter::Column { column, op: FilterOp::NotIn, first: false } if chosen.contains(&column) => {}
+            Filter::Column { column, op: FilterOp::In, .. } if ruled_out.contains(&column) => {}
+            Filter::Column { column, op, .. } => all.extend(column_filter(column, *op, value)),
+            Filter::Query { behaviour, params } => {
+                let (query_name, query) = QUERIES[behaviour.0];
+                let asked = Asked { scope, resource, name: &arg.name, params, args };
+                let Some(condition) = query(&asked, value)? else { continue };
+                if either && query_name == "terms" && !params.contains_key("exclude") {
+                    any_taxonomy.push(condition);
+                } else {
+                    all.push(condition);
+                }
+            }
+        }
+    }
+    if !any_taxonomy.is_empty() {
+        all.push(Cond::Any(any_taxonomy));
+    }
+    if let Some(arg) = set.role(Role::Include)
+        && let Some(Value::Array(list)) = args.get(&arg.name)
+        && !list.is_empty()
+    {
+        all.push(among(&resource.key, list.iter().filter_map(Value::as_i64).map(i64::abs)));
+    }
+    if let Some(text) = args.role(set, Role::Search).and_then(Value::as_str) {
+        all.extend(search(resource, text, args, set));
+    }
+    Ok(Cond::All(all))
+}
+
+/// Columns of which the request names the values that it wants, and those whose unwanted values outrank that. Comments
+/// know no such rank: there both count.
+fn decided_columns<'a>(resource: &'a Resource, args: &Checked, set: &'a ArgSet) -> (Vec<&'a Name>, Vec<&'a Name>) {
+    let (mut chosen, mut ruled_out) = (Vec::new(), Vec::new());
+    if resource.family == Family::Comment {
+        return (chosen, ruled_out);
+    }
+    for arg in &set.args {
+        if args.get(&arg.name).is_none_or(|value| value.as_array().is_some_and(Vec::is_empty)) {
+            continue;
+        }
+        match &arg.filter {
+            Some(Filter::Column { column, op: FilterOp::In, .. }) => chosen.push(column),
+            Some(Filter::Column { column, op: FilterOp::NotIn, first: true }) => ruled_out.push(column),
+            _ if arg.role == Some(Role::Include) => chosen.push(&resource.key),
+            _ => {}
+        }
+    }
+    (chosen, ruled_out)
+}
+
+/// A comparison of a column with a value of the request; empty lists select everything.
+fn column_filter(column: &Name, op: FilterOp, value: &Value) -> Option<Cond> {
+    let list = |value: &Value| -> Vec<DbValue> {
+        match value {
+            Value::Array(items) => items.iter().map(scalar).collect(),
+            one => vec![scalar(one)],
+        }
+    };
+    Some(match op {
+        FilterOp::Compare(op) => Cond::Compare(column.clone(), op, scalar(value)),
+        FilterOp::In | FilterOp::NotIn => {
+            let values = list(value);
+            if values.is_empty() {
+                return None;
+            }
+            let within = Cond::In(column.clone(), values);
+            if op == FilterOp::In { within } else { Cond::Not(Box::new(within)) }
+        }
+        FilterOp::Contains => Cond::Contains(vec![column.clone()], value.as_str()?.into()),
+        FilterOp::HasWord => Cond::HasWord(column.clone(), value.as_str()?.into()),
+    })
+}
+
+/// Ids in lists may come negative and mean their absolute value, as everywhere in the contract.
+fn scalar(value: &Value) -> DbValue {
+    match value {
+        Value::Bool(b) => DbValue::Int(i64::from(*b)),
+        Value::Number(n) => n.as_i64().map_or_else(|| n.as_f64().map_or(DbValue::Null, DbValue::Real), DbValue::Int),
+        Value::String(text) => txt(text),
+        _ => DbValue::Null,
+    }
+}
+
+/// Every word, as a substring, in one of the searched columns; `"a phrase"`; `-without`.
+fn search(resource: &Resource, text: &str, args: &Checked, set: &ArgSet) -> Vec<Cond> {
+    let chosen: Vec<&str> = match args.role(set, Role::SearchColumns) {
+        Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let columns: Vec<_> = resource
+        .search
+        .iter()
+        .filter(|(name, _)| chosen.is_empty() || chosen.contains(&name.as_str()))
+        .map(|(_, column)| column.clone())
+        .collect();
+    let exact = args.role(set, Role::SearchSemantics).and_then(Value::as_str) == Some("exact");
+    search_conditions(resource.family, &columns, text, exact)
+}
+
+/// Every word, as a substring, in one of the columns; `"a phrase"`; `-without`. Outside content, and when it is exact,
+/// the whole text is one word.
+pub fn search_conditions(family: Family, columns: &[Name], text: &str, exact: bool) -> Vec<Cond> {
+    let words = if exact || family != Family::Content {
+        vec![Word { text: text.trim().to_owned(), without: false }]
+    } else {
+        search_words(text)
+    };
+    let mut conditions = Vec::new();
+    for word in words.into_iter().filter(|w| !w.text.is_empty()) {
+        let found = Cond::Contains(columns.to_vec(), word.text.as_str().into());
+        conditions.push(if word.without { Cond::Not(Box::new(found)) } else { found });
+    }
+    conditions
+}
+
+/// One word or phrase of a search.
+pub struct Word {
+    pub text: String,
+    /// Must not be there.
+    pub without: bool,
+}
+
+/// What a search asks for: words, `"phrases"`, `-exclusions`.
+pub fn search_words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        if let Some(inner) = rest.strip_prefix('"')
+            && let Some(end) = inner.find('"')
+        {
+            words.push(Word { text: inner[..end].to_owned(), without: false });
+            rest = inner[end + 1..].trim_start();
+            continue;
+        }
+        let end = rest.find(|c: char| c.is_whitespace() || c == ',').unwrap_or(rest.len());
+        let word = &rest[..end];
+        match word.strip_prefix('-') {
+            Some(word) if !word.is_empty() => words.push(Word { text: word.to_owned(), without: true }),
+            _ => words.push(Word { text: word.trim_matches('"').to_owned(), without: false }),
+        }
+        rest = rest[end..].trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+    }
+    words
+}
+
+/// The order that the arguments ask for.
+///
+/// # Errors
+/// Sorting by what the request does not bring (`include` without ids, `relevance` without a search).
+pub fn order(resource: &Resource, args: &Checked, set: &ArgSet) -> Result<Vec<Order>, ApiError> {
+    let descending = args.role(set, Role::Order).and_then(Value::as_str) != Some("asc");
+    let Some(orderby) = args.role(set, Role::Orderby).and_then(Value::as_str) else {
+        return Ok(vec![Order::Column(resource.key.clone(), descending)]);
+    };
+    let list =
+        |role: Role| -> Vec<Value> { args.role(set, role).and_then(Value::as_array).cloned().unwrap_or_default() };
+    Ok(match resource.sort.get(orderby) {
+        None => vec![Order::Column(resource.key.clone(), descending)],
+        // Recorded: among comments that the sort does not tell apart the newest comes first, whatever the direction.
+        Some(Sort::Column(column))
+            if resource.family == Family::Comment && !column.starts_with("date") && *column != resource.key =>
+        {
+            vec![Order::Column(column.clone(), descending), Order::Column(resource.key.clone(), true)]
+        }
+        Some(Sort::Column(column)) => vec![Order::Column(column.clone(), descending)],
+        Some(Sort::Include) => {
+            let ids = list(Role::Include);
+            if ids.is_empty() {
+                return Err(ApiError::new(Code::OrderbyIncludeMissing));
+            }
+            let ids = ids.iter().filter_map(Value::as_i64).map(|i| DbValue::Int(i.abs())).collect();
+            vec![Order::Given(resource.key.clone(), ids)]
+        }
+        Some(Sort::Slugs) => {
+            let slugs = args.get("slug").and_then(Value::as_array).cloned().unwrap_or_default();
+            let slugs = slugs.iter().filter_map(Value::as_str).map(|s| txt(&slug::sanitize_title(s))).collect();
+            vec![Order::Given(name("slug"), slugs)]
+        }
+        Some(Sort::Relevance) => {
+            let Some(text) = args.role(set, Role::Search).and_then(Value::as_str).filter(|t| !t.is_empty()) else {
+                return Err(ApiError::new(Code::NoSearchTerm));
+            };
+            let columns: Vec<Name> = resource.search.values().cloned().collect();
+            order_by_relevance(&columns, text)
+        }
+    })
+}
+
+/// The whole phrase in the title, every word in the title, any word in the title, then what follows in the list of
+/// searched columns; newest first within each.
+pub fn order_by_relevance(columns: &[Name], text: &str) -> Vec<Order> {
+    let mut order = Vec::new();
+    let words: Vec<Word> = search_words(text).into_iter().filter(|w| !w.without && !w.text.is_empty()).collect();
+    let mut columns = columns.iter();
+    let Some(title) = columns.next() else { return order };
+    let within = |column: &Name, text: &str| Cond::Contains(vec![column.clone()], text.into());
+    if words.len() > 1 {
+        order.push(Order::First(within(title, text.trim())));
+    }
+    order.push(Order::First(Cond::All(words.iter().map(|w| within(title, &w.text)).collect())));
+    if words.len() > 1 {
+        order.push(Order::First(Cond::Any(words.iter().map(|w| within(title, &w.text)).collect())));
+    }
+    for column in columns {
+        order.push(Order::First(within(column, text.trim())));
+    }
+    order.push(Order::Column(name("date_local"), true));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_is_words_phrases_and_exclusions() {
+        let check = |text: &str, expected: &[(&str, bool)]| {
+            let words = search_words(text);
+            let got: Vec<(&str, bool)> = words.iter().map(|w| (w.text.as_str(), w.without)).collect();
+            assert_eq!(got, expected, "{text}");
+        };
+        check("", &[]);
+        check("one two", &[("one", false), ("two", false)]);
+        check("\"one two\" three", &[("one two", false), ("three", false)]);
+        check("one -two", &[("one", false), ("two", true)]);
+        check("- \"open", &[("-", false), ("open", false)]);
+    }
+}

@@ -1,0 +1,202 @@
+//! What endpoints do: a closed set of handlers that serve every resource.
+//!
+//! A handler gets what access has allowed, reads or writes through plans, and answers documents. It knows families,
+//! never resources by name.
+
+mod batch;
+pub mod catalogue;
+mod comments;
+pub mod content;
+mod echo;
+pub mod items;
+pub mod lists;
+mod oembed;
+mod passwords;
+pub mod plain;
+mod revisions;
+mod search;
+mod singleton;
+pub mod terms;
+mod themes;
+mod users;
+
+use crate::access::Allowed;
+use crate::error::ApiError;
+use crate::error::Code;
+use crate::fields::Fields;
+use crate::registry::resource::Resource;
+use crate::registry::{Endpoint, Route};
+use crate::request::BodyParams;
+use crate::scope::Scope;
+use crate::storage::plan::{Change, CommitError, Committed, WritePlan};
+use serde_json::{Map, Value};
+use std::future::Future;
+use std::pin::Pin;
+
+/// What a handler works on.
+pub struct Work<'a> {
+    pub scope: &'a Scope,
+    pub route: &'a Route,
+    pub endpoint: &'a Endpoint,
+    pub allowed: &'a Allowed,
+    pub fields: &'a Fields,
+    /// The query as it came, for links to the neighbouring pages.
+    pub query: &'a Map<String, Value>,
+    pub raw_query: &'a str,
+    pub body: &'a BodyParams,
+    /// Path of the route as requested.
+    pub path: &'a str,
+    /// The route's values from the path.
+    pub captures: &'a Map<String, Value>,
+    /// The answer goes out as it is: nothing is left out of it, put into it or wrapped around it.
+    pub whole: bool,
+    /// For handlers that dispatch requests of their own.
+    pub engine: &'a crate::engine::Engine,
+}
+
+/// What is answered when all went well.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Value,
+    /// The body was reduced to the fields asked for already.
+    pub reduced: bool,
+    /// Anything but JSON: media type and bytes.
+    pub other: Option<(&'static str, Vec<u8>)>,
+    /// Rendered JSON of the body, when it was at hand; `body` is null then.
+    pub text: Option<Vec<u8>>,
+}
+
+impl Outcome {
+    /// 200 with a body.
+    pub fn ok(body: Value) -> Outcome {
+        Outcome { status: 200, body, ..Outcome::default() }
+    }
+
+    /// 201 with a body and the address of what was made.
+    pub fn created(body: Value, location: String) -> Outcome {
+        Outcome { status: 201, headers: vec![("Location".into(), location)], body, ..Outcome::default() }
+    }
+}
+
+/// A handler's answer, ready perhaps only after a commit.
+pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Outcome, ApiError>> + 'a>>;
+
+/// A handler.
+pub type Handler = for<'a> fn(&'a Work<'a>) -> Answer<'a>;
+
+/// Every handler by the name that declarations use.
+pub const HANDLERS: &[(&str, Handler)] = &[
+    ("list", |w| Box::pin(async move { lists::list(w) })),
+    ("get", |w| Box::pin(async move { items::get(w) })),
+    ("create", |w| Box::pin(items::create(w))),
+    ("update", |w| Box::pin(items::update(w))),
+    ("delete", |w| Box::pin(items::delete(w))),
+    ("singleton_get", |w| Box::pin(async move { singleton::get(w) })),
+    ("singleton_update", |w| Box::pin(singleton::update(w))),
+    ("me_get", |w| Box::pin(async move { users::me(w) })),
+    ("me_update", |w| Box::pin(users::update(w))),
+    ("me_delete", |w| Box::pin(users::delete(w))),
+    ("app_passwords_list", |w| Box::pin(async move { passwords::list(w) })),
+    ("app_passwords_get", |w| Box::pin(async move { passwords::get(w) })),
+    ("app_passwords_introspect", |w| Box::pin(async move { passwords::introspect(w) })),
+    ("app_passwords_create", |w| Box::pin(passwords::create(w))),
+    ("app_passwords_update", |w| Box::pin(passwords::update(w))),
+    ("app_passwords_delete", |w| Box::pin(passwords::delete(w))),
+    ("app_passwords_delete_all", |w| Box::pin(passwords::delete_all(w))),
+    ("catalogue_list", |w| Box::pin(async move { catalogue::list(w) })),
+    ("catalogue_get", |w| Box::pin(async move { catalogue::get(w) })),
+    ("search", |w| Box::pin(async move { search::search(w) })),
+    ("themes_list", |w| Box::pin(async move { themes::list(w) })),
+    ("themes_get", |w| Box::pin(async move { themes::get(w) })),
+    ("revisions_list", |w| Box::pin(async move { revisions::list(w) })),
+    ("revisions_get", |w| Box::pin(async move { revisions::get(w) })),
+    ("revisions_delete", |w| Box::pin(async move { revisions::delete(w) })),
+    ("autosaves_list", |w| Box::pin(async move { revisions::autosaves(w) })),
+    ("autosaves_get", |w| Box::pin(async move { revisions::autosave(w) })),
+    ("autosaves_create", |w| Box::pin(revisions::save(w))),
+    ("batch", |w| Box::pin(batch::batch(w))),
+    ("oembed", |w| Box::pin(async move { oembed::embed(w) })),
+    ("echo", |w| Box::pin(async move { echo::echo(w) })),
+];
+
+impl<'a> Work<'a> {
+    /// The route's resource.
+    ///
+    /// # Errors
+    /// A handler of resources on a route without one: 500.
+    pub fn resource(&self) -> Result<&'a Resource, ApiError> {
+        let index = self.route.resource.ok_or_else(|| ApiError::new(Code::Internal))?;
+        Ok(&self.scope.registry.resources[index])
+    }
+
+    /// What the request brings.
+    pub fn sources(&self) -> crate::args::Sources<'a> {
+        crate::args::Sources { path: self.captures, body: self.body, query: self.query }
+    }
+
+    /// The resource that took the route over.
+    ///
+    /// # Errors
+    /// A route without one: 500.
+    pub fn owner(&self) -> Result<&'a Resource, ApiError> {
+        let index = self.route.owner.ok_or_else(|| ApiError::new(Code::Internal))?;
+        Ok(&self.scope.registry.resources[index])
+    }
+
+    /// Writes a plan; the answer comes when it is durable.
+    ///
+    /// # Errors
+    /// What the database refuses, in the contract's words; `Stale` and tagged refusals are for the caller.
+    pub async fn commit(&self, plan: WritePlan) -> Result<Committed, Refusal> {
+        match self.scope.storage.commit(plan).await {
+            Ok(done) => Ok(done),
+            Err(CommitError::Refused { tag, row }) => Err(Refusal::Rule { tag, row }),
+            Err(CommitError::Stale) => Err(Refusal::Stale),
+            Err(CommitError::Busy) => Err(Refusal::Error(ApiError::new(Code::Busy))),
+            Err(CommitError::Unavailable(why)) => {
+                tracing::error!(request = %self.scope.request_id, "{why}");
+                Err(Refusal::Error(ApiError::new(Code::StorageReadOnly)))
+            }
+            Err(CommitError::Failed(why)) => Err(Refusal::Error(self.scope.internal(&why))),
+        }
+    }
+}
+
+impl Work<'_> {
+    /// Commits changes; what the database refuses is put into words by `answer`, except that the row has changed.
+    ///
+    /// # Errors
+    /// See [`Refusal`].
+    pub async fn carry_out(
+        &self,
+        changes: Vec<Change>,
+        answer: impl FnOnce(Refusal) -> ApiError,
+    ) -> Result<Committed, Refusal> {
+        match self.commit(WritePlan { changes }).await {
+            Err(Refusal::Stale) => Err(Refusal::Stale),
+            Err(refusal) => Err(Refusal::Error(answer(refusal))),
+            Ok(done) => Ok(done),
+        }
+    }
+}
+
+/// Why a commit did not happen.
+#[derive(Debug)]
+pub enum Refusal {
+    /// A rule of the plan, by its tag.
+    Rule {
+        tag: &'static str,
+        row: Option<crate::storage::plan::Row>,
+    },
+    /// The row has changed since the decision: decide again.
+    Stale,
+    Error(ApiError),
+}
+
+impl From<ApiError> for Refusal {
+    fn from(error: ApiError) -> Refusal {
+        Refusal::Error(error)
+    }
+}

@@ -1,0 +1,185 @@
+//! Application passwords of a user.
+//!
+//! Contract: "Application password record": the clear value is shown once, in groups of four, and never stored.
+
+use super::{Outcome, Refusal, Work};
+use crate::access::identity::{creation, grouped};
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code};
+use crate::records::{self, Record, eq, text, txt};
+use crate::registry::name;
+use crate::registry::resource::Kind;
+use crate::storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
+use crate::text::{sanitize, time};
+use serde_json::{Map, Value, json};
+
+const COLUMNS: &[&str] = &["uuid", "app_id", "name", "created", "last_used", "last_ip", "user"];
+
+/// All passwords of the user, oldest first.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let user = user(work)?;
+    let plan =
+        records::ordered(records::columns("app_password", COLUMNS, eq("user", DbValue::Int(user))), "ordinal", false);
+    let rows = work.scope.snapshot()?.rows(&plan)?;
+    Ok(Outcome::ok(Value::Array(rows.iter().map(|row| document(work, row, user, None)).collect::<Result<_, _>>()?)))
+}
+
+/// One password.
+///
+/// # Errors
+/// The user has no such password.
+pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let user = user(work)?;
+    let row = find(work, user, work.allowed.args().text("uuid").unwrap_or(""))?;
+    Ok(Outcome::ok(document(work, &row, user, None)?))
+}
+
+/// The password that the request came with.
+///
+/// # Errors
+/// It came with none.
+pub fn introspect(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let user = user(work)?;
+    let used = work.scope.principal.app_password.clone();
+    let used = used.ok_or_else(|| ApiError::new(Code::NoAuthenticatedAppPassword))?;
+    let row = find(work, user, &used)?;
+    Ok(Outcome::ok(document(work, &row, user, None)?))
+}
+
+/// Makes a password and shows it for the only time.
+///
+/// # Errors
+/// An empty name.
+pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let user = user(work)?;
+    let title = title(work)?.ok_or_else(|| ApiError::new(Code::AppPasswordEmptyName))?;
+    let app_id = work.allowed.args().text("app_id").unwrap_or("");
+    let identity = work.engine.identity();
+    let (uuid, secret, put) = creation(identity, user, &title, app_id, work.scope.now);
+    write(work, Change::Put(put)).await?;
+    let row = find(work, user, &uuid)?;
+    let path = format!("{}/{uuid}", work.path.trim_end_matches('/'));
+    Ok(Outcome::created(document(work, &row, user, Some(grouped(&secret)))?, work.scope.registry.rest(&path)))
+}
+
+/// Renames a password.
+///
+/// # Errors
+/// An empty name; the user has no such password.
+pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let user = user(work)?;
+    let uuid = work.allowed.args().text("uuid").unwrap_or("").to_owned();
+    find(work, user, &uuid)?;
+    let mut set = Vec::new();
+    if let Some(title) = title(work)? {
+        set.push((name("name"), Input::Value(txt(&title))));
+    }
+    if !set.is_empty() {
+        write(
+            work,
+            Change::Put(Put {
+                table: name("app_password"),
+                target: Target::Existing { key: txt(&uuid), expect: None },
+                set,
+                slug: None,
+                edges: Vec::new(),
+                meta: Vec::new(),
+                revision: None,
+            }),
+        )
+        .await?;
+    }
+    let row = find(work, user, &uuid)?;
+    Ok(Outcome::ok(document(work, &row, user, None)?))
+}
+
+/// Revokes a password.
+///
+/// # Errors
+/// The user has no such password.
+pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let user = user(work)?;
+    let row = find(work, user, work.allowed.args().text("uuid").unwrap_or(""))?;
+    let previous = document(work, &row, user, None)?;
+    write(work, Change::Remove { table: name("app_password"), key: row[0].clone(), expect: None }).await?;
+    Ok(Outcome::ok(json!({"deleted": true, "previous": previous})))
+}
+
+/// Revokes all passwords of the user.
+///
+/// # Errors
+/// The database cannot be written.
+pub async fn delete_all(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let filter = eq("user", DbValue::Int(user(work)?));
+    let count = work.scope.snapshot()?.count(&records::columns("app_password", &["uuid"], filter.clone()))?;
+    write(work, Change::RemoveWhere { table: name("app_password"), filter }).await?;
+    Ok(Outcome::ok(json!({"deleted": true, "count": count})))
+}
+
+fn user(work: &Work<'_>) -> Result<i64, ApiError> {
+    let users = work.scope.registry.family(Family::User).next();
+    let row = work.allowed.parent();
+    let (users, row) = users.zip(row).ok_or_else(|| ApiError::new(Code::Internal))?;
+    Ok(Record { resource: users, row }.id())
+}
+
+fn find(work: &Work<'_>, user: i64, uuid: &str) -> Result<Row, ApiError> {
+    let filter = Cond::All(vec![eq("uuid", txt(uuid)), eq("user", DbValue::Int(user))]);
+    let found = records::first(&*work.scope.snapshot()?, "app_password", COLUMNS, filter)?;
+    found.ok_or_else(|| ApiError::new(Code::AppPasswordNotFound))
+}
+
+/// The name asked for; blanks alone are none.
+fn title(work: &Work<'_>) -> Result<Option<String>, ApiError> {
+    let Some(given) = work.allowed.args().text("name") else { return Ok(None) };
+    let clean = sanitize::sanitize_text_field(given);
+    if clean.is_empty() { Err(ApiError::new(Code::AppPasswordEmptyName)) } else { Ok(Some(clean)) }
+}
+
+async fn write(work: &Work<'_>, change: Change) -> Result<(), ApiError> {
+    match work.commit(WritePlan { changes: vec![change] }).await {
+        Ok(_) => Ok(()),
+        Err(Refusal::Error(error)) => Err(error),
+        Err(other) => Err(work.scope.internal(&format!("{other:?}"))),
+    }
+}
+
+/// The record in the context asked for; times are numbers or texts as the schema says.
+fn document(work: &Work<'_>, row: &Row, user: i64, secret: Option<String>) -> Result<Value, ApiError> {
+    let resource = work.resource()?;
+    let context = work.allowed.context();
+    let mut map = Map::new();
+    for property in resource
+        .properties
+        .iter()
+        .filter(|p| p.contexts.shows_in(context) || (secret.is_some() && p.name == "password"))
+    {
+        if property.name == "password" {
+            if let Some(secret) = &secret {
+                map.insert("password".into(), json!(secret));
+            }
+            continue;
+        }
+        let Some(index) = COLUMNS.iter().position(|c| *c == property.name) else { continue };
+        let value = match (&row[index], property.name.as_str()) {
+            (DbValue::Int(0) | DbValue::Null, "last_used") => Value::Null,
+            (DbValue::Int(seconds), _) if matches!(property.kind, Kind::Text | Kind::Time) => {
+                json!(time::format_local(*seconds))
+            }
+            (DbValue::Int(seconds), _) => json!(seconds),
+            (value, "last_ip") if text(value).is_empty() => Value::Null,
+            (value, _) => json!(text(value)),
+        };
+        map.insert(property.name.clone(), value);
+    }
+    let path = format!("{}/{}/application-passwords/{}", users_path(work), user, text(&row[0]));
+    map.insert("_links".into(), json!({"self": [{"href": work.scope.registry.rest(&path)}]}));
+    Ok(Value::Object(map))
+}
+
+fn users_path(work: &Work<'_>) -> String {
+    work.scope.registry.family(Family::User).next().map(|r| r.path.clone()).unwrap_or_default()
+}

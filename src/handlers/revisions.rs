@@ -1,0 +1,451 @@
+//! What records were: revisions and autosaves of every kind that declares them.
+//!
+//! A create makes no revision, each update that changes something makes one; one autosave per record and user. Autosaves
+//! are part of the history: they are listed and counted with the revisions.
+
+use super::lists::{Window, paging_headers, search_words};
+use super::{Outcome, Refusal, Work, content};
+use crate::behaviours::address;
+use crate::error::{ApiError, Code};
+use crate::prepare::{Batch, Item};
+use crate::records::{self, Record, among, columns, eq, int, text, txt};
+use crate::registry::name;
+use crate::registry::resource::{Context, Property, Resource, Source};
+use crate::storage::fold;
+use crate::storage::plan::{
+    Change, Cond, DbValue, Input, Op, Order, Put, ReadPlan, RevisionPut, Row, Target, WritePlan,
+};
+use crate::text::time;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::cmp::Reverse;
+
+const COLUMNS: &[&str] = &["id", "of", "author", "at", "autosave", "json"];
+
+/// Revisions whose texts are in memory at once while a search goes through them.
+const AT_ONCE: u64 = 8;
+
+/// The revisions of a record.
+///
+/// # Errors
+/// A page or offset beyond the end, an order that needs what the request does not bring.
+pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let (args, set) = (work.allowed.args(), &work.endpoint.args);
+    let mut filter = vec![of(parent(work)?.id())];
+    // Whoever names what is wanted has said what is not.
+    match (numbers(work, "include"), numbers(work, "exclude")) {
+        (wanted, _) if !wanted.is_empty() => filter.push(among("id", wanted)),
+        (_, unwanted) if !unwanted.is_empty() => filter.push(Cond::Not(Box::new(among("id", unwanted)))),
+        _ => {}
+    }
+    let snapshot = work.scope.snapshot()?;
+    let mut plan = columns("revision", COLUMNS, Cond::All(filter));
+    plan.order = order(work, &mut plan)?;
+    let total = snapshot.count(&plan)?;
+    let mut window = Window::of(args, set);
+    if total > 0 && window.by_offset && window.offset >= total {
+        return Err(ApiError::new(Code::RevisionInvalidOffset));
+    }
+    if args.get("per_page").is_none() {
+        // Without a page size there is one page, and an offset means nothing.
+        window.per_page = total.max(1);
+        window.offset = if window.by_offset { 0 } else { (window.page - 1).saturating_mul(window.per_page) };
+    }
+    if total > 0 && !window.by_offset && window.page > window.pages(total) {
+        return Err(ApiError::new(Code::RevisionInvalidPageNumber));
+    }
+    plan.limit = Some(window.per_page);
+    plan.offset = window.offset;
+    let rows = snapshot.rows(&plan)?;
+    drop(snapshot);
+    let documents: Vec<Value> = rows.iter().map(|row| document(work, row)).collect::<Result<_, _>>()?;
+    let mut outcome = Outcome::ok(Value::Array(documents));
+    paging_headers(work, &mut outcome, total, &window);
+    Ok(outcome)
+}
+
+fn numbers(work: &Work<'_>, arg: &str) -> Vec<i64> {
+    let list = work.allowed.args().get(arg).and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_i64).map(i64::abs).collect()
+}
+
+/// The order that is asked for. A search, and an order by texts, narrow the plan to the numbers that they found.
+fn order(work: &Work<'_>, plan: &mut ReadPlan) -> Result<Vec<Order>, ApiError> {
+    let args = work.allowed.args();
+    let descending = args.text("order") != Some("asc");
+    let orderby = args.text("orderby").unwrap_or("date");
+    let search = args.text("search").map(str::trim).filter(|t| !t.is_empty());
+    if orderby == "relevance" && search.is_none() {
+        return Err(ApiError::new(Code::NoSearchTerm));
+    }
+    let mut found = Vec::new();
+    if search.is_some() || orderby == "title" {
+        found = by_texts(work, plan, search.unwrap_or(""))?;
+        plan.filter = Cond::All(vec![plan.filter.clone(), among("id", found.iter().map(|f| f.id))]);
+    }
+    let column = |column: &str, descending| Order::Column(name(column), descending);
+    let given = |found: &[Found]| vec![Order::Given(name("id"), found.iter().map(|f| DbValue::Int(f.id)).collect())];
+    Ok(match orderby {
+        "id" => vec![column("id", descending)],
+        "include" => {
+            let ids = numbers(work, "include");
+            if ids.is_empty() {
+                return Err(ApiError::new(Code::OrderbyIncludeMissing));
+            }
+            vec![Order::Given(name("id"), ids.into_iter().map(DbValue::Int).collect())]
+        }
+        // All slugs of a record's history say `autosave` or `revision`.
+        "slug" => vec![column("autosave", !descending), column("id", false)],
+        "include_slugs" => vec![column("id", false)],
+        "title" => {
+            found.sort_by(|a, b| (&a.title, a.id).cmp(&(&b.title, b.id)));
+            if descending {
+                found.reverse();
+            }
+            given(&found)
+        }
+        "relevance" => {
+            found.sort_by_key(|f| (f.rank, Reverse(f.at), f.id));
+            given(&found)
+        }
+        _ => vec![column("at", descending), column("id", descending)],
+    })
+}
+
+/// A revision whose texts hold what is searched for.
+struct Found {
+    id: i64,
+    at: i64,
+    /// Folded.
+    title: String,
+    /// The lower, the better the title fits the search.
+    rank: u8,
+}
+
+/// Goes through the texts of a plan's rows; a few are in memory at a time.
+fn by_texts(work: &Work<'_>, plan: &ReadPlan, search: &str) -> Result<Vec<Found>, ApiError> {
+    let phrase = fold(search).into_owned();
+    let words: Vec<(String, bool)> =
+        search_words(search).into_iter().map(|w| (fold(&w.text).into_owned(), w.without)).collect();
+    let snapshot = work.scope.snapshot()?;
+    let mut found = Vec::new();
+    let mut last = 0;
+    loop {
+        let rest = Cond::All(vec![plan.filter.clone(), Cond::Compare(name("id"), Op::Gt, DbValue::Int(last))]);
+        let mut some = records::ordered(columns("revision", COLUMNS, rest), "id", false);
+        some.limit = Some(AT_ONCE);
+        let rows = snapshot.rows(&some)?;
+        for row in &rows {
+            last = int(&row[0]);
+            let kept = texts(row);
+            let part = |part: &str| fold(kept.get(part).and_then(Value::as_str).unwrap_or("")).into_owned();
+            let (title, content, excerpt) = (part("title"), part("content"), part("excerpt"));
+            let holds = |word: &str| title.contains(word) || content.contains(word) || excerpt.contains(word);
+            if words.iter().all(|(word, without)| holds(word) != *without) {
+                let wanted = || words.iter().filter(|(_, without)| !without);
+                let rank = match () {
+                    () if title.contains(&phrase) => 0,
+                    () if wanted().all(|(word, _)| title.contains(word)) => 1,
+                    () if wanted().any(|(word, _)| title.contains(word)) => 2,
+                    () if excerpt.contains(&phrase) || content.contains(&phrase) => 3,
+                    () => 4,
+                };
+                found.push(Found { id: last, at: int(&row[3]), title, rank });
+            }
+        }
+        if (rows.len() as u64) < AT_ONCE {
+            return Ok(found);
+        }
+    }
+}
+
+/// One revision.
+///
+/// # Errors
+/// There is none of this number, or it belongs to another record.
+pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let wanted = work.captures.get("id").and_then(|v| v.as_str()?.parse::<i64>().ok()).unwrap_or(0);
+    let filter = Cond::All(vec![eq("space", txt("content")), eq("id", DbValue::Int(wanted))]);
+    let found = records::first(&*work.scope.snapshot()?, "revision", COLUMNS, filter)?;
+    let row = found.ok_or_else(|| ApiError::new(Code::PostInvalidId))?;
+    if int(&row[1]) != parent(work)?.id() {
+        return Err(ApiError::new(Code::RevisionParentMismatch));
+    }
+    Ok(Outcome::ok(document(work, &row)?))
+}
+
+/// Never reached: the guard refuses. It stands for the method in the route's description.
+///
+/// # Errors
+/// Always.
+pub fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    Err(work.scope.principal.refuse(Code::CannotDelete))
+}
+
+/// The autosaves of a record, the newest first.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn autosaves(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let filter = Cond::All(vec![of(parent(work)?.id()), eq("autosave", DbValue::Int(1))]);
+    let mut plan = columns("revision", COLUMNS, filter);
+    plan.order = vec![Order::Column(name("at"), true), Order::Column(name("id"), true)];
+    let rows = work.scope.snapshot()?.rows(&plan)?;
+    Ok(Outcome::ok(Value::Array(rows.iter().map(|row| document(work, row)).collect::<Result<_, _>>()?)))
+}
+
+/// The caller's autosave, whatever number is asked for.
+///
+/// # Errors
+/// The caller left none.
+pub fn autosave(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let row = own_autosave(work)?.ok_or_else(|| ApiError::new(Code::NoAutosave))?;
+    Ok(Outcome::ok(document(work, &row)?))
+}
+
+/// Leaves an autosave, or changes the draft itself when it is the caller's own.
+///
+/// # Errors
+/// As an update; an autosave that would change nothing any more is taken away.
+pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let owner = work.owner()?;
+    let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let record = Record { resource: owner, row };
+    let own = record.int("author") == work.scope.principal.id;
+    if own && matches!(record.text("status"), "draft" | "auto-draft") {
+        let key =
+            super::items::with_target(work, owner, async |row| content::overwrite(work, owner, row).await).await?;
+        let row = super::items::fetch(work, owner, &key)?;
+        return Ok(Outcome::ok(show(
+            work,
+            &Past::present(work, Record { resource: owner, row: &row }),
+            Context::EDIT,
+        )?));
+    }
+    let given = given(work, owner)?;
+    let before = own_autosave(work)?;
+    let changes = given.iter().any(|(column, text)| differs(text, record.text(column)));
+    if before.is_some() && !changes {
+        commit(work, record, None).await?;
+        return Err(ApiError::new(Code::AutosaveNoChanges));
+    }
+    let mut kept = before.as_ref().map(texts).unwrap_or_default();
+    kept.extend(given.into_iter().map(|(column, text)| (column.to_owned(), json!(text))));
+    let part = |column: &str| kept.get(column).and_then(Value::as_str).unwrap_or("");
+    commit(work, record, Some(content::snapshot(part("title"), part("content"), part("excerpt")))).await?;
+    let row = own_autosave(work)?.ok_or_else(|| ApiError::new(Code::Internal))?;
+    Ok(Outcome::ok(show(work, &Past::of(work, record, &row), Context::EDIT)?))
+}
+
+/// The texts that the request brings, as they would be stored.
+fn given(work: &Work<'_>, owner: &Resource) -> Result<Vec<(&'static str, String)>, ApiError> {
+    let mut all = Vec::new();
+    for column in ["title", "content", "excerpt"] {
+        let property = owner.properties.iter().find(|p| p.name == column);
+        let Some((property, value)) = property.zip(work.allowed.args().given(column)) else { continue };
+        if let Some((_, value)) = super::plain::stored(work, owner, property, value)? {
+            all.push((column, text(&value).to_owned()));
+        }
+    }
+    Ok(all)
+}
+
+/// Texts that differ in white space alone are the same.
+fn differs(a: &str, b: &str) -> bool {
+    !a.split_whitespace().eq(b.split_whitespace())
+}
+
+/// Replaces the caller's autosave, or takes it away.
+async fn commit(work: &Work<'_>, record: Record<'_>, json: Option<std::sync::Arc<str>>) -> Result<(), ApiError> {
+    let author = work.scope.principal.id;
+    let mut changes = Vec::new();
+    if json.is_none() {
+        changes.push(Change::RemoveWhere { table: name("revision"), filter: autosave_of(record.id(), author) });
+    }
+    let at = work.scope.now;
+    changes.push(Change::Put(Put {
+        table: record.resource.table.clone(),
+        target: Target::Existing { key: record.value("id").clone(), expect: None },
+        // Changes nothing but the version: the record's links tell of its history, so what shows them is out of date.
+        set: vec![(name("parent"), Input::Add(0))],
+        slug: None,
+        edges: Vec::new(),
+        meta: Vec::new(),
+        revision: json.map(|json| RevisionPut { author, at, autosave: true, json, keep: None, skip_same: false }),
+    }));
+    match work.commit(WritePlan { changes }).await {
+        Ok(_) => Ok(()),
+        Err(Refusal::Error(error)) => Err(error),
+        Err(Refusal::Stale) => Err(crate::access::failure(record.resource, Code::PostInvalidId)),
+        Err(other) => Err(work.scope.internal(&format!("{other:?}"))),
+    }
+}
+
+fn own_autosave(work: &Work<'_>) -> Result<Option<Row>, ApiError> {
+    let filter = autosave_of(parent(work)?.id(), work.scope.principal.id);
+    Ok(records::first(&*work.scope.snapshot()?, "revision", COLUMNS, filter)?)
+}
+
+fn of(record: i64) -> Cond {
+    Cond::All(vec![eq("space", txt("content")), eq("of", DbValue::Int(record))])
+}
+
+fn autosave_of(record: i64, author: i64) -> Cond {
+    Cond::All(vec![of(record), eq("autosave", DbValue::Int(1)), eq("author", DbValue::Int(author))])
+}
+
+fn parent<'a>(work: &'a Work<'_>) -> Result<Record<'a>, ApiError> {
+    let row = work.allowed.parent().ok_or_else(|| ApiError::new(Code::Internal))?;
+    Ok(Record { resource: work.owner()?, row })
+}
+
+fn texts(row: &Row) -> Map<String, Value> {
+    serde_json::from_str(text(&row[5])).unwrap_or_default()
+}
+
+// ------------------------------------------------------------------------------------------------ documents
+
+/// What a document of the history tells beside the texts.
+struct Past {
+    id: i64,
+    parent: i64,
+    author: i64,
+    /// On the clock of the site, and UTC; none while the date floats.
+    date: Option<(i64, i64)>,
+    modified: (i64, i64),
+    slug: String,
+    guid: String,
+    preview: String,
+    /// The record as it was then.
+    then: Row,
+}
+
+impl Past {
+    /// What a revision or an autosave tells.
+    fn of(work: &Work<'_>, record: Record<'_>, row: &Row) -> Past {
+        let (id, of, utc) = (int(&row[0]), int(&row[1]), int(&row[3]));
+        let at = (work.scope.settings.zone.utc_to_local(utc), utc);
+        let kept = texts(row);
+        let columns = record.resource.columns.iter().zip(record.row);
+        let then = columns.map(|(column, now)| match kept.get(&**column).and_then(Value::as_str) {
+            Some(text) => txt(text),
+            None => now.clone(),
+        });
+        let autosave = int(&row[4]) != 0;
+        Past {
+            id,
+            parent: of,
+            author: int(&row[2]),
+            date: Some(at),
+            modified: at,
+            slug: format!("{of}-{}-v1", if autosave { "autosave" } else { "revision" }),
+            guid: format!("{}/?p={id}", work.scope.registry.site.url),
+            preview: if autosave { preview(work, record, true) } else { String::new() },
+            then: then.collect(),
+        }
+    }
+
+    /// A draft that was changed in place tells of itself.
+    fn present(work: &Work<'_>, record: Record<'_>) -> Past {
+        let dates = |name: &str| (record.int(&format!("{name}_local")), record.int(&format!("{name}_utc")));
+        Past {
+            id: record.id(),
+            parent: record.int("parent"),
+            author: record.int("author"),
+            date: (record.int("date_floats") == 0).then(|| dates("date")),
+            modified: dates("modified"),
+            slug: record.text("slug").to_owned(),
+            guid: record.text("guid").to_owned(),
+            preview: preview(work, record, false),
+            then: record.row.clone(),
+        }
+    }
+}
+
+fn document(work: &Work<'_>, row: &Row) -> Result<Value, ApiError> {
+    show(work, &Past::of(work, parent(work)?, row), work.allowed.context())
+}
+
+/// A document as the shown schema describes it, its texts in the rendering of the record's own kind.
+fn show(work: &Work<'_>, past: &Past, context: Context) -> Result<Value, ApiError> {
+    let (shown, owner) = (work.resource()?, work.owner()?);
+    let record = Record { resource: owner, row: &past.then };
+    let batch = Batch::default();
+    let item = Item { scope: work.scope, resource: owner, record, context, unlocked: true, batch: &batch };
+    let local = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.0));
+    let utc = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.1));
+    let mut map = Map::new();
+    for property in shown.properties.iter().filter(|p| p.contexts.shows_in(context) && work.fields.wants(&p.name)) {
+        let value = match property.name.as_str() {
+            "id" => json!(past.id),
+            "author" => json!(past.author),
+            "parent" => json!(past.parent),
+            "date" => json!(local(past.date)),
+            "date_gmt" => json!(utc(past.date)),
+            "modified" => json!(local(Some(past.modified))),
+            "modified_gmt" => json!(utc(Some(past.modified))),
+            "slug" => json!(past.slug),
+            "guid" if context == Context::EDIT => json!({"rendered": past.guid, "raw": past.guid}),
+            "guid" => json!({"rendered": past.guid}),
+            "preview_link" => json!(past.preview),
+            // Values are not kept; what shows is what a record without values shows.
+            "meta" => owner.property("meta").and_then(|p| item.value(p)).unwrap_or_else(|| json!({})),
+            texts => match owner.property(texts) {
+                Some(property) => then_text(&item, property),
+                None => continue,
+            },
+        };
+        map.insert(property.name.clone(), value);
+    }
+    if work.fields.wants("_links") {
+        let up = work.scope.registry.rest(&owner.item_path(&parent(work)?.key()));
+        map.insert("_links".into(), json!({"parent": [{"href": up}]}));
+    }
+    Ok(Value::Object(map))
+}
+
+/// `raw` where the kind shows it, and `rendered` always.
+fn then_text(item: &Item<'_>, property: &Property) -> Value {
+    let Source::Object(children) = &property.source else { return Value::Null };
+    let mut map = Map::new();
+    for child in children.iter().filter(|c| c.name == "raw" && c.contexts.shows_in(item.context)) {
+        map.insert("raw".into(), item.value(child).unwrap_or(Value::Null));
+    }
+    let stored = item.record.text(&property.name);
+    map.insert("rendered".into(), json!(rendered(item, &property.name, stored)));
+    Value::Object(map)
+}
+
+fn rendered(item: &Item<'_>, property: &str, stored: &str) -> String {
+    use crate::text::render::{RenderOptions, render_content, render_excerpt, render_title};
+    let options = RenderOptions { smilies: item.scope.settings.flag("use_smilies"), ..RenderOptions::default() };
+    match property {
+        "title" => render_title(stored),
+        // An excerpt that nobody wrote stays empty here.
+        "excerpt" if stored.is_empty() => String::new(),
+        "excerpt" => render_excerpt(stored, "", &options),
+        _ => render_content(stored, &options),
+    }
+}
+
+/// Where the record can be looked at as it would be: with the caller's autosave, or as it is. Empty for kinds without
+/// pages of their own.
+fn preview(work: &Work<'_>, record: Record<'_>, autosave: bool) -> String {
+    if record.resource.declared.about.get("viewable") == Some(&json!(false)) {
+        return String::new();
+    }
+    let mut above = Batch::default();
+    if let Ok(snapshot) = work.scope.snapshot() {
+        // Without the records above, the address is shorter and no worse.
+        let _ = above.load_above(&*snapshot, record.resource, std::slice::from_ref(record.row));
+    }
+    let address = address::of(work.scope, record, &above, record.text("slug"));
+    let join = if address.contains('?') { '&' } else { '?' };
+    if !autosave {
+        return format!("{address}{join}preview=true");
+    }
+    let id = record.id();
+    let nonce = Sha256::digest(format!("{id}:{}:{}", work.scope.principal.id, work.scope.now / 43_200).as_bytes());
+    let nonce: String = nonce.iter().take(5).map(|b| format!("{b:02x}")).collect();
+    format!("{address}{join}preview_id={id}&preview_nonce={nonce}&preview=true")
+}

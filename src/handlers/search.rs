@@ -1,0 +1,151 @@
+//! The search over every searchable kind at once.
+//!
+//! Contract: "Search result". `type` names what kind of thing is looked for (records, terms), `subtype` the kinds or
+//! taxonomies; only what is published and what the caller may see is found.
+
+use super::lists::{Window, order_by_relevance, paging_headers, search_conditions};
+use super::{Outcome, Work};
+use crate::access::acts;
+use crate::behaviours::address;
+use crate::config::declaration::Family;
+use crate::error::ApiError;
+use crate::prepare::Batch;
+use crate::records::{self, Record, among, words};
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use crate::registry::tables;
+use crate::storage::Snapshot;
+use crate::storage::plan::{Cond, DbValue, Order, ReadPlan, Row};
+use crate::text::render::render_title;
+use serde_json::{Map, Value, json};
+
+/// One page of what was found.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn search(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let args = work.allowed.args();
+    let family = match args.text("type") {
+        Some("term") => Some(Family::Term),
+        Some("post") | None => Some(Family::Content),
+        Some(_) => None,
+    };
+    let window = Window::of(args, &work.endpoint.args);
+    let kinds = family.map(|f| kinds(work, f)).unwrap_or_default();
+    let mut outcome = Outcome::ok(Value::Array(Vec::new()));
+    let mut total = 0;
+    if let (Some(family), false) = (family, kinds.is_empty()) {
+        let plan = plan(work, family, &kinds, &window);
+        let snapshot = work.scope.snapshot()?;
+        let rows = snapshot.rows(&plan)?;
+        // Beyond the last page nothing is known to have been found.
+        total = if rows.is_empty() { 0 } else { snapshot.count(&plan)? };
+        outcome.body = Value::Array(documents(work, &*snapshot, &kinds, &rows)?);
+    }
+    paging_headers(work, &mut outcome, total, &window);
+    Ok(outcome)
+}
+
+/// The searchable kinds (or taxonomies) among those asked for.
+fn kinds<'a>(work: &Work<'a>, family: Family) -> Vec<&'a Resource> {
+    let wanted: Vec<&str> = match work.allowed.args().get("subtype") {
+        Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(one)) => vec![one.as_str()],
+        _ => Vec::new(),
+    };
+    let any = wanted.is_empty() || wanted.contains(&"any");
+    let public = |r: &Resource| match family {
+        Family::Content => r.declared.searchable,
+        _ => r.declared.about.get("visibility").and_then(|v| v.get("public")) == Some(&json!(true)),
+    };
+    let scope = work.scope;
+    scope.registry.family(family).filter(|r| public(r) && (any || wanted.contains(&r.wire.as_str()))).collect()
+}
+
+fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -> ReadPlan {
+    let args = work.allowed.args();
+    let visible = kinds.iter().map(|r| Cond::All(vec![records::own_rows(r), acts::visible(work.scope, r)])).collect();
+    let mut all = vec![Cond::Any(visible)];
+    if family == Family::Content {
+        all.push(words("status", ["publish"]));
+    }
+    for (arg, inside) in [("include", true), ("exclude", false)] {
+        let ids: Vec<i64> =
+            args.get(arg).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_i64).collect();
+        if !ids.is_empty() {
+            let listed = among("id", ids);
+            all.push(if inside { listed } else { Cond::Not(Box::new(listed)) });
+        }
+    }
+    let text = args.text("search").unwrap_or("");
+    let columns: Vec<_> = kinds.first().map(|r| r.search.values().cloned().collect()).unwrap_or_default();
+    all.extend(search_conditions(family, &columns, text, false));
+    let order = match (family, text.is_empty()) {
+        (Family::Content, false) => order_by_relevance(&columns, text),
+        (Family::Content, true) => vec![Order::Column(name("date_local"), true)],
+        _ => vec![Order::Column(name("name_key"), false)],
+    };
+    ReadPlan {
+        table: name(tables::family_table(family).unwrap_or("record")),
+        extensions: Vec::new(),
+        columns: tables::family_columns(family).into_iter().map(name).collect(),
+        filter: Cond::All(all),
+        order,
+        limit: Some(window.per_page),
+        offset: window.offset,
+    }
+}
+
+fn documents(
+    work: &Work<'_>,
+    snapshot: &dyn Snapshot,
+    kinds: &[&Resource],
+    rows: &[Row],
+) -> Result<Vec<Value>, ApiError> {
+    let collection = work.resource()?;
+    let mut batch = Batch::default();
+    for kind in kinds {
+        let own: Vec<Row> = rows.iter().filter(|row| is_of(kind, row)).cloned().collect();
+        batch.load_above(snapshot, kind, &own)?;
+    }
+    Ok(rows
+        .iter()
+        .filter_map(|row| kinds.iter().find(|kind| is_of(kind, row)).map(|kind| (kind, row)))
+        .map(|(kind, row)| document(work, collection, kind, row, &batch))
+        .collect())
+}
+
+fn is_of(kind: &Resource, row: &Row) -> bool {
+    let column = if kind.family == Family::Content { "kind" } else { "taxonomy" };
+    Record { resource: kind, row }.value(column) == &DbValue::Text(kind.kind.clone())
+}
+
+fn document(work: &Work<'_>, collection: &Resource, kind: &Resource, row: &Row, batch: &Batch) -> Value {
+    let registry = &work.scope.registry;
+    let record = Record { resource: kind, row };
+    let mut map = Map::new();
+    let content = kind.family == Family::Content;
+    let title = if content { render_title(record.text("title")) } else { record.text("name").to_owned() };
+    map.insert("id".into(), json!(record.id()));
+    map.insert("title".into(), json!(title));
+    map.insert("url".into(), json!(address::of(work.scope, record, batch, record.text("slug"))));
+    // A term's taxonomy stands where a record's kind of thing does.
+    map.insert("type".into(), json!(if content { "post" } else { kind.wire.as_str() }));
+    if content {
+        map.insert("subtype".into(), json!(kind.wire));
+    }
+    let about = registry.resources.iter().find(|r| match super::catalogue::Catalogue::of(r) {
+        Some(super::catalogue::Catalogue::Types) => content,
+        Some(super::catalogue::Catalogue::Taxonomies) => !content,
+        _ => false,
+    });
+    let mut links = Map::new();
+    let own = registry.rest(&kind.item_path(&record.key()));
+    links.insert("self".into(), json!([{"embeddable": true, "href": own}]));
+    if let Some(about) = about {
+        links.insert("about".into(), json!([{"href": registry.rest(&about.item_path(&kind.wire))}]));
+    }
+    links.insert("collection".into(), json!([{"href": registry.rest(&collection.path)}]));
+    map.insert("_links".into(), Value::Object(links));
+    Value::Object(map)
+}

@@ -1,0 +1,97 @@
+//! A resource that is one document: the settings.
+//!
+//! Contract: "Settings": every field is optional on write, the answer always holds all of them, changes take effect at
+//! once.
+
+use super::{Outcome, Refusal, Work};
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code};
+use crate::records;
+use crate::registry::name;
+use crate::registry::resource::{Kind, Property};
+use crate::storage::plan::{Change, DbValue, WritePlan};
+use crate::text::time::Zone;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// The whole document.
+///
+/// # Errors
+/// None of its own.
+pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let resource = work.resource()?;
+    Ok(Outcome::ok(Value::Object(document(&resource.properties, &work.scope.settings.values))))
+}
+
+/// Writes the fields given and answers the whole document.
+///
+/// # Errors
+/// A zone that does not exist, a default term that does not exist.
+pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let resource = work.resource()?;
+    let mut values = work.scope.settings.values.clone();
+    for property in &resource.properties {
+        let Some(value) = work.allowed.args().given(&property.name) else { continue };
+        check(work, property, value)?;
+        if value.is_null() {
+            values.shift_remove(&property.name);
+            if let Some(initial) = work.scope.registry.declaration.settings.get(&property.name) {
+                values.insert(property.name.clone(), initial.clone());
+            }
+        } else {
+            values.insert(property.name.clone(), normal(work, property, value)?);
+        }
+    }
+    let json: Arc<str> = Value::Object(values.clone()).to_string().into();
+    let plan = WritePlan { changes: vec![Change::Setting { key: name("settings"), json: Some(json) }] };
+    work.commit(plan).await.map_err(|refusal| match refusal {
+        Refusal::Error(error) => error,
+        other => work.scope.internal(&format!("{other:?}")),
+    })?;
+    Ok(Outcome::ok(Value::Object(document(&resource.properties, &values))))
+}
+
+fn document(properties: &[Property], values: &Map<String, Value>) -> Map<String, Value> {
+    let value = |property: &Property| {
+        let stored = values.get(&property.name).cloned().unwrap_or(Value::Null);
+        match (property.kind, &stored) {
+            // A boolean setting always reads as a boolean.
+            (Kind::Boolean, Value::Null) => Value::Bool(false),
+            (Kind::Text, Value::Null) if !property.nullable => Value::from(""),
+            _ => stored,
+        }
+    };
+    properties.iter().map(|p| (p.name.clone(), value(p))).collect()
+}
+
+/// What a schema cannot say: the zone must be real, a default term must exist.
+fn check(work: &Work<'_>, property: &Property, value: &Value) -> Result<(), ApiError> {
+    if property.name == "timezone"
+        && let Some(zone) = value.as_str()
+        && !zone.is_empty()
+        && Zone::parse(zone).is_none()
+    {
+        return Err(ApiError::invalid_one(&property.name, "This is no time zone; name a city, such as Europe/Madrid."));
+    }
+    let registry = &work.scope.registry;
+    let of_terms =
+        registry.family(Family::Term).find(|r| r.declared.default_setting.as_deref() == Some(&property.name));
+    if let (Some(taxonomy), Some(id)) = (of_terms, value.as_i64())
+        && records::find(&*work.scope.snapshot()?, taxonomy, &DbValue::Int(id))?.is_none()
+    {
+        return Err(ApiError::invalid_one(&property.name, Code::SettingInvalidDefaultCategory.message()));
+    }
+    Ok(())
+}
+
+fn normal(work: &Work<'_>, property: &Property, value: &Value) -> Result<Value, ApiError> {
+    let Some(behaviour) = property.write else { return Ok(value.clone()) };
+    let resource = work.resource()?;
+    let writing = crate::behaviours::Writing { scope: work.scope, resource, property };
+    Ok(match crate::behaviours::WRITES[behaviour.0].1(&writing, value)? {
+        DbValue::Text(text) => Value::String(text.to_string()),
+        DbValue::Int(i) => Value::from(i),
+        DbValue::Real(r) => Value::from(r),
+        DbValue::Null => Value::Null,
+    })
+}

@@ -1,0 +1,199 @@
+//! Writes of the term family: names unique below a parent, slugs unique in the taxonomy, parents without loops.
+
+use super::plain::pointing;
+use super::{Refusal, Work};
+use crate::access::failure;
+use crate::error::{ApiError, Code};
+use crate::records::{self, Record, eq, int, txt};
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Put, Row, SlugClaim, Target, WritePlan};
+use crate::text::html_policy::{self, Policy};
+use crate::text::{sanitize, slug};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Inserts a term; its key.
+///
+/// # Errors
+/// An empty name, a name that its siblings have, a parent that does not exist.
+pub async fn create(work: &Work<'_>, resource: &Resource) -> Result<DbValue, ApiError> {
+    let args = work.allowed.args();
+    let title = sanitize::sanitize_text_field(args.text("name").unwrap_or(""));
+    if title.is_empty() {
+        return Err(failure(resource, Code::EmptyTermName));
+    }
+    let parent = parent(work, resource, 0)?.unwrap_or(0);
+    let mut set = columns(work, &title, parent);
+    set.push((name("taxonomy"), Input::Value(DbValue::Text(resource.kind.clone()))));
+    let given = args.text("slug").map(slug::sanitize_title).filter(|s| !s.is_empty());
+    let same_name = Cond::All(vec![
+        records::own_rows(resource),
+        eq("name_key", txt(&slug::title_key(&title))),
+        eq("parent", DbValue::Int(parent)),
+    ]);
+    let mut changes = Vec::new();
+    if given.is_none() || resource.declared.hierarchical {
+        let plan = records::columns("term", &["id"], same_name);
+        changes.push(Change::Require { plan, found: false, tag: "term_exists" });
+    }
+    changes.push(Change::Put(Put {
+        table: resource.table.clone(),
+        target: Target::New,
+        set,
+        slug: Some(claim(work, resource, given, &title, parent)?),
+        edges: Vec::new(),
+        meta: Vec::new(),
+        revision: None,
+    }));
+    let done = work.commit(WritePlan { changes }).await.map_err(|refusal| answer(work, resource, refusal))?;
+    done.puts.into_iter().next().map(|put| put.key).ok_or_else(|| ApiError::new(Code::Internal))
+}
+
+/// Changes a term.
+///
+/// # Errors
+/// As [`create`], and a slug that another term of the taxonomy has.
+pub async fn update(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<DbValue, Refusal> {
+    let record = Record { resource, row };
+    let args = work.allowed.args();
+    let key = record.value("id").clone();
+    let title = match args.given("name").and_then(Value::as_str) {
+        Some(given) => sanitize::sanitize_text_field(given),
+        None => record.text("name").to_owned(),
+    };
+    if title.is_empty() {
+        return Err(failure(resource, Code::EmptyTermName).into());
+    }
+    let parent = parent(work, resource, record.id())?.unwrap_or_else(|| record.int("parent"));
+    let slug = args.given("slug").and_then(Value::as_str).map(|given| {
+        let slug = slug::sanitize_title(given);
+        let slug = if slug.is_empty() { slug::sanitize_title(&title) } else { slug };
+        SlugClaim {
+            column: name("slug"),
+            scope: Some(resource.kind.clone()),
+            candidates: vec![slug.into()],
+            refuse: Some("duplicate_term_slug"),
+        }
+    });
+    let put = Put {
+        table: resource.table.clone(),
+        target: Target::Existing { key: key.clone(), expect: Some(record.int("version")) },
+        set: columns(work, &title, parent),
+        slug,
+        edges: Vec::new(),
+        meta: Vec::new(),
+        revision: None,
+    };
+    work.carry_out(vec![Change::Put(put)], |refusal| answer(work, resource, refusal)).await?;
+    Ok(key)
+}
+
+/// Deletes a term: children move up, records that are left without a term get the default one.
+///
+/// # Errors
+/// It is the default term.
+pub async fn remove(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<DbValue, Refusal> {
+    let record = Record { resource, row };
+    let key = record.value("id").clone();
+    let default = resource.declared.default_setting.as_deref().map_or(0, |s| work.scope.settings.int(s));
+    if default == record.id() {
+        return Err(ApiError::new(Code::CannotDeleteStored).with_message("The default term stays.").into());
+    }
+    let children = Cond::All(vec![records::own_rows(resource), eq("parent", DbValue::Int(record.id()))]);
+    let mut changes = vec![Change::UpdateWhere {
+        table: resource.table.clone(),
+        filter: children,
+        set: vec![(name("parent"), DbValue::Int(record.int("parent")))],
+    }];
+    changes.extend(pointing(work, resource, &key).into_iter().map(|change| match change {
+        Change::Unlink { rel, dst, .. } => Change::Unlink { rel, dst, instead: (default != 0).then_some(default) },
+        change => change,
+    }));
+    changes.push(Change::Remove {
+        table: resource.table.clone(),
+        key: key.clone(),
+        expect: Some(record.int("version")),
+    });
+    work.carry_out(changes, |refusal| answer(work, resource, refusal)).await?;
+    Ok(key)
+}
+
+fn answer(work: &Work<'_>, resource: &Resource, refusal: Refusal) -> ApiError {
+    match refusal {
+        Refusal::Error(error) => error,
+        Refusal::Stale => failure(resource, Code::TermInvalid),
+        Refusal::Rule { tag: "term_exists", row } => {
+            let id = row.and_then(|row| row.first().map(int)).unwrap_or(0);
+            failure(resource, Code::TermExists).with("term_id", json!(id))
+        }
+        Refusal::Rule { tag: "duplicate_term_slug", .. } => failure(resource, Code::DuplicateTermSlug),
+        Refusal::Rule { tag, .. } => work.scope.internal(&format!("no answer for refusal {tag}")),
+    }
+}
+
+fn columns(work: &Work<'_>, title: &str, parent: i64) -> Vec<(Name, Input)> {
+    let mut set = vec![
+        (name("name"), Input::Value(txt(title))),
+        (name("name_key"), Input::Value(txt(&slug::title_key(title)))),
+        (name("parent"), Input::Value(DbValue::Int(parent))),
+    ];
+    if let Some(description) = work.allowed.args().given("description").and_then(Value::as_str) {
+        let clean = match work.scope.principal.can("unfiltered_html") {
+            true => description.to_owned(),
+            false => html_policy::sanitise(description, Policy::phrases()),
+        };
+        set.push((name("description"), Input::Value(txt(&clean))));
+    }
+    set
+}
+
+/// The parent asked for: one that exists; above itself, a term goes to the top.
+fn parent(work: &Work<'_>, resource: &Resource, own: i64) -> Result<Option<i64>, ApiError> {
+    let Some(wanted) = work.allowed.args().given("parent").and_then(Value::as_i64) else { return Ok(None) };
+    if !resource.declared.hierarchical {
+        return Err(ApiError::new(Code::TaxonomyNotHierarchical));
+    }
+    if wanted == 0 {
+        return Ok(Some(0));
+    }
+    let snapshot = work.scope.snapshot()?;
+    let find = |id: i64| records::find(&*snapshot, resource, &DbValue::Int(id));
+    let Some(mut row) = find(wanted)? else {
+        return Err(ApiError::new(Code::TermInvalid).with_status(400).with_message("The parent does not exist."));
+    };
+    for _ in 0..1000 {
+        let above = Record { resource, row: &row };
+        if own != 0 && above.id() == own {
+            return Ok(Some(0));
+        }
+        match find(above.int("parent"))? {
+            Some(next) => row = next,
+            None => break,
+        }
+    }
+    Ok(Some(wanted))
+}
+
+/// The slug wanted; below a parent, a taken one takes the parent's slugs before it takes a number.
+fn claim(
+    work: &Work<'_>,
+    resource: &Resource,
+    given: Option<String>,
+    title: &str,
+    parent: i64,
+) -> Result<SlugClaim, ApiError> {
+    let base = given.unwrap_or_else(|| slug::sanitize_title(title));
+    let base = if base.is_empty() { "{id}".to_owned() } else { base };
+    let mut candidates: Vec<Arc<str>> = vec![base.as_str().into()];
+    let snapshot = work.scope.snapshot()?;
+    let (mut above, mut longer) = (parent, base);
+    while above != 0 && candidates.len() < 20 {
+        let Some(row) = records::find(&*snapshot, resource, &DbValue::Int(above))? else { break };
+        let record = Record { resource, row: &row };
+        longer = format!("{longer}-{}", record.text("slug"));
+        candidates.push(longer.as_str().into());
+        above = record.int("parent");
+    }
+    Ok(SlugClaim { column: name("slug"), scope: Some(resource.kind.clone()), candidates, refuse: None })
+}
