@@ -1,0 +1,214 @@
+//! From [`model::Reply`](crate::model::Reply) to the bytes and headers of an answer.
+//!
+//! Owns the headers that every REST answer carries, JSONP and pretty printing (contract: "Global request parameters").
+
+use crate::error::{ApiError, Code};
+use crate::http::{Facts, cors};
+use crate::model::{Method, Payload, Reply};
+use actix_web::HttpResponse;
+use actix_web::body::BoxBody;
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::{ConnectionType, StatusCode};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+const JSON: &str = "application/json; charset=UTF-8";
+const JAVASCRIPT: &str = "application/javascript; charset=UTF-8";
+const HTML: &str = "text/html; charset=UTF-8";
+
+/// How the client wants a document to be written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    jsonp: Option<String>,
+    pretty: bool,
+}
+
+impl Shape {
+    /// Reads `_jsonp` and `_pretty`. The error is a whole reply, since it is written in no shape at all.
+    pub fn of(query: &Map<String, Value>, jsonp_enabled: bool) -> Result<Shape, Reply> {
+        let pretty = query.contains_key("_pretty");
+        let name = match query.get("_jsonp") {
+            None => return Ok(Shape { jsonp: None, pretty }),
+            Some(Value::String(name)) if name.is_empty() => return Ok(Shape { jsonp: None, pretty }),
+            Some(_) if !jsonp_enabled => return Err(bare(ApiError::new(Code::JsonpDisabled), JSON)),
+            Some(Value::String(name)) if is_callback(name) => name.clone(),
+            Some(_) => return Err(bare(ApiError::new(Code::JsonpInvalid), JAVASCRIPT)),
+        };
+        Ok(Shape { jsonp: Some(name), pretty })
+    }
+
+    fn media_type(&self) -> &'static str {
+        if self.jsonp.is_some() { JAVASCRIPT } else { JSON }
+    }
+
+    fn write(&self, json: Cow<'_, [u8]>) -> Vec<u8> {
+        let json = if self.pretty { pretty(json) } else { json };
+        match &self.jsonp {
+            None => json.into_owned(),
+            // The comment keeps a name that is also the start of another file format from being taken for one.
+            Some(name) => [b"/**/", name.as_bytes(), b"(", &as_script(&json), b")"].concat(),
+        }
+    }
+}
+
+fn is_callback(name: &str) -> bool {
+    name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
+}
+
+/// The two errors about the callback have no `data` member (contract: "Errors", the row without a code).
+fn bare(error: ApiError, media_type: &'static str) -> Reply {
+    let mut reply = failure(&error.without_data());
+    if let Payload::Json(Value::Object(members)) = &mut reply.payload {
+        members.shift_remove("data");
+    }
+    reply.headers.push(("Content-Type".into(), media_type.into()));
+    reply
+}
+
+fn pretty(json: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    let printed = serde_json::from_slice::<Value>(&json).and_then(|value| serde_json::to_vec_pretty(&value));
+    printed.map_or(json, Cow::Owned)
+}
+
+/// The two line separators that JSON allows in strings and old scripts do not.
+fn as_script(json: &[u8]) -> Cow<'_, [u8]> {
+    match std::str::from_utf8(json) {
+        Ok(text) if text.contains(['\u{2028}', '\u{2029}']) => {
+            Cow::Owned(text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029").into_bytes())
+        }
+        _ => Cow::Borrowed(json),
+    }
+}
+
+/// The reply that an error ends in.
+pub fn failure(error: &ApiError) -> Reply {
+    Reply { status: error.status(), headers: Vec::new(), payload: Payload::Json(error.body()) }
+}
+
+/// What of a request decides about the headers of its answer.
+pub struct Asked<'a> {
+    pub id: &'a str,
+    pub method: Option<Method>,
+    pub origin: Option<&'a str>,
+    /// The request carried credentials, so the answer may be meant for one reader.
+    pub private: bool,
+}
+
+/// A REST answer and the length of its body.
+pub fn rest(reply: Reply, shape: &Shape, facts: &Facts, asked: &Asked<'_>) -> (HttpResponse, usize) {
+    let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let (media_type, bytes) = match reply.payload {
+        Payload::Empty => (shape.media_type(), Vec::new()),
+        // Writing a value that is already in memory cannot fail.
+        Payload::Json(value) => {
+            (shape.media_type(), shape.write(Cow::Owned(serde_json::to_vec(&value).unwrap_or_default())))
+        }
+        Payload::Text(bytes) => (shape.media_type(), shape.write(Cow::Owned(bytes))),
+        Payload::Other { media_type, bytes } => (media_type, bytes),
+    };
+    let length = bytes.len();
+    let mut response = answer(status, bytes);
+    let headers = response.headers_mut();
+    for (name, value) in &reply.headers {
+        add(headers, name, value);
+    }
+    if !headers.contains_key(header::CONTENT_TYPE) {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
+    add(headers, "x-request-id", asked.id);
+    add_joined(headers, header::LINK, &api_link(facts));
+    for (name, value) in cors::headers(&facts.cors, &facts.prefix, asked.origin, asked.method) {
+        add_joined(headers, HeaderName::from_static(name), &value);
+    }
+    if asked.private {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store, private"));
+    }
+    // The rest of such a body is not worth reading.
+    if matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
+        response.head_mut().set_connection_type(ConnectionType::Close);
+    }
+    (response, length)
+}
+
+/// A page for people, and the length of its body. `found` is the home page, which tells programs where the API is.
+pub fn page(html: String, found: bool, facts: &Facts) -> (HttpResponse, usize) {
+    let length = html.len();
+    let mut response = answer(if found { StatusCode::OK } else { StatusCode::NOT_FOUND }, html.into_bytes());
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(HTML));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if found {
+        add(headers, "link", &api_link(facts));
+    }
+    (response, length)
+}
+
+fn answer(status: StatusCode, bytes: Vec<u8>) -> HttpResponse {
+    HttpResponse::with_body(status, BoxBody::new(bytes))
+}
+
+fn api_link(facts: &Facts) -> String {
+    format!("<{}/>; rel=\"https://api.w.org/\"", facts.rest_url.trim_end_matches('/'))
+}
+
+/// Adds a header line. What cannot stand in one (a line feed in a value) is left out: half a header would be worse.
+fn add(headers: &mut HeaderMap, name: &str, value: &str) {
+    match (HeaderName::try_from(name), HeaderValue::from_str(value)) {
+        (Ok(name), Ok(value)) => headers.append(name, value),
+        _ => tracing::warn!(header = name, "left out a header that cannot be written"),
+    }
+}
+
+/// Adds to a list header, keeping it to one line.
+fn add_joined(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    let before: Vec<String> = headers.get_all(&name).filter_map(|v| v.to_str().ok().map(str::to_owned)).collect();
+    headers.remove(&name);
+    let all = before.iter().map(String::as_str).chain([value]).collect::<Vec<_>>().join(", ");
+    add(headers, name.as_str(), &all);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn query(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().expect("an object")
+    }
+
+    #[test]
+    fn callbacks() {
+        let check = |name: Value, enabled: bool, expected: Result<Option<&str>, &str>| {
+            let found = Shape::of(&query(json!({"_jsonp": name})), enabled);
+            let found = found.map(|shape| shape.jsonp).map_err(|reply| match reply.payload {
+                Payload::Json(body) => {
+                    assert_eq!(body.get("data"), None);
+                    body["code"].as_str().unwrap_or_default().to_owned()
+                }
+                other => format!("{other:?}"),
+            });
+            assert_eq!(found.as_ref().map(|n| n.as_deref()).map_err(String::as_str), expected, "{name} {enabled}");
+        };
+        check(json!("a.b_C1"), true, Ok(Some("a.b_C1")));
+        check(json!(""), true, Ok(None));
+        check(json!(""), false, Ok(None));
+        check(json!("f"), false, Err("rest_callback_disabled"));
+        for wrong in [json!("alert(1)"), json!("a[0]"), json!("é"), json!("a b"), json!(["f"])] {
+            check(wrong, true, Err("rest_callback_invalid"));
+        }
+    }
+
+    #[test]
+    fn shapes() {
+        let check = |wanted: Value, json: &str, expected: &str| {
+            let shape = Shape::of(&query(wanted), true).expect("a fine shape");
+            assert_eq!(String::from_utf8_lossy(&shape.write(Cow::Borrowed(json.as_bytes()))), expected);
+        };
+        check(json!({}), "{\"a\":1}", "{\"a\":1}");
+        check(json!({"_pretty": ""}), "{\"b\":1,\"a\":[]}", "{\n  \"b\": 1,\n  \"a\": []\n}");
+        check(json!({"_jsonp": "f"}), "[\"\u{2028}\"]", "/**/f([\"\\u2028\"])");
+        check(json!({"_jsonp": "f", "_pretty": "1"}), "[1]", "/**/f([\n  1\n])");
+    }
+}

@@ -1,0 +1,514 @@
+//! The edge over real sockets, with a tiny service behind it: what clients see when they are odd, slow or hostile.
+
+use cms_server::config::declaration::{Cors, Server};
+use cms_server::http::{Facts, Service, Swap, bind, run, termination};
+use cms_server::model::{Payload, Reply, Request};
+use serde_json::{Value, json};
+use std::future::Future;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::pin::Pin;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Tells what it was asked; `/panic`, `/slow` and `/head` do what they are called.
+struct Echo {
+    facts: Facts,
+    name: &'static str,
+}
+
+impl Service for Echo {
+    fn call<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
+        Box::pin(async move {
+            match request.path.as_str() {
+                "/panic" => panic!("asked to"),
+                "/slow" => tokio::time::sleep(Duration::from_millis(600)).await,
+                _ => {}
+            }
+            let headers = vec![
+                ("X-CMS-Total".into(), "7".into()),
+                ("Link".into(), "<http://x/2>; rel=\"next\"".into()),
+                ("X-Broken".into(), "a\r\nInjected: b".into()),
+            ];
+            let payload = Payload::Json(json!({
+                "service": self.name,
+                "method": request.method.as_str(),
+                "path": request.path,
+                "raw_query": request.raw_query,
+                "query": request.query,
+                "body": request.body.len(),
+                "ip": request.peer.ip.map(|ip| ip.to_string()),
+                "https": request.peer.https,
+                "odd": request.header("x-odd"),
+            }));
+            Reply { status: 200, headers, payload }
+        })
+    }
+
+    fn title(&self) -> String {
+        "Tea & Cake".into()
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+}
+
+fn echo(name: &'static str, change: impl FnOnce(&mut Facts)) -> Arc<dyn Service> {
+    let mut facts = Facts {
+        rest_path: "/cms-json".into(),
+        rest_url: "http://site.example/cms-json".into(),
+        site_url: "http://site.example".into(),
+        prefix: "cms".into(),
+        server: Server {
+            workers: 1,
+            max_body: 1000,
+            max_query: 2000,
+            max_depth: 8,
+            read_timeout: 1,
+            keep_alive: 5,
+            shutdown_timeout: 5,
+            access_log: false,
+            trusted_proxies: vec!["127.0.0.0/8".into()],
+            ..Server::default()
+        },
+        cors: Cors { reflect: true, ..Cors::default() },
+        jsonp: true,
+    };
+    change(&mut facts);
+    Arc::new(Echo { facts, name })
+}
+
+struct Running {
+    address: SocketAddr,
+    services: Arc<Swap>,
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    thread: Option<JoinHandle<std::io::Result<()>>>,
+}
+
+impl Running {
+    fn start() -> Running {
+        Running::start_with(|_| {})
+    }
+
+    fn start_with(change: impl FnOnce(&mut Facts)) -> Running {
+        let listener = bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("a bound socket");
+        let services = Arc::new(Swap::new(echo("first", change)));
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let served = Arc::clone(&services);
+        let thread = std::thread::spawn(move || {
+            run(served, listener, async move {
+                let _ = stopped.await;
+            })
+        });
+        Running { address, services, stop: Some(stop), thread: Some(thread) }
+    }
+
+    fn connect(&self) -> TcpStream {
+        connect(self.address)
+    }
+
+    /// One request on a connection of its own.
+    fn ask(&self, head: &str) -> Answer {
+        let mut stream = self.connect();
+        send(&mut stream, head.as_bytes(), b"");
+        read(&mut stream, head.starts_with("HEAD"))
+    }
+
+    fn get(&self, target: &str) -> Answer {
+        self.ask(&format!("GET {target} HTTP/1.1"))
+    }
+
+    fn signal(&mut self) {
+        drop(self.stop.take());
+    }
+
+    fn end(&mut self) {
+        self.signal();
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("the server does not panic").expect("the server ends well");
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.end();
+        }
+    }
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("the server listens");
+    stream.set_read_timeout(Some(Duration::from_secs(8))).expect("a socket");
+    stream
+}
+
+/// Sends a head without its `Host` and blank line, and a body.
+fn send(stream: &mut TcpStream, head: &[u8], body: &[u8]) {
+    let bytes = [head, b"\r\nHost: x\r\n\r\n", body].concat();
+    stream.write_all(&bytes).expect("the server reads");
+}
+
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> Option<&str> {
+        let mut found = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
+        found.find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    fn code(&self) -> String {
+        self.json()["code"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// Reads one answer and leaves the connection open.
+fn read(stream: &mut TcpStream, without_body: bool) -> Answer {
+    let mut bytes = Vec::new();
+    let mut byte = [0];
+    while !bytes.ends_with(b"\r\n\r\n") {
+        if stream.read(&mut byte).expect("an answer in time") == 0 {
+            panic!("the connection ended after {:?}", String::from_utf8_lossy(&bytes));
+        }
+        bytes.push(byte[0]);
+    }
+    let head = String::from_utf8(bytes).expect("heads are ASCII");
+    let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).expect("a status line");
+    let mut answer = Answer { status, head, body: String::new() };
+    let length = answer.header("content-length").and_then(|v| v.parse().ok()).unwrap_or(0);
+    if !without_body {
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).expect("a whole body");
+        answer.body = String::from_utf8(body).expect("bodies are UTF-8");
+    }
+    answer
+}
+
+/// Whether the server has closed the connection, cleanly or not, without another byte.
+fn is_closed(stream: &mut TcpStream) -> bool {
+    match stream.read(&mut [0]) {
+        Ok(read) => read == 0,
+        Err(error) => error.kind() == std::io::ErrorKind::ConnectionReset,
+    }
+}
+
+#[test]
+fn every_answer_of_the_api_carries_its_headers() {
+    let server = Running::start();
+    let answer = server.get("/cms-json/cms/v2/caf%C3%A9?a[]=1&a[]=2");
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.json()["path"], "/cms/v2/café");
+    assert_eq!(answer.json()["query"], json!({"a": ["1", "2"]}));
+    for (name, value) in [
+        ("content-type", "application/json; charset=UTF-8"),
+        ("x-content-type-options", "nosniff"),
+        ("x-robots-tag", "noindex"),
+        ("link", "<http://x/2>; rel=\"next\", <http://site.example/cms-json/>; rel=\"https://api.w.org/\""),
+        ("x-cms-total", "7"),
+        ("vary", "Origin"),
+    ] {
+        assert_eq!(answer.header(name), Some(value), "{name}");
+    }
+    for absent in ["cache-control", "x-broken", "injected", "access-control-allow-origin"] {
+        assert_eq!(answer.header(absent), None, "{absent}");
+    }
+    let other = server.ask("GET /cms-json HTTP/1.1\r\nAuthorization: Basic eA==");
+    assert_eq!(other.json()["path"], "/");
+    assert_eq!(other.header("cache-control"), Some("no-store, private"));
+    assert!(other.header("x-request-id").is_some());
+    assert_ne!(other.header("x-request-id"), answer.header("x-request-id"));
+}
+
+#[test]
+fn head_is_get_without_a_body() {
+    let server = Running::start();
+    let mut stream = server.connect();
+    let plain = server.get("/cms-json/x");
+    for target in ["/cms-json/x", "/"] {
+        send(&mut stream, format!("HEAD {target} HTTP/1.1").as_bytes(), b"");
+        let answer = read(&mut stream, true);
+        assert_eq!(answer.status, 200);
+        assert!(answer.header("link").is_some_and(|link| link.contains("rel=\"https://api.w.org/\"")));
+        assert_eq!(answer.header("content-type").map(|t| t.starts_with("text/html")), Some(target == "/"));
+    }
+    // The same connection goes on, so no body was left on it.
+    send(&mut stream, b"GET /cms-json/x HTTP/1.1", b"");
+    let answer = read(&mut stream, false);
+    assert_eq!(answer.json()["method"], "GET");
+    assert_eq!(answer.header("content-length"), plain.header("content-length"));
+}
+
+#[test]
+fn a_post_that_asks_to_be_head_gets_no_body() {
+    let server = Running::start();
+    let answer = server.ask("POST /cms-json/x?_method=HEAD HTTP/1.1\r\nContent-Length: 0");
+    assert_eq!((answer.status, answer.body.as_str()), (200, ""));
+    assert_eq!(answer.header("content-type"), Some("application/json; charset=UTF-8"));
+}
+
+#[test]
+fn addresses() {
+    let server = Running::start();
+    let answer = server.get("/?rest_route=/cms/v2/posts&page=2");
+    assert_eq!(answer.json()["path"], "/cms/v2/posts");
+    assert_eq!(answer.json()["raw_query"], "page=2");
+    assert_eq!(answer.json()["query"], json!({"page": "2"}));
+    assert_eq!(server.get("/index.php?rest_route=%2Fx").json()["path"], "/x");
+    let home = server.get("/");
+    assert_eq!(home.status, 200);
+    assert!(home.body.contains("Tea &amp; Cake") && home.body.contains("http://site.example/cms-json/"));
+    let missing = server.ask("GET /wp-login.php HTTP/1.1\r\nOrigin: https://a.example");
+    assert_eq!((missing.status, missing.header("access-control-allow-origin")), (404, None));
+    assert!(missing.header("content-type").is_some_and(|kind| kind.starts_with("text/html")));
+}
+
+#[test]
+fn what_cannot_be_read_is_refused() {
+    let server = Running::start();
+    for target in ["/cms-json/%ff", "/cms-json/%00", "/cms-json/x?a=%ff", "/cms-json/x?a=%00", "/?rest_route=%ff"] {
+        let answer = server.get(target);
+        assert_eq!((answer.status, answer.code().as_str()), (400, "rest_bad_request"), "{target}");
+    }
+    let deep = format!("/cms-json/x?a{}=1", "[b]".repeat(20));
+    assert_eq!(server.get(&deep).status, 400);
+    let answer = server.get(&format!("/cms-json/x?a={}", "b".repeat(3000)));
+    assert_eq!((answer.status, answer.code().as_str()), (414, "rest_uri_too_long"));
+    let answer = server.ask("BREW /cms-json/x HTTP/1.1");
+    assert_eq!((answer.status, answer.code().as_str()), (404, "rest_no_route"));
+    // Bytes that are no HTTP at all end the connection, and only that.
+    for garbage in [&b"\x16\x03\x01\x00\xff\r\n\r\n"[..], b"GET /cms-json/\xff HTTP/1.1\r\nHost: x\r\n\r\n"] {
+        let mut stream = server.connect();
+        stream.write_all(garbage).expect("the server reads");
+        let mut answer = Vec::new();
+        let _ = stream.set_read_timeout(Some(Duration::from_millis(300)));
+        let _ = stream.read_to_end(&mut answer);
+        let text = String::from_utf8_lossy(&answer).into_owned();
+        assert!(text.is_empty() || text.starts_with("HTTP/1.1 400"), "{text}");
+    }
+    let mut odd = server.connect();
+    send(&mut odd, b"GET /cms-json/x HTTP/1.1\r\nX-Odd: a\xffb", b"");
+    assert_eq!(read(&mut odd, false).json()["odd"], "a\u{fffd}b");
+    assert_eq!(server.get("/cms-json/x").status, 200);
+}
+
+#[test]
+fn jsonp_and_pretty() {
+    let server = Running::start();
+    let answer = server.get("/cms-json/x?_jsonp=a.b");
+    assert!(answer.body.starts_with("/**/a.b({") && answer.body.ends_with("})"), "{}", answer.body);
+    assert_eq!(answer.header("content-type"), Some("application/javascript; charset=UTF-8"));
+    let answer = server.get("/cms-json/x?_jsonp=alert(1)");
+    assert_eq!((answer.status, answer.code().as_str()), (400, "rest_callback_invalid"));
+    assert_eq!(answer.json().get("data"), None);
+    assert_eq!(answer.header("content-type"), Some("application/javascript; charset=UTF-8"));
+    assert!(server.get("/cms-json/panic?_jsonp=f").body.starts_with("/**/f({\"code\":\"internal_server_error\""));
+    assert!(server.get("/cms-json/x?_pretty").body.starts_with("{\n  \"service\""));
+    server.services.store(echo("second", |facts| facts.jsonp = false));
+    let answer = server.get("/cms-json/x?_jsonp=f");
+    assert_eq!((answer.status, answer.code().as_str()), (400, "rest_callback_disabled"));
+}
+
+#[test]
+fn cors_is_for_the_api() {
+    let server = Running::start();
+    let answer = server.ask("OPTIONS /cms-json/x HTTP/1.1\r\nOrigin: https://a.example");
+    assert_eq!(answer.json()["method"], "OPTIONS");
+    for (name, value) in [
+        ("access-control-allow-origin", "https://a.example"),
+        ("access-control-allow-credentials", "true"),
+        ("access-control-allow-methods", "OPTIONS, GET, POST, PUT, PATCH, DELETE"),
+        ("access-control-expose-headers", "X-CMS-Total, X-CMS-TotalPages, Link"),
+        ("access-control-allow-headers", "Authorization, X-CMS-Nonce, Content-Disposition, Content-MD5, Content-Type"),
+        ("vary", "Origin"),
+    ] {
+        assert_eq!(answer.header(name), Some(value), "{name}");
+    }
+    let error = server.ask("GET /cms-json/panic HTTP/1.1\r\nOrigin: https://a.example");
+    assert_eq!((error.status, error.header("access-control-allow-origin")), (500, Some("https://a.example")));
+}
+
+#[test]
+fn a_large_body_is_refused() {
+    let server = Running::start();
+    let mut stream = server.connect();
+    send(&mut stream, b"POST /cms-json/x HTTP/1.1\r\nContent-Length: 1000", &[b'x'; 1000]);
+    assert_eq!(read(&mut stream, false).json()["body"], 1000);
+    // Announced, and really on its way: the answer must get through although the body is never taken in.
+    let mut stream = server.connect();
+    let mut writer = stream.try_clone().expect("a socket");
+    let sender = std::thread::spawn(move || {
+        let _ = writer.write_all(b"POST /cms-json/x HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n");
+        let _ = writer.write_all(&vec![b'x'; 8_000_000]);
+    });
+    let answer = read(&mut stream, false);
+    assert_eq!((answer.status, answer.code().as_str()), (413, "rest_payload_too_large"));
+    assert!(is_closed(&mut stream));
+    sender.join().expect("the sender ends");
+    let mut stream = server.connect();
+    let chunks = [b"400\r\n".as_slice(), &[b'x'; 1024], b"\r\n0\r\n\r\n"].concat();
+    send(&mut stream, b"POST /cms-json/x HTTP/1.1\r\nTransfer-Encoding: chunked", &chunks);
+    let answer = read(&mut stream, false);
+    assert_eq!((answer.status, answer.code().as_str()), (413, "rest_payload_too_large"));
+}
+
+#[test]
+fn a_panic_ends_its_request_only() {
+    let server = Running::start();
+    let mut stream = server.connect();
+    for _ in 0..3 {
+        send(&mut stream, b"GET /cms-json/panic HTTP/1.1", b"");
+        let answer = read(&mut stream, false);
+        assert_eq!((answer.status, answer.code().as_str()), (500, "internal_server_error"));
+        assert!(!answer.body.contains("asked to"));
+        send(&mut stream, b"GET /cms-json/x HTTP/1.1", b"");
+        assert_eq!(read(&mut stream, false).status, 200);
+    }
+}
+
+#[test]
+fn slow_clients_are_let_go() {
+    let server = Running::start();
+    let trickle = |first: &[u8]| {
+        let mut stream = server.connect();
+        stream.write_all(first).expect("the server reads");
+        let started = Instant::now();
+        let mut writer = stream.try_clone().expect("a socket");
+        let dripping = std::thread::spawn(move || {
+            for _ in 0..15 {
+                std::thread::sleep(Duration::from_millis(200));
+                if writer.write_all(b"x").is_err() {
+                    return;
+                }
+            }
+        });
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        assert!(started.elapsed() < Duration::from_millis(2800), "{:?}", started.elapsed());
+        dripping.join().expect("the client ends");
+        String::from_utf8_lossy(&answer).into_owned()
+    };
+    std::thread::scope(|scope| {
+        let head = scope.spawn(|| trickle(b"GET /cms-json/x HTTP/1.1\r\nX-Slow: "));
+        let body =
+            scope.spawn(|| trickle(b"POST /cms-json/x HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{\"a\":\""));
+        let head = head.join().expect("no panic");
+        assert!(head.starts_with("HTTP/1.1 408"), "{head}");
+        let body = body.join().expect("no panic");
+        assert!(body.starts_with("HTTP/1.1 408") && body.contains("rest_request_timeout"), "{body}");
+    });
+}
+
+#[test]
+fn proxies_are_believed_when_declared() {
+    let server = Running::start();
+    let head = "GET /cms-json/x HTTP/1.1\r\nX-Forwarded-For: 6.6.6.6, 1.2.3.4\r\nX-Forwarded-Proto: https";
+    let answer = server.ask(head).json();
+    assert_eq!((&answer["ip"], &answer["https"]), (&json!("1.2.3.4"), &json!(true)));
+    server.services.store(echo("second", |facts| facts.server.trusted_proxies.clear()));
+    let answer = server.ask(head).json();
+    assert_eq!((&answer["ip"], &answer["https"]), (&json!("127.0.0.1"), &json!(false)));
+}
+
+#[test]
+fn a_running_request_keeps_its_service_through_a_swap() {
+    let server = Running::start();
+    let mut slow = server.connect();
+    send(&mut slow, b"GET /cms-json/slow HTTP/1.1", b"");
+    std::thread::sleep(Duration::from_millis(150));
+    server.services.store(echo("second", |_| {}));
+    assert_eq!(server.get("/cms-json/x").json()["service"], "second");
+    assert_eq!(read(&mut slow, false).json()["service"], "first");
+}
+
+#[test]
+fn shutdown_lets_requests_finish() {
+    let mut server = Running::start();
+    let mut idle = server.connect();
+    send(&mut idle, b"GET /cms-json/x HTTP/1.1", b"");
+    assert_eq!(read(&mut idle, false).status, 200);
+    let mut slow = server.connect();
+    send(&mut slow, b"GET /cms-json/slow HTTP/1.1", b"");
+    std::thread::sleep(Duration::from_millis(150));
+    let started = Instant::now();
+    server.signal();
+    assert_eq!(read(&mut slow, false).status, 200);
+    server.end();
+    assert!(started.elapsed() < Duration::from_secs(4), "an idle connection held it up: {:?}", started.elapsed());
+    assert!(TcpStream::connect(server.address).is_err());
+}
+
+/// What a process of its own does for the next test; alone it does nothing.
+#[test]
+fn serve_until_signalled() {
+    let Ok(address) = std::env::var("EDGE_TEST_ADDRESS") else { return };
+    let listener = bind(&address).expect("the port was free just now");
+    run(Arc::new(Swap::new(echo("child", |_| {}))), listener, termination()).expect("the server ends well");
+}
+
+#[cfg(unix)]
+#[test]
+fn sigterm_and_sigint_end_the_server_gracefully() {
+    for signal in ["-TERM", "-INT"] {
+        let address = bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+        let mut child = Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", "serve_until_signalled"])
+            .env("EDGE_TEST_ADDRESS", address.to_string())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("a process");
+        let mut slow = (0..100)
+            .find_map(|_| {
+                std::thread::sleep(Duration::from_millis(30));
+                TcpStream::connect(address).ok()
+            })
+            .expect("the child listens");
+        send(&mut slow, b"GET /cms-json/slow HTTP/1.1", b"");
+        std::thread::sleep(Duration::from_millis(200));
+        let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(kill.is_ok_and(|status| status.success()));
+        assert_eq!(read(&mut slow, false).status, 200);
+        assert!(child.wait().is_ok_and(|status| status.success()), "{signal}");
+    }
+}
+
+#[test]
+fn operators_have_a_listener_of_their_own() {
+    let admin = bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+    let server = Running::start_with(|facts| facts.server.admin_listen = admin.to_string());
+    server.get("/cms-json/x");
+    server.get("/nothing");
+    let ask = |target: &str| {
+        let mut stream = connect(admin);
+        send(&mut stream, format!("GET {target} HTTP/1.1").as_bytes(), b"");
+        read(&mut stream, false)
+    };
+    assert_eq!((ask("/health").status, ask("/health").body.as_str()), (200, "ok\n"));
+    let metrics = ask("/metrics").body;
+    assert!(metrics.contains("cms_server_http_requests_total{method=\"GET\",status=\"2xx\"} 1"), "{metrics}");
+    assert!(metrics.contains("cms_server_http_requests_total{method=\"GET\",status=\"4xx\"} 1"), "{metrics}");
+    assert_eq!(server.get("/metrics").status, 404);
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let taken = bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("a bound socket").to_string();
+    let error = bind(&address).expect_err("it is taken");
+    assert_eq!(error.kind(), std::io::ErrorKind::AddrInUse);
+    assert!(error.to_string().contains(&address), "{error}");
+    assert!(bind("nonsense").is_err());
+}
