@@ -1,0 +1,661 @@
+//! Bringing a site in: from a WordPress export to commits.
+//!
+//! A first pass reads the whole file and writes nothing, so that a broken file changes nothing; the second one commits in
+//! batches. Ids, slugs and dates are kept; an id that is taken is replaced, and with it every reference. What came from
+//! where is remembered, so that a second run brings nothing twice.
+
+pub mod wxr;
+mod xml;
+
+use crate::boot::{BootError, Services, wait};
+use crate::config::declaration::Family;
+use crate::records::{self, among, columns, eq, everything, int, text, txt};
+use crate::registry::resource::Resource;
+use crate::registry::{Registry, name};
+use crate::scope::read_settings;
+use crate::storage::Storage;
+use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Put, SlugClaim, Target, WritePlan};
+use crate::text::slug;
+use crate::text::time::Zone;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor};
+use std::path::Path;
+use std::sync::Arc;
+use wxr::{Comment, Item, Limits, ReadError, Record, Summary, TermRef};
+
+/// Changes committed together.
+const BATCH: usize = 400;
+
+/// The demo site, which furnishes an empty database.
+const DEMO: &str = include_str!("../../fixtures/demo.xml");
+
+/// What an import did, for people.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Records brought in, by kind and status.
+    records: BTreeMap<(String, String), u64>,
+    terms: u64,
+    users: u64,
+    comments: u64,
+    /// Things that an earlier run brought already.
+    known: u64,
+    /// Ids that were taken: space, id of the file, id given instead.
+    moved: Vec<(&'static str, i64, i64)>,
+    /// Taxonomies that nothing here declares.
+    left_out: BTreeMap<String, u64>,
+}
+
+impl std::fmt::Display for Report {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut out = String::new();
+        for ((kind, status), n) in &self.records {
+            let _ = writeln!(out, "{n:>8} {kind} {status}");
+        }
+        for (what, n) in [("terms", self.terms), ("users", self.users), ("comments", self.comments)] {
+            let _ = writeln!(out, "{n:>8} {what}");
+        }
+        if self.known > 0 {
+            let _ = writeln!(out, "{:>8} were here already", self.known);
+        }
+        for (taxonomy, n) in &self.left_out {
+            let _ = writeln!(out, "{n:>8} terms of {taxonomy} left out: no resource is declared for them");
+        }
+        for (what, from, to) in &self.moved {
+            let _ = writeln!(out, "{what} {from} was taken and became {to}; what pointed to it follows");
+        }
+        f.write_str(out.trim_end())
+    }
+}
+
+/// Imports a file; `bar` shows the progress on a terminal.
+///
+/// # Errors
+/// The file cannot be read or is broken (then nothing was written), or the database refuses.
+pub fn import(registry: &Registry, services: &Services, file: &Path, bar: bool) -> Result<Report, BootError> {
+    let open = || {
+        let file = File::open(file).map_err(|e| BootError::Other(format!("{}: {e}", file.display())))?;
+        Ok::<_, BootError>(BufReader::with_capacity(1 << 18, file))
+    };
+    let size = std::fs::metadata(file).map_or(0, |m| m.len());
+    let shown = file.display().to_string();
+    let progress = ProgressBar::with_draw_target(
+        Some(size * 2),
+        if bar { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() },
+    );
+    if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent}% {eta}") {
+        progress.set_style(style);
+    }
+    let report = run(registry, services, &shown, open, &progress);
+    progress.finish_and_clear();
+    report
+}
+
+/// Imports the demo site.
+///
+/// # Errors
+/// The database refuses.
+pub fn demo(registry: &Registry, services: &Services) -> Result<Report, BootError> {
+    run(registry, services, "the demo site", || Ok(Cursor::new(DEMO)), &ProgressBar::hidden())
+}
+
+fn run<R: BufRead>(
+    registry: &Registry,
+    services: &Services,
+    shown: &str,
+    open: impl Fn() -> Result<R, BootError>,
+    progress: &ProgressBar,
+) -> Result<Report, BootError> {
+    progress.set_message("checking ");
+    let (summary, ids) = survey(open()?, shown, |n| progress.set_position(n))?;
+    progress.set_message("importing");
+    let first = progress.position();
+    let storage = &*services.storage;
+    let zone = read_settings(registry, storage)?.zone;
+    let mut importer = Importer::new(registry, services, &summary, zone, &ids)?;
+    let limits = Limits::default();
+    let done = wxr::read(open()?, &limits, |n| progress.set_position(first + n), |item| importer.take(item));
+    match done {
+        Ok(_) => importer.finish(),
+        Err(ReadError::Wxr(error)) => Err(BootError::Other(format!("{shown}, {error}; the file changed meanwhile"))),
+        Err(ReadError::Sink(error)) => Err(error),
+    }
+}
+
+/// Ids that the file holds.
+#[derive(Default)]
+struct Ids {
+    records: Vec<i64>,
+    comments: Vec<i64>,
+    terms: Vec<i64>,
+    users: Vec<i64>,
+}
+
+/// The first pass: everything is read, nothing is written.
+fn survey<R: BufRead>(input: R, shown: &str, progress: impl FnMut(u64)) -> Result<(Summary, Ids), BootError> {
+    let mut ids = Ids::default();
+    let done = wxr::read(input, &Limits::default(), progress, |item| {
+        match item {
+            Item::Author(author) => ids.users.push(author.id.unwrap_or(0)),
+            Item::Term(term) => ids.terms.push(term.id.unwrap_or(0)),
+            Item::Record(record) => {
+                ids.records.push(record.id);
+                ids.comments.extend(record.comments.iter().map(|c| c.id));
+            }
+        }
+        Ok::<(), BootError>(())
+    });
+    match done {
+        Ok(summary) => Ok((summary, ids)),
+        Err(ReadError::Wxr(error)) => Err(BootError::Other(format!("{shown}, {error}; nothing was imported"))),
+        Err(ReadError::Sink(error)) => Err(error),
+    }
+}
+
+struct Importer<'a> {
+    registry: &'a Registry,
+    services: &'a Services,
+    /// Address of the exported site: what came from it is remembered under this name.
+    source: String,
+    zone: Zone,
+    /// New ids by those of the file.
+    records: Placed,
+    comments: Placed,
+    terms: Placed,
+    users: Placed,
+    /// Source keys that an earlier run brought, with what they became.
+    known: HashMap<String, i64>,
+    /// Users by folded login.
+    logins: HashMap<String, i64>,
+    /// Terms by taxonomy and slug.
+    slugs: HashMap<(String, String), i64>,
+    /// Parents to be set when every term is there: taxonomy, child, slug of the parent.
+    parents: Vec<(String, i64, String)>,
+    next_term: i64,
+    pending: Vec<Change>,
+    report: Report,
+}
+
+impl<'a> Importer<'a> {
+    fn new(
+        registry: &'a Registry,
+        services: &'a Services,
+        summary: &Summary,
+        zone: Zone,
+        ids: &Ids,
+    ) -> Result<Importer<'a>, BootError> {
+        let storage = &*services.storage;
+        let mut report = Report::default();
+        let snapshot = storage.snapshot()?;
+        let source = summary.base_url.clone();
+        let known: HashMap<String, i64> = snapshot
+            .rows(&columns("origin", &["source_key", "row"], eq("source", txt(&source))))?
+            .iter()
+            .map(|row| (text(&row[0]).to_owned(), int(&row[1])))
+            .collect();
+        let mut place = |table: &str, key: &str, what, ids: &[i64]| {
+            placed(&*snapshot, table, key, ids, &known, &mut report.moved, what)
+        };
+        let records = place("record", "record", "record", &ids.records)?;
+        let comments = place("comment", "comment", "comment", &ids.comments)?;
+        let terms = place("term", "term", "term", &ids.terms)?;
+        let users = place("user", "user", "user", &ids.users)?;
+        let logins = snapshot.rows(&columns("user", &["login_key", "id"], everything()))?;
+        let logins = logins.iter().map(|row| (text(&row[0]).to_owned(), int(&row[1]))).collect();
+        let mut slugs = HashMap::new();
+        for taxonomy in registry.family(Family::Term) {
+            let rows = snapshot.rows(&columns("term", &["slug", "id"], records::own_rows(taxonomy)))?;
+            slugs.extend(rows.iter().map(|r| ((taxonomy.kind.to_string(), text(&r[0]).to_owned()), int(&r[1]))));
+        }
+        let highest = terms.moved.values().chain(slugs.values()).chain(&ids.terms).copied().max().unwrap_or(0);
+        drop(snapshot);
+        Ok(Importer {
+            registry,
+            services,
+            source,
+            zone,
+            records,
+            comments,
+            terms,
+            users,
+            known,
+            logins,
+            slugs,
+            parents: Vec::new(),
+            next_term: highest + 1,
+            pending: Vec::new(),
+            report,
+        })
+    }
+
+    fn take(&mut self, item: Item) -> Result<(), BootError> {
+        match item {
+            Item::Author(author) => self.author(author)?,
+            Item::Term(term) => {
+                self.term(term);
+            }
+            Item::Record(record) => self.record(*record)?,
+        }
+        if self.pending.len() >= BATCH { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), BootError> {
+        let changes = std::mem::take(&mut self.pending);
+        if changes.is_empty() {
+            return Ok(());
+        }
+        wait(self.services.storage.commit(WritePlan { changes })).map(|_| ()).map_err(BootError::Commit)
+    }
+
+    fn finish(mut self) -> Result<Report, BootError> {
+        for (taxonomy, child, parent) in std::mem::take(&mut self.parents) {
+            let Some(parent) = self.slugs.get(&(taxonomy, parent)).copied() else { continue };
+            self.pending.push(Change::Put(put(
+                "term",
+                Target::Existing { key: DbValue::Int(child), expect: None },
+                vec![(name("parent"), Input::Value(DbValue::Int(parent)))],
+            )));
+        }
+        self.flush()?;
+        Ok(self.report)
+    }
+
+    /// Remembers what a source key became; false when an earlier run brought it.
+    fn remember(&mut self, key: String, table: &str, row: i64) -> bool {
+        if self.known.contains_key(&key) {
+            self.report.known += 1;
+            return false;
+        }
+        self.pending.push(Change::Put(put(
+            "origin",
+            Target::New,
+            vec![
+                (name("source"), Input::Value(txt(&self.source))),
+                (name("source_key"), Input::Value(txt(&key))),
+                (name("table"), Input::Value(txt(table))),
+                (name("row"), Input::Value(DbValue::Int(row))),
+            ],
+        )));
+        self.known.insert(key, row);
+        true
+    }
+
+    // -------------------------------------------------------------------------------------------- users and terms
+
+    fn author(&mut self, author: wxr::Author) -> Result<(), BootError> {
+        let key = slug::title_key(&author.login);
+        let (id, _) = self.users.take("user", author.id.unwrap_or(0));
+        if let Some(here) = self.logins.get(&key) {
+            self.users.moved.insert((author.id.unwrap_or(0), 0), *here);
+            return Ok(());
+        }
+        if !self.remember(format!("user:{}", author.login), "user", id) {
+            return Ok(());
+        }
+        // Every account has an address; one that is missing gets one that can never receive.
+        let email = if author.email.is_empty() { format!("{key}@invalid") } else { author.email.clone() };
+        let shown = if author.display_name.is_empty() { &author.login } else { &author.display_name };
+        let field = |column: &str, value: &str| (name(column), Input::Value(txt(value)));
+        let now = time::OffsetDateTime::now_utc().unix_timestamp();
+        let mut change = put(
+            "user",
+            Target::Keyed(DbValue::Int(id)),
+            vec![
+                field("login", &author.login),
+                field("login_key", &key),
+                field("email", &email),
+                field("email_key", &slug::title_key(&email)),
+                field("name", shown),
+                field("name_key", &slug::title_key(shown)),
+                field("nickname", &author.login),
+                field("first_name", &author.first_name),
+                field("last_name", &author.last_name),
+                field("roles", &records::join_words(["author"])),
+                (name("registered"), Input::Value(DbValue::Int(now))),
+            ],
+        );
+        change.slug = Some(claim("user".into(), &slug::nicename(&author.login)));
+        self.pending.push(Change::Put(change));
+        self.logins.insert(key, id);
+        self.report.users += 1;
+        Ok(())
+    }
+
+    /// The neutral name of a taxonomy, if a resource is declared for it.
+    fn taxonomy(&self, exported: &str) -> Option<&'a Resource> {
+        self.registry.family(Family::Term).find(|r| *r.kind == *exported || *r.kind == *neutral(exported))
+    }
+
+    fn term(&mut self, term: wxr::Term) -> Option<i64> {
+        let Some(taxonomy) = self.taxonomy(&term.taxonomy) else {
+            *self.report.left_out.entry(term.taxonomy).or_default() += 1;
+            return None;
+        };
+        let kind = taxonomy.kind.to_string();
+        let slug = if term.slug.is_empty() { slug::sanitize_title(&term.name) } else { term.slug.clone() };
+        if let Some(id) = self.slugs.get(&(kind.clone(), slug.clone())).copied() {
+            self.terms.take("term", term.id.unwrap_or(0));
+            self.report.known += 1;
+            return Some(id);
+        }
+        let id = match term.id {
+            Some(id) => self.terms.take("term", id).0,
+            None => {
+                self.next_term += 1;
+                self.next_term - 1
+            }
+        };
+        self.remember(format!("term:{kind}:{slug}"), "term", id);
+        let field = |column: &str, value: &str| (name(column), Input::Value(txt(value)));
+        let mut change = put(
+            "term",
+            Target::Keyed(DbValue::Int(id)),
+            vec![
+                field("taxonomy", &kind),
+                field("name", &term.name),
+                field("name_key", &slug::title_key(&term.name)),
+                field("description", &term.description),
+            ],
+        );
+        change.slug = Some(claim(taxonomy.kind.clone(), &slug));
+        self.pending.push(Change::Put(change));
+        if !term.parent_slug.is_empty() {
+            self.parents.push((kind.clone(), id, term.parent_slug));
+        }
+        self.slugs.insert((kind, slug), id);
+        self.report.terms += 1;
+        Some(id)
+    }
+
+    /// The id of a term that a record carries; one that the file does not list is made.
+    fn carried(&mut self, term: &TermRef) -> Option<i64> {
+        let taxonomy = self.taxonomy(&term.taxonomy)?;
+        if let Some(id) = self.slugs.get(&(taxonomy.kind.to_string(), term.slug.clone())) {
+            return Some(*id);
+        }
+        self.term(wxr::Term {
+            taxonomy: term.taxonomy.clone(),
+            slug: term.slug.clone(),
+            name: term.name.clone(),
+            ..wxr::Term::default()
+        })
+    }
+
+    // -------------------------------------------------------------------------------------------- records
+
+    fn record(&mut self, record: Record) -> Result<(), BootError> {
+        let (id, key) = self.records.take("record", record.id);
+        if !self.remember(key, "record", id) {
+            return Ok(());
+        }
+        let kind = self.kind(&record.kind);
+        let resource = self.registry.resource_of_kind(&kind);
+        let mut change = put("record", Target::Keyed(DbValue::Int(id)), self.columns(&record, &kind));
+        let claims = self.registry.status(&record.status).is_some_and(|s| s.claims_slug) || record.status == "trash";
+        let parent = self.records.target(record.parent);
+        let scope = match resource {
+            Some(resource) => crate::handlers::content::scope_of(resource, parent),
+            None => kind.as_str().into(),
+        };
+        change.slug = Some(SlugClaim {
+            column: name("slug"),
+            scope: (claims && !record.slug.is_empty()).then_some(scope),
+            candidates: vec![record.slug.as_str().into()],
+            refuse: None,
+        });
+        let mut edges: BTreeMap<Name, Vec<i64>> = BTreeMap::new();
+        for term in &record.terms {
+            let Some(target) = self.carried(term) else { continue };
+            let relation = resource.and_then(|r| {
+                r.relations.iter().find(|rel| {
+                    let taxonomy = &self.registry.resources[rel.to];
+                    rel.many && (*taxonomy.kind == *term.taxonomy || *taxonomy.kind == *neutral(&term.taxonomy))
+                })
+            });
+            if let Some(relation) = relation {
+                let list = edges.entry(relation.rel.clone()).or_default();
+                if !list.contains(&target) {
+                    list.push(target);
+                }
+            }
+        }
+        change.edges = edges.into_iter().collect();
+        change.meta = meta(&record.meta);
+        *self.report.records.entry((record.kind.clone(), record.status.clone())).or_default() += 1;
+        self.pending.push(Change::Put(change));
+        for comment in &record.comments {
+            self.comment(comment, id);
+        }
+        Ok(())
+    }
+
+    /// The neutral name of a kind: without the platform's prefix where a resource is declared for it.
+    fn kind(&self, exported: &str) -> String {
+        let neutral = neutral(exported);
+        let declared = self.registry.resource_of_kind(neutral).is_some();
+        if declared { neutral.to_owned() } else { exported.to_owned() }
+    }
+
+    fn columns(&self, record: &Record, kind: &str) -> Vec<(Name, Input)> {
+        let value = |column: &str, value: DbValue| (name(column), Input::Value(value));
+        let field = |column: &str, text: &str| (name(column), Input::Value(txt(text)));
+        let meta = |key: &str| record.meta.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
+        let (date_local, date_utc) = self.pair(record.date_local, record.date_utc);
+        let (modified_local, modified_utc) = match (record.modified_local, record.modified_utc) {
+            (None, None) => (date_local, date_utc),
+            (local, utc) => self.pair(local, utc),
+        };
+        let floats = record.date_utc.is_none()
+            && self.registry.status(&record.status).is_some_and(|status| status.date_floating);
+        let author = self.logins.get(&slug::title_key(&record.author_login)).copied().unwrap_or(0);
+        let picture = meta("_thumbnail_id").and_then(|id| id.parse::<i64>().ok()).unwrap_or(0);
+        let template = meta("_wp_page_template").filter(|t| *t != "default").unwrap_or("");
+        let format = record.terms.iter().find(|t| t.taxonomy == "post_format");
+        let format = format.map(|t| t.slug.trim_start_matches("post-format-"));
+        let mut set = vec![
+            field("kind", kind),
+            field("status", &record.status),
+            field("title", &record.title),
+            field("title_key", &slug::title_key(&record.title)),
+            field("content", &record.content),
+            field("excerpt", &record.excerpt),
+            field("guid", &record.guid),
+            field("password", &record.password),
+            field("template", template),
+            field("comment_status", if record.comment_status == "open" { "open" } else { "closed" }),
+            field("ping_status", if record.ping_status == "open" { "open" } else { "closed" }),
+            field("mime", media_type(record.attachment_url.as_deref().unwrap_or(""))),
+            value("author", DbValue::Int(author)),
+            value("parent", DbValue::Int(self.records.target(record.parent))),
+            value("menu_order", DbValue::Int(record.menu_order)),
+            value("sticky", DbValue::Int(i64::from(record.sticky))),
+            value("featured_media", DbValue::Int(self.records.target(picture))),
+            value("date_local", DbValue::Int(date_local)),
+            value("date_utc", DbValue::Int(date_utc)),
+            value("date_floats", DbValue::Int(i64::from(floats))),
+            value("modified_local", DbValue::Int(modified_local)),
+            value("modified_utc", DbValue::Int(modified_utc)),
+        ];
+        if let Some(format) = format {
+            set.push(field("format", format));
+        }
+        if record.status == "trash" {
+            let before = meta("_wp_trash_meta_status").filter(|s| self.registry.status(s).is_some());
+            set.push(field("status_before", before.unwrap_or("draft")));
+            set.push(field("slug_before", record.slug.trim_end_matches("__trashed")));
+        }
+        if let Some(url) = record.attachment_url.as_deref().filter(|url| !url.is_empty()) {
+            let alt = meta("_wp_attachment_image_alt").unwrap_or("");
+            let file = meta("_wp_attached_file").unwrap_or("");
+            let extra = json!({"source_url": url, "alt_text": alt, "media_details": {"file": file}});
+            set.push(field("extra", &extra.to_string()));
+        }
+        set
+    }
+
+    /// The wall clock and UTC; the one that is missing follows from the other.
+    fn pair(&self, local: Option<i64>, utc: Option<i64>) -> (i64, i64) {
+        match (local, utc) {
+            (Some(local), Some(utc)) => (local, utc),
+            (Some(local), None) => (local, self.zone.local_to_utc(local)),
+            (None, Some(utc)) => (self.zone.utc_to_local(utc), utc),
+            (None, None) => (0, 0),
+        }
+    }
+
+    /// The user that a number of the file stands for, if that user is here; 0 is nobody.
+    fn account(&self, user: i64) -> i64 {
+        let id = self.users.target(user);
+        if user != 0 && self.logins.values().any(|known| *known == id) { id } else { 0 }
+    }
+
+    fn comment(&mut self, comment: &Comment, record: i64) {
+        let (id, key) = self.comments.take("comment", comment.id);
+        if !self.remember(key, "comment", id) {
+            return;
+        }
+        let field = |column: &str, text: &str| (name(column), Input::Value(txt(text)));
+        let value = |column: &str, value: i64| (name(column), Input::Value(DbValue::Int(value)));
+        let status = match comment.approved.as_str() {
+            "1" | "approve" | "approved" => "approved",
+            "spam" => "spam",
+            "trash" | "post-trashed" => "trash",
+            _ => "hold",
+        };
+        let (local, utc) = self.pair(comment.date_local, comment.date_utc);
+        let set = vec![
+            field("content", &comment.content),
+            field("author_name", &comment.author),
+            field("author_email", &comment.email),
+            field("author_url", &comment.url),
+            field("author_ip", &comment.ip),
+            field("status", status),
+            field("kind", &comment.kind),
+            value("post", record),
+            value("parent", self.comments.target(comment.parent)),
+            value("author", self.account(comment.user_id)),
+            value("date_local", local),
+            value("date_utc", utc),
+        ];
+        self.pending.push(Change::Put(put("comment", Target::Keyed(DbValue::Int(id)), set)));
+        self.report.comments += 1;
+    }
+}
+
+/// Decides the id of everything before anything is written: the file's own where it is free, else the next free one.
+fn placed(
+    snapshot: &dyn crate::storage::Snapshot,
+    table: &str,
+    key: &str,
+    ids: &[i64],
+    known: &HashMap<String, i64>,
+    moved: &mut Vec<(&'static str, i64, i64)>,
+    what: &'static str,
+) -> Result<Placed, BootError> {
+    let mut rows = snapshot.rows(&columns(table, &["id"], among("id", ids.iter().copied())))?;
+    let taken: HashSet<i64> = rows.iter().map(|row| int(&row[0])).collect();
+    let mut newest = records::ordered(columns(table, &["id"], Cond::All(Vec::new())), "id", true);
+    newest.limit = Some(1);
+    rows = snapshot.rows(&newest)?;
+    let mut next = rows.first().map_or(0, |row| int(&row[0])).max(ids.iter().copied().max().unwrap_or(0)) + 1;
+    let mut placed = HashMap::new();
+    let mut given: HashMap<i64, u32> = HashMap::new();
+    for id in ids {
+        // A file may give one id to several things; what points to it means the first.
+        let nth = given.entry(*id).and_modify(|n| *n += 1).or_insert(0);
+        if let Some(before) = known.get(&source_key(key, *id, *nth)) {
+            placed.insert((*id, *nth), *before);
+        } else if taken.contains(id) || *id <= 0 || *nth > 0 {
+            placed.insert((*id, *nth), next);
+            // Users and terms that are here already are matched by name later; only true moves are told.
+            if table == "record" || table == "comment" {
+                moved.push((what, *id, next));
+            }
+            next += 1;
+        }
+    }
+    Ok(Placed { moved: placed, seen: HashMap::new() })
+}
+
+/// What is remembered of something that came from a file.
+fn source_key(what: &str, id: i64, nth: u32) -> String {
+    if nth == 0 { format!("{what}:{id}") } else { format!("{what}:{id}:{nth}") }
+}
+
+/// Ids that are not the file's own.
+struct Placed {
+    /// By the file's id and how many things before had the same.
+    moved: HashMap<(i64, u32), i64>,
+    /// How often each id came by so far.
+    seen: HashMap<i64, u32>,
+}
+
+impl Placed {
+    /// Where something goes that another thing of the file points to.
+    fn target(&self, id: i64) -> i64 {
+        self.moved.get(&(id, 0)).copied().unwrap_or(id)
+    }
+
+    /// The id of the next thing with this id, and what it is remembered by.
+    fn take(&mut self, what: &str, id: i64) -> (i64, String) {
+        let nth = *self.seen.entry(id).and_modify(|n| *n += 1).or_insert(0);
+        (self.moved.get(&(id, nth)).copied().unwrap_or(id), source_key(what, id, nth))
+    }
+}
+
+/// Kinds and taxonomies of the platform carry its prefix in exports.
+fn neutral(exported: &str) -> &str {
+    exported.strip_prefix("wp_").unwrap_or(exported)
+}
+
+fn put(table: &str, target: Target, set: Vec<(Name, Input)>) -> Put {
+    Put { table: name(table), target, set, slug: None, edges: Vec::new(), meta: Vec::new(), revision: None }
+}
+
+fn claim(scope: Arc<str>, slug: &str) -> SlugClaim {
+    SlugClaim { column: name("slug"), scope: Some(scope), candidates: vec![slug.into()], refuse: None }
+}
+
+/// Values by key, each as JSON text.
+fn meta(pairs: &[(String, String)]) -> Vec<(Name, Vec<Arc<str>>)> {
+    let mut all: Vec<(Name, Vec<Arc<str>>)> = Vec::new();
+    for (key, value) in pairs {
+        let value: Arc<str> = json!(value).to_string().into();
+        match all.iter_mut().find(|(k, _)| **k == **key) {
+            Some((_, values)) => values.push(value),
+            None => all.push((name(key), vec![value])),
+        }
+    }
+    all
+}
+
+/// The MIME type that a file's name promises.
+fn media_type(url: &str) -> &'static str {
+    const TYPES: &[(&str, &str)] = &[
+        ("jpg", "image/jpeg"),
+        ("jpeg", "image/jpeg"),
+        ("png", "image/png"),
+        ("gif", "image/gif"),
+        ("webp", "image/webp"),
+        ("avif", "image/avif"),
+        ("svg", "image/svg+xml"),
+        ("mp3", "audio/mpeg"),
+        ("ogg", "audio/ogg"),
+        ("wav", "audio/wav"),
+        ("mp4", "video/mp4"),
+        ("m4v", "video/mp4"),
+        ("mov", "video/quicktime"),
+        ("webm", "video/webm"),
+        ("pdf", "application/pdf"),
+        ("zip", "application/zip"),
+        ("txt", "text/plain"),
+    ];
+    let end = url.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
+    if url.is_empty() {
+        return "";
+    }
+    TYPES.iter().find(|(e, _)| *e == end).map_or("application/octet-stream", |(_, t)| t)
+}

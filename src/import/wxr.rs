@@ -1,0 +1,974 @@
+//! The reader of WXR, the export format of WordPress (RSS with the `wp:` vocabulary, versions 1.0 to 1.2).
+//!
+//! Owns the vocabulary and what its values mean; yields one item at a time, so memory holds one record however long the
+//! file is. It knows neither what a record becomes nor where it is kept. A first pass that only counts is a [`read`]
+//! whose sink does nothing.
+
+use super::xml::{Cursor, Tag, brief};
+pub use super::xml::{Limits, WxrError};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::BufRead;
+
+/// One thing that an export holds, in file order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    Author(Author),
+    /// From `wp:category`, `wp:tag` or `wp:term`.
+    Term(Term),
+    /// From `item`.
+    Record(Box<Record>),
+}
+
+/// A person whom records name by login.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Author {
+    /// Absent in version 1.0.
+    pub id: Option<i64>,
+    pub login: String,
+    pub email: String,
+    pub display_name: String,
+    pub first_name: String,
+    pub last_name: String,
+}
+
+/// A category, a tag, or a term of any other taxonomy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Term {
+    /// Absent in version 1.0.
+    pub id: Option<i64>,
+    /// `category`, `post_tag`, `nav_menu`, `post_format`, ...
+    pub taxonomy: String,
+    pub slug: String,
+    pub name: String,
+    /// Empty for a term at the top.
+    pub parent_slug: String,
+    pub description: String,
+    pub meta: Vec<(String, String)>,
+}
+
+/// A term as a record names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TermRef {
+    pub taxonomy: String,
+    pub slug: String,
+    pub name: String,
+}
+
+/// A post, a page, an attachment, a menu item, or whatever else `kind` says.
+///
+/// Dates are seconds since 1970-01-01 00:00:00, in the site's wall time (`_local`) or in UTC; the zero date is `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Record {
+    pub id: i64,
+    pub title: String,
+    /// Markup as its author wrote it.
+    pub content: String,
+    pub excerpt: String,
+    pub link: String,
+    pub guid: String,
+    pub date_local: Option<i64>,
+    pub date_utc: Option<i64>,
+    /// Exports of older sites do not tell when a record was modified.
+    pub modified_local: Option<i64>,
+    pub modified_utc: Option<i64>,
+    pub author_login: String,
+    /// Percent-encoded if it is not ASCII, as the export has it.
+    pub slug: String,
+    pub status: String,
+    /// Id of the record above, 0 for none.
+    pub parent: i64,
+    pub menu_order: i64,
+    /// The post type.
+    pub kind: String,
+    pub password: String,
+    pub sticky: bool,
+    /// `open` or `closed`.
+    pub comment_status: String,
+    /// `open` or `closed`.
+    pub ping_status: String,
+    pub attachment_url: Option<String>,
+    pub terms: Vec<TermRef>,
+    /// In file order; a key may repeat.
+    pub meta: Vec<(String, String)>,
+    pub comments: Vec<Comment>,
+    /// Where the record begins in the file, counted from 1.
+    pub line: u64,
+}
+
+/// A comment on a record; dates as in [`Record`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comment {
+    pub id: i64,
+    pub author: String,
+    pub email: String,
+    pub url: String,
+    pub ip: String,
+    pub date_local: Option<i64>,
+    pub date_utc: Option<i64>,
+    pub content: String,
+    /// `1`, `0`, `spam`, `trash` or `post-trashed`.
+    pub approved: String,
+    /// `comment` where the file leaves it empty, `pingback`, `trackback`, ...
+    pub kind: String,
+    /// Id of the comment that this one answers, 0 for none.
+    pub parent: i64,
+    /// Id of the author if the commenter was logged in, else 0.
+    pub user_id: i64,
+    pub meta: Vec<(String, String)>,
+}
+
+/// What a file holds, counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// `wp:wxr_version`.
+    pub version: String,
+    /// The site's name.
+    pub title: String,
+    pub description: String,
+    /// Where the site's files live.
+    pub site_url: String,
+    /// Where its pages live: `wp:base_blog_url`, or the channel's link if that is absent.
+    pub base_url: String,
+    /// By kind and status.
+    pub records: BTreeMap<(String, String), u64>,
+    /// By taxonomy; terms that the file defines, not mentions of them.
+    pub terms: BTreeMap<String, u64>,
+    pub authors: u64,
+    pub comments: u64,
+}
+
+/// What ended a reading early.
+#[derive(Debug)]
+pub enum ReadError<E> {
+    /// The file is at fault.
+    Wxr(WxrError),
+    /// The sink did not take an item.
+    Sink(E),
+}
+
+impl<E> From<WxrError> for ReadError<E> {
+    fn from(error: WxrError) -> Self {
+        ReadError::Wxr(error)
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for ReadError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadError::Wxr(error) => error.fmt(f),
+            ReadError::Sink(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: std::error::Error> std::error::Error for ReadError<E> {}
+
+const HINT_WXR: &str = "choose a file made by Tools > Export in WordPress";
+const HINT_NAMES: &str = "no sound export is like this: look at that place in the file";
+const HINT_VALUE: &str = "correct the value in the file, or export it again";
+
+/// Bytes of the longest kind, status or taxonomy; WordPress itself keeps no more than 32.
+const LONGEST_NAME: usize = 128;
+/// A summary keeps each pair of kind and status and each taxonomy, so a file may not go on inventing them.
+const MOST_NAMES: usize = 4096;
+
+/// The versions that this reader understands.
+const VERSIONS: [&str; 3] = ["1.0", "1.1", "1.2"];
+
+/// Reads a whole export, handing each item to `each` as soon as it is complete.
+///
+/// `progress` hears the bytes read so far, after each item. Elements that are not known are skipped. What was handed
+/// out before an error stays handed out: whoever wants all or nothing reads once with a sink that does nothing.
+pub fn read<R: BufRead, E>(
+    input: R,
+    limits: &Limits,
+    progress: impl FnMut(u64),
+    each: impl FnMut(Item) -> Result<(), E>,
+) -> Result<Summary, ReadError<E>> {
+    let mut cursor = Cursor::new(input, *limits);
+    let mut outlet = Outlet { summary: Summary::default(), left: limits.items, progress, each };
+    match cursor.root()? {
+        Some(tag) if tag.name == "rss" => {}
+        _ => return Err(foreign(&cursor).into()),
+    }
+    while let Some(tag) = cursor.child()? {
+        match tag.name.as_str() {
+            "channel" => channel(&mut cursor, &mut outlet)?,
+            _ => cursor.skip()?,
+        }
+    }
+    cursor.finish()?;
+    if outlet.summary.version.is_empty() {
+        return Err(foreign(&cursor).into());
+    }
+    (outlet.progress)(cursor.bytes());
+    Ok(outlet.summary)
+}
+
+fn foreign<R: BufRead>(cursor: &Cursor<R>) -> WxrError {
+    cursor.fault("this is not a WordPress export".into(), HINT_WXR)
+}
+
+/// Where items go, and the account of them.
+struct Outlet<P, F> {
+    summary: Summary,
+    left: u64,
+    progress: P,
+    each: F,
+}
+
+impl<P: FnMut(u64), F> Outlet<P, F> {
+    fn deliver<R: BufRead, E>(&mut self, cursor: &Cursor<R>, item: Item) -> Result<(), ReadError<E>>
+    where
+        F: FnMut(Item) -> Result<(), E>,
+    {
+        if self.left == 0 {
+            let hint = "split the export, or raise the limit";
+            return Err(cursor.fault("the file holds more items than the limit allows".into(), hint).into());
+        }
+        self.left -= 1;
+        self.count(&item);
+        if self.summary.records.len() + self.summary.terms.len() > MOST_NAMES {
+            let message = format!("the file holds more than {MOST_NAMES} kinds, statuses and taxonomies");
+            return Err(cursor.fault(message, HINT_NAMES).into());
+        }
+        (self.each)(item).map_err(ReadError::Sink)?;
+        (self.progress)(cursor.bytes());
+        Ok(())
+    }
+
+    fn count(&mut self, item: &Item) {
+        let summary = &mut self.summary;
+        match item {
+            Item::Author(_) => summary.authors += 1,
+            Item::Term(term) => *summary.terms.entry(term.taxonomy.clone()).or_default() += 1,
+            Item::Record(record) => {
+                *summary.records.entry((record.kind.clone(), record.status.clone())).or_default() += 1;
+                summary.comments += record.comments.len() as u64;
+            }
+        }
+    }
+}
+
+fn channel<R: BufRead, P: FnMut(u64), F, E>(
+    cursor: &mut Cursor<R>,
+    outlet: &mut Outlet<P, F>,
+) -> Result<(), ReadError<E>>
+where
+    F: FnMut(Item) -> Result<(), E>,
+{
+    while let Some(tag) = cursor.child()? {
+        cursor.begin_record();
+        let item = match tag.name.as_str() {
+            // Plain RSS has items too.
+            "item" if outlet.summary.version.is_empty() => return Err(foreign(cursor).into()),
+            "item" => Item::Record(Box::new(record(cursor, &tag)?)),
+            "wp:author" => Item::Author(author(cursor)?),
+            "wp:category" => Item::Term(term(cursor, "category")?),
+            "wp:tag" => Item::Term(term(cursor, "post_tag")?),
+            "wp:term" => Item::Term(term(cursor, "")?),
+            _ => {
+                about_site(cursor, &tag, &mut outlet.summary)?;
+                continue;
+            }
+        };
+        outlet.deliver(cursor, item)?;
+    }
+    Ok(())
+}
+
+fn about_site<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag, summary: &mut Summary) -> Result<(), WxrError> {
+    match tag.name.as_str() {
+        "wp:wxr_version" => summary.version = version(cursor)?,
+        "title" => summary.title = cursor.text()?,
+        "description" => summary.description = cursor.text()?,
+        "wp:base_site_url" => summary.site_url = word(cursor)?,
+        "wp:base_blog_url" => summary.base_url = word(cursor)?,
+        "link" => {
+            let link = word(cursor)?;
+            if summary.base_url.is_empty() {
+                summary.base_url = link;
+            }
+        }
+        _ => cursor.skip()?,
+    }
+    Ok(())
+}
+
+fn version<R: BufRead>(cursor: &mut Cursor<R>) -> Result<String, WxrError> {
+    let version = word(cursor)?;
+    if VERSIONS.contains(&version.as_str()) {
+        return Ok(version);
+    }
+    let hint = "versions 1.0, 1.1 and 1.2 can be read";
+    Err(cursor.fault(format!("export version \"{}\" is not known", brief(&version)), hint))
+}
+
+fn author<R: BufRead>(cursor: &mut Cursor<R>) -> Result<Author, WxrError> {
+    let mut author = Author::default();
+    while let Some(tag) = cursor.child()? {
+        match tag.name.as_str() {
+            "wp:author_id" => author.id = optional_number(cursor, &tag)?,
+            "wp:author_login" => author.login = word(cursor)?,
+            "wp:author_email" => author.email = word(cursor)?,
+            "wp:author_display_name" => author.display_name = cursor.text()?,
+            "wp:author_first_name" => author.first_name = cursor.text()?,
+            "wp:author_last_name" => author.last_name = cursor.text()?,
+            _ => cursor.skip()?,
+        }
+    }
+    Ok(author)
+}
+
+/// The three spellings of a term differ in the names of their parts alone.
+fn term<R: BufRead>(cursor: &mut Cursor<R>, taxonomy: &str) -> Result<Term, WxrError> {
+    let mut term = Term { taxonomy: taxonomy.to_owned(), ..Term::default() };
+    while let Some(tag) = cursor.child()? {
+        match tag.name.as_str() {
+            "wp:term_id" => term.id = optional_number(cursor, &tag)?,
+            "wp:term_taxonomy" if taxonomy.is_empty() => term.taxonomy = name(cursor, &tag)?,
+            "wp:category_nicename" | "wp:tag_slug" | "wp:term_slug" => term.slug = word(cursor)?,
+            "wp:cat_name" | "wp:tag_name" | "wp:term_name" => term.name = cursor.text()?,
+            "wp:category_parent" | "wp:term_parent" => term.parent_slug = word(cursor)?,
+            "wp:category_description" | "wp:tag_description" | "wp:term_description" => {
+                term.description = cursor.text()?;
+            }
+            "wp:termmeta" => term.meta.push(meta(cursor)?),
+            _ => cursor.skip()?,
+        }
+    }
+    if term.taxonomy.is_empty() {
+        return Err(cursor.fault("a term does not say which taxonomy it belongs to".into(), HINT_VALUE));
+    }
+    Ok(term)
+}
+
+fn record<R: BufRead>(cursor: &mut Cursor<R>, item: &Tag) -> Result<Record, WxrError> {
+    let mut record = Record { line: item.line, ..Record::default() };
+    while let Some(tag) = cursor.child()? {
+        match tag.name.as_str() {
+            "title" => record.title = cursor.text()?,
+            "link" => record.link = word(cursor)?,
+            "guid" => record.guid = word(cursor)?,
+            "dc:creator" => record.author_login = word(cursor)?,
+            "content:encoded" => record.content = cursor.text()?,
+            "excerpt:encoded" => record.excerpt = cursor.text()?,
+            "category" => record.terms.extend(term_ref(cursor, &tag)?),
+            "wp:postmeta" => record.meta.push(meta(cursor)?),
+            "wp:comment" => record.comments.push(comment(cursor)?),
+            _ => record_detail(cursor, &tag, &mut record)?,
+        }
+    }
+    for (value, name) in [(&record.kind, "wp:post_type"), (&record.status, "wp:status")] {
+        if value.is_empty() {
+            return Err(WxrError {
+                line: item.line,
+                message: format!("the item that begins here has no {name}"),
+                hint: HINT_VALUE,
+            });
+        }
+    }
+    Ok(record)
+}
+
+fn record_detail<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag, record: &mut Record) -> Result<(), WxrError> {
+    match tag.name.as_str() {
+        "wp:post_id" => record.id = number(cursor, tag)?,
+        "wp:post_date" => record.date_local = date(cursor, tag)?,
+        "wp:post_date_gmt" => record.date_utc = date(cursor, tag)?,
+        "wp:post_modified" => record.modified_local = date(cursor, tag)?,
+        "wp:post_modified_gmt" => record.modified_utc = date(cursor, tag)?,
+        "wp:comment_status" => record.comment_status = word(cursor)?,
+        "wp:ping_status" => record.ping_status = word(cursor)?,
+        "wp:post_name" => record.slug = word(cursor)?,
+        "wp:status" => record.status = name(cursor, tag)?,
+        "wp:post_parent" => record.parent = number(cursor, tag)?,
+        "wp:menu_order" => record.menu_order = number(cursor, tag)?,
+        "wp:post_type" => record.kind = name(cursor, tag)?,
+        "wp:post_password" => record.password = cursor.text()?,
+        "wp:is_sticky" => record.sticky = number(cursor, tag)? != 0,
+        "wp:attachment_url" => record.attachment_url = Some(word(cursor)?).filter(|url| !url.is_empty()),
+        _ => cursor.skip()?,
+    }
+    Ok(())
+}
+
+/// Version 1.0 also lists each term a second time without a slug, and calls `tag` what later versions call `post_tag`.
+fn term_ref<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<Option<TermRef>, WxrError> {
+    cursor.part()?;
+    let name = cursor.text()?;
+    let Some(slug) = tag.attribute("nicename") else { return Ok(None) };
+    let taxonomy = match tag.attribute("domain") {
+        None => "category",
+        Some("tag") => "post_tag",
+        Some(other) => other,
+    };
+    cursor.charge(taxonomy.len() + slug.len())?;
+    Ok(Some(TermRef { taxonomy: taxonomy.to_owned(), slug: slug.to_owned(), name }))
+}
+
+/// `wp:postmeta`, `wp:commentmeta` and `wp:termmeta` alike.
+fn meta<R: BufRead>(cursor: &mut Cursor<R>) -> Result<(String, String), WxrError> {
+    cursor.part()?;
+    let (mut key, mut value) = (String::new(), String::new());
+    while let Some(tag) = cursor.child()? {
+        match tag.name.as_str() {
+            "wp:meta_key" => key = cursor.text()?,
+            "wp:meta_value" => value = cursor.text()?,
+            _ => cursor.skip()?,
+        }
+    }
+    Ok((key, value))
+}
+
+fn comment<R: BufRead>(cursor: &mut Cursor<R>) -> Result<Comment, WxrError> {
+    cursor.part()?;
+    let mut comment = Comment::default();
+    while let Some(tag) = cursor.child()? {
+        match tag.name.as_str() {
+            "wp:comment_id" => comment.id = number(cursor, &tag)?,
+            "wp:comment_author" => comment.author = cursor.text()?,
+            "wp:comment_author_email" => comment.email = word(cursor)?,
+            "wp:comment_author_url" => comment.url = word(cursor)?,
+            "wp:comment_author_IP" => comment.ip = word(cursor)?,
+            "wp:comment_date" => comment.date_local = date(cursor, &tag)?,
+            "wp:comment_date_gmt" => comment.date_utc = date(cursor, &tag)?,
+            "wp:comment_content" => comment.content = cursor.text()?,
+            "wp:comment_approved" => comment.approved = word(cursor)?,
+            "wp:comment_type" => comment.kind = word(cursor)?,
+            "wp:comment_parent" => comment.parent = number(cursor, &tag)?,
+            "wp:comment_user_id" => comment.user_id = number(cursor, &tag)?,
+            "wp:commentmeta" => comment.meta.push(meta(cursor)?),
+            _ => cursor.skip()?,
+        }
+    }
+    if comment.kind.is_empty() {
+        comment.kind = "comment".into();
+    }
+    Ok(comment)
+}
+
+/// A text in which blanks at the ends mean nothing.
+fn word<R: BufRead>(cursor: &mut Cursor<R>) -> Result<String, WxrError> {
+    let mut text = cursor.text()?;
+    text.truncate(text.trim_end().len());
+    text.drain(..text.len() - text.trim_start().len());
+    Ok(text)
+}
+
+/// What a kind, a status or a taxonomy is called.
+fn name<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<String, WxrError> {
+    let text = word(cursor)?;
+    if text.len() > LONGEST_NAME {
+        return Err(bad_value(tag, &text, &format!("a name of at most {LONGEST_NAME} bytes")));
+    }
+    Ok(text)
+}
+
+/// A whole number; nothing at all is 0.
+fn number<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<i64, WxrError> {
+    Ok(optional_number(cursor, tag)?.unwrap_or(0))
+}
+
+fn optional_number<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<Option<i64>, WxrError> {
+    let text = word(cursor)?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    match text.parse() {
+        Ok(number) => Ok(Some(number)),
+        Err(_) => Err(bad_value(tag, &text, "a whole number")),
+    }
+}
+
+/// A date and time; nothing at all and the zero date are `None`.
+fn date<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<Option<i64>, WxrError> {
+    let text = word(cursor)?;
+    // "-0001-11-30" is what some versions of PHP make of the zero date.
+    if text.is_empty() || text.starts_with("0000-00-00") || text.starts_with("-0001-11-30") {
+        return Ok(None);
+    }
+    match seconds(&text) {
+        Some(seconds) => Ok(Some(seconds)),
+        None => Err(bad_value(tag, &text, "a date as in 2024-05-31 18:30:00")),
+    }
+}
+
+/// `YYYY-MM-DD HH:MM:SS` as seconds since 1970, in whatever zone it is meant.
+fn seconds(text: &str) -> Option<i64> {
+    let format = time::macros::format_description!("[year]-[month]-[day] [hour]:[minute]:[second]");
+    let wall = time::PrimitiveDateTime::parse(text, format).ok()?;
+    Some(wall.assume_utc().unix_timestamp())
+}
+
+fn bad_value(tag: &Tag, text: &str, wanted: &str) -> WxrError {
+    let message = format!("<{}> holds \"{}\", which is not {wanted}", tag.name, brief(text));
+    WxrError { line: tag.line, message, hint: HINT_VALUE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use std::convert::Infallible;
+    use std::io::{BufReader, Read, repeat};
+    use std::path::Path;
+
+    const SMALL: &[u8] = include_bytes!("../../fixtures/small.xml");
+    const PIECES: &[&str] = &[
+        "<rss>",
+        "<channel>",
+        "<item>",
+        "</item>",
+        "<wp:comment>",
+        "</wp:comment>",
+        "<wp:postmeta>",
+        "</wp:postmeta>",
+        "<wp:post_type>",
+        "post",
+        "</wp:post_type>",
+        "<wp:status>draft</wp:status>",
+        "<wp:post_type>a</wp:post_type>",
+        "<wp:post_date>",
+        "</wp:post_date>",
+        "2024-01-01 00:00:00",
+        "<category nicename='",
+        "'",
+        "\"",
+        "/>",
+        ">",
+        "<",
+        "<![CDATA[",
+        "]]>",
+        "]]",
+        "<!--",
+        "-->",
+        "<?",
+        "?>",
+        "<!DOCTYPE",
+        "<!",
+        "&",
+        "&amp;",
+        "&#",
+        "&#x41;",
+        ";",
+        "é",
+        "\n",
+        "\r",
+        "\u{feff}",
+        "\0",
+        "-1",
+        "</channel>",
+        "</rss>",
+        "<wp:term/>",
+        "<x y='z'>",
+        "</x>",
+    ];
+    const TIGHT: Limits = Limits { text: 400, record: 2000, depth: 6, items: 3 };
+
+    fn items(input: impl BufRead) -> Result<(Vec<Item>, Summary), WxrError> {
+        let mut items = Vec::new();
+        let sink = |item| {
+            items.push(item);
+            Ok::<(), Infallible>(())
+        };
+        match read(input, &Limits::default(), |_| {}, sink) {
+            Ok(summary) => Ok((items, summary)),
+            Err(ReadError::Wxr(error)) => Err(error),
+            Err(ReadError::Sink(never)) => match never {},
+        }
+    }
+
+    fn small() -> (Vec<Item>, Summary) {
+        items(SMALL).expect("the fixture is sound")
+    }
+
+    fn small_record(id: i64) -> Record {
+        let found = small().0.into_iter().find_map(|item| match item {
+            Item::Record(record) if record.id == id => Some(*record),
+            _ => None,
+        });
+        found.expect("the fixture holds this record")
+    }
+
+    /// The channel of a sound file around `inside`, which begins in line 2.
+    fn file(inside: &str) -> String {
+        format!("<rss><channel><wp:wxr_version>1.2</wp:wxr_version>\n{inside}\n</channel></rss>")
+    }
+
+    fn post(inside: &str) -> String {
+        file(&format!("<item><wp:post_type>post</wp:post_type>\n<wp:status>draft</wp:status>\n{inside}</item>"))
+    }
+
+    /// So many terms, one a line, each of a taxonomy of its own.
+    fn kinds(count: usize) -> String {
+        (0..count).map(|n| format!("<wp:term><wp:term_taxonomy>t{n}</wp:term_taxonomy></wp:term>\n")).collect()
+    }
+
+    fn check(input: impl Read, limits: &Limits, expected: &str) {
+        let sink = |_| Ok::<(), Infallible>(());
+        let told = match read(BufReader::new(input), limits, |_| {}, sink) {
+            Ok(_) => "read".into(),
+            Err(error) => error.to_string(),
+        };
+        assert!(told.starts_with(expected), "expected {expected:?}, told {told:?}");
+    }
+
+    #[test]
+    fn refuses_what_is_malformed_and_says_where() {
+        let table: &[(&str, &str)] = &[
+            ("", "line 1: this is not a WordPress export (choose"),
+            ("\n\n  ", "line 3: this is not a WordPress export"),
+            ("{\"a\": 1}", "line 1: this is not a WordPress export"),
+            ("\n<b>Warning</b>: out of memory\n<rss/>", "line 2: this is not a WordPress export"),
+            ("<html>\n<p>hello</p></html>", "line 1: this is not a WordPress export"),
+            ("<rss>\n<channel>\n<title>news</title>\n</channel></rss>", "line 4: this is not a WordPress export"),
+            ("<rss><channel>\n<item><title>news</title></item></channel></rss>", "line 2: this is not a"),
+            ("<rss><channel>\n<wp:wxr_version>2.0</wp:wxr_version>", "line 2: export version \"2.0\" is not known"),
+            (
+                "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n<rss/>",
+                "line 1: the file says that it is encoded as ISO-",
+            ),
+            ("\n<!DOCTYPE rss [<!ENTITY a \"aaaa\">]>\n<rss/>", "line 2: the file declares a document type"),
+            ("<rss>\n<channel>", "line 2: the file ends inside the element that begins in line 2"),
+            ("<rss>\n<channel></rss>", "line 2: </rss> stands where </channel> is due"),
+            ("<rss></rss>\n</rss>", "line 2: </rss> closes nothing"),
+            (&(file("") + "\n<rss/>"), "line 4: something follows the end"),
+            (&(file("") + "tail"), "line 3: something follows the end"),
+            (&file("<wp:author>\n<wp:author_login>a&nbsp;b"), "line 3: &nbsp; is not an entity"),
+            (&file("<item>&other;</item>"), "line 2: &other; is not an entity"),
+            (&file("<unknown>\n&other;</unknown>"), "line 3: &other; is not an entity"),
+            (&file("<unknown a=\"&other;\"/>"), "line 2: &other; is not an entity"),
+            (&file("<unknown a=1/>"), "line 2: the attributes of <unknown> are malformed"),
+            (&file("<unknown a='1' a='2'/>"), "line 2: the attributes of <unknown> are malformed"),
+            (&post("<title>a & b</title>"), "line 4: an & begins no entity"),
+            (&post("<title>&#xD800;</title>"), "line 4: &#xD800; is not an entity"),
+            (&post("<title>&#0;</title>"), "line 4: &#0; is not an entity"),
+            (&post("<title>one\n<b>two</b></title>"), "line 5: <b> stands where only text may stand"),
+            (&post("<title><![CDATA[one\ntwo"), "line 4: the file ends inside a CDATA section"),
+            (&post("<!-- one\ntwo"), "line 4: the file ends inside a comment"),
+            (&post("<title"), "line 4: <title</item> is not an element"),
+            (&post("a < b > c"), "line 4: <> is not an element"),
+            (&post("<!what>"), "line 4: <! begins no markup"),
+            (&post("<wp:post_id>12x</wp:post_id>"), "line 4: <wp:post_id> holds \"12x\", which is not a whole number"),
+            (&post("<wp:post_id>99999999999999999999</wp:post_id>"), "line 4: <wp:post_id> holds"),
+            (&post("<wp:post_date>2024-02-30 00:00:00</wp:post_date>"), "line 4: <wp:post_date> holds"),
+            (
+                &post("\n<wp:post_date>soon</wp:post_date>"),
+                "line 5: <wp:post_date> holds \"soon\", which is not a date",
+            ),
+            (&file("\n<item><wp:status>draft</wp:status></item>"), "line 3: the item that begins here has no wp:post_"),
+            (
+                &file("\n<item>\n<wp:post_type>post</wp:post_type></item>"),
+                "line 3: the item that begins here has no wp:s",
+            ),
+            (&file("<wp:term></wp:term>"), "line 2: a term does not say"),
+            (&post("<title>a\0b</title>"), "line 4: a text holds a NUL character"),
+            (&post("<title><![CDATA[a\0b]]></title>"), "line 4: a text holds a NUL character"),
+            (&post(&format!("<wp:status>{}</wp:status>", "x".repeat(129))), "line 4: <wp:status> holds"),
+            (&file(&kinds(4096)), "read"),
+            (&file(&kinds(4097)), "line 4098: the file holds more than 4096 kinds"),
+        ];
+        for (input, expected) in table {
+            check(input.as_bytes(), &Limits::default(), expected);
+        }
+    }
+
+    #[test]
+    fn refuses_other_encodings() {
+        let utf16: Vec<u8> = "\u{feff}<rss/>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let mut latin = post("<title>one\ntwo ?</title>").into_bytes();
+        let mark = latin.iter().position(|&byte| byte == b'?').expect("it was put there");
+        latin[mark] = 0xe9;
+        let table: &[(&[u8], &str)] = &[
+            (&utf16, "line 1: the text is not UTF-8 (save"),
+            (&[0x1f, 0x8b, 8, 0, 0xff], "line 1: the text is not UTF-8"),
+            (&latin, "line 5: the text is not UTF-8"),
+        ];
+        for (input, expected) in table {
+            check(*input, &Limits::default(), expected);
+        }
+    }
+
+    #[test]
+    fn stops_at_the_limits() {
+        let texts = "<wp:postmeta><wp:meta_value>".to_owned() + &"x".repeat(390) + "</wp:meta_value></wp:postmeta>\n";
+        let table: &[(&str, &str)] = &[
+            (&post(&format!("<title>{}</title>", "x".repeat(400))), "read"),
+            (&post(&format!("<title>{}</title>", "x".repeat(401))), "line 4: a text is longer than 400 bytes"),
+            (&post(&format!("<title>{}</title>", "<![CDATA[xxx]]>".repeat(134))), "line 4: a text is longer"),
+            (&post(&format!("<title>{}</title>", "&amp;".repeat(401))), "line 4: a text is longer"),
+            (&file(&format!("<unknown>{}</unknown>", "x".repeat(401))), "line 2: a text is longer"),
+            (&post(&texts.repeat(3)), "read"),
+            (&post(&texts.repeat(4)), "line 7: a record holds more than 2000 bytes"),
+            (&post(&"<wp:comment/>".repeat(8)), "line 4: a record holds more"),
+            (&post(&format!("<category nicename=\"{}\"/>", "x".repeat(1800))), "line 4: a record holds more"),
+            (&file("<a><b><c><d/></c></b></a>"), "read"),
+            (&file("<a><b><c><d><e/></d></c></b></a>"), "line 2: elements stand more than 6 deep"),
+            (&file(&"<wp:author/>\n".repeat(3)), "read"),
+            (&file(&"<wp:author/>\n".repeat(4)), "line 5: the file holds more items than the limit allows"),
+            (&file(&format!("<{}/>", "x".repeat(65_000))), "read"),
+            (&file(&format!("<{}/>", "x".repeat(65_900))), "line 2: a t"),
+        ];
+        for (input, expected) in table {
+            check(input.as_bytes(), &TIGHT, expected);
+        }
+    }
+
+    #[test]
+    fn bounds_what_never_ends() {
+        for (opening, byte) in
+            [("<rss><channel><![CDATA[", b'x'), ("<rss>", b'x'), ("<!--", b'-'), ("<rss a=\"", b'y'), ("<rss>&", b'z')]
+        {
+            check(opening.as_bytes().chain(repeat(byte)), &TIGHT, "line 1: a text is longer than 400 bytes");
+        }
+    }
+
+    #[test]
+    fn refuses_every_beginning_of_a_file() {
+        let end = SMALL.len() - "</rss>\n".len();
+        for length in (0..end).step_by(61).chain(end - 20..end) {
+            assert!(items(&SMALL[..length]).is_err(), "the first {length} bytes passed for a whole file");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        /// Whatever is damaged, the reader ends in an answer, and a fault lies within the file.
+        #[test]
+        fn survives_any_damage(damage in vec((0..SMALL.len(), 0..40usize, vec(any::<u8>(), 0..6)), 1..4)) {
+            let mut file = SMALL.to_vec();
+            for (at, cut, instead) in damage {
+                let at = at.min(file.len());
+                file.splice(at..(at + cut).min(file.len()), instead);
+            }
+            if let Err(error) = items(&*file) {
+                let lines = file.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
+                prop_assert!((1..=lines).contains(&error.line), "{error} of {lines} lines");
+            }
+        }
+
+        /// The pieces of markup in any order reach every state of the reader.
+        #[test]
+        fn survives_any_order_of_markup(pieces in vec(select(PIECES), 0..60)) {
+            let mut limits = TIGHT;
+            limits.record = 4000;
+            let sink = |_| Ok::<(), Infallible>(());
+            let _ = read(pieces.concat().as_bytes(), &limits, |_| {}, sink);
+            let _ = read(file(&pieces.concat()).as_bytes(), &limits, |_| {}, sink);
+        }
+    }
+
+    #[test]
+    fn reads_the_same_in_pieces_of_any_size() {
+        let whole = small();
+        let marked: Vec<u8> = [&[0xef, 0xbb, 0xbf], SMALL].concat();
+        for size in [1, 2, 7, 4096] {
+            assert_eq!(items(BufReader::with_capacity(size, SMALL)).as_ref(), Ok(&whole));
+            assert_eq!(items(BufReader::with_capacity(size, &*marked)).as_ref(), Ok(&whole));
+        }
+    }
+
+    #[test]
+    fn counts_what_the_small_export_holds() {
+        let (items, summary) = small();
+        let records: Vec<String> = summary.records.iter().map(|((k, s), n)| format!("{k}/{s} {n}")).collect();
+        let terms: Vec<String> = summary.terms.iter().map(|(taxonomy, n)| format!("{taxonomy} {n}")).collect();
+        assert_eq!(
+            records.join(", "),
+            "attachment/inherit 1, nav_menu_item/publish 1, page/publish 3, post/draft 1, post/future 1, \
+             post/pending 1, post/private 1, post/publish 3, post/trash 1, wp_block/publish 1"
+        );
+        assert_eq!(terms.join(", "), "category 4, nav_menu 1, post_tag 3");
+        assert_eq!((summary.authors, summary.comments, items.len()), (2, 6, 24));
+        assert_eq!((summary.version.as_str(), summary.title.as_str()), ("1.2", "A Small Harbour & Its Boats"));
+        assert_eq!(summary.base_url, "https://small.example");
+    }
+
+    /// The site of the first start holds together: all that its items name is there.
+    #[test]
+    fn the_demo_is_whole() {
+        let (items, summary) = items(&include_bytes!("../../fixtures/demo.xml")[..]).expect("the fixture is sound");
+        let (mut logins, mut terms, mut records) = (Vec::new(), Vec::new(), Vec::new());
+        for item in items {
+            match item {
+                Item::Author(author) => logins.push(author.login),
+                Item::Term(term) => {
+                    assert!(term.parent_slug.is_empty() || terms.contains(&(term.taxonomy.clone(), term.parent_slug)));
+                    terms.push((term.taxonomy, term.slug));
+                }
+                Item::Record(record) => records.push(*record),
+            }
+        }
+        for record in &records {
+            // One post is by the administrator whom the first start makes.
+            let known = record.author_login == "admin" || logins.contains(&record.author_login);
+            assert!(known, "{}: author", record.slug);
+            assert!(record.parent == 0 || records.iter().any(|other| other.id == record.parent), "{}", record.slug);
+            for term in record.terms.iter().filter(|term| term.taxonomy != "post_format") {
+                assert!(terms.contains(&(term.taxonomy.clone(), term.slug.clone())), "{}: {}", record.slug, term.slug);
+            }
+            for comment in &record.comments {
+                let above = record.comments.iter().find(|other| other.id == comment.parent);
+                assert!(comment.parent == 0 || above.is_some_and(|above| above.date_utc < comment.date_utc));
+            }
+        }
+        let counts: Vec<u64> = summary.records.values().copied().collect();
+        assert_eq!((counts, summary.authors, summary.comments, terms.len()), (vec![4, 12, 3], 3, 15, 16));
+    }
+
+    #[test]
+    fn reads_authors_and_terms() {
+        let (items, _) = small();
+        let author = Author {
+            id: Some(2),
+            login: "bela".into(),
+            email: "bela@small.example".into(),
+            display_name: "Béla Szép".into(),
+            first_name: "Béla".into(),
+            last_name: "Szép".into(),
+        };
+        let term = Term {
+            id: Some(4),
+            taxonomy: "category".into(),
+            slug: "spring-tides".into(),
+            name: "Spring & neap".into(),
+            parent_slug: "tides".into(),
+            ..Term::default()
+        };
+        let tag = Term {
+            id: Some(5),
+            taxonomy: "post_tag".into(),
+            slug: "knots".into(),
+            name: "Knots".into(),
+            meta: vec![("colour".into(), "rope-brown".into())],
+            ..Term::default()
+        };
+        for expected in [Item::Author(author), Item::Term(term), Item::Term(tag)] {
+            assert!(items.contains(&expected), "{expected:?} is missing");
+        }
+    }
+
+    #[test]
+    fn reads_a_record_whole() {
+        let record = small_record(101);
+        assert!(record.sticky && record.content.contains("if (a[b[0]]>1 &amp;&amp; c)"));
+        assert!(record.content.starts_with("<!-- wp:paragraph -->\n") && record.content.contains("Þóra. 🌊"));
+        assert_eq!(record.excerpt, "Twice a day, & never at the same hour.");
+        assert_eq!((record.date_local, record.date_utc), (Some(1_709_633_700), Some(1_709_630_100)));
+        assert_eq!(record.modified_utc, Some(1_709_708_430));
+        assert_eq!((record.slug.as_str(), record.author_login.as_str()), ("reading-the-tide-table", "ada"));
+        let terms: Vec<&str> = record.terms.iter().map(|term| term.slug.as_str()).collect();
+        assert_eq!(terms, ["tides", "spring-tides", "knots", "caf%c3%a9"]);
+        let meta: Vec<(&str, &str)> = record.meta.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        assert_eq!(meta[1..], [("mood", "calm"), ("mood", "windy"), ("empty", ""), ("bracket", "a]]>b")]);
+        let line = SMALL.split(|&byte| byte == b'\n').position(|line| line == b"\t<item>").expect("it has items");
+        assert_eq!(record.line, line as u64 + 1);
+    }
+
+    #[test]
+    fn reads_comments() {
+        let comments = small_record(101).comments;
+        let threads: Vec<(i64, i64, &str, &str)> =
+            comments.iter().map(|c| (c.id, c.parent, c.approved.as_str(), c.kind.as_str())).collect();
+        assert_eq!(
+            threads,
+            [
+                (201, 0, "1", "comment"),
+                (202, 201, "1", "comment"),
+                (203, 202, "1", "comment"),
+                (204, 0, "0", "comment"),
+                (205, 0, "spam", "comment"),
+                (206, 0, "1", "pingback"),
+            ]
+        );
+        assert_eq!((comments[0].url.as_str(), comments[0].meta.len()), ("https://runa.example/?a=1&b=2", 1));
+        assert_eq!((comments[1].user_id, comments[2].ip.as_str()), (1, "2001:db8::7"));
+        assert_eq!(comments[2].content, "Then I shall come & look.");
+        assert_eq!(comments[0].date_utc, Some(1_709_632_800));
+    }
+
+    #[test]
+    fn reads_records_of_every_kind() {
+        assert_eq!((small_record(102).date_utc, small_record(102).modified_utc), (None, None));
+        assert_eq!((small_record(102).slug.as_str(), small_record(105).status.as_str()), ("", "future"));
+        assert_eq!(small_record(107).password, "ebb & flow ");
+        let format = TermRef { taxonomy: "post_format".into(), slug: "post-format-aside".into(), name: "Aside".into() };
+        assert!(small_record(108).terms.contains(&format));
+        assert_eq!((small_record(110).menu_order, small_record(112).parent), (-1, 111));
+        let url = "https://small.example/wp-content/uploads/2024/03/tide-table.jpg";
+        assert_eq!(small_record(120).attachment_url.as_deref(), Some(url));
+        assert_eq!((small_record(130).kind.as_str(), small_record(140).kind.as_str()), ("nav_menu_item", "wp_block"));
+    }
+
+    #[test]
+    fn reads_what_older_versions_write() {
+        let inside = "<title>a&#8217;s &#x26; &quot;b&quot;\r\n</title><category><![CDATA[Sea]]></category>\
+            <category domain=\"tag\" nicename=\"a&amp;b\">A</category><category nicename=\"sea\">Sea</category>\
+            <wp:post_date>-0001-11-30 00:00:00</wp:post_date><wp:post_date_gmt>0000-00-00 00:00:00</wp:post_date_gmt>\
+            <wp:post_name>\n\tx </wp:post_name><wp:post_parent/><wp:comment></wp:comment>";
+        let (items, _) = items(post(inside).as_bytes()).expect("the file is sound");
+        let [Item::Record(record)] = &*items else { panic!("one record is due") };
+        assert_eq!((record.title.as_str(), record.slug.as_str()), ("a’s & \"b\"\n", "x"));
+        assert_eq!((record.date_local, record.date_utc, record.parent), (None, None, 0));
+        let terms: Vec<(&str, &str)> = record.terms.iter().map(|t| (t.taxonomy.as_str(), t.slug.as_str())).collect();
+        assert_eq!(terms, [("post_tag", "a&b"), ("category", "sea")]);
+        assert_eq!(record.comments.len(), 1);
+    }
+
+    #[test]
+    fn ends_when_the_sink_does_and_tells_progress() {
+        let mut heard = Vec::new();
+        let mut left = 3;
+        let sink = |_| {
+            left -= 1;
+            if left == 0 { Err("full") } else { Ok(()) }
+        };
+        let ended = read(SMALL, &Limits::default(), |bytes| heard.push(bytes), sink);
+        assert!(matches!(ended, Err(ReadError::Sink("full"))));
+        assert!(heard.len() == 2 && heard.is_sorted());
+
+        let (mut last, sink) = (0, |_| Ok::<(), Infallible>(()));
+        assert!(read(SMALL, &Limits::default(), |bytes| last = bytes, sink).is_ok());
+        assert_eq!(last, SMALL.len() as u64);
+    }
+
+    /// Counts in the text itself, without a parser, on a file that others made.
+    #[test]
+    fn agrees_with_a_plain_count_of_a_foreign_export() {
+        // The file is not ours to keep; a working copy may lie at any depth beside it.
+        let places = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+        let found = places.map(|place| place.join("shared/data/themeunittestdata.wordpress.xml")).find(|p| p.exists());
+        let Some(path) = found else { return };
+        let text = std::fs::read_to_string(path).expect("what exists can be read");
+        let (items, summary) = items(text.as_bytes()).expect("the file is sound");
+        let count = |needle: &str| text.matches(needle).count() as u64;
+        let value = |item: &str, name: &str| {
+            let held = item.split_once(&format!("<{name}>"))?.1.split_once('<')?;
+            let held = if held.0.is_empty() { held.1.strip_prefix("![CDATA[")?.split_once("]]>")?.0 } else { held.0 };
+            Some(held.to_owned())
+        };
+        let mut records = BTreeMap::<(String, String), u64>::new();
+        for item in text.split("<item>").skip(1) {
+            let key = value(item, "wp:post_type").zip(value(item, "wp:status")).expect("every item has both");
+            *records.entry(key).or_default() += 1;
+        }
+        assert_eq!(summary.records, records);
+        assert_eq!((summary.authors, summary.comments), (count("<wp:author>"), count("<wp:comment>")));
+        let terms = [("category", "<wp:category>"), ("nav_menu", "<wp:term>"), ("post_tag", "<wp:tag>")];
+        let terms: BTreeMap<String, u64> = terms.iter().map(|(name, tag)| ((*name).to_owned(), count(tag))).collect();
+        assert_eq!(summary.terms, terms);
+        let (mut meta, mut mentions) = (0, 0);
+        for item in &items {
+            if let Item::Record(record) = item {
+                meta += record.meta.len() as u64;
+                mentions += record.terms.len() as u64;
+            }
+        }
+        assert_eq!((meta, mentions), (count("<wp:postmeta>"), count("<category domain=")));
+    }
+}

@@ -1,0 +1,429 @@
+//! A cursor over an XML file nobody vouches for: elements one by one, in bounded memory, every fault with its line.
+//!
+//! Owns the refusals (DTD, unknown entities, other encodings, oversize, bad nesting). It knows no vocabulary: what an
+//! element means is the caller's business.
+
+use quick_xml::errors::{IllFormedError, SyntaxError};
+use quick_xml::escape::{EscapeError, resolve_xml_entity};
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Error, Reader, XmlVersion};
+use std::fmt;
+use std::io::{self, BufRead, Read};
+
+/// What a file may cost before it is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of the longest single text, comment or CDATA section.
+    pub text: usize,
+    /// Bytes of all texts of one record, its comments, metadata and mentions of terms included.
+    pub record: usize,
+    /// Elements inside one another.
+    pub depth: usize,
+    /// Items handed out in all.
+    pub items: u64,
+}
+
+impl Default for Limits {
+    /// 64 MB a text, 256 MB a record, 64 levels, ten million items.
+    fn default() -> Self {
+        Limits { text: 64 << 20, record: 256 << 20, depth: 64, items: 10_000_000 }
+    }
+}
+
+/// Why a file cannot be read, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WxrError {
+    /// Counted from 1; where the offending element, text or section begins.
+    pub line: u64,
+    /// What is wrong, in one sentence without a full stop.
+    pub message: String,
+    /// What the reader of the message can do about it.
+    pub hint: &'static str,
+}
+
+impl fmt::Display for WxrError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {} ({})", self.line, self.message, self.hint)
+    }
+}
+
+impl std::error::Error for WxrError {}
+
+pub(super) const HINT_CUT: &str = "the file looks cut short or damaged: export it again";
+const HINT_ESCAPE: &str = "write &amp; and &lt;, or put the text into a CDATA section";
+const HINT_SIZE: &str = "no sound export is this large: look at that place in the file, or raise the limit";
+const HINT_UTF8: &str = "save the file as UTF-8, unpacked, and try again";
+const HINT_NUL: &str = "remove the character where the text was written, and export again";
+const HINT_DTD: &str = "exports carry no DOCTYPE: remove it";
+
+/// Charged to a record for each of its parts, so that empty ones are not free.
+const PART: usize = 256;
+/// Markup may be this long: names and attributes are short, and open names are kept while their elements are open.
+const LONGEST_TAG: usize = 64 << 10;
+/// A buffer grown beyond this is given back after use.
+const KEPT_BUFFER: usize = 1 << 20;
+
+/// An element that has just been entered.
+#[derive(Debug)]
+pub(super) struct Tag {
+    pub name: String,
+    pub line: u64,
+    attributes: Vec<(String, String)>,
+}
+
+impl Tag {
+    /// The value of an attribute, entities resolved.
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// See the module. The caller is always inside one element: it walks the children with [`Cursor::child`], and for each
+/// of them calls `child` itself until `None`, or [`Cursor::text`], or [`Cursor::skip`].
+pub(super) struct Cursor<R> {
+    reader: Reader<Meter<R>>,
+    buffer: Vec<u8>,
+    limits: Limits,
+    /// Where each open element begins, outermost first.
+    open: Vec<u64>,
+    line: u64,
+    spent: usize,
+}
+
+enum Step {
+    Enter(Tag),
+    Leave,
+    /// Text, a comment or an instruction; `true` if there was text other than blanks.
+    Inert(bool),
+    Eof,
+}
+
+impl<R: BufRead> Cursor<R> {
+    pub fn new(input: R, limits: Limits) -> Self {
+        let mut reader = Reader::from_reader(Meter { input, bytes: 0, line: 1, budget: 0 });
+        reader.config_mut().expand_empty_elements = true;
+        Cursor { reader, buffer: Vec::new(), limits, open: Vec::new(), line: 1, spent: 0 }
+    }
+
+    /// Bytes read so far.
+    pub fn bytes(&self) -> u64 {
+        self.reader.get_ref().bytes
+    }
+
+    /// The document's one outermost element, entered; `None` if something else comes first or nothing at all.
+    pub fn root(&mut self) -> Result<Option<Tag>, WxrError> {
+        loop {
+            match self.step(None)? {
+                Step::Enter(tag) => return Ok(Some(tag)),
+                Step::Inert(false) => {}
+                Step::Inert(true) | Step::Leave | Step::Eof => return Ok(None),
+            }
+        }
+    }
+
+    /// The next child element, entered; `None` once the current element is left. Text between children is dropped.
+    pub fn child(&mut self) -> Result<Option<Tag>, WxrError> {
+        loop {
+            match self.step(None)? {
+                Step::Enter(tag) => return Ok(Some(tag)),
+                Step::Leave => return Ok(None),
+                Step::Inert(_) => {}
+                Step::Eof => return Err(self.cut()),
+            }
+        }
+    }
+
+    /// The text of the current element, which is left. Line ends become `\n`.
+    pub fn text(&mut self) -> Result<String, WxrError> {
+        let mut text = String::new();
+        loop {
+            match self.step(Some(&mut text))? {
+                Step::Leave => break,
+                Step::Inert(_) => {}
+                Step::Enter(tag) => {
+                    return Err(self.fault(format!("<{}> stands where only text may stand", tag.name), HINT_ESCAPE));
+                }
+                Step::Eof => return Err(self.cut()),
+            }
+        }
+        self.charge(text.len())?;
+        Ok(text)
+    }
+
+    /// Leaves the current element and whatever it holds.
+    pub fn skip(&mut self) -> Result<(), WxrError> {
+        let above = self.open.len().saturating_sub(1);
+        while self.open.len() > above {
+            if let Step::Eof = self.step(None)? {
+                return Err(self.cut());
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads on behind the root: nothing but blanks and comments may follow.
+    pub fn finish(&mut self) -> Result<(), WxrError> {
+        loop {
+            match self.step(None)? {
+                Step::Eof => return Ok(()),
+                Step::Inert(false) => {}
+                _ => {
+                    return Err(self.fault("something follows the end of the document".into(), "remove it"));
+                }
+            }
+        }
+    }
+
+    /// Starts the account of a new record.
+    pub fn begin_record(&mut self) {
+        self.spent = 0;
+    }
+
+    /// Enters one more part into the account of the record.
+    pub fn part(&mut self) -> Result<(), WxrError> {
+        self.charge(PART)
+    }
+
+    /// An error at the latest event.
+    pub fn fault(&self, message: String, hint: &'static str) -> WxrError {
+        WxrError { line: self.line, message, hint }
+    }
+
+    /// Enters bytes that the record keeps besides its texts, which enter by themselves.
+    pub fn charge(&mut self, bytes: usize) -> Result<(), WxrError> {
+        self.spent = self.spent.saturating_add(bytes);
+        if self.spent > self.limits.record {
+            return Err(self.fault(format!("a record holds more than {} bytes", self.limits.record), HINT_SIZE));
+        }
+        Ok(())
+    }
+
+    fn cut(&self) -> WxrError {
+        let message = match self.open.last() {
+            Some(line) => format!("the file ends inside the element that begins in line {line}"),
+            None => "the file ends early".into(),
+        };
+        self.fault(message, HINT_CUT)
+    }
+
+    /// One event. Its text is added to `text`, if somebody wants it.
+    fn step(&mut self, text: Option<&mut String>) -> Result<Step, WxrError> {
+        if self.buffer.capacity() > KEPT_BUFFER {
+            self.buffer = Vec::new();
+        }
+        self.buffer.clear();
+        let meter = self.reader.get_mut();
+        self.line = meter.line;
+        meter.budget = self.limits.text.saturating_add(LONGEST_TAG);
+        let event = match self.reader.read_event_into(&mut self.buffer) {
+            Ok(event) => event,
+            Err(error) => return Err(explain(error, self.line, &self.buffer, &self.limits)),
+        };
+        let place = Place { line: self.line, limit: self.limits.text };
+        match event {
+            Event::Start(start) => {
+                let tag = place.tag(&start)?;
+                self.open.push(self.line);
+                if self.open.len() > self.limits.depth {
+                    let message = format!("elements stand more than {} deep", self.limits.depth);
+                    return Err(self.fault(message, HINT_SIZE));
+                }
+                Ok(Step::Enter(tag))
+            }
+            Event::End(_) => {
+                self.open.pop();
+                Ok(Step::Leave)
+            }
+            Event::Text(part) => place.add(text, &part.xml10_content()),
+            Event::CData(part) => place.add(text, &part.xml10_content()),
+            Event::GeneralRef(name) => {
+                let mut utf8 = [0; 4];
+                let resolved = match name.resolve_char_ref() {
+                    Ok(Some(char)) => Some(&*char.encode_utf8(&mut utf8)),
+                    Ok(None) => resolve_xml_entity(&name),
+                    Err(_) => None,
+                };
+                match resolved {
+                    Some(resolved) => place.add(text, resolved),
+                    None => Err(place.entity(&name)),
+                }
+            }
+            Event::Decl(decl) => match decl.encoding() {
+                Some(Ok(name)) if !name.eq_ignore_ascii_case("utf-8") && !name.eq_ignore_ascii_case("utf8") => {
+                    Err(place.fault(format!("the file says that it is encoded as {}", brief(&name)), HINT_UTF8))
+                }
+                _ => Ok(Step::Inert(false)),
+            },
+            Event::DocType(_) => Err(place.fault("the file declares a document type".into(), HINT_DTD)),
+            Event::Comment(_) | Event::PI(_) | Event::Empty(_) => Ok(Step::Inert(false)),
+            Event::Eof => Ok(Step::Eof),
+        }
+    }
+}
+
+/// The place of an event, for what can go wrong with it while it still borrows the buffer.
+struct Place {
+    line: u64,
+    limit: usize,
+}
+
+impl Place {
+    fn tag(&self, start: &BytesStart<'_>) -> Result<Tag, WxrError> {
+        if start.len() > LONGEST_TAG {
+            return Err(self.fault(format!("a tag is longer than {LONGEST_TAG} bytes"), HINT_SIZE));
+        }
+        let name = start.name().into_inner().to_owned();
+        // The parser takes any run of bytes for a name.
+        if name.is_empty() || name.chars().any(|char| char.is_ascii() && !is_name_char(char)) {
+            return Err(self.fault(format!("<{}> is not an element", brief(&name)), HINT_ESCAPE));
+        }
+        let mut attributes = Vec::new();
+        for attribute in start.attributes() {
+            let broken = || self.fault(format!("the attributes of <{}> are malformed", brief(&name)), HINT_CUT);
+            let attribute = attribute.map_err(|_| broken())?;
+            let value = match attribute.normalized_value(XmlVersion::Implicit1_0) {
+                Ok(value) => value.into_owned(),
+                Err(Error::Escape(EscapeError::UnrecognizedEntity(_, entity))) => return Err(self.entity(&entity)),
+                Err(_) => return Err(broken()),
+            };
+            attributes.push((attribute.key.into_inner().to_owned(), value));
+        }
+        Ok(Tag { name, line: self.line, attributes })
+    }
+
+    fn add(&self, text: Option<&mut String>, part: &str) -> Result<Step, WxrError> {
+        // XML has no such character, and not every database can keep it.
+        if part.contains('\0') {
+            return Err(self.fault("a text holds a NUL character".into(), HINT_NUL));
+        }
+        let held = text.as_ref().map_or(0, |text| text.len());
+        if held + part.len() > self.limit {
+            return Err(self.too_long());
+        }
+        if let Some(text) = text {
+            text.push_str(part);
+        }
+        // A byte order mark that arrives in pieces reaches us as text.
+        Ok(Step::Inert(!part.trim_start_matches('\u{feff}').trim().is_empty()))
+    }
+
+    fn entity(&self, name: &str) -> WxrError {
+        self.fault(format!("&{}; is not an entity that exports may use", brief(name)), HINT_ESCAPE)
+    }
+
+    fn too_long(&self) -> WxrError {
+        self.fault(format!("a text is longer than {} bytes", self.limit), HINT_SIZE)
+    }
+
+    fn fault(&self, message: String, hint: &'static str) -> WxrError {
+        WxrError { line: self.line, message, hint }
+    }
+}
+
+/// Puts a fault of the parser into words. `read` is what it had taken in since `line`.
+fn explain(error: Error, line: u64, read: &[u8], limits: &Limits) -> WxrError {
+    let fault = |message: String, hint| WxrError { line, message, hint };
+    match error {
+        Error::Io(cause) if cause.get_ref().is_some_and(|cause| cause.is::<OverBudget>()) => {
+            Place { line, limit: limits.text }.too_long()
+        }
+        Error::Io(cause) => fault(format!("the file cannot be read: {cause}"), "check the file and its permissions"),
+        Error::Syntax(SyntaxError::InvalidBangMarkup) => fault("<! begins no markup that is known".into(), HINT_ESCAPE),
+        Error::Syntax(kind) => fault(format!("the file ends inside {}", unclosed(kind)), HINT_CUT),
+        Error::IllFormed(kind) => ill_formed(kind, line),
+        Error::Encoding(_) => {
+            let sound = std::str::from_utf8(read).err().map_or(read.len(), |error| error.valid_up_to());
+            let line = line + newlines(read.get(..sound).unwrap_or_default());
+            WxrError { line, message: "the text is not UTF-8".into(), hint: HINT_UTF8 }
+        }
+        _ => fault("the markup is malformed".into(), HINT_CUT),
+    }
+}
+
+fn unclosed(kind: SyntaxError) -> &'static str {
+    match kind {
+        SyntaxError::UnclosedCData => "a CDATA section",
+        SyntaxError::UnclosedComment => "a comment",
+        SyntaxError::UnclosedDoctype => "a DOCTYPE",
+        SyntaxError::UnclosedPI | SyntaxError::UnclosedXmlDecl => "an instruction",
+        _ => "a tag",
+    }
+}
+
+fn ill_formed(kind: IllFormedError, line: u64) -> WxrError {
+    let (message, hint) = match kind {
+        IllFormedError::MismatchedEndTag { expected, found } => {
+            (format!("</{}> stands where </{}> is due", brief(&found), brief(&expected)), HINT_CUT)
+        }
+        IllFormedError::UnmatchedEndTag(found) => (format!("</{}> closes nothing", brief(&found)), HINT_CUT),
+        IllFormedError::UnclosedReference => ("an & begins no entity".into(), HINT_ESCAPE),
+        _ => ("the markup is malformed".into(), HINT_CUT),
+    };
+    WxrError { line, message, hint }
+}
+
+fn is_name_char(char: char) -> bool {
+    char.is_ascii_alphanumeric() || matches!(char, ':' | '_' | '-' | '.')
+}
+
+/// A piece of the file fit for a message.
+pub(super) fn brief(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut chars = text.chars().map(|char| if char.is_control() { ' ' } else { char });
+    let mut brief: String = chars.by_ref().take(LONGEST).collect();
+    if chars.next().is_some() {
+        brief.push('…');
+    }
+    brief
+}
+
+/// Counts what is read and stops a single event from taking in more than its budget.
+struct Meter<R> {
+    input: R,
+    bytes: u64,
+    line: u64,
+    budget: usize,
+}
+
+#[derive(Debug)]
+struct OverBudget;
+
+impl fmt::Display for OverBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("one event takes more than its budget")
+    }
+}
+
+impl std::error::Error for OverBudget {}
+
+impl<R: BufRead> BufRead for Meter<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let available = self.input.fill_buf()?;
+        if self.budget == 0 && !available.is_empty() {
+            return Err(io::Error::other(OverBudget));
+        }
+        Ok(&available[..available.len().min(self.budget)])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        // What is consumed was buffered by `fill_buf`, so asking again neither reads nor fails.
+        if let Ok(available) = self.input.fill_buf() {
+            self.line += newlines(available.get(..amount).unwrap_or(available));
+        }
+        self.bytes += amount as u64;
+        self.budget = self.budget.saturating_sub(amount);
+        self.input.consume(amount);
+    }
+}
+
+impl<R: BufRead> Read for Meter<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let taken = self.fill_buf()?.read(into)?;
+        self.consume(taken);
+        Ok(taken)
+    }
+}
+
+fn newlines(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
+}
