@@ -1,3 +1,67 @@
 //! cms-server: a content site's REST contract, served from declarations.
+//!
+//! # Map
+//!
+//! Lowest layer first; a module uses those above it in this list, never those below (`tests/tidy.rs` holds it to that).
+//!
+//! | layer | module | responsibility, and what it must not know |
+//! | --- | --- | --- |
+//! | 0 | [`error`] | every code and status that leaves the server; the problem that ends a boot |
+//! | 0 | [`model`] | the nouns that travel between stages; no logic |
+//! | 1 | [`config`] | `routes.toml` as written, with the place of everything; not what it means |
+//! | 1 | [`schema`] | a JSON Schema compiled: check, coerce, describe; not where values come from |
+//! | 1 | [`storage`] | inert plans, the traits that carry them out, SQLite; no schema, no resource, no request |
+//! | 1 | [`text`] | pure functions on text, time and addresses |
+//! | 2 | [`registry`] | declarations linked into a frozen whole, or every problem; no behaviour, only its name's position |
+//! | 3 | [`request`], [`route`], [`fields`] | decode a request, find its route, read `_fields` |
+//! | 3 | [`scope`] | what a stage may ask of the world: registry, storage, settings, caller, time |
+//! | 4 | [`records`], [`args`] | rows by name; arguments merged, checked, coerced |
+//! | 5 | [`access`] | who is asking, and may they: identification, guards, the visibility of rows |
+//! | 6 | [`behaviours`], [`prepare`] | named functions that declarations use; rows to documents |
+//! | 7 | [`fragments`], [`discovery`] | documents kept rendered; root, namespaces, OPTIONS |
+//! | 8 | [`handlers`], [`embed`], [`engine`] | what endpoints do; the order of the stages, re-entrant |
+//! | 9 | [`http`], [`boot`] | the only module that names actix; a database opened and furnished |
+//! | 10 | [`import`], [`serve`], [`cli`] | bringing a site in, serving, the command line |
+//!
+//! # One request
+//!
+//! [`http`] receives → [`request`] decodes → [`access::identity`] says who asks → [`route`] finds the route →
+//! [`args`] checks and coerces (400) → [`access`] decides and loads the target (401, 403, 404) → [`handlers`] read or
+//! commit through [`storage`] plans → [`prepare`] makes documents → [`engine`] finishes: `Allow`, fields, embedding,
+//! envelope. Each stage takes the type that only the stage before can make, so that no handler is reached with
+//! unchecked arguments or without a decision.
+//!
+//! # Invariants
+//!
+//! * No SQL outside [`storage`]; no status or code outside [`error`]; no resource's name in Rust.
+//! * Everything that can be compiled is compiled before the socket opens; a reload builds another registry and swaps it.
+//! * Every write is a plan that the one writer carries out; an answer comes after its commit is on disk.
+//! * What a caller may see is one condition per resource, shared by lists, items, searches, counts and embedding.
+//! * A list costs a fixed number of queries, whatever its length.
 
+pub mod access;
+pub mod args;
+pub mod behaviours;
+pub mod boot;
+pub mod cli;
+pub mod config;
+pub mod discovery;
+pub mod embed;
+pub mod engine;
 pub mod error;
+pub mod fields;
+pub mod fragments;
+pub mod handlers;
+pub mod http;
+pub mod import;
+pub mod model;
+pub mod prepare;
+pub mod records;
+pub mod registry;
+pub mod request;
+pub mod route;
+pub mod schema;
+pub mod scope;
+pub mod serve;
+pub mod storage;
+pub mod text;

@@ -1,0 +1,266 @@
+//! From the declarations to a server that is ready: the database opened, an empty one furnished, the engine built.
+
+use crate::access::hashing::Hasher;
+use crate::access::identity::{self, Identity};
+use crate::config::declaration::{Family, Migrate};
+use crate::config::load::{self, Loaded};
+use crate::engine::{self, Engine};
+use crate::error::Problem;
+use crate::records::{self, txt};
+use crate::registry::{Registry, link, name};
+use crate::scope::SystemClock;
+use crate::storage::plan::{Change, CommitError, DbValue, Input, Put, SlugClaim, Target, WritePlan};
+use crate::storage::sqlite::{OpenError, OpenOptions, Sqlite};
+use crate::storage::{Storage, StorageError};
+use crate::text::slug;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Why the server does not start.
+#[derive(Debug)]
+pub enum BootError {
+    /// The declarations, every problem at once.
+    Problems(Vec<Problem>),
+    Open(Box<OpenError>),
+    Storage(StorageError),
+    Commit(CommitError),
+    /// Anything else, in a sentence.
+    Other(String),
+}
+
+impl fmt::Display for BootError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BootError::Problems(problems) => {
+                for problem in problems {
+                    writeln!(f, "{problem}")?;
+                }
+                let s = if problems.len() == 1 { "" } else { "s" };
+                write!(f, "{} problem{s}; nothing was started", problems.len())
+            }
+            BootError::Open(error) => write!(f, "{error}\n  hint: {}", error.hint()),
+            BootError::Storage(error) => write!(f, "{error}"),
+            BootError::Commit(error) => write!(f, "the database did not take a write: {error:?}"),
+            BootError::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+impl From<OpenError> for BootError {
+    fn from(error: OpenError) -> BootError {
+        BootError::Open(Box::new(error))
+    }
+}
+
+impl From<StorageError> for BootError {
+    fn from(error: StorageError) -> BootError {
+        BootError::Storage(error)
+    }
+}
+
+/// Where the declarations come from.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// `routes.toml`; `None` takes the shipped one.
+    pub config: Option<PathBuf>,
+    /// `--set KEY=VALUE`.
+    pub sets: Vec<String>,
+}
+
+impl Source {
+    /// Reads and merges the declarations.
+    ///
+    /// # Errors
+    /// Every problem at once.
+    pub fn load(&self) -> Result<Loaded, BootError> {
+        load::load(self.config.as_deref(), &self.sets, load::environment()).map_err(BootError::Problems)
+    }
+}
+
+/// Links the declarations for a listener's address.
+///
+/// # Errors
+/// Every problem at once.
+pub fn registry(loaded: &Loaded, listener: &str) -> Result<Registry, BootError> {
+    link::link(loaded, &engine::vocabulary(), &format!("http://{listener}")).map_err(BootError::Problems)
+}
+
+/// Opens the database that the declarations name; `migrate` allows additive changes of an existing one.
+///
+/// # Errors
+/// See [`OpenError`]; an address that is no `sqlite:` one.
+pub fn open(registry: &Registry, migrate: bool) -> Result<Sqlite, BootError> {
+    let storage = &registry.declaration.storage;
+    let file = storage.url.strip_prefix("sqlite:").map(|f| f.trim_start_matches("//"));
+    let Some(file) = file.filter(|f| !f.is_empty()) else {
+        let url = &storage.url;
+        return Err(BootError::Other(format!("storage.url `{url}` is not of the form sqlite:FILE")));
+    };
+    let mut options = OpenOptions::new(Path::new(file));
+    options.migrate = migrate && storage.migrate != Migrate::Never;
+    options.queue = storage.write_queue.max(1);
+    Ok(Sqlite::open(options, &registry.layout)?)
+}
+
+/// The long-lived parts that every registry shares.
+#[derive(Clone)]
+pub struct Services {
+    pub storage: Arc<Sqlite>,
+    pub identity: Arc<Identity>,
+    pub hasher: Arc<Hasher>,
+}
+
+impl Services {
+    /// Starts them.
+    ///
+    /// # Errors
+    /// The database does not give its key; a thread cannot be started.
+    pub fn start(storage: Sqlite, registry: &Registry) -> Result<Services, BootError> {
+        let key = storage.secret("app-password", 32)?;
+        let cost = registry.declaration.site.bcrypt_cost.clamp(4, 16);
+        let hasher = Hasher::start(cost).map_err(|e| BootError::Other(format!("no thread for hashing: {e}")))?;
+        Ok(Services { storage: Arc::new(storage), identity: Arc::new(Identity::new(key)), hasher: Arc::new(hasher) })
+    }
+
+    /// An engine over a registry.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    pub fn engine(&self, registry: Arc<Registry>) -> Result<Engine, BootError> {
+        let storage: Arc<dyn Storage> = self.storage.clone();
+        let (identity, hasher) = (self.identity.clone(), self.hasher.clone());
+        Ok(Engine::new(registry, storage, identity, hasher, Arc::new(SystemClock))?)
+    }
+
+    fn commit(&self, changes: Vec<Change>) -> Result<crate::storage::plan::Committed, BootError> {
+        wait(self.storage.commit(WritePlan { changes })).map_err(BootError::Commit)
+    }
+
+    /// Whether nobody has an account yet.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn is_empty(&self) -> Result<bool, BootError> {
+        Ok(identity::storage_is_empty(&*self.storage)?)
+    }
+
+    /// Gives an empty database what every site has: the default terms.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn furnish(&self, registry: &Registry) -> Result<(), BootError> {
+        for taxonomy in registry.family(Family::Term) {
+            let Some(setting) = &taxonomy.declared.default_setting else { continue };
+            let id = registry.declaration.settings.get(setting).and_then(|v| v.as_i64()).unwrap_or(1);
+            let snapshot = self.storage.snapshot()?;
+            if records::find(&*snapshot, taxonomy, &DbValue::Int(id))?.is_some() {
+                continue;
+            }
+            drop(snapshot);
+            let title = "Uncategorized";
+            self.commit(vec![Change::Put(Put {
+                table: taxonomy.table.clone(),
+                target: Target::Keyed(DbValue::Int(id)),
+                set: vec![
+                    (name("taxonomy"), Input::Value(DbValue::Text(taxonomy.kind.clone()))),
+                    (name("name"), Input::Value(txt(title))),
+                    (name("name_key"), Input::Value(txt(&slug::title_key(title)))),
+                ],
+                slug: Some(SlugClaim {
+                    column: name("slug"),
+                    scope: Some(taxonomy.kind.clone()),
+                    candidates: vec![slug::sanitize_title(title).into()],
+                    refuse: None,
+                }),
+                edges: Vec::new(),
+                meta: Vec::new(),
+                revision: None,
+            })])?;
+        }
+        Ok(())
+    }
+
+    /// Adds a user; the id.
+    ///
+    /// # Errors
+    /// The login or address is taken or malformed; the role does not exist.
+    pub fn add_user(
+        &self,
+        registry: &Registry,
+        login: &str,
+        email: &str,
+        role: &str,
+        password: &str,
+    ) -> Result<i64, BootError> {
+        if login.is_empty() || !slug::valid_login(login) {
+            return Err(BootError::Other(format!("`{login}` cannot be a login")));
+        }
+        if !registry.roles.contains_key(role) {
+            let known: Vec<&str> = registry.roles.keys().map(String::as_str).collect();
+            return Err(BootError::Other(format!("there is no role `{role}`; there are {}", known.join(", "))));
+        }
+        let hash = wait(self.hasher.hash(password))
+            .map_err(|_| BootError::Other("the password could not be hashed".into()))?;
+        let now = time::OffsetDateTime::now_utc().unix_timestamp();
+        // The site is the first user's own.
+        let url = if self.is_empty()? { registry.site.url.as_str() } else { "" };
+        let text = |column: &str, value: &str| (name(column), Input::Value(txt(value)));
+        let done = self.commit(vec![Change::Put(Put {
+            table: name("user"),
+            target: Target::New,
+            set: vec![
+                text("login", login),
+                text("login_key", &slug::title_key(login)),
+                text("email", email),
+                text("email_key", &slug::title_key(email)),
+                text("name", login),
+                text("name_key", &slug::title_key(login)),
+                text("nickname", login),
+                text("url", url),
+                text("roles", &records::join_words([role])),
+                text("password_hash", &hash),
+                (name("registered"), Input::Value(DbValue::Int(now))),
+            ],
+            slug: Some(SlugClaim {
+                column: name("slug"),
+                scope: Some("user".into()),
+                candidates: vec![slug::nicename(login).into()],
+                refuse: None,
+            }),
+            edges: Vec::new(),
+            meta: Vec::new(),
+            revision: None,
+        })]);
+        match done {
+            Ok(done) => Ok(done.puts.first().map_or(0, |put| records::int(&put.key))),
+            Err(BootError::Commit(CommitError::Refused { .. })) => {
+                Err(BootError::Other(format!("there is a user with the login {login} or the address {email} already")))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Adds an application password; the clear value.
+    ///
+    /// # Errors
+    /// There is no such user.
+    pub fn add_app_password(&self, login: &str, title: &str) -> Result<String, BootError> {
+        let snapshot = self.storage.snapshot()?;
+        let found =
+            records::first(&*snapshot, "user", &["id"], records::eq("login_key", txt(&slug::title_key(login))))?;
+        drop(snapshot);
+        let Some(row) = found else { return Err(BootError::Other(format!("there is no user with the login {login}"))) };
+        let now = time::OffsetDateTime::now_utc().unix_timestamp();
+        let (_, secret, put) = identity::creation(&self.identity, records::int(&row[0]), title, "", now);
+        self.commit(vec![Change::Put(put)])?;
+        Ok(identity::grouped(&secret))
+    }
+}
+
+/// Waits for a future on this thread; for the command line, which has nothing else to do.
+pub fn wait<T>(future: impl Future<Output = T>) -> T {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().build().expect("a runtime without drivers needs nothing");
+    runtime.block_on(future)
+}

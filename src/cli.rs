@@ -1,0 +1,202 @@
+//! The command line: what is asked for, and the exit code.
+//!
+//! Other tools rely on the names here (issue: "The command line").
+
+use crate::boot::{self, BootError, Services, Source};
+use crate::config::{grammar, shipped};
+use crate::model::Method;
+use crate::registry::Registry;
+use clap::{Args, Parser, Subcommand};
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Serves a content site's REST contract from declarations.
+#[derive(Debug, Parser)]
+#[command(name = "cms-server", version)]
+pub struct Cli {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Where the declarations are; every subcommand takes these.
+#[derive(Args, Clone, Debug)]
+pub struct SourceArgs {
+    /// The declarations; without it those that were shipped with this program.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Overrides a key of the declarations; repeatable.
+    #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+}
+
+/// What to do instead of serving.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check the declarations and exit.
+    Check,
+    /// Print the routes with their methods, arguments and access.
+    Routes,
+    /// Print the JSON Schema of routes.toml, for editors.
+    Schema,
+    /// Write the shipped declarations into a folder.
+    Init { directory: PathBuf },
+    /// Import a WordPress export (WXR).
+    Import { file: PathBuf },
+    /// Manage users.
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Manage application passwords.
+    #[command(subcommand)]
+    AppPassword(AppPasswordCommand),
+}
+
+/// See [`Command::User`].
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// Add a user; the password is the first line of the standard input.
+    Add {
+        login: String,
+        email: String,
+        #[arg(long, default_value = "subscriber")]
+        role: String,
+        /// Read the password from the standard input.
+        #[arg(long, required = true)]
+        password_stdin: bool,
+    },
+}
+
+/// See [`Command::AppPassword`].
+#[derive(Debug, Subcommand)]
+pub enum AppPasswordCommand {
+    /// Add one and print its clear value, alone on a line.
+    Add { login: String, name: String },
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let source = Source { config: cli.source.config, sets: cli.source.sets };
+    let done = match cli.command {
+        None => crate::serve::serve(&source),
+        Some(Command::Check) => check(&source),
+        Some(Command::Routes) => routes(&source),
+        Some(Command::Schema) => schema(),
+        Some(Command::Init { directory }) => init(&directory),
+        Some(Command::Import { file }) => import(&source, &file),
+        Some(Command::User(UserCommand::Add { login, email, role, .. })) => user_add(&source, &login, &email, &role),
+        Some(Command::AppPassword(AppPasswordCommand::Add { login, name })) => app_password_add(&source, &login, &name),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn linked(source: &Source) -> Result<Registry, BootError> {
+    let loaded = source.load()?;
+    let listen = loaded.declaration.server.listen.clone();
+    boot::registry(&loaded, &listen)
+}
+
+/// The services over the database that the declarations name.
+fn services(source: &Source) -> Result<(Registry, Services), BootError> {
+    let registry = linked(source)?;
+    let storage = boot::open(&registry, true)?;
+    let services = Services::start(storage, &registry)?;
+    services.furnish(&registry)?;
+    Ok((registry, services))
+}
+
+fn check(source: &Source) -> Result<(), BootError> {
+    let registry = linked(source)?;
+    println!("{} resources, {} routes: sound", registry.resources.len(), registry.routes.len());
+    Ok(())
+}
+
+fn schema() -> Result<(), BootError> {
+    let text =
+        serde_json::to_string_pretty(&grammar::routes_document()).map_err(|e| BootError::Other(e.to_string()))?;
+    println!("{text}");
+    Ok(())
+}
+
+fn init(directory: &std::path::Path) -> Result<(), BootError> {
+    let written = shipped::init(directory).map_err(|e| BootError::Other(e.to_string()))?;
+    for file in written {
+        println!("{}", file.display());
+    }
+    Ok(())
+}
+
+/// A line for each method of each route: method, path, handler, access, arguments.
+fn routes(source: &Source) -> Result<(), BootError> {
+    let registry = linked(source)?;
+    let mut out = std::io::stdout().lock();
+    for line in route_table(&registry) {
+        // A closed pipe (`| head`) is no failure.
+        if writeln!(out, "{line}").is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// See [`Command::Routes`]; golden tests read it too.
+pub fn route_table(registry: &Registry) -> Vec<String> {
+    let vocabulary = crate::engine::vocabulary();
+    let mut lines = Vec::new();
+    for route in &registry.routes {
+        for endpoint in &route.endpoints {
+            let methods: Vec<&str> = endpoint.methods.iter().copied().map(Method::as_str).collect();
+            let args: Vec<String> = endpoint
+                .args
+                .args
+                .iter()
+                .map(|arg| format!("{}{}", arg.name, if arg.required { "*" } else { "" }))
+                .collect();
+            let guard = vocabulary.guards[endpoint.guard.0];
+            let param =
+                if endpoint.guard_param.is_empty() { String::new() } else { format!(":{}", endpoint.guard_param) };
+            lines.push(format!(
+                "{:<18} {}  {} [{guard}{param}] {}",
+                methods.join(","),
+                route.pattern,
+                vocabulary.handlers[endpoint.handler.0],
+                args.join(" ")
+            ));
+        }
+    }
+    lines
+}
+
+fn import(source: &Source, file: &std::path::Path) -> Result<(), BootError> {
+    let (registry, services) = services(source)?;
+    let report = crate::import::import(&registry, &services, file, true)?;
+    println!("{report}");
+    Ok(())
+}
+
+fn user_add(source: &Source, login: &str, email: &str, role: &str) -> Result<(), BootError> {
+    let mut password = String::new();
+    std::io::stdin().lock().read_line(&mut password).map_err(|e| BootError::Other(e.to_string()))?;
+    let password = password.trim_end_matches(['\r', '\n']);
+    if password.is_empty() {
+        return Err(BootError::Other("the standard input held no password".into()));
+    }
+    let (registry, services) = services(source)?;
+    let id = services.add_user(&registry, login, email, role, password)?;
+    eprintln!("user {id}: {login} ({role})");
+    Ok(())
+}
+
+fn app_password_add(source: &Source, login: &str, name: &str) -> Result<(), BootError> {
+    let (_, services) = services(source)?;
+    println!("{}", services.add_app_password(login, name)?);
+    Ok(())
+}

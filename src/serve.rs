@@ -1,0 +1,147 @@
+//! Serving: boot, listen, follow changes of the declarations.
+
+use crate::boot::{self, BootError, Services, Source};
+use crate::config::declaration::Migrate;
+use crate::config::load::{Loaded, attempt, environment};
+use crate::config::source::Origin;
+use crate::config::{shipped, watch};
+use crate::engine::Engine;
+use crate::http::{self, Facts, Service, Swap};
+use crate::model::{Reply, Request};
+use crate::registry::Registry;
+use crate::storage::plan::Layout;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// An engine with the facts that its transport needs.
+struct Site {
+    engine: Engine,
+    facts: Facts,
+}
+
+impl Service for Site {
+    fn call<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
+        Box::pin(self.engine.serve(request))
+    }
+
+    fn title(&self) -> String {
+        self.engine.site_title()
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+}
+
+/// Serves until the process is told to stop.
+///
+/// # Errors
+/// Anything that is wrong with the declarations, the address or the database; nothing is half-started.
+pub fn serve(source: &Source) -> Result<(), BootError> {
+    let start = Instant::now();
+    log_to_stderr();
+    let (outcome, files) = load(source);
+    let loaded = outcome?;
+    let server = loaded.declaration.server.clone();
+    let listener = http::bind(&server.listen).map_err(|e| BootError::Other(e.to_string()))?;
+    let address = listener.local_addr().map_or_else(|_| server.listen.clone(), |a| a.to_string());
+    let registry = boot::registry(&loaded, &address)?;
+    let storage = boot::open(&registry, true)?;
+    let services = Services::start(storage, &registry)?;
+    services.furnish(&registry)?;
+    first_start(&services, &registry)?;
+    let layout = registry.layout.clone();
+    let site = Arc::new(Swap::new(self::site(&services, registry)?));
+    let rest_url = site.load().facts().rest_url.clone();
+    let current = Mutex::new((layout, services));
+    let follower = Follower { source: source.clone(), current, site: site.clone(), address };
+    let watched = if server.watch { files } else { Vec::new() };
+    let _watch = watch::watch(watched, move || follower.reload())
+        .map_err(|e| BootError::Other(format!("cannot follow the declarations: {e}")))?;
+    // The socket listens already: whoever connects from now on is answered.
+    eprintln!("ready in {} ms: {rest_url}/", start.elapsed().as_millis());
+    http::run(site, listener, http::termination()).map_err(|e| BootError::Other(e.to_string()))
+}
+
+/// The declarations, and the files whose change calls for another look, also when there is something wrong with them.
+fn load(source: &Source) -> (Result<Loaded, BootError>, Vec<PathBuf>) {
+    let origin = source.config.as_deref().map_or(shipped::origin(), Origin::File);
+    let attempt = attempt(origin, &source.sets, environment());
+    (attempt.outcome.map_err(BootError::Problems), attempt.files)
+}
+
+fn site(services: &Services, registry: Registry) -> Result<Arc<dyn Service>, BootError> {
+    let facts = Facts {
+        prefix: registry.site.prefix.clone(),
+        rest_path: registry.site.rest_path.clone(),
+        rest_url: registry.site.rest_url.clone(),
+        site_url: registry.site.url.clone(),
+        server: registry.declaration.server.clone(),
+        cors: registry.declaration.cors.clone(),
+        jsonp: registry.declaration.site.jsonp,
+    };
+    let engine = services.engine(Arc::new(registry))?;
+    Ok(Arc::new(Site { engine, facts }))
+}
+
+/// An empty database gets an administrator, and the demo site when that is wanted.
+fn first_start(services: &Services, registry: &Registry) -> Result<(), BootError> {
+    if !services.is_empty()? {
+        return Ok(());
+    }
+    let password = crate::access::identity::new_secret();
+    services.add_user(registry, "admin", "admin@example.org", "administrator", &password)?;
+    eprintln!("This is a new database. Its administrator is `admin` with the password {password}");
+    if registry.declaration.site.demo {
+        crate::import::demo(registry, services)?;
+    }
+    Ok(())
+}
+
+/// Follows changes of the declarations.
+struct Follower {
+    source: Source,
+    /// The tables that the database was opened for, and what serves it.
+    current: Mutex<(Layout, Services)>,
+    site: Arc<Swap>,
+    address: String,
+}
+
+impl Follower {
+    /// Builds the registry anew and swaps it in if it is sound; otherwise the old one stays. The files to watch next.
+    fn reload(&self) -> Vec<PathBuf> {
+        let (outcome, files) = load(&self.source);
+        match outcome.and_then(|loaded| self.swap(&loaded)) {
+            Ok(()) => eprintln!("the declarations were read anew"),
+            Err(error) => eprintln!("{error}\nthe declarations of before stay in force"),
+        }
+        files
+    }
+
+    fn swap(&self, loaded: &Loaded) -> Result<(), BootError> {
+        let registry = boot::registry(loaded, &self.address)?;
+        let mut current = self.current.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut services = current.1.clone();
+        if registry.layout != current.0 {
+            // A half-typed property must not become a column: tables follow a reload only when that was asked for.
+            let migrates = registry.declaration.storage.migrate == Migrate::Auto;
+            services.storage = Arc::new(boot::open(&registry, migrates)?);
+        }
+        services.furnish(&registry)?;
+        let layout = registry.layout.clone();
+        self.site.store(site(&services, registry)?);
+        *current = (layout, services);
+        Ok(())
+    }
+}
+
+/// Errors and warnings of the program go to the standard error, one line each.
+fn log_to_stderr() {
+    let subscriber =
+        tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_target(false).finish();
+    // A second server in one process (tests) keeps the first one's.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}
