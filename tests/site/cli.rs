@@ -1,0 +1,126 @@
+//! The command line that other tools rely on.
+
+use super::server::{Server, program, run, stdout};
+use std::process::Stdio;
+use tempfile::TempDir;
+
+#[test]
+fn subcommands_do_what_they_say() {
+    assert!(stdout(&["check"], "").contains("sound"));
+    let routes = stdout(&["routes"], "");
+    assert!(routes.contains("/cms/v2/posts/(?P<id>[\\d]+)"), "{routes}");
+    assert!(stdout(&["routes", "--set", "site.prefix=wp"], "").contains("/wp/v2/posts"));
+    let schema: serde_json::Value = serde_json::from_str(&stdout(&["schema"], "")).expect("a JSON Schema");
+    assert!(schema["properties"].get("resources").is_some());
+}
+
+#[test]
+fn init_writes_the_shipped_files_and_overwrites_nothing() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let at = folder.path().to_str().expect("a path");
+    let listed = stdout(&["init", at], "");
+    assert!(listed.contains("routes.toml"));
+    assert!(!run(&["init", at], "").status.success());
+    let config = folder.path().join("routes.toml");
+    stdout(&["check", "--config", config.to_str().expect("a path")], "");
+}
+
+#[test]
+fn problems_are_all_told_and_nothing_is_started() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let at = folder.path().to_str().expect("a path");
+    stdout(&["init", at], "");
+    let site = "[resources.posts]\nsort = { title = \"titel\" }\n[resources.pages]\nrooutes = [\"content\"]\n\n[[families.crud]]\npath = \"x(\"\nendpoints = [{ methods = [\"GET\"], handler = \"lsit\", access = \"public\" }]\n";
+    std::fs::write(folder.path().join("site.toml"), site).expect("a file");
+    let config = folder.path().join("routes.toml");
+    let output = run(&["--config", config.to_str().expect("a path"), "--set", "server.listen=127.0.0.1:0"], "");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(said.contains("site.toml:4:1") && said.contains("routes"), "{said}");
+    std::fs::write(folder.path().join("site.toml"), site.replace("rooutes", "routes")).expect("a file");
+    let output = run(&["check", "--config", config.to_str().expect("a path")], "");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("`titel`") && said.contains("did you mean `title`"), "{said}");
+}
+
+#[test]
+fn a_port_in_use_is_told() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let folder = TempDir::new().expect("a temporary folder");
+    let db = format!("storage.url=sqlite:{}/x.db", folder.path().display());
+    let output = run(&["--set", &format!("server.listen={address}"), "--set", &db], "");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("another program listens there"), "{said}");
+    assert!(!folder.path().join("x.db").exists(), "nothing is half-started");
+}
+
+#[test]
+fn unfit_databases_are_told_and_left_alone() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = folder.path().join("x.db");
+    let check = |content: &[u8], part: &str| {
+        std::fs::write(&file, content).expect("a file");
+        let db = format!("storage.url=sqlite:{}", file.display());
+        let output = run(&["--set", "server.listen=127.0.0.1:0", "--set", &db], "");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(part), "{said}");
+        assert_eq!(std::fs::read(&file).expect("the file"), content);
+    };
+    check(&[b'x'; 5000], "not a sound database");
+    let missing = format!("storage.url=sqlite:{}/no/such/x.db", folder.path().display());
+    let output = run(&["--set", "server.listen=127.0.0.1:0", "--set", &missing], "");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no folder"));
+    let output = run(&["--set", "server.listen=127.0.0.1:0", "--set", "storage.url=mysql:x"], "");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("sqlite:FILE"));
+}
+
+#[test]
+fn users_and_passwords_can_be_added() {
+    let server = Server::start();
+    let db = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let args = ["--set", db.as_str()];
+    let with = |more: &[&str], input: &str| run(&[&args[..], more].concat(), input);
+    assert!(
+        with(&["user", "add", "zoe", "zoe@example.org", "--role", "editor", "--password-stdin"], "a password\n")
+            .status
+            .success()
+    );
+    assert!(!with(&["user", "add", "zoe", "z@example.org", "--password-stdin"], "a password\n").status.success());
+    assert!(
+        !with(&["user", "add", "yan", "y@example.org", "--role", "pirate", "--password-stdin"], "x\n").status.success()
+    );
+    let secret = with(&["app-password", "add", "zoe", "phone"], "");
+    let secret = String::from_utf8_lossy(&secret.stdout).trim().to_owned();
+    assert_eq!(secret.len(), 29, "24 letters and digits in groups of four");
+    let me = server.ask("GET", "/cms/v2/users/me?context=edit", Some(&("zoe".into(), secret)), None);
+    assert_eq!((me.status, &me.body["roles"][0]), (200, &serde_json::json!("editor")), "{}", me.text);
+}
+
+#[test]
+fn an_empty_database_gets_an_administrator_and_the_demo_site() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let db = format!("storage.url=sqlite:{}/x.db", folder.path().display());
+    let mut child = program()
+        .args(["--set", "server.listen=127.0.0.1:0", "--set", &db])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut said = String::new();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().expect("a pipe")));
+    while !said.contains("ready in") {
+        said.push_str(&lines.next().expect("more lines").expect("a line"));
+        said.push('\n');
+    }
+    let url = said.rsplit_once("ms: ").expect("the address").1.trim().to_owned();
+    assert!(said.contains("administrator is `admin` with the password"), "{said}");
+    let posts: serde_json::Value = ureq::get(format!("{url}cms/v2/posts?per_page=100"))
+        .call()
+        .expect("an answer")
+        .body_mut()
+        .read_json()
+        .expect("JSON");
+    assert_eq!(posts.as_array().map(Vec::len), Some(12));
+    child.kill().expect("a running process");
+    child.wait().expect("a killed process");
+}

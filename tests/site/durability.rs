@@ -1,0 +1,53 @@
+//! What was acknowledged is there after the process was killed without warning.
+
+use super::server::Server;
+use serde_json::json;
+
+#[test]
+fn acknowledged_writes_survive_a_kill() {
+    let mut server = Server::start();
+    let mut acknowledged = Vec::new();
+    for round in 0..5 {
+        for n in 0..20 {
+            let body = json!({"title": {"raw": format!("Round {round} number {n}")}, "status": "publish"});
+            let made = server.admin("POST", "/cms/v2/posts", Some(&body));
+            assert_eq!(made.status, 201, "{}", made.text);
+            acknowledged.push((made.body["id"].as_i64().expect("an id"), body["title"]["raw"].clone()));
+        }
+        server.kill_and_restart();
+        for (id, title) in &acknowledged {
+            let post = server.get(&format!("/cms/v2/posts/{id}"));
+            assert_eq!((post.status, &post.body["title"]["rendered"]), (200, title));
+            assert_eq!(post.body["categories"], json!([1]));
+        }
+    }
+    let total = server.get("/cms/v2/posts?per_page=1");
+    assert_eq!(total.header("x-cms-total"), Some("100"));
+}
+
+#[test]
+fn sigterm_lets_requests_finish() {
+    let server = Server::start();
+    let url = server.rest.clone();
+    let pid = server.pid();
+    let workers: Vec<_> = (0..4)
+        .map(|_| {
+            let url = url.clone();
+            std::thread::spawn(move || {
+                let mut whole = 0;
+                while let Ok(mut answer) = ureq::get(format!("{url}/cms/v2/categories")).call() {
+                    let text = answer.body_mut().read_to_string().expect("an answer that began ends");
+                    assert!(text.ends_with(']'), "{text}");
+                    whole += 1;
+                }
+                whole
+            })
+        })
+        .collect();
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let killed = std::process::Command::new("kill").args(["-TERM", &pid.to_string()]).status().expect("kill");
+    assert!(killed.success());
+    for worker in workers {
+        assert!(worker.join().expect("no answer was cut") > 0);
+    }
+}

@@ -1,0 +1,144 @@
+//! `cms-server import`: counts equal the file's, a second run brings nothing, a broken file changes nothing.
+
+use super::server::{Server, run, stdout};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/import.xml");
+
+/// Items by kind and status, counted by looking at the text alone.
+fn counted(file: &Path) -> BTreeMap<(String, String), u64> {
+    let text = std::fs::read_to_string(file).expect("the export");
+    let value = |item: &str, tag: &str| {
+        let inner = item.split(&format!("<{tag}>")).nth(1).and_then(|r| r.split(&format!("</{tag}>")).next());
+        inner.unwrap_or("").trim().trim_start_matches("<![CDATA[").trim_end_matches("]]>").to_owned()
+    };
+    let mut counts = BTreeMap::new();
+    for item in text.split("<item>").skip(1) {
+        *counts.entry((value(item, "wp:post_type"), value(item, "wp:status"))).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// The same from the database.
+fn stored(database: &Path) -> BTreeMap<(String, String), u64> {
+    let connection = rusqlite::Connection::open(database).expect("the database");
+    let mut statement = connection
+        .prepare(
+            "SELECT k.word, s.word, count(*) FROM record r JOIN dictionary k ON k.number = r.kind \
+             JOIN dictionary s ON s.number = r.status GROUP BY 1, 2",
+        )
+        .expect("a statement");
+    let rows = statement
+        .query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get::<_, i64>(2)?.unsigned_abs())))
+        .expect("rows");
+    rows.map(|row| row.expect("a row")).collect()
+}
+
+fn args(server: &Server) -> Vec<String> {
+    let db = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    vec!["--set".into(), db, "import".into()]
+}
+
+fn import(server: &Server, file: &Path) -> String {
+    let args = args(server);
+    let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+    args.push(file.to_str().expect("a path"));
+    stdout(&args, "")
+}
+
+/// Kinds are stored without the platform's prefix.
+fn neutral(counts: BTreeMap<(String, String), u64>) -> BTreeMap<(String, String), u64> {
+    counts.into_iter().map(|((k, s), n)| ((if k == "wp_block" { "block".into() } else { k }, s), n)).collect()
+}
+
+#[test]
+fn everything_of_the_small_export_is_there() {
+    let server = Server::start();
+    import(&server, Path::new(SMALL));
+    assert_eq!(stored(&server.path("test.db")), neutral(counted(Path::new(SMALL))));
+
+    let post = server.admin("GET", "/cms/v2/posts/101?context=edit", None).body;
+    assert_eq!(post["slug"], "harbour-log");
+    assert_eq!(post["date"], "2021-03-04T09:15:00");
+    assert!(post["content"]["raw"].as_str().expect("text").contains("ends with ]]> and goes on"));
+    assert_eq!(post["categories"].as_array().map(Vec::len), Some(2));
+    assert_eq!(post["guid"]["raw"], "http://export.example/?p=101");
+    let tree = server.get("/cms/v2/categories?include=21,22,23&orderby=id&order=asc").body;
+    assert_eq!((&tree[1]["parent"], &tree[2]["parent"]), (&json!(21), &json!(22)));
+    assert_eq!(tree[0]["count"], 3, "published posts in the category");
+    let notice = server.get("/cms/v2/posts?sticky=true").body;
+    assert_eq!((&notice[0]["id"], &notice[0]["format"]), (&json!(108), &json!("aside")));
+    let locked = server.get("/cms/v2/posts/107").body;
+    assert_eq!((&locked["content"]["protected"], &locked["content"]["rendered"]), (&json!(true), &json!("")));
+    let page = server.get("/cms/v2/pages/111").body;
+    assert_eq!((&page["parent"], &page["menu_order"]), (&json!(110), &json!(1)));
+    assert!(page["link"].as_str().expect("text").ends_with("/about/people/"));
+    let author = server.get("/cms/v2/users/11").body;
+    assert_eq!(author["name"], "Mira Vann");
+    let block = server.admin("GET", "/cms/v2/blocks/140?context=edit", None).body;
+    assert_eq!(block["status"], "Publish");
+}
+
+#[test]
+fn a_second_run_brings_nothing() {
+    let server = Server::start();
+    import(&server, Path::new(SMALL));
+    let before = stored(&server.path("test.db"));
+    let report = import(&server, Path::new(SMALL));
+    assert!(report.contains("were here already"), "{report}");
+    assert_eq!(stored(&server.path("test.db")), before);
+}
+
+#[test]
+fn a_taken_id_is_replaced_and_references_follow() {
+    let server = Server::start();
+    let db = rusqlite::Connection::open(server.path("test.db")).expect("the database");
+    drop(db);
+    let file = server.path("moved.xml");
+    let text = std::fs::read_to_string(SMALL).expect("the export");
+    // The page that others hang below gets the id of a post that is here already.
+    let made =
+        server.admin("POST", "/cms/v2/posts", Some(&json!({"title": {"raw": "Here first"}, "status": "publish"}))).body;
+    let taken = made["id"].as_i64().expect("an id");
+    let moved = text
+        .replace("<wp:post_id>110</wp:post_id>", &format!("<wp:post_id>{taken}</wp:post_id>"))
+        .replace("<wp:post_parent>110</wp:post_parent>", &format!("<wp:post_parent>{taken}</wp:post_parent>"));
+    std::fs::write(&file, moved).expect("a file");
+    let report = import(&server, &file);
+    assert!(report.contains(&format!("record {taken} was taken and became")), "{report}");
+    let page = server.get("/cms/v2/pages?slug=about").body[0]["id"].clone();
+    assert_ne!(page, taken);
+    assert_eq!(server.get("/cms/v2/pages?slug=people").body[0]["parent"], page);
+    assert_eq!(server.get(&format!("/cms/v2/posts/{taken}")).body["title"]["rendered"], "Here first");
+}
+
+#[test]
+fn a_broken_file_changes_nothing() {
+    let server = Server::start();
+    let text = std::fs::read(SMALL).expect("the export");
+    let file = server.path("cut.xml");
+    std::fs::write(&file, &text[..text.len() - 3000]).expect("a file");
+    let args = args(&server);
+    let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+    args.push(file.to_str().expect("a path"));
+    let output = run(&args, "");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("line") && said.contains("nothing was imported"), "{said}");
+    assert!(stored(&server.path("test.db")).is_empty());
+}
+
+/// A real export, when one lies beside the project.
+#[test]
+fn a_real_export_comes_in_whole() {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data/themeunittestdata.wordpress.xml");
+    if !file.exists() {
+        return;
+    }
+    let server = Server::start();
+    import(&server, &file);
+    assert_eq!(stored(&server.path("test.db")), counted(&file));
+    let published = server.get("/cms/v2/posts?per_page=1");
+    assert_eq!(published.header("x-cms-total"), Some("49"));
+}

@@ -1,0 +1,12 @@
+//! The program as its users meet it: started as a process, asked over HTTP.
+
+mod bad_input;
+mod books;
+mod cli;
+mod dialects;
+mod durability;
+mod golden;
+mod import;
+mod reload;
+mod scenarios;
+mod server;

@@ -1,0 +1,245 @@
+//! Starts the real program on a free port over a database of its own, and speaks to it.
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A running server and its folder. Dropping it ends the process.
+pub struct Server {
+    process: Child,
+    pub folder: TempDir,
+    pub site: String,
+    pub rest: String,
+    pub prefix: String,
+    /// `admin:application password`.
+    pub admin: (String, String),
+    args: Vec<String>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Value,
+    pub text: String,
+}
+
+impl Answer {
+    /// A header by its lower-case name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
+    }
+
+    /// The error's code.
+    pub fn code(&self) -> &str {
+        self.body.get("code").and_then(Value::as_str).unwrap_or("")
+    }
+}
+
+/// A command of the program.
+pub fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_cms-server"))
+}
+
+/// Runs a command to its end.
+pub fn run(args: &[&str], input: &str) -> Output {
+    let mut child = program()
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("the program reads its input");
+    child.wait_with_output().expect("the program ends")
+}
+
+/// Output of a command that must succeed.
+pub fn stdout(args: &[&str], input: &str) -> String {
+    let output = run(args, input);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+impl Server {
+    /// The shipped declarations under the default prefix, without the demo site.
+    pub fn start() -> Server {
+        Server::with(&[])
+    }
+
+    /// The shipped declarations with further overrides.
+    pub fn with(sets: &[&str]) -> Server {
+        let folder = TempDir::new().expect("a temporary folder");
+        stdout(&["init", folder.path().to_str().expect("a path")], "");
+        Server::over(folder, sets)
+    }
+
+    /// Whatever declarations lie in the folder.
+    pub fn over(folder: TempDir, sets: &[&str]) -> Server {
+        let at = |file: &str| folder.path().join(file).to_str().expect("a path").to_owned();
+        let mut args = vec![
+            "--config".to_owned(),
+            at("routes.toml"),
+            "--set".to_owned(),
+            format!("storage.url=sqlite:{}", at("test.db")),
+            "--set".to_owned(),
+            "server.listen=127.0.0.1:0".to_owned(),
+            "--set".to_owned(),
+            "site.demo=false".to_owned(),
+            "--set".to_owned(),
+            "site.bcrypt_cost=4".to_owned(),
+        ];
+        for set in sets {
+            args.extend(["--set".to_owned(), (*set).to_owned()]);
+        }
+        let prefix = sets.iter().find_map(|s| s.strip_prefix("site.prefix=")).unwrap_or("cms").to_owned();
+        if !Path::new(&at("test.db")).exists() {
+            let mut add = refs(&args);
+            add.extend(["user", "add", "admin", "admin@example.org", "--role", "administrator", "--password-stdin"]);
+            stdout(&add, "an account password\n");
+        }
+        let mut add = refs(&args);
+        add.extend(["app-password", "add", "admin", "tests"]);
+        let secret = stdout(&add, "").trim().to_owned();
+        let (process, rest) = spawn(&args);
+        let site = rest.trim_end_matches('/').trim_end_matches(&format!("/{prefix}-json")).to_owned();
+        let rest = rest.trim_end_matches('/').to_owned();
+        Server { process, folder, site, rest, prefix, admin: ("admin".into(), secret), args }
+    }
+
+    /// Ends the process and serves the same folder with other overrides.
+    pub fn restart_with(mut self, sets: &[&str]) -> Server {
+        let folder = std::mem::replace(&mut self.folder, TempDir::new().expect("a temporary folder"));
+        drop(self);
+        Server::over(folder, sets)
+    }
+
+    /// Kills the process without warning and starts it again over the same database.
+    pub fn kill_and_restart(&mut self) {
+        self.process.kill().expect("a running process");
+        self.process.wait().expect("a killed process");
+        let (process, rest) = spawn(&self.args);
+        let rest = rest.trim_end_matches('/').to_owned();
+        self.site = rest.trim_end_matches(&format!("/{}-json", self.prefix)).to_owned();
+        self.rest = rest;
+        self.process = process;
+    }
+
+    /// The process's number.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Path of a file in the folder.
+    pub fn path(&self, file: &str) -> PathBuf {
+        self.folder.path().join(file)
+    }
+
+    /// A request to a route; `as_user` is a login and a password.
+    pub fn ask(&self, method: &str, route: &str, as_user: Option<&(String, String)>, body: Option<&Value>) -> Answer {
+        let body = body.map(|b| ("application/json", b.to_string().into_bytes()));
+        self.send(method, &format!("{}{route}", self.rest), as_user, body, &[])
+    }
+
+    /// The same as an administrator.
+    pub fn admin(&self, method: &str, route: &str, body: Option<&Value>) -> Answer {
+        self.ask(method, route, Some(&self.admin), body)
+    }
+
+    /// A stranger's GET.
+    pub fn get(&self, route: &str) -> Answer {
+        self.ask("GET", route, None, None)
+    }
+
+    /// A user of a role with an application password.
+    pub fn user(&self, login: &str, role: &str) -> (String, String) {
+        let body = serde_json::json!({"username": login, "email": format!("{login}@example.org"), "password": "long enough",
+            "roles": [role]});
+        let ns = format!("/{}/v2", self.prefix);
+        let made = self.admin("POST", &format!("{ns}/users"), Some(&body));
+        assert_eq!(made.status, 201, "{}", made.text);
+        let id = made.body["id"].as_i64().expect("an id");
+        let route = format!("{ns}/users/{id}/application-passwords");
+        let made = self.admin("POST", &route, Some(&serde_json::json!({"name": "tests"})));
+        assert_eq!(made.status, 201, "{}", made.text);
+        (login.to_owned(), made.body["password"].as_str().expect("the clear value").to_owned())
+    }
+
+    /// Any request at all.
+    pub fn send(
+        &self,
+        method: &str,
+        url: &str,
+        as_user: Option<&(String, String)>,
+        body: Option<(&str, Vec<u8>)>,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        use base64::Engine;
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .allow_non_standard_methods(true)
+            .max_redirects(0)
+            .build()
+            .into();
+        let mut request = ureq::http::Request::builder().method(method).uri(url);
+        if let Some((login, password)) = as_user {
+            let pair = base64::engine::general_purpose::STANDARD.encode(format!("{login}:{password}"));
+            request = request.header("authorization", format!("Basic {pair}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let done = match body {
+            Some((media, bytes)) => {
+                let request = request.header("content-type", media).body(bytes).expect("a request");
+                agent.run(request)
+            }
+            None => agent.run(request.body(()).expect("a request")),
+        };
+        let mut response = done.unwrap_or_else(|e| panic!("{method} {url}: {e}"));
+        let text = response.body_mut().read_to_string().unwrap_or_default();
+        Answer {
+            status: response.status().as_u16(),
+            headers: response
+                .headers()
+                .iter()
+                .map(|(n, v)| (n.as_str().to_owned(), v.to_str().unwrap_or("").to_owned()))
+                .collect(),
+            body: serde_json::from_str(&text).unwrap_or(Value::Null),
+            text,
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn refs(args: &[String]) -> Vec<&str> {
+    args.iter().map(String::as_str).collect()
+}
+
+/// Starts the process and waits until it says where it listens.
+fn spawn(args: &[String]) -> (Child, String) {
+    let mut child =
+        program().args(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program starts");
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let mut said = String::new();
+    let rest = loop {
+        let Some(Ok(line)) = lines.next() else { panic!("the server did not start:\n{said}") };
+        if let Some((_, url)) = line.strip_prefix("ready in ").and_then(|l| l.split_once(": ")) {
+            break url.to_owned();
+        }
+        said.push_str(&line);
+        said.push('\n');
+    };
+    // The log goes on; nobody reading it would block the server.
+    std::thread::spawn(move || lines.for_each(drop));
+    (child, rest)
+}

@@ -1,0 +1,120 @@
+//! Rules about the source itself: modules use those above them and never those below, files say what they are, codes
+//! and behaviours are all used.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Modules by layer, lowest first. Those on one line are one layer and may use each other: a behaviour computes what
+/// `prepare` shows, and the engine is re-entered by handlers.
+const LAYERS: &[&[&str]] = &[
+    &["error", "model"],
+    &["schema", "config", "storage", "text"],
+    &["registry"],
+    &["request", "route", "scope", "fields"],
+    &["records", "args"],
+    &["access"],
+    &["behaviours", "prepare"],
+    &["fragments", "discovery"],
+    &["handlers", "engine", "embed"],
+    &["http", "boot"],
+    &["import"],
+    &["serve"],
+    &["cli"],
+];
+
+fn sources() -> Vec<(PathBuf, String)> {
+    fn walk(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let text = std::fs::read_to_string(&path).expect("a file");
+                found.push((path, text));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    found
+}
+
+/// The top module that a file belongs to.
+fn module(path: &Path) -> String {
+    let below = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).expect("below src");
+    let first = below.components().next().expect("a part").as_os_str().to_str().expect("text");
+    first.trim_end_matches(".rs").to_owned()
+}
+
+/// The part of a file before its tests.
+fn product(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests").next().unwrap_or(text)
+}
+
+#[test]
+fn modules_use_only_what_is_above_them() {
+    let layer: BTreeMap<&str, usize> =
+        LAYERS.iter().enumerate().flat_map(|(i, names)| names.iter().map(move |n| (*n, i))).collect();
+    let mut wrong = BTreeSet::new();
+    for (path, text) in sources() {
+        let own = module(&path);
+        if own == "main" || own == "lib" {
+            continue;
+        }
+        let at = *layer.get(own.as_str()).unwrap_or_else(|| panic!("{own} is on no layer; see tests/tidy.rs"));
+        for part in product(&text).split("crate::").skip(1) {
+            let used: String = part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            if layer.get(used.as_str()).is_some_and(|l| *l > at) {
+                wrong.insert(format!("{own} uses {used}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    for (path, text) in sources() {
+        assert!(text.starts_with("//! "), "{} opens with no `//!` line", path.display());
+    }
+}
+
+#[test]
+fn sql_is_written_in_storage_alone_and_actix_named_in_http_alone() {
+    for (path, text) in sources() {
+        let (own, text) = (module(&path), product(&text).to_owned());
+        if own != "storage" {
+            for word in ["SELECT ", "INSERT INTO", "DELETE FROM"] {
+                assert!(!text.contains(word), "{} holds SQL", path.display());
+            }
+        }
+        if own != "http" {
+            assert!(!text.contains("actix_web"), "{} names actix", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_behaviour_has_a_user_in_the_shipped_declarations() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut declared = std::fs::read_to_string(root.join("routes.toml")).expect("routes.toml");
+    for folder in ["schemas", "schemas/dialects"] {
+        for entry in std::fs::read_dir(root.join(folder)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_file() {
+                declared.push_str(&std::fs::read_to_string(path).expect("a file"));
+            }
+        }
+    }
+    let vocabulary = cms_server::engine::vocabulary();
+    // `echo` is for trying arguments out, the rest for resources of one's own.
+    let spare = ["echo", "logged_in", "textarea", "plain.list", "unix"];
+    let all =
+        [vocabulary.reads, vocabulary.writes, vocabulary.queries, vocabulary.guards, vocabulary.handlers].concat();
+    let unused: Vec<&str> = all
+        .into_iter()
+        .filter(|name| !spare.contains(name))
+        .filter(|name| !declared.contains(&format!("\"{name}\"")) && !declared.contains(&format!("\"{name}:")))
+        .collect();
+    assert!(unused.is_empty(), "no declaration uses {unused:?}");
+}
