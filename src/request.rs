@@ -9,6 +9,12 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
+/// Most pairs of one query or form: what a body of the usual limit could hold would fill the memory otherwise.
+const MOST_PAIRS: usize = 200_000;
+
+/// Nesting that is followed whatever the declarations allow; what is deeper would need a larger stack.
+const DEEPEST: usize = 127;
+
 /// The parameters that a body gives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BodyParams {
@@ -33,16 +39,19 @@ impl BodyParams {
 /// Decodes a query string or a form.
 ///
 /// `a[]=1&a[]=2` and `a[k]=v` nest, `+` is a blank, a key without `=` is empty, and of a repeated key the last value
-/// wins. Whatever is keyed 0 to n-1 becomes a list, everything else a map; leaves are strings. Fails with 400 on bytes
-/// that are no UTF-8, on NUL and on keys of more than `max_depth` parts. Linear in the length of `raw`.
+/// wins. Whatever is keyed 0 to n-1, in this order, becomes a list, everything else a map; leaves are strings. Fails with
+/// 400 on bytes that are no UTF-8, on NUL, on keys of more than `max_depth` parts and on too many pairs. Linear in the
+/// length of `raw`.
 pub fn decode_query(raw: &str, max_depth: usize) -> Result<Map<String, Value>, ApiError> {
+    let max_depth = max_depth.min(DEEPEST);
     let mut root = Branch::default();
-    for pair in raw.split('&').filter(|pair| !pair.is_empty()) {
+    for (i, pair) in raw.split('&').filter(|pair| !pair.is_empty()).enumerate() {
+        if i == MOST_PAIRS {
+            let message = format!("The request has more than the {MOST_PAIRS} parameters that this server reads.");
+            return Err(ApiError::new(Code::BadRequest).with_message(message));
+        }
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (key, value) = (decode_part(key)?, decode_part(value)?);
-        if key.is_empty() {
-            continue;
-        }
         insert(&mut root, &key, value.into_owned(), max_depth)?;
     }
     Ok(root.entries.into_iter().map(|(key, node)| (key, node.into_value())).collect())
@@ -56,6 +65,9 @@ pub fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
 /// Decodes a path, once. A slash that came encoded stays so: it is part of a name and separates nothing. `None` as for
 /// [`percent_decode`].
 pub fn decode_path(path: &str) -> Option<String> {
+    if !path.contains('%') {
+        return percent_decode(path).map(Cow::into_owned);
+    }
     let kept = path.replace("%2F", "%252F").replace("%2f", "%252f");
     percent_decode(&kept).map(Cow::into_owned)
 }
@@ -76,21 +88,26 @@ pub fn effective_method(request: &Request) -> Option<Method> {
 
 /// The parameters in the body, by its content type.
 ///
-/// JSON that is not an object has no names and so gives no parameters, as an empty body does. Broken JSON, and JSON
-/// nested deeper than `max_depth`, is `rest_invalid_json`; a form fails like [`decode_query`] and counts only for the
-/// methods that write.
+/// A JSON list has no names and so gives no parameters, as null and an empty body do. Broken JSON, JSON nested deeper
+/// than `max_depth` and other lone values are `rest_invalid_json`; of a repeated member the last one counts. A form fails
+/// like [`decode_query`] and counts only for the methods that write. What comes without a type is taken for a form, as
+/// WordPress does, except on POST, where PHP has looked already.
 pub fn body_params(request: &Request, max_depth: usize) -> Result<BodyParams, ApiError> {
-    if request.body.iter().all(u8::is_ascii_whitespace) {
+    if request.body.is_empty() {
         return Ok(BodyParams::None);
     }
+    let writes = writes(effective_method(request));
     match request.header("content-type").map(media_type).as_deref() {
         Some(kind) if is_json(kind) => json_params(&request.body, max_depth),
-        Some("application/x-www-form-urlencoded") if writes(effective_method(request)) => {
-            let text = std::str::from_utf8(&request.body).map_err(|_| unreadable("The form"))?;
-            decode_query(text, max_depth).map(BodyParams::Form)
-        }
+        Some("application/x-www-form-urlencoded") if writes => form_params(&request.body, max_depth),
+        None if writes && request.method != Method::Post => form_params(&request.body, max_depth),
         _ => Ok(BodyParams::None),
     }
+}
+
+fn form_params(body: &[u8], max_depth: usize) -> Result<BodyParams, ApiError> {
+    let text = std::str::from_utf8(body).map_err(|_| unreadable("The form"))?;
+    decode_query(text, max_depth).map(BodyParams::Form)
 }
 
 fn writes(method: Option<Method>) -> bool {
@@ -107,16 +124,23 @@ fn is_json(kind: &str) -> bool {
 }
 
 fn json_params(body: &[u8], max_depth: usize) -> Result<BodyParams, ApiError> {
+    let max_depth = max_depth.min(DEEPEST);
     if nests_deeper(body, max_depth) {
         let message = format!("The body is nested deeper than the {max_depth} levels that this server reads.");
         return Err(invalid_json(message, JsonFault::Depth));
     }
     match serde_json::from_slice(body) {
         Ok(Value::Object(members)) => Ok(BodyParams::Json(members)),
-        Ok(_) => Ok(BodyParams::None),
+        Ok(Value::Array(_) | Value::Null) => Ok(BodyParams::None),
+        Ok(_) => {
+            let message = "The JSON body is a lone value; parameters come in an object.".to_owned();
+            Err(invalid_json(message, JsonFault::Syntax))
+        }
         Err(error) => {
-            let message = format!("The body is announced as JSON but cannot be read as JSON: {error}.");
-            Err(invalid_json(message, JsonFault::of(&error, body)))
+            let fault = JsonFault::of(&error, body);
+            let (what, line, column) = (fault.what(), error.line(), error.column());
+            let message = format!("The body is announced as JSON but has {what} at line {line}, column {column}.");
+            Err(invalid_json(message, fault))
         }
     }
 }
@@ -127,6 +151,7 @@ enum JsonFault {
     Depth = 1,
     Syntax = 4,
     NotUtf8 = 5,
+    TooLarge = 7,
     LoneSurrogate = 10,
 }
 
@@ -139,10 +164,20 @@ impl JsonFault {
         let sentence = error.to_string();
         if sentence.contains("surrogate") || sentence.contains("hex escape") {
             JsonFault::LoneSurrogate
-        } else if sentence.contains("recursion limit") {
-            JsonFault::Depth
+        } else if sentence.contains("out of range") {
+            JsonFault::TooLarge
         } else {
             JsonFault::Syntax
+        }
+    }
+
+    fn what(self) -> &'static str {
+        match self {
+            JsonFault::Depth => "too many levels",
+            JsonFault::Syntax => "a mistake",
+            JsonFault::NotUtf8 => "bytes that are not UTF-8",
+            JsonFault::TooLarge => "a number that is too large",
+            JsonFault::LoneSurrogate => "half of a surrogate pair",
         }
     }
 }
@@ -235,12 +270,8 @@ impl Node {
 
 impl Branch {
     fn into_value(self) -> Value {
-        // Distinct canonical numbers below n, n of them, are exactly 0 to n-1.
-        let count = self.entries.len() as u64;
-        if self.entries.keys().all(|key| canonical_index(key).is_some_and(|index| index < count)) {
-            let mut entries = self.entries;
-            entries.sort_by_cached_key(|key, _| canonical_index(key));
-            return Value::Array(entries.into_values().map(Node::into_value).collect());
+        if self.entries.keys().zip(0..).all(|(key, place)| canonical_index(key) == Some(place)) {
+            return Value::Array(self.entries.into_values().map(Node::into_value).collect());
         }
         Value::Object(self.entries.into_iter().map(|(key, node)| (key, node.into_value())).collect())
     }
@@ -264,14 +295,13 @@ fn canonical_index(key: &str) -> Option<u64> {
 }
 
 fn insert(root: &mut Branch, key: &str, value: String, max_depth: usize) -> Result<(), ApiError> {
-    let (name, parts) = split_key(key);
+    let Some((mut own, parts)) = split_key(key) else { return Ok(()) };
     if parts.len() + 1 > max_depth {
         let message =
             format!("A key of the query is nested deeper than the {max_depth} levels that this server reads.");
         return Err(ApiError::new(Code::BadRequest).with_message(message));
     }
     let mut branch = root;
-    let mut own = name.to_owned();
     for part in parts {
         let node = branch.entries.entry(own).or_insert_with(|| Node::Branch(Branch::default()));
         if let Node::Leaf(_) = node {
@@ -285,17 +315,26 @@ fn insert(root: &mut Branch, key: &str, value: String, max_depth: usize) -> Resu
     Ok(())
 }
 
-/// The plain name and the bracketed parts. Text behind a closing bracket is dropped; brackets that do not pair belong
-/// to the name.
-fn split_key(key: &str) -> (&str, Vec<&str>) {
-    let Some(open) = key.find('[').filter(|open| *open > 0) else { return (key, Vec::new()) };
-    let (name, mut rest) = key.split_at(open);
+/// The plain name and the bracketed parts. As PHP has it, blanks before the name count for nothing, blanks and dots in it
+/// are underscores, and so is a bracket that is never closed; text behind a closing bracket is dropped. `None`: there is
+/// no name.
+fn split_key(key: &str) -> Option<(String, Vec<&str>)> {
+    let key = key.trim_start_matches(' ');
+    let (name, mut rest) = key.split_at(key.find('[').unwrap_or(key.len()));
+    if name.is_empty() {
+        return None;
+    }
+    let mut name = name.replace([' ', '.'], "_");
     let mut parts = Vec::new();
     while let Some((part, behind)) = rest.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
         parts.push(part);
         rest = behind;
     }
-    if parts.is_empty() { (key, parts) } else { (name, parts) }
+    if let (true, Some(unclosed)) = (parts.is_empty(), rest.strip_prefix('[')) {
+        name.push('_');
+        name.push_str(unclosed);
+    }
+    Some((name, parts))
 }
 
 #[cfg(test)]
@@ -335,21 +374,26 @@ mod tests {
         check("a%5B%5D=1", json!({"a": ["1"]}));
         check("a[k]=v&a[l]=w", json!({"a": {"k": "v", "l": "w"}}));
         check("a[0][x]=1&a[0][y]=2&a[1][x]=3", json!({"a": [{"x": "1", "y": "2"}, {"x": "3"}]}));
-        check("a[1]=y&a[0]=x", json!({"a": ["x", "y"]}));
+        check("a[1]=y&a[0]=x", json!({"a": {"1": "y", "0": "x"}}));
+        check("a[]=1&b=2&a[]=3", json!({"a": ["1", "3"], "b": "2"}));
+        check("a[0]=x&a[0]=y", json!({"a": ["y"]}));
         check("a[2]=x&a[]=y", json!({"a": {"2": "x", "3": "y"}}));
         check("a[00]=x", json!({"a": {"00": "x"}}));
         check("a[99999999999999999999]=x", json!({"a": {"99999999999999999999": "x"}}));
         check("a=1&a[]=2", json!({"a": ["2"]}));
         check("a[]=2&a=1", json!({"a": "1"}));
-        check("a[x=1&[y]=2&b]=3", json!({"a[x": "1", "[y]": "2", "b]": "3"}));
+        check("per[page=1&[y]=2&b]=3&c[=4&=5", json!({"per_page": "1", "b]": "3", "c_": "4"}));
+        check("per.page=1&+a%20b=2", json!({"per_page": "1", "a_b": "2"}));
         check("a[x]tail=1", json!({"a": {"x": "1"}}));
     }
 
     #[test]
     fn queries_that_cannot_be_read() {
-        for raw in ["a=%ff", "%ff=1", "a=%00", "a[%00]=1", "a[1][2][3][4]=x"] {
-            assert_eq!(decode_query(raw, 4).map_err(|e| e.status()), Err(400), "{raw}");
+        let many = "a&".repeat(MOST_PAIRS + 1);
+        for raw in ["a=%ff", "%ff=1", "a=%00", "a[%00]=1", "a[1][2][3][4]=x", &many] {
+            assert_eq!(decode_query(raw, 4).map_err(|e| e.status()), Err(400), "{raw:.50}");
         }
+        assert!(decode_query(&format!("a{}=1", "[x]".repeat(200)), usize::MAX).is_err());
     }
 
     #[test]
@@ -392,12 +436,16 @@ mod tests {
         };
         let map = |value: Value| value.as_object().cloned().expect("an object");
         let json = "application/json";
-        check(json, " \n", Ok(BodyParams::None));
+        check(json, "", Ok(BodyParams::None));
         check(json, "{\"a\":1}", Ok(BodyParams::Json(map(json!({"a": 1})))));
         check("Application/VND.x+JSON; charset=utf-8", "{}", Ok(BodyParams::Json(Map::new())));
-        for scalar in ["null", "5", "\"x\"", "[]", "[1]", "true"] {
-            check(json, scalar, Ok(BodyParams::None));
+        for nameless in ["null", "[]", "[1]"] {
+            check(json, nameless, Ok(BodyParams::None));
         }
+        for lone in ["5", "\"x\"", "true", " \n"] {
+            check(json, lone, Err("rest_invalid_json"));
+        }
+        check("text/json", "{\"a\":1}", Ok(BodyParams::None));
         for broken in ["{", "{\"a\":1}x", "{'a':1}", "\u{feff}{}", "{\"a\":\"\\ud800\"}"] {
             check(json, broken, Err("rest_invalid_json"));
         }
@@ -445,7 +493,7 @@ mod tests {
     fn broken_json_names_the_place() {
         let headers = [("content-type", "application/json")];
         let error = body_params(&request(Method::Post, "", &headers, b"{\n \"a\": }"), 9).expect_err("broken");
-        assert!(error.message().contains("line 2 column 7"), "{}", error.message());
+        assert!(error.message().contains("line 2, column 7"), "{}", error.message());
     }
 
     #[test]
@@ -453,6 +501,10 @@ mod tests {
         let headers = [("content-type", "application/x-www-form-urlencoded")];
         assert_eq!(body_params(&request(Method::Get, "", &headers, b"a=1"), 9), Ok(BodyParams::None));
         assert_eq!(body_params(&request(Method::Post, "_method=GET", &headers, b"a=1"), 9), Ok(BodyParams::None));
+        // Without a type: what WordPress makes of it.
+        assert_eq!(body_params(&request(Method::Post, "", &[], b"a=1"), 9), Ok(BodyParams::None));
+        let put = body_params(&request(Method::Put, "", &[], b"a=1"), 9);
+        assert_eq!(put.map(|body| body.get("a").cloned()), Ok(Some(json!("1"))));
     }
 
     proptest! {
