@@ -179,6 +179,7 @@ catalogue! {
     PreconditionFailed = "rest_precondition_failed", Fixed(412), "The record has changed since you read it.";
     PayloadTooLarge = "rest_payload_too_large", Fixed(413), "The request is larger than this server accepts.";
     UriTooLong = "rest_uri_too_long", Fixed(414), "The address is longer than this server accepts.";
+    HeadTooLarge = "rest_head_too_large", Fixed(431), "The headers of the request are larger than this server accepts.";
     TooManyRequests = "rest_too_many_requests", Fixed(429), "Too many requests; wait a little.";
     RequestTimeout = "rest_request_timeout", Fixed(408), "The request took too long to arrive.";
     BadRequest = "rest_bad_request", Fixed(400), "The request cannot be read.";

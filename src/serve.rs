@@ -9,7 +9,8 @@ use crate::engine::Engine;
 use crate::http::{self, Facts, Service, Swap};
 use crate::model::{Reply, Request};
 use crate::registry::Registry;
-use crate::storage::plan::Layout;
+use crate::storage::Storage;
+use crate::storage::plan::{Layout, Name};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -19,6 +20,7 @@ use std::time::Instant;
 /// An engine with the facts that its transport needs.
 struct Site {
     engine: Engine,
+    storage: Arc<dyn Storage>,
     facts: Facts,
 }
 
@@ -33,6 +35,11 @@ impl Service for Site {
 
     fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    fn health(&self) -> Result<(), String> {
+        let read = self.storage.snapshot().and_then(|snapshot| snapshot.setting(&Name::from("site")));
+        read.map(drop).map_err(|error| format!("the database cannot be read: {error}"))
     }
 }
 
@@ -84,7 +91,7 @@ fn site(services: &Services, registry: Registry) -> Result<Arc<dyn Service>, Boo
         jsonp: registry.declaration.site.jsonp,
     };
     let engine = services.engine(Arc::new(registry))?;
-    Ok(Arc::new(Site { engine, facts }))
+    Ok(Arc::new(Site { engine, storage: services.storage.clone(), facts }))
 }
 
 /// An empty database gets an administrator, and the demo site when that is wanted.

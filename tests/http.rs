@@ -1,7 +1,7 @@
 //! The edge over real sockets, with a tiny service behind it: what clients see when they are odd, slow or hostile.
 
 use cms_server::config::declaration::{Cors, Server};
-use cms_server::http::{Facts, Service, Swap, bind, run, termination};
+use cms_server::http::{Facts, Reading, Service, Swap, bind, run, termination};
 use cms_server::model::{Payload, Reply, Request};
 use serde_json::{Value, json};
 use std::future::Future;
@@ -13,7 +13,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Tells what it was asked; `/panic`, `/slow` and `/head` do what they are called.
+/// More than fits into the buffers of sockets.
+const LARGE: usize = 32 << 20;
+
+/// Tells what it was asked; `/panic`, `/slow` and `/large` do what they are called.
 struct Echo {
     facts: Facts,
     name: &'static str,
@@ -25,6 +28,10 @@ impl Service for Echo {
             match request.path.as_str() {
                 "/panic" => panic!("asked to"),
                 "/slow" => tokio::time::sleep(Duration::from_millis(600)).await,
+                "/large" => {
+                    let payload = Payload::Text(vec![b'1'; LARGE]);
+                    return Reply { status: 200, headers: Vec::new(), payload };
+                }
                 _ => {}
             }
             let headers = vec![
@@ -53,6 +60,14 @@ impl Service for Echo {
 
     fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    fn health(&self) -> Result<(), String> {
+        if self.name == "sick" { Err("the disk is full".into()) } else { Ok(()) }
+    }
+
+    fn readings(&self) -> Vec<Reading> {
+        vec![Reading { name: "write_queue", help: "Writes that wait", value: 3 }]
     }
 }
 
@@ -289,16 +304,6 @@ fn what_cannot_be_read_is_refused() {
     assert_eq!((answer.status, answer.code().as_str()), (414, "rest_uri_too_long"));
     let answer = server.ask("BREW /cms-json/x HTTP/1.1");
     assert_eq!((answer.status, answer.code().as_str()), (404, "rest_no_route"));
-    // Bytes that are no HTTP at all end the connection, and only that.
-    for garbage in [&b"\x16\x03\x01\x00\xff\r\n\r\n"[..], b"GET /cms-json/\xff HTTP/1.1\r\nHost: x\r\n\r\n"] {
-        let mut stream = server.connect();
-        stream.write_all(garbage).expect("the server reads");
-        let mut answer = Vec::new();
-        let _ = stream.set_read_timeout(Some(Duration::from_millis(300)));
-        let _ = stream.read_to_end(&mut answer);
-        let text = String::from_utf8_lossy(&answer).into_owned();
-        assert!(text.is_empty() || text.starts_with("HTTP/1.1 400"), "{text}");
-    }
     let mut odd = server.connect();
     send(&mut odd, b"GET /cms-json/x HTTP/1.1\r\nX-Odd: a\xffb", b"");
     assert_eq!(read(&mut odd, false).json()["odd"], "a\u{fffd}b");
@@ -451,6 +456,139 @@ fn shutdown_lets_requests_finish() {
     assert!(TcpStream::connect(server.address).is_err());
 }
 
+/// Sends bytes now and then until the server says something or has had enough.
+fn drip(stream: &mut TcpStream, bytes: &[u8]) -> Duration {
+    let started = Instant::now();
+    stream.set_nonblocking(true).expect("a socket");
+    for byte in bytes.iter().cycle() {
+        let answered = stream.peek(&mut [0]).is_ok();
+        if answered || started.elapsed() > Duration::from_secs(8) || stream.write_all(&[*byte]).is_err() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    stream.set_nonblocking(false).expect("a socket");
+    started.elapsed()
+}
+
+#[test]
+fn every_head_has_to_come_in_time() {
+    const HEAD: &[u8] = b"GET /cms-json/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    let server = Running::start();
+    let in_time = |took: Duration| assert!((900..3000).contains(&took.as_millis()), "{took:?}");
+    let refused = |stream: &mut TcpStream| {
+        in_time(drip(stream, HEAD));
+        let answer = read(stream, false);
+        assert_eq!((answer.status, answer.code().as_str()), (408, "rest_request_timeout"));
+        assert!(is_closed(stream));
+    };
+    let first = || refused(&mut server.connect());
+    let second = || {
+        let mut stream = server.connect();
+        send(&mut stream, b"GET /cms-json/x HTTP/1.1", b"");
+        assert_eq!(read(&mut stream, false).status, 200);
+        refused(&mut stream);
+    };
+    let silent = || {
+        let (mut stream, started) = (server.connect(), Instant::now());
+        assert!(is_closed(&mut stream));
+        in_time(started.elapsed());
+    };
+    std::thread::scope(|scope| {
+        let all = [scope.spawn(first), scope.spawn(second), scope.spawn(silent)];
+        let started = Instant::now();
+        assert_eq!(server.get("/cms-json/x").status, 200);
+        assert!(started.elapsed() < Duration::from_millis(900), "nobody waits for the slow ones");
+        for one in all {
+            one.join().expect("no panic");
+        }
+    });
+}
+
+#[test]
+fn answers_have_to_be_taken_in_time() {
+    let server = Running::start();
+    let mut idle = server.connect();
+    send(&mut idle, b"GET /cms-json/large HTTP/1.1", b"");
+    let mut slow = server.connect();
+    send(&mut slow, b"GET /cms-json/large HTTP/1.1", b"");
+    // Who takes it slowly gets all of it.
+    let mut some = vec![0; LARGE / 32];
+    for _ in 0..32 {
+        std::thread::sleep(Duration::from_millis(70));
+        slow.read_exact(&mut some).expect("there is more");
+    }
+    // Who takes nothing gets what was under way when the server lost its patience.
+    let mut taken = Vec::new();
+    let _ = idle.read_to_end(&mut taken);
+    assert!(taken.len() < LARGE, "the server has stopped sending");
+}
+
+#[test]
+fn heads_that_cannot_be_read_are_refused_with_words() {
+    let server = Running::start();
+    let check = |bytes: &[u8], status: u16, code: &str| {
+        let mut stream = server.connect();
+        let _ = stream.write_all(bytes);
+        let answer = read(&mut stream, false);
+        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(40)]).into_owned();
+        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{start}");
+        assert!(is_closed(&mut stream), "{start}");
+    };
+    let long = "1,".repeat(400_000);
+    check(format!("GET /cms-json/?include={long} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes(), 414, "rest_uri_too_long");
+    check(format!("GET / HTTP/1.1\r\nX-Long: {long}\r\n\r\n").as_bytes(), 431, "rest_head_too_large");
+    for garbage in [
+        &b"nonsense\r\n\r\n"[..],
+        b"GET /\0 HTTP/1.1\r\n\r\n",
+        b"GET /cms-json/ HTTP/1.1\r\nX\0: y\r\n\r\n",
+        b"GET /cms-json/?a=\xff\xfe HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        b"\x16\x03\x01\x00\xff\r\n\r\n",
+    ] {
+        check(garbage, 400, "rest_bad_request");
+    }
+    assert_eq!(server.get("/cms-json/x").status, 200);
+}
+
+#[test]
+fn requests_on_one_connection_are_answered_in_order() {
+    let server = Running::start();
+    let mut stream = server.connect();
+    let many: String = (0..40)
+        .map(|i| match i % 3 {
+            0 => format!("GET /cms-json/{i} HTTP/1.1\r\nHost: x\r\n\r\n"),
+            1 => format!("POST /cms-json/{i} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab"),
+            _ => format!(
+                "PUT /cms-json/{i} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"
+            ),
+        })
+        .collect();
+    stream.write_all(many.as_bytes()).expect("the server reads");
+    for i in 0..40 {
+        let answer = read(&mut stream, false).json();
+        assert_eq!((&answer["path"], &answer["body"]), (&json!(format!("/{i}")), &json!([0, 2, 1][i % 3])));
+    }
+}
+
+#[test]
+fn odd_bodies() {
+    let server = Running::start();
+    // Answered although nothing of it comes.
+    let announced = server.ask("POST /cms-json/x HTTP/1.1\r\nContent-Length: 999999999999");
+    assert_eq!((announced.status, announced.code().as_str()), (413, "rest_payload_too_large"));
+    let mut broken = server.connect();
+    send(&mut broken, b"POST /cms-json/x HTTP/1.1\r\nTransfer-Encoding: chunked", b"zz\r\nabc\r\n");
+    let answer = read(&mut broken, false);
+    assert_eq!((answer.status, answer.code().as_str()), (400, "rest_bad_request"));
+    let mut leaving = server.connect();
+    send(&mut leaving, b"POST /cms-json/x HTTP/1.1\r\nContent-Length: 50", b"abc");
+    leaving.shutdown(std::net::Shutdown::Write).expect("a socket");
+    assert_eq!(read(&mut leaving, false).code(), "rest_bad_request");
+    assert_eq!(server.get("/cms-json/x").status, 200);
+}
+
 /// What a process of its own does for the next test; alone it does nothing.
 #[test]
 fn serve_until_signalled() {
@@ -500,7 +638,13 @@ fn operators_have_a_listener_of_their_own() {
     let metrics = ask("/metrics").body;
     assert!(metrics.contains("cms_server_http_requests_total{method=\"GET\",status=\"2xx\"} 1"), "{metrics}");
     assert!(metrics.contains("cms_server_http_requests_total{method=\"GET\",status=\"4xx\"} 1"), "{metrics}");
+    assert!(
+        metrics.contains("cms_server_http_in_flight 0") && metrics.contains("cms_server_write_queue 3"),
+        "{metrics}"
+    );
     assert_eq!(server.get("/metrics").status, 404);
+    server.services.store(echo("sick", |_| {}));
+    assert_eq!((ask("/health").status, ask("/health").body.as_str()), (503, "the disk is full\n"));
 }
 
 #[test]

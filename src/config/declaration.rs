@@ -103,7 +103,7 @@ impl Default for Server {
             listen: "127.0.0.1:8080".into(),
             workers: 0,
             max_body: 16 << 20,
-            max_query: 1 << 20,
+            max_query: 60 << 10,
             max_depth: 64,
             read_timeout: 30,
             keep_alive: 30,

@@ -1,174 +1,231 @@
-//! One JSON line per request on standard error, written by a thread of its own.
+//! One JSON line per request on standard error, written by a thread of its own so that no request waits for the log.
 //!
-//! Requests never wait for it: the channel is bounded, and what does not fit is dropped and counted. Secrets in query
-//! strings are blotted out; headers are never written.
+//! Lines are rendered where the request was answered and gather in memory, so that the thread is woken a hundred times a
+//! second rather than for each. What does not fit is dropped and counted. Secrets in query strings are blotted out;
+//! headers and bodies are never written.
 
 use crate::request::percent_decode;
-use serde_json::json;
-use std::borrow::Cow;
+use std::cell::RefCell;
 use std::io::{self, Write};
 use std::net::IpAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-const CAPACITY: usize = 8192;
+/// Bytes that may wait to be written; lines beyond them are dropped and counted.
+const MOST_WAITING: usize = 8 << 20;
+
+/// How long lines gather before they are written together.
+const GATHER: Duration = Duration::from_millis(10);
+
+/// Longest path or query that is written whole, in bytes.
+const MOST_TEXT: usize = 2048;
 
 /// What a line says.
-#[derive(Debug)]
-pub struct Entry {
-    pub at: SystemTime,
-    pub id: Arc<str>,
-    pub method: String,
+pub struct Entry<'r> {
+    pub id: &'r str,
+    pub method: &'r str,
     /// As it came, without the query.
-    pub path: String,
+    pub path: &'r str,
     /// As it came.
-    pub query: String,
+    pub query: &'r str,
     pub status: u16,
     pub took: Duration,
-    /// Length of the reply's body.
+    /// Length of the answer's body.
     pub bytes: usize,
     pub ip: Option<IpAddr>,
 }
 
-/// The sending end; dropping it writes what is waiting and ends the thread.
+/// The way to the thread. Dropping it writes what waits.
 pub struct AccessLog {
-    sender: Option<SyncSender<Entry>>,
-    dropped: Arc<AtomicU64>,
+    queue: Arc<Queue>,
     writer: Option<JoinHandle<()>>,
 }
 
+#[derive(Default)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    filled: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    lines: Vec<u8>,
+    lost: u64,
+    closed: bool,
+}
+
 impl AccessLog {
-    /// Starts the writer on standard error. Fails when the thread cannot be started.
-    pub fn start() -> io::Result<AccessLog> {
-        AccessLog::start_on(io::stderr())
+    /// Starts the thread, which writes to `out`.
+    ///
+    /// # Errors
+    /// The thread cannot be started.
+    pub fn start(out: impl Write + Send + 'static) -> io::Result<AccessLog> {
+        let queue = Arc::new(Queue::default());
+        let theirs = queue.clone();
+        let writer = thread::Builder::new().name("access-log".into()).spawn(move || theirs.write_to(out))?;
+        Ok(AccessLog { queue, writer: Some(writer) })
     }
 
-    fn start_on(out: impl Write + Send + 'static) -> io::Result<AccessLog> {
-        let (sender, receiver) = sync_channel(CAPACITY);
-        let dropped = Arc::new(AtomicU64::new(0));
-        let counter = Arc::clone(&dropped);
-        let writer =
-            std::thread::Builder::new().name("access-log".into()).spawn(move || write_all(&receiver, &counter, out))?;
-        Ok(AccessLog { sender: Some(sender), dropped, writer: Some(writer) })
-    }
-
-    /// Hands a line over, or drops it when the writer is behind.
-    pub fn write(&self, entry: Entry) {
-        let Some(sender) = &self.sender else { return };
-        if let Err(TrySendError::Full(_)) = sender.try_send(entry) {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
+    /// Notes a request. Secrets in the query are replaced.
+    pub fn note(&self, entry: &Entry) {
+        let mut line = Vec::with_capacity(256);
+        // Writing to memory cannot fail.
+        let _ = entry.render(&mut line);
+        let mut waiting = self.queue.lock();
+        if waiting.lines.len() + line.len() > MOST_WAITING {
+            waiting.lost += 1;
+            return;
+        }
+        let first = waiting.lines.is_empty();
+        waiting.lines.extend_from_slice(&line);
+        drop(waiting);
+        if first {
+            self.queue.filled.notify_one();
         }
     }
 }
 
 impl Drop for AccessLog {
     fn drop(&mut self) {
-        self.sender = None;
+        self.queue.lock().closed = true;
+        self.queue.filled.notify_one();
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();
         }
     }
 }
 
-/// Ends when every sender is gone. Lines are gathered while there are more; a closed standard error ends nothing.
-fn write_all(receiver: &Receiver<Entry>, dropped: &AtomicU64, mut out: impl Write) {
-    let mut buffer = Vec::with_capacity(1 << 16);
-    loop {
-        match receiver.recv_timeout(Duration::from_secs(1)) {
-            Ok(entry) => render(&entry, &mut buffer),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return,
-        }
-        while let Ok(entry) = receiver.try_recv() {
-            render(&entry, &mut buffer);
-            if buffer.len() > 1 << 15 {
-                break;
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_to(&self, mut out: impl Write) {
+        let mut lines = Vec::new();
+        loop {
+            let waiting = self.filled.wait_while(self.lock(), |w| w.lines.is_empty() && !w.closed);
+            drop(waiting);
+            if !self.lock().closed {
+                thread::sleep(GATHER);
+            }
+            let mut waiting = self.lock();
+            let (lost, closed) = (std::mem::take(&mut waiting.lost), waiting.closed);
+            std::mem::swap(&mut lines, &mut waiting.lines);
+            drop(waiting);
+            if lost > 0 {
+                let _ = writeln!(lines, "{{\"access_log_dropped\":{lost}}}");
+            }
+            // Nobody is left to tell when the log itself cannot be written.
+            let _ = out.write_all(&lines);
+            let _ = out.flush();
+            lines.clear();
+            if closed {
+                return;
             }
         }
-        let lost = dropped.swap(0, Ordering::Relaxed);
-        if lost > 0 {
-            line(&json!({"ts": timestamp(SystemTime::now()), "access_log_dropped": lost}), &mut buffer);
+    }
+}
+
+impl Entry<'_> {
+    fn render(&self, line: &mut Vec<u8>) -> io::Result<()> {
+        line.extend_from_slice(b"{\"ts\":\"");
+        write_now(line)?;
+        write!(line, "\",\"id\":\"{}\",\"method\":", self.id)?;
+        serde_json::to_writer(&mut *line, shortened(self.method))?;
+        line.extend_from_slice(b",\"path\":");
+        serde_json::to_writer(&mut *line, shortened(self.path))?;
+        if !self.query.is_empty() {
+            line.extend_from_slice(b",\"query\":");
+            serde_json::to_writer(&mut *line, shortened(&redacted(self.query)))?;
         }
-        let _ = out.write_all(&buffer);
-        let _ = out.flush();
-        buffer.clear();
+        let (status, micros, bytes) = (self.status, self.took.as_micros(), self.bytes);
+        write!(line, ",\"status\":{status},\"us\":{micros},\"bytes\":{bytes}")?;
+        match self.ip {
+            Some(ip) => write!(line, ",\"ip\":\"{ip}\"")?,
+            None => line.extend_from_slice(b",\"ip\":null"),
+        }
+        line.extend_from_slice(b"}\n");
+        Ok(())
     }
 }
 
-fn render(entry: &Entry, buffer: &mut Vec<u8>) {
-    let document = json!({
-        "ts": timestamp(entry.at),
-        "id": &*entry.id,
-        "method": entry.method,
-        "path": entry.path,
-        "query": redact(&entry.query),
-        "status": entry.status,
-        "us": u64::try_from(entry.took.as_micros()).unwrap_or(u64::MAX),
-        "bytes": entry.bytes,
-        "ip": entry.ip.map(|ip| ip.to_string()),
-    });
-    line(&document, buffer);
-}
-
-fn line(document: &serde_json::Value, buffer: &mut Vec<u8>) {
-    // Writing a value into memory cannot fail.
-    let _ = serde_json::to_writer(&mut *buffer, document);
-    buffer.push(b'\n');
-}
-
-fn timestamp(at: SystemTime) -> String {
-    OffsetDateTime::from(at).format(&Rfc3339).unwrap_or_default()
-}
-
-/// The query with the values of passwords and nonces blotted out.
-fn redact(query: &str) -> Cow<'_, str> {
-    if query.is_empty() || !query.split('&').any(is_secret) {
-        return Cow::Borrowed(query);
+/// The time in UTC with milliseconds. The part that changes once a second is kept.
+fn write_now(line: &mut Vec<u8>) -> io::Result<()> {
+    thread_local! {
+        static SECOND: RefCell<(u64, String)> = const { RefCell::new((0, String::new())) };
     }
-    let pairs = query.split('&').map(|pair| match pair.split_once('=') {
-        Some((key, _)) if is_secret(pair) => Cow::Owned(format!("{key}=***")),
-        _ => Cow::Borrowed(pair),
-    });
-    Cow::Owned(pairs.collect::<Vec<_>>().join("&"))
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    SECOND.with_borrow_mut(|(second, text)| {
+        if *second != now.as_secs() {
+            *second = now.as_secs();
+            let moment = OffsetDateTime::from(UNIX_EPOCH + Duration::from_secs(*second));
+            *text = moment.format(&Rfc3339).unwrap_or_default().trim_end_matches('Z').to_owned();
+        }
+        write!(line, "{text}.{:03}Z", now.subsec_millis())
+    })
 }
 
-fn is_secret(pair: &str) -> bool {
-    let key = pair.split('=').next().unwrap_or_default();
-    // A key that cannot be decoded fails the request; whether it was meant to be secret is unknown.
-    let Some(key) = percent_decode(key) else { return true };
-    let key = key.to_ascii_lowercase();
-    let name = key.split('[').next().unwrap_or_default();
-    key.contains("password") || name == "pwd" || name.ends_with("nonce")
+fn shortened(text: &str) -> &str {
+    let mut end = text.len().min(MOST_TEXT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// The query with the values of secrets replaced.
+fn redacted(query: &str) -> String {
+    let mut shown = String::with_capacity(query.len());
+    for pair in query.split('&') {
+        if !shown.is_empty() {
+            shown.push('&');
+        }
+        match pair.split_once('=') {
+            Some((name, _)) if names_secret(name) => {
+                shown.push_str(name);
+                shown.push_str("=***");
+            }
+            _ => shown.push_str(pair),
+        }
+        if shown.len() > MOST_TEXT {
+            break;
+        }
+    }
+    shown
+}
+
+/// Whether a parameter of this name, as written in the address, holds a secret. An unreadable name may.
+fn names_secret(name: &str) -> bool {
+    let Some(name) = percent_decode(name) else { return true };
+    let name = name.to_ascii_lowercase();
+    ["password", "pwd", "nonce", "token", "secret"].iter().any(|word| name.contains(word))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
+    use serde_json::{Value, json};
 
     #[test]
-    fn secrets_are_blotted_out() {
-        let check = |query: &str, expected: &str| assert_eq!(redact(query), expected);
-        check("", "");
-        check("page=2&search=password", "page=2&search=password");
-        check("a=1&password=x%20y&b=2", "a=1&password=***&b=2");
-        check("_wpnonce=1&_cms_Nonce=2", "_wpnonce=***&_cms_Nonce=***");
-        check("p%61ssword=x&user[password]=y&password[]=z", "p%61ssword=***&user[password]=***&password[]=***");
-        check("%ff=1", "%ff=***");
+    fn secrets_are_not_written() {
+        let check = |query: &str, expected: &str| assert_eq!(redacted(query), expected);
+        check("a=1&password=x&_wpnonce=y&b=2", "a=1&password=***&_wpnonce=***&b=2");
+        check("pass%77ord=x&_CMSNonce=y", "pass%77ord=***&_CMSNonce=***");
+        check("password%5B%5D=x&password[a]=y", "password%5B%5D=***&password[a]=***");
+        check("include%5B%5D=3&_fields=id", "include%5B%5D=3&_fields=id");
+        check("%ff=x", "%ff=***");
     }
 
+    /// Where the thread writes to, shared with the test.
     #[derive(Clone, Default)]
-    struct Shared(Arc<Mutex<Vec<u8>>>);
+    struct Page(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Shared {
+    impl Write for Page {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().expect("nobody panics").extend_from_slice(bytes);
-            Ok(bytes.len())
+            self.0.lock().expect("no panic holds it").write(bytes)
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -177,30 +234,31 @@ mod tests {
     }
 
     #[test]
-    fn dropping_the_log_writes_what_waits() {
-        let out = Shared::default();
-        let log = AccessLog::start_on(out.clone()).expect("a thread");
-        for i in 0..3 {
-            log.write(Entry {
-                at: SystemTime::UNIX_EPOCH,
-                id: "i".into(),
-                method: "GET".into(),
-                path: "/a\"b".into(),
-                query: format!("n={i}"),
-                status: 200,
-                took: Duration::from_micros(5),
-                bytes: 9,
-                ip: None,
-            });
-        }
+    fn a_line_is_one_json_object() {
+        let page = Page::default();
+        let log = AccessLog::start(page.clone()).expect("a thread starts");
+        let path = format!("/\"\u{7f}é{}", "x".repeat(5000));
+        let entry = Entry {
+            id: "r-1",
+            method: "GET",
+            path: &path,
+            query: "a=1&token=t",
+            status: 200,
+            took: Duration::from_micros(12),
+            bytes: 34,
+            ip: "::1".parse().ok(),
+        };
+        log.note(&entry);
+        log.note(&entry);
         drop(log);
-        let text = String::from_utf8(out.0.lock().expect("nobody panics").clone()).expect("UTF-8");
-        assert_eq!(text.lines().count(), 3);
-        assert_eq!(
-            text.lines().next(),
-            Some(
-                r#"{"ts":"1970-01-01T00:00:00Z","id":"i","method":"GET","path":"/a\"b","query":"n=0","status":200,"us":5,"bytes":9,"ip":null}"#
-            )
-        );
+        let text = String::from_utf8(page.0.lock().expect("no panic holds it").clone()).expect("text");
+        let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).expect("a JSON object")).collect();
+        assert_eq!(lines.len(), 2);
+        let ts = lines[1]["ts"].as_str().expect("a text");
+        assert!(ts.len() == 24 && OffsetDateTime::parse(ts, &Rfc3339).is_ok(), "{ts}");
+        let expected = json!(["r-1", "a=1&token=***", 200, 12, 34, "::1"]);
+        let seen = ["id", "query", "status", "us", "bytes", "ip"].map(|key| lines[1][key].clone());
+        assert_eq!(json!(seen), expected);
+        assert!(lines[1]["path"].as_str().is_some_and(|p| p.len() <= MOST_TEXT && path.starts_with(p)));
     }
 }

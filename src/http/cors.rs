@@ -1,42 +1,72 @@
 //! Cross-origin headers of the REST base (contract: "CORS").
 //!
-//! A pure function of the declared rules, the prefix and the request's `Origin`. Pages outside the base never get any.
+//! Compiled from the declared rules and the prefix; what is added depends on the request's `Origin` alone. Pages outside
+//! the base never get any.
 
 use crate::config::declaration::Cors;
-use crate::model::Method;
+use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
-const METHODS: &str = "OPTIONS, GET, POST, PUT, PATCH, DELETE";
+const METHODS: HeaderValue = HeaderValue::from_static("OPTIONS, GET, POST, PUT, PATCH, DELETE");
+const VARY: HeaderValue = HeaderValue::from_static("Origin");
 
-/// The headers that the rules add, names in lower case; none when no rule is declared.
-///
-/// `prefix` is the platform's prefix as declared (`cms`), for the default lists of headers.
-pub fn headers(cors: &Cors, prefix: &str, origin: Option<&str>, method: Option<Method>) -> Vec<(&'static str, String)> {
-    if !cors.any && !cors.reflect && cors.origins.is_empty() {
-        return Vec::new();
+/// The declared rules. Without any, nothing is added.
+pub struct Rules {
+    any: bool,
+    reflect: bool,
+    origins: Vec<String>,
+    /// What every answer carries.
+    always: Vec<(HeaderName, HeaderValue)>,
+    /// Also without an origin: a cache must not hand one origin's answer to another.
+    varies: bool,
+    max_age: Option<HeaderValue>,
+}
+
+impl Rules {
+    /// `prefix` is the platform's prefix as declared (`cms`), for the default lists of headers.
+    pub fn new(cors: &Cors, prefix: &str) -> Rules {
+        let prefix = prefix.to_ascii_uppercase();
+        let listed = [
+            (header::ACCESS_CONTROL_EXPOSE_HEADERS, list_or(&cors.expose_headers, || exposed(&prefix))),
+            (header::ACCESS_CONTROL_ALLOW_HEADERS, list_or(&cors.allow_headers, || allowed(&prefix))),
+        ];
+        let declared = cors.any || cors.reflect || !cors.origins.is_empty();
+        let always = listed.into_iter().filter(|_| declared);
+        Rules {
+            any: cors.any,
+            reflect: cors.reflect,
+            origins: cors.origins.clone(),
+            always: always.filter_map(|(name, list)| Some((name, HeaderValue::try_from(list).ok()?))).collect(),
+            varies: cors.reflect || !cors.origins.is_empty(),
+            max_age: (cors.max_age > 0).then(|| HeaderValue::from(cors.max_age)),
+        }
     }
-    let prefix = prefix.to_ascii_uppercase();
-    let mut headers = vec![
-        ("access-control-expose-headers", list_or(&cors.expose_headers, || exposed(&prefix))),
-        ("access-control-allow-headers", list_or(&cors.allow_headers, || allowed(&prefix))),
-    ];
-    if cors.reflect || !cors.origins.is_empty() {
-        // Also without an origin: a cache must not hand one origin's answer to another.
-        headers.push(("vary", "Origin".into()));
+
+    /// Adds what a request of this origin gets; `preflight` is one by `OPTIONS`.
+    pub fn apply(&self, origin: Option<&HeaderValue>, preflight: bool, headers: &mut HeaderMap) {
+        for (name, value) in &self.always {
+            headers.insert(name.clone(), value.clone());
+        }
+        if self.varies {
+            headers.append(header::VARY, VARY);
+        }
+        let Some(origin) = origin else { return };
+        if self.reflect || self.lists(origin) {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+            headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+        } else if self.any {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        } else {
+            return;
+        }
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+        if let Some(age) = self.max_age.as_ref().filter(|_| preflight) {
+            headers.insert(header::ACCESS_CONTROL_MAX_AGE, age.clone());
+        }
     }
-    let Some(origin) = origin else { return headers };
-    if cors.reflect || cors.origins.iter().any(|listed| is_origin(listed, origin)) {
-        headers.push(("access-control-allow-origin", origin.to_owned()));
-        headers.push(("access-control-allow-credentials", "true".into()));
-    } else if cors.any {
-        headers.push(("access-control-allow-origin", "*".into()));
-    } else {
-        return headers;
+
+    fn lists(&self, origin: &HeaderValue) -> bool {
+        origin.to_str().is_ok_and(|origin| self.origins.iter().any(|listed| is_origin(listed, origin)))
     }
-    headers.push(("access-control-allow-methods", METHODS.into()));
-    if cors.max_age > 0 && method == Some(Method::Options) {
-        headers.push(("access-control-max-age", cors.max_age.to_string()));
-    }
-    headers
 }
 
 fn is_origin(listed: &str, origin: &str) -> bool {
@@ -59,14 +89,21 @@ fn allowed(prefix: &str) -> String {
 mod tests {
     use super::*;
 
+    fn headers(cors: &Cors, origin: Option<&str>, preflight: bool) -> Vec<(String, String)> {
+        let origin = origin.map(|o| HeaderValue::from_str(o).expect("a header's value"));
+        let mut headers = HeaderMap::new();
+        Rules::new(cors, "cms").apply(origin.as_ref(), preflight, &mut headers);
+        let text = |value: &HeaderValue| value.to_str().expect("text").to_owned();
+        headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
+    }
+
     fn check(cors: &Cors, origin: Option<&str>, expected: &[(&str, &str)]) {
-        let found = headers(cors, "cms", origin, Some(Method::Get));
-        let found: Vec<_> = found
+        let found = headers(cors, origin, false);
+        let chosen = ["vary", "access-control-allow-origin", "access-control-allow-credentials"];
+        let found: Vec<_> = chosen
             .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .filter(|(name, _)| {
-                matches!(*name, "vary" | "access-control-allow-origin" | "access-control-allow-credentials")
-            })
+            .filter_map(|name| found.iter().find(|(n, _)| n == name))
+            .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect();
         assert_eq!(found, expected, "{cors:?} {origin:?}");
     }
@@ -95,17 +132,19 @@ mod tests {
     #[test]
     fn lists_of_headers_follow_the_prefix_or_the_declaration() {
         let declared = Cors { reflect: true, expose_headers: vec!["A".into(), "B".into()], ..Cors::default() };
-        let found = headers(&declared, "cms", None, None);
-        assert!(found.contains(&("access-control-expose-headers", "A, B".into())));
-        let (_, allowed) = &found[1];
-        assert_eq!(allowed, "Authorization, X-CMS-Nonce, Content-Disposition, Content-MD5, Content-Type");
+        let found = headers(&declared, None, false);
+        let get = |name: &str| found.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
+        assert_eq!(get("access-control-expose-headers"), Some("A, B"));
+        let allowed = "Authorization, X-CMS-Nonce, Content-Disposition, Content-MD5, Content-Type";
+        assert_eq!(get("access-control-allow-headers"), Some(allowed));
+        assert_eq!(headers(&Cors::default(), Some("https://a"), true), []);
     }
 
     #[test]
     fn preflights_say_how_long_they_hold() {
         let cors = Cors { any: true, max_age: 600, ..Cors::default() };
-        let has = |method| headers(&cors, "cms", Some("https://a"), method).iter().any(|(n, _)| n.ends_with("max-age"));
-        assert!(has(Some(Method::Options)));
-        assert!(!has(Some(Method::Get)));
+        let has = |preflight| headers(&cors, Some("https://a"), preflight).iter().any(|(n, _)| n.ends_with("max-age"));
+        assert!(has(true));
+        assert!(!has(false));
     }
 }

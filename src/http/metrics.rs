@@ -1,14 +1,16 @@
 //! Counters of requests and the separate listener that shows them.
 //!
-//! `/health` answers 200 as long as the process serves; `/metrics` is OpenMetrics text. Neither is part of the REST
-//! base, and the listener is meant for the operator's network only.
+//! `/health` answers 200 as long as the service says that it can serve, else 503; `/metrics` is OpenMetrics text.
+//! Neither is part of the REST base, and the listener is meant for the operator's network only.
 
+use crate::http::{Reading, Swap};
 use crate::model::Method;
 use actix_web::dev::Server;
 use actix_web::{App, HttpResponse, HttpServer, web};
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::text::{encode, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use std::io;
@@ -26,8 +28,12 @@ const BUCKETS: [f64; 12] = [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.02
 pub struct Metrics {
     registry: Registry,
     requests: Vec<Counter>,
+    refused: Counter,
     latency: Histogram,
+    in_flight: Gauge,
 }
+
+const PREFIX: &str = "cms_server";
 
 impl Metrics {
     /// Fresh counters, all zero.
@@ -36,10 +42,13 @@ impl Metrics {
         let series = |method| CLASSES.map(|class| family.get_or_create_owned(&[("method", method), ("status", class)]));
         let requests = METHODS.into_iter().flat_map(series).collect();
         let latency = Histogram::new(BUCKETS);
-        let mut registry = Registry::with_prefix("cms_server");
+        let (refused, in_flight) = (Counter::default(), Gauge::default());
+        let mut registry = Registry::with_prefix(PREFIX);
         registry.register("http_requests", "Requests answered, by method and class of status", family);
         registry.register("http_request_duration_seconds", "Time from head to reply", latency.clone());
-        Metrics { registry, requests, latency }
+        registry.register("http_refused", "Connections refused before a request was complete", refused.clone());
+        registry.register("http_in_flight", "Requests being answered", in_flight.clone());
+        Metrics { registry, requests, refused, latency, in_flight }
     }
 
     /// Counts one answered request.
@@ -51,13 +60,39 @@ impl Metrics {
         self.latency.observe(took.as_secs_f64());
     }
 
-    /// All series as OpenMetrics text.
-    pub fn render(&self) -> String {
+    /// Counts a connection that was refused before there was a request.
+    pub fn refuse(&self) {
+        self.refused.inc();
+    }
+
+    /// Counts a request as in flight for as long as what is returned lives, also when its client goes away.
+    pub fn begin(&self) -> InFlight<'_> {
+        self.in_flight.inc();
+        InFlight(&self.in_flight)
+    }
+
+    /// All series as OpenMetrics text, after the readings.
+    pub fn render(&self, readings: &[Reading]) -> String {
+        let mut now = Registry::with_prefix(PREFIX);
+        for reading in readings {
+            let gauge: Gauge = Gauge::default();
+            gauge.set(reading.value);
+            now.register(reading.name, reading.help, gauge);
+        }
         let mut text = String::new();
-        match encode(&mut text, &self.registry) {
+        match encode_registry(&mut text, &now).and_then(|()| encode(&mut text, &self.registry)) {
             Ok(()) => text,
             Err(_) => unreachable!("writing into a String cannot fail"),
         }
+    }
+}
+
+/// See [`Metrics::begin`].
+pub struct InFlight<'m>(&'m Gauge);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.dec();
     }
 }
 
@@ -68,23 +103,28 @@ impl Default for Metrics {
 }
 
 /// A server for the operator on this listener; it runs when awaited.
-pub fn admin_server(listener: TcpListener, metrics: Arc<Metrics>) -> io::Result<Server> {
-    let metrics = web::Data::from(metrics);
+pub fn admin_server(listener: TcpListener, metrics: Arc<Metrics>, services: Arc<Swap>) -> io::Result<Server> {
+    let (metrics, services) = (web::Data::from(metrics), web::Data::from(services));
     let app = move || {
         App::new()
             .app_data(metrics.clone())
+            .app_data(services.clone())
             .route("/health", web::get().to(health))
             .route("/metrics", web::get().to(show))
     };
     Ok(HttpServer::new(app).workers(1).disable_signals().shutdown_timeout(1).listen(listener)?.run())
 }
 
-async fn health() -> HttpResponse {
-    HttpResponse::Ok().content_type("text/plain; charset=utf-8").body("ok\n")
+async fn health(services: web::Data<Swap>) -> HttpResponse {
+    let (mut response, text) = match services.load().health() {
+        Ok(()) => (HttpResponse::Ok(), "ok\n".to_owned()),
+        Err(reason) => (HttpResponse::ServiceUnavailable(), format!("{reason}\n")),
+    };
+    response.content_type("text/plain; charset=utf-8").body(text)
 }
 
-async fn show(metrics: web::Data<Metrics>) -> HttpResponse {
-    HttpResponse::Ok().content_type(MEDIA_TYPE).body(metrics.render())
+async fn show(metrics: web::Data<Metrics>, services: web::Data<Swap>) -> HttpResponse {
+    HttpResponse::Ok().content_type(MEDIA_TYPE).body(metrics.render(&services.load().readings()))
 }
 
 #[cfg(test)]
@@ -98,12 +138,17 @@ mod tests {
         metrics.count(Some(Method::Get), 204, Duration::from_millis(2));
         metrics.count(None, 404, Duration::ZERO);
         metrics.count(Some(Method::Put), 999, Duration::ZERO);
-        let text = metrics.render();
+        metrics.refuse();
+        drop(metrics.begin());
+        let text = metrics.render(&[Reading { name: "write_queue", help: "Writes that wait", value: 3 }]);
         for line in [
             "cms_server_http_requests_total{method=\"GET\",status=\"2xx\"} 2",
             "cms_server_http_requests_total{method=\"other\",status=\"4xx\"} 1",
             "cms_server_http_requests_total{method=\"PUT\",status=\"5xx\"} 1",
             "cms_server_http_request_duration_seconds_count 4",
+            "cms_server_http_refused_total 1",
+            "cms_server_http_in_flight 0",
+            "cms_server_write_queue 3",
         ] {
             assert!(text.contains(line), "{line} in\n{text}");
         }

@@ -1,9 +1,11 @@
 //! The server's edge: sockets, limits, headers, logs, shutdown. The only module that names actix.
 //!
-//! It knows a [`Service`] that turns a [`Request`] into a [`Reply`], and nothing of what happens inside. Each worker
+//! A connection is watched by `connection` until it carries a request; that is read by `receive`, answered by a
+//! [`Service`] and written by `respond`. The edge knows a [`Service`] that turns a [`Request`] into a [`Reply`], and nothing of what happens inside. Each worker
 //! thread runs its services' futures itself, so these need not be `Send`.
 
 mod access_log;
+mod connection;
 mod cors;
 mod guard;
 mod metrics;
@@ -16,24 +18,30 @@ pub use proxies::Network;
 
 use crate::config::declaration::{Cors, Server};
 use crate::error::{ApiError, Code};
-use crate::model::{Method, Payload, Reply, Request};
+use crate::model::{Method, Payload, Peer, Reply, Request};
 use crate::request::effective_method;
 use access_log::{AccessLog, Entry};
-use actix_web::http::header;
-use actix_web::http::{KeepAlive, Method as HttpMethod};
-use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use actix_http::body::BoxBody;
+use actix_http::header::{self, HeaderValue};
+use actix_http::{ConnectionType, HttpMessage as _, HttpService, KeepAlive, Method as HttpMethod, Protocol};
+use actix_http::{Request as HttpRequest, Response};
+use actix_service::{ServiceFactoryExt as _, fn_service};
+use actix_web::rt::net::TcpStream;
 use arc_swap::ArcSwap;
+use connection::{Busy, Connection, Patience, Standing};
 use metrics::Metrics;
 use receive::Place;
 use respond::{Asked, Shape};
-use socket2::{Domain, Protocol, SockAddr, Socket, Type};
-use std::future::Future;
+use socket2::{Domain, Protocol as Transport, SockAddr, Socket, Type};
+use std::convert::Infallible;
+use std::future::{Future, ready};
 use std::io;
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// What answers requests.
 pub trait Service: Send + Sync + 'static {
@@ -43,8 +51,26 @@ pub trait Service: Send + Sync + 'static {
     /// The site's name as it is now, as text.
     fn title(&self) -> String;
 
-    /// What the edge must know to address and decorate requests.
+    /// What the edge must know to address and decorate requests. The same as long as the service lives.
     fn facts(&self) -> &Facts;
+
+    /// Whether requests can be served at all, for `/health`; the error tells operators why not.
+    fn health(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Numbers of this moment, for `/metrics`.
+    fn readings(&self) -> Vec<Reading> {
+        Vec::new()
+    }
+}
+
+/// A number that goes up and down, such as the length of a queue.
+pub struct Reading {
+    /// In the way of Prometheus: `write_queue`.
+    pub name: &'static str,
+    pub help: &'static str,
+    pub value: i64,
 }
 
 /// What the edge must know of the site; fixed as long as a service lives.
@@ -66,23 +92,55 @@ pub struct Facts {
 }
 
 /// The service in charge. A request keeps the one that it started with; the next one gets what was put last.
-pub struct Swap(ArcSwap<Arc<dyn Service>>);
+pub struct Swap(ArcSwap<Compiled>);
 
 impl Swap {
     /// Puts the first service in charge.
     pub fn new(service: Arc<dyn Service>) -> Swap {
-        Swap(ArcSwap::from_pointee(service))
+        Swap(ArcSwap::from_pointee(Compiled::new(service)))
     }
 
     /// The service in charge.
     pub fn load(&self) -> Arc<dyn Service> {
-        Arc::clone(&self.0.load())
+        Arc::clone(&self.0.load().service)
     }
 
     /// Puts another service in charge.
     pub fn store(&self, service: Arc<dyn Service>) {
-        self.0.store(Arc::new(service));
+        self.0.store(Arc::new(Compiled::new(service)));
     }
+}
+
+/// A service with what of its facts is worth preparing.
+struct Compiled {
+    service: Arc<dyn Service>,
+    cors: cors::Rules,
+    trusted: Vec<Network>,
+    /// Where clients find the REST base.
+    link: HeaderValue,
+}
+
+impl Compiled {
+    fn new(service: Arc<dyn Service>) -> Compiled {
+        let facts = service.facts();
+        let networks = facts.server.trusted_proxies.iter();
+        Compiled {
+            cors: cors::Rules::new(&facts.cors, &facts.prefix),
+            trusted: networks.filter_map(|text| Network::parse(text)).collect(),
+            link: HeaderValue::try_from(api_link(facts)).unwrap_or(HeaderValue::from_static("")),
+            service,
+        }
+    }
+
+    /// `Link` in one line: what a reply gives, then where the REST base is.
+    fn link_after(&self, own: &str) -> HeaderValue {
+        let line = format!("{own}, {}", api_link(self.service.facts()));
+        HeaderValue::try_from(line).unwrap_or_else(|_| self.link.clone())
+    }
+}
+
+fn api_link(facts: &Facts) -> String {
+    format!("<{}/>; rel=\"https://api.w.org/\"", facts.rest_url.trim_end_matches('/'))
 }
 
 /// Opens a listener on `host:port`; port 0 takes a free one. The error names the address and what to do.
@@ -112,7 +170,7 @@ pub fn bind(address: &str) -> io::Result<TcpListener> {
 const BACKLOG: i32 = 4096;
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Transport::TCP))?;
     // On Unix this lets a restart take over a port whose old connections linger; elsewhere it would share live ones.
     #[cfg(unix)]
     socket.set_reuse_address(true)?;
@@ -163,7 +221,7 @@ pub fn run(
     let admin = if server.admin_listen.is_empty() { None } else { Some(bind(&server.admin_listen)?) };
     let edge = Edge {
         services,
-        log: AccessLog::start()?,
+        log: AccessLog::start(io::stderr())?,
         metrics: admin.is_some().then(|| Arc::new(Metrics::new())),
         ids: Ids::new(),
     };
@@ -178,24 +236,12 @@ async fn serve(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let admin = match (admin, &edge.metrics) {
-        (Some(listener), Some(metrics)) => Some(metrics::admin_server(listener, Arc::clone(metrics))?),
+        (Some(listener), Some(metrics)) => {
+            Some(metrics::admin_server(listener, Arc::clone(metrics), Arc::clone(&edge.services))?)
+        }
         _ => None,
     };
-    let data = web::Data::from(edge);
-    let app = move || App::new().app_data(data.clone()).default_service(web::to(answer));
-    let mut public = HttpServer::new(app)
-        .client_request_timeout(Duration::from_secs(server.read_timeout))
-        .keep_alive(match server.keep_alive {
-            0 => KeepAlive::Disabled,
-            seconds => KeepAlive::Timeout(Duration::from_secs(seconds)),
-        })
-        .shutdown_timeout(server.shutdown_timeout)
-        .shutdown_signal(stop)
-        .tcp_nodelay(true);
-    if server.workers > 0 {
-        public = public.workers(server.workers);
-    }
-    let public = public.listen(listener)?.run();
+    let public = public_server(edge, server, listener, stop)?;
     let admin = admin.map(|admin| {
         let handle = admin.handle();
         actix_web::rt::spawn(admin);
@@ -206,6 +252,51 @@ async fn serve(
         admin.stop(false).await;
     }
     outcome
+}
+
+/// How long a refused client may go on sending after it was answered.
+const LINGER: Duration = Duration::from_secs(5);
+
+fn public_server(
+    edge: Arc<Edge>,
+    server: &Server,
+    listener: TcpListener,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<actix_server::Server> {
+    let keep_alive = Duration::from_secs(server.keep_alive);
+    let patience = Patience { read: Duration::from_secs(server.read_timeout.max(1)), idle: keep_alive };
+    let mut builder = actix_server::Server::build().shutdown_timeout(server.shutdown_timeout).shutdown_signal(stop);
+    if server.workers > 0 {
+        builder = builder.workers(server.workers);
+    }
+    let draining = builder.graceful_shutdown_signal();
+    let factory = move || {
+        let (draining, watching, answering) = (draining.clone(), Arc::clone(&edge), Arc::clone(&edge));
+        let http = HttpService::build()
+            .keep_alive(if keep_alive.is_zero() { KeepAlive::Disabled } else { KeepAlive::Timeout(keep_alive) })
+            // `Connection` times heads itself, and says so to the client.
+            .client_request_timeout(Duration::ZERO)
+            .client_disconnect_timeout(LINGER)
+            .graceful_shutdown_signal(move || {
+                let draining = draining.clone();
+                async move { draining.notified().await }
+            })
+            .on_connect_ext(|connection: &Connection, extensions| {
+                extensions.insert(connection.standing());
+            })
+            .finish(fn_service(move |request| {
+                let edge = Arc::clone(&answering);
+                async move { Ok::<_, Infallible>(answer(request, &edge).await) }
+            }));
+        let watched = fn_service(move |stream: TcpStream| {
+            let _ = stream.set_nodelay(true);
+            let peer = stream.peer_addr().ok();
+            let connection = Connection::new(stream, patience, Arc::clone(&watching), peer.map(|p| p.ip()));
+            ready(Ok((connection, Protocol::Http1, peer)))
+        });
+        watched.and_then(http)
+    };
+    Ok(builder.listen("edge", listener, factory)?.run())
 }
 
 /// What all workers share.
@@ -232,73 +323,93 @@ impl Ids {
     }
 }
 
+impl Edge {
+    /// Notes a connection that was refused before there was a request.
+    fn note_refusal(&self, status: u16, ip: Option<IpAddr>) {
+        if let Some(metrics) = &self.metrics {
+            metrics.refuse();
+        }
+        if self.services.0.load().service.facts().server.access_log {
+            let (id, took) = (self.ids.next(), Duration::ZERO);
+            self.log.note(&Entry { id: &id, method: "", path: "", query: "", status, took, bytes: 0, ip });
+        }
+    }
+}
+
 /// Every request comes through here.
-async fn answer(http: HttpRequest, payload: web::Payload, edge: web::Data<Edge>) -> HttpResponse {
-    let (at, started) = (SystemTime::now(), Instant::now());
-    let service = edge.services.load();
-    let facts = service.facts();
+async fn answer(mut http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
+    let started = Instant::now();
+    let busy = http.conn_data::<Rc<Standing>>().map(|standing| standing.begin(receive::has_body(http.headers())));
+    let in_flight = edge.metrics.as_ref().map(|metrics| metrics.begin());
+    let payload = http.take_payload();
+    let compiled = edge.services.0.load_full();
+    let (service, facts) = (&*compiled.service, compiled.service.facts());
     let id = edge.ids.next();
-    let (response, bytes) = match receive::place(http.uri().path(), http.query_string(), &facts.rest_path) {
-        Place::Rest { path, raw_query } => rest(&http, payload, &*service, (path, raw_query), &id).await,
+    let peer = receive::peer(&http, &compiled.trusted);
+    let ip = peer.ip;
+    let query = http.uri().query().unwrap_or_default();
+    let (response, bytes) = match receive::place(http.path(), query, &facts.rest_path) {
+        Place::Rest { path, raw_query } => {
+            rest(&http, (payload, busy.as_ref()), &compiled, (path, raw_query), (Arc::clone(&id), peer)).await
+        }
         Place::Unreadable => {
             let message = "The path of the request is no UTF-8 text, or holds a NUL.";
             let error = ApiError::new(Code::BadRequest).with_message(message);
-            respond::rest(respond::failure(&error), &Shape::default(), facts, &asked(&http, &id))
+            respond::rest(respond::failure(&error), &Shape::default(), &compiled, &asked(&http, &id))
         }
-        Place::Home if reads(&http) => respond::page(pages::home(&service.title(), &facts.rest_url), true, facts),
-        Place::Home | Place::Elsewhere => respond::page(pages::not_found(&facts.rest_url), false, facts),
+        Place::Home if reads(&http) => respond::page(pages::home(&service.title(), &facts.rest_url), true, &compiled),
+        Place::Home | Place::Elsewhere => respond::page(pages::not_found(&facts.rest_url), false, &compiled),
     };
-    let took = started.elapsed();
+    if let Some(busy) = busy.filter(|_| response.head().connection_type() == ConnectionType::Close) {
+        busy.close();
+    }
+    drop(in_flight);
+    let (status, took) = (response.status().as_u16(), started.elapsed());
     if let Some(metrics) = &edge.metrics {
-        metrics.count(Method::parse(http.method().as_str()), response.status().as_u16(), took);
+        metrics.count(Method::parse(http.method().as_str()), status, took);
     }
     if facts.server.access_log {
-        edge.log.write(Entry {
-            at,
-            id,
-            method: http.method().to_string(),
-            path: http.uri().path().to_owned(),
-            query: http.query_string().to_owned(),
-            status: response.status().as_u16(),
-            took,
-            bytes,
-            ip: receive::peer(&http, facts).ip,
-        });
+        let (method, path) = (http.method().as_str(), http.path());
+        edge.log.note(&Entry { id: &id, method, path, query, status, took, bytes, ip });
     }
     response
 }
 
 async fn rest(
     http: &HttpRequest,
-    payload: web::Payload,
-    service: &dyn Service,
+    (payload, busy): (actix_http::Payload, Option<&Busy>),
+    compiled: &Compiled,
     (path, raw_query): (String, String),
-    id: &Arc<str>,
-) -> (HttpResponse, usize) {
-    let facts = service.facts();
-    let asked = asked(http, id);
-    let refused = |error: ApiError, shape: &Shape| respond::rest(respond::failure(&error), shape, facts, &asked);
+    (id, peer): (Arc<str>, Peer),
+) -> (Response<BoxBody>, usize) {
+    let facts = compiled.service.facts();
+    let asked = asked(http, &id);
+    let refused = |error: ApiError, shape: &Shape| respond::rest(respond::failure(&error), shape, compiled, &asked);
     let query = match receive::query(&raw_query, facts) {
         Ok(query) => query,
         Err(error) => return refused(error, &Shape::default()),
     };
     let shape = match Shape::of(&query, facts.jsonp) {
         Ok(shape) => shape,
-        Err(reply) => return respond::rest(reply, &Shape::default(), facts, &asked),
+        Err(reply) => return respond::rest(reply, &Shape::default(), compiled, &asked),
     };
-    let request = match receive::request(http, payload, facts, (path, raw_query), query, Arc::clone(id)).await {
+    let received = receive::request(http, payload, facts, (path, raw_query), query, (Arc::clone(&id), peer));
+    let request = match received.await {
         Ok(request) => request,
         Err(error) => return refused(error, &shape),
     };
+    if let Some(busy) = busy {
+        busy.has_read();
+    }
     // A POST that asks to be a HEAD gets no body either; of a real HEAD actix keeps the length and drops the bytes.
     let overridden = request.method != Method::Head && effective_method(&request) == Some(Method::Head);
-    match guard::guarded(service.call(request)).await {
+    match guard::guarded(compiled.service.call(request)).await {
         Ok(reply) if overridden => {
-            respond::rest(Reply { payload: Payload::Empty, ..reply }, &Shape::default(), facts, &asked)
+            respond::rest(Reply { payload: Payload::Empty, ..reply }, &Shape::default(), compiled, &asked)
         }
-        Ok(reply) => respond::rest(reply, &shape, facts, &asked),
+        Ok(reply) => respond::rest(reply, &shape, compiled, &asked),
         Err(panic) => {
-            tracing::error!(request = &**id, panic, "a request failed inside the server");
+            tracing::error!(request = &*id, panic, "a request failed inside the server");
             refused(ApiError::new(Code::Internal), &shape)
         }
     }
@@ -308,8 +419,8 @@ fn asked<'a>(http: &'a HttpRequest, id: &'a str) -> Asked<'a> {
     let headers = http.headers();
     Asked {
         id,
-        method: Method::parse(http.method().as_str()),
-        origin: headers.get(header::ORIGIN).and_then(|value| value.to_str().ok()),
+        preflight: *http.method() == HttpMethod::OPTIONS,
+        origin: headers.get(header::ORIGIN),
         private: headers.contains_key(header::AUTHORIZATION) || headers.contains_key(header::COOKIE),
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! Plain HTML without scripts or outside resources; it knows the site's name and where the API is, nothing else.
 
+/// What the pages may load: nothing but their own style.
+pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
+
 /// The home page: what this server is and where its API starts.
 pub fn home(site_name: &str, rest_url: &str) -> String {
     let (name, url) = (escape(site_name), escape(rest_url));

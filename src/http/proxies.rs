@@ -42,7 +42,7 @@ fn number(address: IpAddr) -> u128 {
 
 /// The peer of a request: `connected` is the other end of the socket, `trusted` the declared networks, `header` gives
 /// all lines of a header, in order.
-pub fn peer<'a, I>(connected: Option<IpAddr>, trusted: &[String], header: impl Fn(&str) -> I) -> Peer
+pub fn peer<'a, I>(connected: Option<IpAddr>, trusted: &[Network], header: impl Fn(&str) -> I) -> Peer
 where
     I: Iterator<Item = &'a str>,
 {
@@ -53,8 +53,7 @@ where
     if !forwarded {
         return direct;
     }
-    let networks: Vec<Network> = trusted.iter().filter_map(|text| Network::parse(text)).collect();
-    let is_trusted = |ip: IpAddr| networks.iter().any(|network| network.contains(ip));
+    let is_trusted = |ip: IpAddr| trusted.iter().any(|network| network.contains(ip));
     if !connected.is_some_and(is_trusted) {
         return direct;
     }
@@ -115,7 +114,7 @@ mod tests {
     #[test]
     fn peers() {
         let check = |connected: &str, headers: &[(&str, &str)], expected: (&str, bool, bool)| {
-            let trusted = ["10.0.0.0/8".to_owned(), "nonsense".to_owned()];
+            let trusted = [Network::parse("10.0.0.0/8").expect("a network")];
             let found = peer(Some(connected.parse().expect("an address")), &trusted, |name| {
                 let name = name.to_owned();
                 headers.iter().filter(move |(n, _)| *n == name).map(|(_, v)| *v)

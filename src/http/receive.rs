@@ -4,12 +4,12 @@
 //! stages behind.
 
 use crate::error::{ApiError, Code};
-use crate::http::{Facts, proxies};
+use crate::http::{Facts, Network, proxies};
 use crate::model::{Method, Peer, Request};
 use crate::request::{decode_path, decode_query, percent_decode};
-use actix_web::HttpRequest;
-use actix_web::http::header;
-use actix_web::web::Payload;
+use actix_http::body::{BodyStream, to_bytes_limited};
+use actix_http::header::{self, HeaderMap};
+use actix_http::{HttpMessage as _, Payload, Request as HttpRequest};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,36 +78,41 @@ pub async fn request(
     facts: &Facts,
     (path, raw_query): (String, String),
     query: Map<String, Value>,
-    id: Arc<str>,
+    (id, peer): (Arc<str>, Peer),
 ) -> Result<Request, ApiError> {
     let method = Method::parse(http.method().as_str()).ok_or_else(|| ApiError::new(Code::NoRoute))?;
-    let body = body(http, payload, facts).await?;
+    let body = body(http.headers(), payload, facts).await?;
     let headers = http.headers().iter();
     let headers = headers.map(|(n, v)| (n.as_str().to_owned(), String::from_utf8_lossy(v.as_bytes()).into_owned()));
-    Ok(Request { id, method, path, raw_query, query, headers: headers.collect(), body, peer: peer(http, facts) })
+    Ok(Request { id, method, path, raw_query, query, headers: headers.collect(), body, peer })
 }
 
 /// The other end, behind trusted proxies the client that they name.
-pub fn peer(http: &HttpRequest, facts: &Facts) -> Peer {
-    proxies::peer(http.peer_addr().map(|address| address.ip()), &facts.server.trusted_proxies, |name| {
+pub fn peer(http: &HttpRequest, trusted: &[Network]) -> Peer {
+    proxies::peer(http.peer_addr().map(|address| address.ip()), trusted, |name| {
         http.headers().get_all(name).filter_map(|value| value.to_str().ok())
     })
 }
 
-async fn body(http: &HttpRequest, payload: Payload, facts: &Facts) -> Result<Vec<u8>, ApiError> {
+fn announced(headers: &HeaderMap) -> usize {
+    headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse().ok()).unwrap_or(0)
+}
+
+/// Whether something follows the head.
+pub fn has_body(headers: &HeaderMap) -> bool {
+    announced(headers) > 0 || headers.contains_key(header::TRANSFER_ENCODING)
+}
+
+async fn body(headers: &HeaderMap, payload: Payload, facts: &Facts) -> Result<Vec<u8>, ApiError> {
     let limit = facts.server.max_body;
-    let announced = http.headers().get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
-    match announced {
-        Some(length) if length > limit => return Err(ApiError::new(Code::PayloadTooLarge)),
-        Some(0) => return Ok(Vec::new()),
-        None if !http.headers().contains_key(header::TRANSFER_ENCODING) => return Ok(Vec::new()),
-        _ => {}
+    if !has_body(headers) {
+        return Ok(Vec::new());
     }
-    let patience = match facts.server.read_timeout {
-        0 => Duration::MAX,
-        seconds => Duration::from_secs(seconds),
-    };
-    match tokio::time::timeout(patience, payload.to_bytes_limited(limit)).await {
+    if announced(headers) > limit {
+        return Err(ApiError::new(Code::PayloadTooLarge));
+    }
+    let patience = Duration::from_secs(facts.server.read_timeout.max(1));
+    match tokio::time::timeout(patience, to_bytes_limited(BodyStream::new(payload), limit)).await {
         Err(_elapsed) => Err(ApiError::new(Code::RequestTimeout)),
         Ok(Err(_limit)) => Err(ApiError::new(Code::PayloadTooLarge)),
         Ok(Ok(Err(_broken))) => Err(ApiError::new(Code::BadRequest)),

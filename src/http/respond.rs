@@ -3,12 +3,11 @@
 //! Owns the headers that every REST answer carries, JSONP and pretty printing (contract: "Global request parameters").
 
 use crate::error::{ApiError, Code};
-use crate::http::{Facts, cors};
-use crate::model::{Method, Payload, Reply};
-use actix_web::HttpResponse;
-use actix_web::body::BoxBody;
-use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use actix_web::http::{ConnectionType, StatusCode};
+use crate::http::{Compiled, pages};
+use crate::model::{Payload, Reply};
+use actix_http::body::BoxBody;
+use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_http::{ConnectionType, Response, StatusCode};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -88,14 +87,18 @@ pub fn failure(error: &ApiError) -> Reply {
 /// What of a request decides about the headers of its answer.
 pub struct Asked<'a> {
     pub id: &'a str,
-    pub method: Option<Method>,
-    pub origin: Option<&'a str>,
+    pub preflight: bool,
+    pub origin: Option<&'a HeaderValue>,
     /// The request carried credentials, so the answer may be meant for one reader.
     pub private: bool,
 }
 
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
 /// A REST answer and the length of its body.
-pub fn rest(reply: Reply, shape: &Shape, facts: &Facts, asked: &Asked<'_>) -> (HttpResponse, usize) {
+pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &Asked<'_>) -> (Response<BoxBody>, usize) {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let (media_type, bytes) = match reply.payload {
         Payload::Empty => (shape.media_type(), Vec::new()),
@@ -107,21 +110,19 @@ pub fn rest(reply: Reply, shape: &Shape, facts: &Facts, asked: &Asked<'_>) -> (H
         Payload::Other { media_type, bytes } => (media_type, bytes),
     };
     let length = bytes.len();
-    let mut response = answer(status, bytes);
+    let mut response = Response::with_body(status, BoxBody::new(bytes));
     let headers = response.headers_mut();
-    for (name, value) in &reply.headers {
-        add(headers, name, value);
-    }
+    let link = add_own(headers, &reply.headers);
+    headers.insert(header::LINK, link.map_or_else(|| compiled.link.clone(), |own| compiled.link_after(own)));
     if !headers.contains_key(header::CONTENT_TYPE) {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     }
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
-    add(headers, "x-request-id", asked.id);
-    add_joined(headers, header::LINK, &api_link(facts));
-    for (name, value) in cors::headers(&facts.cors, &facts.prefix, asked.origin, asked.method) {
-        add_joined(headers, HeaderName::from_static(name), &value);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    headers.insert(ROBOTS, HeaderValue::from_static("noindex"));
+    if let Ok(id) = HeaderValue::from_str(asked.id) {
+        headers.insert(REQUEST_ID, id);
     }
+    compiled.cors.apply(asked.origin, asked.preflight, headers);
     if asked.private {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store, private"));
     }
@@ -133,40 +134,35 @@ pub fn rest(reply: Reply, shape: &Shape, facts: &Facts, asked: &Asked<'_>) -> (H
 }
 
 /// A page for people, and the length of its body. `found` is the home page, which tells programs where the API is.
-pub fn page(html: String, found: bool, facts: &Facts) -> (HttpResponse, usize) {
+pub fn page(html: String, found: bool, compiled: &Compiled) -> (Response<BoxBody>, usize) {
     let length = html.len();
-    let mut response = answer(if found { StatusCode::OK } else { StatusCode::NOT_FOUND }, html.into_bytes());
+    let status = if found { StatusCode::OK } else { StatusCode::NOT_FOUND };
+    let mut response = Response::with_body(status, BoxBody::new(html));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(HTML));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(pages::POLICY));
     if found {
-        add(headers, "link", &api_link(facts));
+        headers.insert(header::LINK, compiled.link.clone());
     }
     (response, length)
 }
 
-fn answer(status: StatusCode, bytes: Vec<u8>) -> HttpResponse {
-    HttpResponse::with_body(status, BoxBody::new(bytes))
-}
-
-fn api_link(facts: &Facts) -> String {
-    format!("<{}/>; rel=\"https://api.w.org/\"", facts.rest_url.trim_end_matches('/'))
-}
-
-/// Adds a header line. What cannot stand in one (a line feed in a value) is left out: half a header would be worse.
-fn add(headers: &mut HeaderMap, name: &str, value: &str) {
-    match (HeaderName::try_from(name), HeaderValue::from_str(value)) {
-        (Ok(name), Ok(value)) => headers.append(name, value),
-        _ => tracing::warn!(header = name, "left out a header that cannot be written"),
+/// Adds a reply's own header lines, but gives `Link` back, which has to become one line with ours. What cannot stand in
+/// a line (a line feed in a value) is left out: half a header would be worse.
+fn add_own<'r>(headers: &mut HeaderMap, own: &'r [(String, String)]) -> Option<&'r str> {
+    let mut link = None;
+    for (name, value) in own {
+        if name.eq_ignore_ascii_case("link") {
+            link = Some(value.as_str());
+            continue;
+        }
+        match (HeaderName::try_from(name.as_str()), HeaderValue::from_str(value)) {
+            (Ok(name), Ok(value)) => headers.append(name, value),
+            _ => tracing::warn!(header = name, "left out a header that cannot be written"),
+        }
     }
-}
-
-/// Adds to a list header, keeping it to one line.
-fn add_joined(headers: &mut HeaderMap, name: HeaderName, value: &str) {
-    let before: Vec<String> = headers.get_all(&name).filter_map(|v| v.to_str().ok().map(str::to_owned)).collect();
-    headers.remove(&name);
-    let all = before.iter().map(String::as_str).chain([value]).collect::<Vec<_>>().join(", ");
-    add(headers, name.as_str(), &all);
+    link
 }
 
 #[cfg(test)]

@@ -1,0 +1,381 @@
+//! One connection: what a client may do to it outside a request.
+//!
+//! actix times only the first head of a connection and answers a head that it cannot read without a word. So the stream
+//! that it reads from is watched here: a head has to be there in time and of a sane size, an answer has to be taken
+//! in time, and who is refused gets the error object. What happens inside a request is `receive`'s matter.
+
+use super::{Edge, LINGER};
+use crate::error::{ApiError, Code};
+use actix_http::StatusCode;
+use actix_web::rt::net::TcpStream;
+use actix_web::rt::time::{Sleep, sleep_until};
+use std::cell::Cell;
+use std::io::{self, Write as _};
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Longest request line; actix cannot read addresses beyond 64 KiB.
+const MOST_LINE: usize = 60 << 10;
+
+/// Largest head of a request; actix gives up at 128 KiB.
+const MOST_HEAD: usize = 96 << 10;
+
+/// What a refused client may still send, so that it gets to read the answer.
+const MOST_AFTERWARDS: usize = 64 << 20;
+
+/// The head of what actix answers when it cannot read a request. Our own errors always have a body.
+const WORDLESS: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n";
+
+/// How long things may take.
+#[derive(Clone, Copy)]
+pub struct Patience {
+    /// A head, and a pause in taking an answer.
+    pub read: Duration,
+    /// A connection without a request.
+    pub idle: Duration,
+}
+
+/// Where a connection stands. Shared by the stream and the request that it carries.
+pub struct Standing {
+    /// A request is being answered.
+    busy: Cell<bool>,
+    /// There was a request before.
+    served: Cell<bool>,
+    /// The last request was answered before its body was read to the end.
+    unread: Cell<bool>,
+    /// The last answer is the last of the connection.
+    closing: Cell<bool>,
+    /// Bytes of the next head, so far.
+    heard: Cell<usize>,
+    /// They hold a line feed, so the address is complete.
+    line: Cell<bool>,
+    /// When the wait for a request began; the first byte of a head begins another.
+    since: Cell<Instant>,
+}
+
+impl Standing {
+    fn new() -> Standing {
+        Standing {
+            busy: Cell::new(false),
+            served: Cell::new(false),
+            unread: Cell::new(false),
+            closing: Cell::new(false),
+            heard: Cell::new(0),
+            line: Cell::new(false),
+            since: Cell::new(Instant::now()),
+        }
+    }
+
+    /// A request has begun, with or without a body; it ends when what is returned is dropped.
+    pub fn begin(self: &Rc<Self>, has_body: bool) -> Busy {
+        self.busy.set(true);
+        self.served.set(true);
+        self.unread.set(has_body);
+        Busy(self.clone())
+    }
+
+    fn wait(&self) {
+        self.busy.set(false);
+        self.heard.set(0);
+        self.line.set(false);
+        self.since.set(Instant::now());
+    }
+
+    fn hear(&self, bytes: &[u8]) {
+        if self.busy.get() || self.unread.get() || bytes.is_empty() {
+            return;
+        }
+        if self.heard.get() == 0 {
+            self.since.set(Instant::now());
+        }
+        self.heard.set(self.heard.get() + bytes.len());
+        if !self.line.get() {
+            self.line.set(bytes.contains(&b'\n'));
+        }
+    }
+}
+
+/// A request on its connection.
+pub struct Busy(Rc<Standing>);
+
+impl Busy {
+    /// The body was read to its end.
+    pub fn has_read(&self) {
+        self.0.unread.set(false);
+    }
+
+    /// Nothing follows the answer to the request, which is short. The client is told so at once: it may be busy sending.
+    pub fn close(&self) {
+        self.0.closing.set(true);
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.wait();
+    }
+}
+
+/// The stream that actix reads from and writes to.
+pub struct Connection {
+    stream: TcpStream,
+    standing: Rc<Standing>,
+    patience: Patience,
+    /// When to look at the time again while waiting for a request; never later than needed.
+    timer: Option<Pin<Box<Sleep>>>,
+    /// Runs while the client takes nothing of an answer.
+    stalled: Option<Pin<Box<Sleep>>>,
+    /// actix was given the chance to see whether the head is complete at its largest.
+    asked: bool,
+    mode: Mode,
+    edge: Arc<Edge>,
+    ip: Option<IpAddr>,
+}
+
+enum Mode {
+    Open,
+    /// The client is told why, then what it still sends is thrown away.
+    Refusing(Refusal),
+    /// Nothing is read any more. What actix still writes goes out.
+    Closed,
+    /// Nothing is read or written any more.
+    Refused,
+}
+
+struct Refusal {
+    text: Vec<u8>,
+    written: usize,
+    ended: bool,
+    dropped: usize,
+    patience: Pin<Box<Sleep>>,
+}
+
+impl Connection {
+    /// Watches a stream.
+    pub fn new(stream: TcpStream, patience: Patience, edge: Arc<Edge>, ip: Option<IpAddr>) -> Connection {
+        Connection {
+            stream,
+            standing: Rc::new(Standing::new()),
+            patience,
+            timer: None,
+            stalled: None,
+            asked: false,
+            mode: Mode::Open,
+            edge,
+            ip,
+        }
+    }
+
+    /// The part that requests need.
+    pub fn standing(&self) -> Rc<Standing> {
+        self.standing.clone()
+    }
+
+    fn poll_open(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.standing.busy.get() {
+            return Pin::new(&mut self.stream).poll_read(context, buffer);
+        }
+        let (most, code) = match self.standing.line.get() {
+            true => (MOST_HEAD, Code::HeadTooLarge),
+            false => (MOST_LINE, Code::UriTooLong),
+        };
+        let room = most.saturating_sub(self.standing.heard.get());
+        if room > 0 {
+            self.asked = false;
+        } else if self.asked {
+            self.refuse(code);
+            return self.poll_refusing(context);
+        } else {
+            self.asked = true;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let before = buffer.filled().len();
+        match self.poll_within(context, buffer, room) {
+            Poll::Ready(outcome) => {
+                self.standing.hear(&buffer.filled()[before..]);
+                Poll::Ready(outcome)
+            }
+            Poll::Pending if !self.is_overdue(context) => Poll::Pending,
+            Poll::Pending if self.standing.heard.get() > 0 && self.stalled.is_none() => {
+                self.refuse(Code::RequestTimeout);
+                self.poll_refusing(context)
+            }
+            Poll::Pending => {
+                self.mode = Mode::Closed;
+                Poll::Ready(Ok(()))
+            }
+        }
+    }
+
+    /// Reads, but not more than there is room for.
+    fn poll_within(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+        room: usize,
+    ) -> Poll<io::Result<()>> {
+        if buffer.remaining() <= room {
+            return Pin::new(&mut self.stream).poll_read(context, buffer);
+        }
+        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
+        ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
+        let read = part.filled().len();
+        buffer.advance(read);
+        Poll::Ready(Ok(()))
+    }
+
+    /// Whether the wait for a request has been too long. Wakes the task when it is.
+    fn is_overdue(&mut self, context: &mut Context<'_>) -> bool {
+        let waits_for_head = self.standing.heard.get() > 0 || !self.standing.served.get();
+        let patience = if waits_for_head { self.patience.read } else { self.patience.read + self.patience.idle };
+        let deadline = (self.standing.since.get() + patience).into();
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        if timer.deadline() > deadline {
+            timer.as_mut().reset(deadline);
+        }
+        // A timer that was set for an earlier request is wound up again rather than at every request.
+        while timer.as_mut().poll(context).is_ready() {
+            if timer.deadline() >= deadline {
+                return true;
+            }
+            timer.as_mut().reset(deadline);
+        }
+        false
+    }
+
+    fn refuse(&mut self, code: Code) {
+        let error = ApiError::new(code);
+        self.edge.note_refusal(error.status(), self.ip);
+        self.mode = Mode::Refusing(Refusal {
+            text: refusal_text(&error),
+            written: 0,
+            ended: false,
+            dropped: 0,
+            patience: Box::pin(sleep_until((Instant::now() + LINGER).into())),
+        });
+    }
+
+    /// Writes the refusal, then reads to the end of what the client sends, within reason.
+    fn poll_refusing(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Mode::Refusing(refusal) = &mut self.mode else { return Poll::Ready(Ok(())) };
+        let over = refusal.patience.as_mut().poll(context).is_ready();
+        if !over && refusal.poll(&mut self.stream, context).is_pending() {
+            return Poll::Pending;
+        }
+        self.mode = Mode::Refused;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Refusal {
+    fn poll(&mut self, stream: &mut TcpStream, context: &mut Context<'_>) -> Poll<()> {
+        while self.written < self.text.len() {
+            match ready!(Pin::new(&mut *stream).poll_write(context, &self.text[self.written..])) {
+                Ok(n) if n > 0 => self.written += n,
+                _ => return Poll::Ready(()),
+            }
+        }
+        if !self.ended {
+            if ready!(Pin::new(&mut *stream).poll_shutdown(context)).is_err() {
+                return Poll::Ready(());
+            }
+            self.ended = true;
+        }
+        let mut sink = [0; 16 << 10];
+        while self.dropped < MOST_AFTERWARDS {
+            let mut buffer = ReadBuf::new(&mut sink);
+            if ready!(Pin::new(&mut *stream).poll_read(context, &mut buffer)).is_err() || buffer.filled().is_empty() {
+                break;
+            }
+            self.dropped += buffer.filled().len();
+        }
+        Poll::Ready(())
+    }
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.mode {
+            Mode::Open => self.poll_open(context, buffer),
+            Mode::Refusing(_) => self.poll_refusing(context),
+            Mode::Closed | Mode::Refused => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        if matches!(this.mode, Mode::Open) && !this.standing.busy.get() && bytes.starts_with(WORDLESS) {
+            this.refuse(Code::BadRequest);
+        }
+        if let Mode::Refusing(refusal) = &mut this.mode {
+            // actix closes the connection after this, so the words have to be out first.
+            while refusal.written < refusal.text.len() {
+                let rest = &refusal.text[refusal.written..];
+                match ready!(Pin::new(&mut this.stream).poll_write(context, rest))? {
+                    0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                    n => refusal.written += n,
+                }
+            }
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        if matches!(this.mode, Mode::Refused) {
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        match Pin::new(&mut this.stream).poll_write(context, bytes) {
+            Poll::Ready(outcome) => {
+                this.stalled = None;
+                // Somebody who takes an answer slowly is not idle.
+                this.standing.since.set(Instant::now());
+                Poll::Ready(outcome)
+            }
+            Poll::Pending => {
+                let patience = this.patience.read;
+                let stalled =
+                    this.stalled.get_or_insert_with(|| Box::pin(sleep_until((Instant::now() + patience).into())));
+                ready!(stalled.as_mut().poll(context));
+                Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not take the answer")))
+            }
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.stream).poll_flush(context))?;
+        if self.standing.closing.get() && !self.standing.busy.get() {
+            self.standing.closing.set(false);
+            return Pin::new(&mut self.stream).poll_shutdown(context);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// A whole answer, for a request that never was one.
+fn refusal_text(error: &ApiError) -> Vec<u8> {
+    let body = error.body().to_string();
+    let reason = StatusCode::from_u16(error.status()).ok().and_then(|s| s.canonical_reason()).unwrap_or("Refused");
+    let mut text = Vec::with_capacity(512);
+    // Writing to memory cannot fail.
+    let _ = write!(
+        text,
+        "HTTP/1.1 {} {reason}\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: {}\r\n\
+         X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{body}",
+        error.status(),
+        body.len(),
+    );
+    text
+}
