@@ -106,6 +106,7 @@ fn fetch<'a>(engine: &'a Engine, scope: &'a Scope, href: &'a str) -> Pin<Box<dyn
             query,
             raw_query: raw_query.to_owned(),
             body: Ok(BodyParams::None),
+            expects: Default::default(),
         };
         let mut inner = scope.clone();
         inner.depth += 1;

@@ -6,20 +6,22 @@
 use crate::access::hashing::Hasher;
 use crate::access::identity::Identity;
 use crate::access::{self, Asking, Loaded};
+use crate::answers::Answers;
 use crate::args::{self, Checked, Sources};
 use crate::behaviours::{QUERIES, READS, WRITES};
+use crate::conditional::{Expects, http_date};
 use crate::discovery::{self, Discovery};
 use crate::embed;
 use crate::error::{ApiError, Code};
 use crate::fields::Fields;
 use crate::fragments::Fragments;
-use crate::handlers::{HANDLERS, Outcome, Work};
+use crate::handlers::{HANDLERS, Outcome, Work, items};
 use crate::model::{Method, Payload, Reply, Request};
 use crate::registry::{Registry, Vocabulary, name};
 use crate::request::{self, BodyParams};
 use crate::route::{self, Match, Router};
 use crate::scope::{Clock, Scope, Settings, read_settings};
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Observed, Storage, StorageError};
 use arc_swap::ArcSwap;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -34,6 +36,7 @@ pub struct Engine {
     identity: Arc<Identity>,
     hasher: Arc<Hasher>,
     fragments: Fragments,
+    answers: Answers,
     clock: Arc<dyn Clock>,
 }
 
@@ -48,6 +51,7 @@ pub struct Call {
     pub raw_query: String,
     /// Broken bodies are reported only after a route has matched.
     pub body: Result<BodyParams, ApiError>,
+    pub expects: Expects,
 }
 
 /// What came of a call, before it is finished.
@@ -90,6 +94,7 @@ impl Engine {
         let settings = read_settings(&registry, &*storage)?;
         let megabytes = registry.declaration.storage.cache_mb as u64;
         let fragments = Fragments::new(&registry, megabytes << 20);
+        let answers = Answers::new((registry.declaration.server.answers_mb as u64) << 20);
         Ok(Engine {
             router: Router::new(&registry),
             discovery: Discovery::new(&registry),
@@ -99,6 +104,7 @@ impl Engine {
             identity,
             hasher,
             fragments,
+            answers,
             clock,
         })
     }
@@ -111,6 +117,11 @@ impl Engine {
     /// Documents that were rendered before.
     pub fn fragments(&self) -> &Fragments {
         &self.fragments
+    }
+
+    /// Answers that were given before.
+    pub fn answers(&self) -> &Answers {
+        &self.answers
     }
 
     /// Hashes account passwords.
@@ -135,7 +146,7 @@ impl Engine {
 
     /// Serves one request from outside.
     pub async fn serve(&self, request: Request) -> Reply {
-        let scope = match self.scope(&request).await {
+        let mut scope = match self.scope(&request).await {
             Ok(scope) => scope,
             Err(error) => return error_reply(&error),
         };
@@ -146,10 +157,32 @@ impl Engine {
         if let Some(error) = self.identity.objection(&scope, &request) {
             return error_reply(&error);
         }
+        let question = self.answers.question(&request, &scope.principal, scope.now);
+        if let Some(question) = &question
+            && let Some(reply) = self.answers.get(question, &*self.storage)
+        {
+            return reply;
+        }
+        let observed = question.as_ref().map(|_| Arc::new(Observed::new(self.storage.clone())));
+        if let Some(observed) = &observed {
+            observed.note(name("setting"), scope.settings.generation);
+            scope.storage = observed.clone();
+        }
         let body = request::body_params(&request, self.registry.declaration.server.max_depth);
-        let call = Call { method, path: request.path, query: request.query, raw_query: request.raw_query, body };
+        let call = Call {
+            method,
+            path: request.path.clone(),
+            query: request.query.clone(),
+            raw_query: request.raw_query.clone(),
+            body,
+            expects: Expects::of(|name| request.header(name)),
+        };
         let dispatched = self.dispatch(&scope, &call).await;
-        self.finish(&scope, &call, dispatched).await
+        let (reply, lasting) = self.finish(&scope, &call, dispatched).await;
+        match (question, observed) {
+            (Some(question), Some(observed)) if lasting => self.answers.put(&question, &observed, reply),
+            _ => reply,
+        }
     }
 
     async fn scope(&self, request: &Request) -> Result<Scope, ApiError> {
@@ -234,6 +267,7 @@ impl Engine {
             raw_query: &call.raw_query,
             body,
             path: &call.path,
+            expects: &call.expects,
             captures: &matched.captures,
             engine: self,
             whole: scope.depth == 0
@@ -241,7 +275,9 @@ impl Engine {
                 && SHAPING.iter().all(|name| sources.get(name).is_none()),
         };
         let (_, handler) = HANDLERS[endpoint.handler.0];
-        handler(&work).await
+        let mut outcome = handler(&work).await?;
+        outcome.private |= items::password(&work).is_some();
+        Ok(outcome)
     }
 
     /// One request inside another; `batch` refuses routes that take no part in batches.
@@ -343,8 +379,31 @@ impl Engine {
         methods
     }
 
-    /// Stage 9: headers, fields, embedding, envelope.
-    async fn finish(&self, scope: &Scope, call: &Call, dispatched: Dispatched) -> Reply {
+    /// Stage 9: headers, fields, embedding, envelope, entity tag. Also tells whether the answer may be kept.
+    async fn finish(&self, scope: &Scope, call: &Call, dispatched: Dispatched) -> (Reply, bool) {
+        let (private, version, modified) = match &dispatched.result {
+            Ok(outcome) => (outcome.private, outcome.version, outcome.modified),
+            Err(_) => (false, None, None),
+        };
+        let mut reply = self.shaped(scope, call, dispatched).await;
+        if private {
+            reply.headers.push(("Cache-Control".into(), "private, no-store".into()));
+        }
+        reply.headers.extend(modified.map(|modified| ("Last-Modified".to_owned(), http_date(modified))));
+        if reply.status == 200 && call.method == Method::Get {
+            if let Payload::Json(document) = &reply.payload {
+                reply.payload = Payload::Text(document.to_string().into_bytes());
+            }
+            if let Payload::Text(text) = &reply.payload {
+                reply.headers.push(("ETag".into(), entity_tag(version, text)));
+            }
+        } else if let Some(version) = version {
+            reply.headers.push(("ETag".into(), format!("\"{version}\"")));
+        }
+        (reply, !private)
+    }
+
+    async fn shaped(&self, scope: &Scope, call: &Call, dispatched: Dispatched) -> Reply {
         let mut headers = Vec::new();
         if !dispatched.allow.is_empty() {
             headers.push(("Allow".to_owned(), dispatched.allow.join(", ")));
@@ -395,6 +454,17 @@ fn reduce(fields: &Fields, document: Value) -> Value {
     match document {
         Value::Array(list) => Value::Array(list.into_iter().map(|d| fields.keep(d)).collect()),
         document => fields.keep_alone(document),
+    }
+}
+
+/// The version of the row and a digest of the text: equal tags are equal bytes, and writes can be held to the version.
+fn entity_tag(version: Option<i64>, text: &[u8]) -> String {
+    use std::hash::Hasher as _;
+    let mut digest = std::hash::DefaultHasher::new();
+    digest.write(text);
+    match version {
+        Some(version) => format!("\"{version}-{:016x}\"", digest.finish()),
+        None => format!("\"{:016x}\"", digest.finish()),
     }
 }
 

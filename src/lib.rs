@@ -13,12 +13,12 @@
 //! | 1 | [`storage`] | inert plans, the traits that carry them out, SQLite; no schema, no resource, no request |
 //! | 1 | [`text`] | pure functions on text, time and addresses |
 //! | 2 | [`registry`] | declarations linked into a frozen whole, or every problem; no behaviour, only its name's position |
-//! | 3 | [`request`], [`route`], [`fields`] | decode a request, find its route, read `_fields` |
+//! | 3 | [`request`], [`route`], [`fields`], [`conditional`] | decode a request, find its route, read `_fields` and what it is conditional on |
 //! | 3 | [`scope`] | what a stage may ask of the world: registry, storage, settings, caller, time |
 //! | 4 | [`records`], [`args`] | rows by name; arguments merged, checked, coerced |
 //! | 5 | [`access`] | who is asking, and may they: identification, guards, the visibility of rows |
 //! | 6 | [`behaviours`], [`prepare`] | named functions that declarations use; rows to documents |
-//! | 7 | [`fragments`], [`discovery`] | documents kept rendered; root, namespaces, OPTIONS |
+//! | 7 | [`fragments`], [`answers`], [`discovery`] | documents kept rendered; answers kept whole; root, namespaces, OPTIONS |
 //! | 8 | [`handlers`], [`embed`], [`engine`] | what endpoints do; the order of the stages, re-entrant |
 //! | 9 | [`http`], [`boot`] | the only module that names actix; a database opened and furnished |
 //! | 10 | [`import`], [`serve`], [`cli`] | bringing a site in, serving, the command line |
@@ -40,10 +40,12 @@
 //! * A list costs a fixed number of queries, whatever its length.
 
 pub mod access;
+pub mod answers;
 pub mod args;
 pub mod behaviours;
 pub mod boot;
 pub mod cli;
+pub mod conditional;
 pub mod config;
 pub mod discovery;
 pub mod embed;

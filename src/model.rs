@@ -1,8 +1,9 @@
 //! The nouns that travel between the stages of a request. No logic that belongs to a stage.
 
+use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// An HTTP method of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,11 +90,28 @@ pub enum Payload {
     Json(Value),
     /// JSON text that was rendered before.
     Text(Vec<u8>),
+    /// JSON text that is kept for the next who asks.
+    Kept(Arc<Kept>),
     /// Anything else, with its media type.
     Other {
         media_type: &'static str,
         bytes: Vec<u8>,
     },
+}
+
+/// A text that many answers share, with its encodings, each made when it is first asked for.
+#[derive(Debug)]
+pub struct Kept {
+    pub text: Bytes,
+    /// Encoded texts in the order of the edge's table of encodings; empty where encoding does not pay.
+    pub encoded: [OnceLock<Bytes>; 3],
+}
+
+impl Kept {
+    /// A text without encodings yet.
+    pub fn new(text: Vec<u8>) -> Kept {
+        Kept { text: text.into(), encoded: Default::default() }
+    }
 }
 
 /// What is answered.

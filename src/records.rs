@@ -36,6 +36,16 @@ impl<'a> Record<'a> {
         int(self.value(&self.resource.key))
     }
 
+    /// How often the row was changed, where it counts that.
+    pub fn version(&self) -> Option<i64> {
+        self.resource.column("version").map(|_| self.int("version"))
+    }
+
+    /// UTC seconds of the last change, where the row keeps them.
+    pub fn modified(&self) -> Option<i64> {
+        self.resource.column("modified_utc").map(|_| self.int("modified_utc"))
+    }
+
     /// The key as it stands in a path.
     pub fn key(&self) -> String {
         match self.value(&self.resource.key) {

@@ -89,6 +89,8 @@ pub struct Server {
     pub shutdown_timeout: u64,
     /// Networks of the proxies whose `X-Forwarded-*` headers are believed.
     pub trusted_proxies: Vec<String>,
+    /// Megabytes of answers that are kept whole; 0 keeps none.
+    pub answers_mb: usize,
     /// Address of the listener for `/health` and `/metrics`; empty is off.
     pub admin_listen: String,
     /// Log one line per request.
@@ -109,6 +111,7 @@ impl Default for Server {
             keep_alive: 30,
             shutdown_timeout: 30,
             trusted_proxies: Vec::new(),
+            answers_mb: 32,
             admin_listen: String::new(),
             access_log: true,
             watch: true,

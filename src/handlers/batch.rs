@@ -3,6 +3,7 @@
 //! Nothing is nested: a part that is a batch is refused like every route that takes no part in batches.
 
 use super::{Outcome, Work};
+use crate::conditional::Expects;
 use crate::engine::Call;
 use crate::error::{ApiError, Code};
 use crate::model::Method;
@@ -75,7 +76,14 @@ fn call(part: &Value, depth: usize) -> Result<Call, ApiError> {
         query: request::decode_query(raw_query, depth)?,
         raw_query: raw_query.to_owned(),
         body: Ok(body),
+        expects: Expects::of(|name| header(part, name)),
     })
+}
+
+/// A header of the part, by its lower-case name.
+fn header<'p>(part: &'p Value, name: &str) -> Option<&'p str> {
+    let headers = part.get("headers")?.as_object()?;
+    headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name))?.1.as_str()
 }
 
 /// The path and query of an address: without scheme, host and fragment.

@@ -25,9 +25,11 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let view = View { context: work.allowed.context(), fields: work.fields, password: password(work), links: true };
     if let Some(text) = ready(work, resource, std::slice::from_ref(row), &view, &*work.scope.snapshot()?)? {
-        return Ok(Outcome { status: 200, text: text.into_iter().next().map(|t| t.to_vec()), ..Outcome::default() });
+        let text = text.into_iter().next().map(|t| t.to_vec());
+        return Ok(Outcome { text, ..Outcome::of_row(Value::Null, Record { resource, row }) });
     }
-    Ok(Outcome::ok(show(work, resource, row, work.allowed.context(), work.fields)?))
+    let document = show(work, resource, row, work.allowed.context(), work.fields)?;
+    Ok(Outcome::of_row(document, Record { resource, row }))
 }
 
 /// One row as a document.
@@ -86,13 +88,14 @@ pub fn ready(
     Ok(Some(texts.into_iter().flatten().collect()))
 }
 
-/// The row with this key as it is now, as a document in the edit context.
+/// The answer to a change: the row with this key as it is now, in the edit context.
 ///
 /// # Errors
 /// It is gone, or the database cannot be read.
-pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Value, ApiError> {
+pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Outcome, ApiError> {
     let row = fetch(work, resource, key)?;
-    show(work, resource, &row, Context::EDIT, work.fields)
+    let document = show(work, resource, &row, Context::EDIT, work.fields)?;
+    Ok(Outcome::of_row(document, Record { resource, row: &row }))
 }
 
 /// The row with this key as it is now.
@@ -131,7 +134,9 @@ pub fn created(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Ou
     let moderated = resource.family == Family::Comment && !work.scope.principal.can("moderate_comments");
     let context = if moderated { Context::VIEW } else { Context::EDIT };
     let document = show(work, resource, &row, context, work.fields)?;
-    Ok(Outcome::created(document, work.scope.registry.rest(&path)))
+    let record = Record { resource, row: &row };
+    let made = Outcome::created(document, work.scope.registry.rest(&path));
+    Ok(Outcome { version: record.version(), modified: record.modified(), ..made })
 }
 
 /// `update`: the changed item in the edit context.
@@ -150,7 +155,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         _ => plain::update(work, resource, row).await,
     })
     .await?;
-    Ok(Outcome::ok(show_written(work, resource, &key)?))
+    show_written(work, resource, &key)
 }
 
 /// `delete`: the trashed item, or `{deleted, previous}`.
@@ -181,7 +186,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
             _ => content::trash(work, resource, row).await,
         })
         .await?;
-        return Ok(Outcome::ok(show_written(work, resource, &key)?));
+        return show_written(work, resource, &key);
     }
     let previous = show(work, resource, target, Context::EDIT, &Fields::all())?;
     with_target(work, resource, async |row| match resource.family {
@@ -197,7 +202,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// Carries out a write on the target; when the row has changed since it was decided on, decides again on the new one.
 ///
 /// # Errors
-/// The write's own, or that the row never stood still.
+/// The write's own; the row is not what the request expects; or it never stood still.
 pub async fn with_target<F>(work: &Work<'_>, resource: &Resource, write: F) -> Result<DbValue, ApiError>
 where
     F: AsyncFn(&Row) -> Result<DbValue, Refusal>,
@@ -205,6 +210,10 @@ where
     let first = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let mut row = first.clone();
     for _ in 0..ATTEMPTS {
+        let record = Record { resource, row: &row };
+        if !work.expects.met_by(record.version(), record.modified()) {
+            return Err(ApiError::new(Code::PreconditionFailed));
+        }
         match write(&row).await {
             Ok(key) => return Ok(key),
             Err(Refusal::Stale) => {

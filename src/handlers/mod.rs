@@ -21,9 +21,11 @@ mod themes;
 mod users;
 
 use crate::access::Allowed;
+use crate::conditional::Expects;
 use crate::error::ApiError;
 use crate::error::Code;
 use crate::fields::Fields;
+use crate::records::Record;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Route};
 use crate::request::BodyParams;
@@ -46,6 +48,8 @@ pub struct Work<'a> {
     pub body: &'a BodyParams,
     /// Path of the route as requested.
     pub path: &'a str,
+    /// What a write expects of its target.
+    pub expects: &'a Expects,
     /// The route's values from the path.
     pub captures: &'a Map<String, Value>,
     /// The answer goes out as it is: nothing is left out of it, put into it or wrapped around it.
@@ -66,9 +70,20 @@ pub struct Outcome {
     pub other: Option<(&'static str, Vec<u8>)>,
     /// Rendered JSON of the body, when it was at hand; `body` is null then.
     pub text: Option<Vec<u8>>,
+    /// The version of the row that is shown, where it is one row that has versions.
+    pub version: Option<i64>,
+    /// Seconds since 1970 of the row's last change, where it keeps them.
+    pub modified: Option<i64>,
+    /// Meant for this request alone.
+    pub private: bool,
 }
 
 impl Outcome {
+    /// 200 with one row's document, and what tells the row's state from others.
+    pub fn of_row(body: Value, record: Record<'_>) -> Outcome {
+        Outcome { version: record.version(), modified: record.modified(), ..Outcome::ok(body) }
+    }
+
     /// 200 with a body.
     pub fn ok(body: Value) -> Outcome {
         Outcome { status: 200, body, ..Outcome::default() }

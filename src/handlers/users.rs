@@ -90,7 +90,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let key = with_target(work, resource, async |row| change(work, resource, row).await).await?;
-    Ok(Outcome::ok(show_written(work, resource, &key)?))
+    show_written(work, resource, &key)
 }
 
 async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<DbValue, Refusal> {

@@ -7,6 +7,7 @@
 mod access_log;
 mod connection;
 mod cors;
+mod encoding;
 mod guard;
 mod metrics;
 mod pages;
@@ -422,6 +423,8 @@ fn asked<'a>(http: &'a HttpRequest, id: &'a str) -> Asked<'a> {
         preflight: *http.method() == HttpMethod::OPTIONS,
         origin: headers.get(header::ORIGIN),
         private: headers.contains_key(header::AUTHORIZATION) || headers.contains_key(header::COOKIE),
+        reads: reads(http),
+        headers,
     }
 }
 

@@ -2,12 +2,14 @@
 //!
 //! Owns the headers that every REST answer carries, JSONP and pretty printing (contract: "Global request parameters").
 
+use crate::conditional;
 use crate::error::{ApiError, Code};
-use crate::http::{Compiled, pages};
+use crate::http::{Compiled, encoding, pages};
 use crate::model::{Payload, Reply};
 use actix_http::body::BoxBody;
 use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_http::{ConnectionType, Response, StatusCode};
+use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -88,9 +90,18 @@ pub fn failure(error: &ApiError) -> Reply {
 pub struct Asked<'a> {
     pub id: &'a str,
     pub preflight: bool,
+    /// GET or HEAD.
+    pub reads: bool,
     pub origin: Option<&'a HeaderValue>,
     /// The request carried credentials, so the answer may be meant for one reader.
     pub private: bool,
+    pub headers: &'a HeaderMap,
+}
+
+impl Asked<'_> {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
 }
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
@@ -99,22 +110,54 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// A REST answer and the length of its body.
 pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &Asked<'_>) -> (Response<BoxBody>, usize) {
-    let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let (media_type, bytes) = match reply.payload {
-        Payload::Empty => (shape.media_type(), Vec::new()),
+    let mut status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut encoding = None;
+    let mut encodable = false;
+    let (media_type, mut bytes) = match reply.payload {
+        Payload::Empty => (shape.media_type(), Bytes::new()),
         // Writing a value that is already in memory cannot fail.
         Payload::Json(value) => {
-            (shape.media_type(), shape.write(Cow::Owned(serde_json::to_vec(&value).unwrap_or_default())))
+            (shape.media_type(), shape.write(Cow::Owned(serde_json::to_vec(&value).unwrap_or_default())).into())
         }
-        Payload::Text(bytes) => (shape.media_type(), shape.write(Cow::Owned(bytes))),
-        Payload::Other { media_type, bytes } => (media_type, bytes),
+        Payload::Text(bytes) => (shape.media_type(), shape.write(Cow::Owned(bytes)).into()),
+        Payload::Kept(kept) if *shape == Shape::default() => {
+            encodable = true;
+            let (bytes, chosen) = encoding::choose(&kept, asked.header("accept-encoding"));
+            encoding = chosen;
+            (JSON, bytes)
+        }
+        Payload::Kept(kept) => (shape.media_type(), shape.write(Cow::Borrowed(&kept.text)).into()),
+        Payload::Other { media_type, bytes } => (media_type, bytes.into()),
     };
     let length = bytes.len();
+    let tag = own(&reply.headers, "ETag").map(|tag| match encoding {
+        // Another encoding is another sequence of bytes, and a strong tag stands for bytes.
+        Some(name) => format!("{}-{name}\"", tag.trim_end_matches('"')),
+        None => tag.to_owned(),
+    });
+    if status == StatusCode::OK
+        && asked.reads
+        && conditional::has_already(|name| asked.header(name), tag.as_deref(), own(&reply.headers, "Last-Modified"))
+    {
+        status = StatusCode::NOT_MODIFIED;
+        bytes = Bytes::new();
+        encoding = None;
+    }
+    let length = if status == StatusCode::NOT_MODIFIED { 0 } else { length };
     let mut response = Response::with_body(status, BoxBody::new(bytes));
     let headers = response.headers_mut();
     let link = add_own(headers, &reply.headers);
     headers.insert(header::LINK, link.map_or_else(|| compiled.link.clone(), |own| compiled.link_after(own)));
-    if !headers.contains_key(header::CONTENT_TYPE) {
+    if let Some(tag) = tag.and_then(|tag| HeaderValue::try_from(tag).ok()) {
+        headers.insert(header::ETAG, tag);
+    }
+    if let Some(name) = encoding {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));
+    }
+    if encodable {
+        headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+    }
+    if status != StatusCode::NOT_MODIFIED && !headers.contains_key(header::CONTENT_TYPE) {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
@@ -146,6 +189,11 @@ pub fn page(html: String, found: bool, compiled: &Compiled) -> (Response<BoxBody
         headers.insert(header::LINK, compiled.link.clone());
     }
     (response, length)
+}
+
+/// A header line of a reply.
+fn own<'r>(headers: &'r [(String, String)], name: &str) -> Option<&'r str> {
+    headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
 }
 
 /// Adds a reply's own header lines, but gives `Link` back, which has to become one line with ours. What cannot stand in

@@ -11,6 +11,7 @@ mod fixtures;
 mod fold;
 mod generations;
 mod migrate;
+mod observed;
 pub mod plan;
 mod sql;
 pub mod sqlite;
@@ -20,6 +21,7 @@ mod writer;
 
 pub use catalogue::builtin_tables;
 pub use fold::fold;
+pub use observed::{Observed, Seen};
 
 use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, Row, WritePlan};
 use std::future::Future;
@@ -68,6 +70,10 @@ pub trait Snapshot {
     fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError>;
     /// The id that a slug stands for.
     fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError>;
+    /// The scopes of generations that the plan's outcome depends on; `None` where a table keeps none.
+    fn scopes(&self, plan: &ReadPlan) -> Option<Vec<Name>>;
+    /// No generation has changed since the reads of this snapshot began: what is read is the newest state.
+    fn is_newest(&self) -> bool;
     /// The first of the candidates that nobody else than `except` claims, or the last with the smallest free suffix.
     fn free_slug(&self, scope: &str, candidates: &[Arc<str>], except: Option<i64>) -> Result<Arc<str>, StorageError>;
 }

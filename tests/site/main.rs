@@ -1,5 +1,6 @@
 //! The program as its users meet it: started as a process, asked over HTTP.
 
+mod answers;
 mod bad_input;
 mod books;
 mod cli;

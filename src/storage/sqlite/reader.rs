@@ -117,13 +117,11 @@ impl Snapshot for View<'_> {
             return self.number(&lower(&tallies, Want::Sum, catalogue, &self.words)?);
         }
         let lowered = lower(plan, Want::Count, catalogue, &self.words)?;
-        let generations = &self.shared.generations;
         let remembered = &self.shared.remembered;
-        let stamp = remembered::stamp(plan, catalogue, generations);
-        let unchanged = || generations.rising() == self.reader.rising.get();
+        let stamp = remembered::stamp(plan, catalogue, &self.shared.generations);
         // Generations that moved since the snapshot began belong to rows that it does not see.
         let kept = stamp
-            .filter(|_| unchanged())
+            .filter(|_| self.is_newest())
             .and_then(|stamp| Some((remembered::key(lowered.shape(), &lowered.binds)?, stamp)));
         let Some((key, stamp)) = kept else { return self.number(&lowered) };
         if let Some(n) = remembered.get(&key, stamp) {
@@ -157,6 +155,14 @@ impl Snapshot for View<'_> {
     fn slug(&self, scope: &str, slug: &str) -> std::result::Result<Option<i64>, StorageError> {
         QUERIES.set(QUERIES.get() + 1);
         Ok(slugs::owner(&self.reader.conn, scope, slug)?.map(|owner| owner.id))
+    }
+
+    fn scopes(&self, plan: &ReadPlan) -> Option<Vec<Name>> {
+        remembered::scopes(plan, &self.shared.catalogue)
+    }
+
+    fn is_newest(&self) -> bool {
+        self.shared.generations.rising() == self.reader.rising.get()
     }
 
     fn free_slug(

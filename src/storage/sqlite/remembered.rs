@@ -4,7 +4,7 @@
 
 use super::super::catalogue::{Catalogue, TALLY};
 use super::super::generations::Generations;
-use super::super::plan::{Cond, DbValue, Name, Op, ReadPlan};
+use super::super::plan::{Cond, DbValue, Name, Op, Order, ReadPlan};
 use super::super::sql::{Bind, conjuncts};
 use quick_cache::sync::Cache;
 
@@ -76,18 +76,26 @@ pub fn key(shape: String, binds: &[Bind]) -> Option<Vec<u8>> {
 
 /// The sum of the generations of all that the plan's count depends on; `None` where a table keeps none.
 pub fn stamp(plan: &ReadPlan, catalogue: &Catalogue, generations: &Generations) -> Option<u64> {
-    let mut sum = 0;
-    let kinds = kinds_pinned(plan, catalogue);
-    match &kinds {
-        Some(kinds) => kinds.iter().for_each(|kind| sum += generations.get(&format!("{}:{kind}", plan.table))),
-        None => sum += table(&plan.table, generations)?,
-    }
-    condition(&plan.filter, generations, &mut sum)?;
-    Some(sum)
+    Some(scopes(plan, catalogue)?.iter().map(|scope| generations.get(scope)).sum())
 }
 
-fn table(name: &Name, generations: &Generations) -> Option<u64> {
-    (**name != *"slug" && **name != *TALLY).then(|| generations.get(name))
+/// The scopes that the rows of a plan, and their number, depend on; `None` where a table keeps no generations.
+pub fn scopes(plan: &ReadPlan, catalogue: &Catalogue) -> Option<Vec<Name>> {
+    let mut found = Vec::with_capacity(2);
+    match &kinds_pinned(plan, catalogue) {
+        Some(kinds) => found.extend(kinds.iter().map(|kind| Name::from(format!("{}:{kind}", plan.table)))),
+        None => found.push(table(&plan.table)?),
+    }
+    condition(&plan.filter, &mut found)?;
+    plan.order.iter().try_for_each(|order| match order {
+        Order::First(cond) => condition(cond, &mut found),
+        _ => Some(()),
+    })?;
+    Some(found)
+}
+
+fn table(name: &Name) -> Option<Name> {
+    (**name != *"slug" && **name != *TALLY).then(|| name.clone())
 }
 
 fn kinds_pinned<'p>(plan: &'p ReadPlan, catalogue: &Catalogue) -> Option<Vec<&'p Name>> {
@@ -104,16 +112,16 @@ fn kinds_pinned<'p>(plan: &'p ReadPlan, catalogue: &Catalogue) -> Option<Vec<&'p
     kinds.iter().map(word).collect()
 }
 
-fn condition(cond: &Cond, generations: &Generations, sum: &mut u64) -> Option<()> {
+fn condition(cond: &Cond, found: &mut Vec<Name>) -> Option<()> {
     match cond {
-        Cond::All(conds) | Cond::Any(conds) => conds.iter().try_for_each(|c| condition(c, generations, sum)),
-        Cond::Not(cond) => condition(cond, generations, sum),
+        Cond::All(conds) | Cond::Any(conds) => conds.iter().try_for_each(|c| condition(c, found)),
+        Cond::Not(cond) => condition(cond, found),
         Cond::Related { table: name, filter, .. } => {
-            *sum += table(name, generations)?;
-            condition(filter, generations, sum)
+            found.push(table(name)?);
+            condition(filter, found)
         }
         Cond::Linked { rel, .. } | Cond::LinkedFrom { rel, .. } => {
-            *sum += generations.get(rel);
+            found.push(rel.clone());
             Some(())
         }
         Cond::Compare(..) | Cond::In(..) | Cond::IsNull(_) | Cond::Contains(..) | Cond::HasWord(..) => Some(()),

@@ -1,0 +1,201 @@
+//! Whole answers kept, behind authorization: what the same caller asks again is the same as long as nothing that the
+//! answer was made from has been written.
+//!
+//! An answer is found by its address and its caller, and holds while the generations of all that was read for it stand
+//! still. What time alone changes (an offset of daylight saving, a preview's key) is at most [`MOST_AGE`] old. The
+//! registry is part of no key: a reload builds another engine, and with it another store.
+
+use crate::model::{Kept, Method, Payload, Reply, Request};
+use crate::scope::Principal;
+use crate::storage::{Observed, Seen, Storage};
+use quick_cache::sync::Cache;
+use quick_cache::{Equivalent, Weighter};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Seconds after which an answer is made anew, whatever it was made from.
+pub const MOST_AGE: i64 = 60;
+
+/// How long what other processes write may go unnoticed where every answer is found here. A read of the database notices
+/// it at once.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Larger answers are not kept: a few of them would drive out everything else.
+const LARGEST: usize = 1 << 20;
+
+/// What a kept answer is found by.
+#[derive(PartialEq, Eq)]
+struct Key {
+    path: String,
+    query: String,
+    caller: Caller,
+    way: Way,
+}
+
+/// Who may see an answer: strangers share theirs, everybody else has their own.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+struct Caller {
+    id: i64,
+    roles: Vec<Arc<str>>,
+    app_password: Option<Arc<str>>,
+}
+
+/// What of the connection documents may mention.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Way {
+    https: bool,
+    forwarded: bool,
+    loopback: bool,
+}
+
+/// A request's key, borrowed.
+#[derive(Hash)]
+struct Asked<'a> {
+    path: &'a str,
+    query: &'a str,
+    caller: &'a Caller,
+    way: Way,
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Asked { path: &self.path, query: &self.query, caller: &self.caller, way: self.way }.hash(state);
+    }
+}
+
+impl Equivalent<Key> for Asked<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        self.path == key.path && self.query == key.query && *self.caller == key.caller && self.way == key.way
+    }
+}
+
+#[derive(Clone)]
+struct Answer {
+    headers: Arc<[(String, String)]>,
+    kept: Arc<Kept>,
+    seen: Arc<Seen>,
+    at: i64,
+}
+
+#[derive(Clone)]
+struct Size;
+
+impl Weighter<Key, Answer> for Size {
+    fn weight(&self, key: &Key, answer: &Answer) -> u64 {
+        (key.path.len() + key.query.len() + answer.kept.text.len() + 512) as u64
+    }
+}
+
+/// See the module's description.
+pub struct Answers {
+    cache: Option<Cache<Key, Answer, Size>>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+    began: Instant,
+    /// Milliseconds since `began` at the last look at the database.
+    looked: AtomicU64,
+}
+
+/// A question whose answer can be kept.
+pub struct Question<'a> {
+    request: &'a Request,
+    caller: Caller,
+    now: i64,
+}
+
+impl Answers {
+    /// A store of at most `bytes`; none at all for 0.
+    pub fn new(bytes: u64) -> Answers {
+        let answers = usize::try_from(bytes / 8192).unwrap_or(usize::MAX).max(64);
+        let cache = (bytes > 0).then(|| Cache::with_weighter(answers, bytes, Size));
+        Answers {
+            cache,
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+            began: Instant::now(),
+            looked: AtomicU64::new(0),
+        }
+    }
+
+    /// The question that a request asks, if answers to it can be kept: a plain read without a body, of a stranger or of
+    /// a program. (What people see in a browser carries a fresh nonce.)
+    pub fn question<'a>(&self, request: &'a Request, principal: &Principal, now: i64) -> Option<Question<'a>> {
+        let plain = self.cache.is_some() && request.method == Method::Get && request.body.is_empty();
+        let program = !principal.known() || principal.app_password.is_some();
+        (plain && program).then(|| Question {
+            request,
+            caller: Caller {
+                id: principal.id,
+                roles: principal.roles.clone(),
+                app_password: principal.app_password.clone(),
+            },
+            now,
+        })
+    }
+
+    /// The answer as it was given before, if it still holds.
+    pub fn get(&self, question: &Question<'_>, storage: &dyn Storage) -> Option<Reply> {
+        let found = self.cache.as_ref()?.get(&question.asked());
+        self.look(storage);
+        let holds = |answer: &Answer| question.now - answer.at < MOST_AGE && answer.seen.holds(storage);
+        let Some(answer) = found.filter(holds) else {
+            self.misses.fetch_add(1, Ordering::Relaxed);
+            return None;
+        };
+        self.hits.fetch_add(1, Ordering::Relaxed);
+        Some(Reply { status: 200, headers: answer.headers.to_vec(), payload: Payload::Kept(answer.kept) })
+    }
+
+    fn look(&self, storage: &dyn Storage) {
+        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if now.saturating_sub(self.looked.load(Ordering::Relaxed)) >= LOOK.as_millis() as u64 {
+            self.looked.store(now, Ordering::Relaxed);
+            // Beginning to read takes up the generations that others have raised; a failure shows in the next read.
+            drop(storage.snapshot());
+        }
+    }
+
+    /// Keeps an answer if it is a good one and it is known what it was made from.
+    pub fn put(&self, question: &Question<'_>, observed: &Observed, reply: Reply) -> Reply {
+        let Reply { status, headers, payload } = reply;
+        let seen = if status == 200 { observed.seen() } else { None };
+        match (&self.cache, payload, seen) {
+            (Some(cache), Payload::Text(text), Some(seen)) if text.len() <= LARGEST => {
+                let kept = Arc::new(Kept::new(text));
+                let shared = headers.iter().cloned().collect();
+                let answer = Answer { headers: shared, kept: kept.clone(), seen: Arc::new(seen), at: question.now };
+                cache.insert(question.key(), answer);
+                Reply { status, headers, payload: Payload::Kept(kept) }
+            }
+            (_, payload, _) => Reply { status, headers, payload },
+        }
+    }
+
+    /// Answers found, answers made, and bytes held.
+    pub fn numbers(&self) -> (u64, u64, u64) {
+        let bytes = self.cache.as_ref().map_or(0, Cache::weight);
+        (self.hits.load(Ordering::Relaxed), self.misses.load(Ordering::Relaxed), bytes)
+    }
+}
+
+impl Question<'_> {
+    fn asked(&self) -> Asked<'_> {
+        Asked { path: &self.request.path, query: &self.request.raw_query, caller: &self.caller, way: self.way() }
+    }
+
+    fn key(&self) -> Key {
+        Key {
+            path: self.request.path.clone(),
+            query: self.request.raw_query.clone(),
+            caller: self.caller.clone(),
+            way: self.way(),
+        }
+    }
+
+    fn way(&self) -> Way {
+        let peer = &self.request.peer;
+        Way { https: peer.https, forwarded: peer.forwarded, loopback: peer.ip.is_some_and(|ip| ip.is_loopback()) }
+    }
+}

@@ -1,0 +1,113 @@
+//! Encodings of kept answers: chosen by what the client accepts, made once for all who ask.
+//!
+//! What is not kept is sent as it is: encoding it for one reader would cost more than its making, and answers to
+//! credentials are better not compressed beside what the client sends.
+
+use crate::model::Kept;
+use bytes::Bytes;
+use std::io::{Read, Write};
+
+/// Shorter texts gain nothing.
+const LEAST: usize = 1024;
+
+/// How a text is encoded: its name in `Content-Encoding`, and the encoder.
+struct Encoding {
+    name: &'static str,
+    encode: fn(&[u8]) -> std::io::Result<Vec<u8>>,
+}
+
+/// Encodings in the order of our liking; [`Kept::encoded`] has a place for each.
+const ENCODINGS: [Encoding; 3] = [
+    Encoding { name: "zstd", encode: |text| zstd::bulk::compress(text, 3) },
+    Encoding { name: "br", encode: brotli },
+    Encoding { name: "gzip", encode: gzip },
+];
+
+/// The text for a client, and the name of its encoding; `None` is the text as it is.
+pub fn choose(kept: &Kept, accepted: Option<&str>) -> (Bytes, Option<&'static str>) {
+    let plain = || (kept.text.clone(), None);
+    let Some(accepted) = accepted.filter(|_| kept.text.len() >= LEAST) else { return plain() };
+    let Some(place) = best(accepted) else { return plain() };
+    let encoded = kept.encoded[place].get_or_init(|| match (ENCODINGS[place].encode)(&kept.text) {
+        Ok(encoded) if encoded.len() < kept.text.len() => encoded.into(),
+        _ => Bytes::new(),
+    });
+    if encoded.is_empty() { plain() } else { (encoded.clone(), Some(ENCODINGS[place].name)) }
+}
+
+/// The encoding with the highest weight (RFC 9110, section 12.5.3); of equal ones ours counts.
+fn best(accepted: &str) -> Option<usize> {
+    let weight_of = |name: &str| {
+        let entry = |wanted: &str| accepted.split(',').map(weighted).find(|(n, _)| n.eq_ignore_ascii_case(wanted));
+        entry(name).or_else(|| entry("*")).map_or(0, |(_, weight)| weight)
+    };
+    let weights: Vec<u32> = ENCODINGS.iter().map(|encoding| weight_of(encoding.name)).collect();
+    let most = *weights.iter().max()?;
+    if most == 0 { None } else { weights.iter().position(|weight| *weight == most) }
+}
+
+/// A name with its weight in thousandths.
+fn weighted(entry: &str) -> (&str, u32) {
+    let (name, parameters) = entry.split_once(';').unwrap_or((entry, ""));
+    let weight = parameters.split(';').find_map(|p| p.trim().strip_prefix("q=")).map_or(Some(1.0), |q| q.parse().ok());
+    let weight: f32 = weight.unwrap_or(0.0);
+    (name.trim(), (weight.clamp(0.0, 1.0) * 1000.0) as u32)
+}
+
+fn brotli(text: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut encoded = Vec::new();
+    brotli::CompressorReader::new(text, 4096, 5, 20).read_to_end(&mut encoded)?;
+    Ok(encoded)
+}
+
+fn gzip(text: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text)?;
+    encoder.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_welcome_encoding_is_taken() {
+        let kept = Kept::new("the same words again and again; ".repeat(100).into_bytes());
+        let check = |accepted: Option<&str>, expected: Option<&str>| {
+            let (bytes, name) = choose(&kept, accepted);
+            assert_eq!(name, expected, "{accepted:?}");
+            assert_eq!(bytes.len() < kept.text.len(), name.is_some());
+        };
+        check(None, None);
+        check(Some(""), None);
+        check(Some("identity"), None);
+        check(Some("gzip, deflate, br, zstd"), Some("zstd"));
+        check(Some("gzip, deflate, br"), Some("br"));
+        check(Some("GZIP"), Some("gzip"));
+        check(Some("br;q=0.5, gzip"), Some("gzip"));
+        check(Some("*"), Some("zstd"));
+        check(Some("zstd;q=0, *;q=0.1"), Some("br"));
+        check(Some("gzip;q=0"), None);
+        check(Some("gzip;q=much"), None);
+    }
+
+    #[test]
+    fn encodings_can_be_undone() {
+        let text = "the same words again and again; ".repeat(100);
+        let gzipped = gzip(text.as_bytes()).expect("memory");
+        let mut plain = String::new();
+        flate2::read::GzDecoder::new(&*gzipped).read_to_string(&mut plain).expect("gzip");
+        assert_eq!(plain, text);
+        let mut plain = String::new();
+        let encoded = brotli(text.as_bytes()).expect("memory");
+        brotli::Decompressor::new(&*encoded, 4096).read_to_string(&mut plain).expect("brotli");
+        assert_eq!(plain, text);
+        let encoded = (ENCODINGS[0].encode)(text.as_bytes()).expect("memory");
+        assert_eq!(zstd::bulk::decompress(&encoded, text.len()).expect("zstd"), text.as_bytes());
+    }
+
+    #[test]
+    fn short_texts_stay_as_they_are() {
+        assert_eq!(choose(&Kept::new(b"[]".to_vec()), Some("gzip")).1, None);
+    }
+}
