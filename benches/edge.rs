@@ -110,6 +110,7 @@ fn edge(text: Vec<u8>, access_log: bool) -> SocketAddr {
         prefix: "cms".into(),
         server: Server { workers: 1, access_log, ..Server::default() },
         cors: Cors { any: true, ..Cors::default() },
+        media: cms_server::config::declaration::Media::default(),
         jsonp: true,
     };
     let listener = bind("127.0.0.1:0").expect("a port");

@@ -20,11 +20,7 @@ pub struct Sources<'a> {
 impl Sources<'_> {
     /// The value of a name, if any source has it.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        let body = match self.body {
-            BodyParams::Json(map) | BodyParams::Form(map) => map.get(name),
-            BodyParams::None => None,
-        };
-        self.path.get(name).or(body).or_else(|| self.query.get(name))
+        self.path.get(name).or_else(|| self.body.get(name)).or_else(|| self.query.get(name))
     }
 }
 
@@ -82,6 +78,11 @@ impl Checked {
         self.values.iter()
     }
 
+    fn take(&mut self, arg: &Arg, value: Value) {
+        self.given.push(arg.name.clone());
+        self.values.insert(arg.name.clone(), value);
+    }
+
     /// The values that fit, the rest left out: what the guards of a route's other methods are asked with. What is
     /// absent is as the endpoint that answers has it by default.
     pub fn lenient(set: &ArgSet, sources: &Sources<'_>, answering: Option<&ArgSet>) -> Checked {
@@ -100,21 +101,34 @@ impl Checked {
     }
 }
 
+/// What an argument's own behaviour says of a value as it came; `None` when it has no opinion on such arguments, and the
+/// schema alone decides.
+pub type Judge<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<(), ParamFailure>>;
+
 /// Checks and coerces the arguments of an endpoint.
 ///
 /// # Errors
-/// `rest_missing_callback_param` with every missing name, or else `rest_invalid_param` with every failing one.
-pub fn check(set: &ArgSet, sources: &Sources<'_>) -> Result<Checked, ApiError> {
+/// `rest_missing_callback_param` with every missing name, or else `rest_invalid_param` with every failing one; what a
+/// behaviour judges is told only when nothing else fails.
+pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Checked, ApiError> {
     let mut checked = Checked::default();
     let mut missing = Vec::new();
     let mut failures = Vec::new();
+    let mut judged = Vec::new();
     for arg in &set.args {
-        match given(arg, sources) {
+        let value = given(arg, sources);
+        if let Some(value) = value
+            && let Some(judgement) = judge(arg, value)
+        {
+            match judgement.map_err(Box::new).and_then(|()| fit(arg, value)) {
+                Ok(value) => checked.take(arg, value),
+                Err(failure) => judged.push(*failure),
+            }
+            continue;
+        }
+        match value {
             Some(value) => match fit(arg, value) {
-                Ok(value) => {
-                    checked.given.push(arg.name.clone());
-                    checked.values.insert(arg.name.clone(), value);
-                }
+                Ok(value) => checked.take(arg, value),
                 Err(failure) => failures.push(*failure),
             },
             None if arg.required => missing.push(arg.name.clone()),
@@ -128,6 +142,7 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>) -> Result<Checked, ApiError> {
     if !missing.is_empty() {
         return Err(ApiError::missing(missing));
     }
+    let failures = if failures.is_empty() { judged } else { failures };
     if !failures.is_empty() {
         return Err(ApiError::invalid(failures));
     }

@@ -6,6 +6,9 @@ use crate::config::declaration::{Family, Migrate};
 use crate::config::load::{self, Loaded};
 use crate::engine::{self, Engine};
 use crate::error::Problem;
+use crate::files::Files;
+use crate::handlers::Studio;
+use crate::pictures::pool::Pool;
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
 use crate::scope::SystemClock;
@@ -92,15 +95,18 @@ pub fn registry(loaded: &Loaded, listener: &str) -> Result<Registry, BootError> 
 /// See [`OpenError`]; an address that is no `sqlite:` one.
 pub fn open(registry: &Registry, migrate: bool) -> Result<Sqlite, BootError> {
     let storage = &registry.declaration.storage;
-    let file = storage.url.strip_prefix("sqlite:").map(|f| f.trim_start_matches("//"));
-    let Some(file) = file.filter(|f| !f.is_empty()) else {
-        let url = &storage.url;
-        return Err(BootError::Other(format!("storage.url `{url}` is not of the form sqlite:FILE")));
-    };
-    let mut options = OpenOptions::new(Path::new(file));
+    let mut options = OpenOptions::new(database(registry)?);
     options.migrate = migrate && storage.migrate != Migrate::Never;
     options.queue = storage.write_queue.max(1);
     Ok(Sqlite::open(options, &registry.layout)?)
+}
+
+/// The database file that the declarations name.
+fn database(registry: &Registry) -> Result<&Path, BootError> {
+    let url = &registry.declaration.storage.url;
+    let file = url.strip_prefix("sqlite:").map(|f| f.trim_start_matches("//"));
+    let file = file.filter(|f| !f.is_empty());
+    file.map(Path::new).ok_or_else(|| BootError::Other(format!("storage.url `{url}` is not of the form sqlite:FILE")))
 }
 
 /// The long-lived parts that every registry shares.
@@ -109,6 +115,7 @@ pub struct Services {
     pub storage: Arc<Sqlite>,
     pub identity: Arc<Identity>,
     pub hasher: Arc<Hasher>,
+    pub studio: Arc<Studio>,
 }
 
 impl Services {
@@ -120,7 +127,16 @@ impl Services {
         let key = storage.secret("app-password", 32)?;
         let cost = registry.declaration.site.bcrypt_cost.clamp(4, 16);
         let hasher = Hasher::start(cost).map_err(|e| BootError::Other(format!("no thread for hashing: {e}")))?;
-        Ok(Services { storage: Arc::new(storage), identity: Arc::new(Identity::new(key)), hasher: Arc::new(hasher) })
+        let media = &registry.declaration.media;
+        let files = Files::at(&media.url, database(registry)?).map_err(|e| BootError::Other(e.to_string()))?;
+        let pool = Pool::start("pictures", media.workers, media.queue);
+        let pool = pool.map_err(|e| BootError::Other(format!("no thread for pictures: {e}")))?;
+        Ok(Services {
+            storage: Arc::new(storage),
+            identity: Arc::new(Identity::new(key)),
+            hasher: Arc::new(hasher),
+            studio: Arc::new(Studio { files: Arc::new(files), pool }),
+        })
     }
 
     /// An engine over a registry.
@@ -129,8 +145,8 @@ impl Services {
     /// The settings cannot be read.
     pub fn engine(&self, registry: Arc<Registry>) -> Result<Engine, BootError> {
         let storage: Arc<dyn Storage> = self.storage.clone();
-        let (identity, hasher) = (self.identity.clone(), self.hasher.clone());
-        Ok(Engine::new(registry, storage, identity, hasher, Arc::new(SystemClock))?)
+        let (identity, hasher, studio) = (self.identity.clone(), self.hasher.clone(), self.studio.clone());
+        Ok(Engine::new(registry, storage, identity, hasher, studio, Arc::new(SystemClock))?)
     }
 
     fn commit(&self, changes: Vec<Change>) -> Result<crate::storage::plan::Committed, BootError> {

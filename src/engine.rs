@@ -8,15 +8,16 @@ use crate::access::identity::Identity;
 use crate::access::{self, Asking, Loaded};
 use crate::answers::Answers;
 use crate::args::{self, Checked, Sources};
-use crate::behaviours::{QUERIES, READS, WRITES};
+use crate::behaviours::{QUERIES, READS, WRITES, judge};
 use crate::conditional::{Expects, http_date};
 use crate::discovery::{self, Discovery};
 use crate::embed;
 use crate::error::{ApiError, Code};
 use crate::fields::Fields;
 use crate::fragments::Fragments;
-use crate::handlers::{HANDLERS, Outcome, Work, items};
+use crate::handlers::{HANDLERS, Outcome, Studio, Work, items};
 use crate::model::{Method, Payload, Reply, Request};
+use crate::registry::args::Arg;
 use crate::registry::{Registry, Vocabulary, name};
 use crate::request::{self, BodyParams};
 use crate::route::{self, Match, Router};
@@ -35,6 +36,7 @@ pub struct Engine {
     settings: ArcSwap<Settings>,
     identity: Arc<Identity>,
     hasher: Arc<Hasher>,
+    studio: Arc<Studio>,
     fragments: Fragments,
     answers: Answers,
     clock: Arc<dyn Clock>,
@@ -89,6 +91,7 @@ impl Engine {
         storage: Arc<dyn Storage>,
         identity: Arc<Identity>,
         hasher: Arc<Hasher>,
+        studio: Arc<Studio>,
         clock: Arc<dyn Clock>,
     ) -> Result<Engine, StorageError> {
         let settings = read_settings(&registry, &*storage)?;
@@ -103,6 +106,7 @@ impl Engine {
             storage,
             identity,
             hasher,
+            studio,
             fragments,
             answers,
             clock,
@@ -127,6 +131,31 @@ impl Engine {
     /// Hashes account passwords.
     pub fn hasher(&self) -> &Hasher {
         &self.hasher
+    }
+
+    /// Where files live, and who works on pictures.
+    pub fn studio(&self) -> &Arc<Studio> {
+        &self.studio
+    }
+
+    /// Bytes that the body of a request may have when it brings files; `None` when its endpoint takes none, or its guard
+    /// does not let this caller through. The guard is asked once more when the body is there.
+    pub async fn admits(&self, request: &Request) -> Option<u64> {
+        let method = request::effective_method(request)?;
+        let matches = self.router.matches(&self.registry, &request.path);
+        let (matched, endpoint) =
+            matches.into_iter().find_map(|m| route::endpoint(m.route, method).map(|endpoint| (m, endpoint)))?;
+        if !endpoint.file {
+            return None;
+        }
+        let scope = self.scope(request).await.ok()?;
+        let none = BodyParams::None;
+        let sources = Sources { path: &matched.captures, body: &none, query: &request.query };
+        let args = Checked::lenient(&endpoint.args, &sources, None);
+        let loaded = Loaded::default();
+        let route = matched.route;
+        let asking = Asking { scope: &scope, route, endpoint, args: &args, sources: &sources, loaded: &loaded };
+        access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload)
     }
 
     /// The registry that requests are served from.
@@ -253,7 +282,9 @@ impl Engine {
         loaded: &Loaded,
     ) -> Result<Outcome, ApiError> {
         let sources = Sources { path: &matched.captures, body, query: &call.query };
-        let checked = args::check(&endpoint.args, &sources)?;
+        let resource = matched.route.resource.map(|index| &self.registry.resources[index]);
+        let judge = |arg: &Arg, value: &Value| judge(scope, resource?, arg, value);
+        let checked = args::check(&endpoint.args, &sources, &judge)?;
         let asking = Asking { scope, route: matched.route, endpoint, args: &checked, sources: &sources, loaded };
         let allowed = access::allow(&asking, checked.clone())?;
         let fields = Fields::parse(sources.get("_fields"));
@@ -318,7 +349,8 @@ impl Engine {
         let (matched, endpoint) = found.ok_or_else(|| ApiError::new(Code::NoRoute))?;
         let none = BodyParams::None;
         let body = call.body.as_ref().unwrap_or(&none);
-        args::check(&endpoint.args, &Sources { path: &matched.captures, body, query: &call.query }).map(|_| ())
+        let sources = Sources { path: &matched.captures, body, query: &call.query };
+        args::check(&endpoint.args, &sources, &|_, _| None).map(|_| ())
     }
 
     fn takes_part(&self, call: &Call) -> Result<(), ApiError> {

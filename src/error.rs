@@ -147,6 +147,18 @@ catalogue! {
     CommentEmailTooLong = "comment_author_email_column_length", Fixed(400), "The author's e-mail address is too long.";
     CommentUrlTooLong = "comment_author_url_column_length", Fixed(400), "The author's address is too long.";
     CommentContentTooLong = "comment_content_column_length", Fixed(400), "The comment is too long.";
+    UploadNoData = "rest_upload_no_data", Fixed(400), "The request brings no file.";
+    UploadNoDisposition = "rest_upload_no_content_disposition", Fixed(400), "A body that is a file needs a Content-Disposition header with the file's name.";
+    UploadInvalidDisposition = "rest_upload_invalid_disposition", Fixed(400), "Content-Disposition names no file; write: attachment; filename=\"tree.png\".";
+    UploadHashMismatch = "rest_upload_hash_mismatch", Fixed(412), "The file is not the one that Content-MD5 was made of.";
+    UploadRefusedBody = "rest_upload_sideload_error", Fixed(500), "A file of this type is not taken here, or it is not what its name says.";
+    UploadRefusedPart = "rest_upload_unknown_error", Fixed(500), "A file of this type is not taken here, or it is not what its name says.";
+    UploadTooLarge = "rest_upload_file_too_big", Fixed(400), "The file is larger than this site takes.";
+    CannotEditImage = "rest_cannot_edit_image", Denied, "You may not upload files, and so not edit pictures.";
+    UnknownAttachment = "rest_unknown_attachment", Fixed(404), "The address belongs to no file of this record.";
+    CannotEditFileType = "rest_cannot_edit_file_type", Fixed(400), "Files of this type cannot be edited.";
+    ImageNotEdited = "rest_image_not_edited", Fixed(400), "Nothing was asked for: say what to do to the picture.";
+    ImageCropFailed = "rest_image_crop_failed", Fixed(500), "The picture cannot be cut that way.";
     RevisionInvalidId = "rest_post_invalid_revision_id", Fixed(404), "There is no such revision.";
     RevisionParentMismatch = "rest_revision_parent_id_mismatch", Fixed(404), "The revision belongs to another record.";
     RevisionInvalidPageNumber = "rest_revision_invalid_page_number", Fixed(400), "There are fewer pages than that.";

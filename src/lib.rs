@@ -11,6 +11,8 @@
 //! | 1 | [`config`] | `routes.toml` as written, with the place of everything; not what it means |
 //! | 1 | [`schema`] | a JSON Schema compiled: check, coerce, describe; not where values come from |
 //! | 1 | [`storage`] | inert plans, the traits that carry them out, SQLite; no schema, no resource, no request |
+//! | 1 | [`files`] | uploaded files under keys, in a folder or an object store; no record, no request |
+//! | 1 | [`pictures`] | pictures measured, decoded, resized, cut, in a bounded pool; no record, no key |
 //! | 1 | [`text`] | pure functions on text, time and addresses |
 //! | 2 | [`registry`] | declarations linked into a frozen whole, or every problem; no behaviour, only its name's position |
 //! | 3 | [`request`], [`route`], [`fields`], [`conditional`] | decode a request, find its route, read `_fields` and what it is conditional on |
@@ -52,11 +54,13 @@ pub mod embed;
 pub mod engine;
 pub mod error;
 pub mod fields;
+pub mod files;
 pub mod fragments;
 pub mod handlers;
 pub mod http;
 pub mod import;
 pub mod model;
+pub mod pictures;
 pub mod prepare;
 pub mod records;
 pub mod registry;

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 /// An HTTP method of the contract.
@@ -72,7 +73,48 @@ pub struct Request {
     /// Names in lower case, in order.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
+    /// Files in the body, where the endpoint takes any: they went to disk, and `body` is empty.
+    pub upload: Option<Upload>,
     pub peer: Peer,
+}
+
+/// What an endpoint for files was sent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Upload {
+    /// The parts beside the files, decoded like a query; the members of a JSON body.
+    pub fields: Map<String, Value>,
+    pub files: Vec<Incoming>,
+    /// It came as a form; otherwise the body as a whole is the only file.
+    pub form: bool,
+    /// `Content-Disposition` of the request.
+    pub disposition: Option<String>,
+    /// `Content-MD5` of the request.
+    pub md5: Option<String>,
+}
+
+/// A file that lies on disk as long as anybody holds it.
+#[derive(Clone, Debug)]
+pub struct Incoming {
+    /// Name of the form's field; empty for a whole body.
+    pub field: String,
+    /// What the client calls the file, where a form says so.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    pub file: Arc<tempfile::TempPath>,
+}
+
+impl PartialEq for Incoming {
+    fn eq(&self, other: &Incoming) -> bool {
+        Arc::ptr_eq(&self.file, &other.file) && self.field == other.field && self.name == other.name
+    }
+}
+
+impl Incoming {
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.file
+    }
 }
 
 impl Request {

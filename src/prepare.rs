@@ -132,7 +132,10 @@ impl Item<'_> {
             Source::Meta => self.meta(),
             Source::Extra => {
                 let extra: Value = serde_json::from_str(self.record.text("extra")).unwrap_or(Value::Null);
-                extra.get(&property.name).cloned().unwrap_or(Value::Null)
+                match extra.get(&property.name) {
+                    Some(value) => value.clone(),
+                    None => column_value(property, &DbValue::Null),
+                }
             }
         };
         Some(spell(value, &property.aliases, Spelling::ToWire))
@@ -359,7 +362,9 @@ impl Batch {
         if needs.revisions && resource.supports("revisions") {
             batch.load_revisions(snapshot, &ids)?;
         }
-        if needs.above {
+        if needs.above && resource.declared.address.as_deref() == Some("attached") {
+            batch.load_addresses(snapshot, scope, resource, rows, "parent")?;
+        } else if needs.above {
             batch.load_above(snapshot, resource, rows)?;
         }
         if needs.children {
@@ -376,20 +381,25 @@ impl Batch {
             batch.authors = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
         }
         if needs.posts {
-            batch.load_addresses(snapshot, scope, resource, rows)?;
+            batch.load_addresses(snapshot, scope, resource, rows, "post")?;
         }
         Ok(batch)
     }
 
-    /// Kinds and addresses of the records in the column `post`, a query for each kind among them.
+    /// Kinds and addresses of the records that a column names, a query for each kind among them.
     fn load_addresses(
         &mut self,
         snapshot: &dyn Snapshot,
         scope: &Scope,
         resource: &Resource,
         rows: &[Row],
+        column: &str,
     ) -> Result<(), ApiError> {
-        let posts: HashSet<i64> = rows.iter().map(|row| Record { resource, row }.int("post")).collect();
+        let posts: HashSet<i64> =
+            rows.iter().map(|row| Record { resource, row }.int(column)).filter(|id| *id != 0).collect();
+        if posts.is_empty() {
+            return Ok(());
+        }
         let mut by_kind: HashMap<Name, Vec<i64>> = HashMap::new();
         for row in snapshot.rows(&columns("record", &["id", "kind"], among("id", posts)))? {
             by_kind.entry(name(text(&row[1]))).or_default().push(int(&row[0]));

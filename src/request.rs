@@ -4,7 +4,7 @@
 //! nor routes nor what any parameter means; it only refuses what cannot be read at all.
 
 use crate::error::{ApiError, Code};
-use crate::model::{Method, Request};
+use crate::model::{Method, Request, Upload};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -24,6 +24,8 @@ pub enum BodyParams {
     Json(Map<String, Value>),
     /// A form: decoded like a query, every leaf a string.
     Form(Map<String, Value>),
+    /// Files, and the fields that came beside them.
+    Upload(Box<Upload>),
 }
 
 impl BodyParams {
@@ -31,6 +33,7 @@ impl BodyParams {
     pub fn get(&self, name: &str) -> Option<&Value> {
         match self {
             BodyParams::Json(members) | BodyParams::Form(members) => members.get(name),
+            BodyParams::Upload(upload) => upload.fields.get(name),
             BodyParams::None => None,
         }
     }
@@ -53,6 +56,21 @@ pub fn decode_query(raw: &str, max_depth: usize) -> Result<Map<String, Value>, A
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (key, value) = (decode_part(key)?, decode_part(value)?);
         insert(&mut root, &key, value.into_owned(), max_depth)?;
+    }
+    Ok(root.entries.into_iter().map(|(key, node)| (key, node.into_value())).collect())
+}
+
+/// Builds the parameters of a form of parts from its pairs, by the rules of [`decode_query`].
+///
+/// # Errors
+/// 400 for a NUL and for names that nest too deep.
+pub fn decode_fields(pairs: Vec<(String, String)>, max_depth: usize) -> Result<Map<String, Value>, ApiError> {
+    let mut root = Branch::default();
+    for (key, value) in pairs {
+        if key.contains('\0') || value.contains('\0') {
+            return Err(unreadable("The form"));
+        }
+        insert(&mut root, &key, value, max_depth.min(DEEPEST))?;
     }
     Ok(root.entries.into_iter().map(|(key, node)| (key, node.into_value())).collect())
 }
@@ -93,6 +111,38 @@ pub fn effective_method(request: &Request) -> Option<Method> {
 /// like [`decode_query`] and counts only for the methods that write. What comes without a type is taken for a form, as
 /// WordPress does, except on POST, where PHP has looked already.
 pub fn body_params(request: &Request, max_depth: usize) -> Result<BodyParams, ApiError> {
+    if let Some(upload) = &request.upload {
+        let mut upload = Box::new(upload.clone());
+        if request.body.is_empty() {
+            return Ok(BodyParams::Upload(upload));
+        }
+        // A body that is a file and has parameters, too.
+        if let BodyParams::Json(fields) | BodyParams::Form(fields) = typed_params(request, max_depth)? {
+            upload.fields = fields;
+        }
+        return Ok(BodyParams::Upload(upload));
+    }
+    typed_params(request, max_depth)
+}
+
+/// Whether a request may bring a file, by its head: any body but plain parameters.
+pub fn may_bring_file(request: &Request) -> bool {
+    let kind = request.header("content-type").map(media_type);
+    let parameters = kind.as_deref().is_some_and(|k| is_json(k) || k == "application/x-www-form-urlencoded");
+    request.method == Method::Post && (!parameters || request.header("content-disposition").is_some())
+}
+
+/// Whether the body of such a request has parameters although it is a file.
+pub fn is_parameters(content_type: Option<&str>) -> bool {
+    content_type.map(media_type).is_some_and(|k| is_json(&k) || k == "application/x-www-form-urlencoded")
+}
+
+/// Whether the body is a form with parts.
+pub fn is_form_of_parts(content_type: Option<&str>) -> bool {
+    content_type.map(media_type).is_some_and(|k| k == "multipart/form-data")
+}
+
+fn typed_params(request: &Request, max_depth: usize) -> Result<BodyParams, ApiError> {
     if request.body.is_empty() {
         return Ok(BodyParams::None);
     }
@@ -354,6 +404,7 @@ mod tests {
             query: decode_query(query, 64).expect("test queries are readable"),
             headers: headers.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
             body: body.to_vec(),
+            upload: None,
             peer: Peer { ip: None, https: false, forwarded: false },
         }
     }

@@ -6,6 +6,7 @@ use crate::config::load::{Loaded, attempt, environment};
 use crate::config::source::Origin;
 use crate::config::{shipped, watch};
 use crate::engine::Engine;
+use crate::files::Files;
 use crate::http::{self, Facts, Service, Swap};
 use crate::model::{Reply, Request};
 use crate::registry::Registry;
@@ -27,6 +28,14 @@ struct Site {
 impl Service for Site {
     fn call<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         Box::pin(self.engine.serve(request))
+    }
+
+    fn admits<'a>(&'a self, request: &'a Request) -> Pin<Box<dyn Future<Output = Option<u64>> + 'a>> {
+        Box::pin(self.engine.admits(request))
+    }
+
+    fn files(&self) -> Option<&Arc<Files>> {
+        Some(&self.engine.studio().files)
     }
 
     fn title(&self) -> String {
@@ -88,6 +97,7 @@ fn site(services: &Services, registry: Registry) -> Result<Arc<dyn Service>, Boo
         site_url: registry.site.url.clone(),
         server: registry.declaration.server.clone(),
         cors: registry.declaration.cors.clone(),
+        media: registry.declaration.media.clone(),
         jsonp: registry.declaration.site.jsonp,
     };
     let engine = services.engine(Arc::new(registry))?;

@@ -90,6 +90,7 @@ fn echo(name: &'static str, change: impl FnOnce(&mut Facts)) -> Arc<dyn Service>
             ..Server::default()
         },
         cors: Cors { reflect: true, ..Cors::default() },
+        media: cms_server::config::declaration::Media::default(),
         jsonp: true,
     };
     change(&mut facts);

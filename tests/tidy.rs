@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// `prepare` shows, and the engine is re-entered by handlers.
 const LAYERS: &[&[&str]] = &[
     &["error", "model"],
-    &["schema", "config", "storage", "text"],
+    &["schema", "config", "storage", "text", "files", "pictures"],
     &["registry"],
     &["request", "route", "scope", "fields", "conditional"],
     &["records", "args"],

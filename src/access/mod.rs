@@ -91,6 +91,7 @@ pub const GUARDS: &[(&str, Guard)] = &[
     ("content.create", content_create),
     ("content.update", content_update),
     ("content.delete", content_delete),
+    ("file.edit", file_edit),
     ("term.list", term_list),
     ("term.read", term_read),
     ("term.create", term_create),
@@ -299,7 +300,30 @@ fn content_create(asking: &Asking<'_>) -> Decision {
         return Err(asking.refuse(Code::CannotCreate));
     }
     assigned_terms(asking, resource)?;
+    if resource.supports("attached") {
+        attaches(asking, resource)?;
+    }
     Ok(Found::default())
+}
+
+/// Whoever hangs something on a record must be able to edit the record.
+fn attaches(asking: &Asking<'_>, resource: &Resource) -> Result<(), ApiError> {
+    let parent = resource.properties.iter().find(|p| p.column.as_deref() == Some("parent"));
+    let parent = parent.and_then(|p| asking.args.int(&p.name)).filter(|id| *id != 0);
+    match parent {
+        Some(id) if acts::parent_content(asking.scope, id, "edit") != Some(true) => {
+            Err(asking.refuse(Code::CannotEdit))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A new file out of one that is there: for those who bring files and edit this one.
+fn file_edit(asking: &Asking<'_>) -> Decision {
+    if !asking.scope.principal.can(asking.resource()?.capability("create")) {
+        return Err(asking.refuse(Code::CannotEditImage));
+    }
+    content_update(asking)
 }
 
 fn content_update(asking: &Asking<'_>) -> Decision {

@@ -26,6 +26,7 @@ pub fn of(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> Strin
     match shape {
         "permalinks" => format!("{}{}", site.url, site.permalinks.render(&parts(record, batch, slug))),
         "path" => format!("{}/{}/", site.url, path(record, batch, slug)),
+        "attached" => below(scope, record, batch, slug),
         template => {
             let filled = template
                 .replace("{path}", &path(record, batch, slug))
@@ -33,6 +34,18 @@ pub fn of(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> Strin
                 .replace("{id}", &record.key());
             format!("{}{}", site.url, filled)
         }
+    }
+}
+
+/// The address of something that hangs on another record: below that record's, or by id where that one has none.
+fn below(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String {
+    let parent = record.int("parent");
+    if parent == 0 {
+        return format!("{}/{slug}/", scope.registry.site.url);
+    }
+    match batch.addresses.get(&parent).filter(|address| !address.contains('?')) {
+        Some(address) => format!("{address}{slug}/"),
+        None => plain(scope, record.resource, record.id()),
     }
 }
 

@@ -5,6 +5,7 @@
 //! the shipped declarations.
 
 pub mod address;
+pub mod files;
 mod query;
 mod read;
 mod write;
@@ -81,6 +82,6 @@ pub struct Asked<'a> {
 /// Turns an argument's value into a condition; `None` selects everything.
 pub type Query = fn(&Asked<'_>, &Value) -> Result<Option<Cond>, ApiError>;
 
-pub use query::QUERIES;
+pub use query::{QUERIES, judge};
 pub use read::READS;
 pub use write::{WRITES, default_write};

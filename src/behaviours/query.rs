@@ -3,10 +3,12 @@
 use super::{Asked, Query};
 use crate::access::acts;
 use crate::config::declaration::Family;
-use crate::error::{ApiError, ParamFailure};
+use crate::error::{ApiError, Code, ParamFailure};
 use crate::records::{self, among, columns, eq, int, nothing, txt, words};
+use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
 use crate::registry::resource::Resource;
+use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Op};
 use crate::text::{slug, time};
 use serde_json::{Value, json};
@@ -33,6 +35,19 @@ pub const QUERIES: &[(&str, Query)] = &[
     ("unused", unused),
 ];
 
+/// Behaviours that judge their argument themselves, before its schema does: who may ask for what.
+const JUDGES: &[(&str, Judgement)] = &[("status", states)];
+
+type Judgement = fn(&Scope, &Resource, &Arg, &Value) -> Result<(), ParamFailure>;
+
+/// What the behaviour of an argument says of a value as it came; `None` when it leaves that to the schema.
+pub fn judge(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Option<Result<(), ParamFailure>> {
+    let Some(Filter::Query { behaviour, .. }) = &arg.filter else { return None };
+    let own = QUERIES[behaviour.0].0;
+    let (_, judgement) = JUDGES.iter().find(|(name, _)| *name == own)?;
+    Some(judgement(scope, resource, arg, value))
+}
+
 type Found = Result<Option<Cond>, ApiError>;
 
 fn texts(value: &Value) -> Vec<&str> {
@@ -51,25 +66,37 @@ fn ids(value: &Value) -> Vec<i64> {
     }
 }
 
-/// States of records; what is not public is for those who edit such records.
-fn status(asked: &Asked<'_>, value: &Value) -> Found {
-    let caller = &asked.scope.principal;
-    let resource = asked.resource;
-    let declared = &asked.scope.registry.declaration.statuses;
-    let mut wanted = Vec::new();
-    for status in texts(value) {
-        let public = declared.get(status).is_some_and(|s| s.public);
-        let edits = caller.can(resource.capability("edit"));
-        let private = declared.get(status).is_some_and(|s| s.private);
-        if !(public || edits || (private && caller.can(resource.capability("read_private")))) {
-            let refusal = caller.refuse(crate::error::Code::ForbiddenStatus);
-            return Err(ApiError::invalid(vec![ParamFailure {
-                name: asked.name.to_owned(),
+/// What the list shows anyway is everybody's to ask for, any other state is for those who edit such records.
+fn states(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Result<(), ParamFailure> {
+    let caller = &scope.principal;
+    if caller.can(resource.capability("edit")) {
+        return Ok(());
+    }
+    let usual = arg.default.as_ref().map(texts).unwrap_or_default();
+    let separates = |c: char| c == ',' || c.is_ascii_whitespace();
+    for status in texts(value).into_iter().flat_map(|t| t.split(separates)).filter(|s| !s.is_empty()) {
+        let status = arg.aliases.iter().find(|(_, wire)| wire == status).map_or(status, |(stored, _)| stored);
+        let declared = scope.registry.status(status);
+        let open = usual.contains(&status) || declared.is_some_and(|s| s.public);
+        let private = declared.is_some_and(|s| s.private) && caller.can(resource.capability("read_private"));
+        if !(open || private) {
+            let refusal = caller.refuse(Code::ForbiddenStatus);
+            return Err(ParamFailure {
+                name: arg.name.clone(),
                 message: refusal.message().to_owned(),
                 reason: Some(refusal.code().as_str()),
                 data: json!({"status": refusal.status()}),
-            }]));
+            });
         }
+    }
+    Ok(())
+}
+
+/// States of records (see [`states`]).
+fn status(asked: &Asked<'_>, value: &Value) -> Found {
+    let declared = &asked.scope.registry.declaration.statuses;
+    let mut wanted = Vec::new();
+    for status in texts(value) {
         if status == "any" {
             // Whatever people see as a state of a record, and what takes its parent's.
             let any = declared.iter().filter(|(name, s)| s.listed || *name == "inherit");

@@ -1,7 +1,7 @@
 //! Behaviours that compute a property.
 
-use super::address;
 use super::{Needs, Read};
+use super::{address, files};
 use crate::config::declaration::Family;
 use crate::prepare::{Item, column_value};
 use crate::records::{self, text};
@@ -38,6 +38,11 @@ pub const READS: &[(&str, Read, Needs)] = &[
     ("format", format, Needs::ROW),
     ("id.nullable", nullable_id, Needs::ROW),
     ("media_type", media_type, Needs::ROW),
+    ("file.url", files::url, Needs::ROW),
+    ("file.details", files::details, Needs::ROW),
+    ("file.missing_sizes", files::missing_sizes, Needs::ROW),
+    ("file.description", files::description, Needs::ROW),
+    ("file.caption", files::caption, Needs::ROW),
     ("time.zone", time_with_zone, Needs::ROW),
     ("comment.link", comment_link, Needs { posts: true, ..Needs::ROW }),
 ];
@@ -69,7 +74,8 @@ fn title(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     Some(Value::String(render::render_title(text(value))))
 }
 
-fn options(item: &Item<'_>) -> RenderOptions<'static> {
+/// How texts of this site are rendered.
+pub fn options(item: &Item<'_>) -> RenderOptions<'static> {
     RenderOptions { smilies: item.scope.settings.flag("use_smilies"), ..RenderOptions::default() }
 }
 
@@ -114,6 +120,7 @@ fn permalink_template(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Valu
         Some("permalinks") => {
             format!("{}{}", site.url, site.permalinks.render(&address::parts(record, item.batch, "%postname%")))
         }
+        Some("attached") if record.int("parent") != 0 => address::of(item.scope, record, item.batch, "%postname%"),
         Some("path") => format!("{}/{}/", site.url, address::path(record, item.batch, "%pagename%")),
         _ => address::plain(item.scope, item.resource, record.id()),
     };

@@ -24,6 +24,8 @@ pub struct Declaration {
     pub storage: Storage,
     #[serde(default)]
     pub site: Site,
+    #[serde(default)]
+    pub media: Media,
     /// Values of the settings resource on an empty database, by property.
     #[serde(default)]
     pub settings: Map<String, Value>,
@@ -195,6 +197,86 @@ impl Default for Site {
     }
 }
 
+/// Uploaded files: where they live, what is taken, what is made of pictures.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Media {
+    /// `file:FOLDER`, or `memory:` for tests; empty: a folder beside the database, named after it.
+    pub url: String,
+    /// Path below the site's address at which files are served.
+    pub path: String,
+    /// Largest file in bytes.
+    pub max_upload: u64,
+    /// Most pixels of a picture; looked up before anything is decoded.
+    pub max_pixels: u64,
+    /// Most frames of an animation.
+    pub max_frames: u32,
+    /// Threads that work on pictures.
+    pub workers: usize,
+    /// Pictures that may wait for them; more are answered 503.
+    pub queue: usize,
+    /// Pictures with a longer side than this are shown by a copy of this size; 0: never.
+    pub largest: u32,
+    /// Quality of JPEG files that are made here, 1 to 100.
+    pub quality: u8,
+    /// Seconds that a file may lie without a record before it is swept away.
+    pub sweep_after: u64,
+    /// Seconds that browsers and proxies may keep a file.
+    pub max_age: u32,
+    /// Smaller copies that are made of each picture, by name.
+    pub sizes: IndexMap<String, PictureSize>,
+    /// What is taken, by MIME type.
+    pub types: IndexMap<String, FileType>,
+}
+
+impl Default for Media {
+    fn default() -> Self {
+        Media {
+            url: String::new(),
+            path: "/files".into(),
+            max_upload: 64 << 20,
+            max_pixels: 50_000_000,
+            max_frames: 500,
+            workers: 2,
+            queue: 64,
+            largest: 2560,
+            quality: 82,
+            sweep_after: 600,
+            max_age: 31_536_000,
+            sizes: IndexMap::new(),
+            types: IndexMap::new(),
+        }
+    }
+}
+
+/// A size that pictures are brought to. A side of 0 follows from the other.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PictureSize {
+    pub width: u32,
+    pub height: u32,
+    /// Exactly this size, what stands out is cut off; otherwise the picture is made to fit.
+    pub crop: bool,
+}
+
+/// A type of file that is taken.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileType {
+    /// Ends of file names; the first one is given to files that are named otherwise.
+    pub extensions: Vec<String>,
+    /// Further MIME types that the contents may look like.
+    pub also: Vec<String>,
+    /// Has no signature: any contents that are text will do.
+    pub text: bool,
+    /// Shown in the browser; otherwise offered as a download.
+    pub inline: bool,
+    /// Shown without scripts and without an origin.
+    pub sandbox: bool,
+    /// Not taken. An overlay switches the type on by saying false.
+    pub off: bool,
+}
+
 /// See [`Site::application_passwords`].
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -302,6 +384,9 @@ pub struct Endpoint {
     /// May take part in batches.
     #[serde(default)]
     pub batch: bool,
+    /// Takes a file: the body may be as large as `media.max_upload` and goes to disk.
+    #[serde(default)]
+    pub file: bool,
 }
 
 /// Which machinery the rows of a resource get (docs/data-model.md).
@@ -370,13 +455,15 @@ pub struct Resource {
     #[serde(default)]
     pub hierarchical: bool,
     /// Machinery of the content family that it takes part in: `title`, `editor`, `excerpt`, `author`, `thumbnail`,
-    /// `comments`, `trackbacks`, `custom-fields`, `revisions`, `sticky`, `post-formats`, `page-attributes`, …
+    /// `comments`, `trackbacks`, `custom-fields`, `revisions`, `sticky`, `post-formats`, `page-attributes`; `attached`: its
+    /// records take the state of the one that they hang on; `files`: they stand for uploaded files; …
     #[serde(default)]
     pub supports: Vec<String>,
     /// Resources of the term family whose terms its records carry.
     #[serde(default)]
     pub taxonomies: Vec<String>,
-    /// Address of an item on the site: `permalinks` (the site's shape), `path` (by parents), `plain` (`?p=`),
+    /// Address of an item on the site: `permalinks` (the site's shape), `path` (by parents), `attached` (below the record
+    /// that it hangs on), `plain` (`?p=`),
     /// or a template such as `/category/{path}/`.
     #[serde(default)]
     pub address: Option<String>,

@@ -6,7 +6,7 @@ use super::plain::{pointing, related, stored};
 use super::{Refusal, Work};
 use crate::access::failure;
 use crate::args::Checked;
-use crate::behaviours::address;
+use crate::behaviours::{WRITES, Writing, address};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::prepare::Batch;
@@ -24,6 +24,19 @@ use std::sync::Arc;
 /// Values by meta key, as JSON text.
 pub type MetaValues = Vec<(Name, Vec<Arc<str>>)>;
 
+/// What a file brings to the record that stands for it, where the request says nothing else.
+#[derive(Default)]
+pub struct Brought {
+    /// Texts by column.
+    pub texts: Vec<(&'static str, String)>,
+    /// Address of the file as it is now: the identifier of the record for ever.
+    pub guid: String,
+    /// Members of `extra`.
+    pub extra: Map<String, Value>,
+    /// What else is written in the same commit; the record is its first put.
+    pub changes: Vec<Change>,
+}
+
 /// What a record is about to be: its columns, in part from the request, in part as they were.
 struct Draft<'a> {
     resource: &'a Resource,
@@ -34,6 +47,8 @@ struct Draft<'a> {
     extra: Option<Map<String, Value>>,
     edges: Vec<(Name, Vec<i64>)>,
     meta: MetaValues,
+    /// A new record's identifier; empty: its address.
+    guid: String,
 }
 
 impl<'a> Draft<'a> {
@@ -51,6 +66,7 @@ impl<'a> Draft<'a> {
             extra: None,
             edges: Vec::new(),
             meta: Vec::new(),
+            guid: String::new(),
         }
     }
 
@@ -85,9 +101,29 @@ impl<'a> Draft<'a> {
 /// # Errors
 /// The rules of the family.
 pub async fn create(work: &Work<'_>, resource: &Resource) -> Result<DbValue, ApiError> {
+    create_for_file(work, resource, Brought::default()).await
+}
+
+/// Inserts a record that stands for a file; its key.
+///
+/// # Errors
+/// As [`create`].
+pub async fn create_for_file(work: &Work<'_>, resource: &Resource, brought: Brought) -> Result<DbValue, ApiError> {
     let mut draft = draft(work, resource, None)?;
+    for (column, value) in &brought.texts {
+        if draft.text(column).is_empty() {
+            draft.put(column, txt(value));
+        }
+    }
+    if !brought.extra.is_empty() {
+        let given = draft.extra.take().unwrap_or_default();
+        draft.extra = Some(brought.extra.into_iter().chain(given).collect());
+    }
+    draft.guid = brought.guid;
     let put = finish(work, &mut draft, Target::New)?;
-    let done = work.commit(WritePlan { changes: vec![Change::Put(put)] }).await;
+    let mut changes = vec![Change::Put(put)];
+    changes.extend(brought.changes);
+    let done = work.commit(WritePlan { changes }).await;
     let done = done.map_err(|refusal| answer(work, resource, refusal))?;
     done.puts.into_iter().next().map(|put| put.key).ok_or_else(|| ApiError::new(Code::Internal))
 }
@@ -213,7 +249,13 @@ fn draft<'a>(work: &Work<'_>, resource: &'a Resource, before: Option<&'a Row>) -
                     let text = before.map_or("", |row| Record { resource, row }.text("extra"));
                     serde_json::from_str::<Map<String, Value>>(text).unwrap_or_default()
                 };
-                draft.extra.get_or_insert_with(stored).insert(property.name.clone(), value.clone());
+                let value = match property.write {
+                    Some(write) => {
+                        json!(text(&WRITES[write.0].1(&Writing { scope: work.scope, resource, property }, value)?))
+                    }
+                    None => value.clone(),
+                };
+                draft.extra.get_or_insert_with(stored).insert(property.name.clone(), value);
             }
             // Dates, state and slug have rules of their own below.
             Source::Read(..) | Source::Column(_)
@@ -277,6 +319,9 @@ fn state(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let wanted = draft.resource.properties.iter().find(|p| p.column.as_deref() == Some("status"));
     let wanted = wanted.and_then(|p| work.allowed.args().given(&p.name)).and_then(Value::as_str);
     let before = draft.before_text("status").to_owned();
+    if draft.resource.supports("attached") {
+        return attached_state(work, draft, wanted);
+    }
     let Some(wanted) = wanted.filter(|w| *w != before) else {
         if draft.before.is_none() {
             draft.put("status", txt("draft"));
@@ -290,6 +335,23 @@ fn state(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
         return Err(caller.refuse(Code::CannotPublish));
     }
     draft.put("status", txt(wanted));
+    Ok(())
+}
+
+/// What hangs on other records takes their state; all that can be chosen is to be private.
+fn attached_state(work: &Work<'_>, draft: &mut Draft<'_>, wanted: Option<&str>) -> Result<(), ApiError> {
+    let private = wanted.filter(|w| work.scope.registry.status(w).is_some_and(|s| s.private));
+    match private {
+        Some(status) => {
+            let caller = &work.scope.principal;
+            if !caller.can(draft.resource.capability("publish")) {
+                return Err(caller.refuse(Code::CannotPublish));
+            }
+            draft.put("status", txt(status));
+        }
+        None if wanted.is_some() || draft.before.is_none() => draft.put("status", txt("inherit")),
+        None => {}
+    }
     Ok(())
 }
 
@@ -308,7 +370,15 @@ fn password(args: &Checked, draft: &Draft<'_>) -> Result<(), ApiError> {
 }
 
 fn parent(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
-    let Some(wanted) = work.allowed.args().given("parent").and_then(Value::as_i64) else { return Ok(()) };
+    let Some(property) = draft.resource.properties.iter().find(|p| p.column.as_deref() == Some("parent")) else {
+        return Ok(());
+    };
+    let Some(wanted) = work.allowed.args().given(&property.name).and_then(Value::as_i64) else { return Ok(()) };
+    if draft.resource.supports("attached") {
+        attachable(work, wanted)?;
+        draft.put("parent", DbValue::Int(wanted.max(0)));
+        return Ok(());
+    }
     if wanted == 0 {
         draft.put("parent", DbValue::Int(0));
         return Ok(());
@@ -332,6 +402,18 @@ fn parent(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     Ok(())
 }
 
+/// Files hang on records that do not hang on others themselves. One that does not exist is as good as any.
+fn attachable(work: &Work<'_>, wanted: i64) -> Result<(), ApiError> {
+    let snapshot = work.scope.snapshot()?;
+    let found = records::first(&*snapshot, "record", &["kind"], eq("id", DbValue::Int(wanted)))?;
+    let kind = found.as_ref().map(|row| text(&row[0]));
+    let attached = kind.and_then(|k| work.scope.registry.resource_of_kind(k)).is_some_and(|r| r.supports("attached"));
+    if attached {
+        return Err(ApiError::new(Code::InvalidParam).with_message("A file cannot belong to a file."));
+    }
+    Ok(())
+}
+
 /// A template of the active theme, or the one that the record has already.
 fn template(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let Some(wanted) = work.allowed.args().given("template").and_then(Value::as_str) else { return Ok(()) };
@@ -347,7 +429,8 @@ fn template(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
 /// A picture that exists; anything else counts as none.
 fn media(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let Some(wanted) = work.allowed.args().given("featured_media").and_then(Value::as_i64) else { return Ok(()) };
-    let filter = Cond::All(vec![eq("id", DbValue::Int(wanted)), eq("kind", txt("attachment"))]);
+    let kinds = work.scope.registry.family(Family::Content).filter(|r| r.supports("files")).map(|r| &*r.kind);
+    let filter = Cond::All(vec![eq("id", DbValue::Int(wanted)), records::words("kind", kinds)]);
     let found = wanted != 0 && records::first(&*work.scope.snapshot()?, "record", &["id"], filter)?.is_some();
     draft.put("featured_media", DbValue::Int(if found { wanted } else { 0 }));
     Ok(())
@@ -360,6 +443,7 @@ fn finish(work: &Work<'_>, draft: &mut Draft<'_>, target: Target) -> Result<Put,
     defaults(work, draft);
     if ["title", "content", "excerpt"].iter().all(|column| draft.text(column).trim().is_empty())
         && ["title", "editor", "excerpt"].iter().any(|s| draft.resource.supports(s))
+        && !draft.resource.supports("attached")
     {
         return Err(ApiError::new(Code::EmptyContent));
     }
@@ -382,7 +466,8 @@ fn finish(work: &Work<'_>, draft: &mut Draft<'_>, target: Target) -> Result<Put,
         set.push((name("extra"), Input::Value(txt(&Value::Object(extra.clone()).to_string()))));
     }
     if creating {
-        set.push((name("guid"), Input::Text(guid(work, draft)?)));
+        let own = Input::Value(txt(&draft.guid));
+        set.push((name("guid"), if draft.guid.is_empty() { Input::Text(guid(work, draft)?) } else { own }));
     }
     Ok(Put {
         table: draft.resource.table.clone(),

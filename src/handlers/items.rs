@@ -189,6 +189,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return show_written(work, resource, &key);
     }
     let previous = show(work, resource, target, Context::EDIT, &Fields::all())?;
+    let files = if resource.supports("files") { super::files::of_record(work, resource, target)? } else { Vec::new() };
     with_target(work, resource, async |row| match resource.family {
         Family::Content => content::remove(work, resource, row).await,
         Family::Term => terms::remove(work, resource, row).await,
@@ -196,6 +197,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
         _ => plain::remove(work, resource, row).await,
     })
     .await?;
+    super::files::remove(work, files).await;
     Ok(Outcome { reduced: false, ..Outcome::ok(json!({"deleted": true, "previous": previous})) })
 }
 

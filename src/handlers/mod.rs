@@ -8,6 +8,7 @@ pub mod catalogue;
 mod comments;
 pub mod content;
 mod echo;
+pub mod files;
 pub mod items;
 pub mod lists;
 mod oembed;
@@ -25,6 +26,8 @@ use crate::conditional::Expects;
 use crate::error::ApiError;
 use crate::error::Code;
 use crate::fields::Fields;
+use crate::files::Files;
+use crate::pictures::pool::Pool;
 use crate::records::Record;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Route};
@@ -34,6 +37,13 @@ use crate::storage::plan::{Change, CommitError, Committed, WritePlan};
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
+
+/// Where files live, and the threads that work on pictures.
+pub struct Studio {
+    pub files: Arc<Files>,
+    pub pool: Pool,
+}
 
 /// What a handler works on.
 pub struct Work<'a> {
@@ -108,6 +118,9 @@ pub const HANDLERS: &[(&str, Handler)] = &[
     ("create", |w| Box::pin(items::create(w))),
     ("update", |w| Box::pin(items::update(w))),
     ("delete", |w| Box::pin(items::delete(w))),
+    ("file_create", |w| Box::pin(files::create(w))),
+    ("file_edit", |w| Box::pin(files::edit(w))),
+    ("file_process", |w| Box::pin(files::process(w))),
     ("singleton_get", |w| Box::pin(async move { singleton::get(w) })),
     ("singleton_update", |w| Box::pin(singleton::update(w))),
     ("me_get", |w| Box::pin(async move { users::me(w) })),

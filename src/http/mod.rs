@@ -8,17 +8,20 @@ mod access_log;
 mod connection;
 mod cors;
 mod encoding;
+mod files;
 mod guard;
 mod metrics;
 mod pages;
 mod proxies;
 mod receive;
 mod respond;
+mod uploads;
 
 pub use proxies::Network;
 
-use crate::config::declaration::{Cors, Server};
+use crate::config::declaration::{Cors, Media, Server};
 use crate::error::{ApiError, Code};
+use crate::files::Files;
 use crate::model::{Method, Payload, Peer, Reply, Request};
 use crate::request::effective_method;
 use access_log::{AccessLog, Entry};
@@ -48,6 +51,17 @@ use std::time::{Duration, Instant};
 pub trait Service: Send + Sync + 'static {
     /// Answers one request. A panic inside becomes a 500 and ends this request only.
     fn call<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>>;
+
+    /// Bytes that the body of this request may have when it brings files, which then go to disk; `None` when its endpoint
+    /// takes none, or not from this caller. The request is as it was received, without its body.
+    fn admits<'a>(&'a self, _: &'a Request) -> Pin<Box<dyn Future<Output = Option<u64>> + 'a>> {
+        Box::pin(std::future::ready(None))
+    }
+
+    /// Where uploaded files live.
+    fn files(&self) -> Option<&Arc<Files>> {
+        None
+    }
 
     /// The site's name as it is now, as text.
     fn title(&self) -> String;
@@ -88,6 +102,8 @@ pub struct Facts {
     /// Listening, limits and timeouts. What concerns the listener itself is read once, at the start.
     pub server: Server,
     pub cors: Cors,
+    /// What is said of files: where they are served, of which types they are.
+    pub media: Media,
     /// JSONP callbacks are honoured.
     pub jsonp: bool,
 }
@@ -349,7 +365,7 @@ async fn answer(mut http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
     let peer = receive::peer(&http, &compiled.trusted);
     let ip = peer.ip;
     let query = http.uri().query().unwrap_or_default();
-    let (response, bytes) = match receive::place(http.path(), query, &facts.rest_path) {
+    let (response, bytes) = match receive::place(http.path(), query, &facts.rest_path, &facts.media.path) {
         Place::Rest { path, raw_query } => {
             rest(&http, (payload, busy.as_ref()), &compiled, (path, raw_query), (Arc::clone(&id), peer)).await
         }
@@ -358,6 +374,7 @@ async fn answer(mut http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
             let error = ApiError::new(Code::BadRequest).with_message(message);
             respond::rest(respond::failure(&error), &Shape::default(), &compiled, &asked(&http, &id))
         }
+        Place::File(key) => file(&http, &key, &compiled).await,
         Place::Home if reads(&http) => respond::page(pages::home(&service.title(), &facts.rest_url), true, &compiled),
         Place::Home | Place::Elsewhere => respond::page(pages::not_found(&facts.rest_url), false, &compiled),
     };
@@ -394,7 +411,8 @@ async fn rest(
         Ok(shape) => shape,
         Err(reply) => return respond::rest(reply, &Shape::default(), compiled, &asked),
     };
-    let received = receive::request(http, payload, facts, (path, raw_query), query, (Arc::clone(&id), peer));
+    let received =
+        receive::request(http, payload, &*compiled.service, (path, raw_query), query, (Arc::clone(&id), peer));
     let request = match received.await {
         Ok(request) => request,
         Err(error) => return refused(error, &shape),
@@ -414,6 +432,19 @@ async fn rest(
             refused(ApiError::new(Code::Internal), &shape)
         }
     }
+}
+
+/// A stored file, or the page that says that there is none.
+async fn file(http: &HttpRequest, key: &str, compiled: &Compiled) -> (Response<BoxBody>, usize) {
+    let facts = compiled.service.facts();
+    if let Some(stored) = compiled.service.files().filter(|_| reads(http)) {
+        match files::answer(http, key, stored, facts).await {
+            Ok(Some(answer)) => return answer,
+            Ok(None) => {}
+            Err(error) => tracing::error!("{key} cannot be served: {error}"),
+        }
+    }
+    respond::page(pages::not_found(&facts.rest_url), false, compiled)
 }
 
 fn asked<'a>(http: &'a HttpRequest, id: &'a str) -> Asked<'a> {

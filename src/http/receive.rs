@@ -4,9 +4,10 @@
 //! stages behind.
 
 use crate::error::{ApiError, Code};
-use crate::http::{Facts, Network, proxies};
+use crate::http::uploads::{self, Bounds};
+use crate::http::{Facts, Network, Service, proxies};
 use crate::model::{Method, Peer, Request};
-use crate::request::{decode_path, decode_query, percent_decode};
+use crate::request::{decode_path, decode_query, is_form_of_parts, is_parameters, may_bring_file, percent_decode};
 use actix_http::body::{BodyStream, to_bytes_limited};
 use actix_http::header::{self, HeaderMap};
 use actix_http::{HttpMessage as _, Payload, Request as HttpRequest};
@@ -24,12 +25,15 @@ pub enum Place {
     },
     /// A path that is no text.
     Unreadable,
+    /// An uploaded file, by its key.
+    File(String),
     Home,
     Elsewhere,
 }
 
-/// Finds the place of a path and query as they came; `rest_path` is the REST base (`/cms-json`).
-pub fn place(path: &str, query: &str, rest_path: &str) -> Place {
+/// Finds the place of a path and query as they came; `rest_path` is the REST base (`/cms-json`), `files_path` where
+/// files are served (`/files`).
+pub fn place(path: &str, query: &str, rest_path: &str, files_path: &str) -> Place {
     let Some(path) = decode_path(path) else { return Place::Unreadable };
     match path.strip_prefix(rest_path) {
         Some("") => return Place::Rest { path: "/".into(), raw_query: query.into() },
@@ -37,6 +41,9 @@ pub fn place(path: &str, query: &str, rest_path: &str) -> Place {
             return Place::Rest { path: below.into(), raw_query: query.into() };
         }
         _ => {}
+    }
+    if let Some(key) = path.strip_prefix(files_path).and_then(|below| below.strip_prefix('/')) {
+        return Place::File(key.to_owned());
     }
     match &*path {
         "/" | "/index.php" => by_query(query),
@@ -75,16 +82,67 @@ pub fn query(raw: &str, facts: &Facts) -> Result<Map<String, Value>, ApiError> {
 pub async fn request(
     http: &HttpRequest,
     payload: Payload,
-    facts: &Facts,
+    service: &dyn Service,
     (path, raw_query): (String, String),
     query: Map<String, Value>,
     (id, peer): (Arc<str>, Peer),
 ) -> Result<Request, ApiError> {
     let method = Method::parse(http.method().as_str()).ok_or_else(|| ApiError::new(Code::NoRoute))?;
-    let body = body(http.headers(), payload, facts).await?;
     let headers = http.headers().iter();
     let headers = headers.map(|(n, v)| (n.as_str().to_owned(), String::from_utf8_lossy(v.as_bytes()).into_owned()));
-    Ok(Request { id, method, path, raw_query, query, headers: headers.collect(), body, peer })
+    let headers = headers.collect();
+    let mut request = Request { id, method, path, raw_query, query, headers, body: Vec::new(), upload: None, peer };
+    if has_body(http.headers()) {
+        if may_bring_file(&request) {
+            bring(&mut request, http, payload, service).await?;
+        } else {
+            request.body = body(http.headers(), payload, service.facts()).await?;
+        }
+    }
+    Ok(request)
+}
+
+/// Reads a body that may hold files: to disk where the endpoint takes them, otherwise within the usual bounds.
+async fn bring(
+    request: &mut Request,
+    http: &HttpRequest,
+    payload: Payload,
+    service: &dyn Service,
+) -> Result<(), ApiError> {
+    let (headers, facts) = (http.headers(), service.facts());
+    let admitted = match service.files() {
+        Some(files) => service.admits(request).await.map(|most| (most, files)),
+        None => None,
+    };
+    let kind = request.header("content-type");
+    let (form, parameters) = (is_form_of_parts(kind), is_parameters(kind));
+    let usual = facts.server.max_body as u64;
+    let bounds = Bounds {
+        // A form has more to say than the file.
+        body: admitted.map_or(usual, |(most, _)| if form { most + usual } else { most }),
+        fields: facts.server.max_body,
+        depth: facts.server.max_depth,
+        patience: Duration::from_secs(facts.server.read_timeout.max(1)),
+    };
+    if announced(headers) as u64 > bounds.body {
+        return Err(ApiError::new(Code::PayloadTooLarge));
+    }
+    let mut upload = match admitted {
+        _ if form => uploads::form(headers, payload, bounds, admitted.map(|(_, files)| &**files)).await?,
+        Some((_, files)) if parameters => {
+            request.body = body(headers, payload, facts).await?;
+            uploads::kept(&request.body, files)?
+        }
+        Some((_, files)) => uploads::whole(payload, bounds, files).await?,
+        None => {
+            request.body = body(headers, payload, facts).await?;
+            return Ok(());
+        }
+    };
+    upload.disposition = request.header("content-disposition").map(str::to_owned);
+    upload.md5 = request.header("content-md5").map(str::to_owned);
+    request.upload = Some(upload);
+    Ok(())
 }
 
 /// The other end, behind trusted proxies the client that they name.
@@ -127,7 +185,7 @@ mod tests {
     #[test]
     fn places() {
         let check = |path: &str, query: &str, expected: Place| {
-            assert_eq!(place(path, query, "/cms-json"), expected, "{path}?{query}");
+            assert_eq!(place(path, query, "/cms-json", "/files"), expected, "{path}?{query}");
         };
         let rest = |path: &str, query: &str| Place::Rest { path: path.into(), raw_query: query.into() };
         check("/cms-json", "a=1", rest("/", "a=1"));
@@ -147,6 +205,9 @@ mod tests {
         check("/index.php", "a=1&rest%5Froute=%2Fx+y", rest("/x y", "a=1"));
         check("/", "rest_route=x&rest_route=/y&b", rest("/y", "b"));
         check("/", "rest_route=%ff", Place::Unreadable);
+        check("/files/2026/11/a%20b.png", "", Place::File("2026/11/a b.png".into()));
+        check("/files", "", Place::Elsewhere);
+        check("/filesx/a", "", Place::Elsewhere);
         check("/favicon.ico", "rest_route=/", Place::Elsewhere);
     }
 }

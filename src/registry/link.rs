@@ -808,6 +808,7 @@ impl Linker<'_> {
             guard_param: guard_param.to_owned(),
             args,
             batch: endpoint.batch,
+            file: endpoint.file,
         })
     }
 

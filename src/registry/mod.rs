@@ -85,6 +85,8 @@ pub struct Endpoint {
     pub guard_param: String,
     pub args: ArgSet,
     pub batch: bool,
+    /// Takes a file in its body.
+    pub file: bool,
 }
 
 /// See the module's description.

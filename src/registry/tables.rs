@@ -146,6 +146,7 @@ pub fn shared() -> Vec<TableDef> {
         table("user", "user", USER, USER_INDEXES),
         table("comment", "comment", COMMENT, COMMENT_INDEXES),
         app_password(),
+        file(),
     ]
 }
 
@@ -170,6 +171,28 @@ fn app_password() -> TableDef {
             IndexDef { name: n("app_password_hash"), columns: vec![(n("hash"), false)], unique: true },
             IndexDef { name: n("app_password_user"), columns: vec![(n("user"), false)], unique: false },
         ],
+        versioned: false,
+        extends: None,
+    }
+}
+
+/// Files by their keys. A row is written before its file and outlives it, so that nothing is lost from sight; a file
+/// without a record is on its way in or out.
+fn file() -> TableDef {
+    let columns = [("record", Int), ("at", Int)];
+    TableDef {
+        name: n("file"),
+        key: column("key", Text),
+        space: None,
+        columns: columns
+            .iter()
+            .map(|(name, ty)| ColumnDef { default: Some(DbValue::Int(0)), ..column(name, *ty) })
+            .collect(),
+        indexes: vec![IndexDef {
+            name: n("file_record"),
+            columns: vec![(n("record"), false), (n("at"), false)],
+            unique: false,
+        }],
         versioned: false,
         extends: None,
     }

@@ -1,0 +1,165 @@
+//! Behaviours of records that stand for files: addresses, details, what shows the file in a page.
+
+use crate::pictures;
+use crate::prepare::Item;
+use crate::registry::resource::Property;
+use crate::scope::Scope;
+use crate::storage::plan::DbValue;
+use crate::text::render;
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+/// Address of a stored file.
+pub fn address(scope: &Scope, key: &str) -> String {
+    let site = &scope.registry.site;
+    format!("{}{}/{key}", site.url, scope.registry.declaration.media.path)
+}
+
+/// The key of a record's file, from its `extra`; `None` when the file is not here.
+pub fn file_of(extra: &Value) -> Option<&str> {
+    extra.get("file").and_then(Value::as_str).filter(|key| !key.is_empty())
+}
+
+fn extra(item: &Item<'_>) -> Value {
+    serde_json::from_str(item.record.text("extra")).unwrap_or(Value::Null)
+}
+
+/// Address of the record's file: here, or where an imported one still is.
+fn source(item: &Item<'_>, extra: &Value) -> String {
+    match file_of(extra) {
+        Some(key) => address(item.scope, key),
+        None => extra["source_url"].as_str().unwrap_or(item.record.text("guid")).to_owned(),
+    }
+}
+
+/// Address of another file in the folder of the record's own.
+fn beside(source: &str, own: &str) -> String {
+    format!("{}/{own}", source.rsplit_once('/').map_or("", |(folder, _)| folder))
+}
+
+/// `file.url`.
+pub fn url(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    Some(json!(source(item, &extra(item))))
+}
+
+/// `file.details`: what is stored, the sizes with their addresses, the picture itself among them.
+pub fn details(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let extra = extra(item);
+    let mut details = extra["media_details"].as_object().cloned().unwrap_or_default();
+    let source = source(item, &extra);
+    let mut sizes = details.get("sizes").and_then(Value::as_object).cloned().unwrap_or_default();
+    for size in sizes.values_mut().filter_map(Value::as_object_mut) {
+        let address = size.get("file").and_then(Value::as_str).map(|own| beside(&source, own));
+        size.insert("source_url".into(), json!(address));
+    }
+    if !sizes.is_empty() {
+        let own = source.rsplit('/').next().unwrap_or_default();
+        let full = json!({
+            "file": own, "width": details.get("width"), "height": details.get("height"),
+            "mime_type": item.record.text("mime"), "source_url": source,
+        });
+        sizes.insert("full".into(), full);
+    }
+    details.insert("sizes".into(), Value::Object(sizes));
+    Some(Value::Object(details))
+}
+
+/// `file.missing_sizes`: declared sizes that the picture should have and has not.
+pub fn missing_sizes(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let extra = extra(item);
+    let details = &extra["media_details"];
+    let side = |name: &str| details[name].as_u64().and_then(|n| u32::try_from(n).ok());
+    let (Some(width), Some(height)) = (side("width"), side("height")) else { return Some(json!([])) };
+    if file_of(&extra).is_none() || pictures::format_of(item.record.text("mime")).is_none() {
+        return Some(json!([]));
+    }
+    let media = &item.scope.registry.declaration.media;
+    let missing = pictures::wanted_sizes((width, height), media).filter(|name| details["sizes"].get(*name).is_none());
+    Some(json!(missing.collect::<Vec<_>>()))
+}
+
+/// `file.description`: the file as a page shows it, then what is written about it.
+pub fn description(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let written = item.record.text("content");
+    let mut text = shown(item);
+    text.push_str("\n\n");
+    text.push_str(written);
+    Some(json!(render::render_content(text.trim_end(), &super::read::options(item))))
+}
+
+/// `file.caption`: the author's, or the beginning of what is shown and written.
+pub fn caption(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let (own, written) = (item.record.text("excerpt"), item.record.text("content"));
+    let content = match (own, item.record.text("mime").starts_with("image/")) {
+        ("", false) => Cow::Owned(format!("{}\n\n{written}", shown(item))),
+        _ => Cow::Borrowed(written),
+    };
+    let rendered = render::render_excerpt(own, &content, &super::read::options(item));
+    Some(json!(rendered))
+}
+
+/// The file in HTML: a picture in a link to it, a player, or a link.
+fn shown(item: &Item<'_>) -> String {
+    let extra = extra(item);
+    let source = source(item, &extra);
+    if source.is_empty() {
+        return String::new();
+    }
+    let address = attribute(&source);
+    let mime = item.record.text("mime");
+    match mime.split('/').next() {
+        Some("image") => format!(
+            "<p class=\"attachment\"><a href=\"{address}\">{}</a></p>",
+            picture(&extra, &source, extra["alt_text"].as_str().unwrap_or_default())
+        ),
+        Some(player @ ("audio" | "video")) => format!(
+            "<{player} class=\"attachment\" controls preload=\"none\"><source type=\"{}\" src=\"{address}\">\
+             <a href=\"{address}\">{address}</a></{player}>",
+            attribute(mime)
+        ),
+        _ => {
+            let title = render::render_title(item.record.text("title"));
+            format!("<p class=\"attachment\"><a href=\"{address}\">{title}</a></p>")
+        }
+    }
+}
+
+/// The size that suits a text, with the others of the same shape to choose from.
+fn picture(extra: &Value, source: &str, alt: &str) -> String {
+    let details = &extra["media_details"];
+    let full = (details["width"].as_u64().unwrap_or(0), details["height"].as_u64().unwrap_or(0));
+    let none = Map::new();
+    let sizes = details["sizes"].as_object().unwrap_or(&none);
+    let of = |size: &Value| Some((size["width"].as_u64()?, size["height"].as_u64()?));
+    let medium = sizes.get("medium").and_then(|size| Some((of(size)?, beside(source, size["file"].as_str()?))));
+    let ((width, height), address) = medium.unwrap_or_else(|| (full, source.to_owned()));
+    let mut out = format!(
+        "<img class=\"attachment-medium size-medium\" src=\"{}\" alt=\"{}\" decoding=\"async\" loading=\"lazy\"",
+        attribute(&address),
+        attribute(alt)
+    );
+    if width > 0 && height > 0 {
+        out.push_str(&format!(" width=\"{width}\" height=\"{height}\""));
+    }
+    // A cut-out shows something else; only whole pictures can stand for each other.
+    let same_shape = |(w, h): (u64, u64)| (w * full.1).abs_diff(h * full.0) <= full.0.max(full.1);
+    let mut choices: Vec<(u64, String)> = sizes
+        .values()
+        .filter_map(|size| Some((of(size)?, beside(source, size["file"].as_str()?))))
+        .filter(|(size, _)| same_shape(*size))
+        .map(|((w, _), address)| (w, address))
+        .collect();
+    if !choices.is_empty() && full.0 > 0 {
+        choices.push((full.0, source.to_owned()));
+        choices.sort();
+        choices.dedup_by_key(|(w, _)| *w);
+        let list: Vec<String> = choices.iter().map(|(w, address)| format!("{} {w}w", attribute(address))).collect();
+        out.push_str(&format!(" srcset=\"{}\" sizes=\"(max-width: {width}px) 100vw, {width}px\"", list.join(", ")));
+    }
+    out.push_str(" />");
+    out
+}
+
+fn attribute(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
+}

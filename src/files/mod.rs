@@ -1,0 +1,296 @@
+//! Where uploaded files live: objects under keys, in a folder by default.
+//!
+//! A key is a path of plain segments (`2026/11/tree.png`). This module owns keys, bytes and what a file is by its name and
+//! contents; it knows no record and no request.
+
+pub mod kinds;
+pub mod names;
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+use object_store::path::Path as Key;
+use object_store::{Error, ObjectStore, ObjectStoreExt as _, PutPayload, WriteMultipart};
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+/// How much of a file is in memory at a time.
+const CHUNK: usize = 1 << 19;
+
+/// Files on their way in, below the folder; no key leads there.
+const INCOMING: &str = ".incoming";
+
+/// Why a file cannot be had or put.
+#[derive(Debug)]
+pub struct FilesError(pub String);
+
+impl fmt::Display for FilesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for FilesError {}
+
+impl From<Error> for FilesError {
+    fn from(error: Error) -> FilesError {
+        FilesError(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for FilesError {
+    fn from(error: std::io::Error) -> FilesError {
+        FilesError(error.to_string())
+    }
+}
+
+/// What is known of a file without reading it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stat {
+    pub size: u64,
+    /// Quoted, as it stands in a header; another one whenever the contents are.
+    pub etag: String,
+    /// UTC seconds.
+    pub modified: i64,
+}
+
+/// See the module's description.
+pub struct Files {
+    folder: Option<PathBuf>,
+    /// Made at the first use: a site without files needs no folder.
+    store: OnceLock<Arc<dyn ObjectStore>>,
+}
+
+impl Files {
+    /// Files at `url` (`file:FOLDER` or `memory:`); an empty one is a folder beside `database`, named after it.
+    ///
+    /// # Errors
+    /// The address is of another form.
+    pub fn at(url: &str, database: &Path) -> Result<Files, FilesError> {
+        let folder = match url {
+            "" if database.as_os_str().to_string_lossy().starts_with(':') => None,
+            "" => {
+                let mut beside = database.as_os_str().to_owned();
+                beside.push(".files");
+                Some(PathBuf::from(beside))
+            }
+            "memory:" => None,
+            url => match url.strip_prefix("file:").map(|f| f.strip_prefix("//").unwrap_or(f)).filter(|f| !f.is_empty())
+            {
+                Some(folder) => Some(PathBuf::from(folder)),
+                None => return Err(FilesError(format!("media.url `{url}` is neither file:FOLDER nor memory:"))),
+            },
+        };
+        Ok(Files { folder, store: OnceLock::new() })
+    }
+
+    fn store(&self) -> Result<&Arc<dyn ObjectStore>, FilesError> {
+        if let Some(store) = self.store.get() {
+            return Ok(store);
+        }
+        let made: Arc<dyn ObjectStore> = match &self.folder {
+            None => Arc::new(InMemory::new()),
+            Some(folder) => {
+                std::fs::create_dir_all(folder)?;
+                Arc::new(LocalFileSystem::new_with_prefix(folder)?.with_fsync(true).with_automatic_cleanup(true))
+            }
+        };
+        Ok(self.store.get_or_init(|| made))
+    }
+
+    /// A folder for files on their way in, on the same disk where that is possible.
+    pub fn incoming(&self) -> PathBuf {
+        self.folder.as_ref().map_or_else(std::env::temp_dir, |folder| folder.join(INCOMING))
+    }
+
+    /// What is known of a file; `None` when there is none.
+    ///
+    /// # Errors
+    /// The store cannot be reached.
+    pub async fn stat(&self, key: &str) -> Result<Option<Stat>, FilesError> {
+        let Some(place) = place(key) else { return Ok(None) };
+        let meta = match self.store()?.head(&place).await {
+            Ok(meta) => meta,
+            Err(Error::NotFound { .. }) => return Ok(None),
+            // A folder, for example.
+            Err(error) if self.folder.is_some() && is_missing(&error) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let modified = meta.last_modified.timestamp();
+        let tag = meta.e_tag.unwrap_or_else(|| format!("{modified:x}-{:x}", meta.size));
+        let etag = if tag.contains('"') { tag } else { format!("\"{tag}\"") };
+        Ok(Some(Stat { size: meta.size, etag, modified }))
+    }
+
+    /// A part of a file.
+    ///
+    /// # Errors
+    /// There is no such file or part, or the store cannot be reached.
+    pub async fn read(&self, key: &str, range: Range<u64>) -> Result<Bytes, FilesError> {
+        Ok(self.store()?.get_range(&known(key)?, range).await?)
+    }
+
+    /// Stores bytes under a key; whole or not at all.
+    ///
+    /// # Errors
+    /// The store does not take them.
+    pub async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), FilesError> {
+        self.store()?.put(&known(key)?, PutPayload::from(bytes)).await?;
+        Ok(())
+    }
+
+    /// Stores a file under a key, chunk by chunk; whole or not at all.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the store does not take it.
+    pub async fn put_file(&self, key: &str, file: &Path) -> Result<(), FilesError> {
+        let mut file = std::fs::File::open(file)?;
+        let size = file.metadata()?.len();
+        if size <= CHUNK as u64 {
+            let mut bytes = Vec::with_capacity(size as usize);
+            std::io::Read::read_to_end(&mut file, &mut bytes)?;
+            return self.put(key, bytes).await;
+        }
+        let upload = self.store()?.put_multipart(&known(key)?).await?;
+        let mut upload = WriteMultipart::new(upload);
+        let mut file = tokio::fs::File::from_std(file);
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            upload.wait_for_capacity(2).await?;
+            match file.read(&mut chunk).await {
+                Ok(0) => break,
+                Ok(n) => upload.write(&chunk[..n]),
+                Err(error) => {
+                    let _ = upload.abort().await;
+                    return Err(error.into());
+                }
+            }
+        }
+        upload.finish().await?;
+        Ok(())
+    }
+
+    /// Copies a stored file to a temporary one that goes when it is dropped.
+    ///
+    /// # Errors
+    /// There is no such file, or no place for the copy.
+    pub async fn fetch(&self, key: &str) -> Result<tempfile::TempPath, FilesError> {
+        let (file, path) = self.temporary()?.into_parts();
+        let mut file = tokio::fs::File::from_std(file);
+        let mut chunks = self.store()?.get(&known(key)?).await?.into_stream();
+        while let Some(chunk) = chunks.next().await {
+            file.write_all(&chunk?).await?;
+        }
+        file.flush().await?;
+        Ok(path)
+    }
+
+    /// A temporary file on the disk of the files.
+    ///
+    /// # Errors
+    /// There is no place for it.
+    pub fn temporary(&self) -> Result<tempfile::NamedTempFile, FilesError> {
+        let folder = self.incoming();
+        std::fs::create_dir_all(&folder)?;
+        Ok(tempfile::NamedTempFile::new_in(folder)?)
+    }
+
+    /// Takes a file away; one that is gone already is no error.
+    ///
+    /// # Errors
+    /// The store cannot be reached.
+    pub async fn delete(&self, key: &str) -> Result<(), FilesError> {
+        let Some(place) = place(key) else { return Ok(()) };
+        match self.store()?.delete(&place).await {
+            Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes what uploads that were cut off have left behind, if it is older than this.
+    pub fn clear_incoming(&self, older: Duration) {
+        if self.folder.is_none() {
+            return;
+        }
+        let Ok(entries) = std::fs::read_dir(self.incoming()) else { return };
+        for entry in entries.flatten() {
+            let modified = entry.metadata().and_then(|meta| meta.modified());
+            let age = modified.ok().and_then(|at| SystemTime::now().duration_since(at).ok());
+            if age.is_some_and(|age| age >= older) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// The object of a key; `None` for what cannot be one: empty or hidden segments, steps upwards.
+fn place(key: &str) -> Option<Key> {
+    let plain =
+        |segment: &str| !segment.is_empty() && !segment.starts_with('.') && !segment.contains(['\\', '\0', '#']);
+    if !key.split('/').all(plain) {
+        return None;
+    }
+    Key::parse(key).ok()
+}
+
+fn known(key: &str) -> Result<Key, FilesError> {
+    place(key).ok_or_else(|| FilesError(format!("`{key}` is no key of a file")))
+}
+
+fn is_missing(error: &Error) -> bool {
+    matches!(error, Error::Generic { .. } | Error::InvalidPath { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys() {
+        for fine in ["a.png", "2026/11/a-150x150.png", "x.php_.png"] {
+            assert!(place(fine).is_some(), "{fine}");
+        }
+        for wrong in ["", "/", "a//b", "../a", "a/../b", ".incoming/x", "a/.b", "a\\b", "a\0b", "/a", "a/", "a#1"] {
+            assert!(place(wrong).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn addresses() {
+        let folder = |url: &str, database: &str| Files::at(url, Path::new(database)).map(|f| f.folder);
+        assert_eq!(folder("", "/x/site.db").ok(), Some(Some("/x/site.db.files".into())));
+        assert_eq!(folder("file:up", "s").ok(), Some(Some("up".into())));
+        assert_eq!(folder("file:///srv/up", "s").ok(), Some(Some("/srv/up".into())));
+        assert_eq!(folder("memory:", "s").ok(), Some(None));
+        assert!(folder("ftp://x", "s").is_err());
+    }
+
+    #[tokio::test]
+    async fn files_come_and_go() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let files = Files::at("", &dir.path().join("s.db")).expect("a fine address");
+        assert_eq!(files.stat("a/b.txt").await.ok(), Some(None));
+        let large: Vec<u8> = (0..CHUNK * 2 + 7).map(|i| i as u8).collect();
+        let mut source = files.temporary().expect("a file");
+        std::io::Write::write_all(&mut source, &large).expect("written");
+        files.put_file("a/large.bin", source.path()).await.expect("stored");
+        files.put("a/b.txt", b"hello".to_vec()).await.expect("stored");
+        assert_eq!(files.stat("a/b.txt").await.expect("read").map(|s| s.size), Some(5));
+        assert_eq!(files.stat("a").await.ok(), Some(None), "a folder is no file");
+        assert_eq!(&files.read("a/b.txt", 1..3).await.expect("read")[..], b"el");
+        let copy = files.fetch("a/large.bin").await.expect("copied");
+        assert!(std::fs::read(&copy).expect("read") == large);
+        files.delete("a/b.txt").await.expect("deleted");
+        files.delete("a/b.txt").await.expect("deleted twice");
+        assert_eq!(files.stat("a/b.txt").await.ok(), Some(None));
+        assert!(files.put("../out.txt", Vec::new()).await.is_err());
+        drop((source, copy));
+        files.clear_incoming(Duration::ZERO);
+        assert_eq!(std::fs::read_dir(files.incoming()).expect("a folder").count(), 0);
+    }
+}

@@ -1,0 +1,189 @@
+//! Bodies that hold files: streamed to disk, never held in memory; forms are taken apart on the way.
+//!
+//! What a file is and whether it is taken is for the stages behind. A file that nobody keeps goes with the request.
+
+use crate::error::{ApiError, Code};
+use crate::files::Files;
+use crate::model::{Incoming, Upload};
+use crate::request;
+use actix_http::Payload;
+use actix_http::error::PayloadError;
+use actix_http::header::HeaderMap;
+use actix_multipart::{Field, Multipart, MultipartError};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt as _;
+
+/// Bytes a second that a sender has to keep up on the average, after the first moments.
+const SLOWEST: u64 = 16 << 10;
+
+/// Most parts of one form.
+const MOST_PARTS: usize = 10_000;
+
+/// What is accepted of a body with files.
+#[derive(Clone, Copy)]
+pub struct Bounds {
+    /// Bytes of the whole body.
+    pub body: u64,
+    /// Bytes of all fields beside the files.
+    pub fields: usize,
+    /// Nesting of field names.
+    pub depth: usize,
+    /// Longest pause.
+    pub patience: Duration,
+}
+
+/// Reads a form of parts. Without `files`, its files are passed over.
+///
+/// # Errors
+/// 413, 408, or 400 for what is no form.
+pub async fn form(
+    headers: &HeaderMap,
+    payload: Payload,
+    bounds: Bounds,
+    files: Option<&Files>,
+) -> Result<Upload, ApiError> {
+    let mut parts = Multipart::new(headers, Watched::new(payload, bounds));
+    let (mut pairs, mut room) = (Vec::new(), bounds.fields);
+    let mut upload = Upload { form: true, ..Upload::default() };
+    let mut count = 0;
+    while let Some(part) = next(&mut parts, bounds).await? {
+        let mut part = part.map_err(|error| refusal(&error))?;
+        count += 1;
+        if count > MOST_PARTS {
+            return Err(ApiError::new(Code::PayloadTooLarge));
+        }
+        let own = part.name().unwrap_or_default().to_owned();
+        let named = part.content_disposition().and_then(|d| d.get_filename()).map(str::to_owned);
+        match (named, files) {
+            (Some(name), Some(files)) => upload.files.push(to_disk(&mut part, files, bounds, own, name).await?),
+            (Some(_), None) => {
+                while let Some(chunk) = next(&mut part, bounds).await? {
+                    chunk.map_err(|error| refusal(&error))?;
+                }
+            }
+            (None, _) => {
+                let value = field(&mut part, bounds, room).await?;
+                room -= value.len();
+                pairs.push((own, value));
+            }
+        }
+    }
+    upload.fields = request::decode_fields(pairs, bounds.depth)?;
+    Ok(upload)
+}
+
+/// Reads a body that is one file; no file when it is empty.
+///
+/// # Errors
+/// 413, 408, or 400 for a body that breaks off.
+pub async fn whole(payload: Payload, bounds: Bounds, files: &Files) -> Result<Upload, ApiError> {
+    let mut body = Watched::new(payload, bounds);
+    let file = to_disk(&mut body, files, bounds, String::new(), String::new()).await?;
+    let files = if file.size == 0 { Vec::new() } else { vec![file] };
+    Ok(Upload { files, ..Upload::default() })
+}
+
+/// Writes bytes that are in memory to a file, as if they had come so.
+///
+/// # Errors
+/// The disk does not take them.
+pub fn kept(bytes: &[u8], files: &Files) -> Result<Upload, ApiError> {
+    let mut file = files.temporary().map_err(|error| unwritten(&error))?;
+    std::io::Write::write_all(&mut file, bytes).map_err(|error| unwritten(&error))?;
+    let file = Arc::new(file.into_temp_path());
+    let incoming = Incoming { field: String::new(), name: String::new(), size: bytes.len() as u64, file };
+    Ok(Upload { files: vec![incoming], ..Upload::default() })
+}
+
+async fn to_disk<S, E>(
+    chunks: &mut S,
+    files: &Files,
+    bounds: Bounds,
+    field: String,
+    name: String,
+) -> Result<Incoming, ApiError>
+where
+    S: Stream<Item = Result<Bytes, E>> + Unpin,
+    E: Into<MultipartError>,
+{
+    let (file, path) = files.temporary().map_err(|error| unwritten(&error))?.into_parts();
+    let mut file = tokio::fs::File::from_std(file);
+    let mut size = 0;
+    while let Some(chunk) = next(chunks, bounds).await? {
+        let chunk = chunk.map_err(|error| refusal(&error.into()))?;
+        size += chunk.len() as u64;
+        file.write_all(&chunk).await.map_err(|error| unwritten(&error))?;
+    }
+    file.flush().await.map_err(|error| unwritten(&error))?;
+    Ok(Incoming { field, name, size, file: Arc::new(path) })
+}
+
+async fn field(part: &mut Field, bounds: Bounds, room: usize) -> Result<String, ApiError> {
+    let mut value = Vec::new();
+    while let Some(chunk) = next(part, bounds).await? {
+        let chunk = chunk.map_err(|error| refusal(&error))?;
+        if value.len() + chunk.len() > room {
+            return Err(ApiError::new(Code::PayloadTooLarge));
+        }
+        value.extend_from_slice(&chunk);
+    }
+    let unreadable = || ApiError::new(Code::BadRequest).with_message("A field of the form is no UTF-8 text.");
+    String::from_utf8(value).map_err(|_| unreadable())
+}
+
+async fn next<S: Stream + Unpin>(stream: &mut S, bounds: Bounds) -> Result<Option<S::Item>, ApiError> {
+    let waited = tokio::time::timeout(bounds.patience, stream.next()).await;
+    waited.map_err(|_| ApiError::new(Code::RequestTimeout))
+}
+
+fn refusal(error: &MultipartError) -> ApiError {
+    match error {
+        MultipartError::Payload(PayloadError::Overflow) => ApiError::new(Code::PayloadTooLarge),
+        MultipartError::Payload(PayloadError::Io(error)) if error.kind() == std::io::ErrorKind::TimedOut => {
+            ApiError::new(Code::RequestTimeout)
+        }
+        other => ApiError::new(Code::BadRequest).with_message(format!("The form cannot be read: {other}.")),
+    }
+}
+
+fn unwritten(error: &dyn std::fmt::Display) -> ApiError {
+    tracing::error!("an upload cannot be written: {error}");
+    ApiError::new(Code::StorageReadOnly)
+}
+
+/// A body that ends with an error where it is too large or comes too slowly.
+struct Watched {
+    payload: Payload,
+    bounds: Bounds,
+    since: Instant,
+    heard: u64,
+}
+
+impl Watched {
+    fn new(payload: Payload, bounds: Bounds) -> Watched {
+        Watched { payload, bounds, since: Instant::now(), heard: 0 }
+    }
+}
+
+impl Stream for Watched {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let polled = Pin::new(&mut self.payload).poll_next(context);
+        let Poll::Ready(Some(Ok(bytes))) = &polled else { return polled };
+        self.heard += bytes.len() as u64;
+        if self.heard > self.bounds.body {
+            return Poll::Ready(Some(Err(PayloadError::Overflow)));
+        }
+        let due = self.bounds.patience + Duration::from_secs(self.heard / SLOWEST);
+        if self.since.elapsed() > due {
+            return Poll::Ready(Some(Err(PayloadError::Io(std::io::ErrorKind::TimedOut.into()))));
+        }
+        polled
+    }
+}

@@ -1,0 +1,398 @@
+//! Pictures: measured before anything is decoded, turned upright, brought to smaller sizes, cut and rotated.
+//!
+//! Works on files and bytes, in a bounded pool. It knows neither records nor where files live in the end.
+
+pub mod metadata;
+pub mod pool;
+pub mod sizes;
+
+use crate::config::declaration::{Media, PictureSize};
+use fast_image_resize::images::{Image, ImageRef};
+use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
+use image::codecs::gif::GifEncoder;
+use image::codecs::jpeg::JpegEncoder;
+use image::codecs::png::PngEncoder;
+use image::codecs::webp::WebPEncoder;
+use image::metadata::Orientation;
+use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Rgba, RgbaImage};
+use serde_json::Value;
+use std::fmt;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+/// Why a picture is not taken.
+#[derive(Debug, PartialEq, Eq)]
+pub enum PictureError {
+    /// It cannot be decoded: why.
+    Broken(String),
+    /// Pixels, or frames, beyond the declared limit.
+    TooLarge(String),
+    /// Nothing would be left of it.
+    Empty,
+}
+
+impl fmt::Display for PictureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PictureError::Broken(why) => write!(f, "The picture cannot be read: {why}."),
+            PictureError::TooLarge(why) => f.write_str(why),
+            PictureError::Empty => f.write_str("Nothing would be left of the picture."),
+        }
+    }
+}
+
+impl From<image::ImageError> for PictureError {
+    fn from(error: image::ImageError) -> PictureError {
+        PictureError::Broken(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for PictureError {
+    fn from(error: std::io::Error) -> PictureError {
+        PictureError::Broken(error.to_string())
+    }
+}
+
+/// A smaller copy.
+#[derive(Debug)]
+pub struct Made {
+    pub name: String,
+    pub width: u32,
+    pub height: u32,
+    pub bytes: Vec<u8>,
+}
+
+/// A copy that stands for the picture: upright, or of bearable size.
+#[derive(Debug)]
+pub struct Standing {
+    /// What tells its name from the original's.
+    pub mark: &'static str,
+    pub bytes: Vec<u8>,
+}
+
+/// What becomes of an uploaded picture.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Of what is shown.
+    pub width: u32,
+    pub height: u32,
+    /// Stored in place of what came, which told where the picture was taken.
+    pub cleaned: Option<Vec<u8>>,
+    /// Shown in place of what came.
+    pub standing: Option<Standing>,
+    pub made: Vec<Made>,
+    /// What the camera wrote.
+    pub meta: Value,
+}
+
+/// A step of an edit. Rectangles are in hundredths of the picture as it is at that step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Clockwise, in degrees.
+    Rotate(f64),
+    Flip {
+        horizontal: bool,
+        vertical: bool,
+    },
+    Crop {
+        left: f64,
+        top: f64,
+        width: f64,
+        height: f64,
+    },
+}
+
+/// The format of a MIME type, if it is one that is decoded here.
+pub fn format_of(mime: &str) -> Option<ImageFormat> {
+    match mime {
+        "image/jpeg" => Some(ImageFormat::Jpeg),
+        "image/png" => Some(ImageFormat::Png),
+        "image/gif" => Some(ImageFormat::Gif),
+        "image/webp" => Some(ImageFormat::WebP),
+        _ => None,
+    }
+}
+
+/// Makes of an upload what is stored: checks it against the limits, decodes it once, and makes every declared size.
+///
+/// # Errors
+/// See [`PictureError`].
+pub fn prepare(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepared, PictureError> {
+    let Opened { mut picture, orientation, exif, xmp } = open(file, format, rules)?;
+    let cleaned = if metadata::tells_place(exif.as_deref(), xmp.as_deref()) {
+        let bytes = std::fs::read(file)?;
+        let cleaned = metadata::without_metadata(bytes, format);
+        Some(cleaned.ok_or_else(|| PictureError::Broken("the place cannot be removed from it".into()))?)
+    } else {
+        None
+    };
+    let turned = orientation != Orientation::NoTransforms;
+    picture.apply_orientation(orientation);
+    let most = PictureSize { width: rules.largest, height: rules.largest, crop: false };
+    let scaled = sizes::plan((picture.width(), picture.height()), &most).filter(|_| format != ImageFormat::Gif);
+    if let Some(plan) = scaled {
+        picture = resize(&picture, plan)?;
+    }
+    let standing = match (scaled.is_some(), turned) {
+        (true, _) => Some("-scaled"),
+        (false, true) => Some("-rotated"),
+        (false, false) => None,
+    };
+    let standing = standing.map(|mark| {
+        let bytes = encode(&picture, format, rules.quality)?;
+        Ok::<_, PictureError>(Standing { mark, bytes })
+    });
+    Ok(Prepared {
+        width: picture.width(),
+        height: picture.height(),
+        cleaned,
+        standing: standing.transpose()?,
+        made: make(&picture, format, rules, |_| true)?,
+        meta: metadata::describe(exif.as_deref()),
+    })
+}
+
+/// Makes those of the declared sizes that `wanted` says yes to, from a picture that is stored already.
+///
+/// # Errors
+/// See [`PictureError`].
+pub fn missing(
+    file: &Path,
+    format: ImageFormat,
+    rules: &Media,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Made>, PictureError> {
+    let Opened { mut picture, orientation, .. } = open(file, format, rules)?;
+    picture.apply_orientation(orientation);
+    make(&picture, format, rules, wanted)
+}
+
+/// Carries out the steps of an edit and gives the new file.
+///
+/// # Errors
+/// See [`PictureError`]; [`PictureError::Empty`] when a rectangle holds nothing.
+pub fn edit(file: &Path, format: ImageFormat, rules: &Media, steps: &[Step]) -> Result<Vec<u8>, PictureError> {
+    let Opened { mut picture, orientation, .. } = open(file, format, rules)?;
+    picture.apply_orientation(orientation);
+    for step in steps {
+        picture = match step {
+            Step::Rotate(angle) => rotate(&picture, *angle, rules)?,
+            Step::Flip { horizontal, vertical } => {
+                let picture = if *horizontal { picture.fliph() } else { picture };
+                if *vertical { picture.flipv() } else { picture }
+            }
+            Step::Crop { left, top, width, height } => crop(&picture, (*left, *top), (*width, *height))?,
+        };
+    }
+    encode(&picture, format, rules.quality)
+}
+
+/// Names of the declared sizes that a picture of this size has a smaller copy for.
+pub fn wanted_sizes<'r>(size: (u32, u32), rules: &'r Media) -> impl Iterator<Item = &'r str> {
+    rules.sizes.iter().filter(move |(_, wanted)| sizes::plan(size, wanted).is_some()).map(|(name, _)| name.as_str())
+}
+
+struct Opened {
+    picture: DynamicImage,
+    orientation: Orientation,
+    exif: Option<Vec<u8>>,
+    xmp: Option<Vec<u8>>,
+}
+
+/// Reads the head, judges it, and only then the pixels.
+fn open(file: &Path, format: ImageFormat, rules: &Media) -> Result<Opened, PictureError> {
+    if format == ImageFormat::Gif {
+        count_frames(file, rules.max_frames)?;
+    }
+    let mut reader = ImageReader::with_format(BufReader::new(File::open(file)?), format);
+    let mut limits = image::Limits::no_limits();
+    // Four bytes a pixel, and as much again for what a decoder needs beside.
+    limits.max_alloc = Some(rules.max_pixels.saturating_mul(8).max(1 << 20));
+    reader.limits(limits);
+    let mut decoder = reader.into_decoder()?;
+    let (width, height) = decoder.dimensions();
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels > rules.max_pixels {
+        let most = rules.max_pixels;
+        return Err(PictureError::TooLarge(format!("The picture has {pixels} pixels; at most {most} are taken.")));
+    }
+    let exif = decoder.exif_metadata().ok().flatten();
+    let xmp = decoder.xmp_metadata().ok().flatten();
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let picture = eight_bits(DynamicImage::from_decoder(decoder)?);
+    Ok(Opened { picture, orientation, exif, xmp })
+}
+
+fn count_frames(file: &Path, most: u32) -> Result<(), PictureError> {
+    let mut options = gif::DecodeOptions::new();
+    options.skip_frame_decoding(true);
+    let broken = |error: gif::DecodingError| PictureError::Broken(error.to_string());
+    let mut decoder = options.read_info(BufReader::new(File::open(file)?)).map_err(broken)?;
+    let mut frames = 0;
+    while decoder.next_frame_info().map_err(broken)?.is_some() {
+        frames += 1;
+        if frames > most {
+            return Err(PictureError::TooLarge(format!("The animation has more than {most} frames.")));
+        }
+    }
+    Ok(())
+}
+
+fn eight_bits(picture: DynamicImage) -> DynamicImage {
+    match picture {
+        DynamicImage::ImageLuma8(_)
+        | DynamicImage::ImageLumaA8(_)
+        | DynamicImage::ImageRgb8(_)
+        | DynamicImage::ImageRgba8(_) => picture,
+        deep if deep.color().has_alpha() => DynamicImage::ImageRgba8(deep.into_rgba8()),
+        deep => DynamicImage::ImageRgb8(deep.into_rgb8()),
+    }
+}
+
+fn make(
+    picture: &DynamicImage,
+    format: ImageFormat,
+    rules: &Media,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Made>, PictureError> {
+    let mut made = Vec::new();
+    for (name, size) in rules.sizes.iter().filter(|(name, _)| wanted(name)) {
+        let Some(plan) = sizes::plan((picture.width(), picture.height()), size) else { continue };
+        let copy = resize(picture, plan)?;
+        let bytes = encode(&copy, format, rules.quality)?;
+        made.push(Made { name: name.clone(), width: copy.width(), height: copy.height(), bytes });
+    }
+    Ok(made)
+}
+
+fn resize(picture: &DynamicImage, plan: sizes::Plan) -> Result<DynamicImage, PictureError> {
+    let kind = match picture {
+        DynamicImage::ImageLuma8(_) => PixelType::U8,
+        DynamicImage::ImageLumaA8(_) => PixelType::U8x2,
+        DynamicImage::ImageRgb8(_) => PixelType::U8x3,
+        _ => PixelType::U8x4,
+    };
+    let broken = |error: &dyn fmt::Display| PictureError::Broken(error.to_string());
+    let from = ImageRef::new(picture.width(), picture.height(), picture.as_bytes(), kind).map_err(|e| broken(&e))?;
+    let (width, height) = plan.to;
+    let mut to = Image::new(width, height, kind);
+    let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3)).crop(
+        f64::from(plan.left),
+        f64::from(plan.top),
+        f64::from(plan.from.0),
+        f64::from(plan.from.1),
+    );
+    Resizer::new().resize(&from, &mut to, &options).map_err(|e| broken(&e))?;
+    let bytes = to.into_vec();
+    let copy = match kind {
+        PixelType::U8 => image::GrayImage::from_raw(width, height, bytes).map(DynamicImage::ImageLuma8),
+        PixelType::U8x2 => image::GrayAlphaImage::from_raw(width, height, bytes).map(DynamicImage::ImageLumaA8),
+        PixelType::U8x3 => image::RgbImage::from_raw(width, height, bytes).map(DynamicImage::ImageRgb8),
+        _ => RgbaImage::from_raw(width, height, bytes).map(DynamicImage::ImageRgba8),
+    };
+    copy.ok_or(PictureError::Empty)
+}
+
+fn encode(picture: &DynamicImage, format: ImageFormat, quality: u8) -> Result<Vec<u8>, PictureError> {
+    let mut out = Vec::new();
+    let (width, height) = (picture.width(), picture.height());
+    match format {
+        ImageFormat::Jpeg => {
+            let encoder = JpegEncoder::new_with_quality(&mut out, quality.clamp(1, 100));
+            match picture {
+                DynamicImage::ImageLuma8(gray) => {
+                    encoder.write_image(gray.as_raw(), width, height, ExtendedColorType::L8)?;
+                }
+                other => encoder.write_image(&other.to_rgb8(), width, height, ExtendedColorType::Rgb8)?,
+            }
+        }
+        ImageFormat::Gif => {
+            let mut encoder = GifEncoder::new(&mut out);
+            encoder.encode(&picture.to_rgba8(), width, height, ExtendedColorType::Rgba8)?;
+        }
+        ImageFormat::WebP => {
+            let pixels = picture.to_rgba8();
+            WebPEncoder::new_lossless(&mut out).write_image(&pixels, width, height, ExtendedColorType::Rgba8)?;
+        }
+        _ => {
+            let color = picture.color().into();
+            PngEncoder::new(&mut out).write_image(picture.as_bytes(), width, height, color)?;
+        }
+    }
+    Ok(out)
+}
+
+fn rotate(picture: &DynamicImage, angle: f64, rules: &Media) -> Result<DynamicImage, PictureError> {
+    let angle = angle.rem_euclid(360.0);
+    if angle == 0.0 {
+        return Ok(picture.clone());
+    }
+    for (quarter, turned) in [
+        (90.0, DynamicImage::rotate90 as fn(&_) -> _),
+        (180.0, DynamicImage::rotate180),
+        (270.0, DynamicImage::rotate270),
+    ] {
+        if angle == quarter {
+            return Ok(turned(picture));
+        }
+    }
+    let (sin, cos) = angle.to_radians().sin_cos();
+    let (width, height) = (f64::from(picture.width()), f64::from(picture.height()));
+    let across = (width * cos.abs() + height * sin.abs()).ceil();
+    let down = (width * sin.abs() + height * cos.abs()).ceil();
+    if across * down > rules.max_pixels as f64 {
+        return Err(PictureError::TooLarge("The picture would become too large.".into()));
+    }
+    let from = picture.to_rgba8();
+    // Each new pixel asks where it comes from; the corners come from nowhere and stay clear.
+    let rotated = RgbaImage::from_fn(across as u32, down as u32, |x, y| {
+        let (dx, dy) = (f64::from(x) + 0.5 - across / 2.0, f64::from(y) + 0.5 - down / 2.0);
+        let (sx, sy) = (dx * cos + dy * sin + width / 2.0 - 0.5, dy * cos - dx * sin + height / 2.0 - 0.5);
+        blend(&from, sx, sy)
+    });
+    let rotated = DynamicImage::ImageRgba8(rotated);
+    Ok(if picture.color().has_alpha() { rotated } else { on_white(rotated) })
+}
+
+/// The colour between four pixels, each as much as the point is near to it.
+fn blend(from: &RgbaImage, x: f64, y: f64) -> Rgba<u8> {
+    let (left, top) = (x.floor(), y.floor());
+    let mut sum = [0.0; 4];
+    for (dx, dy) in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)] {
+        let (px, py) = (left + dx, top + dy);
+        if px < 0.0 || py < 0.0 || px >= f64::from(from.width()) || py >= f64::from(from.height()) {
+            continue;
+        }
+        let weight = (1.0 - (x - px).abs()) * (1.0 - (y - py).abs());
+        let pixel = from.get_pixel(px as u32, py as u32).0;
+        let alpha = f64::from(pixel[3]) * weight;
+        for channel in 0..3 {
+            sum[channel] += f64::from(pixel[channel]) * alpha;
+        }
+        sum[3] += alpha;
+    }
+    if sum[3] <= 0.0 {
+        return Rgba([0, 0, 0, 0]);
+    }
+    let channel = |i: usize| (sum[i] / sum[3]).round().clamp(0.0, 255.0) as u8;
+    Rgba([channel(0), channel(1), channel(2), sum[3].round().clamp(0.0, 255.0) as u8])
+}
+
+/// A picture that knows no transparency gets a white ground.
+fn on_white(picture: DynamicImage) -> DynamicImage {
+    let mut ground = RgbaImage::from_pixel(picture.width(), picture.height(), Rgba([255; 4]));
+    image::imageops::overlay(&mut ground, &picture, 0, 0);
+    DynamicImage::ImageRgb8(DynamicImage::ImageRgba8(ground).into_rgb8())
+}
+
+fn crop(picture: &DynamicImage, from: (f64, f64), size: (f64, f64)) -> Result<DynamicImage, PictureError> {
+    let (width, height) = (picture.width(), picture.height());
+    let part = |share: f64, whole: u32| (f64::from(whole) * share / 100.0).round().clamp(0.0, f64::from(whole)) as u32;
+    let (left, top) = (part(from.0, width), part(from.1, height));
+    let size = (part(size.0, width).min(width - left), part(size.1, height).min(height - top));
+    if size.0 == 0 || size.1 == 0 {
+        return Err(PictureError::Empty);
+    }
+    Ok(picture.crop_imm(left, top, size.0, size.1))
+}
