@@ -103,7 +103,7 @@ impl Checked {
 
 /// What an argument's own behaviour says of a value as it came; `None` when it has no opinion on such arguments, and the
 /// schema alone decides.
-pub type Judge<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<(), ParamFailure>>;
+pub type Judge<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<(), Box<ParamFailure>>>;
 
 /// Checks and coerces the arguments of an endpoint.
 ///
@@ -120,7 +120,7 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
         if let Some(value) = value
             && let Some(judgement) = judge(arg, value)
         {
-            match judgement.map_err(Box::new).and_then(|()| fit(arg, value)) {
+            match judgement.and_then(|()| fit(arg, value)) {
                 Ok(value) => checked.take(arg, value),
                 Err(failure) => judged.push(*failure),
             }

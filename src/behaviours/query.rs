@@ -38,10 +38,10 @@ pub const QUERIES: &[(&str, Query)] = &[
 /// Behaviours that judge their argument themselves, before its schema does: who may ask for what.
 const JUDGES: &[(&str, Judgement)] = &[("status", states)];
 
-type Judgement = fn(&Scope, &Resource, &Arg, &Value) -> Result<(), ParamFailure>;
+type Judgement = fn(&Scope, &Resource, &Arg, &Value) -> Result<(), Box<ParamFailure>>;
 
 /// What the behaviour of an argument says of a value as it came; `None` when it leaves that to the schema.
-pub fn judge(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Option<Result<(), ParamFailure>> {
+pub fn judge(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Option<Result<(), Box<ParamFailure>>> {
     let Some(Filter::Query { behaviour, .. }) = &arg.filter else { return None };
     let own = QUERIES[behaviour.0].0;
     let (_, judgement) = JUDGES.iter().find(|(name, _)| *name == own)?;
@@ -67,7 +67,7 @@ fn ids(value: &Value) -> Vec<i64> {
 }
 
 /// What the list shows anyway is everybody's to ask for, any other state is for those who edit such records.
-fn states(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Result<(), ParamFailure> {
+fn states(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Result<(), Box<ParamFailure>> {
     let caller = &scope.principal;
     if caller.can(resource.capability("edit")) {
         return Ok(());
@@ -76,17 +76,15 @@ fn states(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Resul
     let separates = |c: char| c == ',' || c.is_ascii_whitespace();
     for status in texts(value).into_iter().flat_map(|t| t.split(separates)).filter(|s| !s.is_empty()) {
         let status = arg.aliases.iter().find(|(_, wire)| wire == status).map_or(status, |(stored, _)| stored);
-        let declared = scope.registry.status(status);
-        let open = usual.contains(&status) || declared.is_some_and(|s| s.public);
-        let private = declared.is_some_and(|s| s.private) && caller.can(resource.capability("read_private"));
-        if !(open || private) {
+        let private = scope.registry.status(status).is_some_and(|s| s.private);
+        if !usual.contains(&status) && !(private && caller.can(resource.capability("read_private"))) {
             let refusal = caller.refuse(Code::ForbiddenStatus);
-            return Err(ParamFailure {
+            return Err(Box::new(ParamFailure {
                 name: arg.name.clone(),
                 message: refusal.message().to_owned(),
                 reason: Some(refusal.code().as_str()),
                 data: json!({"status": refusal.status()}),
-            });
+            }));
         }
     }
     Ok(())
@@ -288,9 +286,10 @@ fn media_type(_: &Asked<'_>, value: &Value) -> Found {
     Ok(Some(Cond::Any(classes.iter().map(within).collect())))
 }
 
-/// Exact MIME types; one without a slash selects everything.
-fn mime_type(_: &Asked<'_>, value: &Value) -> Found {
-    let types: Vec<&str> = texts(value).into_iter().filter(|t| t.contains('/')).collect();
+/// Exact MIME types; those that no file here can have count for nothing.
+fn mime_type(asked: &Asked<'_>, value: &Value) -> Found {
+    let taken = &asked.scope.registry.declaration.media.types;
+    let types: Vec<&str> = texts(value).into_iter().filter(|t| taken.get(*t).is_some_and(|t| !t.off)).collect();
     Ok((!types.is_empty()).then(|| Cond::In(name("mime"), types.into_iter().map(txt).collect())))
 }
 

@@ -16,11 +16,8 @@ pub fn stored(given: &str, known: impl Fn(&str) -> bool) -> Option<(String, Stri
         match c {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' => clean.push(c),
             // Blanks and dashes in a row make one dash.
-            ' ' | '\t' | '\n' | '\r' | '-' | '\u{a0}' => {
-                if !clean.ends_with('-') {
-                    clean.push('-');
-                }
-            }
+            ' ' | '\t' | '\n' | '\r' | '-' | '\u{a0}' if clean.ends_with('-') => {}
+            ' ' | '\t' | '\n' | '\r' | '-' | '\u{a0}' => clean.push('-'),
             c if c.is_alphanumeric() => clean.extend(c.to_lowercase()),
             _ => {}
         }

@@ -189,7 +189,7 @@ pub fn edit(file: &Path, format: ImageFormat, rules: &Media, steps: &[Step]) -> 
 }
 
 /// Names of the declared sizes that a picture of this size has a smaller copy for.
-pub fn wanted_sizes<'r>(size: (u32, u32), rules: &'r Media) -> impl Iterator<Item = &'r str> {
+pub fn wanted_sizes(size: (u32, u32), rules: &Media) -> impl Iterator<Item = &str> {
     rules.sizes.iter().filter(move |(_, wanted)| sizes::plan(size, wanted).is_some()).map(|(name, _)| name.as_str())
 }
 

@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(pool.run(|| 7).await, Ok(7));
         assert_eq!(pool.run(|| panic!("a job of the test")).await, Err::<(), _>(PoolError::Failed));
         let (open, gate) = std::sync::mpsc::channel::<()>();
-        let slow = pool.run(move || drop(gate.recv()));
+        let slow = pool.run(move || gate.recv().unwrap_or_default());
         let mut slow = Box::pin(slow);
         // Polled once, it occupies the thread; what follows waits, and then nothing more does.
         let mut refused = 0;
