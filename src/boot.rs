@@ -7,7 +7,7 @@ use crate::config::load::{self, Loaded};
 use crate::engine::{self, Engine};
 use crate::error::Problem;
 use crate::files::Files;
-use crate::handlers::Studio;
+use crate::handlers::{Studio, files};
 use crate::pictures::pool::Pool;
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
@@ -19,6 +19,10 @@ use crate::text::slug;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Files that are swept away in one commit.
+const SWEPT_AT_ONCE: u64 = 500;
 
 /// Why the server does not start.
 #[derive(Debug)]
@@ -151,6 +155,37 @@ impl Services {
 
     fn commit(&self, changes: Vec<Change>) -> Result<crate::storage::plan::Committed, BootError> {
         wait(self.storage.commit(WritePlan { changes })).map_err(BootError::Commit)
+    }
+
+    /// Takes away what uploads that broke off have left: files without a record that were claimed `after` seconds ago or
+    /// earlier. How many went.
+    ///
+    /// # Errors
+    /// The database cannot be read or written.
+    pub fn sweep(&self, after: u64) -> Result<usize, BootError> {
+        self.studio.files.clear_incoming(Duration::from_secs(after));
+        let now = time::OffsetDateTime::now_utc().unix_timestamp();
+        let before = now.saturating_sub(i64::try_from(after).unwrap_or(i64::MAX));
+        let mut swept = 0;
+        loop {
+            let orphans = files::orphans(&*self.storage.snapshot()?, before, SWEPT_AT_ONCE)?;
+            let mut changes = Vec::new();
+            for key in &orphans {
+                match wait(self.studio.files.delete(key)) {
+                    Ok(()) => changes.push(Change::Remove { table: name("file"), key: txt(key), expect: None }),
+                    Err(error) => tracing::warn!("{key} cannot be swept away: {error}"),
+                }
+            }
+            let gone = changes.len();
+            if gone > 0 {
+                self.commit(changes)?;
+                swept += gone;
+            }
+            // What stays would come again at once.
+            if gone == 0 || (gone as u64) < SWEPT_AT_ONCE {
+                return Ok(swept);
+            }
+        }
     }
 
     /// Whether nobody has an account yet.

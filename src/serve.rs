@@ -16,7 +16,10 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Between two looks for files without a record.
+const SWEEP_PAUSE: Duration = Duration::from_secs(600);
 
 /// An engine with the facts that its transport needs.
 struct Site {
@@ -70,6 +73,8 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     services.furnish(&registry)?;
     first_start(&services, &registry)?;
     let layout = registry.layout.clone();
+    let sweep_after = registry.declaration.media.sweep_after;
+    let sweeper = services.clone();
     let site = Arc::new(Swap::new(self::site(&services, registry)?));
     let rest_url = site.load().facts().rest_url.clone();
     let current = Mutex::new((layout, services));
@@ -79,7 +84,23 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
         .map_err(|e| BootError::Other(format!("cannot follow the declarations: {e}")))?;
     // The socket listens already: whoever connects from now on is answered.
     eprintln!("ready in {} ms: {rest_url}/", start.elapsed().as_millis());
+    std::thread::Builder::new()
+        .name("sweeper".into())
+        .spawn(move || keep_swept(&sweeper, sweep_after))
+        .map_err(|e| BootError::Other(format!("no thread for sweeping: {e}")))?;
     http::run(site, listener, http::termination()).map_err(|e| BootError::Other(e.to_string()))
+}
+
+/// Sweeps now, for what the last run has left, and from time to time.
+fn keep_swept(services: &Services, after: u64) {
+    loop {
+        match services.sweep(after) {
+            Ok(0) => {}
+            Ok(n) => tracing::info!("{n} files without a record were swept away"),
+            Err(error) => tracing::warn!("files without a record stay for now: {error}"),
+        }
+        std::thread::sleep(SWEEP_PAUSE);
+    }
 }
 
 /// The declarations, and the files whose change calls for another look, also when there is something wrong with them.

@@ -219,8 +219,10 @@ impl<'a> Asking<'a> {
     pub fn target(&self, missing: Code) -> Result<Row, ApiError> {
         let resource = self.resource()?;
         let arg = self.endpoint.args.role(Role::Key).map_or(&*resource.key, |a| a.name.as_str());
-        let key = match self.args.get(arg) {
+        // A route may name its item without declaring an argument for it.
+        let key = match self.args.get(arg).or_else(|| self.sources.path.get(arg)) {
             Some(Value::Number(n)) => n.as_i64().map(DbValue::Int),
+            Some(Value::String(text)) if !resource.key_is_text => text.parse().ok().map(DbValue::Int),
             Some(Value::String(text)) => Some(txt(text)),
             _ => None,
         };

@@ -8,6 +8,7 @@ mod dialects;
 mod durability;
 mod golden;
 mod import;
+mod media;
 mod reload;
 mod scenarios;
 mod server;

@@ -25,6 +25,7 @@ pub struct Answer {
     pub headers: Vec<(String, String)>,
     pub body: Value,
     pub text: String,
+    pub bytes: Vec<u8>,
 }
 
 impl Answer {
@@ -200,7 +201,8 @@ impl Server {
             None => agent.run(request.body(()).expect("a request")),
         };
         let mut response = done.unwrap_or_else(|e| panic!("{method} {url}: {e}"));
-        let text = response.body_mut().read_to_string().unwrap_or_default();
+        let bytes = response.body_mut().read_to_vec().unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
         Answer {
             status: response.status().as_u16(),
             headers: response
@@ -210,6 +212,7 @@ impl Server {
                 .collect(),
             body: serde_json::from_str(&text).unwrap_or(Value::Null),
             text,
+            bytes,
         }
     }
 }
