@@ -7,7 +7,7 @@ fn main() {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("shipped.rs");
     let mut files = Vec::new();
-    for part in ["routes.toml", "schemas"] {
+    for part in ["routes.toml", "xmlrpc.toml", "schemas"] {
         println!("cargo:rerun-if-changed={part}");
         collect(&root, &root.join(part), &mut files);
     }

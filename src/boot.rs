@@ -16,6 +16,7 @@ use crate::storage::plan::{Change, CommitError, DbValue, Input, Put, SlugClaim, 
 use crate::storage::sqlite::{OpenError, OpenOptions, Sqlite};
 use crate::storage::{Storage, StorageError};
 use crate::text::slug;
+use crate::xmlrpc::Rpc;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -91,6 +92,15 @@ impl Source {
 /// Every problem at once.
 pub fn registry(loaded: &Loaded, listener: &str) -> Result<Registry, BootError> {
     link::link(loaded, &engine::vocabulary(), &format!("http://{listener}")).map_err(BootError::Problems)
+}
+
+/// The XML-RPC methods over a registry; `None` when they are switched off.
+///
+/// # Errors
+/// Every problem at once.
+pub fn calls(loaded: &Loaded, registry: &Registry) -> Result<Option<Rpc>, BootError> {
+    let calls = Rpc::new(loaded, registry).map_err(BootError::Problems)?;
+    Ok(registry.declaration.xmlrpc.enabled.then_some(calls))
 }
 
 /// Opens the database that the declarations name; `migrate` allows additive changes of an existing one.

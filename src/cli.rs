@@ -114,8 +114,11 @@ fn services(source: &Source) -> Result<(Registry, Services), BootError> {
 }
 
 fn check(source: &Source) -> Result<(), BootError> {
-    let registry = linked(source)?;
-    println!("{} resources, {} routes: sound", registry.resources.len(), registry.routes.len());
+    let loaded = source.load()?;
+    let registry = boot::registry(&loaded, &loaded.declaration.server.listen)?;
+    let methods = boot::calls(&loaded, &registry)?.map_or(0, |calls| calls.len());
+    let (resources, routes) = (registry.resources.len(), registry.routes.len());
+    println!("{resources} resources, {routes} routes, {methods} XML-RPC methods: sound");
     Ok(())
 }
 

@@ -214,19 +214,26 @@ impl Engine {
         }
     }
 
-    async fn scope(&self, request: &Request) -> Result<Scope, ApiError> {
-        let settings = self.settings()?;
-        let mut scope = Scope {
+    /// The scope of a request whose sender says nothing of himself in its headers.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    pub fn stranger(&self, request: &Request) -> Result<Scope, ApiError> {
+        Ok(Scope {
             registry: self.registry.clone(),
             storage: self.storage.clone(),
-            settings,
+            settings: self.settings()?,
             principal: Default::default(),
             now: self.clock.now(),
             peer: request.peer.clone(),
             agent: request.header("user-agent").unwrap_or_default().into(),
             depth: 0,
             request_id: request.id.clone(),
-        };
+        })
+    }
+
+    async fn scope(&self, request: &Request) -> Result<Scope, ApiError> {
+        let mut scope = self.stranger(request)?;
         scope.principal = self.identity.authenticate(&scope, request).await?;
         Ok(scope)
     }

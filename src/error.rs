@@ -200,6 +200,35 @@ catalogue! {
     StorageReadOnly = "rest_storage_unavailable", Fixed(503), "The server cannot write at the moment.";
 }
 
+/// Faults of XML-RPC that no error of the catalogue stands behind: the protocol's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    NotWellFormed,
+    Encoding,
+    TooLarge,
+    Recursion,
+    UnknownMethod,
+    InvalidParams,
+    TooFewParams,
+    Credentials,
+}
+
+impl Fault {
+    /// The number and the sentence that are sent.
+    pub fn parts(self) -> (i64, &'static str) {
+        match self {
+            Fault::NotWellFormed => (-32700, "The call is not well-formed XML-RPC."),
+            Fault::Encoding => (-32701, "Calls have to be UTF-8 text."),
+            Fault::TooLarge => (-32600, "The call holds more than this server reads."),
+            Fault::Recursion => (-32600, "A call of many cannot hold another one."),
+            Fault::UnknownMethod => (-32601, "There is no method of this name."),
+            Fault::InvalidParams => (-32602, "A parameter has another type than the method takes."),
+            Fault::TooFewParams => (400, "The method takes more parameters."),
+            Fault::Credentials => (403, "The user name or the password is wrong."),
+        }
+    }
+}
+
 /// A request's failure, as the error object shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApiError(Box<Parts>);

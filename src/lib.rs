@@ -22,8 +22,9 @@
 //! | 6 | [`behaviours`], [`prepare`] | named functions that declarations use; rows to documents |
 //! | 7 | [`fragments`], [`answers`], [`discovery`] | documents kept rendered; answers kept whole; root, namespaces, OPTIONS |
 //! | 8 | [`handlers`], [`embed`], [`engine`] | what endpoints do; the order of the stages, re-entrant |
-//! | 9 | [`http`], [`boot`] | the only module that names actix; a database opened and furnished |
-//! | 10 | [`import`], [`serve`], [`cli`] | bringing a site in, serving, the command line |
+//! | 9 | [`xmlrpc`] | the old interface: methods as declared requests to the routes |
+//! | 10 | [`http`], [`boot`] | the only module that names actix; a database opened and furnished |
+//! | 11 | [`import`], [`serve`], [`cli`] | bringing a site in, serving, the command line |
 //!
 //! # One request
 //!
@@ -71,3 +72,4 @@ pub mod scope;
 pub mod serve;
 pub mod storage;
 pub mod text;
+pub mod xmlrpc;

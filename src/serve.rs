@@ -5,13 +5,15 @@ use crate::config::declaration::Migrate;
 use crate::config::load::{Loaded, attempt, environment};
 use crate::config::source::Origin;
 use crate::config::{shipped, watch};
-use crate::engine::Engine;
+use crate::engine::{self, Engine};
+use crate::error::{ApiError, Code};
 use crate::files::Files;
 use crate::http::{self, Facts, Service, Swap};
 use crate::model::{Reply, Request};
 use crate::registry::Registry;
 use crate::storage::Storage;
 use crate::storage::plan::{Layout, Name};
+use crate::xmlrpc::{self, Rpc};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -24,6 +26,8 @@ const SWEEP_PAUSE: Duration = Duration::from_secs(600);
 /// An engine with the facts that its transport needs.
 struct Site {
     engine: Engine,
+    /// XML-RPC and its path, unless it is off.
+    calls: Option<(String, Rpc)>,
     storage: Arc<dyn Storage>,
     facts: Facts,
 }
@@ -39,6 +43,19 @@ impl Service for Site {
 
     fn files(&self) -> Option<&Arc<Files>> {
         Some(&self.engine.studio().files)
+    }
+
+    fn serves(&self, path: &str) -> bool {
+        self.calls.as_ref().is_some_and(|(own, _)| own == path)
+    }
+
+    fn elsewhere<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
+        Box::pin(async move {
+            match &self.calls {
+                Some((_, calls)) => calls.serve(&self.engine, request).await,
+                None => engine::error_reply(&ApiError::new(Code::NoRoute)),
+            }
+        })
     }
 
     fn title(&self) -> String {
@@ -75,7 +92,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let layout = registry.layout.clone();
     let sweep_after = registry.declaration.media.sweep_after;
     let sweeper = services.clone();
-    let site = Arc::new(Swap::new(self::site(&services, registry)?));
+    let site = Arc::new(Swap::new(self::site(&services, &loaded, registry)?));
     let rest_url = site.load().facts().rest_url.clone();
     let current = Mutex::new((layout, services));
     let follower = Follower { source: source.clone(), current, site: site.clone(), address };
@@ -110,19 +127,21 @@ fn load(source: &Source) -> (Result<Loaded, BootError>, Vec<PathBuf>) {
     (attempt.outcome.map_err(BootError::Problems), attempt.files)
 }
 
-fn site(services: &Services, registry: Registry) -> Result<Arc<dyn Service>, BootError> {
+fn site(services: &Services, loaded: &Loaded, registry: Registry) -> Result<Arc<dyn Service>, BootError> {
     let facts = Facts {
         prefix: registry.site.prefix.clone(),
         rest_path: registry.site.rest_path.clone(),
         rest_url: registry.site.rest_url.clone(),
         site_url: registry.site.url.clone(),
+        rsd_url: xmlrpc::description_url(&registry),
         server: registry.declaration.server.clone(),
         cors: registry.declaration.cors.clone(),
         media: registry.declaration.media.clone(),
         jsonp: registry.declaration.site.jsonp,
     };
+    let calls = boot::calls(loaded, &registry)?.map(|calls| (registry.declaration.xmlrpc.path.clone(), calls));
     let engine = services.engine(Arc::new(registry))?;
-    Ok(Arc::new(Site { engine, storage: services.storage.clone(), facts }))
+    Ok(Arc::new(Site { engine, calls, storage: services.storage.clone(), facts }))
 }
 
 /// An empty database gets an administrator, and the demo site when that is wanted.
@@ -170,7 +189,7 @@ impl Follower {
         }
         services.furnish(&registry)?;
         let layout = registry.layout.clone();
-        self.site.store(site(&services, registry)?);
+        self.site.store(site(&services, loaded, registry)?);
         *current = (layout, services);
         Ok(())
     }

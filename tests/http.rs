@@ -76,6 +76,7 @@ fn echo(name: &'static str, change: impl FnOnce(&mut Facts)) -> Arc<dyn Service>
         rest_path: "/cms-json".into(),
         rest_url: "http://site.example/cms-json".into(),
         site_url: "http://site.example".into(),
+        rsd_url: None,
         prefix: "cms".into(),
         server: Server {
             workers: 1,

@@ -16,6 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["behaviours", "prepare"],
     &["fragments", "answers", "discovery"],
     &["handlers", "engine", "embed"],
+    &["xmlrpc"],
     &["http", "boot"],
     &["import"],
     &["serve"],

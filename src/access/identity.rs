@@ -3,6 +3,7 @@
 //! Contract: "Authentication" 1 to 6, 9. A wrong or unknown credential leaves the caller a stranger. Secrets are kept as
 //! a keyed hash, found by an index and never by scanning.
 
+use super::hashing::{HashError, Hasher};
 use super::same_text;
 use crate::config::declaration::AppPasswords;
 use crate::config::declaration::Family;
@@ -13,7 +14,7 @@ use crate::registry::Registry;
 use crate::registry::name;
 use crate::scope::{Principal, Scope};
 use crate::storage::Storage;
-use crate::storage::plan::{Change, DbValue, Input, Put, Row, Target, WritePlan};
+use crate::storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
 use crate::text::slug::title_key;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -75,6 +76,34 @@ impl Identity {
         drop(snapshot);
         self.touch(scope, &found).await;
         Ok(Some(principal))
+    }
+
+    /// The user with this login (or e-mail address) and account password. An unknown user costs the same time.
+    ///
+    /// # Errors
+    /// The database cannot be read; too many hashes are waiting.
+    pub async fn verify_account(
+        &self,
+        scope: &Scope,
+        hasher: &Hasher,
+        login: &str,
+        password: &str,
+    ) -> Result<Option<Principal>, ApiError> {
+        let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
+        let key = title_key(login);
+        let row = {
+            let named = Cond::Any(vec![eq("login_key", txt(&key)), eq("email_key", txt(&key))]);
+            let mut plan = records::plan(users, named);
+            plan.limit = Some(1);
+            scope.snapshot()?.rows(&plan)?.into_iter().next()
+        };
+        let stored = row.as_ref().map_or("", |row| Record { resource: users, row }.text("password_hash"));
+        match hasher.verify(password, stored).await {
+            Ok(true) => Ok(row.map(|row| principal(&scope.registry, Record { resource: users, row: &row }))),
+            Ok(false) => Ok(None),
+            Err(HashError::Busy) => Err(ApiError::new(Code::TooManyRequests)),
+            Err(HashError::Failed) => Err(ApiError::new(Code::Internal)),
+        }
     }
 
     /// Notes the use of a password. Only the first use waits until it is written.

@@ -6,6 +6,7 @@
 //! (`include`, `overlays`, `remove`) is in `grammar`. Types with defaults serialise, so that the defaults are in the
 //! JSON Schema too.
 
+use super::calls::XmlRpc;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,9 @@ pub struct Declaration {
     /// Cross-origin rules of the REST base.
     #[serde(default)]
     pub cors: Cors,
+    /// XML-RPC: the old interface on the same routes.
+    #[serde(default)]
+    pub xmlrpc: XmlRpc,
     /// Overlays of schema files: `schemas.<file stem>` is merged into the schema file of that name. Empty once loaded:
     /// the loader has merged them.
     #[serde(default)]

@@ -63,6 +63,16 @@ pub trait Service: Send + Sync + 'static {
         None
     }
 
+    /// Whether something is served at this path outside the REST base, as the path came.
+    fn serves(&self, _path: &str) -> bool {
+        false
+    }
+
+    /// Answers a request for such a path.
+    fn elsewhere<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
+        self.call(request)
+    }
+
     /// The site's name as it is now, as text.
     fn title(&self) -> String;
 
@@ -97,6 +107,8 @@ pub struct Facts {
     pub rest_url: String,
     /// Absolute address of the site.
     pub site_url: String,
+    /// Absolute address of the description of the XML-RPC interface; `None`: it is off.
+    pub rsd_url: Option<String>,
     /// The platform's prefix as declared: `cms`.
     pub prefix: String,
     /// Listening, limits and timeouts. What concerns the listener itself is read once, at the start.
@@ -375,7 +387,13 @@ async fn answer(mut http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
             respond::rest(respond::failure(&error), &Shape::default(), &compiled, &asked(&http, &id))
         }
         Place::File(key) => file(&http, &key, &compiled).await,
-        Place::Home if reads(&http) => respond::page(pages::home(&service.title(), &facts.rest_url), true, &compiled),
+        Place::Elsewhere if service.serves(http.path()) => {
+            elsewhere(&http, (payload, busy.as_ref()), &compiled, (Arc::clone(&id), peer)).await
+        }
+        Place::Home if reads(&http) => {
+            let page = pages::home(&service.title(), &facts.rest_url, facts.rsd_url.as_deref());
+            respond::page(page, true, &compiled)
+        }
         Place::Home | Place::Elsewhere => respond::page(pages::not_found(&facts.rest_url), false, &compiled),
     };
     if let Some(busy) = busy.filter(|_| response.head().connection_type() == ConnectionType::Close) {
@@ -445,6 +463,38 @@ async fn file(http: &HttpRequest, key: &str, compiled: &Compiled) -> (Response<B
         }
     }
     respond::page(pages::not_found(&facts.rest_url), false, compiled)
+}
+
+/// What is served outside the REST base: no shapes, no CORS, no REST headers.
+async fn elsewhere(
+    http: &HttpRequest,
+    (payload, busy): (actix_http::Payload, Option<&Busy>),
+    compiled: &Compiled,
+    (id, peer): (Arc<str>, Peer),
+) -> (Response<BoxBody>, usize) {
+    let facts = compiled.service.facts();
+    let refused = |error: &ApiError| respond::plain(respond::failure(error), &id);
+    let raw_query = http.uri().query().unwrap_or_default();
+    let query = match receive::query(raw_query, facts) {
+        Ok(query) => query,
+        Err(error) => return refused(&error),
+    };
+    let place = (http.path().to_owned(), raw_query.to_owned());
+    let request = match receive::request(http, payload, &*compiled.service, place, query, (Arc::clone(&id), peer)).await
+    {
+        Ok(request) => request,
+        Err(error) => return refused(&error),
+    };
+    if let Some(busy) = busy {
+        busy.has_read();
+    }
+    match guard::guarded(compiled.service.elsewhere(request)).await {
+        Ok(reply) => respond::plain(reply, &id),
+        Err(panic) => {
+            tracing::error!(request = &*id, panic, "a request failed inside the server");
+            refused(&ApiError::new(Code::Internal))
+        }
+    }
 }
 
 fn asked<'a>(http: &'a HttpRequest, id: &'a str) -> Asked<'a> {

@@ -5,12 +5,17 @@
 /// What the pages may load: nothing but their own style.
 pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The home page: what this server is and where its API starts.
-pub fn home(site_name: &str, rest_url: &str) -> String {
+/// The home page: what this server is and where its API starts; `rsd_url` leads old editors to theirs.
+pub fn home(site_name: &str, rest_url: &str, rsd_url: Option<&str>) -> String {
     let (name, url) = (escape(site_name), escape(rest_url));
     let title = if name.is_empty() { "Content API".to_owned() } else { name };
+    let rsd = rsd_url.map(|url| {
+        let url = escape(url);
+        format!("<link rel=\"EditURI\" type=\"application/rsd+xml\" title=\"RSD\" href=\"{url}\">\n")
+    });
     page(
         &title,
+        &rsd.unwrap_or_default(),
         &format!(
             "<h1>{title}</h1>\n\
              <p>This is a headless site: its content is served as data, for the programs that show it.</p>\n\
@@ -25,6 +30,7 @@ pub fn not_found(rest_url: &str) -> String {
     let url = escape(rest_url);
     page(
         "Nothing here",
+        "",
         &format!(
             "<h1>Nothing here</h1>\n\
              <p>No page has this address. Content is served as data below <a href=\"{url}/\">{url}/</a>.</p>\n"
@@ -32,11 +38,11 @@ pub fn not_found(rest_url: &str) -> String {
     )
 }
 
-fn page(title: &str, body: &str) -> String {
+fn page(title: &str, links: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"robots\" content=\"noindex\">\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
+         <meta name=\"robots\" content=\"noindex\">\n{links}<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
          </body>\n</html>\n"
     )
 }
@@ -68,10 +74,14 @@ mod tests {
 
     #[test]
     fn names_are_text() {
-        let page = home("<b>\"A\" & B</b>", "http://x/cms-json");
+        let page = home("<b>\"A\" & B</b>", "http://x/cms-json", Some("http://x/c?rsd&"));
         assert!(page.contains("<h1>&lt;b&gt;&quot;A&quot; &amp; B&lt;/b&gt;</h1>"), "{page}");
         assert!(page.contains("href=\"http://x/cms-json/\""));
-        assert!(home("", "u").contains("<title>Content API</title>"));
+        assert!(page.contains(
+            "<link rel=\"EditURI\" type=\"application/rsd+xml\" title=\"RSD\" href=\"http://x/c?rsd&amp;\">"
+        ));
+        assert!(!home("", "u", None).contains("EditURI"));
+        assert!(home("", "u", None).contains("<title>Content API</title>"));
         assert!(not_found("u").contains("Nothing here"));
     }
 }

@@ -176,6 +176,36 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &Asked<'_>)
     (response, length)
 }
 
+/// An answer outside the REST base and the length of its body.
+pub fn plain(reply: Reply, id: &str) -> (Response<BoxBody>, usize) {
+    let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let (media_type, bytes) = match reply.payload {
+        Payload::Empty => (JSON, Vec::new()),
+        Payload::Json(value) => (JSON, serde_json::to_vec(&value).unwrap_or_default()),
+        Payload::Text(bytes) => (JSON, bytes),
+        Payload::Kept(kept) => (JSON, kept.text.to_vec()),
+        Payload::Other { media_type, bytes } => (media_type, bytes),
+    };
+    let length = bytes.len();
+    let mut response = Response::with_body(status, BoxBody::new(bytes));
+    let headers = response.headers_mut();
+    if let Some(link) = add_own(headers, &reply.headers).and_then(|link| HeaderValue::from_str(link).ok()) {
+        headers.insert(header::LINK, link);
+    }
+    if !headers.contains_key(header::CONTENT_TYPE) {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store, private"));
+    if let Ok(id) = HeaderValue::from_str(id) {
+        headers.insert(REQUEST_ID, id);
+    }
+    if matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
+        response.head_mut().set_connection_type(ConnectionType::Close);
+    }
+    (response, length)
+}
+
 /// A page for people, and the length of its body. `found` is the home page, which tells programs where the API is.
 pub fn page(html: String, found: bool, compiled: &Compiled) -> (Response<BoxBody>, usize) {
     let length = html.len();

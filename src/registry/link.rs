@@ -1218,7 +1218,8 @@ fn strings(value: Option<&Value>) -> Vec<String> {
     value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-fn nearest<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
+/// A hint for a name that is none: the nearest of those that are.
+pub fn nearest<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
     names
         .map(|n| (strsim::jaro_winkler(wanted, n), n))
         .filter(|(score, _)| *score > 0.75)

@@ -12,3 +12,4 @@ mod media;
 mod reload;
 mod scenarios;
 mod server;
+mod xmlrpc;

@@ -1,0 +1,149 @@
+//! The grammar of the `[xmlrpc]` section: methods of the old interface, written as requests to the REST routes.
+//!
+//! Nothing is interpreted here; what an expression or a shape means is for `xmlrpc`.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// XML-RPC: where it is, what it accepts, and its methods.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct XmlRpc {
+    /// Whether it is served at all.
+    pub enabled: bool,
+    /// Path of its address.
+    pub path: String,
+    /// Account passwords are taken, too; application passwords always are, where they may be used.
+    pub account_password: bool,
+    /// Largest call in bytes.
+    pub max_body: usize,
+    /// Deepest nesting of values.
+    pub max_depth: usize,
+    /// Most values in one call.
+    pub max_values: usize,
+    /// Most calls in one call of many.
+    pub max_calls: usize,
+    /// Most items that one list answers.
+    pub max_items: usize,
+    /// How lists of the REST routes are read piece by piece.
+    pub paging: Paging,
+    /// Families of methods by the names that editors know them by, the preferred one first.
+    pub apis: Vec<String>,
+    /// Fault codes that differ from the HTTP status, by error code or by status.
+    pub faults: IndexMap<String, i64>,
+    /// Steps that several methods take, by name.
+    pub routines: IndexMap<String, Vec<Step>>,
+    /// Shapes of answers that several methods give, by name.
+    pub shapes: IndexMap<String, Value>,
+    /// Methods by name, in the order in which they are listed.
+    pub methods: IndexMap<String, Call>,
+}
+
+impl Default for XmlRpc {
+    fn default() -> Self {
+        XmlRpc {
+            enabled: false,
+            path: "/xmlrpc.php".into(),
+            account_password: true,
+            max_body: 16 << 20,
+            max_depth: 16,
+            max_values: 20_000,
+            max_calls: 50,
+            max_items: 1000,
+            paging: Paging::default(),
+            apis: Vec::new(),
+            faults: IndexMap::new(),
+            routines: IndexMap::new(),
+            shapes: IndexMap::new(),
+            methods: IndexMap::new(),
+        }
+    }
+}
+
+/// The arguments that page through a list.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Paging {
+    /// Argument that holds the length of a page.
+    pub size: String,
+    /// Argument that holds how many items are skipped.
+    pub skip: String,
+    /// The longest page.
+    pub most: usize,
+}
+
+impl Default for Paging {
+    fn default() -> Self {
+        Paging { size: "per_page".into(), skip: "offset".into(), most: 100 }
+    }
+}
+
+/// A method.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Call {
+    /// Its parameters in order: `name`, `name: kind`, and `name?` for those that may be absent. Kinds: `any`, `id`, `int`,
+    /// `text`, `flag`, `list`, `struct`, `bytes`. `@login` and `@secret` say who calls; without them anybody may.
+    pub params: Vec<String>,
+    /// What is done, in order.
+    pub steps: Vec<Step>,
+    /// Shape of what is answered.
+    pub result: Value,
+    /// Another method that does the same.
+    pub same_as: Option<String>,
+    /// An expression for a list of calls that are made one after the other; the method answers their answers.
+    pub many: Option<String>,
+}
+
+/// One step of a method; exactly one of `let`, `use`, `refuse`, `find`, `each`, `get`, `post`, `delete` says what it does.
+/// Everything that is not a name is an expression.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Step {
+    /// The step is left out unless this is true.
+    pub when: Option<String>,
+    /// Names for the values of shapes.
+    #[serde(rename = "let")]
+    pub bind: IndexMap<String, Value>,
+    /// The steps of a routine.
+    #[serde(rename = "use")]
+    pub routine: Option<String>,
+    /// Ends the call with this error code.
+    pub refuse: Option<String>,
+    /// Finds the record of the content family with this id, whatever its kind.
+    pub find: Option<String>,
+    /// Does `steps` for each element of a list.
+    pub each: Option<String>,
+    /// Name of the element, in `each`.
+    pub item: Option<String>,
+    pub steps: Vec<Step>,
+    /// Shape whose values are collected, in `each`; those that are undefined are left out.
+    pub collect: Option<Value>,
+    /// Path below the REST base that is read.
+    pub get: Option<String>,
+    /// Path below the REST base that is posted to.
+    pub post: Option<String>,
+    /// Path below the REST base that is deleted.
+    pub delete: Option<String>,
+    /// Shape of the query.
+    pub query: Option<Value>,
+    /// Shape of the JSON body; in uploads the bytes.
+    pub body: Option<Value>,
+    /// Relations that are embedded in what comes back.
+    pub embed: Option<String>,
+    /// How many items of a list are wanted: pages are read until they are there.
+    pub number: Option<String>,
+    /// How many items of the list are skipped.
+    pub skip: Option<String>,
+    /// Name for the length of the whole list.
+    pub total: Option<String>,
+    /// Errors that leave the value undefined instead of ending the call.
+    pub tolerate: Vec<String>,
+    /// Name for the data of a tolerated error.
+    pub failed: Option<String>,
+    /// Name for what comes of the step.
+    #[serde(rename = "as")]
+    pub name: Option<String>,
+}

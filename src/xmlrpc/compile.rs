@@ -1,0 +1,407 @@
+//! From the `[xmlrpc]` section to methods that can run: every expression compiled, every name known, every problem told.
+
+use super::shape::{Each, Pick, Shape};
+use super::value::Value;
+use super::words::Expression;
+use super::{Act, Ask, Kind, Method, Param, Step};
+use crate::config::calls::{self, XmlRpc};
+use crate::config::load::Loaded;
+use crate::embed;
+use crate::error::{Code, Problem};
+use crate::model;
+use crate::registry::link::nearest;
+use indexmap::IndexMap;
+use std::sync::Arc;
+
+/// Names that every expression may use.
+pub const GLOBALS: [&str; 7] = ["site", "title", "me", "types", "taxonomies", "routes", "methods"];
+
+/// Compiles the declared methods.
+///
+/// # Errors
+/// Every problem at once.
+pub fn compile(loaded: &Loaded) -> Result<IndexMap<String, Method>, Vec<Problem>> {
+    let declared = &loaded.declaration.xmlrpc;
+    let mut compiler = Compiler { loaded, declared, problems: Vec::new(), open: Vec::new() };
+    compiler.path();
+    compiler.faults();
+    let mut methods = IndexMap::new();
+    for (name, call) in &declared.methods {
+        let place = Place(vec!["xmlrpc".into(), "methods".into(), name.clone()]);
+        if let Some(method) = compiler.method(&place, call) {
+            methods.insert(name.clone(), method);
+        }
+    }
+    let mut problems = compiler.problems;
+    problems.sort();
+    problems.dedup();
+    if problems.is_empty() { Ok(methods) } else { Err(problems) }
+}
+
+/// Keys from the top of the declaration.
+#[derive(Clone)]
+struct Place(Vec<String>);
+
+impl Place {
+    fn at(&self, key: impl ToString) -> Place {
+        let mut keys = self.0.clone();
+        keys.push(key.to_string());
+        Place(keys)
+    }
+}
+
+/// Names that expressions may use at some place.
+type Known = Vec<Arc<str>>;
+
+struct Compiler<'a> {
+    loaded: &'a Loaded,
+    declared: &'a XmlRpc,
+    problems: Vec<Problem>,
+    /// Routines and shapes that are being compiled, so that a circle is noticed.
+    open: Vec<String>,
+}
+
+impl Compiler<'_> {
+    fn problem(&mut self, place: &Place, message: impl Into<String>, hint: Option<String>) {
+        let keys: Vec<&str> = place.0.iter().map(String::as_str).collect();
+        self.problems.push(self.loaded.problem(&keys, message, hint));
+    }
+
+    fn path(&mut self) {
+        if !self.declared.path.starts_with('/') || self.declared.path.len() < 2 {
+            let place = Place(vec!["xmlrpc".into(), "path".into()]);
+            self.problem(&place, "a path begins with a slash and has a name", Some("write /xmlrpc.php".into()));
+        }
+    }
+
+    fn faults(&mut self) {
+        for key in self.declared.faults.keys() {
+            let status = key.parse::<u16>().is_ok_and(|status| (400..600).contains(&status));
+            if !status && Code::parse(key).is_none() {
+                let place = Place(vec!["xmlrpc".into(), "faults".into(), key.clone()]);
+                let hint = "write an error code of this server, or an HTTP status".to_owned();
+                self.problem(&place, format!("unknown error `{key}`"), Some(hint));
+            }
+        }
+    }
+
+    /// `same_as` is followed once: a method like another one is compiled like it.
+    fn method(&mut self, place: &Place, call: &calls::Call) -> Option<Method> {
+        let call = match &call.same_as {
+            None => call,
+            Some(other) => match self.declared.methods.get(other).filter(|other| other.same_as.is_none()) {
+                Some(other) => other,
+                None => {
+                    let hint = nearest(other, self.declared.methods.keys().map(String::as_str));
+                    self.problem(&place.at("same_as"), format!("there is no method `{other}` to be the same as"), hint);
+                    return None;
+                }
+            },
+        };
+        let mut known: Known = GLOBALS.iter().map(|name| Arc::from(*name)).collect();
+        let mut params = Vec::new();
+        for (at, text) in call.params.iter().enumerate() {
+            params.push(self.param(&place.at("params").at(at), text)?);
+        }
+        if params.iter().zip(params.iter().skip(1)).any(|(one, next)| one.optional && !next.optional) {
+            self.problem(&place.at("params"), "a parameter that may be absent stands before one that may not", None);
+        }
+        let login = params.iter().position(|param| param.kind == Kind::Login);
+        let secret = params.iter().position(|param| param.kind == Kind::Secret);
+        if login.is_some() != secret.is_some() {
+            self.problem(&place.at("params"), "`@login` and `@secret` go together", None);
+        }
+        known.extend(params.iter().map(|param| Arc::clone(&param.name)));
+        let steps = self.steps(&place.at("steps"), &call.steps, &mut known);
+        let many = call.many.as_deref().and_then(|text| self.expression(&place.at("many"), text, &known));
+        let result = self.shape(&place.at("result"), &call.result, &known)?;
+        Some(Method { params, login: login.zip(secret), steps: steps?, result, many })
+    }
+
+    fn param(&mut self, place: &Place, text: &str) -> Option<Param> {
+        let (name, kind) = text.split_once(':').map_or((text, "any"), |(name, kind)| (name, kind.trim()));
+        let (name, optional) = name.trim().strip_suffix('?').map_or((name.trim(), false), |name| (name, true));
+        let kind = match name {
+            "@login" => Some(Kind::Login),
+            "@secret" => Some(Kind::Secret),
+            _ => Kind::parse(kind),
+        };
+        let Some(kind) = kind else {
+            let hint = "kinds are any, id, int, text, flag, list, struct, bytes".to_owned();
+            self.problem(place, format!("`{text}` is no parameter"), Some(hint));
+            return None;
+        };
+        Some(Param { name: Arc::from(name), kind, optional })
+    }
+
+    fn steps(&mut self, place: &Place, steps: &[calls::Step], known: &mut Known) -> Option<Vec<Step>> {
+        let compiled: Vec<Option<Step>> =
+            steps.iter().enumerate().map(|(at, step)| self.step(&place.at(at), step, known)).collect();
+        compiled.into_iter().collect()
+    }
+
+    fn step(&mut self, place: &Place, step: &calls::Step, known: &mut Known) -> Option<Step> {
+        let acts = [
+            (!step.bind.is_empty(), "let"),
+            (step.routine.is_some(), "use"),
+            (step.refuse.is_some(), "refuse"),
+            (step.find.is_some(), "find"),
+            (step.each.is_some(), "each"),
+            (step.get.is_some(), "get"),
+            (step.post.is_some(), "post"),
+            (step.delete.is_some(), "delete"),
+        ];
+        let given: Vec<&str> = acts.iter().filter(|(given, _)| *given).map(|(_, name)| *name).collect();
+        let [act] = given[..] else {
+            let names: Vec<&str> = acts.iter().map(|(_, name)| *name).collect();
+            let message = format!("a step does one thing, and this one does {}", given.len());
+            self.problem(place, message, Some(format!("give exactly one of {}", names.join(", "))));
+            return None;
+        };
+        let when = match &step.when {
+            Some(text) => Some(self.expression(&place.at("when"), text, known)?),
+            None => None,
+        };
+        let act = match act {
+            "let" => {
+                let mut bound = Vec::new();
+                for (name, shape) in &step.bind {
+                    let shape = self.shape(&place.at("let").at(name), shape, known)?;
+                    let name: Arc<str> = Arc::from(name.as_str());
+                    known.push(Arc::clone(&name));
+                    bound.push((name, shape));
+                }
+                Act::Let(bound)
+            }
+            "use" => Act::Block(self.routine(&place.at("use"), step.routine.as_deref()?, known)?),
+            "refuse" => Act::Refuse(self.code(&place.at("refuse"), step.refuse.as_deref()?)?),
+            "find" => Act::Find(self.expression(&place.at("find"), step.find.as_deref()?, known)?),
+            "each" => self.each_step(place, step, known)?,
+            method => Act::Ask(Box::new(self.ask(place, step, method, known)?)),
+        };
+        let name: Option<Arc<str>> = step.name.as_deref().map(Arc::from);
+        known.extend(name.iter().cloned());
+        for more in [&step.total, &step.failed].into_iter().flatten() {
+            known.push(Arc::from(more.as_str()));
+        }
+        Some(Step { when, act, name })
+    }
+
+    fn each_step(&mut self, place: &Place, step: &calls::Step, known: &Known) -> Option<Act> {
+        let list = self.expression(&place.at("each"), step.each.as_deref()?, known)?;
+        let item: Arc<str> = Arc::from(step.item.as_deref().unwrap_or("item"));
+        let mut inner = known.clone();
+        inner.push(Arc::clone(&item));
+        let steps = self.steps(&place.at("steps"), &step.steps, &mut inner)?;
+        let collect = match &step.collect {
+            Some(shape) => Some(Box::new(self.shape(&place.at("collect"), shape, &inner)?)),
+            None => None,
+        };
+        Some(Act::Each { list, item, steps, collect })
+    }
+
+    fn ask(&mut self, place: &Place, step: &calls::Step, verb: &str, known: &Known) -> Option<Ask> {
+        let (method, path) = match verb {
+            "get" => (model::Method::Get, step.get.as_deref()?),
+            "post" => (model::Method::Post, step.post.as_deref()?),
+            _ => (model::Method::Delete, step.delete.as_deref()?),
+        };
+        let mut shape = |key: &str, shape: &Option<serde_json::Value>| match shape {
+            Some(shape) => self.shape(&place.at(key), shape, known).map(Some),
+            None => Some(None),
+        };
+        let (query, body) = (shape("query", &step.query)?, shape("body", &step.body)?);
+        let mut expression = |key: &str, text: &Option<String>| match text {
+            Some(text) => self.expression(&place.at(key), text, known).map(Some),
+            None => Some(None),
+        };
+        let (number, skip) = (expression("number", &step.number)?, expression("skip", &step.skip)?);
+        let path = self.expression(&place.at(verb), path, known)?;
+        let mut tolerate = Vec::new();
+        for (at, code) in step.tolerate.iter().enumerate() {
+            tolerate.push(self.code(&place.at("tolerate").at(at), code)?);
+        }
+        let embed = step.embed.as_ref().map(|rels| serde_json::Value::String(rels.clone()));
+        Some(Ask {
+            method,
+            path,
+            query,
+            body,
+            embed: embed::wanted(embed.as_ref()),
+            number,
+            skip,
+            total: step.total.as_deref().map(Arc::from),
+            tolerate,
+            failed: step.failed.as_deref().map(Arc::from),
+        })
+    }
+
+    fn routine(&mut self, place: &Place, name: &str, known: &mut Known) -> Option<Vec<Step>> {
+        let Some(steps) = self.declared.routines.get(name) else {
+            let hint = nearest(name, self.declared.routines.keys().map(String::as_str));
+            self.problem(place, format!("there is no routine `{name}`"), hint);
+            return None;
+        };
+        let own = Place(vec!["xmlrpc".into(), "routines".into(), name.to_owned()]);
+        self.once(place, &format!("routine {name}"), |compiler| compiler.steps(&own, steps, known))
+    }
+
+    /// Compiles something unless it is being compiled already: that would never end.
+    fn once<T>(&mut self, place: &Place, what: &str, compile: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        if self.open.iter().any(|open| open == what) {
+            self.problem(place, format!("the {what} holds itself"), None);
+            return None;
+        }
+        self.open.push(what.to_owned());
+        let compiled = compile(self);
+        self.open.pop();
+        compiled
+    }
+
+    fn shape(&mut self, place: &Place, shape: &serde_json::Value, known: &Known) -> Option<Shape> {
+        use serde_json::Value as Json;
+        match shape {
+            Json::String(text) => self.expression(place, text, known).map(Shape::Expression),
+            Json::Null => Some(Shape::Constant(Value::UNDEFINED)),
+            Json::Bool(_) | Json::Number(_) => Some(Shape::Constant(super::value::from_json(shape))),
+            Json::Array(list) => {
+                let shapes = list.iter().enumerate().map(|(at, shape)| self.shape(&place.at(at), shape, known));
+                shapes.collect::<Vec<_>>().into_iter().collect::<Option<Vec<Shape>>>().map(Shape::List)
+            }
+            Json::Object(map) if map.contains_key("each") => self.each(place, map, known),
+            Json::Object(map) if map.contains_key("shape") => self.named(place, map, known),
+            Json::Object(map) => self.structure(place, map, known),
+        }
+    }
+
+    fn structure(
+        &mut self,
+        place: &Place,
+        map: &serde_json::Map<String, serde_json::Value>,
+        known: &Known,
+    ) -> Option<Shape> {
+        let (mut rest, mut members, mut sound) = (None, Vec::new(), true);
+        for (name, shape) in map {
+            match self.shape(&place.at(name), shape, known) {
+                Some(shape) if name == "..." => rest = Some(Box::new(shape)),
+                Some(shape) => members.push((Arc::from(name.as_str()), shape)),
+                None => sound = false,
+            }
+        }
+        sound.then_some(Shape::Structure { rest, members })
+    }
+
+    fn each(
+        &mut self,
+        place: &Place,
+        map: &serde_json::Map<String, serde_json::Value>,
+        known: &Known,
+    ) -> Option<Shape> {
+        self.only_keys(place, map, &["each", "item", "when", "key", "give"])?;
+        let list = self.expression_in(place, map, "each", known)??;
+        let item: Arc<str> = Arc::from(map.get("item").and_then(|item| item.as_str()).unwrap_or("item"));
+        let mut inner = known.clone();
+        inner.push(Arc::clone(&item));
+        let when = self.expression_in(place, map, "when", &inner)?;
+        let key = self.expression_in(place, map, "key", &inner)?;
+        let shape = match map.get("give") {
+            Some(give) => self.shape(&place.at("give"), give, &inner)?,
+            None => Shape::Expression(self.expression(place, &item, &inner)?),
+        };
+        Some(Shape::Each(Box::new(Each { list, item, when, key, shape })))
+    }
+
+    fn named(
+        &mut self,
+        place: &Place,
+        map: &serde_json::Map<String, serde_json::Value>,
+        known: &Known,
+    ) -> Option<Shape> {
+        self.only_keys(place, map, &["shape", "with", "only", "always", "groups"])?;
+        let name = map.get("shape").and_then(|name| name.as_str()).unwrap_or_default();
+        let Some(declared) = self.declared.shapes.get(name) else {
+            let hint = nearest(name, self.declared.shapes.keys().map(String::as_str));
+            self.problem(&place.at("shape"), format!("there is no shape `{name}`"), hint);
+            return None;
+        };
+        let (mut with, mut inner) = (Vec::new(), known.clone());
+        for (name, shape) in map.get("with").and_then(|with| with.as_object()).into_iter().flatten() {
+            let name: Arc<str> = Arc::from(name.as_str());
+            with.push((Arc::clone(&name), self.shape(&place.at("with").at(&name), shape, known)?));
+            inner.push(name);
+        }
+        let own = Place(vec!["xmlrpc".into(), "shapes".into(), name.to_owned()]);
+        let shape = self.once(place, &format!("shape {name}"), |compiler| compiler.shape(&own, declared, &inner))?;
+        let only = self.expression_in(place, map, "only", known)?;
+        let texts = |value: Option<&serde_json::Value>| -> Vec<String> {
+            let list = value.and_then(|value| value.as_array()).into_iter().flatten();
+            list.filter_map(|text| text.as_str().map(str::to_owned)).collect()
+        };
+        let groups = map.get("groups").and_then(|groups| groups.as_object()).into_iter().flatten();
+        let pick = only.map(|only| Pick {
+            only,
+            always: texts(map.get("always")),
+            groups: groups.map(|(name, members)| (name.clone(), texts(Some(members)))).collect(),
+        });
+        Some(Shape::Named { with, shape: Box::new(shape), pick })
+    }
+
+    fn only_keys(
+        &mut self,
+        place: &Place,
+        map: &serde_json::Map<String, serde_json::Value>,
+        keys: &[&str],
+    ) -> Option<()> {
+        let Some(other) = map.keys().find(|key| !keys.contains(&key.as_str())).cloned() else { return Some(()) };
+        self.problem(
+            &place.at(&other),
+            format!("`{other}` has no meaning here"),
+            Some(format!("known are {}", keys.join(", "))),
+        );
+        None
+    }
+
+    /// The expression under a key: outer `None` for a problem, inner for its absence.
+    fn expression_in(
+        &mut self,
+        place: &Place,
+        map: &serde_json::Map<String, serde_json::Value>,
+        key: &str,
+        known: &Known,
+    ) -> Option<Option<Expression>> {
+        match map.get(key) {
+            None => Some(None),
+            Some(serde_json::Value::String(text)) => self.expression(&place.at(key), text, known).map(Some),
+            Some(_) => {
+                self.problem(&place.at(key), "an expression is a text", None);
+                None
+            }
+        }
+    }
+
+    fn expression(&mut self, place: &Place, text: &str, known: &Known) -> Option<Expression> {
+        let expression = match Expression::compile(text) {
+            Ok(expression) => expression,
+            Err(error) => {
+                self.problem(place, format!("`{text}` is no expression: {error}"), None);
+                return None;
+            }
+        };
+        for name in expression.names() {
+            if !known.iter().any(|known| **known == *name) {
+                let hint = nearest(&name, known.iter().map(|known| &**known));
+                self.problem(place, format!("`{name}` is not known here"), hint);
+                return None;
+            }
+        }
+        Some(expression)
+    }
+
+    fn code(&mut self, place: &Place, name: &str) -> Option<Code> {
+        let code = Code::parse(name);
+        if code.is_none() {
+            self.problem(place, format!("unknown error code `{name}`"), None);
+        }
+        code
+    }
+}

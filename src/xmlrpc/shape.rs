@@ -1,0 +1,188 @@
+//! Shapes: values that are put together from expressions, as declarations write them.
+//!
+//! A text is an expression; a table a structure of shapes; a list a list of them. `each` maps a list, `shape` names a
+//! shape that is declared once. Compiled at boot; evaluating one touches nothing but its names.
+
+use super::value::{Value, elements};
+use super::words::Expression;
+use minijinja::Error;
+use minijinja::value::Object;
+use std::sync::Arc;
+
+/// A compiled shape.
+#[derive(Debug)]
+pub enum Shape {
+    Expression(Expression),
+    /// A number or truth value as written.
+    Constant(Value),
+    List(Vec<Shape>),
+    Structure {
+        /// Evaluates to a map whose members come first; the own ones replace them.
+        rest: Option<Box<Shape>>,
+        members: Vec<(Arc<str>, Shape)>,
+    },
+    Each(Box<Each>),
+    /// A declared shape with further names, and perhaps only some of its members.
+    Named {
+        with: Vec<(Arc<str>, Shape)>,
+        shape: Box<Shape>,
+        pick: Option<Pick>,
+    },
+}
+
+/// One shape for each element of a list: a list, or a map when there is a key.
+#[derive(Debug)]
+pub struct Each {
+    pub list: Expression,
+    pub item: Arc<str>,
+    /// Elements for which this is not true are left out.
+    pub when: Option<Expression>,
+    pub key: Option<Expression>,
+    pub shape: Shape,
+}
+
+/// Which members of a structure are wanted.
+#[derive(Debug)]
+pub struct Pick {
+    /// A list of names; all members are wanted when it is undefined or no list.
+    pub only: Expression,
+    pub always: Vec<String>,
+    /// Names that stand for several members.
+    pub groups: Vec<(String, Vec<String>)>,
+}
+
+impl Shape {
+    /// The value; undefined when an expression is.
+    ///
+    /// # Errors
+    /// A value had another type than an expression needs.
+    pub fn eval(&self, names: &Names) -> Result<Value, Error> {
+        self.eval_some(names, None)
+    }
+
+    fn eval_some(&self, names: &Names, wanted: Option<&[String]>) -> Result<Value, Error> {
+        match self {
+            Shape::Expression(expression) => expression.eval(names.value()),
+            Shape::Constant(value) => Ok(value.clone()),
+            Shape::List(shapes) => {
+                let values = shapes.iter().map(|shape| shape.eval(names));
+                let values = values.filter(|value| !value.as_ref().is_ok_and(Value::is_undefined));
+                values.collect::<Result<Vec<Value>, Error>>().map(Value::from)
+            }
+            Shape::Structure { rest, members } => {
+                let mut pairs: Vec<(Value, Value)> = Vec::with_capacity(members.len());
+                if let Some(rest) = rest {
+                    let rest = rest.eval(names)?;
+                    pairs
+                        .extend(super::value::members(&rest).into_iter().map(|(key, value)| (Value::from(key), value)));
+                }
+                for (name, shape) in members {
+                    if wanted.is_none_or(|wanted| wanted.iter().any(|w| **w == **name)) {
+                        let value = shape.eval(names)?;
+                        if !value.is_undefined() {
+                            pairs.push((Value::from(&**name), value));
+                        }
+                    }
+                }
+                Ok(Value::from_pairs(pairs))
+            }
+            Shape::Each(each) => each.eval(names),
+            Shape::Named { with, shape, pick } => {
+                let mut inner = names.clone();
+                for (name, shape) in with {
+                    let value = shape.eval(names)?;
+                    inner = inner.and(name, value);
+                }
+                match pick {
+                    Some(pick) => shape.eval_some(&inner, pick.wanted(names)?.as_deref()),
+                    None => shape.eval_some(&inner, wanted),
+                }
+            }
+        }
+    }
+}
+
+impl Each {
+    fn eval(&self, names: &Names) -> Result<Value, Error> {
+        let (mut values, mut pairs) = (Vec::new(), Vec::new());
+        for element in elements(&self.list.eval(names.value())?) {
+            let names = names.and(&self.item, element);
+            if let Some(when) = &self.when
+                && !when.eval(names.value())?.is_true()
+            {
+                continue;
+            }
+            let value = self.shape.eval(&names)?;
+            match &self.key {
+                _ if value.is_undefined() => {}
+                Some(key) => pairs.push((key.eval(names.value())?, value)),
+                None => values.push(value),
+            }
+        }
+        Ok(if self.key.is_some() { Value::from_pairs(pairs) } else { Value::from(values) })
+    }
+}
+
+impl Pick {
+    fn wanted(&self, names: &Names) -> Result<Option<Vec<String>>, Error> {
+        let only = self.only.eval(names.value())?;
+        if only.kind() != minijinja::value::ValueKind::Seq {
+            return Ok(None);
+        }
+        let mut wanted = self.always.clone();
+        for name in elements(&only) {
+            let name = name.to_string();
+            match self.groups.iter().find(|(group, _)| *group == name) {
+                Some((_, members)) => wanted.extend(members.iter().cloned()),
+                None => wanted.push(name),
+            }
+        }
+        Ok(Some(wanted))
+    }
+}
+
+/// The names that expressions see: a chain, of which later steps see more. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Names(Option<Arc<Link>>);
+
+#[derive(Debug)]
+struct Link {
+    name: Arc<str>,
+    value: Value,
+    rest: Names,
+}
+
+impl Names {
+    /// These names and one more, which hides an earlier one of the same spelling.
+    #[must_use]
+    pub fn and(&self, name: &Arc<str>, value: Value) -> Names {
+        Names(Some(Arc::new(Link { name: Arc::clone(name), value, rest: self.clone() })))
+    }
+
+    /// The value behind a name.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        let mut link = self.0.as_deref();
+        while let Some(current) = link {
+            if &*current.name == name {
+                return Some(&current.value);
+            }
+            link = current.rest.0.as_deref();
+        }
+        None
+    }
+
+    /// What expressions are evaluated with.
+    pub fn value(&self) -> Value {
+        match &self.0 {
+            Some(link) => Value::from_dyn_object(Arc::clone(link)),
+            None => Value::from_pairs::<_, &str, Value>([]),
+        }
+    }
+}
+
+impl Object for Link {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        let key = key.as_str()?;
+        if &*self.name == key { Some(self.value.clone()) } else { self.rest.get(key).cloned() }
+    }
+}

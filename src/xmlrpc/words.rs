@@ -1,0 +1,221 @@
+//! The expressions that methods are declared with: a small, closed language and its named conversions.
+//!
+//! The language is `minijinja`'s (names, members, `or`, `if else`, filters); it has no loops and no way out. What is
+//! undefined stays undefined through any number of members. Our conversions are the filters added below.
+
+use super::value::{Moment, Value, elements, to_rest_time};
+use minijinja::value::ValueKind;
+use minijinja::{Environment, Error, UndefinedBehavior};
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+static LANGUAGE: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut language = Environment::new();
+    language.set_undefined_behavior(UndefinedBehavior::Chainable);
+    // They write to nobody, and the second takes any number.
+    for function in ["debug", "range", "lipsum", "randrange", "namespace", "cycler", "joiner"] {
+        language.remove_global(function);
+    }
+    for filter in ["pprint", "indent", "format", "safe", "escape", "e"] {
+        language.remove_filter(filter);
+    }
+    language.add_filter("moment", moment);
+    language.add_filter("rest_time", |text: &str| to_rest_time(text));
+    language
+        .add_filter("before", |text: &str, mark: &str| text.split_once(mark).map_or(text, |(head, _)| head).to_owned());
+    language
+        .add_filter("after", |text: &str, mark: &str| text.split_once(mark).map_or("", |(_, tail)| tail).to_owned());
+    language.add_filter("between", between);
+    language.add_filter("without", without);
+    language.add_filter("flag", flag);
+    language.add_filter("by", by);
+    language.add_filter("words", words);
+    language.add_filter("flat", flat);
+    language.add_filter("gather", gather);
+    language
+});
+
+/// A compiled expression.
+pub struct Expression(minijinja::Expression<'static, 'static>);
+
+impl fmt::Debug for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Expression")
+    }
+}
+
+impl Expression {
+    /// Compiles a text.
+    ///
+    /// # Errors
+    /// What is wrong with it, in a sentence; unknown filters are found, too.
+    pub fn compile(text: &str) -> Result<Expression, String> {
+        let compiled = LANGUAGE.compile_expression_owned(text.to_owned()).map_err(|error| explain(&error))?;
+        match filters(text).find(|name| !known_filter(name)) {
+            Some(name) => Err(format!("unknown filter: `{name}`")),
+            None => Ok(Expression(compiled)),
+        }
+    }
+
+    /// The names that it takes from outside.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.0.undeclared_variables(false).into_iter().collect();
+        names.sort();
+        names
+    }
+
+    /// Its value.
+    ///
+    /// # Errors
+    /// A value had another type than the expression needs.
+    pub fn eval(&self, names: Value) -> Result<Value, Error> {
+        self.0.eval(names)
+    }
+}
+
+/// The names behind bars, outside quotes.
+fn filters(text: &str) -> impl Iterator<Item = &str> {
+    let mut quote = None;
+    let bars = text.char_indices().filter(move |(_, c)| match (quote, *c) {
+        (None, '\'' | '"') => {
+            quote = Some(*c);
+            false
+        }
+        (Some(open), c) if c == open => {
+            quote = None;
+            false
+        }
+        (quote, c) => quote.is_none() && c == '|',
+    });
+    bars.map(|(at, _)| {
+        let name = text[at + 1..].trim_start();
+        &name[..name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len())]
+    })
+}
+
+fn known_filter(name: &str) -> bool {
+    static ASK: LazyLock<Result<minijinja::Expression<'static, 'static>, Error>> =
+        LazyLock::new(|| LANGUAGE.compile_expression("name is filter"));
+    let asked = ASK.as_ref().map(|ask| ask.eval(Value::from_pairs([("name", Value::from(name))])));
+    matches!(asked, Ok(Ok(known)) if known.is_true())
+}
+
+fn explain(error: &Error) -> String {
+    error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind()))
+}
+
+/// A time of the REST routes as XML-RPC writes it; what is none becomes the time that old clients take for "never".
+fn moment(value: &Value) -> Value {
+    let moment = value.as_str().and_then(Moment::from_rest);
+    moment.or_else(|| Moment::from_rest("0000-00-00T00:00:00")).map_or(Value::UNDEFINED, Value::from_object)
+}
+
+/// The text between two marks; empty when they are not there.
+fn between(text: &str, start: &str, end: &str) -> String {
+    let inner = text.split_once(start).and_then(|(_, rest)| rest.split_once(end));
+    inner.map_or("", |(inner, _)| inner).to_owned()
+}
+
+/// The text without what stands between two marks, nor the marks.
+fn without(text: &str, start: &str, end: &str) -> String {
+    match text.split_once(start).and_then(|(head, rest)| rest.split_once(end).map(|(_, tail)| (head, tail))) {
+        Some((head, tail)) => format!("{head}{tail}"),
+        None => text.to_owned(),
+    }
+}
+
+/// Whether a client's value says yes: `1`, `true`, a number that is not 0.
+fn flag(value: &Value) -> bool {
+    match value.as_str() {
+        Some(text) => !matches!(text.trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "closed" | "no"),
+        None => value.is_true(),
+    }
+}
+
+/// A list of maps as a map by one of their members.
+fn by(list: &Value, key: &str) -> Value {
+    let pairs = elements(list).into_iter().map(|item| (item.get_attr(key).unwrap_or_default().to_string(), item));
+    Value::from_pairs(pairs.map(|(key, item)| (Value::from(key), item)))
+}
+
+/// The words of a list, or of a text with commas: trimmed, none empty, each once.
+fn words(value: &Value) -> Value {
+    let texts: Vec<Arc<str>> = match value.as_str() {
+        Some(text) => text.split(',').map(Arc::from).collect(),
+        None => elements(value).iter().map(|element| Arc::from(element.to_string())).collect(),
+    };
+    let mut words: Vec<&str> = Vec::new();
+    for word in texts.iter().map(|text| text.trim()) {
+        if !word.is_empty() && !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.into_iter().map(Value::from).collect()
+}
+
+/// The elements of the lists in a list.
+fn flat(list: &Value) -> Value {
+    elements(list).iter().flat_map(elements).collect()
+}
+
+/// What the named members of a map, or of each map in a list, hold: one list, each value once.
+fn gather(maps: &Value, names: &Value) -> Value {
+    let names: Vec<String> = match names.as_str() {
+        Some(name) => vec![name.to_owned()],
+        None => elements(names).iter().map(ToString::to_string).collect(),
+    };
+    let maps = if maps.kind() == ValueKind::Map { vec![maps.clone()] } else { elements(maps) };
+    let mut gathered: Vec<Value> = Vec::new();
+    for map in &maps {
+        let held = names.iter().flat_map(|name| elements(&map.get_attr(name).unwrap_or_default()));
+        gathered.extend(held);
+    }
+    let mut seen = std::collections::HashSet::new();
+    gathered.retain(|value| seen.insert(value.to_string()));
+    Value::from(gathered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::xmlrpc::value::{from_json, to_json};
+    use serde_json::json;
+
+    #[test]
+    fn expressions() {
+        let names = json!({"p": {"title": {"raw": "T"}, "date": "2031-01-02T03:04:05", "n": 7}, "list": [{"k": "a", "v": 1}],
+            "blog": "<title>A</title><category>1,2</category>text", "no": "0"});
+        let check = |text: &str, expected: serde_json::Value| {
+            let value = Expression::compile(text).and_then(|e| e.eval(from_json(&names)).map_err(|e| e.to_string()));
+            assert_eq!(value.map(|v| to_json(&v).unwrap_or(json!("undefined"))), Ok(expected), "{text}");
+        };
+        check("p.title.raw", json!("T"));
+        check("p.n|string", json!("7"));
+        check("p.date|moment", json!("20310102T03:04:05"));
+        check("none|moment", json!("00000000T00:00:00"));
+        check("p.nothing.at.all", json!("undefined"));
+        check("x.y if x is defined", json!("undefined"));
+        check("(list|by('k')).a.v", json!(1));
+        check("blog|between('<title>', '</title>')", json!("A"));
+        check("blog|between('<category>', '</category>')|words", json!(["1", "2"]));
+        check("blog|without('<title>', '</title>')|without('<category>', '</category>')", json!("text"));
+        check("'a<!--more-->b'|before('<!--more-->') ~ '|' ~ 'a<!--more-->b'|after('<!--more-->')", json!("a|b"));
+        check("no|flag", json!(false));
+        check("['x', ' x ', '']|words", json!(["x"]));
+        check("{'ID': 'id'}['ID'] or 'date'", json!("id"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        let check = |text: &str, expected: &str| {
+            let error = Expression::compile(text).expect_err(text);
+            assert!(error.contains(expected), "{text}: {error}");
+        };
+        check("a +", "syntax error");
+        check("a|nosuch", "nosuch");
+        check("a if b else 'x|y'|nosuch", "`nosuch`");
+        check("", "syntax error");
+        let known = Expression::compile("a.b + (c|default(d))").expect("fine").names();
+        assert_eq!(known, ["a", "c", "d"]);
+    }
+}

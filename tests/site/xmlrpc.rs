@@ -1,0 +1,512 @@
+//! The old interface, asked with raw XML: what its clients rely on, and what attackers send.
+
+use crate::server::{Answer, Server, run};
+use quick_xml::events::Event;
+use serde_json::{Value, json};
+
+/// A value as XML-RPC: `{"@date": …}` is a time, `{"@base64": …}` bytes.
+fn value(json: &Value) -> String {
+    let inner = match json {
+        Value::Bool(flag) => format!("<boolean>{}</boolean>", u8::from(*flag)),
+        Value::Number(number) => format!("<int>{number}</int>"),
+        Value::String(text) => format!("<string>{}</string>", quick_xml::escape::escape(text.as_str())),
+        Value::Null => "<nil/>".into(),
+        Value::Array(list) => format!("<array><data>{}</data></array>", list.iter().map(value).collect::<String>()),
+        Value::Object(map) if map.contains_key("@date") => {
+            format!("<dateTime.iso8601>{}</dateTime.iso8601>", map["@date"].as_str().expect("a text"))
+        }
+        Value::Object(map) => {
+            let members = map.iter().map(|(k, v)| format!("<member><name>{k}</name>{}</member>", value(v)));
+            format!("<struct>{}</struct>", members.collect::<String>())
+        }
+    };
+    format!("<value>{inner}</value>")
+}
+
+/// An answer as JSON: times as `@` and their text, faults as `{"fault": code}`.
+fn read(xml: &str) -> Value {
+    let mut reader = quick_xml::Reader::from_str(xml);
+    reader.config_mut().expand_empty_elements = true;
+    let (mut stack, mut text): (Vec<(String, Vec<Value>)>, String) = (Vec::new(), String::new());
+    loop {
+        match reader.read_event().expect("well-formed") {
+            Event::Start(start) => {
+                stack.push((start.name().into_inner().to_owned(), Vec::new()));
+                text.clear();
+            }
+            Event::Text(part) => text.push_str(&part.xml10_content()),
+            Event::GeneralRef(name) => match name.resolve_char_ref().expect("a reference") {
+                Some(char) => text.push(char),
+                None => text.push_str(quick_xml::escape::resolve_xml_entity(&name).expect("a known entity")),
+            },
+            Event::End(_) => {
+                let (name, mut children) = stack.pop().expect("it was opened");
+                let made = match name.as_str() {
+                    "string" | "name" => json!(text),
+                    "int" => json!(text.parse::<i64>().expect("a number")),
+                    "boolean" => json!(text == "1"),
+                    "dateTime.iso8601" => json!(format!("@{text}")),
+                    "data" => Value::Array(children),
+                    "member" => json!([children[0], children[1]]),
+                    "struct" => Value::Object(
+                        children.iter().map(|m| (m[0].as_str().expect("a name").to_owned(), m[1].clone())).collect(),
+                    ),
+                    "fault" => json!({"fault": children[0]["faultCode"]}),
+                    _ => children.pop().unwrap_or_else(|| panic!("<{name}> is empty in {xml}")),
+                };
+                text.clear();
+                match stack.last_mut() {
+                    Some((_, siblings)) => siblings.push(made),
+                    None => return made,
+                }
+            }
+            Event::Eof => panic!("cut short: {xml}"),
+            _ => {}
+        }
+    }
+}
+
+fn body(method: &str, params: &[Value]) -> String {
+    let params: String = params.iter().map(|p| format!("<param>{}</param>", value(p))).collect();
+    format!(
+        "<?xml version=\"1.0\"?>\n<methodCall><methodName>{method}</methodName><params>{params}</params></methodCall>\n"
+    )
+}
+
+fn post(server: &Server, body: &str) -> Answer {
+    let url = format!("{}/xmlrpc.php", server.site);
+    server.send("POST", &url, None, Some(("text/xml", body.as_bytes().to_vec())), &[])
+}
+
+fn raw(server: &Server, method: &str, params: &[Value]) -> Value {
+    let answer = post(server, &body(method, params));
+    assert_eq!(answer.status, 200, "{method}: {}", answer.text);
+    assert_eq!(answer.header("content-type"), Some("text/xml; charset=UTF-8"));
+    read(&answer.text)
+}
+
+/// A call of a method whose parameters begin with a site, a login and a secret.
+fn call_as(server: &Server, who: &(String, String), method: &str, params: &[Value]) -> Value {
+    let mut all = vec![json!(1), json!(who.0), json!(who.1)];
+    all.extend_from_slice(params);
+    raw(server, method, &all)
+}
+
+fn call(server: &Server, method: &str, params: &[Value]) -> Value {
+    call_as(server, &server.admin, method, params)
+}
+
+#[test]
+fn records_are_written_and_read() {
+    for prefix in ["cms", "wp"] {
+        let server = Server::with(&[&format!("site.prefix={prefix}")]);
+        let content = json!({"post_title": "Lamps & <oil>", "post_content": "<p>a</p>", "post_status": "publish",
+            "terms_names": {"category": ["Light", "A & B"], "post_tag": ["dark"]}, "post_date_gmt": {"@date": "20200102T03:04:05"}});
+        let id = call(&server, "wp.newPost", &[content]);
+        assert!(id.is_string(), "{id}");
+        let post = call(&server, "wp.getPost", std::slice::from_ref(&id));
+        assert_eq!(post["post_id"], id);
+        assert_eq!(post["post_title"], "Lamps & <oil>");
+        assert_eq!(post["post_status"], "publish");
+        assert_eq!(post["post_date_gmt"], "@20200102T03:04:05");
+        assert_eq!(post["comment_status"], "closed");
+        assert_eq!(
+            (&post["sticky"], &post["menu_order"], &post["post_parent"]),
+            (&json!(false), &json!(0), &json!("0"))
+        );
+        let names: Vec<&str> =
+            post["terms"].as_array().expect("terms").iter().filter_map(|t| t["name"].as_str()).collect();
+        assert_eq!(names.len(), 3, "{names:?}");
+        assert_eq!(post["terms"][0]["taxonomy"], "category");
+
+        // The same names again are the same terms.
+        let again =
+            json!({"post_title": "Second", "terms_names": {"category": ["light", "A & B"]}, "post_status": "odd"});
+        let second = call(&server, "wp.newPost", &[again]);
+        let post = call(&server, "wp.getPost", &[second.clone(), json!(["post_status", "terms"])]);
+        assert_eq!(post["post_status"], "draft");
+        assert_eq!(post.as_object().map(serde_json::Map::len), Some(3), "only what was asked for, and the id: {post}");
+        let categories = call(&server, "wp.getTerms", &[json!("category")]);
+        assert_eq!(categories.as_array().map(Vec::len), Some(3), "{categories}");
+
+        assert_eq!(
+            call(&server, "wp.editPost", &[id.clone(), json!({"post_title": "Oil", "terms": {"post_tag": []}})]),
+            true
+        );
+        let post = call(&server, "wp.getPost", std::slice::from_ref(&id));
+        assert_eq!((&post["post_title"], &post["post_content"]), (&json!("Oil"), &json!("<p>a</p>")));
+        assert_eq!(post["terms"].as_array().map(Vec::len), Some(2), "{post}");
+        let stale = json!({"post_title": "x", "if_not_modified_since": {"@date": "20010101T00:00:00"}});
+        assert_eq!(call(&server, "wp.editPost", &[id.clone(), stale]), json!({"fault": 409}));
+
+        let list = |filter: Value| call(&server, "wp.getPosts", &[filter, json!(["post_title"])]);
+        assert_eq!(list(json!({"orderby": "title", "order": "ASC"})).as_array().map(Vec::len), Some(2));
+        assert_eq!(list(json!({"orderby": "title", "order": "ASC", "number": 1}))[0]["post_title"], "Oil");
+        assert_eq!(list(json!({"s": "Second"}))[0]["post_id"], second);
+        assert_eq!(list(json!({"post_status": "draft"})).as_array().map(Vec::len), Some(1));
+        assert_eq!(list(json!({"post_type": "page"})), json!([]));
+        assert_eq!(list(json!({"post_type": "nope"})), json!({"fault": 403}));
+
+        let revisions = call(&server, "wp.getRevisions", std::slice::from_ref(&id));
+        assert!(revisions[0]["post_date"].as_str().is_some_and(|date| date.starts_with('@')), "{revisions}");
+        assert_eq!(call(&server, "wp.restoreRevision", &[revisions[0]["post_id"].clone()]), true);
+
+        // First the trash, then gone.
+        assert_eq!(call(&server, "wp.deletePost", std::slice::from_ref(&id)), true);
+        assert_eq!(call(&server, "wp.getPost", &[id.clone(), json!(["post_status"])])["post_status"], "trash");
+        assert_eq!(call(&server, "wp.deletePost", std::slice::from_ref(&id)), true);
+        assert_eq!(call(&server, "wp.deletePost", &[id]), json!({"fault": 404}));
+    }
+}
+
+#[test]
+fn faults_have_the_codes_that_clients_know() {
+    let server = Server::start();
+    let check = |method: &str, params: Value, code: i64| {
+        let params: Vec<Value> = params.as_array().expect("a list").clone();
+        assert_eq!(raw(&server, method, &params), json!({"fault": code}), "{method} {params:?}");
+    };
+    let (login, secret) = (json!(server.admin.0), json!(server.admin.1));
+    check("no.such", json!([]), -32601);
+    check("", json!([]), -32601);
+    check("wp.getUsersBlogs", json!(["admin"]), 400);
+    check("wp.getUsersBlogs", json!(["admin", "wrong"]), 403);
+    check("wp.getUsersBlogs", json!(["nobody", "wrong"]), 403);
+    check("wp.getUsersBlogs", json!(["", ""]), 403);
+    check("wp.getUsersBlogs", json!([["admin"], {"a": 1}]), 403);
+    check("wp.getPost", json!([1, login, secret, 999_999]), 404);
+    check("wp.getPost", json!([1, login, secret, "x"]), -32602);
+    check("wp.newPost", json!([1, login, secret, "x"]), -32602);
+    check("wp.newPost", json!([1, login, secret, {}]), 500);
+    check("wp.newPost", json!([1, login, secret, {"post_type": "nope", "post_title": "t"}]), 403);
+    check("wp.newPost", json!([1, login, secret, {"post_title": "t", "terms": {"nope": [1]}}]), 403);
+    check("wp.newPost", json!([1, login, secret, {"post_title": "t", "terms": {"category": [99999]}}]), 403);
+    check("wp.newPost", json!([1, login, secret, {"post_title": "t", "post_author": 99999}]), 404);
+    check("wp.getTerm", json!([1, login, secret, "category", 99999]), 404);
+    check("wp.getTerms", json!([1, login, secret, "nope"]), 403);
+    check("wp.newTerm", json!([1, login, secret, {"taxonomy": "post_tag", "name": "a", "parent": 1}]), 403);
+    check("wp.newTerm", json!([1, login, secret, {"taxonomy": "category", "name": ""}]), 403);
+    check("wp.getUser", json!([1, login, secret, 999]), 404);
+    check("wp.getComment", json!([1, login, secret, 999]), 404);
+    check("wp.getPostType", json!([1, login, secret, "nope"]), 403);
+    // Values of odd types where an expression wants others.
+    check("wp.getUsers", json!([1, login, secret, {"order": {"a": [1]}}]), 400);
+    check("demo.addTwoNumbers", json!(["x", 1]), -32602);
+    assert_eq!(raw(&server, "demo.addTwoNumbers", &[json!(3), json!("4")]), json!(7));
+}
+
+#[test]
+fn permissions_are_those_of_the_routes() {
+    let server = Server::start();
+    let subscriber = server.user("sub", "subscriber");
+    let contributor = server.user("con", "contributor");
+    let id = call(&server, "wp.newPost", &[json!({"post_title": "Mine", "post_status": "publish"})]);
+    let refused = json!({"fault": 401});
+    assert_eq!(call_as(&server, &subscriber, "wp.newPost", &[json!({"post_title": "t"})]), refused);
+    assert_eq!(call_as(&server, &subscriber, "wp.getPost", std::slice::from_ref(&id)), refused);
+    assert_eq!(call_as(&server, &contributor, "wp.getPost", std::slice::from_ref(&id)), refused);
+    assert_eq!(call_as(&server, &contributor, "wp.editPost", &[id.clone(), json!({"post_title": "x"})]), refused);
+    assert_eq!(call_as(&server, &contributor, "wp.deletePost", &[id]), refused);
+    assert_eq!(
+        call_as(&server, &contributor, "wp.newPost", &[json!({"post_title": "t", "post_status": "publish"})]),
+        refused
+    );
+    assert_eq!(call_as(&server, &contributor, "wp.setOptions", &[json!({"blog_title": "x"})]), refused);
+    assert_eq!(call_as(&server, &contributor, "wp.getUsers", &[]), refused);
+    let own = call_as(&server, &contributor, "wp.newPost", &[json!({"post_title": "Own"})]);
+    assert!(own.is_string(), "{own}");
+    // Of lists, only what one may edit.
+    let list = call_as(&server, &contributor, "wp.getPosts", &[json!({}), json!(["post_title"])]);
+    assert_eq!(list, json!([{"post_id": own, "post_title": "Own"}]));
+    let options = call_as(&server, &contributor, "wp.getOptions", &[]);
+    assert_eq!(options["blog_title"]["readonly"], true);
+    assert_eq!(options["date_format"]["value"], "", "what only managers may read stays with them");
+    let blogs = raw(&server, "wp.getUsersBlogs", &[json!(contributor.0), json!(contributor.1)]);
+    assert_eq!(blogs[0]["isAdmin"], false);
+}
+
+#[test]
+fn account_passwords_are_taken_unless_that_is_switched_off() {
+    let server = Server::start();
+    let blogs = |server: &Server, secret: &str| raw(server, "wp.getUsersBlogs", &[json!("admin"), json!(secret)]);
+    assert_eq!(blogs(&server, "an account password")[0]["isAdmin"], true);
+    assert_eq!(blogs(&server, &server.admin.1)[0]["xmlrpc"], format!("{}/xmlrpc.php", server.site));
+    assert_eq!(
+        raw(&server, "wp.getUsersBlogs", &[json!("admin@example.org"), json!("an account password")])[0]["blogid"],
+        "1"
+    );
+    let server = server.restart_with(&["xmlrpc.account_password=false"]);
+    assert_eq!(blogs(&server, "an account password"), json!({"fault": 403}));
+    assert_eq!(blogs(&server, &server.admin.1)[0]["isAdmin"], true);
+    let server = server.restart_with(&["site.application_passwords=\"off\""]);
+    assert_eq!(blogs(&server, &server.admin.1), json!({"fault": 403}));
+    assert_eq!(blogs(&server, "an account password")[0]["isAdmin"], true);
+}
+
+#[test]
+fn many_calls_in_one_guess_once() {
+    let server = Server::start();
+    let one = |method: &str, params: Value| json!({"methodName": method, "params": params});
+    let (login, secret) = (&server.admin.0, &server.admin.1);
+    let calls = json!([
+        one("demo.sayHello", json!([])),
+        one("no.such", json!([])),
+        one("system.multicall", json!([[]])),
+        one("wp.getUsersBlogs", json!([login, secret])),
+        one("wp.getUsersBlogs", json!([login, "guess 1"])),
+        one("wp.getUsersBlogs", json!([login, secret])),
+        one("wp.getTags", json!([1, login, "an account password"])),
+        one("demo.sayHello", json!([])),
+    ]);
+    let answers = raw(&server, "system.multicall", &[calls]);
+    let code = |i: usize| answers[i]["faultCode"].clone();
+    assert_eq!(answers[0], json!(["Hello!"]));
+    assert_eq!((code(1), code(2)), (json!(-32601), json!(-32600)));
+    assert_eq!(answers[3][0][0]["blogid"], "1");
+    // After the first wrong guess not even the right password is looked at.
+    assert_eq!((code(4), code(5), code(6)), (json!(403), json!(403), json!(403)));
+    assert_eq!(answers[7], json!(["Hello!"]));
+    // And the guesses of one request cost one comparison: a thousand would take minutes.
+    let many = Value::Array((0..50).map(|i| one("wp.getUsersBlogs", json!([login, format!("guess {i}")]))).collect());
+    let answers = raw(&server, "system.multicall", &[many]);
+    assert!(answers.as_array().is_some_and(|a| a.len() == 50 && a.iter().all(|f| f["faultCode"] == 403)), "{answers}");
+    let too_many = Value::Array((0..51).map(|_| one("demo.sayHello", json!([]))).collect());
+    assert_eq!(raw(&server, "system.multicall", &[too_many]), json!({"fault": -32600}));
+    for odd in [json!("x"), json!([1, "x", [], {}]), json!({})] {
+        raw(&server, "system.multicall", &[odd]);
+    }
+}
+
+#[test]
+fn hostile_xml_is_refused_and_costs_little() {
+    let server = Server::with(&["xmlrpc.max_body=1000000"]);
+    let check = |text: &str, code: i64| {
+        let answer = post(&server, text);
+        assert_eq!((answer.status, read(&answer.text)), (200, json!({"fault": code})), "{text:.60}");
+    };
+    let hello = "<methodCall><methodName>demo.sayHello</methodName></methodCall>";
+    for broken in ["", "<", "<methodResponse/>", "<methodCall>", "{\"method\": 1}", "<html><body/></html>"] {
+        check(broken, -32700);
+    }
+    // Entity bombs and files from elsewhere.
+    check(&format!("<!DOCTYPE m [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;&a;\">]>{hello}"), -32700);
+    check(&format!("<!DOCTYPE m SYSTEM \"file:///etc/passwd\">{hello}"), -32700);
+    check("<methodCall><methodName>demo.sayHello&xxe;</methodName></methodCall>", -32700);
+    check("<methodCall><methodName>demo.sayHello&#0;</methodName></methodCall>", -32700);
+    check(&format!("<?xml version=\"1.0\" encoding=\"UTF-7\"?>{hello}"), -32701);
+    let nested = |n: usize| format!("{}{}", "<array><data><value>".repeat(n), "</value></data></array>".repeat(n));
+    check(
+        &body("demo.sayHello", &[])
+            .replace("<params>", &format!("<params><param><value>{}</value></param>", nested(10_000))),
+        -32600,
+    );
+    check(&body("demo.sayHello", &vec![json!(1); 20_001]), -32600);
+    check(&body("demo.sayHello", &[json!("x".repeat(1_000_001))]), -32600);
+    assert_eq!(raw(&server, "demo.sayHello", &[]), json!("Hello!"), "and it still answers");
+    // Calls are XML alone: no form, no query, no other method.
+    let url = format!("{}/xmlrpc.php", server.site);
+    for method in ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"] {
+        let answer = server.send(method, &url, None, None, &[("origin", "https://elsewhere.example")]);
+        assert_eq!((answer.status, answer.header("allow")), (405, Some("POST")), "{method}");
+        assert_eq!(answer.header("access-control-allow-origin"), None, "CORS is for the REST base");
+    }
+}
+
+#[test]
+fn editors_find_it() {
+    let server = Server::start();
+    let url = format!("{}/xmlrpc.php", server.site);
+    let home = server.send("GET", &format!("{}/", server.site), None, None, &[]);
+    assert!(
+        home.text
+            .contains(&format!("<link rel=\"EditURI\" type=\"application/rsd+xml\" title=\"RSD\" href=\"{url}?rsd\">"))
+    );
+    let rsd = server.send("GET", &format!("{url}?rsd"), None, None, &[]);
+    assert_eq!((rsd.status, rsd.header("content-type")), (200, Some("text/xml; charset=UTF-8")));
+    for part in [
+        format!("name=\"WordPress\" blogID=\"1\" preferred=\"true\" apiLink=\"{url}\""),
+        format!("apiLink=\"{}/\"", server.rest),
+    ] {
+        assert!(rsd.text.contains(&part), "{part} in {}", rsd.text);
+    }
+    let methods = raw(&server, "mt.supportedMethods", &[]);
+    assert!(methods.as_array().is_some_and(|list| list.contains(&json!("metaWeblog.newPost"))), "{methods}");
+    assert_eq!(raw(&server, "system.listMethods", &[]), methods);
+    let server = server.restart_with(&["xmlrpc.enabled=false"]);
+    assert_eq!(post(&server, &body("demo.sayHello", &[])).status, 404);
+    let home = server.send("GET", &format!("{}/", server.site), None, None, &[]);
+    assert!(!home.text.contains("EditURI"));
+    let server = server.restart_with(&["xmlrpc.path=\"/old-interface\""]);
+    assert_eq!(post(&server, &body("demo.sayHello", &[])).status, 404);
+    let url = format!("{}/old-interface", server.site);
+    let answer = server.send("POST", &url, None, Some(("text/xml", body("demo.sayHello", &[]).into_bytes())), &[]);
+    assert_eq!(read(&answer.text), json!("Hello!"));
+}
+
+#[test]
+fn editors_of_the_desk_write() {
+    let server = Server::start();
+    let (login, secret) = (json!(server.admin.0), json!(server.admin.1));
+    let of = |method: &str, id: &Value, more: &[Value]| {
+        let mut params = vec![id.clone(), login.clone(), secret.clone()];
+        params.extend_from_slice(more);
+        raw(&server, method, &params)
+    };
+    let entry = json!({"title": "Entry", "description": "above", "mt_text_more": "below", "mt_excerpt": "short",
+        "mt_keywords": "one, two,one", "categories": ["Uncategorized", "Unheard of"], "mt_allow_comments": 0,
+        "dateCreated": {"@date": "20200102T03:04:05"}});
+    let id = call(&server, "metaWeblog.newPost", &[entry, json!(true)]);
+    let read = of("metaWeblog.getPost", &id, &[]);
+    for (member, expected) in [
+        ("title", json!("Entry")),
+        ("description", json!("above")),
+        ("mt_text_more", json!("below")),
+        ("mt_excerpt", json!("short")),
+        ("mt_keywords", json!("one, two")),
+        ("categories", json!(["Uncategorized"])),
+        ("mt_allow_comments", json!(0)),
+        ("dateCreated", json!("@20200102T03:04:05")),
+        ("post_status", json!("publish")),
+    ] {
+        assert_eq!(read[member], expected, "{member}");
+    }
+    assert_eq!(
+        of("metaWeblog.editPost", &id, &[json!({"title": "Changed", "mt_keywords": ["three"]}), json!(true)]),
+        true
+    );
+    let recent = call(&server, "metaWeblog.getRecentPosts", &[json!(5)]);
+    assert_eq!(
+        (&recent[0]["title"], &recent[0]["mt_keywords"], &recent[0]["description"]),
+        (&json!("Changed"), &json!("three"), &json!("above"))
+    );
+    let category = call(&server, "wp.newCategory", &[json!({"name": "Fresh"})]);
+    assert_eq!(call(&server, "wp.newCategory", &[json!({"name": "Fresh"})]), category, "the same one, again");
+    assert_eq!(of("mt.setPostCategories", &id, &[json!([{"categoryId": category}])]), true);
+    assert_eq!(
+        of("mt.getPostCategories", &id, &[])[0],
+        json!({"categoryName": "Fresh", "categoryId": category.to_string(), "isPrimary": true})
+    );
+    assert_eq!(call(&server, "mt.getRecentPostTitles", &[json!(1)])[0]["title"], "Changed");
+    assert_eq!(raw(&server, "mt.getTrackbackPings", std::slice::from_ref(&id)), json!([]));
+    assert_eq!(
+        raw(&server, "blogger.deletePost", &[json!("key"), id, login.clone(), secret.clone(), json!(true)]),
+        true
+    );
+
+    let text = json!("<title>Note</title><category>1</category>All in one");
+    let id = raw(
+        &server,
+        "blogger.newPost",
+        &[json!("key"), json!(1), login.clone(), secret.clone(), text.clone(), json!(false)],
+    );
+    let note = raw(&server, "blogger.getPost", &[json!("key"), id.clone(), login.clone(), secret.clone()]);
+    assert_eq!(note["content"], text);
+    assert_eq!(of("mt.publishPost", &id, &[]), id);
+
+    let page = json!({"title": "Page", "description": "text", "wp_slug": "p", "wp_page_order": 3});
+    let id = call(&server, "wp.newPage", &[page, json!(true)]);
+    let read = raw(&server, "wp.getPage", &[json!(1), id.clone(), login, secret]);
+    assert_eq!(
+        (&read["page_status"], &read["wp_slug"], &read["wp_page_order"]),
+        (&json!("publish"), &json!("p"), &json!(3))
+    );
+    assert_eq!(call(&server, "wp.getPageList", &[])[0]["page_id"], id);
+    assert_eq!(call(&server, "wp.deletePage", &[id]), true);
+}
+
+#[test]
+fn terms_comments_people_and_options() {
+    let server = Server::start();
+    let term = call(
+        &server,
+        "wp.newTerm",
+        &[json!({"taxonomy": "category", "name": "Below", "parent": 1, "description": "d"})],
+    );
+    assert_eq!(call(&server, "wp.editTerm", &[term.clone(), json!({"taxonomy": "category", "name": "Beneath"})]), true);
+    let read = call(&server, "wp.getTerm", &[json!("category"), term.clone()]);
+    assert_eq!((&read["name"], &read["parent"], &read["count"]), (&json!("Beneath"), &json!("1"), &json!(0)));
+    assert_eq!(call(&server, "wp.getTerms", &[json!("category"), json!({"search": "neath"})]), json!([read]));
+    assert_eq!(call(&server, "wp.suggestCategories", &[json!("Ben"), json!(3)])[0]["category_name"], "Beneath");
+    assert_eq!(call(&server, "wp.deleteTerm", &[json!("category"), term]), true);
+    assert_eq!(call(&server, "wp.deleteTerm", &[json!("category"), json!(1)]), json!({"fault": 401}));
+    assert_eq!(call(&server, "wp.getTaxonomy", &[json!("post_tag")])["hierarchical"], false);
+    assert_eq!(call(&server, "wp.getPostType", &[json!("post")])["taxonomies"], json!(["category", "post_tag"]));
+
+    let post =
+        call(&server, "wp.newPost", &[json!({"post_title": "P", "post_status": "publish", "comment_status": "open"})]);
+    let comment = call(&server, "wp.newComment", &[post.clone(), json!({"content": "Well said"})]);
+    let read = call(&server, "wp.getComment", std::slice::from_ref(&comment));
+    for (member, expected) in
+        [("content", "Well said"), ("status", "approve"), ("post_title", "P"), ("author", "admin")]
+    {
+        assert_eq!(read[member], expected, "{member}");
+    }
+    assert_eq!(call(&server, "wp.editComment", &[comment.clone(), json!({"status": "hold"})]), true);
+    let held = call(&server, "wp.getComments", &[json!({"post_id": post.clone(), "status": "hold"})]);
+    assert_eq!(held.as_array().map(Vec::len), Some(1));
+    let counts = json!({"approved": 0, "awaiting_moderation": 1, "spam": 0, "total_comments": 1});
+    assert_eq!(call(&server, "wp.getCommentCount", &[post]), counts);
+    assert_eq!(call(&server, "wp.deleteComment", std::slice::from_ref(&comment)), true);
+    assert_eq!(call(&server, "wp.deleteComment", std::slice::from_ref(&comment)), true);
+    assert_eq!(call(&server, "wp.getComment", &[comment]), json!({"fault": 404}));
+
+    assert_eq!(call(&server, "wp.editProfile", &[json!({"first_name": "Ada"})]), true);
+    let profile = call(&server, "wp.getProfile", &[json!(["first_name", "username"])]);
+    assert_eq!(profile, json!({"user_id": "1", "username": "admin", "first_name": "Ada"}));
+    assert_eq!(
+        call(&server, "wp.getAuthors", &[]),
+        json!([{"user_id": "1", "user_login": "admin", "display_name": "admin"}])
+    );
+    let set = call(&server, "wp.setOptions", &[json!({"blog_tagline": "New", "blog_url": "http://x"})]);
+    assert_eq!(set["blog_tagline"]["value"], "New");
+    assert_eq!(set["blog_url"]["value"], server.site, "what may only be read stays");
+}
+
+#[test]
+fn wrong_declarations_stop_the_boot_and_say_where() {
+    let check = |more: &str, expected: &[&str]| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = folder.path().to_str().expect("a path");
+        assert!(run(&["init", at], "").status.success());
+        std::fs::write(folder.path().join("site.toml"), more).expect("writes");
+        let output = run(&["--config", &format!("{at}/routes.toml"), "check"], "");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{more}");
+        for part in expected {
+            assert!(said.contains(part), "{part} in {said}");
+        }
+    };
+    let step = |step: &str| format!("[xmlrpc.methods.\"a.b\"]\nparams = [\"id: id\"]\nsteps = [{step}]\n");
+    check(&step("{ get = \"routes.posts ~\" }"), &["site.toml:3:", "is no expression"]);
+    check(&step("{ get = \"rutes.posts\" }"), &["`rutes` is not known here", "did you mean `routes`?"]);
+    check(&step("{ get = \"id|uper\" }"), &["unknown filter: `uper`"]);
+    check(&step("{ use = \"recrd\" }"), &["there is no routine `recrd`", "did you mean `record`?"]);
+    check(&step("{ refuse = \"rest_no\" }"), &["unknown error code `rest_no`"]);
+    check(&step("{ get = \"id\", post = \"id\" }"), &["this one does 2"]);
+    check(&step("{ when = \"id\" }"), &["this one does 0"]);
+    check(
+        "[xmlrpc.routines]\na = [{ use = \"b\" }]\nb = [{ use = \"a\" }]\n[xmlrpc.methods.\"a.b\"]\nsteps = [{ use = \"a\" }]",
+        &["the routine a holds itself"],
+    );
+    check(
+        "[xmlrpc.methods.\"a.b\"]\nresult = { shape = \"pots\" }",
+        &["there is no shape `pots`", "did you mean `post`?"],
+    );
+    check("[xmlrpc.methods.\"a.b\"]\nparams = [\"a: number\"]", &["`a: number` is no parameter"]);
+    check("[xmlrpc.methods.\"a.b\"]\nparams = [\"@login\"]", &["`@login` and `@secret` go together"]);
+    check("[xmlrpc.methods.\"a.b\"]\nsame_as = \"wp.getPots\"", &["did you mean `wp.getPost`?"]);
+    check("[xmlrpc.faults]\nnonsense = 1", &["unknown error `nonsense`"]);
+    check("[xmlrpc]\npath = \"x\"", &["a path begins with a slash"]);
+}
+
+#[test]
+fn a_method_of_ones_own_is_a_declaration() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert!(run(&["init", folder.path().to_str().expect("a path")], "").status.success());
+    let method = "[xmlrpc.methods.\"library.shout\"]\nparams = [\"@login\", \"@secret\", \"words: list\"]\n\
+        steps = [{ each = \"words\", item = \"w\", collect = \"w|upper\", as = \"loud\" }]\nresult = \"me.login ~ ': ' ~ loud|join(' ')\"\n";
+    std::fs::write(folder.path().join("site.toml"), method).expect("writes");
+    let server = Server::over(folder, &[]);
+    let params = [json!(server.admin.0), json!(server.admin.1), json!(["a", "b"])];
+    assert_eq!(raw(&server, "library.shout", &params), json!("admin: A B"));
+}
