@@ -7,7 +7,8 @@ use crate::config::load::{self, Loaded};
 use crate::engine::{self, Engine};
 use crate::error::Problem;
 use crate::files::Files;
-use crate::handlers::{Studio, files};
+use crate::handlers::Studio;
+use crate::handlers::files::keep;
 use crate::pictures::pool::Pool;
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
@@ -178,7 +179,7 @@ impl Services {
         let before = now.saturating_sub(i64::try_from(after).unwrap_or(i64::MAX));
         let mut swept = 0;
         loop {
-            let orphans = files::orphans(&*self.storage.snapshot()?, before, SWEPT_AT_ONCE)?;
+            let orphans = keep::orphans(&*self.storage.snapshot()?, before, SWEPT_AT_ONCE)?;
             let mut changes = Vec::new();
             for key in &orphans {
                 match wait(self.studio.files.delete(key)) {

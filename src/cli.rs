@@ -8,8 +8,9 @@ use crate::model::Method;
 use crate::registry::Registry;
 use clap::{Args, Parser, Subcommand};
 use std::io::{BufRead, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Serves a content site's REST contract from declarations.
 #[derive(Debug, Parser)]
@@ -44,7 +45,12 @@ pub enum Command {
     /// Write the shipped declarations into a folder.
     Init { directory: PathBuf },
     /// Import a WordPress export (WXR).
-    Import { file: PathBuf },
+    Import {
+        file: PathBuf,
+        /// A folder with the uploads of the exported site; its files become those of the imported records.
+        #[arg(long, value_name = "DIR")]
+        attachments: Option<PathBuf>,
+    },
     /// Manage users.
     #[command(subcommand)]
     User(UserCommand),
@@ -85,7 +91,7 @@ pub fn main() -> ExitCode {
         Some(Command::Routes) => routes(&source),
         Some(Command::Schema) => schema(),
         Some(Command::Init { directory }) => init(&directory),
-        Some(Command::Import { file }) => import(&source, &file),
+        Some(Command::Import { file, attachments }) => import(&source, &file, attachments.as_deref()),
         Some(Command::User(UserCommand::Add { login, email, role, .. })) => user_add(&source, &login, &email, &role),
         Some(Command::AppPassword(AppPasswordCommand::Add { login, name })) => app_password_add(&source, &login, &name),
     };
@@ -129,7 +135,7 @@ fn schema() -> Result<(), BootError> {
     Ok(())
 }
 
-fn init(directory: &std::path::Path) -> Result<(), BootError> {
+fn init(directory: &Path) -> Result<(), BootError> {
     let written = shipped::init(directory).map_err(|e| BootError::Other(e.to_string()))?;
     for file in written {
         println!("{}", file.display());
@@ -178,10 +184,13 @@ pub fn route_table(registry: &Registry) -> Vec<String> {
     lines
 }
 
-fn import(source: &Source, file: &std::path::Path) -> Result<(), BootError> {
+fn import(source: &Source, file: &Path, attachments: Option<&Path>) -> Result<(), BootError> {
     let (registry, services) = services(source)?;
     let report = crate::import::import(&registry, &services, file, true)?;
     println!("{report}");
+    if let Some(folder) = attachments {
+        println!("{}", crate::import::attachments::bring(&Arc::new(registry), &services, folder)?);
+    }
     Ok(())
 }
 

@@ -2,17 +2,16 @@
 
 use crate::pictures;
 use crate::prepare::Item;
+use crate::registry::Registry;
 use crate::registry::resource::Property;
-use crate::scope::Scope;
 use crate::storage::plan::DbValue;
 use crate::text::render;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// Address of a stored file.
-pub fn address(scope: &Scope, key: &str) -> String {
-    let site = &scope.registry.site;
-    format!("{}{}/{key}", site.url, scope.registry.declaration.media.path)
+pub fn address(registry: &Registry, key: &str) -> String {
+    format!("{}{}/{key}", registry.site.url, registry.declaration.media.path)
 }
 
 /// The key of a record's file, from its `extra`; `None` when the file is not here.
@@ -27,7 +26,7 @@ fn extra(item: &Item<'_>) -> Value {
 /// Address of the record's file: here, or where an imported one still is.
 fn source(item: &Item<'_>, extra: &Value) -> String {
     match file_of(extra) {
-        Some(key) => address(item.scope, key),
+        Some(key) => address(&item.scope.registry, key),
         None => extra["source_url"].as_str().unwrap_or(item.record.text("guid")).to_owned(),
     }
 }

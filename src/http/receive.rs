@@ -89,8 +89,7 @@ pub async fn request(
 ) -> Result<Request, ApiError> {
     let method = Method::parse(http.method().as_str()).ok_or_else(|| ApiError::new(Code::NoRoute))?;
     let headers = http.headers().iter();
-    let headers = headers.map(|(n, v)| (n.as_str().to_owned(), String::from_utf8_lossy(v.as_bytes()).into_owned()));
-    let headers = headers.collect();
+    let headers = headers.map(|(n, v)| (n.as_str().to_owned(), text(v.as_bytes()))).collect();
     let mut request = Request { id, method, path, raw_query, query, headers, body: Vec::new(), upload: None, peer };
     if has_body(http.headers()) {
         if may_bring_file(&request) {
@@ -143,6 +142,14 @@ async fn bring(
     upload.md5 = request.header("content-md5").map(str::to_owned);
     request.upload = Some(upload);
     Ok(())
+}
+
+/// A header's value: UTF-8, or else Latin-1, as old clients write names of files.
+fn text(value: &[u8]) -> String {
+    match std::str::from_utf8(value) {
+        Ok(text) => text.to_owned(),
+        Err(_) => value.iter().map(|byte| char::from(*byte)).collect(),
+    }
 }
 
 /// The other end, behind trusted proxies the client that they name.

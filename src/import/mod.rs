@@ -4,6 +4,7 @@
 //! batches. Ids, slugs and dates are kept; an id that is taken is replaced, and with it every reference. What came from
 //! where is remembered, so that a second run brings nothing twice.
 
+pub mod attachments;
 pub mod wxr;
 mod xml;
 

@@ -1,6 +1,6 @@
 //! Files: uploaded as forms and as bodies, refused, resized, edited, served, and gone when their record goes.
 
-use super::server::{Answer, Server};
+use super::server::{Answer, Server, run, stdout};
 use image::{DynamicImage, GenericImageView as _, ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
 use std::io::Cursor;
@@ -273,7 +273,7 @@ fn what_is_not_what_it_says_is_refused() {
 #[test]
 fn svg_is_taken_where_it_is_switched_on_and_never_runs() {
     let folder = tempfile::TempDir::new().expect("a folder");
-    super::server::stdout(&["init", folder.path().to_str().expect("a path")], "");
+    stdout(&["init", folder.path().to_str().expect("a path")], "");
     let on = "[media.types.\"image/svg+xml\"]\noff = false\n";
     std::fs::write(folder.path().join("site.toml"), on).expect("a file");
     let server = Server::over(folder, &[]);
@@ -440,6 +440,8 @@ fn uploads_are_for_those_who_may() {
     }
     let none = server.send("POST", &route(&server, ""), Some(&server.admin), Some(("image/png", bytes.clone())), &[]);
     assert_eq!((none.status, none.code()), (400, "rest_upload_no_content_disposition"));
+    let plain = server.admin("POST", "/cms/v2/media", Some(&json!({"title": {"raw": "No file"}})));
+    assert_eq!((plain.status, plain.code()), (400, "rest_upload_no_content_disposition"));
     let bare = server.send("POST", &route(&server, ""), Some(&server.admin), None, &[]);
     assert_eq!((bare.status, bare.code()), (400, "rest_upload_no_data"));
     assert_eq!(stored(&server).iter().filter(|f| f.contains(".incoming")).count(), 0);
@@ -455,4 +457,28 @@ fn a_featured_picture_is_embedded() {
     let embedded = &post.body["_embedded"]["cms:featuredmedia"][0];
     assert_eq!(embedded["source_url"], made.body["source_url"], "{}", post.text);
     assert_eq!(embedded["media_details"]["sizes"]["medium"]["width"], 300);
+}
+
+#[test]
+fn an_import_takes_files_from_a_folder() {
+    let server = Server::start();
+    let folder = server.path("old uploads");
+    std::fs::create_dir_all(folder.join("2021/03")).expect("a folder");
+    std::fs::write(folder.join("2021/03/pier.jpg"), encoded(&halves(400, 320), ImageFormat::Jpeg)).expect("written");
+    let database = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let export = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/import.xml");
+    let folder = folder.to_str().expect("a path");
+    let args = ["--set", &database, "import", export, "--attachments", folder];
+    let told = stdout(&args, "");
+    assert!(told.contains("1 files"), "{told}");
+    let record = server.get("/cms/v2/media/120");
+    let details = &record.body["media_details"];
+    assert_eq!((&details["file"], &details["width"]), (&json!("2021/03/pier.jpg"), &json!(400)), "{}", record.text);
+    assert_eq!(record.body["alt_text"], "A pier");
+    assert_eq!(fetch(&server, &details["sizes"]["medium"]["source_url"], &[]).status, 200);
+    assert_eq!(fetch(&server, &record.body["source_url"], &[]).status, 200);
+    let again = stdout(&args, "");
+    assert!(again.contains("0 files"), "{again}");
+    let elsewhere = run(&["--set", &database, "import", export, "--attachments", "/nowhere"], "");
+    assert!(!elsewhere.status.success());
 }

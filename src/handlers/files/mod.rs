@@ -1,33 +1,27 @@
 //! Records that stand for files: upload, edit, what is still to be made, and what goes with them.
 //!
-//! The order that survives a crash: names are claimed in the database, then files are stored, then the record is written
-//! together with whose files they are. What is claimed and belongs to no record is swept away later.
+//! What is asked for is read here; `keep` stores it.
+
+pub mod keep;
 
 use super::{Outcome, Refusal, Work, content, items};
 use crate::behaviours::files::{address, file_of};
 use crate::error::{ApiError, Code};
-use crate::files::kinds::{self, Kind};
-use crate::files::{FilesError, names};
+use crate::files::FilesError;
+use crate::files::kinds::Kind;
 use crate::model::{Incoming, Upload};
-use crate::pictures::pool::PoolError;
-use crate::pictures::{self, Made, PictureError, Step};
+use crate::pictures::{self, PictureError, Step};
 use crate::records::{self, Record, columns, eq, int, text, txt};
-use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::request::BodyParams;
-use crate::storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
+use crate::storage::plan::{Change, DbValue, Row, Target, WritePlan};
 use crate::text::time::Civil;
 use content::Brought;
+use keep::{KeepError, Keeper, Source};
 use md5::{Digest, Md5};
-use serde_json::{Map, Value, json};
-use std::path::{Path, PathBuf};
+use serde_json::{Value, json};
+use std::path::Path;
 use std::sync::Arc;
-
-/// The table of files.
-const TABLE: &str = "file";
-
-/// How many names are tried one after the other; then chance decides.
-const TRIES: u32 = 40;
 
 /// `file_create`: a record from a file in the body, or in a form's field `file`.
 ///
@@ -40,15 +34,18 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         check_digest(work, given.file, expected).await?;
     }
     let media = &work.scope.registry.declaration.media;
-    let (base, kind) = recognised(given.name, given.file.path(), work).ok_or_else(|| ApiError::new(given.refusal))?;
+    let known = keep::recognised(given.name, given.file.path(), media);
+    let (base, kind) = known.ok_or_else(|| ApiError::new(given.refusal))?;
     if given.file.size > media.max_upload {
         return Err(ApiError::new(Code::UploadTooLarge));
     }
     let folder = folder(work, resource)?;
     let source = Source { path: given.file.path(), size: given.file.size, meta: None };
-    let kept = keep(work, source, &base, &kind, &folder, given.refusal).await?;
+    let kept = keeper(work).keep(source, &base, &kind, &folder).await;
+    let kept = kept.map_err(|error| refusal(work, error, given.refusal))?;
     let texts = vec![("title", kept.title.clone()), ("mime", kind.mime)];
-    let brought = Brought { texts, guid: kept.url, extra: kept.extra, changes: owned_by_new(&kept.keys, work) };
+    let brought =
+        Brought { texts, guid: kept.url, extra: kept.extra, changes: keep::owned_by_new(&kept.keys, work.scope.now) };
     let key = content::create_for_file(work, resource, brought).await;
     let key = undo_on_failure(work, key, kept.keys).await?;
     let mut outcome = items::created(work, resource, &key)?;
@@ -77,7 +74,8 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::new(Code::ImageNotEdited));
     }
     let source = work.engine.studio().files.fetch(file).await.map_err(|e| unreachable_files(work, &e))?;
-    let edited = in_pool(work, move |media| pictures::edit(&source, format, media, &steps)).await?;
+    let edited = keeper(work).in_pool(move |media| pictures::edit(&source, format, media, &steps)).await;
+    let edited = edited.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let edited = edited.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;
     let mut incoming = work.engine.studio().files.temporary().map_err(|e| unreachable_files(work, &e))?;
     std::io::Write::write_all(&mut incoming, &edited).map_err(|e| work.scope.internal(&e))?;
@@ -86,14 +84,15 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let kind = Kind { mime: mime.to_owned(), extension: extension.to_owned() };
     let meta = extra.pointer("/media_details/image_meta").cloned();
     let source = Source { path: incoming.path(), size: edited.len() as u64, meta };
-    let kept = keep(work, source, &edited_name(base), &kind, folder, Code::ImageCropFailed).await?;
+    let kept = keeper(work).keep(source, &edited_name(base), &kind, folder).await;
+    let kept = kept.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let mut all = kept.extra;
     if let Some(details) = all.get_mut("media_details").and_then(Value::as_object_mut) {
         details.insert("parent_image".into(), json!({"attachment_id": record.id(), "file": file}));
     }
     all.insert("alt_text".into(), extra.get("alt_text").cloned().unwrap_or_else(|| json!("")));
     let texts = ["title", "content", "excerpt", "mime"].map(|column| (column, record.text(column).to_owned()));
-    let changes = owned_by_new(&kept.keys, work);
+    let changes = keep::owned_by_new(&kept.keys, work.scope.now);
     let brought = Brought { texts: texts.to_vec(), guid: kept.url, extra: all, changes };
     let key = content::create_for_file(work, resource, brought).await;
     let key = undo_on_failure(work, key, kept.keys).await?;
@@ -118,15 +117,17 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
     };
     let present = all.pointer("/media_details/sizes").and_then(Value::as_object).cloned().unwrap_or_default();
     let source = work.engine.studio().files.fetch(&file).await.map_err(|e| unreachable_files(work, &e))?;
-    let made =
-        in_pool(work, move |media| pictures::missing(&source, format, media, |size| !present.contains_key(size)))
-            .await?;
+    let made = keeper(work)
+        .in_pool(move |media| pictures::missing(&source, format, media, |size| !present.contains_key(size)))
+        .await
+        .map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let made = made.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;
     if !made.is_empty() {
         let (folder, own) = file.rsplit_once('/').unwrap_or(("", &file));
         let (base, extension) = own.rsplit_once('.').unwrap_or((own, ""));
         let mut keys = Vec::new();
-        let sizes = keep_sizes(work, made, (folder, base, extension), record.text("mime"), &mut keys).await?;
+        let sizes = keeper(work).keep_sizes(made, (folder, base, extension), record.text("mime"), &mut keys).await;
+        let sizes = sizes.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
         if let Some(details) = all.get_mut("media_details").and_then(Value::as_object_mut)
             && let Some(known) = details.entry("sizes").or_insert_with(|| json!({})).as_object_mut()
         {
@@ -134,8 +135,8 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
         }
         let key = record.value("id").clone();
         let target = Target::Existing { key: key.clone(), expect: Some(record.int("version")) };
-        let mut changes = vec![Change::Put(put(&resource.table, target, vec![("extra", txt(&all.to_string()))]))];
-        changes.extend(keys.iter().map(|file| owned_by(file, &key)));
+        let mut changes = vec![Change::Put(keep::put(&resource.table, target, vec![("extra", txt(&all.to_string()))]))];
+        changes.extend(keys.iter().map(|file| keep::owned_by(file, &key)));
         let done = work.commit(WritePlan { changes }).await.map(|_| key.clone()).map_err(|refusal| match refusal {
             Refusal::Error(error) => error,
             _ => ApiError::new(Code::PreconditionFailed),
@@ -151,22 +152,13 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// The database cannot be read.
 pub fn of_record(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Vec<String>, ApiError> {
     let id = Record { resource, row }.id();
-    let rows = work.scope.snapshot()?.rows(&columns(TABLE, &["key"], eq("record", DbValue::Int(id))))?;
+    let rows = work.scope.snapshot()?.rows(&columns(keep::TABLE, &["key"], eq("record", DbValue::Int(id))))?;
     Ok(rows.iter().map(|row| text(&row[0]).to_owned()).collect())
 }
 
-/// Takes files away whose record is gone. What cannot be taken away now is swept later.
+/// Takes files away whose record is gone.
 pub async fn remove(work: &Work<'_>, keys: Vec<String>) {
-    for key in keys {
-        if let Err(error) = work.engine.studio().files.delete(&key).await {
-            tracing::warn!(request = %work.scope.request_id, "{key} stays for now: {error}");
-            continue;
-        }
-        let gone = Change::Remove { table: name(TABLE), key: txt(&key), expect: None };
-        if let Err(error) = work.scope.storage.commit(WritePlan { changes: vec![gone] }).await {
-            tracing::warn!(request = %work.scope.request_id, "{key} is still claimed: {error:?}");
-        }
-    }
+    keeper(work).remove(keys).await;
 }
 
 // ------------------------------------------------------------------------------------------------ what was sent
@@ -180,7 +172,12 @@ struct Given<'a> {
 }
 
 fn given<'a>(work: &'a Work<'_>) -> Result<Given<'a>, ApiError> {
-    let BodyParams::Upload(upload) = work.body else { return Err(ApiError::new(Code::UploadNoData)) };
+    let upload = match work.body {
+        BodyParams::Upload(upload) => upload,
+        BodyParams::None => return Err(ApiError::new(Code::UploadNoData)),
+        // Plain parameters: it may be a file, but nobody has said so.
+        BodyParams::Json(_) | BodyParams::Form(_) => return Err(ApiError::new(Code::UploadNoDisposition)),
+    };
     let md5 = upload.md5.clone();
     if upload.form {
         if upload.files.is_empty() {
@@ -208,7 +205,9 @@ fn disposition(upload: &Upload) -> Result<&str, ApiError> {
 
 async fn check_digest(work: &Work<'_>, file: &Incoming, expected: &str) -> Result<(), ApiError> {
     let held = Arc::clone(&file.file);
-    let found = in_pool(work, move |_| digest(&held)).await?.map_err(|error| work.scope.internal(&error))?;
+    let found = keeper(work).in_pool(move |_| digest(&held)).await;
+    let found = found.map_err(|error| refusal(work, error, Code::Internal))?;
+    let found = found.map_err(|error| work.scope.internal(&error))?;
     if found == expected.trim() { Ok(()) } else { Err(ApiError::new(Code::UploadHashMismatch)) }
 }
 
@@ -216,14 +215,6 @@ fn digest(file: &Path) -> std::io::Result<String> {
     let mut md5 = Md5::new();
     std::io::copy(&mut std::fs::File::open(file)?, &mut md5)?;
     Ok(md5.finalize().iter().map(|b| format!("{b:02x}")).collect())
-}
-
-/// What the file is to be called and what it is; `None` when it is not taken.
-fn recognised(given: &str, file: &Path, work: &Work<'_>) -> Option<(String, Kind)> {
-    let media = &work.scope.registry.declaration.media;
-    let (base, extension) = names::stored(given, |end| kinds::by_extension(end, media).is_some())?;
-    let head = kinds::head(file).ok()?;
-    Some((base, kinds::kind(&extension, &head, media)?))
 }
 
 /// Files lie by year and month: of the record that they are for, where it has a place in time, otherwise of now.
@@ -287,7 +278,8 @@ fn is_one_of(work: &Work<'_>, extra: &Value, file: &str) -> bool {
     let sizes = sizes.into_iter().flatten().filter_map(|(_, size)| size["file"].as_str());
     let original = extra.pointer("/media_details/original_image").and_then(Value::as_str);
     let mut beside = sizes.chain(original).map(|own| format!("{folder}/{own}"));
-    source == address(work.scope, file) || beside.any(|key| source == address(work.scope, &key))
+    let registry = &work.scope.registry;
+    source == address(registry, file) || beside.any(|key| source == address(registry, &key))
 }
 
 /// `tree-edited-2` and `tree-scaled` are edited as `tree`.
@@ -298,166 +290,17 @@ fn edited_name(base: &str) -> String {
     format!("{}-edited", plain.unwrap_or(base))
 }
 
-// ------------------------------------------------------------------------------------------------ storing
-
-struct Source<'a> {
-    path: &'a Path,
-    size: u64,
-    /// What is said of the picture in place of what the file says itself.
-    meta: Option<Value>,
+fn extra(record: Record<'_>) -> Value {
+    serde_json::from_str(record.text("extra")).unwrap_or_else(|_| json!({}))
 }
 
-/// Files that are stored and claimed, and belong to nobody yet.
-struct Kept {
-    title: String,
-    url: String,
-    keys: Vec<String>,
-    extra: Map<String, Value>,
-}
-
-async fn keep(
-    work: &Work<'_>,
-    source: Source<'_>,
-    base: &str,
-    kind: &Kind,
-    folder: &str,
-    refusal: Code,
-) -> Result<Kept, ApiError> {
-    let prepared = match pictures::format_of(&kind.mime) {
-        None => None,
-        Some(format) => {
-            let path = PathBuf::from(source.path);
-            let prepared = in_pool(work, move |media| pictures::prepare(&path, format, media)).await?;
-            Some(prepared.map_err(|error| picture_refusal(error, refusal))?)
-        }
-    };
-    let files = &work.engine.studio().files;
-    let extension = &kind.extension;
-    let (key, base) = claim(work, folder, base, extension).await?;
-    let mut keys = vec![key.clone()];
-    let cleaned = prepared.as_ref().and_then(|p| p.cleaned.clone());
-    let mut size = cleaned.as_ref().map_or(source.size, |bytes| bytes.len() as u64);
-    let stored = match cleaned {
-        Some(bytes) => files.put(&key, bytes).await,
-        None => files.put_file(&key, source.path).await,
-    };
-    stored.map_err(|error| unreachable_files(work, &error))?;
-    let mut details = Map::new();
-    let mut shown = key.clone();
-    if let Some(prepared) = prepared {
-        let mut original = None;
-        if let Some(standing) = prepared.standing {
-            let marked = format!("{base}{}", standing.mark);
-            let (marked, _) = claim(work, folder, &marked, extension).await?;
-            keys.push(marked.clone());
-            size = standing.bytes.len() as u64;
-            files.put(&marked, standing.bytes).await.map_err(|error| unreachable_files(work, &error))?;
-            original = Some(last(&key).to_owned());
-            shown = marked;
-        }
-        let sizes = keep_sizes(work, prepared.made, (folder, &base, extension), &kind.mime, &mut keys).await?;
-        details.insert("width".into(), json!(prepared.width));
-        details.insert("height".into(), json!(prepared.height));
-        details.insert("file".into(), json!(shown));
-        details.insert("filesize".into(), json!(size));
-        details.insert("sizes".into(), Value::Object(sizes));
-        details.insert("image_meta".into(), source.meta.unwrap_or(prepared.meta));
-        if let Some(original) = original {
-            details.insert("original_image".into(), json!(original));
-        }
-    } else {
-        details.insert("filesize".into(), json!(size));
-        details.insert("sizes".into(), json!({}));
+fn keeper<'a>(work: &'a Work<'_>) -> Keeper<'a> {
+    Keeper {
+        registry: &work.scope.registry,
+        storage: &*work.scope.storage,
+        studio: work.engine.studio(),
+        now: work.scope.now,
     }
-    let mut extra = Map::new();
-    extra.insert("file".into(), json!(shown));
-    extra.insert("media_details".into(), Value::Object(details));
-    Ok(Kept { title: base, url: address(work.scope, &shown), keys, extra })
-}
-
-/// Claims and stores smaller copies; what is said of them, by name.
-async fn keep_sizes(
-    work: &Work<'_>,
-    made: Vec<Made>,
-    (folder, base, extension): (&str, &str, &str),
-    mime: &str,
-    keys: &mut Vec<String>,
-) -> Result<Map<String, Value>, ApiError> {
-    let named: Vec<(String, Made)> = made
-        .into_iter()
-        .map(|made| (in_folder(folder, &format!("{base}-{}x{}.{extension}", made.width, made.height)), made))
-        .collect();
-    // Two sizes may come to the same.
-    let mut wanted: Vec<String> = named.iter().map(|(key, _)| key.clone()).collect();
-    wanted.sort();
-    wanted.dedup();
-    let all_at_once = !wanted.is_empty() && claimed(work, &wanted).await?;
-    let mut sizes = Map::new();
-    let mut done: Vec<String> = Vec::new();
-    for (mut key, made) in named {
-        if !all_at_once && !done.contains(&key) {
-            let own = format!("{base}-{}x{}", made.width, made.height);
-            key = claim(work, folder, &own, extension).await?.0;
-        }
-        let size = made.bytes.len();
-        if !done.contains(&key) {
-            done.push(key.clone());
-            keys.push(key.clone());
-            let files = &work.engine.studio().files;
-            files.put(&key, made.bytes).await.map_err(|error| unreachable_files(work, &error))?;
-        }
-        let told = json!({
-            "file": last(&key), "width": made.width, "height": made.height, "filesize": size, "mime_type": mime,
-        });
-        sizes.insert(made.name, told);
-    }
-    Ok(sizes)
-}
-
-/// Claims the first free name: `base`, `base-1`, `base-2`, …; the key, and the base that it was made of.
-async fn claim(work: &Work<'_>, folder: &str, base: &str, extension: &str) -> Result<(String, String), ApiError> {
-    for n in 0..TRIES * 2 {
-        let own = match n {
-            0 => base.to_owned(),
-            n if n < TRIES => format!("{base}-{n}"),
-            _ => format!("{base}-{:08x}", rand::random::<u32>()),
-        };
-        let key = in_folder(folder, &format!("{own}.{extension}"));
-        // A file that lies there without being known is somebody's, too.
-        let lies = work.engine.studio().files.stat(&key).await.map_err(|error| unreachable_files(work, &error))?;
-        if lies.is_none() && claimed(work, std::slice::from_ref(&key)).await? {
-            return Ok((key, own));
-        }
-    }
-    Err(ApiError::new(Code::Busy))
-}
-
-/// Claims these keys, all or none; false when one of them is taken.
-async fn claimed(work: &Work<'_>, keys: &[String]) -> Result<bool, ApiError> {
-    let claims = keys.iter().map(|key| {
-        let set = vec![("record", DbValue::Int(0)), ("at", DbValue::Int(work.scope.now))];
-        Change::Put(put(TABLE, Target::Keyed(txt(key)), set))
-    });
-    match work.commit(WritePlan { changes: claims.collect() }).await {
-        Ok(_) => Ok(true),
-        Err(Refusal::Rule { tag: "key_taken" | "duplicate", .. }) => Ok(false),
-        Err(Refusal::Error(error)) => Err(error),
-        Err(refusal) => Err(work.scope.internal(&format!("a claim was refused: {refusal:?}"))),
-    }
-}
-
-/// Gives files to the record that is the plan's first put.
-fn owned_by_new(keys: &[String], work: &Work<'_>) -> Vec<Change> {
-    let own = |key: &String| {
-        let mut put = put(TABLE, Target::Existing { key: txt(key), expect: None }, Vec::new());
-        put.set = vec![(name("record"), Input::IdOf(0)), (name("at"), Input::Value(DbValue::Int(work.scope.now)))];
-        Change::Put(put)
-    };
-    keys.iter().map(own).collect()
-}
-
-fn owned_by(key: &str, record: &DbValue) -> Change {
-    Change::Put(put(TABLE, Target::Existing { key: txt(key), expect: None }, vec![("record", record.clone())]))
 }
 
 /// Files of a record that did not come to be are taken away at once.
@@ -472,61 +315,16 @@ async fn undo_on_failure(
     done
 }
 
-fn put(table: &str, target: Target, set: Vec<(&str, DbValue)>) -> Put {
-    Put {
-        table: name(table),
-        target,
-        set: set.into_iter().map(|(column, value)| (name(column), Input::Value(value))).collect(),
-        slug: None,
-        edges: Vec::new(),
-        meta: Vec::new(),
-        revision: None,
+/// Why a file is not kept, to the client; `broken` is the code for a picture that cannot be read.
+fn refusal(work: &Work<'_>, error: KeepError, broken: Code) -> ApiError {
+    match error {
+        KeepError::Busy => ApiError::new(Code::Busy),
+        KeepError::Picture(error) => picture_refusal(error, broken),
+        KeepError::Failed(why) => {
+            tracing::error!(request = %work.scope.request_id, "files: {why}");
+            ApiError::new(Code::StorageReadOnly)
+        }
     }
-}
-
-/// Files that were claimed before `before` and belong to no record, at most so many.
-///
-/// # Errors
-/// The database cannot be read.
-pub fn orphans(
-    snapshot: &dyn crate::storage::Snapshot,
-    before: i64,
-    most: u64,
-) -> Result<Vec<String>, crate::storage::StorageError> {
-    let owned = Cond::Related {
-        table: name("record"),
-        inner: name("id"),
-        outer: name("record"),
-        filter: Box::new(records::everything()),
-    };
-    let old = Cond::Compare(name("at"), crate::storage::plan::Op::Le, DbValue::Int(before));
-    let mut plan = columns(TABLE, &["key"], Cond::All(vec![old, Cond::Not(Box::new(owned))]));
-    plan.limit = Some(most);
-    Ok(snapshot.rows(&plan)?.iter().map(|row| text(&row[0]).to_owned()).collect())
-}
-
-fn in_folder(folder: &str, own: &str) -> String {
-    if folder.is_empty() { own.to_owned() } else { format!("{folder}/{own}") }
-}
-
-fn last(key: &str) -> &str {
-    key.rsplit('/').next().unwrap_or(key)
-}
-
-fn extra(record: Record<'_>) -> Value {
-    serde_json::from_str(record.text("extra")).unwrap_or_else(|_| json!({}))
-}
-
-async fn in_pool<T: Send + 'static>(
-    work: &Work<'_>,
-    job: impl FnOnce(&crate::config::declaration::Media) -> T + Send + 'static,
-) -> Result<T, ApiError> {
-    let registry = Arc::clone(&work.scope.registry);
-    let done = work.engine.studio().pool.run(move || job(&registry.declaration.media)).await;
-    done.map_err(|error| match error {
-        PoolError::Busy => ApiError::new(Code::Busy),
-        PoolError::Failed => work.scope.internal(&"work on a picture broke off"),
-    })
 }
 
 fn picture_refusal(error: PictureError, broken: Code) -> ApiError {

@@ -1,0 +1,301 @@
+//! Files stored, claimed and given to records, for whoever brings them: requests and imports.
+//!
+//! The order that survives a crash: names are claimed in the database, then files are stored, then the record is written
+//! together with whose files they are. What is claimed and belongs to no record is swept away later.
+
+use crate::behaviours::files::address;
+use crate::config::declaration::Media;
+use crate::files::kinds::{self, Kind};
+use crate::files::{FilesError, names};
+use crate::handlers::Studio;
+use crate::pictures::pool::PoolError;
+use crate::pictures::{self, Made, PictureError};
+use crate::records::{columns, everything, text, txt};
+use crate::registry::{Registry, name};
+use crate::storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, Target, WritePlan};
+use crate::storage::{Snapshot, Storage, StorageError};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The table of files.
+pub const TABLE: &str = "file";
+
+/// How many names are tried one after the other; then chance decides.
+const TRIES: u32 = 40;
+
+/// What files are kept with.
+pub struct Keeper<'a> {
+    pub registry: &'a Arc<Registry>,
+    pub storage: &'a dyn Storage,
+    pub studio: &'a Studio,
+    /// UTC seconds.
+    pub now: i64,
+}
+
+/// Why a file is not kept.
+#[derive(Debug)]
+pub enum KeepError {
+    /// Too much is waiting.
+    Busy,
+    /// The picture is broken or too large.
+    Picture(PictureError),
+    /// The store or the database does not do its part: why.
+    Failed(String),
+}
+
+impl From<FilesError> for KeepError {
+    fn from(error: FilesError) -> KeepError {
+        KeepError::Failed(error.to_string())
+    }
+}
+
+impl std::fmt::Display for KeepError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            KeepError::Busy => f.write_str("too much is waiting"),
+            KeepError::Picture(error) => write!(f, "{error}"),
+            KeepError::Failed(why) => f.write_str(why),
+        }
+    }
+}
+
+/// A file that is to be kept.
+pub struct Source<'a> {
+    pub path: &'a Path,
+    /// Bytes.
+    pub size: u64,
+    /// What is said of the picture in place of what the file says itself.
+    pub meta: Option<Value>,
+}
+
+/// Files that are stored and claimed, and belong to nobody yet.
+pub struct Kept {
+    /// The name without its end.
+    pub title: String,
+    pub url: String,
+    pub keys: Vec<String>,
+    /// Members of the record's `extra`.
+    pub extra: Map<String, Value>,
+}
+
+/// What a file is to be called and what it is; `None` when it is not taken.
+pub fn recognised(given: &str, file: &Path, media: &Media) -> Option<(String, Kind)> {
+    let (base, extension) = names::stored(given, |end| kinds::by_extension(end, media).is_some())?;
+    let head = kinds::head(file).ok()?;
+    Some((base, kinds::kind(&extension, &head, media)?))
+}
+
+/// Gives files to the record that is the plan's first put.
+pub fn owned_by_new(keys: &[String], now: i64) -> Vec<Change> {
+    let own = |key: &String| {
+        let mut put = put(TABLE, Target::Existing { key: txt(key), expect: None }, vec![("at", DbValue::Int(now))]);
+        put.set.push((name("record"), Input::IdOf(0)));
+        Change::Put(put)
+    };
+    keys.iter().map(own).collect()
+}
+
+/// Gives a file to a record that is there.
+pub fn owned_by(key: &str, record: &DbValue) -> Change {
+    Change::Put(put(TABLE, Target::Existing { key: txt(key), expect: None }, vec![("record", record.clone())]))
+}
+
+/// A put of some columns.
+pub fn put(table: &str, target: Target, set: Vec<(&str, DbValue)>) -> Put {
+    Put {
+        table: name(table),
+        target,
+        set: set.into_iter().map(|(column, value)| (name(column), Input::Value(value))).collect(),
+        slug: None,
+        edges: Vec::new(),
+        meta: Vec::new(),
+        revision: None,
+    }
+}
+
+/// Files that were claimed before `before` and belong to no record, at most so many.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn orphans(snapshot: &dyn Snapshot, before: i64, most: u64) -> Result<Vec<String>, StorageError> {
+    let owned = Cond::Related {
+        table: name("record"),
+        inner: name("id"),
+        outer: name("record"),
+        filter: Box::new(everything()),
+    };
+    let old = Cond::Compare(name("at"), Op::Le, DbValue::Int(before));
+    let mut plan = columns(TABLE, &["key"], Cond::All(vec![old, Cond::Not(Box::new(owned))]));
+    plan.limit = Some(most);
+    Ok(snapshot.rows(&plan)?.iter().map(|row| text(&row[0]).to_owned()).collect())
+}
+
+impl Keeper<'_> {
+    /// Stores a file with all that is made of it.
+    ///
+    /// # Errors
+    /// See [`KeepError`]; what was stored by then is claimed by nobody and swept away.
+    pub async fn keep(&self, source: Source<'_>, base: &str, kind: &Kind, folder: &str) -> Result<Kept, KeepError> {
+        let prepared = match pictures::format_of(&kind.mime) {
+            None => None,
+            Some(format) => {
+                let path = PathBuf::from(source.path);
+                let prepared = self.in_pool(move |media| pictures::prepare(&path, format, media)).await?;
+                Some(prepared.map_err(KeepError::Picture)?)
+            }
+        };
+        let files = &self.studio.files;
+        let extension = &kind.extension;
+        let (key, base) = self.claim(folder, base, extension).await?;
+        let mut keys = vec![key.clone()];
+        let cleaned = prepared.as_ref().and_then(|p| p.cleaned.clone());
+        let mut size = cleaned.as_ref().map_or(source.size, |bytes| bytes.len() as u64);
+        match cleaned {
+            Some(bytes) => files.put(&key, bytes).await?,
+            None => files.put_file(&key, source.path).await?,
+        }
+        let mut details = Map::new();
+        let mut shown = key.clone();
+        if let Some(prepared) = prepared {
+            let mut original = None;
+            if let Some(standing) = prepared.standing {
+                let marked = format!("{base}{}", standing.mark);
+                let (marked, _) = self.claim(folder, &marked, extension).await?;
+                keys.push(marked.clone());
+                size = standing.bytes.len() as u64;
+                files.put(&marked, standing.bytes).await?;
+                original = Some(last(&key).to_owned());
+                shown = marked;
+            }
+            let sizes = self.keep_sizes(prepared.made, (folder, &base, extension), &kind.mime, &mut keys).await?;
+            details.insert("width".into(), json!(prepared.width));
+            details.insert("height".into(), json!(prepared.height));
+            details.insert("file".into(), json!(shown));
+            details.insert("filesize".into(), json!(size));
+            details.insert("sizes".into(), Value::Object(sizes));
+            details.insert("image_meta".into(), source.meta.unwrap_or(prepared.meta));
+            if let Some(original) = original {
+                details.insert("original_image".into(), json!(original));
+            }
+        } else {
+            details.insert("filesize".into(), json!(size));
+            details.insert("sizes".into(), json!({}));
+        }
+        let mut extra = Map::new();
+        extra.insert("file".into(), json!(shown));
+        extra.insert("media_details".into(), Value::Object(details));
+        Ok(Kept { title: base, url: address(self.registry, &shown), keys, extra })
+    }
+
+    /// Claims and stores smaller copies; what is said of them, by name. Their keys are added to `keys`.
+    ///
+    /// # Errors
+    /// See [`KeepError`].
+    pub async fn keep_sizes(
+        &self,
+        made: Vec<Made>,
+        (folder, base, extension): (&str, &str, &str),
+        mime: &str,
+        keys: &mut Vec<String>,
+    ) -> Result<Map<String, Value>, KeepError> {
+        let named: Vec<(String, Made)> = made
+            .into_iter()
+            .map(|made| (in_folder(folder, &format!("{base}-{}x{}.{extension}", made.width, made.height)), made))
+            .collect();
+        // Two sizes may come to the same.
+        let mut wanted: Vec<String> = named.iter().map(|(key, _)| key.clone()).collect();
+        wanted.sort();
+        wanted.dedup();
+        let all_at_once = !wanted.is_empty() && self.claimed(&wanted).await?;
+        let mut sizes = Map::new();
+        let mut done: Vec<String> = Vec::new();
+        for (mut key, made) in named {
+            if !all_at_once && !done.contains(&key) {
+                let own = format!("{base}-{}x{}", made.width, made.height);
+                key = self.claim(folder, &own, extension).await?.0;
+            }
+            let size = made.bytes.len();
+            if !done.contains(&key) {
+                done.push(key.clone());
+                keys.push(key.clone());
+                self.studio.files.put(&key, made.bytes).await?;
+            }
+            let told = json!({
+                "file": last(&key), "width": made.width, "height": made.height, "filesize": size, "mime_type": mime,
+            });
+            sizes.insert(made.name, told);
+        }
+        Ok(sizes)
+    }
+
+    /// Takes files away that belong to no record any more. What cannot be taken away now is swept later.
+    pub async fn remove(&self, keys: Vec<String>) {
+        for key in keys {
+            if let Err(error) = self.studio.files.delete(&key).await {
+                tracing::warn!("{key} stays for now: {error}");
+                continue;
+            }
+            let gone = Change::Remove { table: name(TABLE), key: txt(&key), expect: None };
+            if let Err(error) = self.storage.commit(WritePlan { changes: vec![gone] }).await {
+                tracing::warn!("{key} is still claimed: {error:?}");
+            }
+        }
+    }
+
+    /// Does work on a picture.
+    ///
+    /// # Errors
+    /// Too many pictures are waiting.
+    pub async fn in_pool<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Media) -> T + Send + 'static,
+    ) -> Result<T, KeepError> {
+        let registry = Arc::clone(self.registry);
+        let done = self.studio.pool.run(move || job(&registry.declaration.media)).await;
+        done.map_err(|error| match error {
+            PoolError::Busy => KeepError::Busy,
+            PoolError::Failed => KeepError::Failed("work on a picture broke off".into()),
+        })
+    }
+
+    /// Claims the first free name: `base`, `base-1`, `base-2`, …; the key, and the base that it was made of.
+    async fn claim(&self, folder: &str, base: &str, extension: &str) -> Result<(String, String), KeepError> {
+        for n in 0..TRIES * 2 {
+            let own = match n {
+                0 => base.to_owned(),
+                n if n < TRIES => format!("{base}-{n}"),
+                _ => format!("{base}-{:08x}", rand::random::<u32>()),
+            };
+            let key = in_folder(folder, &format!("{own}.{extension}"));
+            // A file that lies there without being known is somebody's, too.
+            let lies = self.studio.files.stat(&key).await?;
+            if lies.is_none() && self.claimed(std::slice::from_ref(&key)).await? {
+                return Ok((key, own));
+            }
+        }
+        Err(KeepError::Busy)
+    }
+
+    /// Claims these keys, all or none; false when one of them is taken.
+    async fn claimed(&self, keys: &[String]) -> Result<bool, KeepError> {
+        let claims = keys.iter().map(|key| {
+            let set = vec![("record", DbValue::Int(0)), ("at", DbValue::Int(self.now))];
+            Change::Put(put(TABLE, Target::Keyed(txt(key)), set))
+        });
+        match self.storage.commit(WritePlan { changes: claims.collect() }).await {
+            Ok(_) => Ok(true),
+            Err(CommitError::Refused { tag: "key_taken" | "duplicate", .. }) => Ok(false),
+            Err(CommitError::Busy) => Err(KeepError::Busy),
+            Err(error) => Err(KeepError::Failed(format!("a name cannot be claimed: {error:?}"))),
+        }
+    }
+}
+
+fn in_folder(folder: &str, own: &str) -> String {
+    if folder.is_empty() { own.to_owned() } else { format!("{folder}/{own}") }
+}
+
+fn last(key: &str) -> &str {
+    key.rsplit('/').next().unwrap_or(key)
+}
