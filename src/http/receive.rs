@@ -9,7 +9,7 @@ use crate::http::{Facts, Network, Service, proxies};
 use crate::model::{Method, Peer, Request};
 use crate::request::{decode_path, decode_query, is_form_of_parts, is_parameters, may_bring_file, percent_decode};
 use actix_http::body::{BodyStream, to_bytes_limited};
-use actix_http::header::{self, HeaderMap};
+use actix_http::header::{self, HeaderMap, HeaderName};
 use actix_http::{HttpMessage as _, Payload, Request as HttpRequest};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -89,7 +89,7 @@ pub async fn request(
 ) -> Result<Request, ApiError> {
     let method = Method::parse(http.method().as_str()).ok_or_else(|| ApiError::new(Code::NoRoute))?;
     let headers = http.headers().iter();
-    let headers = headers.map(|(n, v)| (n.as_str().to_owned(), text(v.as_bytes()))).collect();
+    let headers = headers.map(|(n, v)| (n.as_str().to_owned(), text(n, v.as_bytes()))).collect();
     let mut request = Request { id, method, path, raw_query, query, headers, body: Vec::new(), upload: None, peer };
     if has_body(http.headers()) {
         if may_bring_file(&request) {
@@ -144,11 +144,11 @@ async fn bring(
     Ok(())
 }
 
-/// A header's value: UTF-8, or else Latin-1, as old clients write names of files.
-fn text(value: &[u8]) -> String {
+/// A header's value as UTF-8; names of files may be Latin-1, as old clients write them.
+fn text(name: &HeaderName, value: &[u8]) -> String {
     match std::str::from_utf8(value) {
-        Ok(text) => text.to_owned(),
-        Err(_) => value.iter().map(|byte| char::from(*byte)).collect(),
+        Err(_) if *name == header::CONTENT_DISPOSITION => value.iter().map(|byte| char::from(*byte)).collect(),
+        _ => String::from_utf8_lossy(value).into_owned(),
     }
 }
 
