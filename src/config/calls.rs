@@ -129,8 +129,10 @@ pub struct Step {
     pub delete: Option<String>,
     /// Shape of the query.
     pub query: Option<Value>,
-    /// Shape of the JSON body; in uploads the bytes.
+    /// Shape of the JSON body.
     pub body: Option<Value>,
+    /// Shape of a file that is sent as a form with the body's members beside it: `field`, `name`, `bytes`.
+    pub file: Option<Value>,
     /// Relations that are embedded in what comes back.
     pub embed: Option<String>,
     /// How many items of a list are wanted: pages are read until they are there.

@@ -211,6 +211,7 @@ impl Compiler<'_> {
             None => Some(None),
         };
         let (query, body) = (shape("query", &step.query)?, shape("body", &step.body)?);
+        let file = shape("file", &step.file)?;
         let mut expression = |key: &str, text: &Option<String>| match text {
             Some(text) => self.expression(&place.at(key), text, known).map(Some),
             None => Some(None),
@@ -227,6 +228,7 @@ impl Compiler<'_> {
             path,
             query,
             body,
+            file,
             embed: embed::wanted(embed.as_ref()),
             number,
             skip,

@@ -99,6 +99,7 @@ struct Ask {
     path: Expression,
     query: Option<Shape>,
     body: Option<Shape>,
+    file: Option<Shape>,
     embed: Option<Wanted>,
     number: Option<Expression>,
     skip: Option<Expression>,

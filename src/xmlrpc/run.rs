@@ -11,7 +11,7 @@ use crate::config::declaration::Family;
 use crate::embed;
 use crate::engine::{Call, Engine};
 use crate::error::{ApiError, Code, Fault};
-use crate::model::Request;
+use crate::model::{Incoming, Request, Upload};
 use crate::records::{self, eq, int, text};
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
@@ -334,7 +334,11 @@ impl Session<'_> {
                 _ => Map::new(),
             })
         };
-        let body = if ask.body.is_some() { BodyParams::Json(map(&ask.body)?) } else { BodyParams::None };
+        let body = match &ask.file {
+            Some(file) => self.upload(&file.eval(names)?, map(&ask.body)?)?,
+            None if ask.body.is_some() => BodyParams::Json(map(&ask.body)?),
+            None => BodyParams::None,
+        };
         let query = map(&ask.query)?;
         let call = Call {
             method: ask.method,
@@ -365,6 +369,22 @@ impl Session<'_> {
             }
             Err(error) => Err(self.failure(&error)),
         }
+    }
+
+    /// A file as a form brings it, with fields beside it.
+    fn upload(&self, file: &Value, fields: Map<String, serde_json::Value>) -> Result<BodyParams, Failure> {
+        let part = |name: &str| file.get_attr(name).unwrap_or_default();
+        let (field, name, bytes) = (part("field").to_string(), part("name").to_string(), part("bytes"));
+        let bytes = bytes.as_bytes().ok_or(Fault::InvalidParams)?;
+        let written = || -> Result<tempfile::TempPath, String> {
+            let mut file = self.engine.studio().files.temporary().map_err(|error| error.to_string())?;
+            std::io::Write::write_all(&mut file, bytes).map_err(|error| error.to_string())?;
+            Ok(file.into_temp_path())
+        };
+        let file = Arc::new(written().map_err(|error| self.failure(&self.scope.internal(&error)))?);
+        let incoming = Incoming { field, name, size: bytes.len() as u64, file };
+        let upload = Upload { fields, files: vec![incoming], form: true, ..Upload::default() };
+        Ok(BodyParams::Upload(Box::new(upload)))
     }
 
     async fn request(&self, scope: &Scope, call: &Call) -> Result<Page, ApiError> {

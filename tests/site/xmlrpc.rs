@@ -15,6 +15,9 @@ fn value(json: &Value) -> String {
         Value::Object(map) if map.contains_key("@date") => {
             format!("<dateTime.iso8601>{}</dateTime.iso8601>", map["@date"].as_str().expect("a text"))
         }
+        Value::Object(map) if map.contains_key("@base64") => {
+            format!("<base64>{}</base64>", map["@base64"].as_str().expect("a text"))
+        }
         Value::Object(map) => {
             let members = map.iter().map(|(k, v)| format!("<member><name>{k}</name>{}</member>", value(v)));
             format!("<struct>{}</struct>", members.collect::<String>())
@@ -460,6 +463,41 @@ fn terms_comments_people_and_options() {
     let set = call(&server, "wp.setOptions", &[json!({"blog_tagline": "New", "blog_url": "http://x"})]);
     assert_eq!(set["blog_tagline"]["value"], "New");
     assert_eq!(set["blog_url"]["value"], server.site, "what may only be read stays");
+}
+
+#[test]
+fn files_come_through_the_upload_of_the_routes() {
+    let server = Server::start();
+    // One red dot.
+    let dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
+    let file = |name: &str| json!({"name": name, "type": "image/png", "bits": {"@base64": dot}, "overwrite": false});
+    let made = call(&server, "wp.uploadFile", &[file("dot.png")]);
+    assert_eq!(
+        (&made["file"], &made["type"], &made["id"]),
+        (&json!("dot.png"), &json!("image/png"), &made["attachment_id"])
+    );
+    assert_eq!(call(&server, "metaWeblog.newMediaObject", &[file("dot.png")])["file"], "dot-1.png");
+    let url = made["url"].as_str().expect("an address");
+    assert_eq!(server.send("GET", url, None, None, &[]).status, 200);
+    let content = json!({"post_title": "t", "post_thumbnail": made["id"]});
+    let id = call(&server, "wp.newPost", &[content]);
+    let read =
+        |id: &Value| call(&server, "wp.getPost", &[id.clone(), json!(["post_thumbnail"])])["post_thumbnail"].clone();
+    assert_eq!(read(&id)["attachment_id"], made["id"]);
+    call(&server, "wp.editPost", &[id.clone(), json!({"post_thumbnail": ""})]);
+    assert_eq!(read(&id), json!([]), "none is an empty list");
+    assert_eq!(
+        call(&server, "wp.getMediaLibrary", &[json!({"mime_type": "image/png"})]).as_array().map(Vec::len),
+        Some(2)
+    );
+    assert_eq!(call(&server, "wp.deleteFile", &[made["id"].clone()]), true);
+    assert_eq!(call(&server, "wp.getMediaItem", &[made["id"].clone()]), json!({"fault": 404}));
+    for wrong in [file("dot.exe"), json!({"name": "dot.png", "bits": {"@base64": "AAAA"}}), json!({"bits": "text"})] {
+        assert_eq!(call(&server, "wp.uploadFile", &[wrong]), json!({"fault": 500}));
+    }
+    assert_eq!(call(&server, "wp.uploadFile", &[json!({"name": "dot.png"})]), json!({"fault": -32602}));
+    let subscriber = server.user("sub", "subscriber");
+    assert_eq!(call_as(&server, &subscriber, "wp.uploadFile", &[file("dot.png")]), json!({"fault": 401}));
 }
 
 #[test]
