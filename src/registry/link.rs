@@ -893,7 +893,7 @@ impl Linker<'_> {
                 .filter(|(k, _)| !matches!(k.as_str(), "context" | "readonly" | "arg_options"))
                 .map(|(k, v)| (k.clone(), v.clone()))
                 .collect();
-            if doc.get("x-meta") == Some(&json!(true)) && !resource.declared.meta.is_empty() {
+            if doc.get("x-meta") == Some(&json!(true)) {
                 arg.insert("properties".into(), meta_properties(resource));
             }
             let extra = [doc.get("arg_options"), doc.get("x-args"), doc.get("x-create").filter(|_| create)];
