@@ -455,11 +455,16 @@ impl Engine {
             Err(error) => (error.status(), error.body()),
             Ok(outcome) => {
                 headers.extend(outcome.headers);
+                let headers = || join_links(&headers);
                 if let Some((media_type, bytes)) = outcome.other {
-                    return Reply { status: outcome.status, headers, payload: Payload::Other { media_type, bytes } };
+                    return Reply {
+                        status: outcome.status,
+                        headers: headers(),
+                        payload: Payload::Other { media_type, bytes },
+                    };
                 }
                 if let Some(text) = outcome.text {
-                    return Reply { status: outcome.status, headers, payload: Payload::Text(text) };
+                    return Reply { status: outcome.status, headers: headers(), payload: Payload::Text(text) };
                 }
                 let mut document = outcome.body;
                 let fields = Fields::parse(sources.get("_fields"));
