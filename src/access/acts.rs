@@ -193,6 +193,11 @@ pub fn visible(scope: &Scope, resource: &Resource) -> Cond {
     }
 }
 
+/// The rows that the caller may see as they are edited: those that the caller may edit.
+pub fn visible_for_editing(scope: &Scope, resource: &Resource) -> Cond {
+    Cond::All(vec![visible_content(scope, resource), editable_content(scope, resource)])
+}
+
 fn visible_content(scope: &Scope, resource: &Resource) -> Cond {
     let caller = &scope.principal;
     let can = |act: &str| caller.can(resource.capability(act));

@@ -2,6 +2,7 @@
 
 use crate::pictures;
 use crate::prepare::Item;
+use crate::records::Record;
 use crate::registry::Registry;
 use crate::registry::resource::Property;
 use crate::storage::plan::DbValue;
@@ -14,9 +15,10 @@ pub fn address(registry: &Registry, key: &str) -> String {
     format!("{}{}/{key}", registry.site.url, registry.declaration.media.path)
 }
 
-/// The key of a record's file, from its `extra`; `None` when the file is not here.
-pub fn file_of(extra: &Value) -> Option<&str> {
-    extra.get("file").and_then(Value::as_str).filter(|key| !key.is_empty())
+/// The key of a record's file; `None` when the file is not here, but still where it was imported from.
+pub fn file_of<'a>(record: Record<'a>, extra: &Value) -> Option<&'a str> {
+    let key = record.text("file");
+    (!key.is_empty() && extra.get("source_url").is_none()).then_some(key)
 }
 
 fn extra(item: &Item<'_>) -> Value {
@@ -25,7 +27,7 @@ fn extra(item: &Item<'_>) -> Value {
 
 /// Address of the record's file: here, or where an imported one still is.
 fn source(item: &Item<'_>, extra: &Value) -> String {
-    match file_of(extra) {
+    match file_of(item.record, extra) {
         Some(key) => address(&item.scope.registry, key),
         None => extra["source_url"].as_str().unwrap_or(item.record.text("guid")).to_owned(),
     }
@@ -69,7 +71,7 @@ pub fn missing_sizes(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value
     let details = &extra["media_details"];
     let side = |name: &str| details[name].as_u64().and_then(|n| u32::try_from(n).ok());
     let (Some(width), Some(height)) = (side("width"), side("height")) else { return Some(json!([])) };
-    if file_of(&extra).is_none() || pictures::format_of(item.record.text("mime")).is_none() {
+    if file_of(item.record, &extra).is_none() || pictures::format_of(item.record.text("mime")).is_none() {
         return Some(json!([]));
     }
     let media = &item.scope.registry.declaration.media;

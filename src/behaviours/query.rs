@@ -28,8 +28,7 @@ pub const QUERIES: &[(&str, Query)] = &[
     ("user_capabilities", user_capabilities),
     ("who", who),
     ("published_authors", published_authors),
-    ("media_type", media_type),
-    ("mime_type", mime_type),
+    ("file_types", file_types),
     ("comment_status", comment_status),
     ("comment_type", comment_type),
     ("unused", unused),
@@ -271,10 +270,22 @@ fn published_authors(asked: &Asked<'_>, value: &Value) -> Found {
     })
 }
 
-/// Classes of MIME types (`image`, `video`, …).
-fn media_type(_: &Asked<'_>, value: &Value) -> Found {
-    let classes: Vec<&str> = texts(value).into_iter().filter(|c| !c.is_empty()).collect();
-    if classes.is_empty() {
+/// Classes of MIME types (`image`, `video`, …) and exact ones: files of any of them. The two arguments name each other
+/// (`other`), and the one that is looked at first speaks for both.
+fn file_types(asked: &Asked<'_>, value: &Value) -> Found {
+    let other = asked.params.get("other").and_then(Value::as_str).unwrap_or_default();
+    let both = [Some(value), asked.args.get(other)];
+    let given = |value: &Value| !texts(value).is_empty();
+    let (classes, exact): (Vec<&str>, Vec<&str>) =
+        both.into_iter().flatten().flat_map(texts).filter(|t| !t.is_empty()).partition(|t| !t.contains('/'));
+    if asked.params.contains_key("second") && asked.args.get(other).is_some_and(given) {
+        return Ok(None);
+    }
+    let taken = &asked.scope.registry.declaration.media.types;
+    // Types that no file here can have count for nothing.
+    let exact: Vec<&str> = exact.into_iter().filter(|t| taken.get(*t).is_some_and(|t| !t.off)).collect();
+    let classes: Vec<&str> = classes.into_iter().filter(|c| CLASSES.contains(c)).collect();
+    if classes.is_empty() && exact.is_empty() {
         return Ok(None);
     }
     // Every type of a class lies between `class/` and `class0`, the character after the slash.
@@ -284,15 +295,15 @@ fn media_type(_: &Asked<'_>, value: &Value) -> Found {
             Cond::Compare(name("mime"), Op::Lt, txt(&format!("{class}0"))),
         ])
     };
-    Ok(Some(Cond::Any(classes.iter().map(within).collect())))
+    let mut any: Vec<Cond> = classes.iter().map(within).collect();
+    if !exact.is_empty() {
+        any.push(Cond::In(name("mime"), exact.into_iter().map(txt).collect()));
+    }
+    Ok(Some(Cond::Any(any)))
 }
 
-/// Exact MIME types; those that no file here can have count for nothing.
-fn mime_type(asked: &Asked<'_>, value: &Value) -> Found {
-    let taken = &asked.scope.registry.declaration.media.types;
-    let types: Vec<&str> = texts(value).into_iter().filter(|t| taken.get(*t).is_some_and(|t| !t.off)).collect();
-    Ok((!types.is_empty()).then(|| Cond::In(name("mime"), types.into_iter().map(txt).collect())))
-}
+/// Classes of MIME types.
+const CLASSES: [&str; 7] = ["application", "audio", "font", "image", "model", "text", "video"];
 
 /// States of comments; `all` leaves out what was put away as spam or trash.
 fn comment_status(_: &Asked<'_>, value: &Value) -> Found {

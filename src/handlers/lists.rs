@@ -13,7 +13,7 @@ use crate::prepare::{self, View};
 use crate::records::{self, among, txt};
 use crate::registry::args::{ArgSet, Filter, FilterOp, Role};
 use crate::registry::name;
-use crate::registry::resource::{Resource, Sort};
+use crate::registry::resource::{Context, Resource, Sort};
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Name, Order, ReadPlan};
 use crate::text::slug;
@@ -70,6 +70,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     window.offset_pages = matches!(resource.family, Family::Term | Family::User);
     let visible = match resource.family {
         Family::Comment => acts::visible_comments(work.scope, unlocked(work)),
+        Family::Content if work.allowed.context() == Context::EDIT => acts::visible_for_editing(work.scope, resource),
         _ => acts::visible(work.scope, resource),
     };
     let mut plan = records::plan(resource, Cond::All(vec![filter.clone(), visible]));

@@ -2,6 +2,7 @@
 //!
 //! Looks at records that stand for files and have none here, so it may be run again when more files have turned up.
 
+use crate::behaviours::files::file_of;
 use crate::boot::{BootError, Services, wait};
 use crate::config::declaration::Family;
 use crate::handlers::files::keep::{self, Keeper, Kept, Source};
@@ -91,7 +92,7 @@ fn one(
 ) -> Result<(), BootError> {
     let record = Record { resource, row };
     let extra: Map<String, Value> = serde_json::from_str(record.text("extra")).unwrap_or_default();
-    if extra.contains_key("file") {
+    if file_of(record, &Value::Object(extra.clone())).is_some() {
         return Ok(());
     }
     let wanted = wanted(&extra);
@@ -136,7 +137,8 @@ fn commit(
     extra.extend(kept.extra);
     let key = record.value("id").clone();
     let target = Target::Existing { key: key.clone(), expect: Some(record.int("version")) };
-    let set = vec![("extra", txt(&Value::Object(extra).to_string())), ("mime", txt(mime))];
+    let extra = Value::Object(extra).to_string();
+    let set = vec![("extra", txt(&extra)), ("mime", txt(mime)), ("file", txt(&kept.file))];
     let mut changes = vec![Change::Put(keep::put(&record.resource.table, target, set))];
     changes.extend(kept.keys.iter().map(|file| keep::owned_by(file, &key)));
     wait(keeper.storage.commit(WritePlan { changes })).map(|_| ()).map_err(BootError::Commit)

@@ -493,6 +493,7 @@ impl<'a> Importer<'a> {
             let file = meta("_wp_attached_file").unwrap_or("");
             let extra = json!({"source_url": url, "alt_text": alt, "media_details": {"file": file}});
             set.push(field("extra", &extra.to_string()));
+            set.push(field("file", file));
         }
         set
     }

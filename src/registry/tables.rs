@@ -43,6 +43,7 @@ const RECORD: &[(&str, ColumnType)] = &[
     ("comment_status", Word),
     ("ping_status", Word),
     ("mime", Text),
+    ("file", Text),
     ("guid", Text),
     ("sticky", Int),
     ("format", Word),

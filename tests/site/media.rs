@@ -482,3 +482,51 @@ fn an_import_takes_files_from_a_folder() {
     let elsewhere = run(&["--set", &database, "import", export, "--attachments", "/nowhere"], "");
     assert!(!elsewhere.status.success());
 }
+
+#[test]
+fn lists_are_filtered_and_searched() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let picture = upload(&server, "lamp-post.png", "image/png", png(4, 4)).body["id"].clone();
+    server.admin("PUT", &format!("/wp/v2/media/{picture}"), Some(&json!({"title": "Evening"})));
+    let text = upload(&server, "notes.csv", "text/csv", b"a,b\n".to_vec()).body["id"].clone();
+    let check = |query: &str, expected: &[&Value]| {
+        let list = server.get(&format!("/wp/v2/media?orderby=id&order=asc&_fields=id&{query}"));
+        let found: Vec<&Value> = list.body.as_array().expect("a list").iter().map(|item| &item["id"]).collect();
+        assert_eq!(found, expected, "{query}: {}", list.text);
+    };
+    check("", &[&picture, &text]);
+    check("media_type=image", &[&picture]);
+    check("media_type=video", &[]);
+    check("media_type=image,text", &[&picture, &text]);
+    check("media_type=image&mime_type=text/csv", &[&picture, &text]);
+    check("mime_type=image/gif", &[]);
+    check("mime_type=no/such", &[&picture, &text]);
+    check("search=lamp-post", &[&picture]);
+    check("search=evening", &[&picture]);
+    check("search=lamp-post&search_columns=post_title", &[]);
+    check("search=wp-content", &[]);
+}
+
+#[test]
+fn a_list_for_editing_holds_what_the_caller_edits() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let author = server.user("writer", "author");
+    let foreign = server.admin(
+        "POST",
+        "/wp/v2/posts",
+        Some(&json!({"title": "Foreign", "status": "publish", "password": "secret"})),
+    );
+    let own = server.ask("POST", "/wp/v2/posts", Some(&author), Some(&json!({"title": "Own", "status": "publish"})));
+    let picture = upload(&server, "foreign.png", "image/png", png(4, 4));
+    assert_eq!((foreign.status, own.status, picture.status), (201, 201, 201));
+    let ids = |answer: &Answer| -> Vec<Value> {
+        answer.body.as_array().expect("a list").iter().map(|item| item["id"].clone()).collect()
+    };
+    let list = server.ask("GET", "/wp/v2/posts?context=edit", Some(&author), None);
+    assert_eq!(ids(&list), [own.body["id"].clone()], "{}", list.text);
+    assert!(!list.text.contains("secret"));
+    let list = server.ask("GET", "/wp/v2/media?context=edit", Some(&author), None);
+    assert_eq!((ids(&list).len(), list.header("x-wp-total")), (0, Some("1")));
+    assert_eq!(ids(&server.ask("GET", "/wp/v2/media", Some(&author), None)), [picture.body["id"].clone()]);
+    assert_eq!(ids(&server.admin("GET", "/wp/v2/posts?context=edit", None)).len(), 2);
+}

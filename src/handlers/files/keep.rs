@@ -74,6 +74,8 @@ pub struct Kept {
     /// The name without its end.
     pub title: String,
     pub url: String,
+    /// The key of what stands for the record.
+    pub file: String,
     pub keys: Vec<String>,
     /// Members of the record's `extra`.
     pub extra: Map<String, Value>,
@@ -183,9 +185,8 @@ impl Keeper<'_> {
             details.insert("sizes".into(), json!({}));
         }
         let mut extra = Map::new();
-        extra.insert("file".into(), json!(shown));
         extra.insert("media_details".into(), Value::Object(details));
-        Ok(Kept { title: base, url: address(self.registry, &shown), keys, extra })
+        Ok(Kept { title: base, url: address(self.registry, &shown), file: shown, keys, extra })
     }
 
     /// Claims and stores smaller copies; what is said of them, by name. Their keys are added to `keys`.
@@ -255,7 +256,8 @@ impl Keeper<'_> {
         let done = self.studio.pool.run(move || job(&registry.declaration.media)).await;
         done.map_err(|error| match error {
             PoolError::Busy => KeepError::Busy,
-            PoolError::Failed => KeepError::Failed("work on a picture broke off".into()),
+            // A decoder that panics has met a file that nobody should trust.
+            PoolError::Failed => KeepError::Picture(PictureError::Broken("the work on it broke off".into())),
         })
     }
 

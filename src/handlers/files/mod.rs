@@ -43,7 +43,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let source = Source { path: given.file.path(), size: given.file.size, meta: None };
     let kept = keeper(work).keep(source, &base, &kind, &folder).await;
     let kept = kept.map_err(|error| refusal(work, error, given.refusal))?;
-    let texts = vec![("title", kept.title.clone()), ("mime", kind.mime)];
+    let texts = vec![("title", kept.title.clone()), ("mime", kind.mime), ("file", kept.file)];
     let brought =
         Brought { texts, guid: kept.url, extra: kept.extra, changes: keep::owned_by_new(&kept.keys, work.scope.now) };
     let key = content::create_for_file(work, resource, brought).await;
@@ -63,7 +63,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let record = Record { resource, row };
     let extra = extra(record);
-    let file = file_of(&extra).filter(|file| is_one_of(work, &extra, file));
+    let file = file_of(record, &extra).filter(|file| is_one_of(work, &extra, file));
     let mime = record.text("mime");
     let (Some(file), true) = (file, mime.starts_with("image/")) else {
         return Err(ApiError::new(Code::UnknownAttachment));
@@ -92,8 +92,9 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     all.insert("alt_text".into(), extra.get("alt_text").cloned().unwrap_or_else(|| json!("")));
     let texts = ["title", "content", "excerpt", "mime"].map(|column| (column, record.text(column).to_owned()));
+    let texts = texts.into_iter().chain([("file", kept.file)]);
     let changes = keep::owned_by_new(&kept.keys, work.scope.now);
-    let brought = Brought { texts: texts.to_vec(), guid: kept.url, extra: all, changes };
+    let brought = Brought { texts: texts.collect(), guid: kept.url, extra: all, changes };
     let key = content::create_for_file(work, resource, brought).await;
     let key = undo_on_failure(work, key, kept.keys).await?;
     let row = items::fetch(work, resource, &key)?;
@@ -111,7 +112,8 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let record = Record { resource, row };
     let mut all = extra(record);
-    let (Some(file), Some(format)) = (file_of(&all).map(str::to_owned), pictures::format_of(record.text("mime")))
+    let (Some(file), Some(format)) =
+        (file_of(record, &all).map(str::to_owned), pictures::format_of(record.text("mime")))
     else {
         return Ok(Outcome::ok(items::show(work, resource, row, Context::EDIT, work.fields)?));
     };
