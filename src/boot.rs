@@ -322,7 +322,8 @@ impl Services {
 
 /// Waits for a future on this thread; for the command line, which has nothing else to do.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().build().expect("a runtime without drivers needs nothing");
+    let bare = |_| tokio::runtime::Builder::new_current_thread().build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.or_else(bare).expect("a runtime without drivers needs nothing");
     runtime.block_on(future)
 }

@@ -61,41 +61,63 @@ pub struct Stat {
 
 /// See the module's description.
 pub struct Files {
-    folder: Option<PathBuf>,
+    place: Place,
     /// Made at the first use: a site without files needs no folder.
     store: OnceLock<Arc<dyn ObjectStore>>,
 }
 
+#[derive(Clone, Debug, PartialEq)]
+enum Place {
+    Folder(PathBuf),
+    Memory,
+    /// `s3://bucket/prefix`; who is asking and where comes from the usual `AWS_*` variables.
+    #[cfg(feature = "s3")]
+    Bucket(String),
+}
+
 impl Files {
-    /// Files at `url` (`file:FOLDER` or `memory:`); an empty one is a folder beside `database`, named after it.
+    /// Files at `url` (`file:FOLDER`, `memory:`, `s3://BUCKET/PREFIX`); an empty one is a folder beside `database`, named after it.
     ///
     /// # Errors
     /// The address is of another form.
     pub fn at(url: &str, database: &Path) -> Result<Files, FilesError> {
-        let folder = match url {
-            "" if database.as_os_str().to_string_lossy().starts_with(':') => None,
+        let place = match url {
+            "" if database.as_os_str().to_string_lossy().starts_with(':') => Place::Memory,
             "" => {
                 let mut beside = database.as_os_str().to_owned();
                 beside.push(".files");
-                Some(PathBuf::from(beside))
+                Place::Folder(PathBuf::from(beside))
             }
-            "memory:" => None,
+            "memory:" => Place::Memory,
+            #[cfg(feature = "s3")]
+            url if url.starts_with("s3://") => Place::Bucket(url.to_owned()),
+            #[cfg(not(feature = "s3"))]
+            url if url.starts_with("s3://") => {
+                let hint = "this build keeps files in folders only; build it with `--features s3`";
+                return Err(FilesError(format!("media.url `{url}`: {hint}")));
+            }
             url => match url.strip_prefix("file:").map(|f| f.strip_prefix("//").unwrap_or(f)).filter(|f| !f.is_empty())
             {
-                Some(folder) => Some(PathBuf::from(folder)),
-                None => return Err(FilesError(format!("media.url `{url}` is neither file:FOLDER nor memory:"))),
+                Some(folder) => Place::Folder(PathBuf::from(folder)),
+                None => {
+                    return Err(FilesError(format!(
+                        "media.url `{url}` is none of file:FOLDER, memory: and s3://BUCKET/PREFIX"
+                    )));
+                }
             },
         };
-        Ok(Files { folder, store: OnceLock::new() })
+        Ok(Files { place, store: OnceLock::new() })
     }
 
     fn store(&self) -> Result<&Arc<dyn ObjectStore>, FilesError> {
         if let Some(store) = self.store.get() {
             return Ok(store);
         }
-        let made: Arc<dyn ObjectStore> = match &self.folder {
-            None => Arc::new(InMemory::new()),
-            Some(folder) => {
+        let made: Arc<dyn ObjectStore> = match &self.place {
+            Place::Memory => Arc::new(InMemory::new()),
+            #[cfg(feature = "s3")]
+            Place::Bucket(url) => bucket(url)?,
+            Place::Folder(folder) => {
                 std::fs::create_dir_all(folder)?;
                 Arc::new(LocalFileSystem::new_with_prefix(folder)?.with_fsync(true).with_automatic_cleanup(true))
             }
@@ -105,7 +127,14 @@ impl Files {
 
     /// A folder for files on their way in, on the same disk where that is possible.
     pub fn incoming(&self) -> PathBuf {
-        self.folder.as_ref().map_or_else(std::env::temp_dir, |folder| folder.join(INCOMING))
+        self.folder().map_or_else(std::env::temp_dir, |folder| folder.join(INCOMING))
+    }
+
+    fn folder(&self) -> Option<&Path> {
+        match &self.place {
+            Place::Folder(folder) => Some(folder),
+            _ => None,
+        }
     }
 
     /// What is known of a file; `None` when there is none.
@@ -118,7 +147,7 @@ impl Files {
             Ok(meta) => meta,
             Err(Error::NotFound { .. }) => return Ok(None),
             // A folder, for example.
-            Err(error) if self.folder.is_some() && is_missing(&error) => return Ok(None),
+            Err(error) if self.folder().is_some() && is_missing(&error) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
         let modified = meta.last_modified.timestamp();
@@ -214,7 +243,7 @@ impl Files {
 
     /// Removes what uploads that were cut off have left behind, if it is older than this.
     pub fn clear_incoming(&self, older: Duration) {
-        if self.folder.is_none() {
+        if self.folder().is_none() {
             return;
         }
         let Ok(entries) = std::fs::read_dir(self.incoming()) else { return };
@@ -226,6 +255,16 @@ impl Files {
             }
         }
     }
+}
+
+#[cfg(feature = "s3")]
+fn bucket(url: &str) -> Result<Arc<dyn ObjectStore>, FilesError> {
+    let (bucket, prefix) = url.trim_start_matches("s3://").split_once('/').unwrap_or((&url[5..], ""));
+    let store = object_store::aws::AmazonS3Builder::from_env().with_bucket_name(bucket).build()?;
+    Ok(match prefix.trim_matches('/') {
+        "" => Arc::new(store),
+        prefix => Arc::new(object_store::prefix::PrefixStore::new(store, prefix)),
+    })
 }
 
 /// The object of a key; `None` for what cannot be one: empty or hidden segments, steps upwards.
@@ -262,12 +301,14 @@ mod tests {
 
     #[test]
     fn addresses() {
-        let folder = |url: &str, database: &str| Files::at(url, Path::new(database)).map(|f| f.folder);
-        assert_eq!(folder("", "/x/site.db").ok(), Some(Some("/x/site.db.files".into())));
-        assert_eq!(folder("file:up", "s").ok(), Some(Some("up".into())));
-        assert_eq!(folder("file:///srv/up", "s").ok(), Some(Some("/srv/up".into())));
-        assert_eq!(folder("memory:", "s").ok(), Some(None));
+        let folder = |url: &str, database: &str| Files::at(url, Path::new(database)).map(|f| f.place);
+        let at = |path: &str| Some(Place::Folder(path.into()));
+        assert_eq!(folder("", "/x/site.db").ok(), at("/x/site.db.files"));
+        assert_eq!(folder("file:up", "s").ok(), at("up"));
+        assert_eq!(folder("file:///srv/up", "s").ok(), at("/srv/up"));
+        assert_eq!(folder("memory:", "s").ok(), Some(Place::Memory));
         assert!(folder("ftp://x", "s").is_err());
+        assert_eq!(folder("s3://bucket/site", "s").is_ok(), cfg!(feature = "s3"));
     }
 
     #[tokio::test]

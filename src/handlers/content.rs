@@ -8,7 +8,7 @@ use crate::access::failure;
 use crate::args::Checked;
 use crate::behaviours::{WRITES, Writing, address};
 use crate::config::declaration::Family;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, ParamFailure};
 use crate::prepare::Batch;
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::name;
@@ -420,7 +420,12 @@ fn template(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let themes = &work.scope.registry.declaration.themes;
     let known = themes.values().filter(|t| t.active).any(|t| t.templates.contains_key(wanted));
     if !(wanted.is_empty() || known || wanted == draft.before_text("template")) {
-        return Err(ApiError::invalid_one("template", "The active theme has no such template."));
+        return Err(ApiError::invalid(vec![ParamFailure {
+            name: "template".into(),
+            message: "The active theme has no such template.".into(),
+            reason: Some(Code::InvalidParam.as_str()),
+            data: Value::Null,
+        }]));
     }
     draft.put("template", txt(wanted));
     Ok(())

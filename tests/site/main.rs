@@ -10,6 +10,8 @@ mod golden;
 mod import;
 mod media;
 mod reload;
+#[cfg(feature = "s3")]
+mod s3;
 mod scenarios;
 mod server;
 mod xmlrpc;

@@ -18,7 +18,7 @@ fn halves(width: u32, height: u32) -> DynamicImage {
     DynamicImage::ImageRgb8(RgbImage::from_fn(width, height, |x, _| color(x)))
 }
 
-fn png(width: u32, height: u32) -> Vec<u8> {
+pub fn png(width: u32, height: u32) -> Vec<u8> {
     encoded(&halves(width, height), ImageFormat::Png)
 }
 
@@ -94,13 +94,15 @@ fn route(server: &Server, below: &str) -> String {
     format!("{}/{}/v2/media{below}", server.rest, server.prefix)
 }
 
-fn upload(server: &Server, name: &str, media: &str, bytes: Vec<u8>) -> Answer {
+/// Uploads a body under a name, as the administrator.
+pub fn upload(server: &Server, name: &str, media: &str, bytes: Vec<u8>) -> Answer {
     let disposition = format!("attachment; filename=\"{name}\"");
     let headers = [("content-disposition", disposition.as_str())];
     server.send("POST", &route(server, ""), Some(&server.admin), Some((media, bytes)), &headers)
 }
 
-fn fetch(server: &Server, url: &Value, headers: &[(&str, &str)]) -> Answer {
+/// A stranger's GET of a file.
+pub fn fetch(server: &Server, url: &Value, headers: &[(&str, &str)]) -> Answer {
     server.send("GET", url.as_str().expect("an address"), None, None, headers)
 }
 
