@@ -3,6 +3,7 @@
 //! Contract: "Authentication" 1 to 6, 9. A wrong or unknown credential leaves the caller a stranger. Secrets are kept as
 //! a keyed hash, found by an index and never by scanning.
 
+use super::attempts::{Attempts, Patience};
 use super::hashing::{HashError, Hasher};
 use super::same_text;
 use crate::config::declaration::AppPasswords;
@@ -32,12 +33,13 @@ const LENGTH: usize = 24;
 /// Verifies credentials.
 pub struct Identity {
     key: Vec<u8>,
+    attempts: Attempts,
 }
 
 impl Identity {
     /// `key` hashes the secrets; it is made once per database.
     pub fn new(key: Vec<u8>) -> Identity {
-        Identity { key }
+        Identity { key, attempts: Attempts::default() }
     }
 
     /// The caller of a request; a stranger unless the credentials are right.
@@ -81,13 +83,13 @@ impl Identity {
     /// The user with this login (or e-mail address) and account password. An unknown user costs the same time.
     ///
     /// # Errors
-    /// The database cannot be read; too many hashes are waiting.
+    /// The database cannot be read; too many hashes are waiting, or too many guesses were wrong.
     pub async fn verify_account(
         &self,
         scope: &Scope,
         hasher: &Hasher,
-        login: &str,
-        password: &str,
+        (login, password): (&str, &str),
+        patience: Patience,
     ) -> Result<Option<Principal>, ApiError> {
         let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
         let key = title_key(login);
@@ -98,8 +100,18 @@ impl Identity {
             scope.snapshot()?.rows(&plan)?.into_iter().next()
         };
         let stored = row.as_ref().map_or("", |row| Record { resource: users, row }.text("password_hash"));
+        if self.attempts.is_proven(password, stored) {
+            return Ok(row.map(|row| principal(&scope.registry, Record { resource: users, row: &row })));
+        }
+        if !self.attempts.take(scope.peer.ip, &key, patience, scope.now) {
+            return Err(ApiError::new(Code::TooManyRequests));
+        }
         match hasher.verify(password, stored).await {
-            Ok(true) => Ok(row.map(|row| principal(&scope.registry, Record { resource: users, row: &row }))),
+            Ok(true) => {
+                self.attempts.right(scope.peer.ip, &key, patience);
+                self.attempts.prove(password, stored);
+                Ok(row.map(|row| principal(&scope.registry, Record { resource: users, row: &row })))
+            }
             Ok(false) => Ok(None),
             Err(HashError::Busy) => Err(ApiError::new(Code::TooManyRequests)),
             Err(HashError::Failed) => Err(ApiError::new(Code::Internal)),

@@ -4,6 +4,7 @@
 //! reaches the check and the work. Guards have no effects: `Allow` is computed by asking those of every method.
 
 pub mod acts;
+pub mod attempts;
 mod comments;
 pub mod hashing;
 pub mod identity;

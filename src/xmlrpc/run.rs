@@ -6,6 +6,7 @@ use super::shape::Names;
 use super::value::{Value, elements, from_json, to_json};
 use super::wire::{self, Called, Limits};
 use super::{Act, Ask, Kind, Method, Param, Rpc, Step};
+use crate::access::attempts::Patience;
 use crate::access::identity;
 use crate::config::declaration::Family;
 use crate::embed;
@@ -98,10 +99,6 @@ fn kind(registry: &Registry, resource: &Resource) -> Value {
         ("route", Value::from(resource.path.as_str())),
         ("resource", Value::from(resource.name.as_str())),
         ("hierarchical", Value::from(resource.declared.hierarchical)),
-        (
-            "can",
-            Value::from_pairs(resource.capabilities.iter().map(|(act, can)| (act.as_str(), Value::from(can.as_str())))),
-        ),
         ("supports", resource.declared.supports.iter().map(|s| Value::from(s.as_str())).collect()),
         ("meta", resource.declared.meta.keys().map(|key| Value::from(key.as_str())).collect()),
         ("taxonomies", terms.collect()),
@@ -238,7 +235,9 @@ impl Session<'_> {
         if !scope.registry.declaration.xmlrpc.account_password {
             return Ok(None);
         }
-        identity.verify_account(scope, self.engine.hasher(), login, secret).await
+        let declared = &scope.registry.declaration.xmlrpc;
+        let patience = Patience { burst: i64::from(declared.max_guesses), pause: i64::from(declared.guess_pause) };
+        identity.verify_account(scope, self.engine.hasher(), (login, secret), patience).await
     }
 
     fn steps<'f>(&'f self, scope: &'f Scope, steps: &'f [Step], mut names: Names) -> Done<'f, Names> {

@@ -247,6 +247,25 @@ fn account_passwords_are_taken_unless_that_is_switched_off() {
 }
 
 #[test]
+fn guessing_is_slowed_and_owners_are_not() {
+    let server = Server::with(&["xmlrpc.max_guesses=3", "xmlrpc.guess_pause=3600"]);
+    let ask = |login: &str, secret: &str| raw(&server, "wp.getUsersBlogs", &[json!(login), json!(secret)]);
+    assert_eq!(ask("admin", "an account password")[0]["blogid"], "1");
+    for (guess, code) in [("a", 403), ("b", 403), ("c", 403), ("d", 429), ("e", 429)] {
+        assert_eq!(ask("admin", guess), json!({"fault": code}), "{guess}");
+    }
+    assert_eq!(ask("admin", "an account password")[0]["blogid"], "1", "it was proven before");
+    assert_eq!(ask("admin", &server.admin.1)[0]["blogid"], "1", "application passwords do not wait");
+    // A changed password is no longer proven.
+    let changed = server.admin("POST", "/cms/v2/users/me", Some(&json!({"password": "another account password"})));
+    assert_eq!(changed.status, 200, "{}", changed.text);
+    assert_eq!(ask("admin", "an account password"), json!({"fault": 429}));
+    // Nobody's account is guessed at as slowly.
+    let codes: Vec<Value> = (0..5).map(|_| ask("nobody", "x")["fault"].clone()).collect();
+    assert_eq!(codes, [403, 403, 403, 429, 429]);
+}
+
+#[test]
 fn many_calls_in_one_guess_once() {
     let server = Server::start();
     let one = |method: &str, params: Value| json!({"methodName": method, "params": params});
