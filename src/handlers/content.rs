@@ -191,7 +191,7 @@ pub async fn trash(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Db
     Ok(key)
 }
 
-/// Deletes a record for good, with its comments; its children move up.
+/// Deletes a record for good, with its comments; its children and what hangs on it move up.
 ///
 /// # Errors
 /// Another record points to it and its relation refuses.
@@ -200,10 +200,12 @@ pub async fn remove(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<D
     let key = record.value("id").clone();
     let id = record.id();
     let children = Cond::All(vec![records::own_rows(resource), eq("parent", DbValue::Int(id))]);
+    let hanging = work.scope.registry.family(Family::Content).filter(|r| r.supports("attached")).map(|r| &*r.kind);
+    let hanging = Cond::All(vec![records::words("kind", hanging), eq("parent", DbValue::Int(id))]);
     let mut changes = vec![
         Change::UpdateWhere {
             table: resource.table.clone(),
-            filter: children,
+            filter: Cond::Any(vec![children, hanging]),
             set: vec![(name("parent"), DbValue::Int(record.int("parent")))],
         },
         Change::RemoveWhere { table: name("comment"), filter: eq("post", DbValue::Int(id)) },

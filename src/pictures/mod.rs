@@ -139,6 +139,11 @@ pub fn prepare(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepar
         (false, true) => Some("-rotated"),
         (false, false) => None,
     };
+    let mut meta = metadata::describe(exif.as_deref());
+    if turned {
+        // What is shown stands upright.
+        meta["orientation"] = "1".into();
+    }
     let standing = standing.map(|mark| {
         let bytes = encode(&picture, format, rules.quality)?;
         Ok::<_, PictureError>(Standing { mark, bytes })
@@ -149,7 +154,7 @@ pub fn prepare(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepar
         cleaned,
         standing: standing.transpose()?,
         made: make(&picture, format, rules, |_| true)?,
-        meta: metadata::describe(exif.as_deref()),
+        meta,
     })
 }
 
@@ -395,4 +400,93 @@ fn crop(picture: &DynamicImage, from: (f64, f64), size: (f64, f64)) -> Result<Dy
         return Err(PictureError::Empty);
     }
     Ok(picture.crop_imm(left, top, size.0, size.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Write as _;
+
+    const FORMATS: [ImageFormat; 4] = [ImageFormat::Jpeg, ImageFormat::Png, ImageFormat::Gif, ImageFormat::WebP];
+
+    fn rules() -> Media {
+        let mut rules = Media { max_pixels: 1_000_000, max_frames: 2, ..Media::default() };
+        rules.sizes.insert("small".into(), PictureSize { width: 10, height: 10, crop: true });
+        rules
+    }
+
+    fn file(bytes: &[u8]) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        file.write_all(bytes).expect("written");
+        file
+    }
+
+    /// Grey steps from left to right, so that every turn can be told from the others.
+    fn steps(width: u32, height: u32) -> DynamicImage {
+        DynamicImage::ImageRgb8(image::RgbImage::from_fn(width, height, |x, _| {
+            image::Rgb([(x * 255 / width) as u8; 3])
+        }))
+    }
+
+    #[test]
+    fn every_format_is_prepared() {
+        for format in FORMATS {
+            let source = file(&encode(&steps(40, 20), format, 82).expect("encoded"));
+            let prepared = prepare(source.path(), format, &rules()).unwrap_or_else(|e| panic!("{format:?}: {e}"));
+            assert_eq!((prepared.width, prepared.height, prepared.made.len()), (40, 20, 1), "{format:?}");
+            assert!(prepared.standing.is_none() && prepared.cleaned.is_none(), "{format:?}");
+            let small = &prepared.made[0];
+            assert_eq!((small.width, small.height), (10, 10));
+            assert_eq!(image::guess_format(&small.bytes).ok(), Some(format));
+        }
+    }
+
+    #[test]
+    fn limits_come_first() {
+        let large = file(&encode(&steps(1100, 1000), ImageFormat::Png, 82).expect("encoded"));
+        let refused = prepare(large.path(), ImageFormat::Png, &rules());
+        assert!(matches!(refused, Err(PictureError::TooLarge(_))), "{refused:?}");
+        let broken = prepare(file(b"GIF89a").path(), ImageFormat::Gif, &rules());
+        assert!(matches!(broken, Err(PictureError::Broken(_))), "{broken:?}");
+    }
+
+    #[test]
+    fn edits() {
+        let source = file(&encode(&steps(40, 20), ImageFormat::Png, 82).expect("encoded"));
+        let check = |steps: &[Step], size: (u32, u32), corner: std::ops::RangeInclusive<u8>| {
+            let bytes = edit(source.path(), ImageFormat::Png, &rules(), steps).expect("edited");
+            let picture = image::load_from_memory(&bytes).expect("a picture").to_rgb8();
+            assert_eq!(picture.dimensions(), size, "{steps:?}");
+            assert!(corner.contains(&picture.get_pixel(0, 0).0[0]), "{steps:?}: {:?}", picture.get_pixel(0, 0));
+        };
+        check(&[], (40, 20), 0..=0);
+        check(&[Step::Rotate(90.0)], (20, 40), 0..=0);
+        check(&[Step::Rotate(180.0)], (40, 20), 240..=255);
+        check(&[Step::Rotate(-90.0)], (20, 40), 240..=255);
+        check(&[Step::Rotate(360.0)], (40, 20), 0..=0);
+        check(&[Step::Rotate(45.0)], (43, 43), 255..=255);
+        check(&[Step::Flip { horizontal: true, vertical: false }], (40, 20), 240..=255);
+        check(&[Step::Flip { horizontal: false, vertical: true }], (40, 20), 0..=0);
+        check(&[Step::Crop { left: 50.0, top: 0.0, width: 50.0, height: 50.0 }], (20, 10), 120..=130);
+        check(&[Step::Crop { left: 90.0, top: 90.0, width: 100.0, height: 100.0 }], (4, 2), 220..=240);
+        let nothing = [Step::Crop { left: 0.0, top: 0.0, width: 0.0, height: 50.0 }];
+        assert_eq!(edit(source.path(), ImageFormat::Png, &rules(), &nothing), Err(PictureError::Empty));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        #[test]
+        fn nothing_panics(which in 0usize..4, cut in 0usize..400, changes in prop::collection::vec((0usize..400, any::<u8>()), 0..6)) {
+            let format = FORMATS[which];
+            let mut bytes = encode(&steps(12, 7), format, 82).expect("encoded");
+            for (at, byte) in changes {
+                let at = at % bytes.len();
+                bytes[at] = byte;
+            }
+            bytes.truncate(bytes.len().saturating_sub(cut % 40));
+            let source = file(&bytes);
+            let _ = prepare(source.path(), format, &rules());
+        }
+    }
 }

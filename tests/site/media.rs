@@ -298,7 +298,7 @@ fn pictures_stand_upright_and_do_not_tell_their_place() {
     assert_eq!(made.status, 201, "{}", made.text);
     let details = &made.body["media_details"];
     assert_eq!((&details["width"], &details["height"]), (&json!(40), &json!(60)));
-    assert_eq!(details["image_meta"]["orientation"], "6");
+    assert_eq!(details["image_meta"]["orientation"], "1");
     assert_eq!(details["original_image"], "side.jpg");
     let source = made.body["source_url"].as_str().expect("an address");
     assert!(source.ends_with("/side-rotated.jpg"), "{source}");

@@ -43,7 +43,13 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let source = Source { path: given.file.path(), size: given.file.size, meta: None };
     let kept = keeper(work).keep(source, &base, &kind, &folder).await;
     let kept = kept.map_err(|error| refusal(work, error, given.refusal))?;
-    let texts = vec![("title", kept.title.clone()), ("mime", kind.mime), ("file", kept.file)];
+    // What the camera or an editor wrote into the picture outranks its file's name.
+    let own = |what: &str| {
+        let meta = kept.extra.get("media_details").and_then(|d| d.pointer(&format!("/image_meta/{what}")));
+        meta.and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let title = if own("title").is_empty() { kept.title.clone() } else { own("title") };
+    let texts = vec![("title", title), ("excerpt", own("caption")), ("mime", kind.mime), ("file", kept.file)];
     let brought =
         Brought { texts, guid: kept.url, extra: kept.extra, changes: keep::owned_by_new(&kept.keys, work.scope.now) };
     let key = content::create_for_file(work, resource, brought).await;
