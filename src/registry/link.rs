@@ -35,6 +35,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         problems: Vec::new(),
     };
     let site = linker.site(site_url);
+    linker.media();
     let roles = linker.roles();
     let mut resources = linker.resources();
     if let Some(site) = &site {
@@ -117,6 +118,35 @@ impl Linker<'_> {
         };
         let rest_path = format!("/{}-json", site.prefix);
         Some(Site { prefix: site.prefix.clone(), rest_url: format!("{url}{rest_path}"), rest_path, url, permalinks })
+    }
+
+    /// Where files are served, and what is made and taken of them.
+    fn media(&mut self) {
+        let media = &self.declared.media;
+        let path = media.path.as_str();
+        let segments: Vec<&str> = path.split('/').skip(1).collect();
+        let plain = |segment: &&str| {
+            !segment.is_empty() && segment.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+        };
+        if !path.starts_with('/') || segments.is_empty() || !segments.iter().all(plain) {
+            let hint = "write /files: a slash before each part, none at the end";
+            self.problem(&["media", "path"], "not a path below the site's address", Some(hint.into()));
+        } else if segments[0] == format!("{}-json", self.declared.site.prefix) {
+            self.problem(&["media", "path"], "this is where the interface is served", None);
+        }
+        for (key, size) in &media.sizes {
+            if size.width == 0 && (size.height == 0 || size.crop) || size.height == 0 && size.crop {
+                let hint = "give a width, a height, or both; a cut needs both";
+                self.problem(&["media", "sizes", key], "a size without a side", Some(hint.into()));
+            }
+        }
+        for (mime, kind) in &media.types {
+            let odd = |end: &String| end.is_empty() || !end.bytes().all(|b| b.is_ascii_alphanumeric());
+            if kind.extensions.is_empty() || kind.extensions.iter().any(odd) {
+                let hint = "extensions = [\"png\"]: at least one, without a dot";
+                self.problem(&["media", "types", mime], "a type needs ends of file names", Some(hint.into()));
+            }
+        }
     }
 
     fn roles(&mut self) -> IndexMap<String, Role> {

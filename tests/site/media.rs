@@ -532,3 +532,19 @@ fn a_list_for_editing_holds_what_the_caller_edits() {
     assert_eq!(ids(&server.ask("GET", "/wp/v2/media", Some(&author), None)), [picture.body["id"].clone()]);
     assert_eq!(ids(&server.admin("GET", "/wp/v2/posts?context=edit", None)).len(), 2);
 }
+
+#[test]
+fn declarations_of_files_are_checked() {
+    for (set, told) in [
+        ("media.path=\"\"", "not a path below the site's address"),
+        ("media.path=\"/a/\"", "not a path below the site's address"),
+        ("media.path=\"/cms-json/files\"", "this is where the interface is served"),
+        ("media.sizes.tiny.crop=true", "a size without a side"),
+        ("media.types.\"a/b\".extensions=[\".b\"]", "a type needs ends of file names"),
+        ("media.max_upload=-1", "must be at least 0"),
+    ] {
+        let output = run(&["--set", set, "check"], "");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && text.contains(told), "{set}: {text}");
+    }
+}

@@ -15,14 +15,15 @@ use crate::registry::{Registry, name};
 use crate::storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, Target, WritePlan};
 use crate::storage::{Snapshot, Storage, StorageError};
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The table of files.
 pub const TABLE: &str = "file";
 
-/// How many names are tried one after the other; then chance decides.
-const TRIES: u32 = 40;
+/// How many names are tried in order; then chance decides.
+const TRIES: u32 = 200;
 
 /// What files are kept with.
 pub struct Keeper<'a> {
@@ -263,20 +264,27 @@ impl Keeper<'_> {
 
     /// Claims the first free name: `base`, `base-1`, `base-2`, …; the key, and the base that it was made of.
     async fn claim(&self, folder: &str, base: &str, extension: &str) -> Result<(String, String), KeepError> {
-        for n in 0..TRIES * 2 {
-            let own = match n {
-                0 => base.to_owned(),
-                n if n < TRIES => format!("{base}-{n}"),
-                _ => format!("{base}-{:08x}", rand::random::<u32>()),
-            };
-            let key = in_folder(folder, &format!("{own}.{extension}"));
+        let numbered = (1..TRIES).map(|n| format!("{base}-{n}"));
+        let chance = (0..3).map(|_| format!("{base}-{:08x}", rand::random::<u32>()));
+        let names: Vec<String> = std::iter::once(base.to_owned()).chain(numbered).chain(chance).collect();
+        let key = |own: &String| in_folder(folder, &format!("{own}.{extension}"));
+        let taken = self.taken(names.iter().map(key)).map_err(|error| KeepError::Failed(error.to_string()))?;
+        for own in names {
+            let key = key(&own);
             // A file that lies there without being known is somebody's, too.
-            let lies = self.studio.files.stat(&key).await?;
-            if lies.is_none() && self.claimed(std::slice::from_ref(&key)).await? {
+            let free = !taken.contains(&key) && self.studio.files.stat(&key).await?.is_none();
+            if free && self.claimed(std::slice::from_ref(&key)).await? {
                 return Ok((key, own));
             }
         }
         Err(KeepError::Busy)
+    }
+
+    /// Those of the keys that are claimed already.
+    fn taken(&self, keys: impl Iterator<Item = String>) -> Result<HashSet<String>, StorageError> {
+        let among = Cond::In(name("key"), keys.map(|key| txt(&key)).collect());
+        let rows = self.storage.snapshot()?.rows(&columns(TABLE, &["key"], among))?;
+        Ok(rows.iter().map(|row| text(&row[0]).to_owned()).collect())
     }
 
     /// Claims these keys, all or none; false when one of them is taken.
