@@ -119,7 +119,8 @@ pub fn format_of(mime: &str) -> Option<ImageFormat> {
 /// # Errors
 /// See [`PictureError`].
 pub fn prepare(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepared, PictureError> {
-    let Opened { mut picture, orientation, exif, xmp } = open(file, format, rules)?;
+    let Opened { mut picture, orientation, exif, xmp, icc } = open(file, format, rules)?;
+    let writing = Writing { format, quality: rules.quality, icc: icc.as_deref() };
     let cleaned = if metadata::tells_place(exif.as_deref(), xmp.as_deref()) {
         let bytes = std::fs::read(file)?;
         let cleaned = metadata::without_metadata(bytes, format);
@@ -145,7 +146,7 @@ pub fn prepare(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepar
         meta["orientation"] = "1".into();
     }
     let standing = standing.map(|mark| {
-        let bytes = encode(&picture, format, rules.quality)?;
+        let bytes = encode(&picture, &writing)?;
         Ok::<_, PictureError>(Standing { mark, bytes })
     });
     Ok(Prepared {
@@ -153,7 +154,7 @@ pub fn prepare(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepar
         height: picture.height(),
         cleaned,
         standing: standing.transpose()?,
-        made: make(&picture, format, rules, |_| true)?,
+        made: make(&picture, &writing, rules, |_| true)?,
         meta,
     })
 }
@@ -168,9 +169,9 @@ pub fn missing(
     rules: &Media,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<Made>, PictureError> {
-    let Opened { mut picture, orientation, .. } = open(file, format, rules)?;
+    let Opened { mut picture, orientation, icc, .. } = open(file, format, rules)?;
     picture.apply_orientation(orientation);
-    make(&picture, format, rules, wanted)
+    make(&picture, &Writing { format, quality: rules.quality, icc: icc.as_deref() }, rules, wanted)
 }
 
 /// Carries out the steps of an edit and gives the new file.
@@ -178,7 +179,7 @@ pub fn missing(
 /// # Errors
 /// See [`PictureError`]; [`PictureError::Empty`] when a rectangle holds nothing.
 pub fn edit(file: &Path, format: ImageFormat, rules: &Media, steps: &[Step]) -> Result<Vec<u8>, PictureError> {
-    let Opened { mut picture, orientation, .. } = open(file, format, rules)?;
+    let Opened { mut picture, orientation, icc, .. } = open(file, format, rules)?;
     picture.apply_orientation(orientation);
     for step in steps {
         picture = match step {
@@ -190,7 +191,7 @@ pub fn edit(file: &Path, format: ImageFormat, rules: &Media, steps: &[Step]) -> 
             Step::Crop { left, top, width, height } => crop(&picture, (*left, *top), (*width, *height))?,
         };
     }
-    encode(&picture, format, rules.quality)
+    encode(&picture, &Writing { format, quality: rules.quality, icc: icc.as_deref() })
 }
 
 /// Names of the declared sizes that a picture of this size has a smaller copy for.
@@ -203,6 +204,15 @@ struct Opened {
     orientation: Orientation,
     exif: Option<Vec<u8>>,
     xmp: Option<Vec<u8>>,
+    /// What the colours mean.
+    icc: Option<Vec<u8>>,
+}
+
+/// How a picture is written.
+struct Writing<'a> {
+    format: ImageFormat,
+    quality: u8,
+    icc: Option<&'a [u8]>,
 }
 
 /// Reads the head, judges it, and only then the pixels.
@@ -225,8 +235,9 @@ fn open(file: &Path, format: ImageFormat, rules: &Media) -> Result<Opened, Pictu
     let exif = decoder.exif_metadata().ok().flatten();
     let xmp = decoder.xmp_metadata().ok().flatten();
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let icc = decoder.icc_profile().ok().flatten();
     let picture = eight_bits(DynamicImage::from_decoder(decoder)?);
-    Ok(Opened { picture, orientation, exif, xmp })
+    Ok(Opened { picture, orientation, exif, xmp, icc })
 }
 
 fn count_frames(file: &Path, most: u32) -> Result<(), PictureError> {
@@ -257,7 +268,7 @@ fn eight_bits(picture: DynamicImage) -> DynamicImage {
 
 fn make(
     picture: &DynamicImage,
-    format: ImageFormat,
+    writing: &Writing<'_>,
     rules: &Media,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<Made>, PictureError> {
@@ -265,7 +276,7 @@ fn make(
     for (name, size) in rules.sizes.iter().filter(|(name, _)| wanted(name)) {
         let Some(plan) = sizes::plan((picture.width(), picture.height()), size) else { continue };
         let copy = resize(picture, plan)?;
-        let bytes = encode(&copy, format, rules.quality)?;
+        let bytes = encode(&copy, writing)?;
         made.push(Made { name: name.clone(), width: copy.width(), height: copy.height(), bytes });
     }
     Ok(made)
@@ -299,12 +310,13 @@ fn resize(picture: &DynamicImage, plan: sizes::Plan) -> Result<DynamicImage, Pic
     copy.ok_or(PictureError::Empty)
 }
 
-fn encode(picture: &DynamicImage, format: ImageFormat, quality: u8) -> Result<Vec<u8>, PictureError> {
+fn encode(picture: &DynamicImage, writing: &Writing<'_>) -> Result<Vec<u8>, PictureError> {
     let mut out = Vec::new();
     let (width, height) = (picture.width(), picture.height());
-    match format {
+    match writing.format {
         ImageFormat::Jpeg => {
-            let encoder = JpegEncoder::new_with_quality(&mut out, quality.clamp(1, 100));
+            let mut encoder = JpegEncoder::new_with_quality(&mut out, writing.quality.clamp(1, 100));
+            keep_colours(&mut encoder, picture, writing);
             match picture {
                 DynamicImage::ImageLuma8(gray) => {
                     encoder.write_image(gray.as_raw(), width, height, ExtendedColorType::L8)?;
@@ -317,15 +329,32 @@ fn encode(picture: &DynamicImage, format: ImageFormat, quality: u8) -> Result<Ve
             encoder.encode(&picture.to_rgba8(), width, height, ExtendedColorType::Rgba8)?;
         }
         ImageFormat::WebP => {
-            let pixels = picture.to_rgba8();
-            WebPEncoder::new_lossless(&mut out).write_image(&pixels, width, height, ExtendedColorType::Rgba8)?;
+            let mut encoder = WebPEncoder::new_lossless(&mut out);
+            keep_colours(&mut encoder, picture, writing);
+            encoder.write_image(&picture.to_rgba8(), width, height, ExtendedColorType::Rgba8)?;
         }
         _ => {
-            let color = picture.color().into();
-            PngEncoder::new(&mut out).write_image(picture.as_bytes(), width, height, color)?;
+            let mut encoder = PngEncoder::new(&mut out);
+            keep_colours(&mut encoder, picture, writing);
+            encoder.write_image(picture.as_bytes(), width, height, picture.color().into())?;
         }
     }
     Ok(out)
+}
+
+/// Hands the colour profile on where it still tells the truth: a decoder may have made red, green and blue of other
+/// colours.
+fn keep_colours(encoder: &mut impl ImageEncoder, picture: &DynamicImage, writing: &Writing<'_>) {
+    let space = writing.icc.and_then(|icc| icc.get(16..20));
+    let fits = match space {
+        Some(b"RGB ") => picture.color().has_color(),
+        Some(b"GRAY") => !picture.color().has_color(),
+        _ => false,
+    };
+    if let Some(icc) = writing.icc.filter(|_| fits) {
+        // A format that holds no profile does without.
+        let _ = encoder.set_icc_profile(icc.to_vec());
+    }
 }
 
 fn rotate(picture: &DynamicImage, angle: f64, rules: &Media) -> Result<DynamicImage, PictureError> {
@@ -429,10 +458,36 @@ mod tests {
         }))
     }
 
+    fn written(picture: &DynamicImage, format: ImageFormat) -> Result<Vec<u8>, PictureError> {
+        encode(picture, &Writing { format, quality: 82, icc: None })
+    }
+
+    #[test]
+    fn copies_keep_what_colours_mean() {
+        let mut profile = vec![7u8; 200];
+        profile[16..20].copy_from_slice(b"RGB ");
+        for (format, space, expected) in [
+            (ImageFormat::Jpeg, b"RGB ", true),
+            (ImageFormat::Png, b"RGB ", true),
+            (ImageFormat::WebP, b"RGB ", true),
+            (ImageFormat::Jpeg, b"CMYK", false),
+            (ImageFormat::Gif, b"RGB ", false),
+        ] {
+            profile[16..20].copy_from_slice(space);
+            let source =
+                encode(&steps(40, 20), &Writing { format, quality: 82, icc: Some(&profile) }).expect("encoded");
+            let copy = prepare(file(&source).path(), format, &rules()).expect("prepared").made.remove(0);
+            let mut decoder =
+                ImageReader::with_format(std::io::Cursor::new(copy.bytes), format).into_decoder().expect("read");
+            let found = decoder.icc_profile().expect("read");
+            assert_eq!(found.as_deref() == Some(&profile[..]), expected, "{format:?}");
+        }
+    }
+
     #[test]
     fn every_format_is_prepared() {
         for format in FORMATS {
-            let source = file(&encode(&steps(40, 20), format, 82).expect("encoded"));
+            let source = file(&written(&steps(40, 20), format).expect("encoded"));
             let prepared = prepare(source.path(), format, &rules()).unwrap_or_else(|e| panic!("{format:?}: {e}"));
             assert_eq!((prepared.width, prepared.height, prepared.made.len()), (40, 20, 1), "{format:?}");
             assert!(prepared.standing.is_none() && prepared.cleaned.is_none(), "{format:?}");
@@ -444,7 +499,7 @@ mod tests {
 
     #[test]
     fn limits_come_first() {
-        let large = file(&encode(&steps(1100, 1000), ImageFormat::Png, 82).expect("encoded"));
+        let large = file(&written(&steps(1100, 1000), ImageFormat::Png).expect("encoded"));
         let refused = prepare(large.path(), ImageFormat::Png, &rules());
         assert!(matches!(refused, Err(PictureError::TooLarge(_))), "{refused:?}");
         let broken = prepare(file(b"GIF89a").path(), ImageFormat::Gif, &rules());
@@ -453,7 +508,7 @@ mod tests {
 
     #[test]
     fn edits() {
-        let source = file(&encode(&steps(40, 20), ImageFormat::Png, 82).expect("encoded"));
+        let source = file(&written(&steps(40, 20), ImageFormat::Png).expect("encoded"));
         let check = |steps: &[Step], size: (u32, u32), corner: std::ops::RangeInclusive<u8>| {
             let bytes = edit(source.path(), ImageFormat::Png, &rules(), steps).expect("edited");
             let picture = image::load_from_memory(&bytes).expect("a picture").to_rgb8();
@@ -479,7 +534,7 @@ mod tests {
         #[test]
         fn nothing_panics(which in 0usize..4, cut in 0usize..400, changes in prop::collection::vec((0usize..400, any::<u8>()), 0..6)) {
             let format = FORMATS[which];
-            let mut bytes = encode(&steps(12, 7), format, 82).expect("encoded");
+            let mut bytes = written(&steps(12, 7), format).expect("encoded");
             for (at, byte) in changes {
                 let at = at % bytes.len();
                 bytes[at] = byte;
