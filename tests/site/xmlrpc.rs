@@ -47,6 +47,7 @@ fn read(xml: &str) -> Value {
                 let made = match name.as_str() {
                     "string" | "name" => json!(text),
                     "int" => json!(text.parse::<i64>().expect("a number")),
+                    "double" => json!(text.parse::<f64>().expect("a number")),
                     "boolean" => json!(text == "1"),
                     "dateTime.iso8601" => json!(format!("@{text}")),
                     "data" => Value::Array(children),
@@ -331,6 +332,42 @@ fn hostile_xml_is_refused_and_costs_little() {
         let answer = server.send(method, &url, None, None, &[("origin", "https://elsewhere.example")]);
         assert_eq!((answer.status, answer.header("allow")), (405, Some("POST")), "{method}");
         assert_eq!(answer.header("access-control-allow-origin"), None, "CORS is for the REST base");
+    }
+}
+
+/// Every method with values of every kind in every place: an answer or a fault, and never a failure of the server's own.
+#[test]
+fn odd_parameters_never_break_it() {
+    let server = Server::with(&["server.access_log=false"]);
+    let odd = [
+        json!(-1),
+        json!(9_223_372_036_854_775_807_i64),
+        json!(""),
+        json!("\u{10ffff}<&>' OR 1=1 --"),
+        json!(null),
+        json!(true),
+        json!([]),
+        json!([[["x"]], {"a": 1}]),
+        json!({}),
+        json!({"post_type": ["x"], "post_status": {"a": 1}, "number": -5, "offset": "x", "orderby": [], "order": 7,
+            "terms": "x", "terms_names": {"category": "x", "post_tag": [[]]}, "custom_fields": [1, {"key": []}],
+            "title": [], "description": {}, "categories": 7, "mt_keywords": {}, "taxonomy": [], "name": {}, "status": [],
+            "bits": 1, "post_date": "soon", "post_thumbnail": [], "mime_type": ["/"], "content": []}),
+    ];
+    let methods = raw(&server, "system.listMethods", &[]);
+    for method in methods.as_array().expect("a list").iter().filter_map(Value::as_str) {
+        // The login stands in the first, second, third or fourth place.
+        for place in 0..4 {
+            for value in &odd {
+                let mut params = vec![value.clone(); 6];
+                params[place] = json!(server.admin.0);
+                params[place + 1] = json!(server.admin.1);
+                let answer = post(&server, &body(method, &params));
+                assert_eq!(answer.status, 200, "{method} {value}");
+                assert!(!answer.text.contains("Something went wrong"), "{method} at {place}, {value}: {}", answer.text);
+                read(&answer.text);
+            }
+        }
     }
 }
 
