@@ -11,7 +11,7 @@ use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
 use image::codecs::gif::GifEncoder;
 use image::codecs::jpeg::JpegEncoder;
-use image::codecs::png::PngEncoder;
+use image::codecs::png::{CompressionType, FilterType as FilterKind, PngEncoder};
 use image::codecs::webp::WebPEncoder;
 use image::metadata::Orientation;
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Rgba, RgbaImage};
@@ -334,7 +334,7 @@ fn encode(picture: &DynamicImage, writing: &Writing<'_>) -> Result<Vec<u8>, Pict
             encoder.write_image(&picture.to_rgba8(), width, height, ExtendedColorType::Rgba8)?;
         }
         _ => {
-            let mut encoder = PngEncoder::new(&mut out);
+            let mut encoder = PngEncoder::new_with_quality(&mut out, CompressionType::Default, FilterKind::Adaptive);
             keep_colours(&mut encoder, picture, writing);
             encoder.write_image(picture.as_bytes(), width, height, picture.color().into())?;
         }

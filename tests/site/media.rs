@@ -548,3 +548,35 @@ fn declarations_of_files_are_checked() {
         assert!(!output.status.success() && text.contains(told), "{set}: {text}");
     }
 }
+
+#[test]
+fn files_of_one_name_do_not_get_into_each_others_way() {
+    let server = Server::start();
+    let bytes = png(20, 20);
+    let sources: Vec<String> = std::thread::scope(|scope| {
+        let uploads: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| upload(&server, "same.png", "image/png", bytes.clone()))).collect();
+        let answers = uploads.into_iter().map(|upload| upload.join().expect("an answer"));
+        answers
+            .map(|made| made.body["source_url"].as_str().unwrap_or_else(|| panic!("{}", made.text)).to_owned())
+            .collect()
+    });
+    let distinct: std::collections::HashSet<&String> = sources.iter().collect();
+    assert_eq!(distinct.len(), 8, "{sources:?}");
+    assert_eq!(stored(&server).len(), 8);
+}
+
+#[test]
+fn a_file_outlives_the_record_that_it_hangs_on() {
+    let server = Server::start();
+    let post = server.admin("POST", "/cms/v2/posts", Some(&json!({"title": {"raw": "Album"}, "status": "publish"})));
+    let made = upload(&server, "tree.png", "image/png", png(4, 4));
+    let route = format!("/cms/v2/media/{}", made.body["id"]);
+    let hung = server.admin("PUT", &route, Some(&json!({"post": post.body["id"]})));
+    assert_eq!(hung.body["post"], post.body["id"]);
+    server.admin("DELETE", &format!("/cms/v2/posts/{}", post.body["id"]), None);
+    assert_eq!(server.get(&route).status, 401, "as hidden as its record in the trash");
+    server.admin("DELETE", &format!("/cms/v2/posts/{}?force=true", post.body["id"]), None);
+    let left = server.get(&route);
+    assert_eq!((left.status, &left.body["post"], &left.body["link"]), (200, &json!(null), &made.body["link"]));
+}

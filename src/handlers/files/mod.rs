@@ -54,10 +54,14 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         Brought { texts, guid: kept.url, extra: kept.extra, changes: keep::owned_by_new(&kept.keys, work.scope.now) };
     let key = content::create_for_file(work, resource, brought).await;
     let key = undo_on_failure(work, key, kept.keys).await?;
-    let mut outcome = items::created(work, resource, &key)?;
+    Ok(told(work, items::created(work, resource, &key)?, &key))
+}
+
+/// Clients read the new record's id from a header, too: it is there even when the body is lost.
+fn told(work: &Work<'_>, mut outcome: Outcome, key: &DbValue) -> Outcome {
     let header = format!("X-{}-Upload-Attachment-ID", work.scope.registry.site.prefix.to_uppercase());
-    outcome.headers.push((header, int(&key).to_string()));
-    Ok(outcome)
+    outcome.headers.push((header, int(key).to_string()));
+    outcome
 }
 
 /// `file_edit`: a new record with the picture cut, turned or mirrored; the old one stays.
@@ -94,7 +98,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let kept = kept.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let mut all = kept.extra;
     if let Some(details) = all.get_mut("media_details").and_then(Value::as_object_mut) {
-        details.insert("parent_image".into(), json!({"attachment_id": record.id(), "file": file}));
+        details.insert("parent_image".into(), json!({"attachment_id": record.key(), "file": file}));
     }
     all.insert("alt_text".into(), extra.get("alt_text").cloned().unwrap_or_else(|| json!("")));
     let texts = ["title", "content", "excerpt", "mime"].map(|column| (column, record.text(column).to_owned()));
@@ -106,7 +110,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let row = items::fetch(work, resource, &key)?;
     let path = resource.item_path(&Record { resource, row: &row }.key());
     let document = items::show(work, resource, &row, Context::VIEW, work.fields)?;
-    Ok(Outcome::created(document, work.scope.registry.rest(&path)))
+    Ok(told(work, Outcome::created(document, work.scope.registry.rest(&path)), &key))
 }
 
 /// `file_process`: makes the sizes that are still missing.
