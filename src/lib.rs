@@ -24,7 +24,7 @@
 //! | 8 | [`handlers`], [`embed`], [`engine`] | what endpoints do; the order of the stages, re-entrant |
 //! | 9 | [`xmlrpc`] | the old interface: methods as declared requests to the routes |
 //! | 10 | [`http`], [`boot`] | the only module that names actix; a database opened and furnished |
-//! | 11 | [`import`], [`serve`], [`cli`] | bringing a site in, serving, the command line |
+//! | 11 | [`import`], [`due`], [`serve`], [`cli`] | bringing a site in, what time does to records, serving, the command line |
 //!
 //! # One request
 //!
@@ -51,6 +51,7 @@ pub mod cli;
 pub mod conditional;
 pub mod config;
 pub mod discovery;
+pub mod due;
 pub mod embed;
 pub mod engine;
 pub mod error;

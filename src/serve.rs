@@ -5,6 +5,7 @@ use crate::config::declaration::Migrate;
 use crate::config::load::{Loaded, attempt, environment};
 use crate::config::source::Origin;
 use crate::config::{shipped, watch};
+use crate::due::Keeper;
 use crate::engine::{self, Engine};
 use crate::error::{ApiError, Code};
 use crate::files::Files;
@@ -92,10 +93,12 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let layout = registry.layout.clone();
     let sweep_after = registry.declaration.media.sweep_after;
     let sweeper = services.clone();
+    let registry = Arc::new(registry);
+    let keeper = Keeper::start(registry.clone(), services.storage.clone())?;
     let site = Arc::new(Swap::new(self::site(&services, &loaded, registry)?));
     let rest_url = site.load().facts().rest_url.clone();
     let current = Mutex::new((layout, services));
-    let follower = Follower { source: source.clone(), current, site: site.clone(), address };
+    let follower = Follower { source: source.clone(), current, site: site.clone(), keeper, address };
     let watched = if server.watch { files } else { Vec::new() };
     let _watch = watch::watch(watched, move || follower.reload())
         .map_err(|e| BootError::Other(format!("cannot follow the declarations: {e}")))?;
@@ -127,7 +130,7 @@ fn load(source: &Source) -> (Result<Loaded, BootError>, Vec<PathBuf>) {
     (attempt.outcome.map_err(BootError::Problems), attempt.files)
 }
 
-fn site(services: &Services, loaded: &Loaded, registry: Registry) -> Result<Arc<dyn Service>, BootError> {
+fn site(services: &Services, loaded: &Loaded, registry: Arc<Registry>) -> Result<Arc<dyn Service>, BootError> {
     let facts = Facts {
         prefix: registry.site.prefix.clone(),
         rest_path: registry.site.rest_path.clone(),
@@ -140,7 +143,7 @@ fn site(services: &Services, loaded: &Loaded, registry: Registry) -> Result<Arc<
         jsonp: registry.declaration.site.jsonp,
     };
     let calls = boot::calls(loaded, &registry)?.map(|calls| (registry.declaration.xmlrpc.path.clone(), calls));
-    let engine = services.engine(Arc::new(registry))?;
+    let engine = services.engine(registry)?;
     Ok(Arc::new(Site { engine, calls, storage: services.storage.clone(), facts }))
 }
 
@@ -164,6 +167,7 @@ struct Follower {
     /// The tables that the database was opened for, and what serves it.
     current: Mutex<(Layout, Services)>,
     site: Arc<Swap>,
+    keeper: Keeper,
     address: String,
 }
 
@@ -189,7 +193,9 @@ impl Follower {
         }
         services.furnish(&registry)?;
         let layout = registry.layout.clone();
-        self.site.store(site(&services, loaded, registry)?);
+        let registry = Arc::new(registry);
+        self.site.store(site(&services, loaded, registry.clone())?);
+        self.keeper.take(registry, services.storage.clone());
         *current = (layout, services);
         Ok(())
     }

@@ -18,7 +18,7 @@ const LAYERS: &[&[&str]] = &[
     &["handlers", "engine", "embed"],
     &["xmlrpc"],
     &["http", "boot"],
-    &["import"],
+    &["import", "due"],
     &["serve"],
     &["cli"],
 ];

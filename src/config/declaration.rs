@@ -335,6 +335,35 @@ pub struct Status {
     /// The slug is claimed in this state.
     #[serde(default)]
     pub claims_slug: bool,
+    /// What time does to records in this state.
+    #[serde(default)]
+    pub due: Option<Due>,
+}
+
+/// A transition that nobody asks for: it happens when its time has come, without traffic.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Due {
+    /// The moment that counts.
+    pub from: Moment,
+    /// Days after it.
+    #[serde(default)]
+    pub days: u32,
+    /// The state that records then come into. Absent: they are deleted for good; after 0 days, never.
+    #[serde(default)]
+    pub to: Option<String>,
+}
+
+/// A moment that is kept of a record.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Moment {
+    /// Its date.
+    Date,
+    /// Its last change.
+    Modified,
+    /// When it was moved to the trash.
+    Trashed,
 }
 
 /// A namespace, the leading part of its routes.

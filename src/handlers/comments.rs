@@ -154,7 +154,7 @@ pub async fn remove(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<D
         filter: eq("parent", key.clone()),
         set: vec![(name("parent"), DbValue::Int(record.int("parent")))],
     }];
-    changes.extend(pointing(work, resource, &key));
+    changes.extend(pointing(&work.scope.registry, resource, &key));
     changes.push(Change::Remove {
         table: resource.table.clone(),
         key: key.clone(),

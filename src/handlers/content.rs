@@ -11,8 +11,8 @@ use crate::config::declaration::Family;
 use crate::error::{ApiError, Code, ParamFailure};
 use crate::prepare::Batch;
 use crate::records::{self, Record, eq, int, text, txt};
-use crate::registry::name;
 use crate::registry::resource::{Resource, Source};
+use crate::registry::{Registry, name};
 use crate::storage::plan::{
     Change, Cond, DbValue, Input, Name, Piece, Put, RevisionPut, Row, SlugClaim, Target, WritePlan,
 };
@@ -197,10 +197,17 @@ pub async fn trash(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Db
 /// Another record points to it and its relation refuses.
 pub async fn remove(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<DbValue, Refusal> {
     let record = Record { resource, row };
-    let key = record.value("id").clone();
-    let id = record.id();
+    let changes = removal(&work.scope.registry, record);
+    work.carry_out(changes, |refusal| answer(work, resource, refusal)).await?;
+    Ok(record.value("id").clone())
+}
+
+/// What the deletion of a record for good is made of.
+pub fn removal(registry: &Registry, record: Record<'_>) -> Vec<Change> {
+    let resource = record.resource;
+    let (key, id) = (record.value("id").clone(), record.id());
     let children = Cond::All(vec![records::own_rows(resource), eq("parent", DbValue::Int(id))]);
-    let hanging = work.scope.registry.family(Family::Content).filter(|r| r.supports("attached")).map(|r| &*r.kind);
+    let hanging = registry.family(Family::Content).filter(|r| r.supports("attached")).map(|r| &*r.kind);
     let hanging = Cond::All(vec![records::words("kind", hanging), eq("parent", DbValue::Int(id))]);
     let mut changes = vec![
         Change::UpdateWhere {
@@ -210,14 +217,9 @@ pub async fn remove(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<D
         },
         Change::RemoveWhere { table: name("comment"), filter: eq("post", DbValue::Int(id)) },
     ];
-    changes.extend(pointing(work, resource, &key));
-    changes.push(Change::Remove {
-        table: resource.table.clone(),
-        key: key.clone(),
-        expect: Some(record.int("version")),
-    });
-    work.carry_out(changes, |refusal| answer(work, resource, refusal)).await?;
-    Ok(key)
+    changes.extend(pointing(registry, resource, &key));
+    changes.push(Change::Remove { table: resource.table.clone(), key, expect: Some(record.int("version")) });
+    changes
 }
 
 fn answer(work: &Work<'_>, resource: &Resource, refusal: Refusal) -> ApiError {

@@ -7,8 +7,8 @@ use crate::behaviours::{WRITES, Writing, default_write};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, among, columns};
-use crate::registry::name;
 use crate::registry::resource::{OnDelete, Property, Resource, Source};
+use crate::registry::{Registry, name};
 use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target, WritePlan};
 use crate::text::slug;
 use serde_json::Value;
@@ -55,7 +55,7 @@ pub async fn update(work: &Work<'_>, resource: &Resource, row: &crate::storage::
 pub async fn remove(work: &Work<'_>, resource: &Resource, row: &crate::storage::plan::Row) -> Result<DbValue, Refusal> {
     let record = Record { resource, row };
     let key = record.value(&resource.key).clone();
-    let mut changes = pointing(work, resource, &key);
+    let mut changes = pointing(&work.scope.registry, resource, &key);
     changes.push(Change::Remove {
         table: resource.table.clone(),
         key: key.clone(),
@@ -66,10 +66,10 @@ pub async fn remove(work: &Work<'_>, resource: &Resource, row: &crate::storage::
 }
 
 /// What happens to rows of other resources that point to a row that goes.
-pub fn pointing(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Vec<Change> {
+pub fn pointing(registry: &Registry, resource: &Resource, key: &DbValue) -> Vec<Change> {
     let mut changes = Vec::new();
     let DbValue::Int(id) = key else { return changes };
-    for other in &work.scope.registry.resources {
+    for other in &registry.resources {
         for relation in other.relations.iter().filter(|r| r.to == resource.index) {
             let points = if relation.many {
                 Cond::Linked { rel: relation.rel.clone(), dst: vec![*id] }

@@ -106,7 +106,7 @@ pub async fn remove(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<D
         filter: children,
         set: vec![(name("parent"), DbValue::Int(record.int("parent")))],
     }];
-    changes.extend(pointing(work, resource, &key).into_iter().map(|change| match change {
+    changes.extend(pointing(&work.scope.registry, resource, &key).into_iter().map(|change| match change {
         Change::Unlink { rel, dst, .. } => Change::Unlink { rel, dst, instead: (default != 0).then_some(default) },
         change => change,
     }));

@@ -197,7 +197,7 @@ async fn remove(work: &Work<'_>, resource: &Resource, row: &Row, heir: Option<i6
         set: vec![(name("author"), DbValue::Int(0))],
     });
     changes.push(Change::RemoveWhere { table: name("app_password"), filter: eq("user", key.clone()) });
-    changes.extend(super::plain::pointing(work, resource, &key));
+    changes.extend(super::plain::pointing(&work.scope.registry, resource, &key));
     changes.push(Change::Remove {
         table: resource.table.clone(),
         key: key.clone(),

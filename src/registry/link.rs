@@ -37,6 +37,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     let site = linker.site(site_url);
     linker.media();
     let roles = linker.roles();
+    linker.transitions();
     let mut resources = linker.resources();
     if let Some(site) = &site {
         schema_links(&mut resources, &site.rest_url);
@@ -601,6 +602,23 @@ impl Linker<'_> {
     }
 
     // -------------------------------------------------------------------------------------------- layout
+
+    /// A record keeps its slug through a transition of time: where it claims one before, it does so after.
+    fn transitions(&mut self) {
+        for (name, status) in &self.declared.statuses {
+            let Some(to) = status.due.as_ref().and_then(|due| due.to.as_deref()) else { continue };
+            let path = ["statuses", name, "due", "to"];
+            let names: Vec<&str> = self.declared.statuses.keys().map(String::as_str).collect();
+            if self.known(&path, "status", to, &names).is_none() {
+                continue;
+            }
+            if self.declared.statuses[to].claims_slug != status.claims_slug || to == name {
+                let message = format!("records cannot come from `{name}` into `{to}` by themselves");
+                let hint = "the two differ, and agree on `claims_slug`".to_owned();
+                self.problem(&path, message, Some(hint));
+            }
+        }
+    }
 
     fn layout(&mut self, resources: &[Resource]) -> Layout {
         let mut layout = Layout { tables: tables::shared(), relations: Vec::new(), counts: tables::counts() };

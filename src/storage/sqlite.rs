@@ -23,11 +23,11 @@ use super::plan::{CommitError, Layout, Name, WritePlan};
 use super::words::Words;
 use super::writer::{self, Job};
 use super::{CommitFuture, Snapshot, Storage, StorageError};
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender, TrySendError};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, Thread};
 use tokio::sync::oneshot;
 
 /// A database in a file. Dropping it waits until the writer has carried out what is queued.
@@ -47,6 +47,8 @@ pub(super) struct Shared {
     pub catalogue: Catalogue,
     pub words: ArcSwap<Words>,
     pub generations: Generations,
+    /// Sleeps until something is written.
+    pub sleeper: ArcSwapOption<Thread>,
     pub remembered: remembered::Remembered,
 }
 
@@ -73,6 +75,11 @@ impl Sqlite {
         let gone = || StorageError("the writer has stopped".into());
         self.queue.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
         answer.recv().map_err(|_| gone())?
+    }
+
+    /// After each commit from now on, this thread is unparked.
+    pub fn wake(&self, sleeper: Thread) {
+        self.shared.sleeper.store(Some(Arc::new(sleeper)));
     }
 
     /// How many statements the current thread has read with so far. Tests assert differences.

@@ -193,6 +193,9 @@ impl<'c> Writer<'c> {
         self.execute("COMMIT", &[])?;
         // After the commit, so that nobody files old rows under a new number.
         self.shared.generations.raise_to(&generations);
+        if let Some(sleeper) = &*self.shared.sleeper.load() {
+            sleeper.unpark();
+        }
         Ok(Some(outcomes))
     }
 

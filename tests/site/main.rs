@@ -5,9 +5,11 @@ mod bad_input;
 mod books;
 mod cli;
 mod dialects;
+mod due;
 mod durability;
 mod golden;
 mod import;
+mod inside;
 mod media;
 mod reload;
 #[cfg(feature = "s3")]

@@ -9,7 +9,7 @@ use super::super::words::Words;
 use super::remembered::Remembered;
 use super::{Shared, functions};
 use crate::error::Problem;
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
 use std::fmt;
@@ -253,6 +253,7 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
         catalogue,
         words: ArcSwap::from_pointee(words),
         generations,
+        sleeper: ArcSwapOption::empty(),
         remembered: Remembered::default(),
     };
     Ok(Opened { connection, shared, applied })

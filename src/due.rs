@@ -1,0 +1,233 @@
+//! Due work: what time does to records, on time and without traffic.
+//!
+//! The rules are the `due` of declared states. A thread sleeps until the next moment and is woken by writes; at boot
+//! everything that fell due meanwhile is done before the first answer. It knows nothing of requests and callers.
+
+use crate::boot::{self, BootError};
+use crate::config::declaration::{Family, Moment};
+use crate::handlers::content;
+use crate::records::{self, Record, int, ordered, txt, words};
+use crate::registry::resource::Resource;
+use crate::registry::{Registry, name};
+use crate::storage::Storage;
+use crate::storage::plan::{Change, CommitError, Committed, Cond, DbValue, Op, ReadPlan, WritePlan};
+use crate::storage::sqlite::Sqlite;
+use arc_swap::ArcSwap;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::thread::{self, Thread};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const DAY: i64 = 86_400;
+
+/// Records that are read at once to be deleted.
+const AT_ONCE: u64 = 100;
+
+/// Between two looks, however many writes there are.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// The clock may be set while the thread sleeps; no sleep is longer than this. Waking up reads nothing.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// What there was to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Records that changed their state or were deleted.
+    pub records: u64,
+    /// When there is something to do next, in UTC seconds.
+    pub next: Option<i64>,
+}
+
+/// Does what is due at `now` (UTC seconds). Records of one rule change in one commit. `stuck` are records that refuse
+/// to be deleted because others point to them; they are left alone.
+///
+/// # Errors
+/// The database cannot be read or written.
+pub fn carry_out(
+    registry: &Registry,
+    storage: &dyn Storage,
+    now: i64,
+    stuck: &mut HashSet<i64>,
+) -> Result<Done, BootError> {
+    let mut done = Done::default();
+    for rule in rules(registry) {
+        let until = now.saturating_sub(rule.after);
+        done.records += match rule.to {
+            Some(to) => rule.move_on(storage, to, until)?,
+            None => rule.delete(registry, storage, until, stuck)?,
+        };
+        let later = rule.first(storage, Op::Gt, until)?.map(|moment| moment.saturating_add(rule.after));
+        done.next = [done.next, later].into_iter().flatten().min();
+    }
+    Ok(done)
+}
+
+/// A transition by time.
+struct Rule<'r> {
+    from: &'r str,
+    column: &'static str,
+    /// Seconds.
+    after: i64,
+    to: Option<&'r str>,
+    resources: Vec<&'r Resource>,
+}
+
+fn rules(registry: &Registry) -> Vec<Rule<'_>> {
+    let declared = registry.declaration.statuses.iter().filter_map(|(from, status)| Some((from, status.due.as_ref()?)));
+    let sound = declared.filter(|(_, due)| due.to.is_some() || due.days > 0);
+    sound
+        .map(|(from, due)| Rule {
+            from,
+            column: match due.from {
+                Moment::Date => "date_utc",
+                Moment::Modified => "modified_utc",
+                Moment::Trashed => "trashed_at",
+            },
+            after: i64::from(due.days).saturating_mul(DAY),
+            to: due.to.as_deref(),
+            // What stands for a file goes with its file, by hand.
+            resources: registry.family(Family::Content).filter(|r| !r.supports("files")).collect(),
+        })
+        .collect()
+}
+
+impl Rule<'_> {
+    /// Records in the state whose moment is known and compares so with `moment`.
+    fn filter(&self, op: Op, moment: i64) -> Cond {
+        Cond::All(vec![
+            words("kind", self.resources.iter().map(|r| &*r.kind)),
+            records::eq("status", txt(self.from)),
+            Cond::Compare(name(self.column), Op::Gt, DbValue::Int(0)),
+            Cond::Compare(name(self.column), op, DbValue::Int(moment)),
+        ])
+    }
+
+    /// The first moment of these records.
+    fn first(&self, storage: &dyn Storage, op: Op, moment: i64) -> Result<Option<i64>, BootError> {
+        let plan = ordered(records::columns("record", &[self.column], self.filter(op, moment)), self.column, false);
+        let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(1), ..plan })?;
+        Ok(rows.first().map(|row| int(&row[0])))
+    }
+
+    fn move_on(&self, storage: &dyn Storage, to: &str, until: i64) -> Result<u64, BootError> {
+        if self.first(storage, Op::Le, until)?.is_none() {
+            return Ok(0);
+        }
+        let set = vec![(name("status"), txt(to))];
+        let change = Change::UpdateWhere { table: name("record"), filter: self.filter(Op::Le, until), set };
+        Ok(commit(storage, vec![change]).map_err(BootError::Commit)?.touched)
+    }
+
+    fn delete(
+        &self,
+        registry: &Registry,
+        storage: &dyn Storage,
+        until: i64,
+        stuck: &mut HashSet<i64>,
+    ) -> Result<u64, BootError> {
+        let mut deleted = 0;
+        for resource in &self.resources {
+            loop {
+                let left = Cond::Not(Box::new(records::among("id", stuck.iter().copied())));
+                let plan = records::plan(resource, Cond::All(vec![self.filter(Op::Le, until), left]));
+                let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(AT_ONCE), ..plan })?;
+                for row in &rows {
+                    let record = Record { resource, row };
+                    match commit(storage, content::removal(registry, record)) {
+                        Ok(_) => deleted += 1,
+                        // Somebody changed it just now; the next round sees what it is.
+                        Err(CommitError::Stale) => {}
+                        Err(CommitError::Refused { tag, .. }) => {
+                            tracing::warn!("{} {} cannot be deleted: {tag}", resource.name, record.id());
+                            stuck.insert(record.id());
+                        }
+                        Err(error) => return Err(BootError::Commit(error)),
+                    }
+                }
+                if rows.is_empty() {
+                    break;
+                }
+            }
+        }
+        Ok(deleted)
+    }
+}
+
+fn commit(storage: &dyn Storage, changes: Vec<Change>) -> Result<Committed, CommitError> {
+    boot::wait(storage.commit(WritePlan { changes }))
+}
+
+// ------------------------------------------------------------------------------------------------ on time
+
+/// What the thread works on.
+struct Job {
+    registry: Arc<Registry>,
+    storage: Arc<Sqlite>,
+}
+
+/// Keeps doing what is due until the process ends.
+pub struct Keeper {
+    job: Arc<ArcSwap<Job>>,
+    thread: Thread,
+}
+
+impl Keeper {
+    /// Does what is due now, and starts the thread for what comes.
+    ///
+    /// # Errors
+    /// The database cannot be read or written; no thread.
+    pub fn start(registry: Arc<Registry>, storage: Arc<Sqlite>) -> Result<Keeper, BootError> {
+        carry_out(&registry, &*storage, seconds(since_1970()), &mut HashSet::new())?;
+        let job = Arc::new(ArcSwap::from_pointee(Job { registry, storage }));
+        let own = job.clone();
+        let handle = thread::Builder::new().name("due".into()).spawn(move || keep(&own));
+        let handle = handle.map_err(|e| BootError::Other(format!("no thread for what falls due: {e}")))?;
+        let keeper = Keeper { job, thread: handle.thread().clone() };
+        keeper.job.load().storage.wake(keeper.thread.clone());
+        Ok(keeper)
+    }
+
+    /// Goes on with other declarations.
+    pub fn take(&self, registry: Arc<Registry>, storage: Arc<Sqlite>) {
+        storage.wake(self.thread.clone());
+        self.job.store(Arc::new(Job { registry, storage }));
+        self.thread.unpark();
+    }
+}
+
+fn keep(jobs: &ArcSwap<Job>) {
+    let mut stuck = HashSet::new();
+    loop {
+        let job = jobs.load_full();
+        // Read first, so that what is written during the look calls for another.
+        let written = job.storage.generation(&name("record"));
+        let next = match carry_out(&job.registry, &*job.storage, seconds(since_1970()), &mut stuck) {
+            Ok(done) => done.next,
+            Err(error) => {
+                tracing::warn!("what is due has to wait: {error}");
+                Some(seconds(since_1970() + LONGEST))
+            }
+        };
+        thread::sleep(PAUSE);
+        let same = || Arc::ptr_eq(&job, &jobs.load()) && job.storage.generation(&name("record")) == written;
+        while same() {
+            match next.map(until) {
+                Some(Duration::ZERO) => break,
+                rest => thread::park_timeout(rest.unwrap_or(LONGEST).min(LONGEST)),
+            }
+        }
+    }
+}
+
+/// From now to a moment in UTC seconds.
+fn until(moment: i64) -> Duration {
+    Duration::from_secs(moment.max(0).unsigned_abs()).saturating_sub(since_1970())
+}
+
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+fn seconds(time: Duration) -> i64 {
+    i64::try_from(time.as_secs()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,108 @@
+//! The engine in the test's own thread, over a database of its own: for what cannot be seen from outside, such as how
+//! many statements an answer costs, or another time.
+
+use super::server::stdout;
+use cms_server::boot::{self, Services, Source, wait};
+use cms_server::engine::Engine;
+use cms_server::model::{Method, Payload, Peer, Request};
+use cms_server::registry::Registry;
+use cms_server::request::decode_query;
+use cms_server::storage::sqlite::Sqlite;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// A site without a socket.
+pub struct Inside {
+    pub services: Services,
+    pub registry: Arc<Registry>,
+    pub engine: Engine,
+    authorization: String,
+    _folder: TempDir,
+}
+
+/// What came back, and the statements that it was read with.
+pub struct Counted {
+    pub status: u16,
+    pub body: Value,
+    pub queries: u64,
+}
+
+impl Inside {
+    /// The shipped declarations, without the demo site.
+    pub fn start() -> Inside {
+        let folder = TempDir::new().expect("a temporary folder");
+        stdout(&["init", folder.path().to_str().expect("a path")], "");
+        Inside::over(folder)
+    }
+
+    /// Whatever declarations lie in the folder.
+    pub fn over(folder: TempDir) -> Inside {
+        let at = |file: &str| folder.path().join(file);
+        let sets = vec![
+            format!("storage.url=sqlite:{}", at("test.db").display()),
+            "site.bcrypt_cost=4".to_owned(),
+            "site.demo=false".to_owned(),
+            // Every answer is made anew.
+            "server.answers_mb=0".to_owned(),
+        ];
+        let source = Source { config: Some(at("routes.toml")), sets };
+        let registry = boot::registry(&source.load().expect("declarations"), "127.0.0.1:1").expect("a registry");
+        let services = Services::start(boot::open(&registry, true).expect("a database"), &registry).expect("services");
+        services.furnish(&registry).expect("a furnished database");
+        services
+            .add_user(&registry, "admin", "admin@example.org", "administrator", "an account password")
+            .expect("a user");
+        let secret = services.add_app_password("admin", "tests").expect("an application password");
+        use base64::Engine as _;
+        let pair = base64::engine::general_purpose::STANDARD.encode(format!("admin:{secret}"));
+        let registry = Arc::new(registry);
+        let engine = services.engine(registry.clone()).expect("an engine");
+        Inside { services, registry, engine, authorization: format!("Basic {pair}"), _folder: folder }
+    }
+
+    /// A request to a route, with a JSON body perhaps.
+    pub fn ask(&self, method: Method, route: &str, admin: bool, body: Option<&Value>) -> Counted {
+        let (path, raw_query) = route.split_once('?').unwrap_or((route, ""));
+        let mut headers = Vec::new();
+        if admin {
+            headers.push(("authorization".to_owned(), self.authorization.clone()));
+        }
+        if body.is_some() {
+            headers.push(("content-type".to_owned(), "application/json".to_owned()));
+        }
+        let request = Request {
+            id: "test".into(),
+            method,
+            path: path.to_owned(),
+            raw_query: raw_query.to_owned(),
+            query: decode_query(raw_query, 64).expect("a query"),
+            headers,
+            body: body.map(|b| b.to_string().into_bytes()).unwrap_or_default(),
+            upload: None,
+            peer: Peer { ip: Some([127, 0, 0, 1].into()), https: true, forwarded: false },
+        };
+        let before = Sqlite::queries();
+        let reply = wait(self.engine.serve(request));
+        let queries = Sqlite::queries() - before;
+        let body = match reply.payload {
+            Payload::Json(body) => body,
+            Payload::Text(text) => serde_json::from_slice(&text).expect("JSON"),
+            Payload::Empty => Value::Null,
+            Payload::Kept(_) | Payload::Other { .. } => json!("kept"),
+        };
+        Counted { status: reply.status, body, queries }
+    }
+
+    /// A GET.
+    pub fn get(&self, route: &str, admin: bool) -> Counted {
+        self.ask(Method::Get, route, admin, None)
+    }
+
+    /// Makes something as an administrator.
+    pub fn make(&self, route: &str, body: &Value) -> Value {
+        let made = self.ask(Method::Post, route, true, Some(body));
+        assert!(matches!(made.status, 200 | 201), "{route}: {}", made.body);
+        made.body
+    }
+}
