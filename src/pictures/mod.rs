@@ -2,6 +2,7 @@
 //!
 //! Works on files and bytes, in a bounded pool. It knows neither records nor where files live in the end.
 
+mod frames;
 pub mod metadata;
 pub mod pool;
 pub mod sizes;
@@ -44,7 +45,12 @@ impl fmt::Display for PictureError {
 
 impl From<image::ImageError> for PictureError {
     fn from(error: image::ImageError) -> PictureError {
-        PictureError::Broken(error.to_string())
+        match error {
+            image::ImageError::Limits(_) => {
+                PictureError::TooLarge("The picture is larger than this site takes.".into())
+            }
+            error => PictureError::Broken(error.to_string()),
+        }
     }
 }
 
@@ -217,8 +223,9 @@ struct Writing<'a> {
 
 /// Reads the head, judges it, and only then the pixels.
 fn open(file: &Path, format: ImageFormat, rules: &Media) -> Result<Opened, PictureError> {
-    if format == ImageFormat::Gif {
-        count_frames(file, rules.max_frames)?;
+    let most = rules.max_frames;
+    if frames::count(file, format, most)? > most {
+        return Err(PictureError::TooLarge(format!("The animation has more than {most} frames.")));
     }
     let mut reader = ImageReader::with_format(BufReader::new(File::open(file)?), format);
     let mut limits = image::Limits::no_limits();
@@ -238,21 +245,6 @@ fn open(file: &Path, format: ImageFormat, rules: &Media) -> Result<Opened, Pictu
     let icc = decoder.icc_profile().ok().flatten();
     let picture = eight_bits(DynamicImage::from_decoder(decoder)?);
     Ok(Opened { picture, orientation, exif, xmp, icc })
-}
-
-fn count_frames(file: &Path, most: u32) -> Result<(), PictureError> {
-    let mut options = gif::DecodeOptions::new();
-    options.skip_frame_decoding(true);
-    let broken = |error: gif::DecodingError| PictureError::Broken(error.to_string());
-    let mut decoder = options.read_info(BufReader::new(File::open(file)?)).map_err(broken)?;
-    let mut frames = 0;
-    while decoder.next_frame_info().map_err(broken)?.is_some() {
-        frames += 1;
-        if frames > most {
-            return Err(PictureError::TooLarge(format!("The animation has more than {most} frames.")));
-        }
-    }
-    Ok(())
 }
 
 fn eight_bits(picture: DynamicImage) -> DynamicImage {
