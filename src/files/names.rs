@@ -5,7 +5,7 @@ use crate::text::slug::remove_accents;
 /// Most bytes of a name, its end included; most disks take 255, and sizes add theirs.
 const LONGEST: usize = 180;
 
-/// A stored name: without folders and accents, only letters, digits, dots, dashes and underscores; the end in lower case.
+/// A stored name: without folders and accents, only letters, digits, dots, dashes, underscores and `@`; the end in lower case.
 /// An inner part that looks like the end of a program's name (`x.php.png`) loses its meaning by a `_`; `known` says
 /// which ends are harmless. `None` when nothing is left, or the name has no end.
 pub fn stored(given: &str, known: impl Fn(&str) -> bool) -> Option<(String, String)> {
@@ -14,7 +14,7 @@ pub fn stored(given: &str, known: impl Fn(&str) -> bool) -> Option<(String, Stri
     let mut clean = String::with_capacity(plain.len());
     for c in plain.chars() {
         match c {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' => clean.push(c),
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' | '@' => clean.push(c),
             // Blanks and dashes in a row make one dash.
             ' ' | '\t' | '\n' | '\r' | '-' | '\u{a0}' if clean.ends_with('-') => {}
             ' ' | '\t' | '\n' | '\r' | '-' | '\u{a0}' => clean.push('-'),
@@ -70,6 +70,7 @@ mod tests {
         check("x.jpg.png", Some(("x.jpg", "png")));
         check("a.b.c.png", Some(("a.b.c", "png")));
         check("x..png", Some(("x", "png")));
+        check("logo@2x.png", Some(("logo@2x", "png")));
         check("noext", None);
         check(".png", None);
         check("...", None);
