@@ -40,7 +40,7 @@
 //! * Everything that can be compiled is compiled before the socket opens; a reload builds another registry and swaps it.
 //! * Every write is a plan that the one writer carries out; an answer comes after its commit is on disk.
 //! * What a caller may see is one condition per resource, shared by lists, items, searches, counts and embedding.
-//! * A list costs a fixed number of queries, whatever its length.
+//! * A list costs a fixed number of queries, whatever its length; so does what is embedded in it.
 
 pub mod access;
 pub mod answers;

@@ -419,12 +419,8 @@ impl Batch {
     }
 
     fn load_revisions(&mut self, snapshot: &dyn Snapshot, ids: &[i64]) -> Result<(), ApiError> {
-        let filter = Cond::All(vec![records::eq("space", records::txt("content")), among("of", ids.iter().copied())]);
-        let mut plan = columns("revision", &["of", "id"], filter);
-        plan.order = vec![Order::Column(name("at"), false), Order::Column(name("id"), false)];
-        for row in snapshot.rows(&plan)? {
-            let entry = self.revisions.entry(int(&row[0])).or_insert((0, 0));
-            *entry = (entry.0 + 1, int(&row[1]));
+        for found in snapshot.revisions(&name("content"), ids)? {
+            self.revisions.insert(found.of, (found.count, found.newest));
         }
         Ok(())
     }

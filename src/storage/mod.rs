@@ -2,6 +2,7 @@
 //!
 //! Knows tables and columns, nothing of schemas, resources or requests. No SQL text stands outside this module.
 
+mod ahead;
 mod catalogue;
 #[cfg(test)]
 mod contract;
@@ -19,11 +20,12 @@ mod tally;
 mod words;
 mod writer;
 
+pub use ahead::Ahead;
 pub use catalogue::builtin_tables;
 pub use fold::fold;
 pub use observed::{Observed, Seen};
 
-use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, Row, WritePlan};
+use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,6 +33,13 @@ use std::sync::Arc;
 /// Why a read failed (for the log; a client sees an opaque 500).
 #[derive(Clone, Debug, PartialEq)]
 pub struct StorageError(pub String);
+
+impl StorageError {
+    /// What is asked for will be there when it is asked for again: see [`Ahead`].
+    fn not_yet() -> StorageError {
+        StorageError("not read yet".into())
+    }
+}
 
 impl std::fmt::Display for StorageError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -66,6 +75,8 @@ pub trait Snapshot {
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError>;
     /// Meta values of many rows of one space, by id, key and position.
     fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError>;
+    /// How many revisions rows of one space have; rows without any are left out.
+    fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError>;
     /// The document of a setting.
     fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError>;
     /// The id that a slug stands for.

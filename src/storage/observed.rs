@@ -2,7 +2,8 @@
 //!
 //! It knows scopes and generations, nothing of what the reads are for.
 
-use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, Row, WritePlan};
+use super::catalogue::REVISION;
+use super::plan::{Cond, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use super::{CommitFuture, Snapshot, Storage, StorageError};
 use std::sync::{Arc, Mutex};
 
@@ -131,6 +132,19 @@ impl Snapshot for Watched<'_> {
     /// Meta values are written with their row, which was read before.
     fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError> {
         self.inner.meta(space, ids)
+    }
+
+    fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError> {
+        self.note(self.inner.scopes(&ReadPlan {
+            table: REVISION.into(),
+            extensions: Vec::new(),
+            columns: Vec::new(),
+            filter: Cond::All(Vec::new()),
+            order: Vec::new(),
+            limit: None,
+            offset: 0,
+        }));
+        self.inner.revisions(space, ids)
     }
 
     fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError> {

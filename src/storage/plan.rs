@@ -204,6 +204,15 @@ pub struct MetaRow {
     pub json: Arc<str>,
 }
 
+/// How many revisions a row has, autosaves among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RevisionCount {
+    pub of: i64,
+    pub count: i64,
+    /// Id of the newest.
+    pub newest: i64,
+}
+
 // ------------------------------------------------------------------------------------------------ writing
 
 /// Changes that happen together or not at all, in this order.

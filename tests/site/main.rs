@@ -11,6 +11,7 @@ mod golden;
 mod import;
 mod inside;
 mod media;
+mod queries;
 mod reload;
 #[cfg(feature = "s3")]
 mod s3;

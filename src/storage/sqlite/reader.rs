@@ -3,7 +3,7 @@
 //! Every statement of a request sees the same state, because all snapshots that a thread has open share a transaction.
 
 use super::super::catalogue::Catalogue;
-use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, Row};
+use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
 use super::super::sql::{Bind, Lowered, Rendered, Want, lower};
 use super::super::tally::tallied;
 use super::super::words::{NO_WORD, Words};
@@ -147,6 +147,14 @@ impl Snapshot for View<'_> {
         self.select(META, &[space, ids], |row| Ok(MetaRow { id: row.get(0)?, key: text(row, 1)?, json: text(row, 2)? }))
     }
 
+    fn revisions(&self, space: &Name, ids: &[i64]) -> std::result::Result<Vec<RevisionCount>, StorageError> {
+        let ids = Bind::List(ids.iter().map(|id| DbValue::Int(*id)).collect());
+        let space = Bind::One(DbValue::Int(self.words.number(space).unwrap_or(NO_WORD)));
+        self.select(REVISIONS, &[space, ids], |row| {
+            Ok(RevisionCount { of: row.get(0)?, count: row.get(1)?, newest: row.get(2)? })
+        })
+    }
+
     fn setting(&self, key: &Name) -> std::result::Result<Option<Arc<str>>, StorageError> {
         let found = self.select(SETTING, &[Bind::One(DbValue::Text(key.clone()))], |row| text(row, 0))?;
         Ok(found.into_iter().next())
@@ -187,6 +195,9 @@ const EDGES_TO: &str = "SELECT rel, src, dst FROM edge \
     WHERE rel IN (SELECT value FROM rarray(?1)) AND dst IN (SELECT value FROM rarray(?2)) ORDER BY dst, rel, src";
 const META: &str = "SELECT id, key, json FROM meta \
     WHERE space = ?1 AND id IN (SELECT value FROM rarray(?2)) ORDER BY id, key, n";
+const REVISIONS: &str = "SELECT \"of\", count(*), (SELECT id FROM revision AS other \
+    WHERE other.space = revision.space AND other.\"of\" = revision.\"of\" ORDER BY \"at\" DESC, id DESC LIMIT 1) \
+    FROM revision WHERE space = ?1 AND \"of\" IN (SELECT value FROM rarray(?2)) GROUP BY \"of\"";
 const SETTING: &str = "SELECT json FROM setting WHERE key = ?1";
 
 fn text(row: &rusqlite::Row<'_>, place: usize) -> Result<Arc<str>> {

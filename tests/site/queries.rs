@@ -1,0 +1,122 @@
+//! What an answer costs: a list is read with as many statements whether it shows ten items or a hundred.
+
+use super::inside::Inside;
+use cms_server::model::Method;
+use serde_json::{Value, json};
+
+/// A site in which a hundred items of each kind hang on each other in different ways.
+fn grown() -> Inside {
+    let site = Inside::start();
+    let id = |made: Value| made["id"].as_i64().expect("an id");
+    let mut authors = Vec::new();
+    for i in 0..30 {
+        let body = json!({"username": format!("author{i}"), "email": format!("a{i}@example.org"),
+            "password": "long enough", "roles": ["author"]});
+        authors.push(id(site.make("/cms/v2/users", &body)));
+    }
+    let mut terms = (Vec::new(), Vec::new());
+    for i in 0..100 {
+        let parent = if i % 3 == 1 { terms.0[i - 1] } else { 0 };
+        terms.0.push(id(site.make("/cms/v2/categories", &json!({"name": format!("C{i}"), "parent": parent}))));
+        terms.1.push(id(site.make("/cms/v2/tags", &json!({"name": format!("T{i}")}))));
+    }
+    let mut page = 0;
+    for i in 0..100usize {
+        let body = json!({"title": {"raw": format!("Post {i}")}, "content": {"raw": "Some words."}, "status": "publish",
+            "author": authors[i % 30], "categories": [terms.0[i], terms.0[(i * 7 + 1) % 100]], "tags": [terms.1[i]],
+            "sticky": i % 20 == 0});
+        let post = id(site.make("/cms/v2/posts", &body));
+        let words = json!({"content": {"raw": format!("Other words {i}.")}});
+        site.ask(Method::Put, &format!("/cms/v2/posts/{post}"), true, Some(&words));
+        let parent = if i % 4 == 0 { 0 } else { page };
+        let body = json!({"title": {"raw": format!("Page {i}")}, "status": "publish", "parent": parent,
+            "comment_status": "open"});
+        page = id(site.make("/cms/v2/pages", &body));
+        let body = json!({"title": {"raw": format!("Block {i}")}, "content": {"raw": "x"}, "status": "publish"});
+        site.make("/cms/v2/blocks", &body);
+        for on in [post, page] {
+            let body = json!({"post": on, "content": {"raw": format!("Comment {i}")}, "author_name": "A",
+                "author_email": "a@example.org", "status": "approved"});
+            let comment = id(site.make("/cms/v2/comments", &body));
+            if i % 5 == 0 {
+                let body = json!({"post": on, "parent": comment, "content": {"raw": format!("Reply {i}")}});
+                site.make("/cms/v2/comments", &body);
+            }
+        }
+    }
+    site
+}
+
+#[test]
+fn a_list_costs_the_same_whatever_its_length() {
+    let site = grown();
+    let post = site.get("/cms/v2/posts?per_page=1&_fields=id", true).body[0]["id"].clone();
+    for i in 0..100 {
+        let words = json!({"content": {"raw": format!("Once more {i}.")}});
+        site.ask(Method::Put, &format!("/cms/v2/posts/{post}"), true, Some(&words));
+    }
+    let revisions = format!("/cms/v2/posts/{post}/revisions");
+    let lists = [
+        "/cms/v2/posts",
+        "/cms/v2/pages",
+        "/cms/v2/blocks",
+        "/cms/v2/categories",
+        "/cms/v2/tags",
+        "/cms/v2/comments",
+        "/cms/v2/users",
+        "/cms/v2/search",
+        &revisions,
+    ];
+    let mut table = String::new();
+    for list in lists {
+        for (admin, more) in [(false, ""), (true, ""), (true, "&context=edit"), (false, "&_embed"), (true, "&_embed")] {
+            if list == "/cms/v2/search" && more == "&context=edit" {
+                continue;
+            }
+            let ask = |n: usize| {
+                // The first answer may render what the second finds ready.
+                let route = format!("{list}?per_page={n}{more}");
+                site.get(&route, admin);
+                site.get(&route, admin)
+            };
+            let (few, many) = (ask(10), ask(100));
+            let of = |answer: &Value| answer.as_array().map_or(0, Vec::len);
+            // Some lists are not for strangers.
+            if !admin && (few.status == 401 || of(&few.body) == 0) {
+                continue;
+            }
+            assert_eq!(of(&few.body), 10, "{list}");
+            assert!(of(&many.body) > 30 || list == "/cms/v2/users", "{list}");
+            table.push_str(&format!("{list} admin={admin} {more}: {} {}\n", few.queries, many.queries));
+            assert!(many.queries <= few.queries, "{table}");
+            assert!(many.queries < 30, "{table}");
+        }
+    }
+}
+
+#[test]
+fn what_is_embedded_is_what_a_request_of_its_own_answers() {
+    let site = grown();
+    for admin in [false, true] {
+        for list in ["/cms/v2/posts", "/cms/v2/pages", "/cms/v2/categories", "/cms/v2/comments", "/cms/v2/search"] {
+            let all = site.get(&format!("{list}?per_page=40&_embed"), admin).body;
+            let mut compared = 0;
+            for document in all.as_array().expect("a list") {
+                let Some(embedded) = document["_embedded"].as_object() else { continue };
+                for (rel, found) in embedded {
+                    for (link, found) in
+                        document["_links"][rel].as_array().expect("links").iter().zip(found.as_array().expect("a list"))
+                    {
+                        let href = link["href"].as_str().expect("an address");
+                        let route = href.split_once("-json").expect("below the REST base").1;
+                        let join = if route.contains('?') { '&' } else { '?' };
+                        let alone = site.get(&format!("{route}{join}context=embed"), admin).body;
+                        assert_eq!(*found, alone, "{href}");
+                        compared += 1;
+                    }
+                }
+            }
+            assert!(compared > 10, "{list}: {compared}");
+        }
+    }
+}
