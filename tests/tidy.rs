@@ -109,7 +109,7 @@ fn every_behaviour_has_a_user_in_the_shipped_declarations() {
     }
     let vocabulary = cms_server::engine::vocabulary();
     // `echo` is for trying arguments out, the rest for resources of one's own.
-    let spare = ["echo", "logged_in", "textarea", "plain.list", "unix"];
+    let spare = ["echo", "logged_in", "textarea", "plain.list", "unix", "meta"];
     let all =
         [vocabulary.reads, vocabulary.writes, vocabulary.queries, vocabulary.guards, vocabulary.handlers].concat();
     let unused: Vec<&str> = all

@@ -4,6 +4,7 @@ use super::{Asked, Query};
 use crate::access::acts;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code, ParamFailure};
+use crate::prepare::meta_space;
 use crate::records::{self, among, columns, eq, int, nothing, txt, words};
 use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
@@ -32,6 +33,7 @@ pub const QUERIES: &[(&str, Query)] = &[
     ("comment_status", comment_status),
     ("comment_type", comment_type),
     ("unused", unused),
+    ("meta", meta),
 ];
 
 /// Behaviours that judge their argument themselves, before its schema does: who may ask for what.
@@ -133,6 +135,26 @@ fn terms(asked: &Asked<'_>, value: &Value) -> Found {
     }
     let carried = if conditions.len() == 1 { conditions.remove(0) } else { Cond::All(conditions) };
     Ok(Some(if exclude { Cond::Not(Box::new(carried)) } else { carried }))
+}
+
+/// Rows with a value, or one of several, under the meta key that the declaration names.
+fn meta(asked: &Asked<'_>, value: &Value) -> Found {
+    let Some(key) = asked.params.get("key").and_then(Value::as_str) else { return Ok(None) };
+    let wanted = match value {
+        Value::Array(list) => list.iter().map(|v| txt(&v.to_string())).collect(),
+        one => vec![txt(&one.to_string())],
+    };
+    let filter = vec![
+        eq("space", DbValue::Text(meta_space(asked.resource))),
+        eq("key", txt(key)),
+        Cond::In(name("json"), wanted),
+    ];
+    Ok(Some(Cond::Related {
+        table: name("meta"),
+        inner: name("id"),
+        outer: asked.resource.key.clone(),
+        filter: Box::new(Cond::All(filter)),
+    }))
 }
 
 fn with_descendants(asked: &Asked<'_>, taxonomy: &Resource, mut found: Vec<i64>) -> Result<Vec<i64>, ApiError> {

@@ -595,9 +595,6 @@ pub struct Meta {
     /// One value (true) or a list.
     #[serde(default = "yes")]
     pub single: bool,
-    /// Indexed, and an argument of lists.
-    #[serde(default)]
-    pub filterable: bool,
 }
 
 /// A theme as the themes resource shows it.

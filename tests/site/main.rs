@@ -10,6 +10,7 @@ mod durability;
 mod golden;
 mod import;
 mod inside;
+mod journal;
 mod media;
 mod queries;
 mod reload;
