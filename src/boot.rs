@@ -180,6 +180,11 @@ impl Services {
         let mut swept = 0;
         loop {
             let orphans = keep::orphans(&*self.storage.snapshot()?, before, SWEPT_AT_ONCE)?;
+            if !orphans.is_empty() {
+                // Whoever still means to use one must learn of it before it is gone.
+                self.commit(vec![keep::doom(&orphans, before)])?;
+            }
+            let orphans = keep::doomed(&*self.storage.snapshot()?, SWEPT_AT_ONCE)?;
             let mut changes = Vec::new();
             for key in &orphans {
                 match wait(self.studio.files.delete(key)) {

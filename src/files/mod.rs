@@ -235,6 +235,9 @@ impl Files {
     /// The store cannot be reached.
     pub async fn delete(&self, key: &str) -> Result<(), FilesError> {
         let Some(place) = place(key) else { return Ok(()) };
+        if let Some(folder) = self.folder() {
+            clear_staged(&folder.join(key));
+        }
         match self.store()?.delete(&place).await {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(error.into()),
@@ -253,6 +256,18 @@ impl Files {
             if age.is_some_and(|age| age >= older) {
                 let _ = std::fs::remove_file(entry.path());
             }
+        }
+    }
+}
+
+/// Removes what a crash has left of a file that was being written: the folder's store writes to `name#1` (or the next
+/// number that is free) before it moves that into its place.
+fn clear_staged(file: &Path) {
+    for n in 1u32.. {
+        let mut staged = file.as_os_str().to_owned();
+        staged.push(format!("#{n}"));
+        if std::fs::remove_file(PathBuf::from(staged)).is_err() {
+            return;
         }
     }
 }
@@ -326,8 +341,10 @@ mod tests {
         assert_eq!(&files.read("a/b.txt", 1..3).await.expect("read")[..], b"el");
         let copy = files.fetch("a/large.bin").await.expect("copied");
         assert!(std::fs::read(&copy).expect("read") == large);
+        std::fs::write(dir.path().join("s.db.files/a/b.txt#1"), "half").expect("written");
         files.delete("a/b.txt").await.expect("deleted");
         files.delete("a/b.txt").await.expect("deleted twice");
+        assert!(!dir.path().join("s.db.files/a/b.txt#1").exists());
         assert_eq!(files.stat("a/b.txt").await.ok(), Some(None));
         assert!(files.put("../out.txt", Vec::new()).await.is_err());
         drop((source, copy));

@@ -2,6 +2,7 @@
 //!
 //! Contract: "Block", "States and transitions"; where the document is silent, the recorded behaviour.
 
+use super::files::keep;
 use super::plain::{pointing, related, stored};
 use super::{Refusal, Work};
 use crate::access::failure;
@@ -230,6 +231,7 @@ fn answer(work: &Work<'_>, resource: &Resource, refusal: Refusal) -> ApiError {
             ApiError::new(Code::CannotDeleteStored).with_message("Other items point to this one.").with_status(409)
         }
         Refusal::Rule { tag: "duplicate" | "key_taken", .. } => ApiError::new(Code::DuplicateValue),
+        Refusal::Rule { tag: keep::SWEPT, .. } => ApiError::new(Code::Busy),
         Refusal::Rule { tag, .. } => work.scope.internal(&format!("no answer for refusal {tag}")),
     }
 }

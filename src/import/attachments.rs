@@ -140,7 +140,7 @@ fn commit(
     let extra = Value::Object(extra).to_string();
     let set = vec![("extra", txt(&extra)), ("mime", txt(mime)), ("file", txt(&kept.file))];
     let mut changes = vec![Change::Put(keep::put(&record.resource.table, target, set))];
-    changes.extend(kept.keys.iter().map(|file| keep::owned_by(file, &key)));
+    changes.extend(keep::owned_by(&kept.keys, &key));
     wait(keeper.storage.commit(WritePlan { changes })).map(|_| ()).map_err(BootError::Commit)
 }
 

@@ -580,3 +580,64 @@ fn a_file_outlives_the_record_that_it_hangs_on() {
     let left = server.get(&route);
     assert_eq!((left.status, &left.body["post"], &left.body["link"]), (200, &json!(null), &made.body["link"]));
 }
+
+#[test]
+fn a_kill_in_the_midst_of_uploads_loses_and_leaves_nothing() {
+    let mut server = Server::with(&["media.sweep_after=0"]);
+    let bytes = png(400, 320);
+    let mut acknowledged: Vec<String> = Vec::new();
+    for round in 0..4u64 {
+        let (url, admin) = (route(&server, ""), server.admin.clone());
+        let workers: Vec<_> = (0..3)
+            .map(|_| {
+                let (url, admin, bytes) = (url.clone(), admin.clone(), bytes.clone());
+                std::thread::spawn(move || {
+                    use base64::Engine as _;
+                    let pair = format!("{}:{}", admin.0, admin.1);
+                    let pair = base64::engine::general_purpose::STANDARD.encode(pair);
+                    let mut made = Vec::new();
+                    loop {
+                        let sent = ureq::post(&url)
+                            .header("authorization", format!("Basic {pair}"))
+                            .header("content-disposition", "attachment; filename=\"tree.png\"")
+                            .header("content-type", "image/png")
+                            .send(&bytes[..]);
+                        // The process is gone, or going.
+                        let Ok(mut answer) = sent else { return made };
+                        let Ok(text) = answer.body_mut().read_to_string() else { return made };
+                        let body: Value = serde_json::from_str(&text).expect("a document");
+                        made.push(body["source_url"].as_str().expect("an address").to_owned());
+                    }
+                })
+            })
+            .collect();
+        std::thread::sleep(std::time::Duration::from_millis(250 + round * 70));
+        let before = server.site.clone();
+        server.kill_and_restart();
+        for worker in workers {
+            let made = worker.join().expect("a thread that ends");
+            acknowledged.extend(made.into_iter().map(|url| url.replace(&before, "")));
+        }
+    }
+    assert!(acknowledged.len() > 4, "only {} uploads in all", acknowledged.len());
+    for path in &acknowledged {
+        let served = server.send("GET", &format!("{}{path}", server.site), None, None, &[]);
+        assert!(served.status == 200 && served.bytes == bytes, "{path}: {}", served.status);
+    }
+    // Every stored file is named by a row that a record owns, and the other way round.
+    let agree = || {
+        let database = rusqlite::Connection::open(server.path("test.db")).expect("a database");
+        let query = "SELECT key FROM file WHERE record IN (SELECT id FROM record) ORDER BY key";
+        let mut rows = database.prepare(query).expect("a statement");
+        let owned: Vec<String> =
+            rows.query_map([], |row| row.get(0)).expect("rows").map(|key| key.expect("a key")).collect();
+        let claimed: i64 = database.query_row("SELECT count(*) FROM file", [], |row| row.get(0)).expect("a number");
+        owned == stored(&server) && claimed == owned.len() as i64
+    };
+    let mut left = 100;
+    while !agree() && left > 0 {
+        left -= 1;
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(left > 0, "files and records do not agree: {:?}", stored(&server));
+}

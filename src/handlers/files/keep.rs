@@ -10,7 +10,7 @@ use crate::files::{FilesError, names};
 use crate::handlers::Studio;
 use crate::pictures::pool::PoolError;
 use crate::pictures::{self, Made, PictureError};
-use crate::records::{columns, everything, text, txt};
+use crate::records::{columns, eq, everything, text, txt};
 use crate::registry::{Registry, name};
 use crate::storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, Target, WritePlan};
 use crate::storage::{Snapshot, Storage, StorageError};
@@ -89,20 +89,28 @@ pub fn recognised(given: &str, file: &Path, media: &Media) -> Option<(String, Ki
     Some((base, kinds::kind(&extension, &head, media)?))
 }
 
-/// Gives files to the record that is the plan's first put.
-pub fn owned_by_new(keys: &[String], now: i64) -> Vec<Change> {
-    let own = |key: &String| {
-        let mut put = put(TABLE, Target::Existing { key: txt(key), expect: None }, vec![("at", DbValue::Int(now))]);
-        put.set.push((name("record"), Input::IdOf(0)));
-        Change::Put(put)
-    };
-    keys.iter().map(own).collect()
+/// The owner of files that are being swept away.
+const DOOMED: i64 = -1;
+
+/// Gives files to the record that is the plan's first put, unless they were swept away meanwhile.
+pub fn owned_by_new(keys: &[String]) -> Vec<Change> {
+    keys.iter().flat_map(|key| owned(key, Input::IdOf(0))).collect()
 }
 
-/// Gives a file to a record that is there.
-pub fn owned_by(key: &str, record: &DbValue) -> Change {
-    Change::Put(put(TABLE, Target::Existing { key: txt(key), expect: None }, vec![("record", record.clone())]))
+/// Gives files to a record that is there, unless they were swept away meanwhile.
+pub fn owned_by(keys: &[String], record: &DbValue) -> Vec<Change> {
+    keys.iter().flat_map(|key| owned(key, Input::Value(record.clone()))).collect()
 }
+
+fn owned(key: &str, record: Input) -> [Change; 2] {
+    let pending = Cond::All(vec![eq("key", txt(key)), eq("record", DbValue::Int(0))]);
+    let mut put = put(TABLE, Target::Existing { key: txt(key), expect: None }, Vec::new());
+    put.set.push((name("record"), record));
+    [Change::Require { plan: columns(TABLE, &["key"], pending), found: true, tag: SWEPT }, Change::Put(put)]
+}
+
+/// Why a record is not written whose files are gone.
+pub const SWEPT: &str = "swept";
 
 /// A put of some columns.
 pub fn put(table: &str, target: Target, set: Vec<(&str, DbValue)>) -> Put {
@@ -117,11 +125,8 @@ pub fn put(table: &str, target: Target, set: Vec<(&str, DbValue)>) -> Put {
     }
 }
 
-/// Files that were claimed before `before` and belong to no record, at most so many.
-///
-/// # Errors
-/// The database cannot be read.
-pub fn orphans(snapshot: &dyn Snapshot, before: i64, most: u64) -> Result<Vec<String>, StorageError> {
+/// Files that were claimed before `before` and belong to no record.
+fn orphaned(before: i64) -> Cond {
     let owned = Cond::Related {
         table: name("record"),
         inner: name("id"),
@@ -129,7 +134,35 @@ pub fn orphans(snapshot: &dyn Snapshot, before: i64, most: u64) -> Result<Vec<St
         filter: Box::new(everything()),
     };
     let old = Cond::Compare(name("at"), Op::Le, DbValue::Int(before));
-    let mut plan = columns(TABLE, &["key"], Cond::All(vec![old, Cond::Not(Box::new(owned))]));
+    Cond::All(vec![old, Cond::Not(Box::new(owned))])
+}
+
+/// Files that were claimed before `before` and belong to no record, at most so many.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn orphans(snapshot: &dyn Snapshot, before: i64, most: u64) -> Result<Vec<String>, StorageError> {
+    let mut plan = columns(TABLE, &["key"], orphaned(before));
+    plan.limit = Some(most);
+    Ok(snapshot.rows(&plan)?.iter().map(|row| text(&row[0]).to_owned()).collect())
+}
+
+/// Takes these files away from whoever is about to claim them for a record; what has found one by now stays.
+pub fn doom(keys: &[String], before: i64) -> Change {
+    let among = Cond::In(name("key"), keys.iter().map(|key| txt(key)).collect());
+    Change::UpdateWhere {
+        table: name(TABLE),
+        filter: Cond::All(vec![among, orphaned(before)]),
+        set: vec![(name("record"), DbValue::Int(DOOMED))],
+    }
+}
+
+/// Files that [`doom`] took away, at most so many.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn doomed(snapshot: &dyn Snapshot, most: u64) -> Result<Vec<String>, StorageError> {
+    let mut plan = columns(TABLE, &["key"], eq("record", DbValue::Int(DOOMED)));
     plan.limit = Some(most);
     Ok(snapshot.rows(&plan)?.iter().map(|row| text(&row[0]).to_owned()).collect())
 }

@@ -50,8 +50,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     };
     let title = if own("title").is_empty() { kept.title.clone() } else { own("title") };
     let texts = vec![("title", title), ("excerpt", own("caption")), ("mime", kind.mime), ("file", kept.file)];
-    let brought =
-        Brought { texts, guid: kept.url, extra: kept.extra, changes: keep::owned_by_new(&kept.keys, work.scope.now) };
+    let brought = Brought { texts, guid: kept.url, extra: kept.extra, changes: keep::owned_by_new(&kept.keys) };
     let key = content::create_for_file(work, resource, brought).await;
     let key = undo_on_failure(work, key, kept.keys).await?;
     Ok(told(work, items::created(work, resource, &key)?, &key))
@@ -103,7 +102,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     all.insert("alt_text".into(), extra.get("alt_text").cloned().unwrap_or_else(|| json!("")));
     let texts = ["title", "content", "excerpt", "mime"].map(|column| (column, record.text(column).to_owned()));
     let texts = texts.into_iter().chain([("file", kept.file)]);
-    let changes = keep::owned_by_new(&kept.keys, work.scope.now);
+    let changes = keep::owned_by_new(&kept.keys);
     let brought = Brought { texts: texts.collect(), guid: kept.url, extra: all, changes };
     let key = content::create_for_file(work, resource, brought).await;
     let key = undo_on_failure(work, key, kept.keys).await?;
@@ -148,7 +147,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let key = record.value("id").clone();
         let target = Target::Existing { key: key.clone(), expect: Some(record.int("version")) };
         let mut changes = vec![Change::Put(keep::put(&resource.table, target, vec![("extra", txt(&all.to_string()))]))];
-        changes.extend(keys.iter().map(|file| keep::owned_by(file, &key)));
+        changes.extend(keep::owned_by(&keys, &key));
         let done = work.commit(WritePlan { changes }).await.map(|_| key.clone()).map_err(|refusal| match refusal {
             Refusal::Error(error) => error,
             _ => ApiError::new(Code::PreconditionFailed),
