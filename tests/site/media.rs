@@ -588,9 +588,10 @@ fn a_kill_in_the_midst_of_uploads_loses_and_leaves_nothing() {
     let mut acknowledged: Vec<String> = Vec::new();
     for round in 0..4u64 {
         let (url, admin) = (route(&server, ""), server.admin.clone());
+        let count = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let workers: Vec<_> = (0..3)
             .map(|_| {
-                let (url, admin, bytes) = (url.clone(), admin.clone(), bytes.clone());
+                let (url, admin, bytes, count) = (url.clone(), admin.clone(), bytes.clone(), count.clone());
                 std::thread::spawn(move || {
                     use base64::Engine as _;
                     let pair = format!("{}:{}", admin.0, admin.1);
@@ -607,11 +608,19 @@ fn a_kill_in_the_midst_of_uploads_loses_and_leaves_nothing() {
                         let Ok(text) = answer.body_mut().read_to_string() else { return made };
                         let body: Value = serde_json::from_str(&text).expect("a document");
                         made.push(body["source_url"].as_str().expect("an address").to_owned());
+                        count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                     }
                 })
             })
             .collect();
-        std::thread::sleep(std::time::Duration::from_millis(250 + round * 70));
+        // However slow the machine is, some are through and others on their way.
+        for _ in 0..3000 {
+            if count.load(std::sync::atomic::Ordering::Relaxed) >= 2 {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(round * 37));
         let before = server.site.clone();
         server.kill_and_restart();
         for worker in workers {
