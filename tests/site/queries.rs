@@ -120,3 +120,45 @@ fn what_is_embedded_is_what_a_request_of_its_own_answers() {
         }
     }
 }
+
+#[test]
+fn what_is_not_asked_for_is_not_read() {
+    let site = grown();
+    let cost =
+        |list: &str, more: &str| site.get(&format!("/cms/v2/{list}?per_page=50&context=edit{more}"), true).queries;
+    for list in ["posts", "pages", "comments"] {
+        let (whole, id, links) = (cost(list, ""), cost(list, "&_fields=id"), cost(list, "&_fields=_links"));
+        assert!(id < links && links <= whole, "{list}: {whole} for all, {links} for links, {id} for ids");
+    }
+    // Who asks, and one statement for the rows: relations, meta and history only where they are shown.
+    assert_eq!(cost("posts", "&_fields=id,title,content"), cost("posts", "&_fields=id"));
+    assert_eq!(cost("posts", "&_fields=id,categories"), cost("posts", "&_fields=id") + 1);
+    assert_eq!(cost("posts", "&_fields=id,meta"), cost("posts", "&_fields=id") + 1);
+}
+
+#[test]
+fn settings_take_effect_with_the_next_request() {
+    let site = Inside::start();
+    let set = |body: Value| site.make("/cms/v2/settings", &body);
+    let post = || {
+        site.make(
+            "/cms/v2/posts",
+            &json!({"title": {"raw": "T"}, "content": {"raw": "Well :)"},
+        "status": "publish", "date_gmt": "2024-01-01T12:00:00"}),
+        )
+    };
+    let first = post();
+    assert_eq!((&first["date"], &first["comment_status"]), (&json!("2024-01-01T12:00:00"), &json!("open")));
+    let shown = |id: &Value| site.get(&format!("/cms/v2/posts/{id}"), false).body["content"]["rendered"].clone();
+    let with_smilies = shown(&first["id"]);
+    let category = site.make("/cms/v2/categories", &json!({"name": "Main"}))["id"].clone();
+    set(json!({"timezone": "Europe/Oslo", "use_smilies": false, "default_comment_status": "closed",
+        "default_ping_status": "closed", "default_category": category}));
+    let second = post();
+    assert_eq!(second["date"], "2024-01-01T13:00:00");
+    assert_eq!((&second["comment_status"], &second["ping_status"]), (&json!("closed"), &json!("closed")));
+    assert_eq!(second["categories"], json!([category]));
+    let without = shown(&first["id"]);
+    assert_ne!(with_smilies, without, "what was rendered before is rendered anew");
+    assert!(without.as_str().is_some_and(|text| text.contains(":)")), "{without}");
+}
