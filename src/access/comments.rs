@@ -90,7 +90,7 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
         return Err(asking.fail(Code::CommentLoginRequired));
     }
     claims(asking)?;
-    let post = asking.args.int("post").unwrap_or(0);
+    let post = asking.args.int("post").or_else(|| asked_posts(asking).first().copied()).unwrap_or(0);
     let status = acts::with_record(asking.scope, post, |record| record.text("status").to_owned());
     match status.as_deref() {
         None => return Err(asking.fail(Code::CommentInvalidPostId)),

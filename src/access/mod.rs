@@ -432,7 +432,10 @@ fn term_update(asking: &Asking<'_>) -> Decision {
 
 fn term_delete(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::TermInvalid)?;
-    if !asking.scope.principal.can(asking.resource()?.capability("delete")) {
+    let resource = asking.resource()?;
+    let default = resource.declared.default_setting.as_deref().map_or(0, |s| asking.scope.settings.int(s));
+    // The default term stays, whoever asks: records need one to fall back on.
+    if default == (Record { resource, row: &row }).id() || !asking.scope.principal.can(resource.capability("delete")) {
         return Err(asking.refuse(Code::CannotDelete));
     }
     target(row)
@@ -466,10 +469,8 @@ fn user_list(asking: &Asking<'_>) -> Decision {
 /// The user that the path names: an id, or `me`.
 fn named_user(asking: &Asking<'_>) -> Result<Row, ApiError> {
     let captured = asking.args.get("id").or_else(|| asking.args.get("user_id"));
-    let by_path = asking.endpoint.args.get("id").is_some() || asking.endpoint.args.get("user_id").is_some();
-    let me = !by_path || captured.and_then(Value::as_str) == Some("me");
     let users = user_resource(asking)?;
-    let id = if me {
+    let id = if names_caller(asking) {
         if !asking.scope.principal.known() {
             return Err(ApiError::new(Code::UserInvalidId));
         }
@@ -479,6 +480,13 @@ fn named_user(asking: &Asking<'_>) -> Result<Row, ApiError> {
         id.ok_or_else(|| ApiError::new(Code::UserInvalidId))?
     };
     asking.load(users, &DbValue::Int(id))?.ok_or_else(|| ApiError::new(Code::UserInvalidId))
+}
+
+/// The path says `me`, or nothing at all.
+fn names_caller(asking: &Asking<'_>) -> bool {
+    let captured = asking.args.get("id").or_else(|| asking.args.get("user_id"));
+    let by_path = asking.endpoint.args.get("id").is_some() || asking.endpoint.args.get("user_id").is_some();
+    !by_path || captured.and_then(Value::as_str) == Some("me")
 }
 
 fn user_resource<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {

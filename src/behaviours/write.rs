@@ -15,6 +15,9 @@ use std::sync::Arc;
 pub const WRITES: &[(&str, Write)] = &[
     ("raw", raw),
     ("html", html),
+    ("title_html", title_html),
+    ("escaped", escaped),
+    ("biography", biography),
     ("slug", slugged),
     ("text_field", text_field),
     ("textarea", textarea),
@@ -69,6 +72,25 @@ fn html(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&html_policy::sanitise(markup, Policy::posts())))
 }
 
+/// A title: markup as in [`html`], but from the rest only phrases; without blanks around it.
+fn title_html(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let title = inner(value);
+    if writing.scope.principal.can("unfiltered_html") {
+        return Ok(text(title.trim()));
+    }
+    Ok(text(html_policy::sanitise(title.trim(), Policy::phrases()).trim()))
+}
+
+/// What people tell of themselves: phrases, whoever writes.
+fn biography(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&html_policy::sanitise(&inner(value), Policy::biographies())))
+}
+
+/// Text that is kept as the HTML that shows it.
+fn escaped(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&sanitize::esc_html(inner(value).trim())))
+}
+
 fn slugged(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&slug::sanitize_title(&inner(value))))
 }
@@ -110,7 +132,7 @@ fn words(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
 fn comment_html(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let markup = &*inner(value);
     if writing.scope.principal.can("unfiltered_html") {
-        return Ok(text(markup));
+        return Ok(text(&html_policy::mark_links(markup)));
     }
     Ok(text(&html_policy::mark_links(&html_policy::sanitise(markup, Policy::phrases()))))
 }

@@ -44,7 +44,8 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     for (name, document) in entries(work, resource)? {
         all.insert(name, shown(resource, document, context));
     }
-    Ok(Outcome { reduced: true, ..Outcome::ok(fields_of_each(work, all)) })
+    // The answer is one object, so `_fields` names its members: entries, not what they are made of.
+    Ok(Outcome::ok(Value::Object(all)))
 }
 
 /// One entry.
@@ -66,15 +67,20 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let (_, document) = entry.ok_or_else(|| ApiError::new(missing))?;
     let context = work.allowed.context();
-    if context == Context::EDIT && !edits_something(work.scope) {
+    if context == Context::EDIT && !edits_of(work, resource, name) {
         return Err(work.scope.principal.refuse(Code::ForbiddenContext));
     }
     Ok(Outcome::ok(shown(resource, document, context)))
 }
 
-/// Leaves out what was not asked for, of every entry.
-fn fields_of_each(work: &Work<'_>, all: Map<String, Value>) -> Value {
-    Value::Object(all.into_iter().map(|(name, document)| (name, work.fields.keep(document))).collect())
+/// Whether the caller edits what the entry describes; of states, anything.
+fn edits_of(work: &Work<'_>, resource: &Resource, name: &str) -> bool {
+    let scope = work.scope;
+    let described = match Catalogue::of(resource) {
+        Some(Catalogue::Types) => scope.registry.family(Family::Content).find(|r| r.wire == *name),
+        _ => None,
+    };
+    described.map_or_else(|| edits_something(scope), |kind| scope.principal.can(kind.capability("edit")))
 }
 
 fn shown(resource: &Resource, document: Map<String, Value>, context: Context) -> Value {

@@ -244,6 +244,15 @@ fn draft<'a>(work: &Work<'_>, resource: &'a Resource, before: Option<&'a Row>) -
     for property in resource.properties.iter().filter(|p| !p.readonly) {
         let value = if before.is_none() { args.get(&property.name) } else { args.given(&property.name) };
         let Some(value) = value else { continue };
+        // Only `raw` is written; what was rendered may come back beside it, or alone.
+        let says_nothing = match value {
+            Value::Object(members) => !members.contains_key("raw"),
+            Value::Array(list) => list.is_empty(),
+            _ => false,
+        };
+        if says_nothing && matches!(property.source, Source::Object(_)) {
+            continue;
+        }
         match &property.source {
             Source::Relation(index) => {
                 let ids = related(work, resource, property, *index, value)?;
@@ -305,6 +314,10 @@ pub fn meta(resource: &Resource, value: &Value) -> MetaValues {
 }
 
 fn author(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+    // Nobody is no author: what was, or who writes, stays.
+    if draft.set.get("author").is_some_and(|given| int(given) == 0) {
+        draft.set.remove("author");
+    }
     match draft.set.get("author") {
         Some(given) if int(given) != work.scope.principal.id && draft.resource.supports("author") => {
             let users = work.scope.registry.family(Family::User).next();
@@ -460,6 +473,12 @@ fn finish(work: &Work<'_>, draft: &mut Draft<'_>, target: Target) -> Result<Put,
     }
     dates(work, draft);
     restore(draft);
+    // What only its readers see needs no password beside.
+    if work.scope.registry.status(&draft.text("status")).is_some_and(|s| s.private)
+        && !draft.text("password").is_empty()
+    {
+        draft.put("password", txt(""));
+    }
     if draft.set.contains_key("title") {
         let key = slug::title_key(&draft.text("title"));
         draft.put("title_key", txt(&key));

@@ -15,7 +15,7 @@ use crate::registry::args::{ArgSet, Filter, FilterOp, Role};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::scope::Scope;
-use crate::storage::plan::{Cond, DbValue, Name, Order, ReadPlan};
+use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan};
 use crate::text::slug;
 use serde_json::Value;
 
@@ -194,6 +194,7 @@ pub fn filter(scope: &Scope, resource: &Resource, args: &Checked, set: &ArgSet) 
             // Whoever names what is wanted has said what is not.
             Filter::Column { column, op: FilterOp::NotIn, first: false } if chosen.contains(&column) => {}
             Filter::Column { column, op: FilterOp::In, .. } if ruled_out.contains(&column) => {}
+            Filter::Query { .. } if *value == Value::Bool(false) && chosen.contains(&&resource.key) => {}
             Filter::Column { column, op, .. } => all.extend(column_filter(column, *op, value)),
             Filter::Query { behaviour, params } => {
                 let (query_name, query) = QUERIES[behaviour.0];
@@ -218,8 +219,18 @@ pub fn filter(scope: &Scope, resource: &Resource, args: &Checked, set: &ArgSet) 
     }
     if let Some(text) = args.role(set, Role::Search).and_then(Value::as_str) {
         all.extend(search(resource, text, args, set));
+        // Whether a hidden text holds a word is not for strangers to find out.
+        if !text.is_empty() && !scope.principal.known() {
+            all.extend(without_password(resource));
+        }
     }
     Ok(Cond::All(all))
+}
+
+/// The rows whose text no password hides.
+pub fn without_password(resource: &Resource) -> Option<Cond> {
+    let open = || Cond::Any(vec![Cond::IsNull(name("password")), Cond::Compare(name("password"), Op::Eq, txt(""))]);
+    (resource.family == Family::Content).then(open)
 }
 
 /// Columns of which the request names the values that it wants, and those whose unwanted values outrank that. Comments
@@ -247,8 +258,8 @@ fn decided_columns<'a>(resource: &'a Resource, args: &Checked, set: &'a ArgSet) 
 fn column_filter(column: &Name, op: FilterOp, value: &Value) -> Option<Cond> {
     let list = |value: &Value| -> Vec<DbValue> {
         match value {
-            Value::Array(items) => items.iter().map(scalar).collect(),
-            one => vec![scalar(one)],
+            Value::Array(items) => items.iter().map(scalar).map(listed).collect(),
+            one => vec![listed(scalar(one))],
         }
     };
     Some(match op {
@@ -267,6 +278,13 @@ fn column_filter(column: &Name, op: FilterOp, value: &Value) -> Option<Cond> {
 }
 
 /// Ids in lists may come negative and mean their absolute value, as everywhere in the contract.
+fn listed(value: DbValue) -> DbValue {
+    match value {
+        DbValue::Int(id) => DbValue::Int(id.saturating_abs()),
+        other => other,
+    }
+}
+
 fn scalar(value: &Value) -> DbValue {
     match value {
         Value::Bool(b) => DbValue::Int(i64::from(*b)),
@@ -360,10 +378,17 @@ pub fn order(resource: &Resource, args: &Checked, set: &ArgSet) -> Result<Vec<Or
         Some(Sort::Column(column)) => vec![Order::Column(column.clone(), descending)],
         Some(Sort::Include) => {
             let ids = list(Role::Include);
+            if ids.is_empty() && resource.family == Family::Comment {
+                return Ok(vec![Order::Column(resource.key.clone(), descending)]);
+            }
             if ids.is_empty() {
                 return Err(ApiError::new(Code::OrderbyIncludeMissing));
             }
-            let ids = ids.iter().filter_map(Value::as_i64).map(|i| DbValue::Int(i.abs())).collect();
+            let mut ids: Vec<DbValue> = ids.iter().filter_map(Value::as_i64).map(|i| DbValue::Int(i.abs())).collect();
+            // Recorded: the direction turns the list of people around, and of nothing else.
+            if resource.family == Family::User && descending {
+                ids.reverse();
+            }
             vec![Order::Given(resource.key.clone(), ids)]
         }
         Some(Sort::Slugs) => {

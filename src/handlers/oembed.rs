@@ -134,7 +134,6 @@ fn resolve<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>
     drop(snapshot);
     let record = Record { resource, row: &row };
     let open = record.text("status") == "publish"
-        && record.text("password").is_empty()
         && resource.declared.about.get("viewable") != Some(&json!(false))
         && acts::may(work.scope, "read", record);
     Ok(open.then_some((resource, row)))

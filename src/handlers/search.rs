@@ -3,7 +3,7 @@
 //! Contract: "Search result". `type` names what kind of thing is looked for (records, terms), `subtype` the kinds or
 //! taxonomies; only what is published and what the caller may see is found.
 
-use super::lists::{Window, order_by_relevance, paging_headers, search_conditions};
+use super::lists::{Window, order_by_relevance, paging_headers, search_conditions, without_password};
 use super::{Outcome, Work};
 use crate::access::acts;
 use crate::behaviours::address;
@@ -53,13 +53,14 @@ fn kinds<'a>(work: &Work<'a>, family: Family) -> Vec<&'a Resource> {
         Some(Value::String(one)) => vec![one.as_str()],
         _ => Vec::new(),
     };
-    let any = wanted.is_empty() || wanted.contains(&"any");
     let public = |r: &Resource| match family {
         Family::Content => r.declared.searchable,
         _ => r.declared.about.get("visibility").and_then(|v| v.get("public")) == Some(&json!(true)),
     };
-    let scope = work.scope;
-    scope.registry.family(family).filter(|r| public(r) && (any || wanted.contains(&r.wire.as_str()))).collect()
+    let all: Vec<&Resource> = work.scope.registry.family(family).filter(|r| public(r)).collect();
+    let chosen: Vec<&Resource> = all.iter().copied().filter(|r| wanted.contains(&r.wire.as_str())).collect();
+    // Names of another family choose nothing, and nothing chosen is no choice.
+    if chosen.is_empty() || wanted.contains(&"any") { all } else { chosen }
 }
 
 fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -> ReadPlan {
@@ -80,6 +81,9 @@ fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -
     let text = args.text("search").unwrap_or("");
     let columns: Vec<_> = kinds.first().map(|r| r.search.values().cloned().collect()).unwrap_or_default();
     all.extend(search_conditions(family, &columns, text, false));
+    if !text.is_empty() && !work.scope.principal.known() {
+        all.extend(kinds.first().and_then(|kind| without_password(kind)));
+    }
     let order = match (family, text.is_empty()) {
         (Family::Content, false) => order_by_relevance(&columns, text),
         (Family::Content, true) => vec![Order::Column(name("date_local"), true)],

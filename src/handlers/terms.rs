@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// An empty name, a name that its siblings have, a parent that does not exist.
 pub async fn create(work: &Work<'_>, resource: &Resource) -> Result<DbValue, ApiError> {
     let args = work.allowed.args();
-    let title = sanitize::sanitize_text_field(args.text("name").unwrap_or(""));
+    let title = shown_name(args.text("name").unwrap_or(""));
     if title.is_empty() {
         return Err(failure(resource, Code::EmptyTermName));
     }
@@ -59,7 +59,7 @@ pub async fn update(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<D
     let args = work.allowed.args();
     let key = record.value("id").clone();
     let title = match args.given("name").and_then(Value::as_str) {
-        Some(given) => sanitize::sanitize_text_field(given),
+        Some(given) => shown_name(given),
         None => record.text("name").to_owned(),
     };
     if title.is_empty() {
@@ -132,6 +132,11 @@ fn answer(work: &Work<'_>, resource: &Resource, refusal: Refusal) -> ApiError {
     }
 }
 
+/// A name is text, kept as the HTML that shows it; what is encoded already stays.
+fn shown_name(given: &str) -> String {
+    sanitize::esc_text(&sanitize::sanitize_text_field(given))
+}
+
 fn columns(work: &Work<'_>, title: &str, parent: i64) -> Vec<(Name, Input)> {
     let mut set = vec![
         (name("name"), Input::Value(txt(title))),
@@ -139,10 +144,7 @@ fn columns(work: &Work<'_>, title: &str, parent: i64) -> Vec<(Name, Input)> {
         (name("parent"), Input::Value(DbValue::Int(parent))),
     ];
     if let Some(description) = work.allowed.args().given("description").and_then(Value::as_str) {
-        let clean = match work.scope.principal.can("unfiltered_html") {
-            true => description.to_owned(),
-            false => html_policy::sanitise(description, Policy::phrases()),
-        };
+        let clean = html_policy::sanitise(description, Policy::phrases());
         set.push((name("description"), Input::Value(txt(&clean))));
     }
     set
@@ -150,10 +152,10 @@ fn columns(work: &Work<'_>, title: &str, parent: i64) -> Vec<(Name, Input)> {
 
 /// The parent asked for: one that exists; above itself, a term goes to the top.
 fn parent(work: &Work<'_>, resource: &Resource, own: i64) -> Result<Option<i64>, ApiError> {
-    let Some(wanted) = work.allowed.args().given("parent").and_then(Value::as_i64) else { return Ok(None) };
-    if !resource.declared.hierarchical {
+    if !resource.declared.hierarchical && work.sources().get("parent").is_some() {
         return Err(ApiError::new(Code::TaxonomyNotHierarchical));
     }
+    let Some(wanted) = work.allowed.args().given("parent").and_then(Value::as_i64) else { return Ok(None) };
     if wanted == 0 {
         return Ok(Some(0));
     }

@@ -101,6 +101,12 @@ async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<DbVal
         return Err(ApiError::new(Code::UserInvalidArgument).into());
     }
     let mut set = columns(work, resource)?;
+    // Without a nickname people are called by their login.
+    let unnamed = |(column, input): &(Name, Input)| &**column == "nickname" && *input == Input::Value(txt(""));
+    if set.iter().any(unnamed) {
+        set.retain(|entry| !unnamed(entry));
+        set.push((name("nickname"), Input::Value(record.value("login").clone())));
+    }
     let mut changes = Vec::new();
     if let Some(email) = args.given("email").and_then(Value::as_str) {
         changes.push(taken("email_key", &slug::title_key(email), record.id(), "rest_user_invalid_email"));

@@ -112,7 +112,6 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &Asked<'_>) -> (Response<BoxBody>, usize) {
     let mut status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut encoding = None;
-    let mut encodable = false;
     let (media_type, mut bytes) = match reply.payload {
         Payload::Empty => (shape.media_type(), Bytes::new()),
         // Writing a value that is already in memory cannot fail.
@@ -121,7 +120,6 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &Asked<'_>)
         }
         Payload::Text(bytes) => (shape.media_type(), shape.write(Cow::Owned(bytes)).into()),
         Payload::Kept(kept) if *shape == Shape::default() => {
-            encodable = true;
             let (bytes, chosen) = encoding::choose(&kept, asked.header("accept-encoding"));
             encoding = chosen;
             (JSON, bytes)
@@ -153,8 +151,7 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &Asked<'_>)
     }
     if let Some(name) = encoding {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));
-    }
-    if encodable {
+        // The text as it is serves everybody; only encoded it must not reach those who cannot read it.
         headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
     }
     if status != StatusCode::NOT_MODIFIED && !headers.contains_key(header::CONTENT_TYPE) {

@@ -104,6 +104,11 @@ pub fn esc_attr(text: &str) -> String {
     esc_html(text)
 }
 
+/// Text between tags: as [`esc_html`], quotes left alone.
+pub fn esc_text(text: &str) -> String {
+    escape_amp(text).replace('<', "&lt;").replace('>', "&gt;")
+}
+
 /// Numeric references to the bytes 128 to 159, which older systems took for typographic marks, become the marks.
 pub fn fix_numeric_entities(text: &str) -> Cow<'_, str> {
     const MARKS: [u32; 32] = [
