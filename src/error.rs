@@ -74,6 +74,9 @@ catalogue! {
     CannotPublish = "rest_cannot_publish", Denied, "You may not publish this kind of record.";
     CannotAssignSticky = "rest_cannot_assign_sticky", Denied, "You may not make records sticky.";
     CannotAssignTerm = "rest_cannot_assign_term", Denied, "You may not assign one of these terms.";
+    CannotManageWidgets = "rest_cannot_manage_widgets", Denied, "You may not manage widgets.";
+    CannotViewPlugins = "rest_cannot_view_plugins", Denied, "You may not see the plugins.";
+    BlockTypeCannotView = "rest_block_type_cannot_view", Denied, "You may not see the types of blocks.";
     CannotManageTemplates = "rest_cannot_manage_templates", Denied, "You may not manage templates.";
     CannotReadThemes = "rest_cannot_view_active_theme", Denied, "You may not see the active theme.";
     CannotViewThemes = "rest_cannot_view_themes", Denied, "You may not see the themes.";
@@ -186,6 +189,13 @@ catalogue! {
     SettingInvalidDefaultCategory = "rest_invalid_default_category", Fixed(400), "The default category must be a category.";
     JsonpDisabled = "rest_callback_disabled", Fixed(400), "JSONP is switched off here.";
     JsonpInvalid = "rest_callback_invalid", Fixed(400), "The callback name may hold letters, digits, _ and . only.";
+    PluginNotFound = "rest_plugin_not_found", Fixed(404), "There is no such plugin.";
+    SidebarNotFound = "rest_sidebar_not_found", Fixed(404), "There is no such sidebar.";
+    WidgetTypeInvalid = "rest_widget_type_invalid", Fixed(404), "There is no such type of widget.";
+    BlockTypeInvalid = "rest_block_type_invalid", Fixed(404), "There is no such type of block.";
+    MenuLocationInvalid = "rest_menu_location_invalid", Fixed(404), "There is no such place for a menu.";
+    TemplateNotFound = "rest_template_not_found", Fixed(404), "There is no such template.";
+    FontCollectionNotFound = "rest_font_collection_not_found", Fixed(404), "There is no such collection of fonts.";
     RecordInvalidId = "rest_invalid_id", Fixed(404), "There is no record with this id.";
     DuplicateValue = "rest_duplicate_value", Fixed(409), "Another record has this value already.";
     PreconditionFailed = "rest_precondition_failed", Fixed(412), "The record has changed since you read it.";

@@ -7,6 +7,7 @@ mod batch;
 pub mod catalogue;
 mod comments;
 pub mod content;
+mod declared;
 mod echo;
 pub mod files;
 pub mod items;
@@ -135,6 +136,8 @@ pub const HANDLERS: &[(&str, Handler)] = &[
     ("app_passwords_delete_all", |w| Box::pin(passwords::delete_all(w))),
     ("catalogue_list", |w| Box::pin(async move { catalogue::list(w) })),
     ("catalogue_get", |w| Box::pin(async move { catalogue::get(w) })),
+    ("declared_list", |w| Box::pin(async move { declared::list(w) })),
+    ("declared_get", |w| Box::pin(async move { declared::get(w) })),
     ("search", |w| Box::pin(async move { search::search(w) })),
     ("themes_list", |w| Box::pin(async move { themes::list(w) })),
     ("themes_get", |w| Box::pin(async move { themes::get(w) })),
