@@ -421,7 +421,8 @@ pub fn order_by_relevance(columns: &[Name], text: &str) -> Vec<Order> {
     if words.len() > 1 {
         order.push(Order::First(Cond::Any(words.iter().map(|w| within(title, &w.text)).collect())));
     }
-    for column in columns {
+    // A single word outside the title says no more in one place than in another.
+    for column in columns.filter(|_| words.len() > 1) {
         order.push(Order::First(within(column, text.trim())));
     }
     order.push(Order::Column(name("date_local"), true));
