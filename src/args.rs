@@ -88,8 +88,8 @@ impl Checked {
     pub fn lenient(set: &ArgSet, sources: &Sources<'_>, answering: Option<&ArgSet>) -> Checked {
         let mut checked = Checked::default();
         for arg in &set.args {
-            if let Some(value) = given(arg, sources)
-                && let Ok(value) = fit(arg, value)
+            if let Some((name, value)) = given(arg, sources)
+                && let Ok(value) = fit(arg, name, value)
             {
                 checked.given.push(arg.name.clone());
                 checked.values.insert(arg.name.clone(), value);
@@ -116,18 +116,18 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
     let mut failures = Vec::new();
     let mut judged = Vec::new();
     for arg in &set.args {
-        let value = given(arg, sources);
-        if let Some(value) = value
+        let given = given(arg, sources);
+        if let Some((name, value)) = given
             && let Some(judgement) = judge(arg, value)
         {
-            match judgement.and_then(|()| fit(arg, value)) {
+            match judgement.and_then(|()| fit(arg, name, value)) {
                 Ok(value) => checked.take(arg, value),
                 Err(failure) => judged.push(*failure),
             }
             continue;
         }
-        match value {
-            Some(value) => match fit(arg, value) {
+        match given {
+            Some((name, value)) => match fit(arg, name, value) {
                 Ok(value) => checked.take(arg, value),
                 Err(failure) => failures.push(*failure),
             },
@@ -149,17 +149,21 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
     Ok(checked)
 }
 
-/// The given value under any of the argument's names. A JSON null counts as absent unless the schema takes it.
-fn given<'a>(arg: &Arg, sources: &'a Sources<'_>) -> Option<&'a Value> {
-    let value = std::iter::once(&arg.name).chain(&arg.also).find_map(|name| sources.get(name))?;
-    if value.is_null() && arg.schema.check(&arg.name, value).is_err() {
+/// The given value with the one of the argument's names under which it came. A JSON null counts as absent unless it
+/// is taken.
+fn given<'a>(arg: &'a Arg, sources: &'a Sources<'_>) -> Option<(&'a str, &'a Value)> {
+    let mut names = std::iter::once(&arg.name).chain(&arg.also);
+    let (name, value) = names.find_map(|name| Some((name.as_str(), sources.get(name)?)))?;
+    let taken = || arg.accepts.iter().any(|t| t == "null") || arg.schema.check(name, value).is_ok();
+    if value.is_null() && !taken() {
         // Nothing at all is as good as no.
-        return if arg.schema.types() == [Type::Boolean] { Some(&Value::Bool(false)) } else { None };
+        return if arg.schema.types() == [Type::Boolean] { Some((name, &Value::Bool(false))) } else { None };
     }
-    Some(value)
+    Some((name, value))
 }
 
-fn fit(arg: &Arg, value: &Value) -> Result<Value, Box<ParamFailure>> {
+/// The coerced value; a failure calls the argument by the name under which it came.
+fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>> {
     let accepted = arg.accepts.iter().any(|t| match t.as_str() {
         "string" => value.is_string(),
         "null" => value.is_null(),
@@ -173,11 +177,11 @@ fn fit(arg: &Arg, value: &Value) -> Result<Value, Box<ParamFailure>> {
         return Ok(value.clone());
     }
     if arg.aliases.is_empty() {
-        arg.schema.check(&arg.name, value).map_err(|failure| arg.told(failure))?;
-        return arg.schema.coerce(&arg.name, value.clone());
+        arg.schema.check(name, value).map_err(|failure| arg.told(failure))?;
+        return arg.schema.coerce(name, value.clone());
     }
     let spelled = spell(value.clone(), &arg.aliases, Spelling::ToWire);
-    arg.schema.check(&arg.name, &spelled)?;
-    let coerced = arg.schema.coerce(&arg.name, spelled)?;
+    arg.schema.check(name, &spelled)?;
+    let coerced = arg.schema.coerce(name, spelled)?;
     Ok(spell(coerced, &arg.aliases, Spelling::ToStored))
 }

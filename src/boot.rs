@@ -271,9 +271,10 @@ impl Services {
             .map_err(|_| BootError::Other("the password could not be hashed".into()))?;
         let now = time::OffsetDateTime::now_utc().unix_timestamp();
         // The site is the first user's own.
-        let url = if self.is_empty()? { registry.site.url.as_str() } else { "" };
+        let first = self.is_empty()?;
+        let url = if first { registry.site.url.as_str() } else { "" };
         let text = |column: &str, value: &str| (name(column), Input::Value(txt(value)));
-        let done = self.commit(vec![Change::Put(Put {
+        let mut changes = vec![Change::Put(Put {
             table: name("user"),
             target: Target::New,
             set: vec![
@@ -298,14 +299,35 @@ impl Services {
             edges: Vec::new(),
             meta: Vec::new(),
             revision: None,
-        })]);
-        match done {
+        })];
+        if first {
+            changes.extend(self.reached_at(registry, email)?);
+        }
+        match self.commit(changes) {
             Ok(done) => Ok(done.puts.first().map_or(0, |put| records::int(&put.key))),
             Err(BootError::Commit(CommitError::Refused { .. })) => {
                 Err(BootError::Other(format!("there is a user with the login {login} or the address {email} already")))
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Settings that are e-mail addresses and that nobody has set name this one.
+    fn reached_at(&self, registry: &Registry, email: &str) -> Result<Option<Change>, BootError> {
+        let mut values = crate::scope::stored_settings(&*self.storage.snapshot()?)?;
+        let settings = registry.family(Family::Singleton).find_map(|r| r.schema["properties"].as_object());
+        let open: Vec<&String> = settings
+            .into_iter()
+            .flatten()
+            .filter(|(name, doc)| doc["format"] == "email" && !values.contains_key(*name))
+            .map(|(name, _)| name)
+            .collect();
+        if open.is_empty() {
+            return Ok(None);
+        }
+        values.extend(open.into_iter().map(|name| (name.clone(), email.into())));
+        let json = serde_json::Value::Object(values).to_string();
+        Ok(Some(Change::Setting { key: name("settings"), json: Some(json.into()) }))
     }
 
     /// Adds an application password; the clear value.

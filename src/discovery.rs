@@ -5,6 +5,7 @@
 use crate::registry::{Endpoint, Registry, Route};
 use crate::scope::Scope;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 
 /// The descriptions of every route, by position in the registry.
 pub struct Discovery {
@@ -14,6 +15,8 @@ pub struct Discovery {
     described: Vec<Value>,
     /// The root and the namespaces, which every registry has, as the root lists them.
     indexes: Vec<(String, Value)>,
+    /// Their schemas, by path.
+    index_schemas: HashMap<String, Value>,
 }
 
 impl Discovery {
@@ -26,13 +29,18 @@ impl Discovery {
             let described = index(registry, &at);
             (at, described)
         });
-        Discovery { listed, described, indexes: indexes.collect() }
+        Discovery { listed, described, indexes: indexes.collect(), index_schemas: registry.index_schemas.clone() }
     }
 
     /// The OPTIONS document of the root or of a namespace.
     pub fn index_options(&self, path: &str) -> Option<Value> {
         let wanted = format!("/{}", path.trim_matches('/'));
-        self.indexes.iter().find(|(at, _)| at.eq_ignore_ascii_case(&wanted)).map(|(_, described)| described.clone())
+        let (at, described) = self.indexes.iter().find(|(at, _)| at.eq_ignore_ascii_case(&wanted))?;
+        let mut described = described.clone();
+        if let Some((schema, map)) = self.index_schemas.get(at).zip(described.as_object_mut()) {
+            map.insert("schema".into(), schema.clone());
+        }
+        Some(described)
     }
 
     /// The OPTIONS document of a route; `path` is the one requested, for `self`.
@@ -107,8 +115,8 @@ fn listed(registry: &Registry, route: &Route) -> Value {
 
 fn described(registry: &Registry, route: &Route) -> Value {
     let mut map = base(route);
-    if let Some(resource) = route.resource.filter(|_| !route.no_schema) {
-        let schema = route.schema.as_ref().unwrap_or(&registry.resources[resource].schema);
+    let of_resource = route.resource.filter(|_| !route.no_schema).map(|r| &registry.resources[r].schema);
+    if let Some(schema) = route.schema.as_ref().filter(|_| !route.no_schema).or(of_resource) {
         map.insert("schema".into(), schema.clone());
     }
     Value::Object(map)

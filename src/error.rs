@@ -97,8 +97,8 @@ catalogue! {
     UserInvalidPassword = "rest_user_invalid_password", Fixed(400), "Passwords may not be empty or hold a backslash.";
     ExistingUserLogin = "existing_user_login", Bare(500), "Another user has this login.";
     ExistingUserEmail = "existing_user_email", Bare(500), "Another user has this e-mail address already.";
-    EmptyUsername = "empty_username", Fixed(401), "The user name is empty.";
-    EmptyPassword = "empty_password", Fixed(401), "The password is empty.";
+    EmptyUsername = "empty_username", Bare(401), "The user name is empty.";
+    EmptyPassword = "empty_password", Bare(401), "The password is empty.";
     LastAdministrator = "rest_last_administrator", Fixed(409), "The last administrator stays.";
     PostInvalidId = "rest_post_invalid_id", Fixed(404), "There is no such record.";
     PostInvalidParent = "rest_post_invalid_parent", Fixed(404), "The parent record does not exist.";

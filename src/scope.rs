@@ -21,6 +21,8 @@ pub struct Principal {
     pub capabilities: Arc<HashSet<Arc<str>>>,
     /// Key of the application password that the request came with.
     pub app_password: Option<Arc<str>>,
+    /// What a stranger's credentials lack, when some were sent: what a refusal then says, the main error first.
+    pub lacks: &'static [Code],
 }
 
 impl Principal {
@@ -36,7 +38,11 @@ impl Principal {
 
     /// A refusal for this caller: 401 or 403.
     pub fn refuse(&self, code: Code) -> ApiError {
-        ApiError::denied(code, self.known())
+        let mut lacks = self.lacks.iter().copied().map(ApiError::new);
+        match lacks.next() {
+            Some(first) => lacks.fold(first, ApiError::and),
+            None => ApiError::denied(code, self.known()),
+        }
     }
 }
 
@@ -131,11 +137,19 @@ impl From<StorageError> for ApiError {
 pub fn read_settings(registry: &Registry, storage: &dyn Storage) -> Result<Settings, StorageError> {
     let generation = storage.generation(&name("setting"));
     let mut values = registry.declaration.settings.clone();
-    if let Some(stored) = storage.snapshot()?.setting(&name("settings"))?
-        && let Ok(Value::Object(stored)) = serde_json::from_str(&stored)
-    {
-        values.extend(stored);
+    for value in values.values_mut().filter(|value| *value == "{site}") {
+        *value = Value::String(registry.site.url.clone());
     }
+    values.extend(stored_settings(&*storage.snapshot()?)?);
     let zone = values.get("timezone").and_then(Value::as_str).and_then(Zone::parse).unwrap_or_else(Zone::utc);
     Ok(Settings { values, zone, generation })
+}
+
+/// The settings that somebody has set.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn stored_settings(snapshot: &dyn Snapshot) -> Result<Map<String, Value>, StorageError> {
+    let stored = snapshot.setting(&name("settings"))?;
+    Ok(stored.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
 }

@@ -53,6 +53,11 @@ impl Identity {
         if !available(&scope.registry, &request.peer) {
             return Ok(Principal::default());
         }
+        let lacks = lacking(&login, &secret);
+        if !lacks.is_empty() {
+            let told = scope.registry.declaration.site.empty_credentials_told;
+            return Ok(Principal { lacks: if told { lacks } else { &[] }, ..Principal::default() });
+        }
         Ok(self.verify(scope, &login, &secret).await?.unwrap_or_default())
     }
 
@@ -194,6 +199,7 @@ pub fn principal(registry: &Registry, record: Record<'_>) -> Principal {
         capabilities: Arc::new(registry.capabilities(&roles)),
         roles,
         app_password: None,
+        lacks: &[],
     }
 }
 
@@ -225,7 +231,17 @@ fn basic(header: &str) -> Option<(String, String)> {
     let decoded = STANDARD.decode(encoded.trim()).ok()?;
     let text = String::from_utf8(decoded).ok()?;
     let (login, secret) = text.split_once(':')?;
-    (!login.is_empty() && !secret.is_empty()).then(|| (login.to_owned(), secret.to_owned()))
+    Some((login.to_owned(), secret.to_owned()))
+}
+
+/// What is missing in credentials (contract: "Errors", `empty_username`).
+fn lacking(login: &str, secret: &str) -> &'static [Code] {
+    match (login.is_empty(), secret.is_empty()) {
+        (true, true) => &[Code::EmptyUsername, Code::EmptyPassword],
+        (true, false) => &[Code::EmptyUsername],
+        (false, true) => &[Code::EmptyPassword],
+        (false, false) => &[],
+    }
 }
 
 /// Puts an application password into the database; the plan and the clear secret.
@@ -284,9 +300,10 @@ mod tests {
 
     #[test]
     fn malformed_credentials_are_none() {
-        for header in ["", "Basic", "Basic !!!!", "Basic YWJj", "Bearer abc", "Basic Og=="] {
+        for header in ["", "Basic", "Basic !!!!", "Basic YWJj", "Bearer abc"] {
             assert_eq!(basic(header), None, "{header}");
         }
         assert_eq!(basic("basic YTpi"), Some(("a".into(), "b".into())));
+        assert_eq!(basic("Basic Og=="), Some((String::new(), String::new())));
     }
 }

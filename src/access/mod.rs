@@ -253,7 +253,11 @@ fn public(_: &Asking<'_>) -> Decision {
 }
 
 fn logged_in(asking: &Asking<'_>) -> Decision {
-    if asking.scope.principal.known() { Ok(Found::default()) } else { Err(ApiError::new(Code::NotLoggedIn)) }
+    if asking.scope.principal.known() {
+        Ok(Found::default())
+    } else {
+        Err(asking.scope.principal.refuse(Code::NotLoggedIn))
+    }
 }
 
 fn can(asking: &Asking<'_>) -> Decision {

@@ -1,12 +1,12 @@
 //! Guards of the application passwords of a user (contract: "Authentication" 5: `edit_user` is needed).
 
 use super::{Asking, Decision, Found, acts, named_user, names_caller, user_resource};
-use crate::error::{ApiError, Code};
+use crate::error::Code;
 use crate::records::Record;
 
 fn guarded(asking: &Asking<'_>, refusal: Code) -> Decision {
     if names_caller(asking) && !asking.scope.principal.known() {
-        return Err(ApiError::new(Code::NotLoggedIn));
+        return Err(asking.scope.principal.refuse(Code::NotLoggedIn));
     }
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };

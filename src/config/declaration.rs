@@ -54,6 +54,10 @@ pub struct Declaration {
     /// Routes that belong to no resource.
     #[serde(default)]
     pub routes: Vec<Route>,
+    /// Schema files that OPTIONS shows of routes that belong to no resource, by path; `/` is the root, `/NAMESPACE`
+    /// one namespace.
+    #[serde(default)]
+    pub route_schemas: IndexMap<String, String>,
     /// Themes; exactly one is active.
     #[serde(default)]
     pub themes: IndexMap<String, Theme>,
@@ -179,6 +183,8 @@ pub struct Site {
     pub blanks_separate: bool,
     /// An empty list is taken for an empty map.
     pub empty_list_is_map: bool,
+    /// A refusal tells that the login or the password that was sent is empty.
+    pub empty_credentials_told: bool,
     /// Path of the page on which a user lets a program in.
     pub authorization_path: String,
 }
@@ -196,6 +202,7 @@ impl Default for Site {
             jsonp: true,
             blanks_separate: false,
             empty_list_is_map: false,
+            empty_credentials_told: true,
             authorization_path: "/authorize".into(),
         }
     }

@@ -1,4 +1,4 @@
-//! The schema files that resources name, with what the declaration changes in them.
+//! The schema files that resources and routes name, with what the declaration changes in them.
 //!
 //! It does not know what a schema means: that it is one is checked where it is compiled.
 
@@ -12,17 +12,12 @@ use indexmap::IndexMap;
 /// Reads every schema file once, by its key; rewrites the names in the declaration to keys; applies the changes.
 pub fn schema_files(reader: &mut Reader<'_>, merged: &mut Merged) -> IndexMap<String, Node> {
     let mut trees: IndexMap<String, Option<Node>> = IndexMap::new();
-    let resources = merged.root.as_table_mut().and_then(|root| root.get_mut("resources"));
-    let resources = resources.and_then(|resources| resources.node.as_table_mut());
-    for resource in resources.into_iter().flat_map(Table::values_mut) {
-        let Some(schema) = resource.node.as_table_mut().and_then(|resource| resource.get_mut("schema")) else {
-            continue;
-        };
-        let place = schema.node.span;
-        let Data::String(name) = &mut schema.node.data else { continue };
-        *name = reader.resolve(place.source, name);
+    for place in places(merged) {
+        let at = place.span;
+        let Data::String(name) = &mut place.data else { continue };
+        *name = reader.resolve(at.source, name);
         if !trees.contains_key(name) {
-            let tree = read(reader, name, place);
+            let tree = read(reader, name, at);
             trees.insert(name.clone(), tree);
         }
     }
@@ -33,6 +28,23 @@ pub fn schema_files(reader: &mut Reader<'_>, merged: &mut Merged) -> IndexMap<St
         }
     }
     trees.into_iter().filter_map(|(key, tree)| Some((key, tree?))).collect()
+}
+
+/// Where the declaration names a file: `resources.*.schema`, `route_schemas.*`.
+fn places(merged: &mut Merged) -> Vec<&mut Node> {
+    let mut places = Vec::new();
+    for (key, entry) in merged.root.as_table_mut().into_iter().flat_map(Table::iter_mut) {
+        let named = entry.node.as_table_mut().into_iter().flat_map(Table::values_mut);
+        match key.as_str() {
+            "resources" => {
+                let resources = named.filter_map(|resource| resource.node.as_table_mut()?.get_mut("schema"));
+                places.extend(resources.map(|schema| &mut schema.node));
+            }
+            "route_schemas" => places.extend(named.map(|schema| &mut schema.node)),
+            _ => {}
+        }
+    }
+    places
 }
 
 fn read(reader: &mut Reader<'_>, key: &str, named_at: Span) -> Option<Node> {
@@ -68,7 +80,7 @@ fn unclear(reader: &mut Reader<'_>, trees: &IndexMap<String, Option<Node>>, edit
         let stems: Vec<String> = (0..trees.len()).map(|index| stem(trees, index)).collect();
         let hint = suggestion(stem_name, stems.iter().map(String::as_str));
         if !reader.partial {
-            reader.report(edit.place, format!("no resource has a schema file of the name `{stem_name}`"), hint);
+            reader.report(edit.place, format!("nothing names a schema file of the name `{stem_name}`"), hint);
         }
         return;
     }

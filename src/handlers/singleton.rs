@@ -8,7 +8,8 @@ use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records;
 use crate::registry::name;
-use crate::registry::resource::{Kind, Property};
+use crate::registry::resource::{Kind, Property, Resource};
+use crate::scope::stored_settings;
 use crate::storage::plan::{Change, DbValue, WritePlan};
 use crate::text::time::Zone;
 use serde_json::{Map, Value};
@@ -30,19 +31,16 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let mut values = work.scope.settings.values.clone();
+    let mut stored = stored_settings(&*work.scope.snapshot()?)?;
     for property in &resource.properties {
         let Some(value) = work.allowed.args().given(&property.name) else { continue };
         check(work, property, value)?;
-        if value.is_null() {
-            values.shift_remove(&property.name);
-            if let Some(initial) = work.scope.registry.declaration.settings.get(&property.name) {
-                values.insert(property.name.clone(), initial.clone());
-            }
-        } else {
-            values.insert(property.name.clone(), normal(work, property, value)?);
-        }
+        // Null takes a field back to the default that its schema tells.
+        let value = if value.is_null() { default_of(resource, property) } else { normal(work, property, value)? };
+        stored.insert(property.name.clone(), value.clone());
+        values.insert(property.name.clone(), value);
     }
-    let json: Arc<str> = Value::Object(values.clone()).to_string().into();
+    let json: Arc<str> = Value::Object(stored).to_string().into();
     let plan = WritePlan { changes: vec![Change::Setting { key: name("settings"), json: Some(json) }] };
     work.commit(plan).await.map_err(|refusal| match refusal {
         Refusal::Error(error) => error,
@@ -53,15 +51,18 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 fn document(properties: &[Property], values: &Map<String, Value>) -> Map<String, Value> {
     let value = |property: &Property| {
-        let stored = values.get(&property.name).cloned().unwrap_or(Value::Null);
-        match (property.kind, &stored) {
+        match (property.kind, values.get(&property.name)) {
             // A boolean setting always reads as a boolean.
-            (Kind::Boolean, Value::Null) => Value::Bool(false),
-            (Kind::Text, Value::Null) if !property.nullable => Value::from(""),
-            _ => stored,
+            (Kind::Boolean, None | Some(Value::Null)) => Value::Bool(false),
+            (Kind::Text, None) if !property.nullable => Value::from(""),
+            (_, stored) => stored.cloned().unwrap_or(Value::Null),
         }
     };
     properties.iter().map(|p| (p.name.clone(), value(p))).collect()
+}
+
+fn default_of(resource: &Resource, property: &Property) -> Value {
+    resource.schema["properties"][&property.name].get("default").cloned().unwrap_or(Value::Null)
 }
 
 /// What a schema cannot say: the zone must be real, a default term must exist.

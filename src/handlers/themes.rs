@@ -1,9 +1,12 @@
 //! Themes as declared.
 
+use super::lists::{Window, paging_headers};
 use super::{Outcome, Work};
 use crate::config::declaration::Theme;
 use crate::error::{ApiError, Code};
+use crate::registry::args::Role;
 use crate::registry::resource::Property;
+use crate::text::sanitize::esc_html;
 use serde_json::{Map, Value, json};
 
 /// The themes in the states asked for.
@@ -15,13 +18,26 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
+    let searched = work.allowed.args().role(&work.endpoint.args, Role::Search).and_then(Value::as_str).unwrap_or("");
     let all = work.scope.registry.declaration.themes.iter();
-    let chosen = all.filter(|(_, t)| wanted.is_empty() || wanted.contains(&state(t)));
-    let documents: Vec<Value> = chosen.map(|(name, theme)| document(work, name, theme)).collect::<Result<_, _>>()?;
+    let chosen: Vec<_> = all
+        .filter(|(_, theme)| wanted.is_empty() || wanted.contains(&state(theme)))
+        .filter(|(name, theme)| is_named(name, theme, searched))
+        .collect();
+    let window = Window::of(work.allowed.args(), &work.endpoint.args);
+    let skipped = usize::try_from(window.offset).unwrap_or(usize::MAX);
+    let shown = chosen.iter().skip(skipped).take(usize::try_from(window.per_page).unwrap_or(usize::MAX));
+    let documents: Vec<Value> = shown.map(|(name, theme)| document(work, name, theme)).collect::<Result<_, _>>()?;
     let mut outcome = Outcome::ok(json!(documents));
-    let window = super::lists::Window::of(work.allowed.args(), &work.endpoint.args);
-    super::lists::paging_headers(work, &mut outcome, documents.len() as u64, &window);
+    paging_headers(work, &mut outcome, chosen.len() as u64, &window);
     Ok(outcome)
+}
+
+/// Whether the theme's name holds the text, in any case.
+fn is_named(name: &str, theme: &Theme, text: &str) -> bool {
+    let shown = theme.about.get("name").and_then(Value::as_str).unwrap_or("");
+    let text = text.to_lowercase();
+    shown.to_lowercase().contains(&text) || name.to_lowercase().contains(&text)
 }
 
 /// One theme.
@@ -51,7 +67,7 @@ fn document(work: &Work<'_>, name: &str, theme: &Theme) -> Result<Value, ApiErro
     let mut map: Map<String, Value> = resource
         .properties
         .iter()
-        .filter_map(|p: &Property| known.get(&p.name).map(|v| (p.name.clone(), v.clone())))
+        .filter_map(|p: &Property| known.get(&p.name).map(|v| (p.name.clone(), as_shown(&resource.schema, p, v))))
         .collect();
     let registry = &work.scope.registry;
     let item = resource.item_path(name);
@@ -60,4 +76,17 @@ fn document(work: &Work<'_>, name: &str, theme: &Theme) -> Result<Value, ApiErro
         json!({"self": [{"href": registry.rest(&item)}], "collection": [{"href": registry.rest(&resource.path)}]}),
     );
     Ok(Value::Object(map))
+}
+
+/// A text or list, where the schema shows it both as declared and as HTML.
+fn as_shown(schema: &Value, property: &Property, declared: &Value) -> Value {
+    if declared.is_object() || schema["properties"][&property.name]["properties"].get("rendered").is_none() {
+        return declared.clone();
+    }
+    let rendered = match declared {
+        Value::String(text) => esc_html(text),
+        Value::Array(list) => list.iter().filter_map(Value::as_str).map(esc_html).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    };
+    json!({"raw": declared, "rendered": rendered})
 }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Nobody is logged in.
 pub fn me(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if !work.scope.principal.known() {
-        return Err(ApiError::new(Code::NotLoggedIn));
+        return Err(work.scope.principal.refuse(Code::NotLoggedIn));
     }
     let resource = work.resource()?;
     let row = fetch(work, resource, &DbValue::Int(work.scope.principal.id))?;

@@ -45,7 +45,8 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.relations(&mut resources);
     linker.links(&mut resources);
     let layout = linker.layout(&resources);
-    let routes = linker.routes(&resources);
+    let mut routes = linker.routes(&resources);
+    let index_schemas = linker.route_schemas(&mut routes);
     let problems = linker.problems;
     let Some(site) = site else { return Err(sorted(problems)) };
     if !problems.is_empty() {
@@ -58,6 +59,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         namespaces: loaded.declaration.namespaces.values().map(|n| n.path.clone()).collect(),
         resources,
         routes,
+        index_schemas,
         layout,
         fingerprint: fingerprint(loaded),
     })
@@ -726,6 +728,32 @@ impl Linker<'_> {
         routes
     }
 
+    /// Gives routes without a resource the schemas declared for them; what is left are those of the indexes.
+    fn route_schemas(&mut self, routes: &mut [Route]) -> HashMap<String, Value> {
+        let declared = self.declared;
+        let mut indexes = HashMap::new();
+        for (path, file) in &declared.route_schemas {
+            // The loader has told why a file cannot be read.
+            let Some(schema) = self.loaded.schemas.get(file) else { continue };
+            self.compile_schema(file, "", schema);
+            let shown = without_x_words(schema);
+            if path == "/" || declared.namespaces.values().any(|n| path.strip_prefix('/') == Some(&n.path)) {
+                indexes.insert(path.clone(), shown);
+                continue;
+            }
+            match routes.iter_mut().find(|r| r.resource.is_none() && r.pattern == *path) {
+                Some(route) => route.schema = Some(shown),
+                None => {
+                    let alone = routes.iter().filter(|r| r.resource.is_none()).map(|r| r.pattern.as_str());
+                    let hint = nearest(path, alone);
+                    let message = format!("no route without a resource has the path `{path}`");
+                    self.problem(&["route_schemas", path], message, hint);
+                }
+            }
+        }
+        indexes
+    }
+
     fn duplicates(&mut self, routes: &[Route]) {
         let mut seen = HashMap::new();
         for route in routes {
@@ -952,6 +980,11 @@ impl Linker<'_> {
                 arg.shift_remove("default");
                 arg.shift_remove("x-default-null");
                 arg.shift_remove("required");
+            }
+            if resource.family == Family::Singleton {
+                // Null takes a field back to its default.
+                let accepts = arg.entry("x-accepts".to_owned()).or_insert_with(|| json!([]));
+                accepts.as_array_mut().into_iter().for_each(|types| types.push(json!("null")));
             }
             let place = Place::Schema(resource.declared.schema.clone(), format!("/properties/{}", escape(property)));
             match docs.get_mut(property) {

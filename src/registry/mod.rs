@@ -15,7 +15,7 @@ use args::ArgSet;
 use indexmap::IndexMap;
 use resource::Resource;
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A name's position in one of the tables of behaviours.
@@ -98,6 +98,8 @@ pub struct Registry {
     pub namespaces: Vec<String>,
     pub resources: Vec<Resource>,
     pub routes: Vec<Route>,
+    /// Schemas shown of the root and the namespaces, by path.
+    pub index_schemas: HashMap<String, Value>,
     pub layout: Layout,
     /// Changes whenever a declaration does; part of what caches are keyed by.
     pub fingerprint: u64,
