@@ -275,6 +275,18 @@ pub fn visible_comments(scope: &Scope, unlocked: Option<i64>) -> Cond {
     Cond::Any(any)
 }
 
+/// Comments whose record is in no state that hides them.
+pub fn unhidden_comments(scope: &Scope) -> Cond {
+    let all = scope.registry.declaration.statuses.iter();
+    let hiding = all.filter(|(_, status)| status.hides_comments).map(|(name, _)| name.as_str());
+    Cond::Not(Box::new(Cond::Related {
+        table: name("record"),
+        inner: name("id"),
+        outer: name("post"),
+        filter: Box::new(words("status", hiding)),
+    }))
+}
+
 /// The twin of [`content`]'s `edit` (of what is in the trash, the state before is not looked at).
 fn editable_content(scope: &Scope, resource: &Resource) -> Cond {
     let can = |act: &str| scope.principal.can(resource.capability(act));

@@ -342,6 +342,9 @@ pub struct Status {
     /// The slug is claimed in this state.
     #[serde(default)]
     pub claims_slug: bool,
+    /// Lists leave out the comments of records in this state.
+    #[serde(default)]
+    pub hides_comments: bool,
     /// What time does to records in this state.
     #[serde(default)]
     pub due: Option<Due>,

@@ -609,7 +609,7 @@ fn slug_claim(work: &Work<'_>, draft: &Draft<'_>) -> Option<SlugClaim> {
         return None;
     }
     let mut candidates = vec![Arc::from(wanted.as_str())];
-    if reserved(&wanted) && claims {
+    if claims && (reserved(&wanted) || reads_as_date(work, resource, &wanted)) {
         candidates = vec![slug::with_suffix(&wanted, 2).into()];
     }
     Some(SlugClaim {
@@ -618,6 +618,11 @@ fn slug_claim(work: &Work<'_>, draft: &Draft<'_>) -> Option<SlugClaim> {
         candidates,
         refuse: None,
     })
+}
+
+fn reads_as_date(work: &Work<'_>, resource: &Resource, slug: &str) -> bool {
+    resource.declared.address.as_deref() == Some("permalinks")
+        && work.scope.registry.site.permalinks.reads_as_date(slug)
 }
 
 /// Last parts of addresses that lead to feeds and embeds.

@@ -65,7 +65,10 @@ impl Window {
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let (args, set) = (work.allowed.args(), &work.endpoint.args);
-    let filter = filter(work.scope, resource, args, set)?;
+    let mut filter = filter(work.scope, resource, args, set)?;
+    if resource.family == Family::Comment {
+        filter = Cond::All(vec![filter, acts::unhidden_comments(work.scope)]);
+    }
     let mut window = Window::of(args, set);
     window.offset_pages = matches!(resource.family, Family::Term | Family::User);
     let visible = match resource.family {

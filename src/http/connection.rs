@@ -28,8 +28,9 @@ const MOST_HEAD: usize = 96 << 10;
 /// What a refused client may still send, so that it gets to read the answer.
 const MOST_AFTERWARDS: usize = 64 << 20;
 
-/// The head of what actix answers when it cannot read a request. Our own errors always have a body.
+/// How what actix answers begins when it cannot read a request. Our own answers have a body, or (to HEAD) a number.
 const WORDLESS: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n";
+const NUMBER: &[u8] = b"\r\nx-request-id:";
 
 /// How long things may take.
 #[derive(Clone, Copy)]
@@ -316,7 +317,8 @@ impl AsyncRead for Connection {
 impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = &mut *self;
-        if matches!(this.mode, Mode::Open) && !this.standing.busy.get() && bytes.starts_with(WORDLESS) {
+        let wordless = || bytes.starts_with(WORDLESS) && !bytes.windows(NUMBER.len()).any(|part| part == NUMBER);
+        if matches!(this.mode, Mode::Open) && !this.standing.busy.get() && wordless() {
             this.refuse(Code::BadRequest);
         }
         if let Mode::Refusing(refusal) = &mut this.mode {

@@ -1037,6 +1037,13 @@ impl Linker<'_> {
         if source.get("x-default-null") == Some(&json!(true)) {
             shown.insert("default".into(), Value::Null);
         }
+        if source["items"]["x-enum-map"] == json!(true)
+            && let Some(items) = shown.get_mut("items").and_then(Value::as_object_mut)
+            && let Some(Value::Array(values)) = items.get("enum")
+        {
+            let by_name = values.iter().filter_map(|v| Some((v.as_str()?.to_owned(), v.clone()))).collect();
+            items.insert("enum".into(), Value::Object(by_name));
+        }
         shown.entry("description").or_insert_with(|| json!(""));
         shown.insert("required".into(), json!(required));
         // A default that does not fit its own type stays as declared.

@@ -151,6 +151,25 @@ impl Permalink {
         &self.structure
     }
 
+    /// Whether a name would read as a part of a date: a number where an archive of a year, month or day stands.
+    pub fn reads_as_date(&self, name: &str) -> bool {
+        if !name.bytes().all(|b| b.is_ascii_digit()) {
+            return false;
+        }
+        let number: u32 = name.parse().unwrap_or(0);
+        let tags = || self.pieces.iter().filter_map(|p| if let Piece::Tag(tag) = p { Some(*tag) } else { None });
+        let before = tags().take_while(|tag| *tag != Tag::PostName).last();
+        let named = tags().any(|tag| tag == Tag::PostName);
+        named
+            && number > 0
+            && match before {
+                None => true,
+                Some(Tag::Year) => number < 13,
+                Some(Tag::Month) => number < 32,
+                Some(_) => false,
+            }
+    }
+
     /// The path of a record: `/2019/03/harbour/`.
     pub fn render(&self, parts: &Parts) -> String {
         self.render_pieces(parts, None)
@@ -326,5 +345,24 @@ mod tests {
         check("%postname%", 0, PermalinkProblem::NoLeadingSlash);
         check("/%postname%/%postname%", 12, PermalinkProblem::RepeatedTag("postname".into()));
         check("/a b/%postname%", 2, PermalinkProblem::BadCharacter(' '));
+    }
+
+    #[test]
+    fn numbers_read_as_dates_where_archives_stand() {
+        let table = [
+            ("/%postname%/", "2019", true),
+            ("/%postname%/", "two", false),
+            ("/%year%/%postname%/", "12", true),
+            ("/%year%/%postname%/", "13", false),
+            ("/%year%/%monthnum%/%postname%/", "31", true),
+            ("/%year%/%monthnum%/%postname%/", "32", false),
+            ("/%year%/%monthnum%/%postname%/", "0", false),
+            ("/%year%/%monthnum%/%day%/%postname%/", "1", false),
+            ("/%year%/%post_id%/", "1", false),
+        ];
+        for (structure, name, expected) in table {
+            let permalink = Permalink::compile(structure).expect("a structure");
+            assert_eq!(permalink.reads_as_date(name), expected, "{structure} {name}");
+        }
     }
 }

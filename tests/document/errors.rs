@@ -176,3 +176,18 @@ fn a_blocked_method_goes_by_post() {
     let answer = site.send("POST", &url, Some(&site.admin), None, &[("x-http-method-override", "DELETE")]);
     assert_eq!((answer.status, &answer.body["status"]), (200, &Value::from("trash")), "{}", answer.text);
 }
+
+/// HEAD answers an error as GET does, without the words.
+#[test]
+fn head_tells_an_error_by_its_status() {
+    let site = site();
+    for (route, status) in
+        [("/cms/v2/posts?per_page=0", 400), ("/cms/v2/posts/99999999", 404), ("/cms/v2/settings", 401)]
+    {
+        let answer = site.ask("HEAD", route, None, None);
+        assert_eq!((answer.status, answer.text.as_str()), (status, ""), "{route}");
+        assert_eq!(answer.header("content-type"), Some("application/json; charset=UTF-8"), "{route}");
+        assert!(answer.header("x-request-id").is_some(), "{route}");
+    }
+    assert_eq!(site.ask("HEAD", "/cms/v2/posts?per_page=0", None, None).header("allow"), Some("GET"));
+}
