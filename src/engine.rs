@@ -207,7 +207,8 @@ impl Engine {
             expects: Expects::of(|name| request.header(name)),
         };
         let dispatched = self.dispatch(&scope, &call).await;
-        let (reply, lasting) = self.finish(&scope, &call, dispatched).await;
+        let (mut reply, lasting) = self.finish(&scope, &call, dispatched).await;
+        reply.headers.extend(self.identity.fresh_nonce(&scope));
         match (question, observed) {
             (Some(question), Some(observed)) if lasting => self.answers.put(&question, &observed, reply),
             _ => reply,

@@ -22,7 +22,7 @@
 //! | 6 | [`behaviours`], [`prepare`] | named functions that declarations use; rows to documents |
 //! | 7 | [`fragments`], [`answers`], [`discovery`] | documents kept rendered; answers kept whole; root, namespaces, OPTIONS |
 //! | 8 | [`handlers`], [`embed`], [`engine`] | what endpoints do; the order of the stages, re-entrant |
-//! | 9 | [`xmlrpc`] | the old interface: methods as declared requests to the routes |
+//! | 9 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
 //! | 10 | [`http`], [`boot`] | the only module that names actix; a database opened and furnished |
 //! | 11 | [`import`], [`due`], [`serve`], [`cli`] | bringing a site in, what time does to records, serving, the command line |
 //!
@@ -62,6 +62,7 @@ pub mod handlers;
 pub mod http;
 pub mod import;
 pub mod model;
+pub mod pages;
 pub mod pictures;
 pub mod prepare;
 pub mod records;

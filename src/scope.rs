@@ -21,6 +21,8 @@ pub struct Principal {
     pub capabilities: Arc<HashSet<Arc<str>>>,
     /// Key of the application password that the request came with.
     pub app_password: Option<Arc<str>>,
+    /// Key of the session that the request came with.
+    pub session: Option<Arc<str>>,
     /// What a stranger's credentials lack, when some were sent: what a refusal then says, the main error first.
     pub lacks: &'static [Code],
 }

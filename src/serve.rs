@@ -11,6 +11,7 @@ use crate::error::{ApiError, Code};
 use crate::files::Files;
 use crate::http::{self, Facts, Service, Swap};
 use crate::model::{Reply, Request};
+use crate::pages::Pages;
 use crate::registry::Registry;
 use crate::storage::Storage;
 use crate::storage::plan::{Layout, Name};
@@ -29,6 +30,8 @@ struct Site {
     engine: Engine,
     /// XML-RPC and its path, unless it is off.
     calls: Option<(String, Rpc)>,
+    /// Pages for people, unless they are off.
+    pages: Option<Pages>,
     storage: Arc<dyn Storage>,
     facts: Facts,
 }
@@ -47,14 +50,15 @@ impl Service for Site {
     }
 
     fn serves(&self, path: &str) -> bool {
-        self.calls.as_ref().is_some_and(|(own, _)| own == path)
+        self.calls.as_ref().is_some_and(|(own, _)| own == path) || self.pages.as_ref().is_some_and(|p| p.serves(path))
     }
 
     fn elsewhere<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         Box::pin(async move {
-            match &self.calls {
-                Some((_, calls)) => calls.serve(&self.engine, request).await,
-                None => engine::error_reply(&ApiError::new(Code::NoRoute)),
+            match (&self.calls, &self.pages) {
+                (Some((own, calls)), _) if *own == request.path => calls.serve(&self.engine, request).await,
+                (_, Some(pages)) => pages.serve(&self.engine, request).await,
+                _ => engine::error_reply(&ApiError::new(Code::NoRoute)),
             }
         })
     }
@@ -143,8 +147,9 @@ fn site(services: &Services, loaded: &Loaded, registry: Arc<Registry>) -> Result
         jsonp: registry.declaration.site.jsonp,
     };
     let calls = boot::calls(loaded, &registry)?.map(|calls| (registry.declaration.xmlrpc.path.clone(), calls));
+    let pages = Pages::new(&registry);
     let engine = services.engine(registry)?;
-    Ok(Arc::new(Site { engine, calls, storage: services.storage.clone(), facts }))
+    Ok(Arc::new(Site { engine, calls, pages, storage: services.storage.clone(), facts }))
 }
 
 /// An empty database gets an administrator, and the demo site when that is wanted.

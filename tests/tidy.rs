@@ -16,7 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["behaviours", "prepare"],
     &["fragments", "answers", "discovery"],
     &["handlers", "engine", "embed"],
-    &["xmlrpc"],
+    &["xmlrpc", "pages"],
     &["http", "boot"],
     &["import", "due"],
     &["serve"],

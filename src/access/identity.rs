@@ -1,4 +1,4 @@
-//! Who is asking: Basic authentication with application passwords.
+//! Who is asking: Basic authentication with application passwords, or a session with its nonce.
 //!
 //! Contract: "Authentication" 1 to 6, 9. A wrong or unknown credential leaves the caller a stranger. Secrets are kept as
 //! a keyed hash, found by an index and never by scanning.
@@ -6,6 +6,7 @@
 use super::attempts::{Attempts, Patience};
 use super::hashing::{HashError, Hasher};
 use super::same_text;
+use super::sessions::{Purpose, nonce_given};
 use crate::config::declaration::AppPasswords;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
@@ -48,7 +49,7 @@ impl Identity {
     /// The database cannot be read.
     pub async fn authenticate(&self, scope: &Scope, request: &Request) -> Result<Principal, ApiError> {
         let Some((login, secret)) = request.header("authorization").and_then(basic) else {
-            return Ok(Principal::default());
+            return self.browser_caller(scope, request);
         };
         if !available(&scope.registry, &request.peer) {
             return Ok(Principal::default());
@@ -59,6 +60,16 @@ impl Identity {
             return Ok(Principal { lacks: if told { lacks } else { &[] }, ..Principal::default() });
         }
         Ok(self.verify(scope, &login, &secret).await?.unwrap_or_default())
+    }
+
+    /// The caller whose cookie opens a session; a stranger unless the session's nonce shows that the request is meant.
+    fn browser_caller(&self, scope: &Scope, request: &Request) -> Result<Principal, ApiError> {
+        let depth = scope.registry.declaration.server.max_depth;
+        let found = self.session(scope, request)?.filter(|caller| {
+            let nonce = nonce_given(&scope.registry.site.prefix, request, depth);
+            nonce.is_some_and(|nonce| self.nonce_fits(caller, Purpose::Rest, &nonce, scope.now))
+        });
+        Ok(found.unwrap_or_default())
     }
 
     /// The user with this login (or e-mail address) and application password.
@@ -151,18 +162,30 @@ impl Identity {
 
     /// What a secret is stored as: only its letters and digits count.
     pub fn hash(&self, secret: &str) -> String {
+        self.digest(&secret.chars().filter(char::is_ascii_alphanumeric).collect::<String>())
+    }
+
+    /// A keyed hash of a text, in hexadecimal digits.
+    pub(super) fn digest(&self, text: &str) -> String {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");
-        let significant: String = secret.chars().filter(char::is_ascii_alphanumeric).collect();
-        mac.update(significant.as_bytes());
+        mac.update(text.as_bytes());
         mac.finalize().into_bytes().iter().map(|b| format!("{b:02x}")).collect()
     }
 
-    /// A request that carries a nonce without a session is refused whatever it asks.
+    /// A request that carries a nonce which is not its session's is refused whatever it asks.
     pub fn objection(&self, scope: &Scope, request: &Request) -> Option<ApiError> {
-        let header = format!("x-{}-nonce", scope.registry.site.prefix);
-        let parameter = format!("_{}nonce", scope.registry.site.prefix);
-        let nonce = request.header(&header).is_some() || request.query.contains_key(&parameter);
-        (nonce && !scope.principal.known()).then(|| ApiError::new(Code::InvalidNonce))
+        if scope.principal.known() {
+            return None;
+        }
+        let depth = scope.registry.declaration.server.max_depth;
+        nonce_given(&scope.registry.site.prefix, request, depth).map(|_| ApiError::new(Code::InvalidNonce))
+    }
+
+    /// The header that brings a caller with a session a fresh nonce.
+    pub fn fresh_nonce(&self, scope: &Scope) -> Option<(String, String)> {
+        scope.principal.session.as_ref()?;
+        let header = format!("X-{}-Nonce", scope.registry.site.prefix.to_uppercase());
+        Some((header, self.nonce(&scope.principal, Purpose::Rest, scope.now)))
     }
 
     /// The root's `authentication`.
@@ -170,7 +193,7 @@ impl Identity {
         if !available(&scope.registry, &scope.peer) {
             return json!({});
         }
-        let path = &scope.registry.declaration.site.authorization_path;
+        let path = &scope.registry.declaration.pages.authorize;
         let page = format!("{}{path}", scope.registry.site.url);
         json!({"application-passwords": {"endpoints": {"authorization": page}}})
     }
@@ -199,6 +222,7 @@ pub fn principal(registry: &Registry, record: Record<'_>) -> Principal {
         capabilities: Arc::new(registry.capabilities(&roles)),
         roles,
         app_password: None,
+        session: None,
         lacks: &[],
     }
 }

@@ -10,6 +10,7 @@ pub mod hashing;
 pub mod identity;
 mod passwords;
 mod revisions;
+pub mod sessions;
 
 use crate::args::{Checked, Sources};
 use crate::config::declaration::Family;

@@ -67,6 +67,9 @@ pub struct Declaration {
     /// XML-RPC: the old interface on the same routes.
     #[serde(default)]
     pub xmlrpc: XmlRpc,
+    /// Pages for people: logging in, profiles, letting programs in.
+    #[serde(default)]
+    pub pages: Pages,
     /// Overlays of schema files: `schemas.<file stem>` is merged into the schema file of that name. Empty once loaded:
     /// the loader has merged them.
     #[serde(default)]
@@ -185,8 +188,6 @@ pub struct Site {
     pub empty_list_is_map: bool,
     /// A refusal tells that the login or the password that was sent is empty.
     pub empty_credentials_told: bool,
-    /// Path of the page on which a user lets a program in.
-    pub authorization_path: String,
 }
 
 impl Default for Site {
@@ -203,7 +204,56 @@ impl Default for Site {
             blanks_separate: false,
             empty_list_is_map: false,
             empty_credentials_told: true,
-            authorization_path: "/authorize".into(),
+        }
+    }
+}
+
+/// Pages for people. An address is a path, perhaps with one parameter of the query: `/login?act=out`.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pages {
+    /// They are served; otherwise people have no sessions, and programs are given passwords by other programs.
+    pub enabled: bool,
+    pub login: String,
+    pub logout: String,
+    /// One's own data, sessions and application passwords; those of others with `user=NUMBER`.
+    pub profile: String,
+    /// Where a user lets a program in.
+    pub authorize: String,
+    /// Answers a fresh nonce to a session; empty: nowhere.
+    pub nonce: String,
+    /// Folder of the style and the script.
+    pub assets: String,
+    /// Parameter of the login that holds where to go afterwards.
+    pub redirect: String,
+    /// Fields of the login form: login, password, whether to be remembered.
+    pub fields: [String; 3],
+    /// Hours until a session ends.
+    pub session_hours: u32,
+    /// Days until a session ends that is to be remembered.
+    pub remember_days: u32,
+    /// Wrong passwords in a row that are borne from one place for one account.
+    pub max_guesses: u32,
+    /// Seconds until one more is borne.
+    pub guess_pause: u32,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Pages {
+            enabled: true,
+            login: "/login".into(),
+            logout: "/logout".into(),
+            profile: "/profile".into(),
+            authorize: "/authorize".into(),
+            nonce: String::new(),
+            assets: "/assets".into(),
+            redirect: "redirect".into(),
+            fields: ["login".into(), "password".into(), "remember".into()],
+            session_hours: 48,
+            remember_days: 14,
+            max_guesses: 10,
+            guess_pause: 30,
         }
     }
 }

@@ -117,6 +117,9 @@ async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<DbVal
             changes.push(another_administrator(record.id()));
         }
     }
+    if args.given("password").is_some() {
+        changes.push(end_sessions(&key, work.scope.principal.session.as_deref()));
+    }
     if let Some(shown) = args.given("name").and_then(Value::as_str) {
         set.push((name("name_key"), Input::Value(txt(&slug::title_key(shown)))));
     }
@@ -203,6 +206,7 @@ async fn remove(work: &Work<'_>, resource: &Resource, row: &Row, heir: Option<i6
         set: vec![(name("author"), DbValue::Int(0))],
     });
     changes.push(Change::RemoveWhere { table: name("app_password"), filter: eq("user", key.clone()) });
+    changes.push(end_sessions(&key, None));
     changes.extend(super::plain::pointing(&work.scope.registry, resource, &key));
     changes.push(Change::Remove {
         table: resource.table.clone(),
@@ -211,6 +215,13 @@ async fn remove(work: &Work<'_>, resource: &Resource, row: &Row, heir: Option<i6
     });
     work.carry_out(changes, |refusal| answer(work, resource, refusal)).await?;
     Ok(key)
+}
+
+/// Ends the sessions of a user, but for the one named.
+fn end_sessions(user: &DbValue, but: Option<&str>) -> Change {
+    let mut filter = vec![eq("user", user.clone())];
+    filter.extend(but.map(|key| Cond::Compare(name("hash"), Op::Ne, txt(key))));
+    Change::RemoveWhere { table: name("session"), filter: Cond::All(filter) }
 }
 
 fn answer(work: &Work<'_>, resource: &Resource, refusal: Refusal) -> ApiError {

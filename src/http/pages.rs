@@ -2,6 +2,8 @@
 //!
 //! Plain HTML without scripts or outside resources; it knows the site's name and where the API is, nothing else.
 
+use crate::text::sanitize::escape;
+
 /// What the pages may load: nothing but their own style.
 pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -52,21 +54,6 @@ body{margin:0;font:1.05rem/1.6 system-ui,sans-serif}\
 main{max-width:38rem;margin:18vh auto 0;padding:0 1.5rem}\
 h1{font-size:1.9rem;line-height:1.2;margin:0 0 1rem}\
 a{color:light-dark(#0a58ca,#8ab4f8)}code{font-size:.95em}";
-
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
 
 #[cfg(test)]
 mod tests {

@@ -147,6 +147,7 @@ pub fn shared() -> Vec<TableDef> {
         table("user", "user", USER, USER_INDEXES),
         table("comment", "comment", COMMENT, COMMENT_INDEXES),
         app_password(),
+        session(),
         file(),
     ]
 }
@@ -172,6 +173,20 @@ fn app_password() -> TableDef {
             IndexDef { name: n("app_password_hash"), columns: vec![(n("hash"), false)], unique: true },
             IndexDef { name: n("app_password_user"), columns: vec![(n("user"), false)], unique: false },
         ],
+        versioned: false,
+        extends: None,
+    }
+}
+
+/// Browsers in which somebody is logged in. The hash is keyed, so that the table alone opens nothing.
+fn session() -> TableDef {
+    let columns = [("user", Int), ("created", Int), ("seen", Int), ("expires", Int), ("ip", Text), ("agent", Text)];
+    TableDef {
+        name: n("session"),
+        key: column("hash", Text),
+        space: None,
+        columns: columns.iter().map(|(name, ty)| column(name, *ty)).collect(),
+        indexes: vec![IndexDef { name: n("session_user"), columns: vec![(n("user"), false)], unique: false }],
         versioned: false,
         extends: None,
     }

@@ -84,6 +84,22 @@ pub fn allowed_scheme(url: &str, schemes: &[&str]) -> bool {
     }
 }
 
+/// Any text as HTML: what looks like an entity is text, too.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
 /// `<`, `>`, `&`, quotes as entities; entities that are there stay.
 pub fn esc_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);

@@ -12,6 +12,7 @@ mod import;
 mod inside;
 mod journal;
 mod media;
+mod pages;
 mod queries;
 mod reload;
 #[cfg(feature = "s3")]

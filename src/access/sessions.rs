@@ -1,0 +1,179 @@
+//! People in a browser: sessions behind a cookie, and the nonces that prove that a request is meant.
+//!
+//! Contract: "Authentication" 7. A session is a row, so that it can be revoked; the row holds a keyed hash of the cookie,
+//! so that the table alone opens nothing. The cookie alone makes nobody known to the interface: every other site can have
+//! the browser send it. It knows no page.
+
+use super::identity::{Identity, principal};
+use super::same_text;
+use crate::config::declaration::Family;
+use crate::error::ApiError;
+use crate::model::Request;
+use crate::records::{self, Record, eq, int, text, txt};
+use crate::registry::name;
+use crate::request::{BodyParams, body_params};
+use crate::scope::{Principal, Scope};
+use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, Target, WritePlan};
+use rand::RngExt;
+use serde_json::Value;
+
+/// Seconds of half a nonce's life: it lasts until the end of the next half.
+const HALF_LIFE: i64 = 12 * 60 * 60;
+
+/// A session's last use is noted again after this many seconds.
+const REFRESH: i64 = 60 * 60;
+
+/// Letters and digits of a cookie.
+const LENGTH: usize = 43;
+
+/// Letters of a nonce: 60 bits.
+const NONCE: usize = 15;
+
+/// What a nonce is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Requests to the interface.
+    Rest,
+    /// Forms of our own pages.
+    Form,
+}
+
+impl Identity {
+    /// A new session of a user that ends at `expires`: the cookie's value, and the changes that keep it.
+    pub fn begin_session(&self, scope: &Scope, user: i64, expires: i64) -> (String, Vec<Change>) {
+        const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+        let mut rng = rand::rng();
+        let token: String = (0..LENGTH).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])).collect();
+        let ip = scope.peer.ip.map(|ip| ip.to_string()).unwrap_or_default();
+        let agent: String = scope.agent.chars().take(300).collect();
+        let ended = Cond::Compare(name("expires"), Op::Le, DbValue::Int(scope.now));
+        let put = Put {
+            table: name("session"),
+            target: Target::Keyed(txt(&self.session_key(&token))),
+            set: vec![
+                (name("user"), Input::Value(DbValue::Int(user))),
+                (name("created"), Input::Value(DbValue::Int(scope.now))),
+                (name("seen"), Input::Value(DbValue::Int(scope.now))),
+                (name("expires"), Input::Value(DbValue::Int(expires))),
+                (name("ip"), Input::Value(txt(&ip))),
+                (name("agent"), Input::Value(txt(&agent))),
+            ],
+            slug: None,
+            edges: Vec::new(),
+            meta: Vec::new(),
+            revision: None,
+        };
+        (token, vec![Change::RemoveWhere { table: name("session"), filter: ended }, Change::Put(put)])
+    }
+
+    /// Whose session the cookie of the request opens.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn session(&self, scope: &Scope, request: &Request) -> Result<Option<Principal>, ApiError> {
+        let wanted = cookie_name(&scope.registry.site.prefix);
+        let Some(token) = cookies(request).find(|(name, _)| *name == wanted).map(|(_, value)| value) else {
+            return Ok(None);
+        };
+        let key = self.session_key(token);
+        let snapshot = scope.snapshot()?;
+        let row = records::first(&*snapshot, "session", &["hash", "user", "expires", "seen"], eq("hash", txt(&key)))?;
+        let Some(row) = row.filter(|row| same_text(text(&row[0]), &key) && int(&row[2]) > scope.now) else {
+            return Ok(None);
+        };
+        let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
+        let Some(user) = records::find(&*snapshot, users, &row[1])? else { return Ok(None) };
+        if scope.now - int(&row[3]) >= REFRESH {
+            let seen = Put {
+                table: name("session"),
+                target: Target::Existing { key: row[0].clone(), expect: None },
+                set: vec![(name("seen"), Input::Value(DbValue::Int(scope.now)))],
+                slug: None,
+                edges: Vec::new(),
+                meta: Vec::new(),
+                revision: None,
+            };
+            // Nobody waits for it.
+            drop(scope.storage.commit(WritePlan { changes: vec![Change::Put(seen)] }));
+        }
+        let mut principal = principal(&scope.registry, Record { resource: users, row: &user });
+        principal.session = Some(key.into());
+        Ok(Some(principal))
+    }
+
+    /// The nonce of a caller with a session, good for 12 to 24 hours.
+    pub fn nonce(&self, caller: &Principal, purpose: Purpose, now: i64) -> String {
+        self.nonce_of(caller, purpose, now.div_euclid(HALF_LIFE))
+    }
+
+    /// Whether a nonce is the caller's and not too old.
+    pub fn nonce_fits(&self, caller: &Principal, purpose: Purpose, nonce: &str, now: i64) -> bool {
+        let half = now.div_euclid(HALF_LIFE);
+        [half, half - 1].iter().any(|half| same_text(&self.nonce_of(caller, purpose, *half), nonce))
+    }
+
+    fn nonce_of(&self, caller: &Principal, purpose: Purpose, half: i64) -> String {
+        let session = caller.session.as_deref().unwrap_or_default();
+        let mut digest = self.digest(&format!("nonce|{half}|{purpose:?}|{}|{session}", caller.id));
+        digest.truncate(NONCE);
+        digest
+    }
+
+    fn session_key(&self, token: &str) -> String {
+        self.digest(&format!("session|{token}"))
+    }
+}
+
+/// The cookie that holds a session.
+pub fn cookie_name(prefix: &str) -> String {
+    format!("{prefix}_session")
+}
+
+/// The nonce that a request to the interface carries: a header, or a parameter of the query or of a form.
+pub fn nonce_given(prefix: &str, request: &Request, max_depth: usize) -> Option<String> {
+    let parameter = format!("_{prefix}nonce");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    if let Some(nonce) = request.header(&format!("x-{prefix}-nonce")) {
+        return Some(nonce.to_owned());
+    }
+    request.query.get(&parameter).map(text).or_else(|| match body_params(request, max_depth) {
+        Ok(BodyParams::Form(fields)) => fields.get(&parameter).map(text),
+        Ok(BodyParams::Upload(upload)) if upload.form => upload.fields.get(&parameter).map(text),
+        _ => None,
+    })
+}
+
+fn cookies(request: &Request) -> impl Iterator<Item = (&str, &str)> {
+    let lines = request.headers.iter().filter(|(name, _)| name == "cookie");
+    lines.flat_map(|(_, line)| line.split(';')).filter_map(|pair| pair.trim().split_once('='))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caller(id: i64, session: &str) -> Principal {
+        Principal { id, session: Some(session.into()), ..Principal::default() }
+    }
+
+    #[test]
+    fn a_nonce_lasts_between_twelve_and_twenty_four_hours() {
+        let identity = Identity::new(vec![7; 32]);
+        let caller = caller(1, "a");
+        let nonce = identity.nonce(&caller, Purpose::Rest, 0);
+        let fits = |now| identity.nonce_fits(&caller, Purpose::Rest, &nonce, now);
+        assert!(fits(0) && fits(HALF_LIFE - 1) && fits(2 * HALF_LIFE - 1));
+        assert!(!fits(2 * HALF_LIFE) && !fits(-1 - HALF_LIFE));
+    }
+
+    #[test]
+    fn a_nonce_is_one_user_s_in_one_session_for_one_purpose() {
+        let identity = Identity::new(vec![7; 32]);
+        let nonce = identity.nonce(&caller(1, "a"), Purpose::Rest, 0);
+        assert!(!identity.nonce_fits(&caller(2, "a"), Purpose::Rest, &nonce, 0));
+        assert!(!identity.nonce_fits(&caller(1, "b"), Purpose::Rest, &nonce, 0));
+        assert!(!identity.nonce_fits(&caller(1, "a"), Purpose::Form, &nonce, 0));
+        assert!(!Identity::new(vec![8; 32]).nonce_fits(&caller(1, "a"), Purpose::Rest, &nonce, 0));
+        assert!(!identity.nonce_fits(&caller(1, "a"), Purpose::Rest, "", 0));
+    }
+}

@@ -1,0 +1,180 @@
+//! Where a page may send people: back into the site, or to the program that asked to be let in.
+//!
+//! Contract: "Application passwords", the table of the authorization page. Pure.
+
+use url::Url;
+
+/// Schemes that are no program's own, or that run something in the browser.
+const FOREIGN: [&str; 16] = [
+    "http",
+    "javascript",
+    "data",
+    "vbscript",
+    "file",
+    "filesystem",
+    "blob",
+    "about",
+    "view-source",
+    "ftp",
+    "ws",
+    "wss",
+    "mailto",
+    "tel",
+    "sms",
+    "intent",
+];
+
+/// Reads an address to which a program wants people to be sent: `https`, or a scheme of its own.
+///
+/// # Errors
+/// A sentence for people.
+pub fn target(text: &str) -> Result<Url, String> {
+    let refused = |why: &str| Err(format!("The program asks to send you to an address that {why}."));
+    // The parser would drop some of these silently.
+    if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
+        return refused("holds characters which no address has");
+    }
+    let Ok(url) = Url::parse(text) else { return refused("cannot be read") };
+    if url.scheme() == "http" {
+        return refused("is not encrypted; it has to begin with https: or with the program's own scheme");
+    }
+    if FOREIGN.contains(&url.scheme()) {
+        return refused("belongs to no program; it has to begin with https: or with the program's own scheme");
+    }
+    if url.scheme() == "https" && (url.host_str().is_none_or(str::is_empty) || has_user(&url)) {
+        return refused("does not say clearly where it leads");
+    }
+    Ok(url)
+}
+
+fn has_user(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
+}
+
+/// What people are shown of a target: its host, or its scheme.
+pub fn shown(url: &Url) -> String {
+    match (url.scheme(), url.host_str()) {
+        ("https", Some(host)) => url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
+        (scheme, _) => format!("{scheme}: (a program on this device)"),
+    }
+}
+
+/// The target as a source in a content security policy.
+pub fn source(url: &Url) -> String {
+    match url.scheme() {
+        "https" => url.origin().ascii_serialization(),
+        scheme => format!("{scheme}:"),
+    }
+}
+
+/// The target with further parameters.
+pub fn with(url: &Url, pairs: &[(&str, &str)]) -> String {
+    let mut url = url.clone();
+    url.query_pairs_mut().extend_pairs(pairs);
+    url.into()
+}
+
+/// A place on this site: its path and query. Anything else is nowhere.
+pub fn within(site: &str, wanted: &str) -> Option<String> {
+    if wanted.is_empty() || wanted.chars().any(|c| c.is_control() || c == '\\') {
+        return None;
+    }
+    let base = Url::parse(site).ok()?;
+    let url = base.join(wanted).ok()?;
+    // Two slashes at the start of a path would name another host.
+    if url.origin() != base.origin() || has_user(&url) || url.path().starts_with("//") {
+        return None;
+    }
+    let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+    Some(format!("{}{query}", url.path()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_https_or_a_program_s_own() {
+        for good in [
+            "https://app.example/done?x=1",
+            "https://app.example:8443/",
+            "myapp://callback",
+            "my.app+1:done",
+            "HTTPS://a.example",
+        ] {
+            assert!(target(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "app",
+            "/path",
+            "//app.example",
+            "http://app.example/",
+            "http://127.0.0.1/",
+            "HTTP://app.example/",
+            "javascript:alert(1)",
+            "JavaScript:alert(1)",
+            "java\nscript:alert(1)",
+            "data:text/html,x",
+            "vbscript:x",
+            "file:///etc/passwd",
+            "blob:https://a.example/x",
+            "https://",
+            "https://user@app.example/",
+            "https://user:pw@app.example/",
+            "https://app.example/\r\nSet-Cookie: a=b",
+            "https://app.example\\@evil.example/",
+            " https://app.example/",
+        ] {
+            assert!(target(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_added_to_what_is_there() {
+        let check = |url: &str, expected: &str| {
+            let url = target(url).expect("a target");
+            assert_eq!(with(&url, &[("user_login", "a b"), ("password", "x&y")]), expected);
+        };
+        check("https://a.example/done", "https://a.example/done?user_login=a+b&password=x%26y");
+        check("https://a.example/done?x=1#top", "https://a.example/done?x=1&user_login=a+b&password=x%26y#top");
+        check("myapp://callback", "myapp://callback?user_login=a+b&password=x%26y");
+        check("myapp:callback", "myapp:callback?user_login=a+b&password=x%26y");
+    }
+
+    #[test]
+    fn nobody_is_sent_away_after_a_login() {
+        let site = "https://site.example";
+        for (wanted, expected) in [
+            ("/profile", Some("/profile")),
+            ("/authorize?app_name=A%20B", Some("/authorize?app_name=A%20B")),
+            ("https://site.example/profile?x=1", Some("/profile?x=1")),
+            ("profile", Some("/profile")),
+            ("//evil.example/", None),
+            ("https://site.example//evil.example/", None),
+            ("/.//evil.example/", None),
+            ("https://evil.example/", None),
+            ("https://site.example@evil.example/", None),
+            ("https://user@site.example/", None),
+            ("http://site.example/", None),
+            ("javascript:alert(1)", None),
+            ("/\\evil.example", None),
+            ("\\\\evil.example", None),
+            ("/a\r\nSet-Cookie: a=b", None),
+            ("", None),
+        ] {
+            assert_eq!(within(site, wanted).as_deref(), expected, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn people_see_where_a_target_leads() {
+        let check = |text: &str, host: &str, policy: &str| {
+            let url = target(text).expect("a target");
+            assert_eq!((shown(&url).as_str(), source(&url).as_str()), (host, policy));
+        };
+        check("https://app.example/x", "app.example", "https://app.example");
+        check("https://app.example:8443/x", "app.example:8443", "https://app.example:8443");
+        check("myapp://x", "myapp: (a program on this device)", "myapp:");
+    }
+}

@@ -1,0 +1,403 @@
+//! Pages for people: logging in and out, profiles, letting programs in.
+//!
+//! Contract: "Authentication" 2, 7; "Application passwords" (the authorization page). What a page changes, it changes by
+//! a request to the interface in the name of whoever is logged in, so that rights, checks and errors are those of REST.
+//! Every form carries a nonce of its session; nothing needs a script. Addresses and names of fields are declared.
+
+mod addresses;
+mod authorize;
+mod profile;
+
+use crate::access::attempts::Patience;
+use crate::access::sessions::{Purpose, cookie_name};
+use crate::conditional::Expects;
+use crate::config::declaration;
+use crate::engine::{Call, Engine, Part};
+use crate::error::{ApiError, Code};
+use crate::model::{Method, Payload, Reply, Request};
+use crate::records::{eq, txt};
+use crate::registry::{Registry, name};
+use crate::request::{BodyParams, body_params};
+use crate::scope::Scope;
+use crate::storage::plan::{Change, WritePlan};
+use crate::text::sanitize::escape;
+use minijinja::{AutoEscape, Environment, escape_formatter};
+use serde_json::{Map, Value, json};
+
+const HTML: &str = "text/html; charset=UTF-8";
+
+const TEMPLATES: [(&str, &str); 7] = [
+    ("base.html", include_str!("templates/base.html")),
+    ("message.html", include_str!("templates/message.html")),
+    ("login.html", include_str!("templates/login.html")),
+    ("logout.html", include_str!("templates/logout.html")),
+    ("authorize.html", include_str!("templates/authorize.html")),
+    ("secret.html", include_str!("templates/secret.html")),
+    ("profile.html", include_str!("templates/profile.html")),
+];
+
+const ASSETS: [(&str, &str, &str); 2] = [
+    ("style.css", "text/css; charset=UTF-8", include_str!("templates/style.css")),
+    ("copy.js", "text/javascript; charset=UTF-8", include_str!("templates/copy.js")),
+];
+
+/// See the module's description.
+pub struct Pages {
+    declared: declaration::Pages,
+    templates: Environment<'static>,
+}
+
+/// Which page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Login,
+    Logout,
+    Profile,
+    Authorize,
+    Nonce,
+    Asset(usize),
+}
+
+/// One request for a page.
+struct Visit<'a> {
+    pages: &'a Pages,
+    engine: &'a Engine,
+    request: &'a Request,
+    /// The caller is whoever the session names, or a stranger.
+    scope: Scope,
+    /// Fields of the form that was sent.
+    form: Map<String, Value>,
+}
+
+impl Pages {
+    /// The declared pages; `None` when they are off.
+    pub fn new(registry: &Registry) -> Option<Pages> {
+        let declared = registry.declaration.pages.clone();
+        if !declared.enabled {
+            return None;
+        }
+        let mut templates = Environment::new();
+        templates.set_formatter(|out, state, value| match state.auto_escape() {
+            AutoEscape::Html if !value.is_safe() && !value.is_undefined() && !value.is_none() => {
+                Ok(out.write_str(&escape(&value.to_string()))?)
+            }
+            _ => escape_formatter(out, state, value),
+        });
+        for (name, text) in TEMPLATES {
+            templates.add_template(name, text).expect("the shipped templates are sound; a test renders each");
+        }
+        Some(Pages { declared, templates })
+    }
+
+    /// Whether a page has this path.
+    pub fn serves(&self, path: &str) -> bool {
+        self.addresses().any(|(address, _)| address.split('?').next() == Some(path)) || self.asset(path).is_some()
+    }
+
+    /// Answers a request for a page.
+    pub async fn serve(&self, engine: &Engine, request: Request) -> Reply {
+        let Some(place) = self.place(&request) else {
+            return crate::engine::error_reply(&ApiError::new(Code::NoRoute));
+        };
+        if let Place::Asset(index) = place {
+            let (_, media_type, text) = ASSETS[index];
+            return Reply {
+                status: 200,
+                headers: Vec::new(),
+                payload: Payload::Other { media_type, bytes: text.as_bytes().to_vec() },
+            };
+        }
+        match Visit::of(self, engine, &request) {
+            Ok(visit) => visit.answer(place).await,
+            Err(error) => crate::engine::error_reply(&error),
+        }
+    }
+
+    fn addresses(&self) -> impl Iterator<Item = (&str, Place)> {
+        let declared = &self.declared;
+        [
+            (declared.logout.as_str(), Place::Logout),
+            (declared.nonce.as_str(), Place::Nonce),
+            (declared.login.as_str(), Place::Login),
+            (declared.profile.as_str(), Place::Profile),
+            (declared.authorize.as_str(), Place::Authorize),
+        ]
+        .into_iter()
+        .filter(|(address, _)| !address.is_empty())
+    }
+
+    /// The page asked for; an address with a parameter goes before the same path without.
+    fn place(&self, request: &Request) -> Option<Place> {
+        let fits = |address: &str| match address.split_once('?') {
+            None => address == request.path,
+            Some((path, pair)) => {
+                let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+                path == request.path && request.query.get(key).and_then(Value::as_str) == Some(value)
+            }
+        };
+        let (with, without): (Vec<_>, Vec<_>) = self.addresses().partition(|(address, _)| address.contains('?'));
+        let found = with.into_iter().chain(without).find(|(address, _)| fits(address)).map(|(_, place)| place);
+        found.or_else(|| self.asset(&request.path).map(Place::Asset))
+    }
+
+    fn asset(&self, path: &str) -> Option<usize> {
+        let file = path.strip_prefix(self.declared.assets.as_str())?.strip_prefix('/')?;
+        ASSETS.iter().position(|(name, ..)| *name == file)
+    }
+}
+
+impl<'a> Visit<'a> {
+    fn of(pages: &'a Pages, engine: &'a Engine, request: &'a Request) -> Result<Visit<'a>, ApiError> {
+        let mut scope = engine.stranger(request)?;
+        scope.principal = engine.identity().session(&scope, request)?.unwrap_or_default();
+        let depth = scope.registry.declaration.server.max_depth;
+        let form = match body_params(request, depth)? {
+            BodyParams::Form(fields) => fields,
+            BodyParams::Upload(upload) if upload.form => upload.fields,
+            _ => Map::new(),
+        };
+        Ok(Visit { pages, engine, request, scope, form })
+    }
+
+    async fn answer(&self, place: Place) -> Reply {
+        let writes = match self.request.method {
+            Method::Get | Method::Head => false,
+            Method::Post => true,
+            _ => return self.message(404, "Nothing here", &["No page answers this."]),
+        };
+        if writes && self.sent_by_another_site() {
+            return self.message(403, "Not taken", &["This form was sent by another site, so it was not taken."]);
+        }
+        // A login has no session yet, so it has no nonce; every other form does.
+        if writes && place != Place::Login && self.known() && !self.token_fits() {
+            let lines = ["This form is too old, or it is not from here. Go back, load the page again and repeat it."];
+            return self.message(403, "Not taken", &lines);
+        }
+        match (place, writes) {
+            (Place::Login, false) => self.login(200, None),
+            (Place::Login, true) => self.log_in().await,
+            (Place::Nonce, false) => self.nonce(),
+            (Place::Logout, true) => self.log_out().await,
+            _ if !self.known() => self.to_login(),
+            (Place::Logout, false) => self.page(200, "Log out", "logout.html", json!({})),
+            (Place::Profile, false) => profile::show(self, profile::Told::default()).await,
+            (Place::Profile, true) => profile::change(self).await,
+            (Place::Authorize, false) => authorize::ask(self),
+            (Place::Authorize, true) => authorize::decide(self).await,
+            _ => self.message(404, "Nothing here", &["No page answers this."]),
+        }
+    }
+
+    fn known(&self) -> bool {
+        self.scope.principal.known()
+    }
+
+    /// The browser says that another site had it send this.
+    fn sent_by_another_site(&self) -> bool {
+        if let Some(site) = self.request.header("sec-fetch-site") {
+            return !matches!(site, "same-origin" | "none");
+        }
+        let origin = self.request.header("origin").and_then(|origin| origin.split_once("://"));
+        let host = self.request.header("host");
+        matches!((origin, host), (Some((_, origin)), Some(host)) if !origin.eq_ignore_ascii_case(host))
+    }
+
+    fn token_fits(&self) -> bool {
+        let token = self.field("token");
+        self.engine.identity().nonce_fits(&self.scope.principal, Purpose::Form, token, self.scope.now)
+    }
+
+    /// A field of the form; empty when it is absent.
+    fn field(&self, name: &str) -> &str {
+        self.form.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// A parameter of the address; empty when it is absent.
+    fn parameter(&self, name: &str) -> &str {
+        self.request.query.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    // -------------------------------------------------------------------------------------------- login
+
+    fn login(&self, status: u16, problem: Option<&str>) -> Reply {
+        let pages = &self.pages.declared;
+        let wanted = [self.field(&pages.redirect), self.parameter(&pages.redirect)];
+        let wanted = wanted.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+        if self.known() && status == 200 {
+            return see_other(&self.destination(wanted));
+        }
+        let purpose = addresses::within(&self.scope.registry.site.url, wanted)
+            .filter(|place| place.starts_with(&pages.authorize))
+            .map(|_| "A program asks to use this site in your name. Log in first, then you decide.");
+        let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": self.field(&pages.fields[0]), "purpose": purpose, "problem": problem});
+        self.page(status, "Log in", "login.html", data)
+    }
+
+    async fn log_in(&self) -> Reply {
+        let pages = &self.pages.declared;
+        let [login, password, remember] = [0, 1, 2].map(|i| self.field(&pages.fields[i]));
+        if login.is_empty() || password.is_empty() {
+            return self.login(401, Some("Give your user name and your password."));
+        }
+        let patience = Patience { burst: i64::from(pages.max_guesses), pause: i64::from(pages.guess_pause) };
+        let identity = self.engine.identity();
+        let found = identity.verify_account(&self.scope, self.engine.hasher(), (login, password), patience).await;
+        let caller = match found {
+            Ok(Some(caller)) => caller,
+            Ok(None) => return self.login(401, Some("The user name or the password is wrong.")),
+            Err(error) if error.code() == Code::TooManyRequests => {
+                let mut reply = self.login(429, Some("Too many attempts. Wait a little, then try again."));
+                reply.headers.push(("Retry-After".into(), pages.guess_pause.to_string()));
+                return reply;
+            }
+            Err(error) => return self.failure(&error),
+        };
+        let remembered = (!remember.is_empty()).then(|| i64::from(pages.remember_days) * 24 * 60 * 60);
+        let life = remembered.unwrap_or(i64::from(pages.session_hours) * 60 * 60);
+        let (token, changes) = identity.begin_session(&self.scope, caller.id, self.scope.now + life);
+        if let Err(error) = self.scope.storage.commit(WritePlan { changes }).await {
+            return self.failure(&self.scope.internal(&format!("{error:?}")));
+        }
+        let mut reply = see_other(&self.destination(self.field(&pages.redirect)));
+        reply.headers.push(self.cookie(&token, remembered));
+        reply
+    }
+
+    async fn log_out(&self) -> Reply {
+        if let Some(key) = &self.scope.principal.session {
+            let change = Change::RemoveWhere { table: name("session"), filter: eq("hash", txt(key)) };
+            if let Err(error) = self.scope.storage.commit(WritePlan { changes: vec![change] }).await {
+                return self.failure(&self.scope.internal(&format!("{error:?}")));
+            }
+        }
+        let mut reply = see_other(&self.pages.declared.login);
+        reply.headers.push(self.cookie("", Some(0)));
+        reply
+    }
+
+    fn cookie(&self, value: &str, seconds: Option<i64>) -> (String, String) {
+        let site = &self.scope.registry.site;
+        let secure = self.scope.peer.https || site.url.starts_with("https:");
+        let age = seconds.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
+        let secure = if secure { "; Secure" } else { "" };
+        let name = cookie_name(&site.prefix);
+        ("Set-Cookie".into(), format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{age}{secure}"))
+    }
+
+    /// Where a login leads: a place on this site, or the profile.
+    fn destination(&self, wanted: &str) -> String {
+        let place = addresses::within(&self.scope.registry.site.url, wanted);
+        place.unwrap_or_else(|| self.pages.declared.profile.clone())
+    }
+
+    /// To the login, which keeps what was asked for in its parameter.
+    fn to_login(&self) -> Reply {
+        let pages = &self.pages.declared;
+        let query = if self.request.raw_query.is_empty() { "" } else { "?" };
+        let here = format!("{}{}{query}{}", self.scope.registry.site.url, self.request.path, self.request.raw_query);
+        let kept: String =
+            url::form_urlencoded::Serializer::new(String::new()).append_pair(&pages.redirect, &here).finish();
+        let mark = if pages.login.contains('?') { '&' } else { '?' };
+        found(&format!("{}{mark}{kept}", pages.login))
+    }
+
+    fn nonce(&self) -> Reply {
+        let fresh = self.engine.identity().fresh_nonce(&self.scope).map(|(_, nonce)| nonce);
+        let status = if fresh.is_some() { 200 } else { 400 };
+        let bytes = fresh.unwrap_or_else(|| "0".into()).into_bytes();
+        Reply { status, headers: Vec::new(), payload: Payload::Other { media_type: HTML, bytes } }
+    }
+
+    // -------------------------------------------------------------------------------------------- requests, answers
+
+    /// A request to the interface in the name of whoever is logged in.
+    async fn rest(&self, method: Method, path: &str, query: Value, body: Value) -> Part {
+        let call = Call {
+            method,
+            path: path.to_owned(),
+            query: query.as_object().cloned().unwrap_or_default(),
+            raw_query: String::new(),
+            body: Ok(if method == Method::Get {
+                BodyParams::None
+            } else {
+                BodyParams::Json(body.as_object().cloned().unwrap_or_default())
+            }),
+            expects: Expects::default(),
+        };
+        self.engine.part(&self.scope, &call, false).await
+    }
+
+    /// A page, with what every page shows.
+    fn page(&self, status: u16, title: &str, template: &str, data: Value) -> Reply {
+        self.page_towards(status, title, template, data, "")
+    }
+
+    /// A page whose form may lead to further addresses.
+    fn page_towards(&self, status: u16, title: &str, template: &str, data: Value, further: &str) -> Reply {
+        let pages = &self.pages.declared;
+        let caller = &self.scope.principal;
+        let common = json!({"lang": "en", "title": title, "site": self.site_name(), "assets": pages.assets, "caller": &*caller.login, "profile": pages.profile, "logout": pages.logout, "token": self.known().then(|| self.engine.identity().nonce(caller, Purpose::Form, self.scope.now))});
+        let mut shown = common.as_object().cloned().unwrap_or_default();
+        shown.extend(data.as_object().cloned().unwrap_or_default());
+        let shown = minijinja::Value::from(minijinja::value::Serde(Value::Object(shown)));
+        let rendered = self.pages.templates.get_template(template).and_then(|t| t.render(shown));
+        match rendered {
+            Ok(html) => {
+                let headers = headers(further);
+                Reply { status, headers, payload: Payload::Other { media_type: HTML, bytes: html.into_bytes() } }
+            }
+            Err(error) => crate::engine::error_reply(&self.scope.internal(&error)),
+        }
+    }
+
+    fn site_name(&self) -> String {
+        let title = self.scope.settings.text("title");
+        if title.is_empty() { self.scope.registry.site.url.clone() } else { title.to_owned() }
+    }
+
+    fn message(&self, status: u16, title: &str, lines: &[&str]) -> Reply {
+        self.page(status, title, "message.html", json!({"lines": lines}))
+    }
+
+    fn failure(&self, error: &ApiError) -> Reply {
+        self.message(error.status(), "That did not work", &[error.message()])
+    }
+}
+
+/// What an error of the interface says to people: what is wrong with each field, or its sentence.
+fn said(part: &Part) -> String {
+    let params = part.body["data"]["params"].as_object();
+    let each: Vec<&str> = params.into_iter().flat_map(Map::values).filter_map(Value::as_str).collect();
+    if each.is_empty() { part.body["message"].as_str().unwrap_or_default().to_owned() } else { each.join(" ") }
+}
+
+/// The headers of a page: nothing of it is kept, framed or loaded from elsewhere.
+fn headers(further: &str) -> Vec<(String, String)> {
+    let policy = format!(
+        "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'{}{further}; base-uri 'none'; \
+         frame-ancestors 'none'",
+        if further.is_empty() { "" } else { " " }
+    );
+    [
+        ("Content-Security-Policy", policy.as_str()),
+        ("X-Frame-Options", "DENY"),
+        ("Referrer-Policy", "same-origin"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .to_vec()
+}
+
+fn found(place: &str) -> Reply {
+    redirect(302, place)
+}
+
+fn see_other(place: &str) -> Reply {
+    redirect(303, place)
+}
+
+fn redirect(status: u16, place: &str) -> Reply {
+    let mut headers = headers("");
+    headers.push(("Location".into(), place.to_owned()));
+    Reply { status, headers, payload: Payload::Other { media_type: HTML, bytes: Vec::new() } }
+}

@@ -1,0 +1,209 @@
+//! The profile: one's own data, password, sessions and application passwords; those of others for who may edit them.
+
+use super::authorize::users_path;
+use super::{Visit, said, see_other};
+use crate::access::attempts::Patience;
+use crate::access::identity::available;
+use crate::engine::Part;
+use crate::error::ApiError;
+use crate::model::{Method, Reply};
+use crate::records::{columns, eq, int, ordered, text, txt};
+use crate::registry::name;
+use crate::storage::plan::{Change, Cond, DbValue, Op, WritePlan};
+use crate::text::time;
+use serde_json::{Map, Value, json};
+
+/// Fields of the form of one's data, as the interface calls them.
+const DATA: [&str; 6] = ["name", "first_name", "last_name", "email", "url", "description"];
+
+/// What the page says beside the profile.
+#[derive(Default)]
+pub(super) struct Told {
+    status: Option<u16>,
+    problem: Option<String>,
+    notice: Option<&'static str>,
+    /// A new password and whose it is.
+    secret: Option<(String, String)>,
+}
+
+/// The page.
+pub(super) async fn show(visit: &Visit<'_>, told: Told) -> Reply {
+    let user = shown_user(visit);
+    let own = user == visit.scope.principal.id;
+    let item = format!("{}/{user}", users_path(visit));
+    let found = visit.rest(Method::Get, &item, json!({"context": "edit"}), Value::Null).await;
+    if found.status != 200 {
+        return visit.message(found.status, "Not shown", &[&said(&found)]);
+    }
+    let available = available(&visit.scope.registry, &visit.scope.peer);
+    let passwords = match available {
+        true => visit.rest(Method::Get, &format!("{item}/application-passwords"), json!({}), Value::Null).await.body,
+        false => Value::Null,
+    };
+    let sessions = match sessions(visit, user) {
+        Ok(sessions) => sessions,
+        Err(error) => return visit.failure(&error),
+    };
+    let notice = told.notice.or_else(|| done(visit.parameter("done")));
+    let title = if own {
+        "Your profile".to_owned()
+    } else {
+        format!("Profile of {}", found.body["name"].as_str().unwrap_or(""))
+    };
+    let (app_name, secret) = told.secret.unzip();
+    let data = json!({"width": "wide", "action": address(visit, user), "own": own, "user": found.body, "available": available, "passwords": passwords.as_array().map(|list| list.iter().map(|p| dated(visit, p)).collect::<Vec<_>>()), "sessions": sessions, "people": people(visit).await, "problem": told.problem, "notice": notice, "copies": secret.is_some(), "secret": secret, "app_name": app_name});
+    visit.page(told.status.unwrap_or(200), &title, "profile.html", data)
+}
+
+/// Carries out what one of the page's forms asks for.
+pub(super) async fn change(visit: &Visit<'_>) -> Reply {
+    let user = shown_user(visit);
+    let item = format!("{}/{user}", users_path(visit));
+    let passwords = format!("{item}/application-passwords");
+    let act = visit.field("act");
+    let done = match act {
+        "save" => {
+            let given = DATA.iter().filter_map(|field| Some(((*field).to_owned(), visit.form.get(*field)?.clone())));
+            let given: Map<String, Value> =
+                given.filter(|(field, value)| field != "url" || *value != json!("")).collect();
+            visit.rest(Method::Post, &item, json!({}), Value::Object(given)).await
+        }
+        "password" => match password(visit, &item).await {
+            Ok(done) => done,
+            Err(told) => return show(visit, told).await,
+        },
+        "create" => {
+            let made = visit.rest(Method::Post, &passwords, json!({}), json!({"name": visit.field("name")})).await;
+            if made.status == 201 {
+                let text = |member: &str| made.body[member].as_str().unwrap_or_default().to_owned();
+                return show(visit, Told { secret: Some((text("name"), text("password"))), ..Told::default() }).await;
+            }
+            made
+        }
+        "revoke" => {
+            let uuid: String = visit.field("uuid").chars().filter(|c| c.is_ascii_hexdigit() || *c == '-').collect();
+            visit.rest(Method::Delete, &format!("{passwords}/{uuid}"), json!({}), json!({})).await
+        }
+        "revoke-all" => visit.rest(Method::Delete, &passwords, json!({}), json!({})).await,
+        "end" | "end-all" => return end_sessions(visit, user, (act == "end").then(|| visit.field("session"))).await,
+        _ => return show(visit, Told::default()).await,
+    };
+    if done.status >= 400 {
+        let told = Told { status: Some(done.status), problem: Some(said(&done)), ..Told::default() };
+        return show(visit, told).await;
+    }
+    see_other(&with_done(&address(visit, user), act))
+}
+
+/// Changes a password for whoever knows the caller's own.
+async fn password(visit: &Visit<'_>, item: &str) -> Result<Part, Told> {
+    let pages = &visit.pages.declared;
+    let problem =
+        |status: u16, text: &str| Told { status: Some(status), problem: Some(text.into()), ..Told::default() };
+    if visit.field("new").chars().count() < 8 {
+        return Err(problem(400, "The new password is too short: at least 8 characters."));
+    }
+    let patience = Patience { burst: i64::from(pages.max_guesses), pause: i64::from(pages.guess_pause) };
+    let login = visit.scope.principal.login.clone();
+    let own = (&*login, visit.field("current"));
+    let found = visit.engine.identity().verify_account(&visit.scope, visit.engine.hasher(), own, patience).await;
+    match found {
+        Ok(Some(_)) => Ok(visit.rest(Method::Post, item, json!({}), json!({"password": visit.field("new")})).await),
+        Ok(None) => Err(problem(403, "Your present password is another one.")),
+        Err(error) => Err(problem(error.status(), error.message())),
+    }
+}
+
+/// Ends one session, or all but the caller's own.
+async fn end_sessions(visit: &Visit<'_>, user: i64, one: Option<&str>) -> Reply {
+    // Whoever may edit the user may end the user's sessions; the interface says who that is.
+    let item = format!("{}/{user}", users_path(visit));
+    let may = visit.rest(Method::Get, &item, json!({"context": "edit"}), Value::Null).await;
+    if may.status != 200 {
+        return visit.message(may.status, "Not done", &[&said(&may)]);
+    }
+    let own = visit.scope.principal.session.clone().unwrap_or_default();
+    let which = match one {
+        Some(key) => eq("hash", txt(key)),
+        None => Cond::Compare(name("hash"), Op::Ne, txt(&own)),
+    };
+    let filter = Cond::All(vec![eq("user", DbValue::Int(user)), which]);
+    let change = Change::RemoveWhere { table: name("session"), filter };
+    match visit.scope.storage.commit(WritePlan { changes: vec![change] }).await {
+        Ok(_) => see_other(&with_done(&address(visit, user), "end")),
+        Err(error) => visit.failure(&visit.scope.internal(&format!("{error:?}"))),
+    }
+}
+
+/// Whose profile is asked for.
+fn shown_user(visit: &Visit<'_>) -> i64 {
+    visit.parameter("user").parse().unwrap_or(visit.scope.principal.id)
+}
+
+fn address(visit: &Visit<'_>, user: i64) -> String {
+    let profile = &visit.pages.declared.profile;
+    if user == visit.scope.principal.id { profile.clone() } else { format!("{profile}?user={user}") }
+}
+
+fn with_done(address: &str, act: &str) -> String {
+    let mark = if address.contains('?') { '&' } else { '?' };
+    format!("{address}{mark}done={act}")
+}
+
+fn done(act: &str) -> Option<&'static str> {
+    Some(match act {
+        "save" => "Saved.",
+        "password" => "The password was changed, and the other sessions were ended.",
+        "revoke" => "The password was revoked. It does not work any more.",
+        "revoke-all" => "All application passwords were revoked.",
+        "end" => "Ended.",
+        _ => return None,
+    })
+}
+
+fn sessions(visit: &Visit<'_>, user: i64) -> Result<Vec<Value>, ApiError> {
+    let wanted = ["hash", "created", "seen", "ip", "agent"];
+    let still = Cond::Compare(name("expires"), Op::Gt, DbValue::Int(visit.scope.now));
+    let filter = Cond::All(vec![eq("user", DbValue::Int(user)), still]);
+    let rows = visit.scope.snapshot()?.rows(&ordered(columns("session", &wanted, filter), "seen", true))?;
+    let own = visit.scope.principal.session.as_deref();
+    let document = |row: &crate::storage::plan::Row| {
+        json!({
+            "key": text(&row[0]), "own": own == Some(text(&row[0])), "created": moment(visit, int(&row[1])),
+            "seen": moment(visit, int(&row[2])), "ip": text(&row[3]), "agent": text(&row[4]),
+        })
+    };
+    Ok(rows.iter().map(document).collect())
+}
+
+/// An application password with its times as people read them.
+fn dated(visit: &Visit<'_>, password: &Value) -> Value {
+    let mut shown = password.clone();
+    for member in ["created", "last_used"] {
+        shown[member] = match &password[member] {
+            Value::Number(seconds) => json!(moment(visit, seconds.as_i64().unwrap_or(0))),
+            Value::String(local) => json!(local.replace('T', " ")),
+            _ => Value::Null,
+        };
+    }
+    shown
+}
+
+/// A moment in the site's time zone, to the minute.
+fn moment(visit: &Visit<'_>, seconds: i64) -> String {
+    let local = time::format_local(visit.scope.settings.zone.utc_to_local(seconds));
+    local.replace('T', " ").chars().take("2020-01-02 03:04".len()).collect()
+}
+
+/// The others, for who may see them all.
+async fn people(visit: &Visit<'_>) -> Option<Vec<Value>> {
+    let query = json!({"context": "edit", "per_page": "100", "exclude": visit.scope.principal.id.to_string()});
+    let found = visit.rest(Method::Get, &users_path(visit), query, Value::Null).await;
+    let list = found.body.as_array().filter(|list| found.status == 200 && !list.is_empty())?;
+    let person = |user: &Value| {
+        let id = user["id"].as_i64().unwrap_or(0);
+        let roles: Vec<&str> = user["roles"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        json!({"link": address(visit, id), "name": user["name"], "roles": roles.join(", ")})
+    };
+    Some(list.iter().map(person).collect())
+}
