@@ -1,0 +1,329 @@
+//! The pages for people in a real browser: Chromium, driven over WebDriver.
+//!
+//! Without `chromedriver` on the path nothing is tried, and that is said; `.ci/run` installs it. Pictures of the pages
+//! are left in `target/pages`. The browser resolves no name, so that nothing leaves the machine.
+
+#[path = "site/server.rs"]
+#[allow(dead_code, reason = "shared with the other tests, which use all of it")]
+mod server;
+
+use serde_json::{Value, json};
+use server::Server;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const TAB: &str = "\u{E004}";
+const ENTER: &str = "\u{E007}";
+const PASSWORD: &str = "an account password";
+
+/// What somebody does in a browser on a site.
+type Walk = fn(&Browser, &Server);
+
+fn main() {
+    let Some(driver) = Driver::start() else {
+        println!("left out: there is no chromedriver here");
+        return;
+    };
+    let walks: [(&str, Walk); 6] = [
+        ("a program is let in", a_program_is_let_in),
+        ("a program is refused", a_program_is_refused),
+        ("a password is shown", a_password_is_shown),
+        ("an unsafe address is told", an_unsafe_address_is_told),
+        ("a profile makes and revokes passwords", a_profile_makes_and_revokes_passwords),
+        ("the keyboard is enough", the_keyboard_is_enough),
+    ];
+    for (name, walk) in walks {
+        for (width, dark) in [(1100, false), (360, true)] {
+            let site = Server::start();
+            let browser = driver.browser(width, 780, dark);
+            walk(&browser, &site);
+            println!("walk {name}, {width} pixels wide ... ok");
+        }
+    }
+}
+
+// ------------------------------------------------------------------------------------------------ the walks
+
+fn a_program_is_let_in(browser: &Browser, site: &Server) {
+    let query =
+        "app_name=Reader&app_id=12345678-1234-4234-8234-1234567890ab&success_url=https%3A%2F%2Fapp.example%2Fdone";
+    browser.open(&format!("{}/authorize?{query}", site.site));
+    browser.picture("login");
+    log_in(browser);
+    assert_eq!(browser.text("h1"), "Let a program in?");
+    assert!(browser.text("main").contains("app.example"));
+    browser.fits();
+    browser.picture("authorize");
+    browser.click("button[value=approve]");
+    let address = browser.until(|| Some(browser.address()).filter(|a| a.starts_with("https://app.example/")));
+    let told: Vec<(String, String)> =
+        url::form_urlencoded::parse(address.split_once('?').expect("a query").1.as_bytes()).into_owned().collect();
+    let get = |name: &str| told.iter().find(|(n, _)| n == name).map(|(_, v)| v.clone()).expect("a parameter");
+    assert_eq!((get("site_url"), get("user_login")), (site.site.clone(), "admin".to_owned()));
+    assert!(works(site, &get("password")), "the password works");
+}
+
+fn a_program_is_refused(browser: &Browser, site: &Server) {
+    let (success, reject) = ("success_url=https%3A%2F%2Fapp.example%2Fdone", "reject_url=myapp%3A%2F%2Fno");
+    browser.open(&format!("{}/login", site.site));
+    log_in(browser);
+    for (query, place) in [
+        (success.to_owned(), "https://app.example/done?success=false"),
+        (format!("{success}&reject_url=https%3A%2F%2Fapp.example%2Fno"), "https://app.example/no"),
+        (String::new(), "/profile"),
+    ] {
+        browser.open(&format!("{}/authorize?app_name=Reader&{query}", site.site));
+        browser.click("button[value=reject]");
+        let wanted = if place.starts_with('/') { format!("{}{place}", site.site) } else { place.to_owned() };
+        browser.until(|| (browser.address() == wanted).then_some(()));
+    }
+    browser.open(&format!("{}/authorize?app_name=Reader&{reject}", site.site));
+    assert_eq!(browser.text("h1"), "Let a program in?", "a scheme of the program's own is fine");
+}
+
+fn a_password_is_shown(browser: &Browser, site: &Server) {
+    browser.open(&format!("{}/authorize?app_name=Reader", site.site));
+    log_in(browser);
+    browser.click("button[value=approve]");
+    browser.until(|| Some(browser.text("h1")).filter(|t| t == "The program has a password"));
+    browser.fits();
+    browser.picture("secret");
+    assert!(works(site, &browser.value("#secret")));
+    browser.click("[data-copy]");
+    browser.until(|| Some(browser.text("[data-copy]")).filter(|t| t == "Copied"));
+}
+
+fn an_unsafe_address_is_told(browser: &Browser, site: &Server) {
+    browser.open(&format!("{}/authorize?app_name=Reader&success_url=http%3A%2F%2Fapp.example%2F", site.site));
+    log_in(browser);
+    assert_eq!(browser.text("h1"), "This request is not safe");
+    assert!(browser.text("main").contains("https:"));
+    browser.fits();
+    browser.picture("unsafe");
+}
+
+fn a_profile_makes_and_revokes_passwords(browser: &Browser, site: &Server) {
+    browser.open(&format!("{}/profile", site.site));
+    log_in(browser);
+    assert_eq!(browser.text("h1"), "Your profile");
+    browser.fits();
+    browser.picture("profile");
+    browser.fill("#app", "Phone");
+    browser.click("form.row button");
+    browser.until(|| Some(browser.text("h2")).filter(|t| t.contains("Phone")));
+    let secret = browser.value("#secret");
+    browser.fits();
+    browser.picture("profile-secret");
+    browser.click("[data-copy]");
+    browser.until(|| Some(browser.text("[data-copy]")).filter(|t| t == "Copied"));
+    assert!(works(site, &secret));
+    browser.click("button[aria-label='Revoke Phone']");
+    browser.until(|| Some(browser.text("[role=status]")).filter(|t| t.contains("revoked")));
+    assert!(!works(site, &secret), "it fails at once");
+    browser.fill("#description", "Keeps bees.");
+    browser.click("form.stack button.main");
+    browser.until(|| Some(browser.text("[role=status]")).filter(|t| t == "Saved."));
+    assert_eq!(browser.value("#description"), "Keeps bees.");
+    browser.click(".top button");
+    browser.until(|| Some(browser.text("h1")).filter(|t| t == "Log in"));
+}
+
+fn the_keyboard_is_enough(browser: &Browser, site: &Server) {
+    browser.open(&format!("{}/authorize?app_name=Reader", site.site));
+    // The first field has the focus.
+    browser.keys(&format!("admin{TAB}{PASSWORD}{ENTER}"));
+    browser.until(|| Some(browser.text("h1")).filter(|t| t == "Let a program in?"));
+    let mut visited = Vec::new();
+    for _ in 0..12 {
+        browser.keys(TAB);
+        let shows = "const e = document.activeElement, s = getComputedStyle(e); return [e.value || e.textContent, s.outlineStyle]";
+        let at = browser.run(shows);
+        assert_ne!(at[1], "none", "the focus is seen on {at}");
+        visited.push(at[0].as_str().unwrap_or("").to_owned());
+        if visited.last().is_some_and(|v| v == "approve") {
+            break;
+        }
+    }
+    assert_eq!(visited[0], "Skip to the page", "{visited:?}");
+    browser.keys(ENTER);
+    browser.until(|| Some(browser.text("h1")).filter(|t| t == "The program has a password"));
+}
+
+fn log_in(browser: &Browser) {
+    assert_eq!(browser.text("h1"), "Log in");
+    browser.fits();
+    browser.fill("#login", "admin");
+    browser.fill("#password", PASSWORD);
+    browser.click("button.main");
+    browser.until(|| Some(browser.text("h1")).filter(|t| t != "Log in"));
+}
+
+fn works(site: &Server, password: &str) -> bool {
+    let user = ("admin".to_owned(), password.to_owned());
+    site.ask("GET", "/cms/v2/users/me", Some(&user), None).status == 200
+}
+
+// ------------------------------------------------------------------------------------------------ WebDriver
+
+/// `chromedriver`, which ends with this.
+struct Driver {
+    process: Child,
+    address: String,
+}
+
+impl Driver {
+    /// `None`: there is none on the path.
+    fn start() -> Option<Driver> {
+        let mut process = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).spawn().ok()?;
+        let mut lines = BufReader::new(process.stdout.take().expect("a pipe")).lines();
+        let port = lines.find_map(|line| {
+            let line = line.expect("a line");
+            line.split_once("successfully on port ").map(|(_, port)| port.trim_end_matches('.').to_owned())
+        });
+        std::thread::spawn(move || lines.for_each(drop));
+        Some(Driver { process, address: format!("http://127.0.0.1:{}", port.expect("a port")) })
+    }
+
+    fn browser(&self, width: u32, height: u32, dark: bool) -> Browser<'_> {
+        let mut args = vec![
+            "--headless=new".to_owned(),
+            "--no-sandbox".into(),
+            "--disable-gpu".into(),
+            "--disable-quic".into(),
+            "--no-first-run".into(),
+            "--disable-background-networking".into(),
+            "--disable-component-update".into(),
+            "--disable-sync".into(),
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1".into(),
+        ];
+        if dark {
+            args.push("--blink-settings=preferredColorScheme=0".into());
+        }
+        let metrics = json!({"width": width, "height": height, "pixelRatio": 1.0, "touch": false, "mobile": false});
+        let options = json!({"args": args, "mobileEmulation": {"deviceMetrics": metrics}});
+        let wanted = json!({"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options}}});
+        let made = ask(&format!("{}/session", self.address), Some(&wanted));
+        let id = made["sessionId"].as_str().unwrap_or_else(|| panic!("no session: {made}")).to_owned();
+        Browser { base: format!("{}/session/{id}", self.address), driver: self, width }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+struct Browser<'d> {
+    base: String,
+    #[allow(dead_code, reason = "keeps the driver alive")]
+    driver: &'d Driver,
+    width: u32,
+}
+
+impl Browser<'_> {
+    fn open(&self, url: &str) {
+        self.post("url", &json!({"url": url}));
+    }
+
+    fn address(&self) -> String {
+        self.get("url").as_str().unwrap_or("").to_owned()
+    }
+
+    /// The text of the first element that fits; empty when none does.
+    fn text(&self, css: &str) -> String {
+        let script = format!("const e = document.querySelector({}); return e ? e.innerText : ''", json!(css));
+        self.run(&script).as_str().unwrap_or("").trim().to_owned()
+    }
+
+    fn value(&self, css: &str) -> String {
+        self.run(&format!("return document.querySelector({}).value", json!(css))).as_str().unwrap_or("").to_owned()
+    }
+
+    fn element(&self, css: &str) -> String {
+        let found = self.post("element", &json!({"using": "css selector", "value": css}));
+        let id = found.as_object().and_then(|o| o.values().next()).and_then(Value::as_str);
+        id.unwrap_or_else(|| panic!("no {css} at {}: {found}", self.address())).to_owned()
+    }
+
+    fn click(&self, css: &str) {
+        self.post(&format!("element/{}/click", self.element(css)), &json!({}));
+    }
+
+    fn fill(&self, css: &str, text: &str) {
+        let element = self.element(css);
+        self.post(&format!("element/{element}/clear"), &json!({}));
+        self.post(&format!("element/{element}/value"), &json!({"text": text}));
+    }
+
+    /// Presses keys wherever the focus is.
+    fn keys(&self, keys: &str) {
+        let presses: Vec<Value> = keys
+            .chars()
+            .flat_map(|key| [json!({"type": "keyDown", "value": key}), json!({"type": "keyUp", "value": key})])
+            .collect();
+        self.post("actions", &json!({"actions": [{"type": "key", "id": "keys", "actions": presses}]}));
+    }
+
+    fn run(&self, script: &str) -> Value {
+        self.post("execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// Nothing of the page stands out at the side.
+    fn fits(&self) {
+        let widths = self.run("return [document.documentElement.scrollWidth, window.innerWidth]");
+        assert!(widths[0].as_i64() <= widths[1].as_i64(), "{widths} at {}", self.address());
+    }
+
+    fn picture(&self, name: &str) {
+        use base64::Engine;
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/target/pages");
+        std::fs::create_dir_all(folder).expect("a folder");
+        let png = self.get("screenshot");
+        let png = base64::engine::general_purpose::STANDARD.decode(png.as_str().expect("a picture")).expect("base64");
+        std::fs::write(format!("{folder}/{name}-{}.png", self.width), png).expect("a file");
+    }
+
+    /// Waits until there is an answer.
+    fn until<T>(&self, ask: impl Fn() -> Option<T>) -> T {
+        let end = Instant::now() + Duration::from_secs(10);
+        loop {
+            if let Some(answer) = ask() {
+                return answer;
+            }
+            assert!(Instant::now() < end, "it never came; the page is {} {}", self.address(), self.text("body"));
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    }
+
+    fn get(&self, command: &str) -> Value {
+        ask(&format!("{}/{command}", self.base), None)
+    }
+
+    fn post(&self, command: &str, body: &Value) -> Value {
+        ask(&format!("{}/{command}", self.base), Some(body))
+    }
+}
+
+impl Drop for Browser<'_> {
+    fn drop(&mut self) {
+        let _ = agent().delete(&self.base).call();
+    }
+}
+
+fn agent() -> ureq::Agent {
+    ureq::Agent::config_builder().http_status_as_error(false).build().into()
+}
+
+/// A command; its value. A failed one is answered, too: the caller finds nothing in it.
+fn ask(url: &str, body: Option<&Value>) -> Value {
+    let answer = match body {
+        Some(body) => agent().post(url).send_json(body),
+        None => agent().get(url).call(),
+    };
+    let mut answer = answer.unwrap_or_else(|e| panic!("{url}: {e}"));
+    let mut value: Value = answer.body_mut().read_json().unwrap_or_else(|e| panic!("{url}: {e}"));
+    value["value"].take()
+}
