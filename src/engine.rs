@@ -230,6 +230,7 @@ impl Engine {
             agent: request.header("user-agent").unwrap_or_default().into(),
             depth: 0,
             request_id: request.id.clone(),
+            tentative: false,
         })
     }
 

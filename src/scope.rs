@@ -104,6 +104,8 @@ pub struct Scope {
     /// How deep this request is nested in others (embedding, batches).
     pub depth: u8,
     pub request_id: Arc<str>,
+    /// What is written may still be taken back: nothing outside the database may follow from it.
+    pub tentative: bool,
 }
 
 impl Scope {

@@ -1,4 +1,4 @@
-//! Several requests in one: each is checked, authorized and answered for itself, in order.
+//! Several requests in one: each is checked, authorized and answered for itself, in order; as one commit when asked to.
 //!
 //! Nothing is nested: a part that is a batch is refused like every route that takes no part in batches.
 
@@ -8,6 +8,7 @@ use crate::engine::Call;
 use crate::error::{ApiError, Code};
 use crate::model::Method;
 use crate::request::{self, BodyParams};
+use crate::scope::Scope;
 use serde_json::{Map, Value, json};
 
 /// One part: what was asked, or why it cannot be.
@@ -16,7 +17,7 @@ struct Part(Result<Call, ApiError>);
 /// `batch/v1`.
 ///
 /// # Errors
-/// None of its own: failures of parts stand in their envelopes.
+/// Failures of parts stand in their envelopes; of its own it has none but that the database takes no transaction.
 pub async fn batch(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let depth = work.scope.registry.declaration.server.max_depth;
@@ -27,25 +28,58 @@ pub async fn batch(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if args.text("validation") == Some("require-all-validate") {
         let checked: Vec<Option<ApiError>> = parts.iter().map(|part| objection(work, part)).collect();
         if checked.iter().any(Option::is_some) {
-            let envelope = |error: ApiError| json!({"body": error.body(), "status": error.status(), "headers": {}});
-            let responses: Vec<Value> = checked.into_iter().map(|e| e.map_or(Value::Null, envelope)).collect();
-            let body = json!({"failed": "validation", "responses": responses});
-            return Ok(Outcome { status: 207, body, ..Outcome::default() });
+            return Ok(failed("validation", checked.into_iter().map(|e| e.map_or(Value::Null, |e| refused(&e)))));
         }
     }
+    if args.flag("atomic") {
+        return all_or_nothing(work, scope, &parts).await;
+    }
+    Ok(answered(run(work, &scope, &parts).await))
+}
+
+/// All parts as one commit: each sees what those before it wrote, and when one fails nothing was written.
+async fn all_or_nothing(work: &Work<'_>, mut scope: Scope, parts: &[Part]) -> Result<Outcome, ApiError> {
+    let transaction = work.scope.storage.begin().await.map_err(|error| work.unwritten(error))?;
+    scope.storage = transaction.clone();
+    scope.tentative = true;
+    let responses = run(work, &scope, parts).await;
+    let good = |response: &Value| response["status"].as_u64().is_some_and(|status| status < 400);
+    if !responses.iter().all(good) {
+        return Ok(failed("atomic", responses.into_iter().map(|r| if good(&r) { Value::Null } else { r })));
+    }
+    transaction.finish().await.map_err(|error| work.unwritten(error))?;
+    Ok(answered(responses))
+}
+
+/// The envelopes of all parts, done in order.
+async fn run(work: &Work<'_>, scope: &Scope, parts: &[Part]) -> Vec<Value> {
     let mut responses = Vec::with_capacity(parts.len());
-    for part in &parts {
+    for part in parts {
         responses.push(match &part.0 {
-            Err(error) => json!({"body": error.body(), "status": error.status(), "headers": {}}),
+            Err(error) => refused(error),
             Ok(call) => {
-                let done = work.engine.part(&scope, call, true).await;
+                let done = work.engine.part(scope, call, true).await;
                 let headers: Map<String, Value> =
                     done.headers.into_iter().map(|(n, v)| (n, number_or_text(v))).collect();
                 json!({"body": done.body, "status": done.status, "headers": headers})
             }
         });
     }
-    Ok(Outcome { status: 207, body: json!({"responses": responses}), ..Outcome::default() })
+    responses
+}
+
+fn answered(responses: Vec<Value>) -> Outcome {
+    Outcome { status: 207, body: json!({"responses": responses}), ..Outcome::default() }
+}
+
+/// The answer when nothing was done, because of `why`.
+fn failed(why: &str, responses: impl Iterator<Item = Value>) -> Outcome {
+    let responses: Vec<Value> = responses.collect();
+    Outcome { status: 207, body: json!({"failed": why, "responses": responses}), ..Outcome::default() }
+}
+
+fn refused(error: &ApiError) -> Value {
+    json!({"body": error.body(), "status": error.status(), "headers": {}})
 }
 
 fn objection(work: &Work<'_>, part: &Part) -> Option<ApiError> {

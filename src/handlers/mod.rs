@@ -181,16 +181,24 @@ impl<'a> Work<'a> {
     /// # Errors
     /// What the database refuses, in the contract's words; `Stale` and tagged refusals are for the caller.
     pub async fn commit(&self, plan: WritePlan) -> Result<Committed, Refusal> {
-        match self.scope.storage.commit(plan).await {
-            Ok(done) => Ok(done),
-            Err(CommitError::Refused { tag, row }) => Err(Refusal::Rule { tag, row }),
-            Err(CommitError::Stale) => Err(Refusal::Stale),
-            Err(CommitError::Busy) => Err(Refusal::Error(ApiError::new(Code::Busy))),
-            Err(CommitError::Unavailable(why)) => {
+        self.scope.storage.commit(plan).await.map_err(|error| match error {
+            CommitError::Refused { tag, row } => Refusal::Rule { tag, row },
+            CommitError::Stale => Refusal::Stale,
+            error => Refusal::Error(self.unwritten(error)),
+        })
+    }
+
+    /// Why nothing was written, where no rule of a plan is the reason.
+    pub fn unwritten(&self, error: CommitError) -> ApiError {
+        match error {
+            CommitError::Busy => ApiError::new(Code::Busy),
+            CommitError::Unavailable(why) => {
                 tracing::error!(request = %self.scope.request_id, "{why}");
-                Err(Refusal::Error(ApiError::new(Code::StorageReadOnly)))
+                ApiError::new(Code::StorageReadOnly)
             }
-            Err(CommitError::Failed(why)) => Err(Refusal::Error(self.scope.internal(&why))),
+            CommitError::Failed(why) => self.scope.internal(&why),
+            CommitError::Refused { tag, .. } => self.scope.internal(&tag),
+            CommitError::Stale => self.scope.internal(&"a row has changed"),
         }
     }
 }

@@ -6,7 +6,7 @@
 //! request makes one after another, not on how many requests there are, and every request still decides for itself.
 
 use super::plan::{Cond, DbValue, Edge, EdgePlan, MetaRow, Name, Op, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{CommitFuture, Snapshot, Storage, StorageError};
+use super::{BeginFuture, CommitFuture, Snapshot, Storage, StorageError};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -284,6 +284,10 @@ impl Storage for Ahead {
 
     fn generation(&self, scope: &Name) -> u64 {
         self.inner.generation(scope)
+    }
+
+    fn begin(&self) -> BeginFuture {
+        self.inner.begin()
     }
 }
 

@@ -5,8 +5,15 @@ use super::fixtures::*;
 use super::plan::*;
 use std::sync::Arc;
 
-/// Runs a test on each backend.
+/// Runs a test on each backend, and within a transaction of each, where everything has to be the same.
 fn on_each(test: fn(&dyn Storage)) {
+    on_each_outside(test);
+    let site = site();
+    test(&*wait(site.db.begin()).unwrap());
+}
+
+/// Runs a test on each backend: for what transactions do not have.
+fn on_each_outside(test: fn(&dyn Storage)) {
     test(&site().db);
 }
 
@@ -590,7 +597,7 @@ fn many_rows_change_at_once() {
 
 #[test]
 fn settings_are_documents() {
-    on_each(|db| {
+    on_each_outside(|db| {
         let set = |json: Option<&str>| {
             let change = Change::Setting { key: name("general"), json: json.map(Arc::from) };
             commit(db, vec![change]).unwrap();
@@ -605,7 +612,7 @@ fn settings_are_documents() {
 
 #[test]
 fn generations_grow_with_what_was_written() {
-    on_each(|db| {
+    on_each_outside(|db| {
         let scopes = ["record", "record:post", "record:page", "term", "post.categories", "revision"];
         let generations = || scopes.map(|scope| db.generation(&name(scope)));
         assert_eq!(generations(), [0; 6]);
@@ -645,5 +652,89 @@ fn mistakes_in_plans_are_told() {
         assert_eq!(write_fails(put("option", Target::New, &[])), "a new row of option needs a key");
         let stray = put("record", Target::New, &[("x_order.note", text(""))]);
         assert_eq!(write_fails(stray), "the table x_order does not extend record");
+    });
+}
+
+// ------------------------------------------------------------------------------------------------ transactions
+
+fn titles(db: &dyn Storage) -> Vec<Row> {
+    rows(db, &read("record", &["title"], Cond::All(vec![])))
+}
+
+/// Posts in all, those in the first category, and what the category says itself.
+fn tallies(db: &dyn Storage) -> (u64, u64, Vec<Row>) {
+    let snapshot = db.snapshot().unwrap();
+    let count = |cond: Cond| snapshot.count(&read("record", &[], cond)).unwrap();
+    let linked = Cond::Linked { rel: name("post.categories"), dst: vec![1] };
+    let told = snapshot.rows(&read("term", &["count"], Cond::All(vec![]))).unwrap();
+    (count(eq("kind", text("post"))), count(linked), told)
+}
+
+#[test]
+fn a_transaction_is_seen_as_a_whole_or_not_at_all() {
+    on_each_outside(|db| {
+        commit(db, vec![Change::Put(put("term", Target::New, &[]))]).unwrap();
+        let linked = |status| Put { edges: vec![(name("post.categories"), vec![1])], ..post(status, 1, "In it") };
+        for finished in [false, true] {
+            let before = (tallies(db), db.generation(&name("record")), db.generation(&name("commits")));
+            let transaction = wait(db.begin()).unwrap();
+            let inside = &*transaction as &dyn Storage;
+            let first = id(commit(inside, vec![Change::Put(linked("publish"))]));
+            assert_eq!(tallies(inside), (1, 1, vec![vec![int(1)]]));
+            let second = id(commit(inside, vec![Change::Put(linked("a new word"))]));
+            assert_eq!(tallies(inside), (2, 2, vec![vec![int(1)]]));
+            let named = read("record", &["status"], eq("id", int(second)));
+            assert_eq!(rows(inside, &named), [[text("a new word")]]);
+            let refused = Change::Require { plan: read("term", &["id"], Cond::Any(vec![])), found: true, tag: "no" };
+            commit(inside, vec![Change::Put(linked("publish")), refused]).unwrap_err();
+            assert_eq!(tallies(inside), (2, 2, vec![vec![int(1)]]), "a refused plan undoes only itself");
+            commit(inside, vec![Change::Remove { table: name("record"), key: int(first), expect: None }]).unwrap();
+            assert_eq!(tallies(inside), (1, 1, vec![vec![int(0)]]));
+            let outside = (tallies(db), db.generation(&name("record")), db.generation(&name("commits")));
+            assert_eq!(outside, before, "nobody else sees any of it");
+            if finished {
+                wait(transaction.finish()).unwrap();
+                assert_eq!(tallies(db), (1, 1, vec![vec![int(0)]]));
+                assert!(db.generation(&name("record")) > before.1);
+                assert_eq!(rows(db, &named), [[text("a new word")]]);
+            }
+            assert!(finished || titles(db).is_empty());
+        }
+        assert_eq!(titles(db), [[text("In it")]]);
+    });
+}
+
+#[test]
+fn a_dropped_transaction_leaves_nothing_and_lets_others_go_on() {
+    on_each_outside(|db| {
+        let write = |title: &str| commit(db, vec![Change::Put(post("another new word", 1, title))]);
+        let transaction = wait(db.begin()).unwrap();
+        commit(&*transaction, vec![Change::Put(post("a new word", 1, "Lost"))]).unwrap();
+        let waiting = db.commit(WritePlan { changes: vec![Change::Put(post("publish", 1, "Waited"))] });
+        let next = db.begin();
+        drop(db.begin());
+        assert_eq!(titles(db), Vec::<Row>::new(), "it waits");
+        drop(transaction);
+        wait(waiting).unwrap();
+        assert_eq!(titles(db), [[text("Waited")]]);
+        drop(wait(next).unwrap());
+        write("Later").unwrap();
+        assert_eq!(titles(db), [[text("Waited")], [text("Later")]]);
+        let named = rows(db, &read("record", &["status"], eq("title", text("Later"))));
+        assert_eq!(named, [[text("another new word")]]);
+    });
+}
+
+#[test]
+fn a_transaction_ends_once_and_holds_no_other() {
+    on_each_outside(|db| {
+        let transaction = wait(db.begin()).unwrap();
+        assert!(matches!(wait(transaction.begin()), Err(CommitError::Failed(_))));
+        wait(transaction.finish()).unwrap();
+        let late = commit(&*transaction, vec![Change::Put(post("publish", 1, "Late"))]);
+        assert!(matches!(late, Err(CommitError::Unavailable(_))), "{late:?}");
+        assert!(transaction.snapshot().unwrap().rows(&read("record", &["id"], Cond::All(vec![]))).is_err());
+        assert!(wait(transaction.finish()).is_err());
+        assert_eq!(titles(db), Vec::<Row>::new());
     });
 }

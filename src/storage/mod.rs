@@ -11,6 +11,7 @@ mod derived;
 mod fixtures;
 mod fold;
 mod generations;
+mod held;
 mod migrate;
 mod observed;
 pub mod plan;
@@ -52,6 +53,12 @@ impl std::error::Error for StorageError {}
 /// The outcome of a commit, ready when it is durable. Waiting for it holds no thread.
 pub type CommitFuture = Pin<Box<dyn Future<Output = Result<Committed, CommitError>> + Send>>;
 
+/// A transaction, as soon as the database is free for it. Waiting for it holds no thread.
+pub type BeginFuture = Pin<Box<dyn Future<Output = Result<Arc<dyn Transaction>, CommitError>> + Send>>;
+
+/// The end of a transaction, when it is durable.
+pub type FinishFuture = Pin<Box<dyn Future<Output = Result<(), CommitError>> + Send>>;
+
 /// A database.
 pub trait Storage: Send + Sync {
     /// A consistent view for the reads of one stage; short-lived, never held across a commit.
@@ -65,6 +72,17 @@ pub trait Storage: Send + Sync {
     /// has a column of that name, a relation, `setting`. To file something under a generation, read the generation
     /// before the snapshot.
     fn generation(&self, scope: &Name) -> u64;
+
+    /// Begins a transaction: other writers wait until it ends, a few seconds at most.
+    fn begin(&self) -> BeginFuture;
+}
+
+/// Several plans as one commit. It is a database itself: what it reads is what it has written so far, and a plan that is
+/// refused undoes only itself. Nobody else sees anything of it before [`Transaction::finish`]; dropping it instead, or
+/// keeping it for too long, leaves nothing.
+pub trait Transaction: Storage {
+    /// Makes all of it durable, or nothing.
+    fn finish(&self) -> FinishFuture;
 }
 
 /// A consistent view of the database.

@@ -4,7 +4,7 @@
 
 use super::catalogue::REVISION;
 use super::plan::{Cond, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{CommitFuture, Snapshot, Storage, StorageError};
+use super::{BeginFuture, CommitFuture, Snapshot, Storage, StorageError};
 use std::sync::{Arc, Mutex};
 
 /// Carries everything out on the database inside and notes the scopes of the reads.
@@ -89,6 +89,10 @@ impl Storage for Observed {
         let generation = self.inner.generation(scope);
         self.lock().add(scope.clone(), generation);
         generation
+    }
+
+    fn begin(&self) -> BeginFuture {
+        self.inner.begin()
     }
 }
 

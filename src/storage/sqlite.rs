@@ -14,15 +14,16 @@ mod walks;
 
 pub(super) use open::{META_VERSION, checkpointing, commits, load_words, read_generations, sign};
 pub use open::{OpenError, OpenOptions, PendingChange};
-pub(super) use reader::Shapes;
+pub(super) use reader::{Reading, Shapes};
 pub(super) use values::{Dictionary, bind, decode};
 
 use super::catalogue::Catalogue;
 use super::generations::Generations;
+use super::held::Held;
 use super::plan::{CommitError, Layout, Name, WritePlan};
 use super::words::Words;
-use super::writer::{self, Job};
-use super::{CommitFuture, Snapshot, Storage, StorageError};
+use super::writer::{self, Begin, Job};
+use super::{BeginFuture, CommitFuture, Snapshot, Storage, StorageError, Transaction};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -88,6 +89,19 @@ impl Sqlite {
     }
 }
 
+impl Sqlite {
+    fn send(&self, job: Job) -> Result<(), CommitError> {
+        self.queue.as_ref().ok_or_else(stopped)?.try_send(job).map_err(|e| match e {
+            TrySendError::Full(_) => CommitError::Busy,
+            TrySendError::Disconnected(_) => stopped(),
+        })
+    }
+}
+
+fn stopped() -> CommitError {
+    CommitError::Unavailable("the writer has stopped".into())
+}
+
 impl Storage for Sqlite {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
         Ok(Box::new(reader::View::begin(&self.shared)?))
@@ -95,14 +109,7 @@ impl Storage for Sqlite {
 
     fn commit(&self, plan: WritePlan) -> CommitFuture {
         let (reply, answer) = oneshot::channel();
-        let stopped = || CommitError::Unavailable("the writer has stopped".into());
-        let sent = match &self.queue {
-            Some(queue) => queue.try_send(Job::Commit { plan, reply }).map_err(|e| match e {
-                TrySendError::Full(_) => CommitError::Busy,
-                TrySendError::Disconnected(_) => stopped(),
-            }),
-            None => Err(stopped()),
-        };
+        let sent = self.send(Job::Commit { plan, reply });
         Box::pin(async move {
             sent?;
             answer.await.unwrap_or_else(|_| Err(stopped()))
@@ -111,6 +118,19 @@ impl Storage for Sqlite {
 
     fn generation(&self, scope: &Name) -> u64 {
         self.shared.generations.get(scope)
+    }
+
+    fn begin(&self) -> BeginFuture {
+        let (ready, answer) = oneshot::channel();
+        let (ops, served) = mpsc::channel();
+        let sent = self.send(Job::Begin(Begin { ops: served, ready }));
+        let shared = self.shared.clone();
+        Box::pin(async move {
+            sent?;
+            answer.await.unwrap_or_else(|_| Err(stopped()))?;
+            let generation = move |scope: &Name| shared.generations.get(scope);
+            Ok(Arc::new(Held::new(ops, Arc::new(generation))) as Arc<dyn Transaction>)
+        })
     }
 }
 

@@ -2,11 +2,12 @@
 //!
 //! A refused plan undoes only itself. Most are refused before they wrote anything; when one was not, the group starts
 //! again with a savepoint for each. A failed or panicking plan never ends the thread; a failed commit fails every plan
-//! of its group, because none of them is on disk.
+//! of its group, because none of them is on disk. A transaction that somebody holds open is a group of its own.
 
 mod apply;
 mod checkpoint;
 mod effects;
+mod hold;
 pub(super) mod slugs;
 
 use super::StorageError;
@@ -17,6 +18,7 @@ use super::words::Words;
 use apply::Stop;
 use checkpoint::Checkpoints;
 use effects::Effects;
+pub(super) use hold::Begin;
 use rusqlite::{Connection, OptionalExtension, Result, ToSql};
 use std::any::Any;
 use std::collections::HashMap;
@@ -33,6 +35,7 @@ const GROUP: usize = 256;
 /// Work for the writer.
 pub(super) enum Job {
     Commit { plan: WritePlan, reply: oneshot::Sender<Outcome> },
+    Begin(Begin),
     Secret { name: String, len: usize, reply: Sender<std::result::Result<Vec<u8>, StorageError>> },
 }
 
@@ -48,10 +51,14 @@ pub(super) fn spawn(mut conn: Connection, shared: Arc<Shared>, jobs: Receiver<Jo
             let mut group = Group::default();
             group.add(job, &writer);
             pace.gather(&mut group, &jobs, &writer);
+            let held = group.then.take();
             let start = Instant::now();
             pace.group = group.plans.len();
             writer.carry_out(group);
             pace.took = start.elapsed();
+            if let Some(begin) = held {
+                writer.hold(begin);
+            }
             if let Some(checkpoints) = &checkpoints {
                 checkpoints.committed(&conn);
             }
@@ -72,7 +79,7 @@ impl Pace {
     /// one took. A lone caller never waits.
     fn gather(&self, group: &mut Group, jobs: &Receiver<Job>, writer: &Writer<'_>) {
         let until = Instant::now() + self.took / 2;
-        while group.plans.len() < GROUP {
+        while group.plans.len() < GROUP && group.then.is_none() {
             let job = match jobs.try_recv() {
                 Ok(job) => job,
                 Err(_) if group.plans.len() >= self.group => return,
@@ -91,6 +98,8 @@ impl Pace {
 struct Group {
     plans: Vec<WritePlan>,
     replies: Vec<oneshot::Sender<Outcome>>,
+    /// What comes after them, in a transaction of its own.
+    then: Option<Begin>,
 }
 
 impl Group {
@@ -100,6 +109,7 @@ impl Group {
                 self.plans.push(plan);
                 self.replies.push(reply);
             }
+            Job::Begin(begin) => self.then = Some(begin),
             Job::Secret { name, len, reply } => {
                 // Whoever asked may be gone.
                 let _ = reply.send(writer.secret(&name, len).map_err(StorageError::from));
@@ -149,7 +159,7 @@ impl<'c> Writer<'c> {
         if group.plans.is_empty() {
             return;
         }
-        let Group { plans, replies } = group;
+        let Group { plans, replies, .. } = group;
         let done = catch_unwind(AssertUnwindSafe(|| self.transaction(&plans)));
         let failed = match done {
             Ok(Ok(outcomes)) => {
@@ -178,8 +188,7 @@ impl<'c> Writer<'c> {
 
     /// Carries out the plans as one transaction. `None`: one of them has to be undone, and there are no savepoints.
     fn attempt(&mut self, plans: &[WritePlan], savepoints: bool) -> Result<Option<Vec<Outcome>>> {
-        self.execute("BEGIN IMMEDIATE", &[])?;
-        self.catch_up()?;
+        self.open()?;
         let mut outcomes = Vec::with_capacity(plans.len());
         for plan in plans {
             match self.carry_out_one(plan, savepoints)? {
@@ -187,6 +196,16 @@ impl<'c> Writer<'c> {
                 None => return Ok(None),
             }
         }
+        self.close()?;
+        Ok(Some(outcomes))
+    }
+
+    fn open(&mut self) -> Result<()> {
+        self.execute("BEGIN IMMEDIATE", &[])?;
+        self.catch_up()
+    }
+
+    fn close(&mut self) -> Result<()> {
         let generations = self.flush()?;
         // Before the commit, so that no reader meets a number it cannot name.
         self.publish_words();
@@ -196,7 +215,7 @@ impl<'c> Writer<'c> {
         if let Some(sleeper) = &*self.shared.sleeper.load() {
             sleeper.unpark();
         }
-        Ok(Some(outcomes))
+        Ok(())
     }
 
     /// Carries out one plan. The outer error is the transaction's end; for `None` see [`Writer::attempt`].

@@ -2,6 +2,7 @@
 
 mod answers;
 mod bad_input;
+mod batches;
 mod books;
 mod cli;
 mod dialects;

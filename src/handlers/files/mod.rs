@@ -167,9 +167,11 @@ pub fn of_record(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Vec<
     Ok(rows.iter().map(|row| text(&row[0]).to_owned()).collect())
 }
 
-/// Takes files away whose record is gone.
+/// Takes files away whose record is gone. Where it may yet come back, they are left to be swept.
 pub async fn remove(work: &Work<'_>, keys: Vec<String>) {
-    keeper(work).remove(keys).await;
+    if !work.scope.tentative {
+        keeper(work).remove(keys).await;
+    }
 }
 
 // ------------------------------------------------------------------------------------------------ what was sent

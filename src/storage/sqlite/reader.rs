@@ -70,29 +70,9 @@ impl<'s> View<'s> {
         Ok(View { shared, reader, words: shared.words.load() })
     }
 
-    /// The one number that a statement gives.
-    fn number(&self, lowered: &Lowered<'_>) -> std::result::Result<u64, StorageError> {
-        let rendered = self.reader.shapes.rendered(lowered);
-        let binds = rendered.order.iter().map(|i| &lowered.binds[*i]);
-        let numbers = select(&self.reader.conn, &rendered.text, binds, |row| row.get::<_, i64>(0))?;
-        Ok(numbers.first().copied().unwrap_or(0).max(0) as u64)
-    }
-
-    fn dictionary(&self) -> Dictionary<'_> {
-        Dictionary { words: &self.words, conn: &self.reader.conn }
-    }
-
-    fn numbers(&self, words: &[Name]) -> Bind {
-        Bind::List(words.iter().map(|w| DbValue::Int(self.words.number(w).unwrap_or(NO_WORD))).collect())
-    }
-
-    fn select<T>(
-        &self,
-        text: &str,
-        binds: &[Bind],
-        row: impl FnMut(&rusqlite::Row<'_>) -> Result<T>,
-    ) -> std::result::Result<Vec<T>, StorageError> {
-        Ok(select(&self.reader.conn, text, binds.iter(), row)?)
+    fn reading(&self) -> Reading<'_> {
+        let Reader { conn, shapes, .. } = &*self.reader;
+        Reading { conn, shapes, words: &self.words, catalogue: &self.shared.catalogue }
     }
 }
 
@@ -108,13 +88,13 @@ impl Drop for View<'_> {
 
 impl Snapshot for View<'_> {
     fn rows(&self, plan: &ReadPlan) -> std::result::Result<Vec<Row>, StorageError> {
-        self.reader.shapes.rows(plan, &self.shared.catalogue, self.dictionary())
+        self.reading().rows(plan)
     }
 
     fn count(&self, plan: &ReadPlan) -> std::result::Result<u64, StorageError> {
-        let catalogue = &self.shared.catalogue;
+        let (catalogue, reading) = (&self.shared.catalogue, self.reading());
         if let Some(tallies) = tallied(plan, catalogue) {
-            return self.number(&lower(&tallies, Want::Sum, catalogue, &self.words)?);
+            return reading.number(&lower(&tallies, Want::Sum, catalogue, &self.words)?);
         }
         let lowered = lower(plan, Want::Count, catalogue, &self.words)?;
         let remembered = &self.shared.remembered;
@@ -123,13 +103,97 @@ impl Snapshot for View<'_> {
         let kept = stamp
             .filter(|_| self.is_newest())
             .and_then(|stamp| Some((remembered::key(lowered.shape(), &lowered.binds)?, stamp)));
-        let Some((key, stamp)) = kept else { return self.number(&lowered) };
+        let Some((key, stamp)) = kept else { return reading.number(&lowered) };
         if let Some(n) = remembered.get(&key, stamp) {
             return Ok(n);
         }
-        let n = self.number(&lowered)?;
+        let n = reading.number(&lowered)?;
         remembered.put(key, stamp, n);
         Ok(n)
+    }
+
+    fn edges(&self, plan: &EdgePlan) -> std::result::Result<Vec<Edge>, StorageError> {
+        self.reading().edges(plan)
+    }
+
+    fn meta(&self, space: &Name, ids: &[i64]) -> std::result::Result<Vec<MetaRow>, StorageError> {
+        self.reading().meta(space, ids)
+    }
+
+    fn revisions(&self, space: &Name, ids: &[i64]) -> std::result::Result<Vec<RevisionCount>, StorageError> {
+        self.reading().revisions(space, ids)
+    }
+
+    fn setting(&self, key: &Name) -> std::result::Result<Option<Arc<str>>, StorageError> {
+        self.reading().setting(key)
+    }
+
+    fn slug(&self, scope: &str, slug: &str) -> std::result::Result<Option<i64>, StorageError> {
+        self.reading().slug(scope, slug)
+    }
+
+    fn scopes(&self, plan: &ReadPlan) -> Option<Vec<Name>> {
+        remembered::scopes(plan, &self.shared.catalogue)
+    }
+
+    fn is_newest(&self) -> bool {
+        self.shared.generations.rising() == self.reader.rising.get()
+    }
+
+    fn free_slug(
+        &self,
+        scope: &str,
+        candidates: &[Arc<str>],
+        except: Option<i64>,
+    ) -> std::result::Result<Arc<str>, StorageError> {
+        self.reading().free_slug(scope, candidates, except)
+    }
+}
+
+/// Reads on one connection, in whatever transaction it is. Knows nothing of what was read before.
+pub struct Reading<'r> {
+    pub conn: &'r Connection,
+    pub shapes: &'r Shapes,
+    pub words: &'r Words,
+    pub catalogue: &'r Catalogue,
+}
+
+impl Reading<'_> {
+    /// The one number that a statement gives.
+    fn number(&self, lowered: &Lowered<'_>) -> std::result::Result<u64, StorageError> {
+        let rendered = self.shapes.rendered(lowered);
+        let binds = rendered.order.iter().map(|i| &lowered.binds[*i]);
+        let numbers = select(self.conn, &rendered.text, binds, |row| row.get::<_, i64>(0))?;
+        Ok(numbers.first().copied().unwrap_or(0).max(0) as u64)
+    }
+
+    fn dictionary(&self) -> Dictionary<'_> {
+        Dictionary { words: self.words, conn: self.conn }
+    }
+
+    fn numbers(&self, words: &[Name]) -> Bind {
+        Bind::List(words.iter().map(|w| DbValue::Int(self.words.number(w).unwrap_or(NO_WORD))).collect())
+    }
+
+    fn select<T>(
+        &self,
+        text: &str,
+        binds: &[Bind],
+        row: impl FnMut(&rusqlite::Row<'_>) -> Result<T>,
+    ) -> std::result::Result<Vec<T>, StorageError> {
+        Ok(select(self.conn, text, binds.iter(), row)?)
+    }
+}
+
+impl Snapshot for Reading<'_> {
+    fn rows(&self, plan: &ReadPlan) -> std::result::Result<Vec<Row>, StorageError> {
+        self.shapes.rows(plan, self.catalogue, self.dictionary())
+    }
+
+    fn count(&self, plan: &ReadPlan) -> std::result::Result<u64, StorageError> {
+        let tallies = tallied(plan, self.catalogue);
+        let (plan, want) = tallies.as_ref().map_or((plan, Want::Count), |tallies| (tallies, Want::Sum));
+        self.number(&lower(plan, want, self.catalogue, self.words)?)
     }
 
     fn edges(&self, plan: &EdgePlan) -> std::result::Result<Vec<Edge>, StorageError> {
@@ -162,15 +226,16 @@ impl Snapshot for View<'_> {
 
     fn slug(&self, scope: &str, slug: &str) -> std::result::Result<Option<i64>, StorageError> {
         QUERIES.set(QUERIES.get() + 1);
-        Ok(slugs::owner(&self.reader.conn, scope, slug)?.map(|owner| owner.id))
+        Ok(slugs::owner(self.conn, scope, slug)?.map(|owner| owner.id))
     }
 
     fn scopes(&self, plan: &ReadPlan) -> Option<Vec<Name>> {
-        remembered::scopes(plan, &self.shared.catalogue)
+        remembered::scopes(plan, self.catalogue)
     }
 
+    /// Whether it is, only the connection's owner knows.
     fn is_newest(&self) -> bool {
-        self.shared.generations.rising() == self.reader.rising.get()
+        false
     }
 
     fn free_slug(
@@ -182,10 +247,10 @@ impl Snapshot for View<'_> {
         QUERIES.set(QUERIES.get() + 1);
         let is_own = |owner: &slugs::Owner| Some(owner.id) == except;
         let own = match except {
-            Some(id) => slugs::held_by_id(&self.reader.conn, scope, id)?,
+            Some(id) => slugs::held_by_id(self.conn, scope, id)?,
             None => None,
         };
-        Ok(slugs::free(&self.reader.conn, scope, candidates, own.as_deref(), is_own)?.slug)
+        Ok(slugs::free(self.conn, scope, candidates, own.as_deref(), is_own)?.slug)
     }
 }
 

@@ -97,12 +97,7 @@ impl Writer<'_> {
     /// Writes all that is pending. Gives the new generations, to be made known after the commit.
     pub fn flush(&mut self) -> Result<Vec<(Name, u64)>> {
         self.flush_counts()?;
-        for ((table, kind, status, author), n) in std::mem::take(&mut self.pending.tallies) {
-            if n != 0 {
-                let table = self.table_number(table);
-                self.execute(TALLY, &[&table, &kind, &status, &author, &n])?;
-            }
-        }
+        self.flush_tallies()?;
         for space in std::mem::take(&mut self.pending.spaces) {
             let next = self.sequences.get(&space).copied().unwrap_or(1);
             self.execute(SEQUENCE, &[&&*space, &next])?;
@@ -123,6 +118,17 @@ impl Writer<'_> {
         let mut effects = Effects { counts: std::mem::take(&mut self.pending.counts), ..Effects::default() };
         self.write_counts(&mut effects)?;
         self.pending.merge(effects);
+        Ok(())
+    }
+
+    /// Writes the tallies that are pending.
+    pub fn flush_tallies(&mut self) -> Result<()> {
+        for ((table, kind, status, author), n) in std::mem::take(&mut self.pending.tallies) {
+            if n != 0 {
+                let table = self.table_number(table);
+                self.execute(TALLY, &[&table, &kind, &status, &author, &n])?;
+            }
+        }
         Ok(())
     }
 

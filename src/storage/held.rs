@@ -1,0 +1,145 @@
+//! A transaction held open: several plans as one commit, with reads between them that see what is not committed yet.
+//!
+//! The writer's thread serves it and nothing else until it ends (see `writer/hold.rs`); this is the end that requests
+//! hold. What is dropped without [`Transaction::finish`] has never happened.
+
+use super::plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
+use super::{BeginFuture, CommitFuture, FinishFuture, Snapshot, Storage, StorageError, Transaction};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use tokio::sync::oneshot;
+
+/// Something to read inside the transaction.
+type Look = Box<dyn FnOnce(&dyn Snapshot) + Send>;
+
+/// A scope's generation as it is outside.
+type Generation = Arc<dyn Fn(&Name) -> u64 + Send + Sync>;
+
+/// An outcome that somebody waits for.
+type Waiting<T> = Pin<Box<dyn Future<Output = Result<T, CommitError>> + Send>>;
+
+/// What is asked of the thread that holds the transaction.
+pub(super) enum Op {
+    Commit { plan: WritePlan, reply: oneshot::Sender<Result<Committed, CommitError>> },
+    Read(Look),
+    Finish { reply: oneshot::Sender<Result<(), CommitError>> },
+}
+
+/// The requests' end of a transaction.
+pub(super) struct Held {
+    ops: Sender<Op>,
+    generation: Generation,
+}
+
+impl Held {
+    pub fn new(ops: Sender<Op>, generation: Generation) -> Held {
+        Held { ops, generation }
+    }
+
+    /// Reads on the thread that holds the transaction. That thread does nothing else, so the answer comes at once.
+    fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&dyn Snapshot) -> Result<T, StorageError> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        let (reply, answer) = mpsc::channel();
+        let job = move |snapshot: &dyn Snapshot| {
+            // Whoever asked waits for it.
+            let _ = reply.send(read(snapshot));
+        };
+        let ended = || StorageError("the transaction has ended".into());
+        self.ops.send(Op::Read(Box::new(job))).map_err(|_| ended())?;
+        answer.recv().map_err(|_| ended())?
+    }
+
+    /// Asks for something whose answer may take a while.
+    fn ask<T: Send + 'static>(&self, op: impl FnOnce(oneshot::Sender<Result<T, CommitError>>) -> Op) -> Waiting<T> {
+        let (reply, answer) = oneshot::channel();
+        let ended = || CommitError::Unavailable("the transaction took too long, or the writer has stopped".into());
+        let sent = self.ops.send(op(reply)).map_err(|_| ended());
+        Box::pin(async move {
+            sent?;
+            answer.await.unwrap_or_else(|_| Err(ended()))
+        })
+    }
+}
+
+impl Transaction for Held {
+    fn finish(&self) -> FinishFuture {
+        self.ask(|reply| Op::Finish { reply })
+    }
+}
+
+impl Storage for Held {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
+        Ok(Box::new(Inside(self)))
+    }
+
+    fn commit(&self, plan: WritePlan) -> CommitFuture {
+        self.ask(|reply| Op::Commit { plan, reply })
+    }
+
+    /// As it is outside: nothing that is read here can be filed under a generation.
+    fn generation(&self, scope: &Name) -> u64 {
+        (self.generation)(scope)
+    }
+
+    fn begin(&self) -> BeginFuture {
+        Box::pin(async { Err(CommitError::Failed("a transaction cannot hold another".into())) })
+    }
+}
+
+/// The state inside the transaction.
+struct Inside<'t>(&'t Held);
+
+impl Snapshot for Inside<'_> {
+    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
+        let plan = plan.clone();
+        self.0.read(move |snapshot| snapshot.rows(&plan))
+    }
+
+    fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
+        let plan = plan.clone();
+        self.0.read(move |snapshot| snapshot.count(&plan))
+    }
+
+    fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
+        let plan = plan.clone();
+        self.0.read(move |snapshot| snapshot.edges(&plan))
+    }
+
+    fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError> {
+        let (space, ids) = (space.clone(), ids.to_vec());
+        self.0.read(move |snapshot| snapshot.meta(&space, &ids))
+    }
+
+    fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError> {
+        let (space, ids) = (space.clone(), ids.to_vec());
+        self.0.read(move |snapshot| snapshot.revisions(&space, &ids))
+    }
+
+    fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError> {
+        let key = key.clone();
+        self.0.read(move |snapshot| snapshot.setting(&key))
+    }
+
+    fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError> {
+        let (scope, slug) = (scope.to_owned(), slug.to_owned());
+        self.0.read(move |snapshot| snapshot.slug(&scope, &slug))
+    }
+
+    /// None: what is not committed may never have been.
+    fn scopes(&self, _plan: &ReadPlan) -> Option<Vec<Name>> {
+        None
+    }
+
+    /// Never: what is not committed is no state of the database.
+    fn is_newest(&self) -> bool {
+        false
+    }
+
+    fn free_slug(&self, scope: &str, candidates: &[Arc<str>], except: Option<i64>) -> Result<Arc<str>, StorageError> {
+        let (scope, candidates) = (scope.to_owned(), candidates.to_vec());
+        self.0.read(move |snapshot| snapshot.free_slug(&scope, &candidates, except))
+    }
+}

@@ -1,0 +1,79 @@
+//! The writer's end of a transaction that is held open: it serves that one until it ends, while other plans wait.
+
+use super::super::held::Op;
+use super::super::plan::{CommitError, WritePlan};
+use super::super::sqlite::Reading;
+use super::{Outcome, Writer, unavailable};
+use rusqlite::Result;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// How long a transaction may keep other writers waiting. What takes longer is rolled back.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// A transaction that somebody asks for.
+pub struct Begin {
+    pub ops: Receiver<Op>,
+    pub ready: oneshot::Sender<std::result::Result<(), CommitError>>,
+}
+
+impl Writer<'_> {
+    /// Serves a transaction until it is finished, dropped or too old.
+    pub fn hold(&mut self, begin: Begin) {
+        let committed = catch_unwind(AssertUnwindSafe(|| self.serve(begin)));
+        if !committed.unwrap_or(false) {
+            self.forget();
+        }
+    }
+
+    /// Whether it was committed; otherwise it is to be rolled back.
+    fn serve(&mut self, Begin { ops, ready }: Begin) -> bool {
+        if let Err(error) = self.open() {
+            let _ = ready.send(Err(unavailable(&error)));
+            return false;
+        }
+        if ready.send(Ok(())).is_err() {
+            // Nobody waits for it any more.
+            return false;
+        }
+        let until = Instant::now() + LONGEST;
+        while let Ok(op) = ops.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            match op {
+                Op::Read(read) => read(&self.reading()),
+                Op::Commit { plan, reply } => {
+                    let outcome = self.step(&plan);
+                    let lost = outcome.is_err();
+                    let _ = reply.send(outcome.unwrap_or_else(|error| Err(unavailable(&error))));
+                    if lost {
+                        return false;
+                    }
+                }
+                Op::Finish { reply } => {
+                    let closed = self.close();
+                    let committed = closed.is_ok();
+                    if !committed {
+                        self.forget();
+                    }
+                    let _ = reply.send(closed.map_err(|error| unavailable(&error)));
+                    return committed;
+                }
+            }
+        }
+        false
+    }
+
+    /// Carries out one plan, and writes what follows from it at once: the next read looks at it.
+    fn step(&mut self, plan: &WritePlan) -> Result<Outcome> {
+        let outcome =
+            self.carry_out_one(plan, true)?.unwrap_or_else(|| Err(CommitError::Failed("a savepoint was lost".into())));
+        self.flush_counts()?;
+        self.flush_tallies()?;
+        Ok(outcome)
+    }
+
+    fn reading(&self) -> Reading<'_> {
+        Reading { conn: self.conn, shapes: &self.shapes, words: &self.words, catalogue: &self.shared.catalogue }
+    }
+}
