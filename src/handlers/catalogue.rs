@@ -102,10 +102,10 @@ fn entries(work: &Work<'_>, resource: &Resource) -> Result<Entries, ApiError> {
     let of_type = work.allowed.args().text("type").unwrap_or("");
     Ok(match Catalogue::of(resource) {
         Some(Catalogue::Types) => {
-            registry.family(Family::Content).map(|r| (r.wire.clone(), kind(scope, resource, r))).collect()
+            registry.kinds(Family::Content).map(|r| (r.wire.clone(), kind(scope, resource, r))).collect()
         }
         Some(Catalogue::Taxonomies) => registry
-            .family(Family::Term)
+            .kinds(Family::Term)
             .map(|r| (r.wire.clone(), taxonomy(scope, resource, r)))
             .filter(|(_, document)| {
                 let types = document.get("types").and_then(Value::as_array);
@@ -150,7 +150,7 @@ fn kind(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Va
 
 fn taxonomy(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Value> {
     let mut map = common(scope, catalogue, entry);
-    let carriers = scope.registry.family(Family::Content).filter(|r| r.declared.taxonomies.contains(&entry.name));
+    let carriers = scope.registry.kinds(Family::Content).filter(|r| r.declared.taxonomies.contains(&entry.name));
     let types: Vec<&str> = carriers.map(|r| r.wire.as_str()).collect();
     map.insert("types".into(), json!(types));
     map

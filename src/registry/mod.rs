@@ -126,6 +126,13 @@ impl Registry {
         self.resources.iter().filter(move |r| r.family == family)
     }
 
+    /// The resources of a family, one for each kind: where several show the same rows, the first declared stands for it.
+    pub fn kinds(&self, family: declaration::Family) -> impl Iterator<Item = &Resource> {
+        let earlier =
+            move |r: &Resource| self.resources[..r.index].iter().any(|e| e.family == family && e.kind == r.kind);
+        self.family(family).filter(move |r| !earlier(r))
+    }
+
     /// A declared status.
     pub fn status(&self, name: &str) -> Option<&declaration::Status> {
         self.declaration.statuses.get(name)

@@ -20,4 +20,5 @@ mod reload;
 mod s3;
 mod scenarios;
 mod server;
+mod versions;
 mod xmlrpc;
