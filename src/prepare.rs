@@ -84,6 +84,68 @@ pub fn documents(
     Ok(rows.iter().map(|row| document(scope, resource, row, view, &batch)).collect())
 }
 
+/// Columns of unbounded length, which many fields of a row can do without.
+const LONG: [&str; 4] = ["content", "excerpt", "description", "extra"];
+
+/// The columns that rows have to be read with to be shown so, by position: no long texts, and nothing that the resource
+/// declares for itself, unless a wanted field is made of it. `None`: all.
+pub fn columns_for(resource: &Resource, view: &View<'_>) -> Option<Vec<usize>> {
+    if view.fields.is_all() {
+        return None;
+    }
+    let (mut used, mut needs) = (HashSet::new(), Needs::default());
+    for property in shown(&resource.properties, view) {
+        use_columns(resource, property, view.context, &mut used);
+        collect(property, view.context, &mut needs);
+    }
+    if needs.texts {
+        return None;
+    }
+    if view.wants_links() {
+        resource.links.iter().for_each(|link| link_columns(link, &mut used));
+    }
+    Some(all_but_spared(resource, &used))
+}
+
+/// Positions of the columns without those that can be long and are not used.
+fn all_but_spared(resource: &Resource, used: &HashSet<usize>) -> Vec<usize> {
+    let own = |column: usize| resource.columns[column].contains('.');
+    let any_own = used.iter().any(|column| own(*column));
+    let spared = |column: usize| match own(column) {
+        true => !any_own,
+        false => LONG.contains(&&*resource.columns[column]) && !used.contains(&column),
+    };
+    (0..resource.columns.len()).filter(|column| !spared(*column)).collect()
+}
+
+fn use_columns(resource: &Resource, property: &Property, context: Context, used: &mut HashSet<usize>) {
+    match &property.source {
+        Source::Column(column) => used.extend([*column]),
+        Source::Read(_, column) => used.extend(*column),
+        Source::Extra => used.extend(resource.column("extra")),
+        Source::Object(children) => {
+            let shown = children.iter().filter(|child| child.contexts.shows_in(context));
+            shown.for_each(|child| use_columns(resource, child, context, used));
+        }
+        Source::Relation(_) | Source::Meta | Source::Nothing => {}
+    }
+}
+
+fn link_columns(link: &Link, used: &mut HashSet<usize>) {
+    used.extend(link.when_column);
+    match &link.target {
+        Target::Item { column, .. } => used.extend([*column]),
+        Target::Collection { query, .. } => used.extend(query.iter().filter_map(|(_, value)| match value {
+            QueryValue::Column(column) => Some(*column),
+            QueryValue::Literal(_) => None,
+        })),
+        Target::Template(pieces) => used.extend(pieces.iter().filter_map(|piece| match piece {
+            HrefPiece::Column(column) => Some(*column),
+            _ => None,
+        })),
+    }
+}
+
 fn document(scope: &Scope, resource: &Resource, row: &Row, view: &View<'_>, batch: &Batch) -> Value {
     let record = Record { resource, row };
     let unlocked = view.context == Context::EDIT
@@ -406,7 +468,8 @@ impl Batch {
         }
         for content in scope.registry.family(Family::Content) {
             let Some(ids) = by_kind.remove(&content.kind) else { continue };
-            let found = snapshot.rows(&records::plan(content, among("id", ids)))?;
+            let short = all_but_spared(content, &HashSet::new());
+            let found = records::read(snapshot, content, records::plan(content, among("id", ids)), &short)?;
             let mut batch = Batch::default();
             batch.load_above(snapshot, content, &found)?;
             for row in &found {

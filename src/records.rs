@@ -138,6 +138,25 @@ pub fn columns(table: &str, columns: &[&str], filter: Cond) -> ReadPlan {
     }
 }
 
+/// The rows of a resource's plan with only some columns read, by position, and null in the place of the rest.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn read(
+    snapshot: &dyn Snapshot,
+    resource: &Resource,
+    mut plan: ReadPlan,
+    wanted: &[usize],
+) -> Result<Vec<Row>, StorageError> {
+    plan.columns = wanted.iter().map(|place| resource.columns[*place].clone()).collect();
+    let spread = |row: Row| {
+        let mut whole = vec![DbValue::Null; resource.columns.len()];
+        wanted.iter().zip(row).for_each(|(place, value)| whole[*place] = value);
+        whole
+    };
+    Ok(snapshot.rows(&plan)?.into_iter().map(spread).collect())
+}
+
 /// Adds an order by one column.
 pub fn ordered(mut plan: ReadPlan, column: &str, descending: bool) -> ReadPlan {
     plan.order.push(Order::Column(name(column), descending));

@@ -28,6 +28,8 @@ pub struct Needs {
     pub authors: bool,
     /// Addresses of the records that comments stand under.
     pub posts: bool,
+    /// Long texts of the row beside the property's own column.
+    pub texts: bool,
 }
 
 impl Needs {
@@ -40,7 +42,10 @@ impl Needs {
         children: false,
         authors: false,
         posts: false,
+        texts: false,
     };
+    /// The row with its long texts.
+    pub const TEXTS: Needs = Needs { texts: true, ..Needs::ROW };
     /// What an address is made of.
     pub const ADDRESS: Needs = Needs { above: true, authors: true, ..Needs::ROW };
 
@@ -53,6 +58,7 @@ impl Needs {
         self.children |= other.children;
         self.authors |= other.authors;
         self.posts |= other.posts;
+        self.texts |= other.texts;
     }
 }
 

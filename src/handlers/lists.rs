@@ -80,8 +80,17 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     plan.order = order(resource, args, set)?;
     plan.limit = Some(window.per_page);
     plan.offset = window.offset;
+    let view = View {
+        context: work.allowed.context(),
+        fields: work.fields,
+        password: super::items::password(work),
+        links: true,
+    };
     let snapshot = work.scope.snapshot()?;
-    let rows = snapshot.rows(&plan)?;
+    let rows = match prepare::columns_for(resource, &view) {
+        None => snapshot.rows(&plan)?,
+        Some(wanted) => records::read(&*snapshot, resource, plan.clone(), &wanted)?,
+    };
     let total = match resource.declared.total {
         Total::Readable => count(&*snapshot, &plan, rows.len() as u64, &window)?,
         Total::Unfiltered => {
@@ -96,12 +105,6 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if resource.declared.strict_pages && !window.by_offset && total > 0 && window.page > pages {
         return Err(failure(resource, Code::PostInvalidPageNumber));
     }
-    let view = View {
-        context: work.allowed.context(),
-        fields: work.fields,
-        password: super::items::password(work),
-        links: true,
-    };
     let mut outcome = match super::items::ready(work, resource, &rows, &view, &*snapshot)? {
         Some(texts) => Outcome { status: 200, text: Some(joined(&texts)), ..Outcome::default() },
         None => {

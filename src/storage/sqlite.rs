@@ -87,6 +87,11 @@ impl Sqlite {
     pub fn queries() -> u64 {
         reader::queries()
     }
+
+    /// How many bytes of text the current thread has read in rows so far. Tests assert differences.
+    pub fn text_read() -> u64 {
+        reader::text_read()
+    }
 }
 
 impl Sqlite {

@@ -26,6 +26,8 @@ pub struct Counted {
     pub status: u16,
     pub body: Value,
     pub queries: u64,
+    /// Bytes of text in the rows read.
+    pub text: u64,
 }
 
 impl Inside {
@@ -82,16 +84,16 @@ impl Inside {
             upload: None,
             peer: Peer { ip: Some([127, 0, 0, 1].into()), https: true, forwarded: false },
         };
-        let before = Sqlite::queries();
+        let before = (Sqlite::queries(), Sqlite::text_read());
         let reply = wait(self.engine.serve(request));
-        let queries = Sqlite::queries() - before;
+        let (queries, text) = (Sqlite::queries() - before.0, Sqlite::text_read() - before.1);
         let body = match reply.payload {
             Payload::Json(body) => body,
             Payload::Text(text) => serde_json::from_slice(&text).expect("JSON"),
             Payload::Empty => Value::Null,
             Payload::Kept(_) | Payload::Other { .. } => json!("kept"),
         };
-        Counted { status: reply.status, body, queries }
+        Counted { status: reply.status, body, queries, text }
     }
 
     /// A GET.

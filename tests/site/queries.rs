@@ -137,6 +137,50 @@ fn what_is_not_asked_for_is_not_read() {
 }
 
 #[test]
+fn long_texts_are_read_only_for_fields_that_are_made_of_them() {
+    let site = Inside::start();
+    let (long, rows) = ("Many words. ".repeat(2000), 10u64);
+    for n in 0..rows {
+        let body = json!({"title": {"raw": format!("P{n}")}, "content": {"raw": long}, "excerpt": {"raw": "Short."},
+            "status": "publish"});
+        let post = site.make("/cms/v2/posts", &body)["id"].clone();
+        site.make("/cms/v2/comments", &json!({"post": post, "content": {"raw": long}, "status": "approved"}));
+        site.make("/cms/v2/tags", &json!({"name": format!("T{n}"), "description": long}));
+    }
+    let whole = rows * long.len() as u64;
+    for (list, texts) in [("posts", "content excerpt"), ("comments", "content"), ("tags", "description")] {
+        for fields in ["id", "id,slug,link,status", "_links", "title,meta", "name,author,date"] {
+            let read = site.get(&format!("/cms/v2/{list}?context=edit&_fields={fields}"), true).text;
+            assert!(read < whole / 10, "{list}: {read} bytes for {fields}");
+        }
+        for field in texts.split(' ') {
+            let read = site.get(&format!("/cms/v2/{list}?context=edit&_fields={field}"), true).text;
+            assert!(read >= whole, "{list}: {read} bytes for {field}");
+        }
+    }
+}
+
+#[test]
+fn a_field_alone_is_what_it_is_among_all() {
+    let site = grown();
+    let lists = ["posts", "pages", "blocks", "media", "categories", "tags", "comments", "users"];
+    for list in lists {
+        for (admin, context) in [(false, "view"), (true, "view"), (true, "edit"), (true, "embed")] {
+            let route = format!("/cms/v2/{list}?per_page=5&context={context}");
+            let all = site.get(&route, admin).body;
+            let Some(first) = all.get(0).and_then(Value::as_object) else { continue };
+            for field in first.keys() {
+                let alone = site.get(&format!("{route}&_fields={field}"), admin).body;
+                for (whole, part) in all.as_array().expect("a list").iter().zip(alone.as_array().expect("a list")) {
+                    assert_eq!(part.get(field), whole.get(field), "{route}&_fields={field}");
+                    assert_eq!(part.as_object().map(serde_json::Map::len), Some(1), "{route}&_fields={field}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn settings_take_effect_with_the_next_request() {
     let site = Inside::start();
     let set = |body: Value| site.make("/cms/v2/settings", &body);

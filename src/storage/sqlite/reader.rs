@@ -25,11 +25,17 @@ const SHAPES: usize = 4096;
 thread_local! {
     static READERS: RefCell<Vec<(u64, Rc<Reader>)>> = const { RefCell::new(Vec::new()) };
     static QUERIES: Cell<u64> = const { Cell::new(0) };
+    static TEXT: Cell<u64> = const { Cell::new(0) };
 }
 
 /// See [`super::Sqlite::queries`].
 pub fn queries() -> u64 {
     QUERIES.get()
+}
+
+/// See [`super::Sqlite::text_read`].
+pub fn text_read() -> u64 {
+    TEXT.get()
 }
 
 /// Closes this thread's connection to a database.
@@ -344,9 +350,15 @@ impl Shapes {
         let binds = rendered.order.iter().map(|i| &lowered.binds[*i]);
         Ok(select(dictionary.conn, &rendered.text, binds, |row| {
             let mut values = Vec::with_capacity(rendered.words.len());
+            let mut text = 0;
             for (place, word) in rendered.words.iter().enumerate() {
-                values.push(decode(row.get_ref(place)?, *word, dictionary)?);
+                let value = decode(row.get_ref(place)?, *word, dictionary)?;
+                if let DbValue::Text(read) = &value {
+                    text += read.len() as u64;
+                }
+                values.push(value);
             }
+            TEXT.set(TEXT.get() + text);
             Ok(values)
         })?)
     }
