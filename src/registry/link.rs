@@ -970,7 +970,7 @@ impl Linker<'_> {
                 .map(|(k, v)| (k.clone(), v.clone()))
                 .collect();
             if doc.get("x-meta") == Some(&json!(true)) {
-                arg.insert("properties".into(), meta_properties(resource));
+                arg.extend(meta_properties(resource));
             }
             let extra = [doc.get("arg_options"), doc.get("x-args"), doc.get("x-create").filter(|_| create)];
             for (key, value) in extra.into_iter().flatten().filter_map(Value::as_object).flatten() {
@@ -1185,7 +1185,7 @@ fn shown_schema(schema: &Value, resource: &Resource) -> Value {
                 // TOML cannot say null, and meta keys are declared beside the schema.
                 let declared = schema.get("properties").and_then(|p| p.get(name));
                 if declared.and_then(|d| d.get("x-meta")) == Some(&json!(true)) {
-                    doc.insert("properties".into(), meta_properties(resource));
+                    doc.extend(meta_properties(resource));
                 }
                 if declared.and_then(|d| d.get("x-default-null")) == Some(&json!(true)) {
                     doc.insert("default".into(), Value::Null);
@@ -1196,13 +1196,15 @@ fn shown_schema(schema: &Value, resource: &Resource) -> Value {
     Value::Object(shown)
 }
 
-/// Registered meta as the properties of the `meta` object.
-fn meta_properties(resource: &Resource) -> Value {
+/// Registered meta as the `properties` of the `meta` object; nothing where none is registered.
+fn meta_properties(resource: &Resource) -> Option<(String, Value)> {
     let doc = |meta: &declaration::Meta| {
         let one = without_x_words(&Value::Object(meta.schema.clone()));
         if meta.single { one } else { json!({"type": "array", "items": one}) }
     };
-    Value::Object(resource.declared.meta.iter().map(|(key, meta)| (key.clone(), doc(meta))).collect())
+    let registered: Map<String, Value> =
+        resource.declared.meta.iter().map(|(key, meta)| (key.clone(), doc(meta))).collect();
+    (!registered.is_empty()).then(|| ("properties".to_owned(), Value::Object(registered)))
 }
 
 /// Links of the schema name the REST base as `{base}`.
