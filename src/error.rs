@@ -190,6 +190,7 @@ catalogue! {
     JsonpDisabled = "rest_callback_disabled", Fixed(400), "JSONP is switched off here.";
     JsonpInvalid = "rest_callback_invalid", Fixed(400), "The callback name may hold letters, digits, _ and . only.";
     PluginNotFound = "rest_plugin_not_found", Fixed(404), "There is no such plugin.";
+    WidgetNotFound = "rest_widget_not_found", Fixed(404), "There is no such widget.";
     SidebarNotFound = "rest_sidebar_not_found", Fixed(404), "There is no such sidebar.";
     WidgetTypeInvalid = "rest_widget_type_invalid", Fixed(404), "There is no such type of widget.";
     BlockTypeInvalid = "rest_block_type_invalid", Fixed(404), "There is no such type of block.";

@@ -43,7 +43,14 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let missing = || ApiError::new(resource.code(Code::RecordInvalidId));
     let wanted = work.captures.values().next_back().ok_or_else(missing)?;
     let key = resource.declared.about.get("key").and_then(Value::as_str).unwrap_or("id");
-    let entry = entries(work)?.iter().find(|e| e.get(key) == Some(wanted)).ok_or_else(missing)?;
+    // Keys are texts in a path and may be numbers in an entry.
+    let wanted = wanted.as_str().ok_or_else(missing)?;
+    let named = |entry: &&Value| match entry.get(key) {
+        Some(Value::String(key)) => key == wanted,
+        Some(Value::Number(key)) => key.as_i64().is_some_and(|key| wanted.parse() == Ok(key)),
+        _ => false,
+    };
+    let entry = entries(work)?.iter().find(named).ok_or_else(missing)?;
     Ok(Outcome::ok(shown(work, entry)?))
 }
 
