@@ -117,7 +117,11 @@ pub fn open(registry: &Registry, migrate: bool) -> Result<Sqlite, BootError> {
 }
 
 /// The database file that the declarations name.
-fn database(registry: &Registry) -> Result<&Path, BootError> {
+/// The database's file.
+///
+/// # Errors
+/// The declared address names none.
+pub fn database(registry: &Registry) -> Result<&Path, BootError> {
     let url = &registry.declaration.storage.url;
     let file = url.strip_prefix("sqlite:").map(|f| f.trim_start_matches("//"));
     let file = file.filter(|f| !f.is_empty());

@@ -6,6 +6,7 @@ use crate::boot::{self, BootError, Services, Source};
 use crate::config::{grammar, shipped};
 use crate::model::Method;
 use crate::registry::Registry;
+use crate::storage::safety;
 use clap::{Args, Parser, Subcommand};
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -37,7 +38,15 @@ pub struct SourceArgs {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Check the declarations and exit.
-    Check,
+    Check {
+        /// Look at the database, too: whether it is whole, and what it counts. A server may go on using it.
+        #[arg(long)]
+        data: bool,
+    },
+    /// Copy the database to a new file while others use it, and look at the copy. Uploaded files are not in it.
+    Backup { file: PathBuf },
+    /// Put a copy in the place of the database; the one that was there is kept beside it. Stop the server first.
+    Restore { file: PathBuf },
     /// Print the routes with their methods, arguments and access.
     Routes,
     /// Print the JSON Schema of routes.toml, for editors.
@@ -87,7 +96,9 @@ pub fn main() -> ExitCode {
     let source = Source { config: cli.source.config, sets: cli.source.sets };
     let done = match cli.command {
         None => crate::serve::serve(&source),
-        Some(Command::Check) => check(&source),
+        Some(Command::Check { data }) => check(&source, data),
+        Some(Command::Backup { file }) => backup(&source, &file),
+        Some(Command::Restore { file }) => restore(&source, &file),
         Some(Command::Routes) => routes(&source),
         Some(Command::Schema) => schema(),
         Some(Command::Init { directory }) => init(&directory),
@@ -119,12 +130,48 @@ fn services(source: &Source) -> Result<(Registry, Services), BootError> {
     Ok((registry, services))
 }
 
-fn check(source: &Source) -> Result<(), BootError> {
+fn check(source: &Source, data: bool) -> Result<(), BootError> {
     let loaded = source.load()?;
     let registry = boot::registry(&loaded, &loaded.declaration.server.listen)?;
     let methods = boot::calls(&loaded, &registry)?.map_or(0, |calls| calls.len());
     let (resources, routes) = (registry.resources.len(), registry.routes.len());
     println!("{resources} resources, {routes} routes, {methods} XML-RPC methods: sound");
+    if !data {
+        return Ok(());
+    }
+    let path = boot::database(&registry)?;
+    let found = safety::examine(path, &registry.layout)?;
+    if found.is_empty() {
+        println!("{}: whole", path.display());
+        return Ok(());
+    }
+    for finding in &found {
+        eprintln!("{}: {finding}", path.display());
+    }
+    Err(BootError::Other(format!(
+        "{} things are not as they should be; put a backup back, or ask for help",
+        found.len()
+    )))
+}
+
+fn backup(source: &Source, file: &Path) -> Result<(), BootError> {
+    let registry = linked(source)?;
+    let bytes = safety::backup(boot::database(&registry)?, file)?;
+    println!("{}: {bytes} bytes, whole", file.display());
+    println!(
+        "Uploaded files are not in it; copy the folder that media.url names (by default it lies beside the database)."
+    );
+    Ok(())
+}
+
+fn restore(source: &Source, file: &Path) -> Result<(), BootError> {
+    let registry = linked(source)?;
+    let path = boot::database(&registry)?;
+    let aside = safety::restore(file, path)?;
+    println!("{}: put back", path.display());
+    if let Some(aside) = aside {
+        println!("The database of before is {}", aside.display());
+    }
     Ok(())
 }
 

@@ -39,6 +39,47 @@ pub(super) fn renew(conn: &Connection, catalogue: &Catalogue, words: &Words) -> 
     Ok(())
 }
 
+/// Where what is kept differs from what is counted anew, in sentences, at most `most` of each kind.
+pub(super) fn differences(conn: &Connection, catalogue: &Catalogue, most: usize) -> Result<Vec<String>> {
+    let words = super::sqlite::load_words(conn)?;
+    let mut found = Vec::new();
+    for table in &catalogue.tables {
+        let (name, key) = (&table.def.name, &table.def.key.name);
+        for column in &table.counted {
+            let terms = recount_terms(catalogue, &words, name, column);
+            let sum = if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") };
+            let text = format!(
+                "SELECT \"{key}\", \"{column}\", {sum} AS n FROM \"{name}\" WHERE \"{column}\" IS NOT n LIMIT {most}"
+            );
+            let mut select = conn.prepare(&text)?;
+            let mut rows = select.query([])?;
+            while let Some(row) = rows.next()? {
+                let (id, kept, counted): (i64, Option<i64>, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                found.push(format!("{name} {id}: {column} says {}, there are {counted}", kept.unwrap_or(0)));
+            }
+        }
+        let Some(tally) = &table.tally else { continue };
+        let number = number(&words, name);
+        for author in [ALL_AUTHORS.to_string(), format!("coalesce(author, {NO_AUTHOR})")]
+            .iter()
+            .take(1 + usize::from(tally.author.is_some()))
+        {
+            let kept = format!(
+                "SELECT coalesce((SELECT n FROM tally WHERE \"table\" = {number} AND kind = k AND status = s AND author = a), 0)"
+            );
+            let text = format!(
+                "SELECT count(*) FROM (SELECT coalesce(kind, 0) AS k, coalesce(status, 0) AS s, {author} AS a, count(*) AS c \
+                 FROM \"{name}\" GROUP BY k, s, a) WHERE c IS NOT ({kept})"
+            );
+            let n: i64 = conn.query_row(&text, [], |row| row.get(0))?;
+            if n > 0 {
+                found.push(format!("{n} tallies of {name} differ from its rows"));
+            }
+        }
+    }
+    Ok(found)
+}
+
 fn changed(conn: &Connection, name: &str, definition: &str) -> Result<bool> {
     if kept(conn, name)?.as_deref() == Some(definition) {
         return Ok(false);

@@ -15,6 +15,7 @@ mod held;
 mod migrate;
 mod observed;
 pub mod plan;
+pub mod safety;
 mod sql;
 pub mod sqlite;
 mod tally;

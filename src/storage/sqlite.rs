@@ -12,7 +12,7 @@ mod values;
 #[cfg(test)]
 mod walks;
 
-pub(super) use open::{META_VERSION, checkpointing, commits, load_words, read_generations, sign};
+pub(super) use open::{META_VERSION, checkpointing, commits, examining, load_words, read_generations, sign};
 pub use open::{OpenError, OpenOptions, PendingChange};
 pub(super) use reader::{Reading, Shapes};
 pub(super) use values::{Dictionary, bind, decode};

@@ -18,6 +18,7 @@ mod queries;
 mod reload;
 #[cfg(feature = "s3")]
 mod s3;
+mod safety;
 mod scenarios;
 mod server;
 mod versions;

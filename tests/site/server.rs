@@ -118,10 +118,15 @@ impl Server {
         Server::over(folder, sets)
     }
 
-    /// Kills the process without warning and starts it again over the same database.
+    /// Kills the process without warning.
+    pub fn stop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+
+    /// Kills the process without warning, if it still runs, and starts it again over the same database.
     pub fn kill_and_restart(&mut self) {
-        self.process.kill().expect("a running process");
-        self.process.wait().expect("a killed process");
+        self.stop();
         let (process, rest) = spawn(&self.args);
         let rest = rest.trim_end_matches('/').to_owned();
         self.site = rest.trim_end_matches(&format!("/{}-json", self.prefix)).to_owned();

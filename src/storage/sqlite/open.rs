@@ -321,6 +321,24 @@ pub fn reading(path: &Path, settings: &Settings) -> Result<Connection> {
     connect(path, settings, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
+/// A connection that only reads a file of ours, to copy it or to look at it.
+///
+/// # Errors
+/// There is no such file, it is damaged at its very start, or it belongs to another program.
+pub fn examining(path: &Path) -> std::result::Result<Connection, OpenError> {
+    let settings = Settings { busy: Duration::from_secs(30), mmap: 0 };
+    if !path.is_file() {
+        return Err(OpenError::Other { path: path.to_owned(), cause: "there is no such file".into() });
+    }
+    let conn = reading(path, &settings).map_err(|e| explain(path, e))?;
+    check_origin(path, &conn)?;
+    let tables = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0));
+    match tables.map_err(|e| explain(path, e))? {
+        0 => Err(OpenError::Foreign { path: path.to_owned() }),
+        _ => Ok(conn),
+    }
+}
+
 /// A connection for checkpoints.
 pub fn checkpointing(path: &Path, settings: &Settings) -> Result<Connection> {
     connect(path, settings, OpenFlags::SQLITE_OPEN_READ_WRITE)

@@ -1,0 +1,211 @@
+//! What keeps a database safe: copies of it, and a look at whether it is whole.
+//!
+//! A copy is made while others read and write: it holds one state of the database, the one at its beginning. A database is
+//! put back only where nobody uses the one that it replaces, and that one is kept aside. It knows no server.
+
+use super::StorageError;
+use super::catalogue::Catalogue;
+use super::derived;
+use super::plan::Layout;
+use super::sqlite::{OpenError, examining};
+use rusqlite::{Connection, OptionalExtension, Result};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// Most findings of one kind that are listed.
+const LISTED: usize = 20;
+
+/// Copies the database to a file that is not there yet, and looks at the copy. Its size in bytes.
+///
+/// # Errors
+/// There is a file already; the database cannot be read, the copy not be written; what was copied is not whole.
+pub fn backup(path: &Path, to: &Path) -> std::result::Result<u64, StorageError> {
+    if to.exists() {
+        return Err(StorageError(format!("{}: there is a file already; a backup overwrites none", to.display())));
+    }
+    let half = beside(to, ".part");
+    let made = copy_into(path, &half).and_then(|()| {
+        whole(&half)?;
+        fs::rename(&half, to).map_err(|e| failed(to, &e))?;
+        sync_folder(to);
+        fs::metadata(to).map(|m| m.len()).map_err(|e| failed(to, &e))
+    });
+    if made.is_err() {
+        // Half a copy is none.
+        let _ = fs::remove_file(&half);
+    }
+    made
+}
+
+/// Puts a copy in the place of a database. The database that was there is kept beside it; where, if there was one.
+///
+/// # Errors
+/// The copy is not whole, or none of ours; somebody uses the database; the files cannot be written.
+pub fn restore(from: &Path, path: &Path) -> std::result::Result<Option<PathBuf>, StorageError> {
+    whole(from)?;
+    let new = beside(path, ".restored");
+    let _ = fs::remove_file(&new);
+    fs::copy(from, &new).map_err(|e| failed(&new, &e))?;
+    private(&new)?;
+    File::open(&new).and_then(|file| file.sync_all()).map_err(|e| failed(&new, &e))?;
+    let aside = path.exists().then(|| free_name(path));
+    if let Some(aside) = &aside {
+        closed(path)?;
+        fs::rename(path, aside).map_err(|e| failed(path, &e))?;
+    }
+    fs::rename(&new, path).map_err(|e| failed(path, &e))?;
+    sync_folder(path);
+    Ok(aside)
+}
+
+/// Everything about a database that is not as it should be, in sentences; none: it is whole. Others may go on using it.
+///
+/// # Errors
+/// It cannot be read at all.
+pub fn examine(path: &Path, layout: &Layout) -> std::result::Result<Vec<String>, StorageError> {
+    let conn = examining(path).map_err(|e: OpenError| StorageError(e.to_string()))?;
+    let catalogue = Catalogue::new(layout)?;
+    // One state for all questions.
+    conn.execute_batch("BEGIN")?;
+    let mut found = integrity(&conn)?;
+    if found.is_empty() {
+        found.extend(dangling(&conn, &catalogue)?);
+        found.extend(derived::differences(&conn, &catalogue, LISTED)?);
+    }
+    Ok(found)
+}
+
+fn copy_into(path: &Path, to: &Path) -> std::result::Result<(), StorageError> {
+    let conn = examining(path).map_err(|e| StorageError(e.to_string()))?;
+    // The copy holds secrets; the file is there before SQLite fills it, so that only its owner may read it.
+    File::create(to).map_err(|e| failed(to, &e))?;
+    private(to)?;
+    let name = to.to_str().ok_or_else(|| StorageError(format!("{}: the name is no UTF-8", to.display())))?;
+    conn.execute("VACUUM INTO ?1", [name])?;
+    File::open(to).and_then(|file| file.sync_all()).map_err(|e| failed(to, &e))
+}
+
+/// The file is a database of ours without damage.
+fn whole(path: &Path) -> std::result::Result<(), StorageError> {
+    let conn = examining(path).map_err(|e| StorageError(e.to_string()))?;
+    match integrity(&conn)?.first() {
+        None => Ok(()),
+        Some(damage) => Err(StorageError(format!("{}: {damage}", path.display()))),
+    }
+}
+
+fn integrity(conn: &Connection) -> Result<Vec<String>> {
+    let mut select = conn.prepare("PRAGMA integrity_check")?;
+    let rows = select.query_map([], |row| row.get::<_, String>(0))?;
+    rows.filter(|row| !matches!(row, Ok(text) if text == "ok")).collect()
+}
+
+/// What hangs on rows that are not there.
+fn dangling(conn: &Connection, catalogue: &Catalogue) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    let number = |word: &str| -> Result<i64> {
+        let number = conn.query_row("SELECT number FROM dictionary WHERE word = ?1", [word], |row| row.get(0));
+        Ok(number.optional()?.unwrap_or(0))
+    };
+    let mut count = |what: String, text: &str| -> Result<()> {
+        let n: i64 = conn.query_row(text, [], |row| row.get(0))?;
+        if n > 0 {
+            found.push(format!("{n} {what}"));
+        }
+        Ok(())
+    };
+    for relation in &catalogue.relations {
+        let (def, rel) = (&relation.def, number(&relation.def.name)?);
+        for (end, table) in [("src", relation.src), ("dst", relation.dst)] {
+            let table = &catalogue.tables[table].def;
+            let text = format!(
+                "SELECT count(*) FROM edge WHERE rel = {rel} AND NOT EXISTS \
+                 (SELECT 1 FROM \"{}\" AS t WHERE t.\"{}\" = edge.{end})",
+                table.name, table.key.name
+            );
+            count(format!("links of {} lead to a {} that is not there", def.name, table.name), &text)?;
+        }
+    }
+    for table in catalogue.tables.iter().filter(|t| !t.companion && t.def.extends.is_none() && &*t.def.key.name == "id")
+    {
+        let (name, of, space) = (&table.def.name, number(&table.def.name)?, number(&table.space)?);
+        let lost = |companion: &str, filter: String, column: &str| {
+            format!(
+                "SELECT count(*) FROM \"{companion}\" AS c WHERE {filter} AND NOT EXISTS \
+                 (SELECT 1 FROM \"{name}\" AS t WHERE t.id = c.\"{column}\")"
+            )
+        };
+        let shared = catalogue.tables.iter().filter(|t| t.space == table.space && t.def.extends.is_none()).count() > 1;
+        count(
+            format!("slugs are held by a {name} that is not there"),
+            &lost("slug", format!("c.\"table\" = {of}"), "id"),
+        )?;
+        if !shared {
+            count(
+                format!("values belong to a {name} that is not there"),
+                &lost("meta", format!("c.space = {space}"), "id"),
+            )?;
+            let text = lost("revision", format!("c.space = {space}"), "of");
+            count(format!("revisions are of a {name} that is not there"), &text)?;
+        }
+    }
+    Ok(found)
+}
+
+/// Nobody else has the database open, and its log is empty.
+fn closed(path: &Path) -> std::result::Result<(), StorageError> {
+    let used = || {
+        let text = "somebody uses this database; stop the server first, then put the copy back";
+        StorageError(format!("{}: {text}", path.display()))
+    };
+    let conn = Connection::open(path)?;
+    // Leaving the log behind takes the database for oneself alone.
+    let mode = conn.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get::<_, String>(0));
+    match mode {
+        Ok(mode) if mode == "delete" => Ok(()),
+        Ok(_) => Err(used()),
+        Err(error)
+            if matches!(
+                error.sqlite_error_code(),
+                Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked)
+            ) =>
+        {
+            Err(used())
+        }
+        // What is damaged is put aside as it is.
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => Ok(()),
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+fn free_name(path: &Path) -> PathBuf {
+    let names = (1..).map(|n| beside(path, &format!(".before-{n}")));
+    names.into_iter().find(|name| !name.exists()).unwrap_or_else(|| beside(path, ".before"))
+}
+
+fn private(path: &Path) -> std::result::Result<(), StorageError> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(|e| failed(path, &e))?;
+    }
+    Ok(())
+}
+
+/// A new name is safe once its folder is on disk. Where folders cannot be synced the name follows soon.
+fn sync_folder(path: &Path) {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> StorageError {
+    StorageError(format!("{}: {error}", path.display()))
+}
