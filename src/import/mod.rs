@@ -13,11 +13,10 @@ use crate::config::declaration::Family;
 use crate::records::{self, among, columns, eq, everything, int, text, txt};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
-use crate::scope::read_settings;
+use crate::scope::{Settings, read_settings};
 use crate::storage::Storage;
 use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Put, SlugClaim, Target, WritePlan};
 use crate::text::slug;
-use crate::text::time::Zone;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -115,8 +114,8 @@ fn run<R: BufRead>(
     progress.set_message("importing");
     let first = progress.position();
     let storage = &*services.storage;
-    let zone = read_settings(registry, storage)?.zone;
-    let mut importer = Importer::new(registry, services, &summary, zone, &ids)?;
+    let settings = read_settings(registry, storage)?;
+    let mut importer = Importer::new(registry, services, &summary, settings, &ids)?;
     let limits = Limits::default();
     let done = wxr::read(open()?, &limits, |n| progress.set_position(first + n), |item| importer.take(item));
     match done {
@@ -161,7 +160,7 @@ struct Importer<'a> {
     services: &'a Services,
     /// Address of the exported site: what came from it is remembered under this name.
     source: String,
-    zone: Zone,
+    settings: Settings,
     /// New ids by those of the file.
     records: Placed,
     comments: Placed,
@@ -185,7 +184,7 @@ impl<'a> Importer<'a> {
         registry: &'a Registry,
         services: &'a Services,
         summary: &Summary,
-        zone: Zone,
+        settings: Settings,
         ids: &Ids,
     ) -> Result<Importer<'a>, BootError> {
         let storage = &*services.storage;
@@ -217,7 +216,7 @@ impl<'a> Importer<'a> {
             registry,
             services,
             source,
-            zone,
+            settings,
             records,
             comments,
             terms,
@@ -423,6 +422,9 @@ impl<'a> Importer<'a> {
                 }
             }
         }
+        if let Some(resource) = resource {
+            self.default_terms(resource, &record, &mut edges);
+        }
         change.edges = edges.into_iter().collect();
         change.meta = meta(&record.meta);
         *self.report.records.entry((record.kind.clone(), record.status.clone())).or_default() += 1;
@@ -431,6 +433,20 @@ impl<'a> Importer<'a> {
             self.comment(comment, id);
         }
         Ok(())
+    }
+
+    /// A record that names no term of a taxonomy gets its default one, unless nobody has saved it yet.
+    fn default_terms(&self, resource: &Resource, record: &Record, edges: &mut BTreeMap<Name, Vec<i64>>) {
+        if self.registry.status(&record.status).is_some_and(|status| status.internal) {
+            return;
+        }
+        for relation in resource.relations.iter().filter(|relation| relation.many) {
+            let setting = self.registry.resources[relation.to].declared.default_setting.as_deref();
+            let default = setting.map_or(0, |setting| self.settings.int(setting));
+            if default != 0 {
+                edges.entry(relation.rel.clone()).or_insert_with(|| vec![default]);
+            }
+        }
     }
 
     /// The neutral name of a kind: without the platform's prefix where a resource is declared for it.
@@ -502,8 +518,8 @@ impl<'a> Importer<'a> {
     fn pair(&self, local: Option<i64>, utc: Option<i64>) -> (i64, i64) {
         match (local, utc) {
             (Some(local), Some(utc)) => (local, utc),
-            (Some(local), None) => (local, self.zone.local_to_utc(local)),
-            (None, Some(utc)) => (self.zone.utc_to_local(utc), utc),
+            (Some(local), None) => (local, self.settings.zone.local_to_utc(local)),
+            (None, Some(utc)) => (self.settings.zone.utc_to_local(utc), utc),
             (None, None) => (0, 0),
         }
     }

@@ -65,6 +65,9 @@ fn everything_of_the_small_export_is_there() {
     assert!(post["content"]["raw"].as_str().expect("text").contains("ends with ]]> and goes on"));
     assert_eq!(post["categories"].as_array().map(Vec::len), Some(2));
     assert_eq!(post["guid"]["raw"], "http://export.example/?p=101");
+    let bare = server.admin("GET", "/cms/v2/posts/102?context=edit", None).body;
+    assert_eq!((&bare["status"], &bare["categories"]), (&json!("draft"), &json!([1])), "what names no category");
+    assert_eq!(bare["tags"], json!([]));
     let tree = server.get("/cms/v2/categories?include=21,22,23&orderby=id&order=asc").body;
     assert_eq!((&tree[1]["parent"], &tree[2]["parent"]), (&json!(21), &json!(22)));
     assert_eq!(tree[0]["count"], 3, "published posts in the category");
