@@ -25,6 +25,9 @@ use serde_json::{Map, Value, json};
 /// The database cannot be read.
 pub fn search(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
+    if let Some(values) = args.text("type").and_then(|kind| Values::declared(work, kind)) {
+        return values.search(work);
+    }
     let family = match args.text("type") {
         Some("term") => Some(Family::Term),
         Some("post") | None => Some(Family::Content),
@@ -44,6 +47,58 @@ pub fn search(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     paging_headers(work, &mut outcome, total, &window);
     Ok(outcome)
+}
+
+/// Values of a property that can be found like records: declared as `about.values` of the search, by type.
+struct Values<'a> {
+    kind: &'a str,
+    /// Whose records have the property, and in which column.
+    of: &'a Resource,
+    column: &'a str,
+    /// Path of a value's page.
+    address: &'a str,
+    /// What people call the values.
+    labels: &'a Map<String, Value>,
+}
+
+impl<'a> Values<'a> {
+    fn declared(work: &Work<'a>, wanted: &str) -> Option<Values<'a>> {
+        let all = work.resource().ok()?.declared.about.get("values")?.as_object()?;
+        let (kind, declared) = all.iter().find(|(kind, _)| *kind == wanted)?;
+        let text = |key: &str| declared.get(key).and_then(Value::as_str);
+        let of = work.scope.registry.resource(text("resource")?)?;
+        let property = of.properties.iter().find(|p| Some(p.name.as_str()) == text("property"))?;
+        let labels = declared.get("labels")?.as_object()?;
+        Some(Values { kind, of, column: property.column.as_deref()?, address: text("address")?, labels })
+    }
+
+    /// The values that some record has and whose label holds the text.
+    fn search(&self, work: &Work<'_>) -> Result<Outcome, ApiError> {
+        let args = work.allowed.args();
+        let text = args.text("search").unwrap_or("").to_lowercase();
+        let snapshot = work.scope.snapshot()?;
+        let registry = &work.scope.registry;
+        let mut found = Vec::new();
+        for (value, label) in self.labels {
+            let label = label.as_str().unwrap_or(value);
+            let has = Cond::All(vec![records::own_rows(self.of), records::eq(self.column, records::txt(value))]);
+            if !label.to_lowercase().contains(&text)
+                || records::first(&*snapshot, &self.of.table, &["id"], has)?.is_none()
+            {
+                continue;
+            }
+            let url = format!("{}{}", registry.site.url, self.address.replace("{value}", value));
+            let collection = registry.rest(&work.resource()?.path);
+            found.push(json!({"id": value, "title": label, "url": url, "type": self.kind,
+                "_links": {"collection": [{"href": collection}]}}));
+        }
+        let window = Window::of(args, &work.endpoint.args);
+        let [skip, most] = [window.offset, window.per_page].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        let shown: Vec<Value> = found.iter().skip(skip).take(most).cloned().collect();
+        let mut outcome = Outcome::ok(Value::Array(shown));
+        paging_headers(work, &mut outcome, found.len() as u64, &window);
+        Ok(outcome)
+    }
 }
 
 /// The searchable kinds (or taxonomies) among those asked for.

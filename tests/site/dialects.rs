@@ -42,3 +42,24 @@ fn sighup_reads_the_declarations_anew() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
 }
+
+#[test]
+fn formats_that_records_have_are_found_under_wp() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let find = |query: &str| server.get(&format!("/wp/v2/search?type=post-format{query}"));
+    assert_eq!(find("").body, serde_json::json!([]));
+    for format in ["gallery", "aside"] {
+        let body = serde_json::json!({"title": format, "format": format, "status": "publish"});
+        assert_eq!(server.admin("POST", "/wp/v2/posts", Some(&body)).status, 201);
+    }
+    let all = find("");
+    assert_eq!(
+        (all.header("x-wp-total"), &all.body[0]["id"], &all.body[1]["id"]),
+        (Some("2"), &"aside".into(), &"gallery".into())
+    );
+    let one = find("&search=gall").body[0].take();
+    assert_eq!((&one["title"], &one["type"]), (&"Gallery".into(), &"post-format".into()));
+    assert_eq!(one["url"], format!("{}/type/gallery/", server.site));
+    assert_eq!(find("&per_page=1&page=2").body[0]["id"], "gallery");
+    assert_eq!(server.get("/cms/v2/search?type=post-format").status, 404, "another dialect");
+}
