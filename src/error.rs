@@ -164,6 +164,7 @@ catalogue! {
     ImageCropFailed = "rest_image_crop_failed", Fixed(500), "The picture cannot be cut that way.";
     RevisionInvalidId = "rest_post_invalid_revision_id", Fixed(404), "There is no such revision.";
     RevisionParentMismatch = "rest_revision_parent_id_mismatch", Fixed(404), "The revision belongs to another record.";
+    SearchInvalidPageNumber = "rest_search_invalid_page_number", Fixed(400), "There are fewer pages than that.";
     RevisionInvalidPageNumber = "rest_revision_invalid_page_number", Fixed(400), "There are fewer pages than that.";
     RevisionInvalidOffset = "rest_revision_invalid_offset_number", Fixed(400), "There are fewer revisions than that.";
     AutosaveNoChanges = "rest_autosave_no_changes", Fixed(400), "The record holds this already.";

@@ -8,7 +8,7 @@ use super::{Outcome, Work};
 use crate::access::acts;
 use crate::behaviours::address;
 use crate::config::declaration::Family;
-use crate::error::ApiError;
+use crate::error::{ApiError, Code};
 use crate::prepare::Batch;
 use crate::records::{self, Record, among, words};
 use crate::registry::name;
@@ -72,7 +72,7 @@ impl<'a> Values<'a> {
         Some(Values { kind, of, column: property.column.as_deref()?, address: text("address")?, labels })
     }
 
-    /// The values that some record has and whose label holds the text.
+    /// The values that some record has which the caller may see, and whose label holds the text.
     fn search(&self, work: &Work<'_>) -> Result<Outcome, ApiError> {
         let args = work.allowed.args();
         let text = args.text("search").unwrap_or("").to_lowercase();
@@ -81,10 +81,10 @@ impl<'a> Values<'a> {
         let mut found = Vec::new();
         for (value, label) in self.labels {
             let label = label.as_str().unwrap_or(value);
-            let has = Cond::All(vec![records::own_rows(self.of), records::eq(self.column, records::txt(value))]);
-            if !label.to_lowercase().contains(&text)
-                || records::first(&*snapshot, &self.of.table, &["id"], has)?.is_none()
-            {
+            let has = records::eq(self.column, records::txt(value));
+            let plan = records::plan(self.of, Cond::All(vec![acts::visible(work.scope, self.of), has]));
+            // Counts are remembered, so that a value that no record has is not looked for each time.
+            if !label.to_lowercase().contains(&text) || snapshot.count(&plan)? == 0 {
                 continue;
             }
             let url = format!("{}{}", registry.site.url, self.address.replace("{value}", value));
@@ -93,6 +93,10 @@ impl<'a> Values<'a> {
                 "_links": {"collection": [{"href": collection}]}}));
         }
         let window = Window::of(args, &work.endpoint.args);
+        // Unlike those of records, the number of pages is known beyond the last one.
+        if !found.is_empty() && window.page > window.pages(found.len() as u64) {
+            return Err(ApiError::new(Code::SearchInvalidPageNumber));
+        }
         let [skip, most] = [window.offset, window.per_page].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         let shown: Vec<Value> = found.iter().skip(skip).take(most).cloned().collect();
         let mut outcome = Outcome::ok(Value::Array(shown));
@@ -112,7 +116,7 @@ fn kinds<'a>(work: &Work<'a>, family: Family) -> Vec<&'a Resource> {
         Family::Content => r.declared.searchable,
         _ => r.declared.about.get("visibility").and_then(|v| v.get("public")) == Some(&json!(true)),
     };
-    let all: Vec<&Resource> = work.scope.registry.family(family).filter(|r| public(r)).collect();
+    let all: Vec<&Resource> = work.scope.registry.kinds(family).filter(|r| public(r)).collect();
     let chosen: Vec<&Resource> = all.iter().copied().filter(|r| wanted.contains(&r.wire.as_str())).collect();
     // Names of another family choose nothing, and nothing chosen is no choice.
     if chosen.is_empty() || wanted.contains(&"any") { all } else { chosen }
