@@ -1,6 +1,6 @@
 //! From the declarations to a server that is ready: the database opened, an empty one furnished, the engine built.
 
-use crate::access::hashing::Hasher;
+use crate::access::hashing::{self, Hasher};
 use crate::access::identity::{self, Identity};
 use crate::config::declaration::{Family, Migrate};
 use crate::config::load::{self, Loaded};
@@ -126,6 +126,14 @@ pub fn database(registry: &Registry) -> Result<&Path, BootError> {
     let file = url.strip_prefix("sqlite:").map(|f| f.trim_start_matches("//"));
     let file = file.filter(|f| !f.is_empty());
     file.map(Path::new).ok_or_else(|| BootError::Other(format!("storage.url `{url}` is not of the form sqlite:FILE")))
+}
+
+/// What a new user proves to be the user with.
+#[derive(Clone, Copy)]
+pub enum Secret<'a> {
+    Password(&'a str),
+    /// A hash that another program made.
+    Hash(&'a str),
 }
 
 /// The long-lived parts that every registry shares.
@@ -262,7 +270,7 @@ impl Services {
         login: &str,
         email: &str,
         role: &str,
-        password: &str,
+        secret: Secret<'_>,
     ) -> Result<i64, BootError> {
         if login.is_empty() || !slug::valid_login(login) {
             return Err(BootError::Other(format!("`{login}` cannot be a login")));
@@ -271,8 +279,15 @@ impl Services {
             let known: Vec<&str> = registry.roles.keys().map(String::as_str).collect();
             return Err(BootError::Other(format!("there is no role `{role}`; there are {}", known.join(", "))));
         }
-        let hash = wait(self.hasher.hash(password))
-            .map_err(|_| BootError::Other("the password could not be hashed".into()))?;
+        let hash = match secret {
+            Secret::Password(password) => wait(self.hasher.hash(password))
+                .map_err(|_| BootError::Other("the password could not be hashed".into()))?,
+            Secret::Hash(hash) if hashing::is_known(hash) => hash.to_owned(),
+            Secret::Hash(_) => {
+                let known = "hashes begin with $wp$2y$, $2y$, $2b$, $2a$, $P$ or $H$";
+                return Err(BootError::Other(format!("this hash is of no kind that is known; {known}")));
+            }
+        };
         let now = time::OffsetDateTime::now_utc().unix_timestamp();
         // The site is the first user's own.
         let first = self.is_empty()?;

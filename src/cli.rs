@@ -2,7 +2,7 @@
 //!
 //! Other tools rely on the names here (issue: "The command line").
 
-use crate::boot::{self, BootError, Services, Source};
+use crate::boot::{self, BootError, Secret, Services, Source};
 use crate::config::{grammar, shipped};
 use crate::model::Method;
 use crate::registry::Registry;
@@ -78,8 +78,12 @@ pub enum UserCommand {
         #[arg(long, default_value = "subscriber")]
         role: String,
         /// Read the password from the standard input.
-        #[arg(long, required = true)]
+        #[arg(long, required_unless_present = "hash_stdin")]
         password_stdin: bool,
+        /// Read the hash of a password from the standard input, as WordPress stores it ($wp$2y$, $2y$, $P$). It is replaced
+        /// by a newer one at the first login.
+        #[arg(long, conflicts_with = "password_stdin")]
+        hash_stdin: bool,
     },
 }
 
@@ -103,7 +107,9 @@ pub fn main() -> ExitCode {
         Some(Command::Schema) => schema(),
         Some(Command::Init { directory }) => init(&directory),
         Some(Command::Import { file, attachments }) => import(&source, &file, attachments.as_deref()),
-        Some(Command::User(UserCommand::Add { login, email, role, .. })) => user_add(&source, &login, &email, &role),
+        Some(Command::User(UserCommand::Add { login, email, role, hash_stdin, .. })) => {
+            user_add(&source, &login, &email, &role, hash_stdin)
+        }
         Some(Command::AppPassword(AppPasswordCommand::Add { login, name })) => app_password_add(&source, &login, &name),
     };
     match done {
@@ -241,15 +247,16 @@ fn import(source: &Source, file: &Path, attachments: Option<&Path>) -> Result<()
     Ok(())
 }
 
-fn user_add(source: &Source, login: &str, email: &str, role: &str) -> Result<(), BootError> {
-    let mut password = String::new();
-    std::io::stdin().lock().read_line(&mut password).map_err(|e| BootError::Other(e.to_string()))?;
-    let password = password.trim_end_matches(['\r', '\n']);
-    if password.is_empty() {
+fn user_add(source: &Source, login: &str, email: &str, role: &str, hashed: bool) -> Result<(), BootError> {
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).map_err(|e| BootError::Other(e.to_string()))?;
+    let line = line.trim_end_matches(['\r', '\n']);
+    if line.is_empty() {
         return Err(BootError::Other("the standard input held no password".into()));
     }
+    let secret = if hashed { Secret::Hash(line) } else { Secret::Password(line) };
     let (registry, services) = services(source)?;
-    let id = services.add_user(&registry, login, email, role, password)?;
+    let id = services.add_user(&registry, login, email, role, secret)?;
     eprintln!("user {id}: {login} ({role})");
     Ok(())
 }

@@ -99,7 +99,7 @@ catalogue! {
     ExistingUserEmail = "existing_user_email", Bare(500), "Another user has this e-mail address already.";
     EmptyUsername = "empty_username", Bare(401), "The user name is empty.";
     EmptyPassword = "empty_password", Bare(401), "The password is empty.";
-    LastAdministrator = "rest_last_administrator", Fixed(409), "The last administrator stays.";
+    LastAdministrator = "rest_last_administrator", Fixed(409), "Somebody has to have this role: the last one keeps it.";
     PostInvalidId = "rest_post_invalid_id", Fixed(404), "There is no such record.";
     PostInvalidParent = "rest_post_invalid_parent", Fixed(404), "The parent record does not exist.";
     PostInvalidPageNumber = "rest_post_invalid_page_number", Fixed(400), "There are fewer pages than that.";

@@ -1,6 +1,6 @@
 //! Serving: boot, listen, follow changes of the declarations.
 
-use crate::boot::{self, BootError, Services, Source};
+use crate::boot::{self, BootError, Secret, Services, Source};
 use crate::config::declaration::Migrate;
 use crate::config::load::{Loaded, attempt, environment};
 use crate::config::source::Origin;
@@ -158,7 +158,7 @@ fn first_start(services: &Services, registry: &Registry) -> Result<(), BootError
         return Ok(());
     }
     let password = crate::access::identity::new_secret();
-    services.add_user(registry, "admin", "admin@example.org", "administrator", &password)?;
+    services.add_user(registry, "admin", "admin@example.org", "administrator", Secret::Password(&password))?;
     eprintln!("This is a new database. Its administrator is `admin` with the password {password}");
     if registry.declaration.site.demo {
         crate::import::demo(registry, services)?;

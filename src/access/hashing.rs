@@ -2,9 +2,11 @@
 //!
 //! bcrypt over a keyed pre-hash, so that the whole password counts and not its first 72 bytes.
 
+use super::same_text;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
+use md5::{Digest as _, Md5};
 use sha2::Sha384;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use tokio::sync::oneshot;
@@ -68,6 +70,7 @@ impl Hasher {
         self.run(move || match stored.strip_prefix(MARK) {
             Some(hash) => bcrypt::verify(password, hash).unwrap_or(false),
             None if stored.starts_with("$2") => bcrypt::verify(plain, &stored).unwrap_or(false),
+            None if is_portable(&stored) => portable(&plain, &stored).is_some_and(|hash| same_text(&hash, &stored)),
             None => {
                 let _ = bcrypt::hash(password, cost);
                 false
@@ -87,8 +90,76 @@ impl Hasher {
     }
 }
 
+/// Whether another program made the hash. It is renewed when its password is known.
+pub fn is_foreign(stored: &str) -> bool {
+    !stored.is_empty() && !stored.starts_with(MARK)
+}
+
+/// Whether a text looks like a hash that can be verified.
+pub fn is_known(hash: &str) -> bool {
+    let bcrypt = hash.strip_prefix(MARK).unwrap_or(hash);
+    let is_bcrypt = bcrypt.len() == 60 && ["$2y$", "$2b$", "$2a$"].iter().any(|start| bcrypt.starts_with(start));
+    is_bcrypt || is_portable(hash) && hash.len() == 34
+}
+
+/// Hashes of the older kind: rounds of MD5 over a salt.
+fn is_portable(stored: &str) -> bool {
+    stored.starts_with("$P$") || stored.starts_with("$H$")
+}
+
+/// The hash of that kind that a password has with the salt and the rounds of another; nothing when that one is broken.
+fn portable(password: &str, stored: &str) -> Option<String> {
+    const DIGITS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let setting = stored.get(..12)?;
+    let power = DIGITS.iter().position(|d| *d == setting.as_bytes()[3]).filter(|power| (7..=20).contains(power))?;
+    let salt = &setting.as_bytes()[4..];
+    let mut hash = Md5::new().chain_update(salt).chain_update(password.as_bytes()).finalize();
+    for _ in 0..1_u32 << power {
+        hash = Md5::new().chain_update(hash).chain_update(password.as_bytes()).finalize();
+    }
+    let mut out = setting.to_owned();
+    for group in hash.chunks(3) {
+        let value = group.iter().rev().fold(0_u32, |value, byte| value << 8 | u32::from(*byte));
+        let letters = (0..=group.len()).map(|i| char::from(DIGITS[(value >> (6 * i)) as usize & 63]));
+        out.extend(letters);
+    }
+    Some(out)
+}
+
 fn prehash(password: &str) -> String {
     let mut mac = Hmac::<Sha384>::new_from_slice(b"wp-sha384").expect("HMAC takes keys of any length");
     mac.update(password.trim().as_bytes());
     STANDARD.encode(mac.finalize().into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_of_other_programs_are_verified() {
+        let hasher = Hasher::start(4).expect("a thread");
+        let verify = |password: &str, stored: &str| crate::boot::wait(hasher.verify(password, stored)) == Ok(true);
+        let long = "a long pass phrase ü";
+        for (password, stored) in [
+            ("test12345", "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0"),
+            ("test12345", "$H$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0"),
+            (long, "$2y$05$0HCypT4FfUPP74nmBGHK0uo2kFJLARKisSCtQnQLzuMuGdJMcOZ7a"),
+            (long, "$wp$2y$05$teYVbUfrBl2iz4fpnkvsDeMbe0yqcQqK5K7KlcwJurm.oLVhhiDx6"),
+        ] {
+            assert!(is_known(stored), "{stored}");
+            assert!(verify(password, stored), "{stored}");
+            assert!(!verify(&format!("{password}x"), stored), "{stored}");
+            assert!(!verify("", stored), "{stored}");
+        }
+    }
+
+    #[test]
+    fn broken_hashes_fit_nothing_and_cost_little() {
+        for broken in ["$P$", "$P$9", "$P$zIQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0", "$P$öIQRaTwm", "", "$2y$", "$wp$", "plain"]
+        {
+            assert_eq!(portable("test12345", broken), None, "{broken}");
+            assert!(!is_known(broken) || broken.len() == 34, "{broken}");
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! a keyed hash, found by an index and never by scanning.
 
 use super::attempts::{Attempts, Patience};
-use super::hashing::{HashError, Hasher};
+use super::hashing::{HashError, Hasher, is_foreign};
 use super::same_text;
 use super::sessions::{Purpose, nonce_given};
 use crate::config::declaration::AppPasswords;
@@ -14,6 +14,7 @@ use crate::model::{Peer, Request};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::Registry;
 use crate::registry::name;
+use crate::registry::resource::Resource;
 use crate::scope::{Principal, Scope};
 use crate::storage::Storage;
 use crate::storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
@@ -89,6 +90,9 @@ impl Identity {
         if !(same_text(record.text("login_key"), &key) || same_text(record.text("email_key"), &key)) {
             return Ok(None);
         }
+        if !available_for(&scope.registry, record) {
+            return Ok(None);
+        }
         let mut principal = principal(&scope.registry, record);
         principal.app_password = Some(Arc::from(text(&found[0])));
         drop(snapshot);
@@ -126,6 +130,9 @@ impl Identity {
             Ok(true) => {
                 self.attempts.right(scope.peer.ip, &key, patience);
                 self.attempts.prove(password, stored);
+                if let Some(row) = row.as_ref().filter(|_| is_foreign(stored)) {
+                    renew(scope, hasher, row, users, password).await;
+                }
                 Ok(row.map(|row| principal(&scope.registry, Record { resource: users, row: &row })))
             }
             Ok(false) => Ok(None),
@@ -199,6 +206,25 @@ impl Identity {
     }
 }
 
+/// Replaces a hash that another program made by one of ours, now that the password is known. A failure shows in the log;
+/// the next login tries again.
+async fn renew(scope: &Scope, hasher: &Hasher, row: &Row, users: &Resource, password: &str) {
+    let Ok(hash) = hasher.hash(password).await else { return };
+    let record = Record { resource: users, row };
+    let put = Put {
+        table: users.table.clone(),
+        target: Target::Existing { key: record.value("id").clone(), expect: Some(record.int("version")) },
+        set: vec![(name("password_hash"), Input::Value(txt(&hash)))],
+        slug: None,
+        edges: Vec::new(),
+        meta: Vec::new(),
+        revision: None,
+    };
+    if let Err(error) = scope.storage.commit(WritePlan { changes: vec![Change::Put(put)] }).await {
+        tracing::warn!(request = %scope.request_id, "the hash of a password was not renewed: {error:?}");
+    }
+}
+
 /// A new secret: letters and digits only.
 pub fn new_secret() -> String {
     use rand::RngExt;
@@ -234,6 +260,17 @@ pub fn available(registry: &Registry, peer: &Peer) -> bool {
         AppPasswords::On => true,
         AppPasswords::Https => peer.https || on_loopback(registry, peer),
     }
+}
+
+/// Whether a user may have application passwords at all.
+pub fn available_for(registry: &Registry, user: Record<'_>) -> bool {
+    let people = &registry.declaration.site.application_passwords_for;
+    if people.roles.is_empty() && people.users.is_empty() {
+        return true;
+    }
+    let login = user.text("login_key");
+    records::split_words(user.text("roles")).iter().any(|role| people.roles.iter().any(|r| **r == **role))
+        || people.users.iter().any(|user| title_key(user) == login)
 }
 
 /// Plain HTTP is safe only when nothing of it leaves the machine.

@@ -1,15 +1,24 @@
-//! Guards of the application passwords of a user (contract: "Authentication" 5: `edit_user` is needed).
+//! Guards of the application passwords of a user (contract: "Authentication" 4, 5: where they are available, `edit_user`
+//! is needed).
 
+use super::identity::{available, available_for};
 use super::{Asking, Decision, Found, acts, named_user, names_caller, user_resource};
-use crate::error::Code;
+use crate::error::{ApiError, Code};
 use crate::records::Record;
 
 fn guarded(asking: &Asking<'_>, refusal: Code) -> Decision {
+    let registry = &asking.scope.registry;
+    if !available(registry, &asking.scope.peer) {
+        return Err(ApiError::new(Code::AppPasswordsDisabled));
+    }
     if names_caller(asking) && !asking.scope.principal.known() {
         return Err(asking.scope.principal.refuse(Code::NotLoggedIn));
     }
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
+    if !available_for(registry, record) {
+        return Err(ApiError::new(Code::AppPasswordsDisabledForUser));
+    }
     if !acts::may(asking.scope, "edit", record) {
         return Err(asking.scope.principal.refuse(refusal));
     }

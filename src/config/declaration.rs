@@ -178,6 +178,8 @@ pub struct Site {
     pub list_authors: bool,
     /// Application passwords: `https` (only when the site is safe from listeners), `on`, `off`.
     pub application_passwords: AppPasswords,
+    /// Whose application passwords they are limited to; nobody named: everybody has them.
+    pub application_passwords_for: People,
     /// bcrypt's cost for account passwords.
     pub bcrypt_cost: u32,
     /// JSONP callbacks are honoured.
@@ -199,6 +201,7 @@ impl Default for Site {
             demo: false,
             list_authors: true,
             application_passwords: AppPasswords::Https,
+            application_passwords_for: People::default(),
             bcrypt_cost: 10,
             jsonp: true,
             blanks_separate: false,
@@ -338,6 +341,14 @@ pub struct FileType {
     pub off: bool,
 }
 
+/// Some of the people: by role or by login.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct People {
+    pub roles: Vec<String>,
+    pub users: Vec<String>,
+}
+
 /// See [`Site::application_passwords`].
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -354,6 +365,9 @@ pub struct Role {
     pub name: String,
     #[serde(default)]
     pub capabilities: Vec<String>,
+    /// Somebody always has it: the last one can neither lose it nor be deleted.
+    #[serde(default)]
+    pub kept: bool,
 }
 
 /// The primitive capability that each act needs, by act. Acts of content: `create`, `edit`, `edit_others`,

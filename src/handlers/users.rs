@@ -113,9 +113,8 @@ async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<DbVal
     }
     if let Some(roles) = roles(work, Some(record))? {
         set.push((name("roles"), Input::Value(txt(&join_words(roles.iter().map(|r| &**r))))));
-        if is_administrator(record.text("roles")) && !roles.iter().any(|r| &**r == ADMINISTRATOR) {
-            changes.push(another_administrator(record.id()));
-        }
+        let lost = kept_roles(work, record).filter(|role| !roles.iter().any(|r| **r == **role));
+        changes.extend(lost.map(|role| another_with(role, record.id())));
     }
     if args.given("password").is_some() {
         changes.push(end_sessions(&key, work.scope.principal.session.as_deref()));
@@ -180,9 +179,7 @@ async fn remove(work: &Work<'_>, resource: &Resource, row: &Row, heir: Option<i6
     let key = record.value("id").clone();
     let own = eq("author", key.clone());
     let mut changes = Vec::new();
-    if is_administrator(record.text("roles")) {
-        changes.push(another_administrator(record.id()));
-    }
+    changes.extend(kept_roles(work, record).map(|role| another_with(role, record.id())));
     match heir {
         Some(heir) => changes.push(Change::UpdateWhere {
             table: name("record"),
@@ -235,16 +232,15 @@ fn answer(work: &Work<'_>, resource: &Resource, refusal: Refusal) -> ApiError {
     }
 }
 
-/// The role that has to have somebody.
-const ADMINISTRATOR: &str = "administrator";
-
-fn is_administrator(roles: &str) -> bool {
-    roles.split_whitespace().any(|r| r == ADMINISTRATOR)
+/// The user's roles that somebody always has.
+fn kept_roles<'a>(work: &Work<'a>, user: Record<'a>) -> impl Iterator<Item = &'a str> {
+    let kept = work.scope.registry.declaration.roles.iter().filter(|(_, role)| role.kept);
+    kept.map(|(key, _)| key.as_str()).filter(move |key| user.text("roles").split_whitespace().any(|r| r == *key))
 }
 
-fn another_administrator(but: i64) -> Change {
+fn another_with(role: &str, but: i64) -> Change {
     let filter = Cond::All(vec![
-        Cond::HasWord(name("roles"), ADMINISTRATOR.into()),
+        Cond::HasWord(name("roles"), role.into()),
         Cond::Compare(name("id"), Op::Ne, DbValue::Int(but)),
     ]);
     Change::Require {

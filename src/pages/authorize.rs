@@ -105,7 +105,8 @@ fn refusal(visit: &Visit<'_>, problem: &str) -> Reply {
 
 fn unavailable(visit: &Visit<'_>) -> Option<Reply> {
     if available(&visit.scope.registry, &visit.scope.peer) {
-        return None;
+        let lines = ["Application passwords are not available for your account. Ask those who run the site."];
+        return (!visit.caller_available()).then(|| visit.message(501, "Programs cannot be let in", &lines));
     }
     let lines =
         ["Application passwords are not available: the site is not served over HTTPS, or they are switched off."];

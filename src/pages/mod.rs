@@ -9,17 +9,18 @@ mod authorize;
 mod profile;
 
 use crate::access::attempts::Patience;
+use crate::access::identity;
 use crate::access::sessions::{Purpose, cookie_name};
 use crate::conditional::Expects;
-use crate::config::declaration;
+use crate::config::declaration::{self, Family};
 use crate::engine::{Call, Engine, Part};
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Payload, Reply, Request};
-use crate::records::{eq, txt};
+use crate::records::{self, Record, eq, txt};
 use crate::registry::{Registry, name};
 use crate::request::{BodyParams, body_params};
 use crate::scope::Scope;
-use crate::storage::plan::{Change, WritePlan};
+use crate::storage::plan::{Change, DbValue, WritePlan};
 use crate::text::sanitize::escape;
 use minijinja::{AutoEscape, Environment, escape_formatter};
 use serde_json::{Map, Value, json};
@@ -200,6 +201,18 @@ impl<'a> Visit<'a> {
         let origin = self.request.header("origin").and_then(|origin| origin.split_once("://"));
         let host = self.request.header("host");
         matches!((origin, host), (Some((_, origin)), Some(host)) if !origin.eq_ignore_ascii_case(host))
+    }
+
+    /// Whether whoever is logged in may have application passwords.
+    fn caller_available(&self) -> bool {
+        self.available_for(self.scope.principal.id).unwrap_or(false)
+    }
+
+    /// Whether a user may have application passwords; nothing when there is no such user.
+    fn available_for(&self, user: i64) -> Option<bool> {
+        let users = self.scope.registry.family(Family::User).next()?;
+        let row = records::find(&*self.scope.snapshot().ok()?, users, &DbValue::Int(user)).ok()??;
+        Some(identity::available_for(&self.scope.registry, Record { resource: users, row: &row }))
     }
 
     fn token_fits(&self) -> bool {

@@ -35,7 +35,7 @@ pub(super) async fn show(visit: &Visit<'_>, told: Told) -> Reply {
     if found.status != 200 {
         return visit.message(found.status, "Not shown", &[&said(&found)]);
     }
-    let available = available(&visit.scope.registry, &visit.scope.peer);
+    let available = available(&visit.scope.registry, &visit.scope.peer) && visit.available_for(user).unwrap_or(false);
     let passwords = match available {
         true => visit.rest(Method::Get, &format!("{item}/application-passwords"), json!({}), Value::Null).await.body,
         false => Value::Null,

@@ -37,6 +37,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     let site = linker.site(site_url);
     linker.media();
     let roles = linker.roles();
+    linker.people();
     linker.transitions();
     let mut resources = linker.resources();
     if let Some(site) = &site {
@@ -158,6 +159,16 @@ impl Linker<'_> {
             (key.clone(), Role { name: role.name.clone(), capabilities })
         });
         roles.collect()
+    }
+
+    /// Roles that passwords are limited to have to exist; users come and go.
+    fn people(&mut self) {
+        let declared = self.declared;
+        let known: Vec<&str> = declared.roles.keys().map(String::as_str).collect();
+        for (i, role) in declared.site.application_passwords_for.roles.iter().enumerate() {
+            let place = ["site", "application_passwords_for", "roles", &i.to_string()];
+            self.known(&place, "role", role, &known);
+        }
     }
 
     // -------------------------------------------------------------------------------------------- resources

@@ -53,7 +53,13 @@ impl Inside {
         let services = Services::start(boot::open(&registry, true).expect("a database"), &registry).expect("services");
         services.furnish(&registry).expect("a furnished database");
         services
-            .add_user(&registry, "admin", "admin@example.org", "administrator", "an account password")
+            .add_user(
+                &registry,
+                "admin",
+                "admin@example.org",
+                "administrator",
+                cms_server::boot::Secret::Password("an account password"),
+            )
             .expect("a user");
         let secret = services.add_app_password("admin", "tests").expect("an application password");
         use base64::Engine as _;

@@ -9,6 +9,7 @@ mod dialects;
 mod due;
 mod durability;
 mod golden;
+mod identity;
 mod import;
 mod inside;
 mod journal;
