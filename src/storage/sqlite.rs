@@ -29,6 +29,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::thread::{JoinHandle, Thread};
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// A database in a file. Dropping it waits until the writer has carried out what is queued.
@@ -45,6 +46,8 @@ pub(super) struct Shared {
     pub id: u64,
     pub path: PathBuf,
     pub settings: open::Settings,
+    /// See [`OpenOptions::hold`].
+    pub hold: Duration,
     pub catalogue: Catalogue,
     pub words: ArcSwap<Words>,
     pub generations: Generations,

@@ -88,6 +88,37 @@ fn parts_follow_what_those_before_them_wrote() {
 }
 
 #[test]
+fn a_broken_connection_leaves_all_or_nothing() {
+    use base64::Engine as _;
+    use std::io::Write as _;
+    let server = Server::start();
+    let (login, secret) = &server.admin;
+    let credentials = base64::engine::general_purpose::STANDARD.encode(format!("{login}:{secret}"));
+    let host = server.site.trim_start_matches("http://");
+    for round in 0..8u64 {
+        let requests: Vec<Value> = (0..20).map(|n| post(&format!("P{round} {n}"), &json!({}))).collect();
+        let body = json!({"atomic": true, "requests": requests}).to_string();
+        let mut stream = std::net::TcpStream::connect(host).expect("a connection");
+        let head = format!(
+            "POST /cms-json/batch/v1 HTTP/1.1\r\nHost: {host}\r\nAuthorization: Basic {credentials}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all((head + &body).as_bytes()).expect("a request sent");
+        std::thread::sleep(std::time::Duration::from_millis(4 * round));
+        drop(stream);
+    }
+    // The writer goes on at once.
+    assert_eq!(server.admin("POST", "/cms/v2/tags", Some(&json!({"name": "After"}))).status, 201);
+    for _ in 0..10 {
+        let list = server.get("/cms/v2/posts?per_page=1");
+        let total: u64 = list.header("x-cms-total").and_then(|n| n.parse().ok()).expect("a total");
+        assert_eq!(total % 20, 0, "{total}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[test]
 fn nobody_sees_half_of_a_batch_and_other_writers_get_their_turn() {
     const ROUNDS: usize = 12;
     let server = Server::start();

@@ -37,12 +37,21 @@ pub struct OpenOptions {
     pub queue: usize,
     /// Bytes of the file that are read through memory mapping.
     pub mmap: u64,
+    /// How long a transaction may keep other writers waiting. What takes longer is rolled back.
+    pub hold: Duration,
 }
 
 impl OpenOptions {
     /// The usual settings.
     pub fn new(path: impl Into<PathBuf>) -> OpenOptions {
-        OpenOptions { path: path.into(), migrate: true, busy: Duration::from_secs(5), queue: 4096, mmap: 1 << 30 }
+        OpenOptions {
+            path: path.into(),
+            migrate: true,
+            busy: Duration::from_secs(5),
+            queue: 4096,
+            mmap: 1 << 30,
+            hold: Duration::from_secs(10),
+        }
     }
 }
 
@@ -250,6 +259,7 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
         id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         path: path.clone(),
         settings,
+        hold: options.hold,
         catalogue,
         words: ArcSwap::from_pointee(words),
         generations,

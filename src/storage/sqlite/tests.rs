@@ -197,6 +197,21 @@ fn more_than_the_queue_holds_is_busy() {
 }
 
 #[test]
+fn a_transaction_that_takes_too_long_is_rolled_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("site.db");
+    let hold = Duration::from_millis(100);
+    let db = Sqlite::open(OpenOptions { hold, ..OpenOptions::new(&path) }, &layout()).unwrap();
+    let transaction = wait(db.begin()).unwrap();
+    commit(&*transaction, vec![Change::Put(post("publish", 1, "Lost"))]).unwrap();
+    assert_eq!(id(commit(&db, vec![Change::Put(post("publish", 1, "Next"))])), 1, "others get their turn");
+    let late = commit(&*transaction, vec![Change::Put(post("publish", 1, "Late"))]);
+    assert!(matches!(late, Err(CommitError::Unavailable(_))), "{late:?}");
+    assert!(matches!(wait(transaction.finish()), Err(CommitError::Unavailable(_))));
+    assert_eq!(rows(&db, &read("record", &["title"], Cond::All(vec![]))), [[text("Next")]]);
+}
+
+#[test]
 fn what_another_process_writes_is_noticed() {
     let site = site();
     let path = site.folder.path().join("site.db");

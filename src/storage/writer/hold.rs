@@ -7,11 +7,8 @@ use super::{Outcome, Writer, unavailable};
 use rusqlite::Result;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Receiver;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::oneshot;
-
-/// How long a transaction may keep other writers waiting. What takes longer is rolled back.
-const LONGEST: Duration = Duration::from_secs(10);
 
 /// A transaction that somebody asks for.
 pub struct Begin {
@@ -38,7 +35,7 @@ impl Writer<'_> {
             // Nobody waits for it any more.
             return false;
         }
-        let until = Instant::now() + LONGEST;
+        let until = Instant::now() + self.shared.hold;
         while let Ok(op) = ops.recv_timeout(until.saturating_duration_since(Instant::now())) {
             match op {
                 Op::Read(read) => read(&self.reading()),
