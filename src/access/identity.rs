@@ -22,6 +22,7 @@ use crate::text::slug::title_key;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
+use quick_cache::sync::Cache;
 use serde_json::{Value, json};
 use sha2::Sha256;
 use std::sync::Arc;
@@ -32,16 +33,37 @@ const REFRESH: i64 = 24 * 60 * 60;
 /// Letters and digits of a new application password: 24 of 62 are 142 bits.
 const LENGTH: usize = 24;
 
+/// Callers whose credentials were right a moment ago.
+const MOST_VERIFIED: usize = 1_000;
+
+/// Seconds for which right credentials are not looked up again, unless users or passwords are written meanwhile.
+const MOMENT: i64 = 1;
+
 /// Verifies credentials.
 pub struct Identity {
     key: Vec<u8>,
     attempts: Attempts,
+    /// By a keyed hash of the credentials and the declarations.
+    verified: Cache<Arc<str>, Verified>,
+}
+
+/// A caller as the database said at some time, with the generations of what was read.
+#[derive(Clone)]
+struct Verified {
+    principal: Principal,
+    generations: [u64; 2],
+    at: i64,
+}
+
+/// What credentials are looked up in.
+fn generations(storage: &dyn Storage) -> [u64; 2] {
+    ["app_password", "user"].map(|table| storage.generation(&name(table)))
 }
 
 impl Identity {
     /// `key` hashes the secrets; it is made once per database.
     pub fn new(key: Vec<u8>) -> Identity {
-        Identity { key, attempts: Attempts::default() }
+        Identity { key, attempts: Attempts::default(), verified: Cache::new(MOST_VERIFIED) }
     }
 
     /// The caller of a request; a stranger unless the credentials are right.
@@ -78,6 +100,21 @@ impl Identity {
     /// # Errors
     /// The database cannot be read.
     pub async fn verify(&self, scope: &Scope, login: &str, secret: &str) -> Result<Option<Principal>, ApiError> {
+        let key: Arc<str> = self.digest(&format!("{}|{login}|{secret}", scope.registry.fingerprint)).into();
+        // Before anything is read, so that nothing older is filed under them.
+        let generations = generations(&*scope.storage);
+        let still = |found: &Verified| found.generations == generations && scope.now - found.at <= MOMENT;
+        if let Some(found) = self.verified.get(&key).filter(still) {
+            return Ok(Some(found.principal));
+        }
+        let found = self.look_up(scope, login, secret).await?;
+        if let Some(principal) = &found {
+            self.verified.insert(key, Verified { principal: principal.clone(), generations, at: scope.now });
+        }
+        Ok(found)
+    }
+
+    async fn look_up(&self, scope: &Scope, login: &str, secret: &str) -> Result<Option<Principal>, ApiError> {
         let hash = self.hash(secret);
         let snapshot = scope.snapshot()?;
         let found =
