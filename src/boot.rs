@@ -1,7 +1,7 @@
 //! From the declarations to a server that is ready: the database opened, an empty one furnished, the engine built.
 
 use crate::access::hashing::{self, Hasher};
-use crate::access::identity::{self, Identity};
+use crate::access::identity::{self, Identity, NewPassword};
 use crate::config::declaration::{Family, Migrate};
 use crate::config::load::{self, Loaded};
 use crate::engine::{self, Engine};
@@ -12,7 +12,7 @@ use crate::handlers::files::keep;
 use crate::pictures::pool::Pool;
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
-use crate::scope::SystemClock;
+use crate::scope::{Limits, SystemClock};
 use crate::storage::plan::{Change, CommitError, DbValue, Input, Put, SlugClaim, Target, WritePlan};
 use crate::storage::sqlite::{OpenError, OpenOptions, Sqlite};
 use crate::storage::{Storage, StorageError};
@@ -349,18 +349,33 @@ impl Services {
         Ok(Some(Change::Setting { key: name("settings"), json: Some(json.into()) }))
     }
 
-    /// Adds an application password; the clear value.
+    /// Adds an application password that is good for everything; the clear value.
     ///
     /// # Errors
     /// There is no such user.
     pub fn add_app_password(&self, login: &str, title: &str) -> Result<String, BootError> {
+        self.add_limited_app_password(login, title, 0, Limits::default())
+    }
+
+    /// Adds an application password that ends at some second (0: never) or is not good for everything; the clear value.
+    ///
+    /// # Errors
+    /// There is no such user.
+    pub fn add_limited_app_password(
+        &self,
+        login: &str,
+        title: &str,
+        expires: i64,
+        limits: Limits,
+    ) -> Result<String, BootError> {
         let snapshot = self.storage.snapshot()?;
         let found =
             records::first(&*snapshot, "user", &["id"], records::eq("login_key", txt(&slug::title_key(login))))?;
         drop(snapshot);
         let Some(row) = found else { return Err(BootError::Other(format!("there is no user with the login {login}"))) };
         let now = time::OffsetDateTime::now_utc().unix_timestamp();
-        let (_, secret, put) = identity::creation(&self.identity, records::int(&row[0]), title, "", now);
+        let wanted = NewPassword { user: records::int(&row[0]), title, app_id: "", expires, limits };
+        let (_, secret, put) = identity::creation(&self.identity, &wanted, now);
         self.commit(vec![Change::Put(put)])?;
         Ok(identity::grouped(&secret))
     }

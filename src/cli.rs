@@ -6,6 +6,8 @@ use crate::boot::{self, BootError, Secret, Services, Source};
 use crate::config::{grammar, shipped};
 use crate::model::Method;
 use crate::registry::Registry;
+use crate::registry::link::nearest;
+use crate::scope::Limits;
 use crate::storage::safety;
 use clap::{Args, Parser, Subcommand};
 use std::io::{BufRead, Write};
@@ -91,7 +93,19 @@ pub enum UserCommand {
 #[derive(Debug, Subcommand)]
 pub enum AppPasswordCommand {
     /// Add one and print its clear value, alone on a line.
-    Add { login: String, name: String },
+    Add {
+        login: String,
+        name: String,
+        /// It reads only.
+        #[arg(long)]
+        read_only: bool,
+        /// It reaches these resources only (names as in routes.toml).
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        resources: Vec<String>,
+        /// It works for so many days.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        days: Option<u16>,
+    },
 }
 
 /// Runs the program.
@@ -110,7 +124,9 @@ pub fn main() -> ExitCode {
         Some(Command::User(UserCommand::Add { login, email, role, hash_stdin, .. })) => {
             user_add(&source, &login, &email, &role, hash_stdin)
         }
-        Some(Command::AppPassword(AppPasswordCommand::Add { login, name })) => app_password_add(&source, &login, &name),
+        Some(Command::AppPassword(AppPasswordCommand::Add { login, name, read_only, resources, days })) => {
+            app_password_add(&source, (&login, &name), read_only, &resources, days)
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -261,8 +277,21 @@ fn user_add(source: &Source, login: &str, email: &str, role: &str, hashed: bool)
     Ok(())
 }
 
-fn app_password_add(source: &Source, login: &str, name: &str) -> Result<(), BootError> {
-    let (_, services) = services(source)?;
-    println!("{}", services.add_app_password(login, name)?);
+fn app_password_add(
+    source: &Source,
+    (login, name): (&str, &str),
+    read_only: bool,
+    resources: &[String],
+    days: Option<u16>,
+) -> Result<(), BootError> {
+    let (registry, services) = services(source)?;
+    if let Some(unknown) = resources.iter().find(|name| registry.resource(name).is_none()) {
+        let hint = nearest(unknown, registry.resources.iter().map(|r| r.name.as_str())).unwrap_or_default();
+        return Err(BootError::Other(format!("there is no resource `{unknown}` {hint}")));
+    }
+    let limits = Limits { read_only, resources: resources.iter().map(|name| name.as_str().into()).collect() };
+    let now = time::OffsetDateTime::now_utc().unix_timestamp();
+    let expires = days.map_or(0, |days| now + i64::from(days) * 24 * 60 * 60);
+    println!("{}", services.add_limited_app_password(login, name, expires, limits)?);
     Ok(())
 }

@@ -183,6 +183,7 @@ catalogue! {
     AppPasswordNotFound = "rest_application_password_not_found", Fixed(404), "There is no such application password.";
     AppPasswordEmptyName = "application_password_empty_name", Fixed(400), "An application password needs a name.";
     AppPasswordDuplicate = "application_password_duplicate_name", Fixed(409), "There is an application password of this name already.";
+    AppPasswordLimited = "rest_application_password_limited", Fixed(403), "The application password in use is not good for this.";
     AppPasswordsDisabled = "application_passwords_disabled", Fixed(501), "Application passwords are not available.";
     AppPasswordsDisabledForUser = "application_passwords_disabled_for_user", Fixed(501), "Application passwords are not available for this user.";
     InvalidNonce = "rest_cookie_invalid_nonce", Fixed(403), "The nonce does not fit this session.";

@@ -4,8 +4,8 @@
 //! HTTP.
 
 use crate::error::{ApiError, Code};
-use crate::model::Peer;
-use crate::registry::{Registry, name};
+use crate::model::{Method, Peer};
+use crate::registry::{Endpoint, Registry, Route, name};
 use crate::storage::{Snapshot, Storage, StorageError};
 use crate::text::time::Zone;
 use serde_json::{Map, Value};
@@ -21,10 +21,32 @@ pub struct Principal {
     pub capabilities: Arc<HashSet<Arc<str>>>,
     /// Key of the application password that the request came with.
     pub app_password: Option<Arc<str>>,
+    /// What that password is limited to.
+    pub limits: Option<Arc<Limits>>,
     /// Key of the session that the request came with.
     pub session: Option<Arc<str>>,
     /// What a stranger's credentials lack, when some were sent: what a refusal then says, the main error first.
     pub lacks: &'static [Code],
+    /// A proxy brought the request, and no credentials with it.
+    pub unheard: bool,
+}
+
+/// What a limited application password is good for. It never manages credentials.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    pub read_only: bool,
+    /// Names of the resources that it reaches; empty: all.
+    pub resources: Vec<Arc<str>>,
+}
+
+impl Limits {
+    /// Whether an endpoint of a route is within the limits.
+    pub fn admit(&self, registry: &Registry, route: &Route, endpoint: &Endpoint) -> bool {
+        let reads = endpoint.methods.iter().all(|method| matches!(method, Method::Get | Method::Head));
+        let resource = route.owner.or(route.resource).map(|index| &*registry.resources[index].name);
+        let named = |resource: &str| self.resources.is_empty() || self.resources.iter().any(|name| **name == *resource);
+        !endpoint.credentials && (reads || !self.read_only || endpoint.envelope) && resource.is_none_or(named)
+    }
 }
 
 impl Principal {
@@ -43,6 +65,10 @@ impl Principal {
         let mut lacks = self.lacks.iter().copied().map(ApiError::new);
         match lacks.next() {
             Some(first) => lacks.fold(first, ApiError::and),
+            None if self.unheard && code == Code::NotLoggedIn => ApiError::new(code).with_message(
+                "Nobody is logged in: no Authorization header arrived. If one was sent, the proxy before this server \
+                 took it away; `cms-server doctor` tells.",
+            ),
             None => ApiError::denied(code, self.known()),
         }
     }

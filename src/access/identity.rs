@@ -15,7 +15,7 @@ use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::Registry;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::scope::{Principal, Scope};
+use crate::scope::{Limits, Principal, Scope};
 use crate::storage::Storage;
 use crate::storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
 use crate::text::slug::title_key;
@@ -92,7 +92,8 @@ impl Identity {
             let nonce = nonce_given(&scope.registry.site.prefix, request, depth);
             nonce.is_some_and(|nonce| self.nonce_fits(caller, Purpose::Rest, &nonce, scope.now))
         });
-        Ok(found.unwrap_or_default())
+        let bare = request.header("authorization").is_none();
+        Ok(found.unwrap_or_else(|| Principal { unheard: bare && request.peer.forwarded, ..Principal::default() }))
     }
 
     /// The user with this login (or e-mail address) and application password.
@@ -117,9 +118,13 @@ impl Identity {
     async fn look_up(&self, scope: &Scope, login: &str, secret: &str) -> Result<Option<Principal>, ApiError> {
         let hash = self.hash(secret);
         let snapshot = scope.snapshot()?;
-        let found =
-            records::first(&*snapshot, "app_password", &["uuid", "user", "last_used", "hash"], eq("hash", txt(&hash)))?;
+        let columns = ["uuid", "user", "last_used", "hash", "expires", "read_only", "resources"];
+        let found = records::first(&*snapshot, "app_password", &columns, eq("hash", txt(&hash)))?;
         let Some(found) = found.filter(|row| same_text(text(&row[3]), &hash)) else { return Ok(None) };
+        let expires = int(&found[4]);
+        if expires != 0 && expires <= scope.now {
+            return Ok(None);
+        }
         let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
         let Some(row) = records::find(&*snapshot, users, &found[1])? else { return Ok(None) };
         let record = Record { resource: users, row: &row };
@@ -132,6 +137,8 @@ impl Identity {
         }
         let mut principal = principal(&scope.registry, record);
         principal.app_password = Some(Arc::from(text(&found[0])));
+        let limits = Limits { read_only: int(&found[5]) != 0, resources: records::split_words(text(&found[6])) };
+        principal.limits = (limits != Limits::default()).then(|| Arc::new(limits));
         drop(snapshot);
         self.touch(scope, &found).await;
         Ok(Some(principal))
@@ -285,8 +292,10 @@ pub fn principal(registry: &Registry, record: Record<'_>) -> Principal {
         capabilities: Arc::new(registry.capabilities(&roles)),
         roles,
         app_password: None,
+        limits: None,
         session: None,
         lacks: &[],
+        unheard: false,
     }
 }
 
@@ -342,8 +351,19 @@ fn lacking(login: &str, secret: &str) -> &'static [Code] {
     }
 }
 
-/// Puts an application password into the database; the plan and the clear secret.
-pub fn creation(identity: &Identity, user: i64, title: &str, app_id: &str, now: i64) -> (String, String, Put) {
+/// An application password to be made.
+#[derive(Clone, Debug, Default)]
+pub struct NewPassword<'a> {
+    pub user: i64,
+    pub title: &'a str,
+    pub app_id: &'a str,
+    /// Seconds since 1970 at which it stops working; 0: never.
+    pub expires: i64,
+    pub limits: Limits,
+}
+
+/// Puts an application password into the database: its key, the clear secret and the plan.
+pub fn creation(identity: &Identity, wanted: &NewPassword<'_>, now: i64) -> (String, String, Put) {
     let secret = new_secret();
     let uuid = uuid::Uuid::new_v4().to_string();
     // Tells passwords apart that were made within one second.
@@ -352,9 +372,12 @@ pub fn creation(identity: &Identity, user: i64, title: &str, app_id: &str, now: 
         table: name("app_password"),
         target: Target::Keyed(txt(&uuid)),
         set: vec![
-            (name("user"), Input::Value(DbValue::Int(user))),
-            (name("name"), Input::Value(txt(title))),
-            (name("app_id"), Input::Value(txt(app_id))),
+            (name("user"), Input::Value(DbValue::Int(wanted.user))),
+            (name("name"), Input::Value(txt(wanted.title))),
+            (name("app_id"), Input::Value(txt(wanted.app_id))),
+            (name("expires"), Input::Value(DbValue::Int(wanted.expires))),
+            (name("read_only"), Input::Value(DbValue::Int(wanted.limits.read_only.into()))),
+            (name("resources"), Input::Value(txt(&wanted.limits.resources.join(" ")))),
             (name("hash"), Input::Value(txt(&identity.hash(&secret)))),
             (name("created"), Input::Value(DbValue::Int(now))),
             (name("ordinal"), Input::Value(DbValue::Int(ordinal))),

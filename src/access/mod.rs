@@ -148,6 +148,10 @@ pub fn allow(asking: &Asking<'_>, args: Checked) -> Result<Allowed, ApiError> {
 /// # Errors
 /// As [`allow`].
 pub fn ask(asking: &Asking<'_>) -> Decision {
+    let Asking { scope, route, endpoint, .. } = asking;
+    if scope.principal.limits.as_ref().is_some_and(|limits| !limits.admit(&scope.registry, route, endpoint)) {
+        return Err(ApiError::new(Code::AppPasswordLimited));
+    }
     let (_, guard) = GUARDS[asking.endpoint.guard.0];
     guard(asking)
 }

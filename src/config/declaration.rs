@@ -494,6 +494,12 @@ pub struct Endpoint {
     /// Takes a file: the body may be as large as `media.max_upload` and goes to disk.
     #[serde(default)]
     pub file: bool,
+    /// Makes, changes or takes away what callers prove who they are with: closed to limited application passwords.
+    #[serde(default)]
+    pub credentials: bool,
+    /// Only carries other requests, each of which is judged by itself.
+    #[serde(default)]
+    pub envelope: bool,
 }
 
 /// Which machinery the rows of a resource get (docs/data-model.md).

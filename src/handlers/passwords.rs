@@ -3,17 +3,24 @@
 //! Contract: "Application password record": the clear value is shown once, in groups of four, and never stored.
 
 use super::{Outcome, Refusal, Work};
-use crate::access::identity::{creation, grouped};
+use crate::access::identity::{NewPassword, creation, grouped};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, text, txt};
+use crate::registry::link::nearest;
 use crate::registry::name;
 use crate::registry::resource::Kind;
+use crate::scope::Limits;
 use crate::storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
 use crate::text::{sanitize, time};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
-const COLUMNS: &[&str] = &["uuid", "app_id", "name", "created", "last_used", "last_ip", "user"];
+const COLUMNS: &[&str] =
+    &["uuid", "app_id", "name", "created", "last_used", "last_ip", "user", "expires", "read_only", "resources"];
+
+/// What passwords say only when it is there.
+const LIMITS: [&str; 3] = ["expires", "read_only", "resources"];
 
 /// All passwords of the user, oldest first.
 ///
@@ -52,13 +59,14 @@ pub fn introspect(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// Makes a password and shows it for the only time.
 ///
 /// # Errors
-/// An empty name.
+/// An empty name; an end that is past; a limit to resources that there are not.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let user = user(work)?;
     let title = title(work)?.ok_or_else(|| ApiError::new(Code::AppPasswordEmptyName))?;
-    let app_id = work.allowed.args().text("app_id").unwrap_or("");
-    let identity = work.engine.identity();
-    let (uuid, secret, put) = creation(identity, user, &title, app_id, work.scope.now);
+    let args = work.allowed.args();
+    let app_id = args.text("app_id").unwrap_or("");
+    let wanted = NewPassword { user, title: &title, app_id, expires: expires(work)?, limits: limits(work)? };
+    let (uuid, secret, put) = creation(work.engine.identity(), &wanted, work.scope.now);
     write(work, Change::Put(put)).await?;
     let row = find(work, user, &uuid)?;
     let path = format!("{}/{uuid}", work.path.trim_end_matches('/'));
@@ -139,6 +147,29 @@ fn title(work: &Work<'_>) -> Result<Option<String>, ApiError> {
     if clean.is_empty() { Err(ApiError::new(Code::AppPasswordEmptyName)) } else { Ok(Some(clean)) }
 }
 
+/// The second at which a new password is to stop working; 0: never.
+fn expires(work: &Work<'_>) -> Result<i64, ApiError> {
+    match work.allowed.args().int("expires") {
+        Some(expires) if expires <= work.scope.now => {
+            Err(ApiError::invalid_one("expires", "This moment has passed already."))
+        }
+        expires => Ok(expires.unwrap_or(0)),
+    }
+}
+
+/// What a new password is to be limited to.
+fn limits(work: &Work<'_>) -> Result<Limits, ApiError> {
+    let args = work.allowed.args();
+    let named = args.given("resources").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let resources: Vec<Arc<str>> = named.map(Arc::from).collect();
+    let declared = || work.scope.registry.resources.iter().map(|resource| resource.name.as_str());
+    if let Some(unknown) = resources.iter().find(|name| !declared().any(|d| *d == ***name)) {
+        let hint = nearest(unknown, declared()).unwrap_or_default();
+        return Err(ApiError::invalid_one("resources", format!("There is no resource `{unknown}` here. {hint}")));
+    }
+    Ok(Limits { read_only: args.flag("read_only"), resources })
+}
+
 async fn write(work: &Work<'_>, change: Change) -> Result<(), ApiError> {
     match work.commit(WritePlan { changes: vec![change] }).await {
         Ok(_) => Ok(()),
@@ -164,13 +195,23 @@ fn document(work: &Work<'_>, row: &Row, user: i64, secret: Option<String>) -> Re
             continue;
         }
         let Some(index) = COLUMNS.iter().position(|c| *c == property.name) else { continue };
+        // Most passwords have no limits, and then say nothing of them.
+        let limit = LIMITS.contains(&COLUMNS[index]);
+        if limit
+            && matches!(&row[index], DbValue::Int(0) | DbValue::Null | DbValue::Text(_))
+            && text(&row[index]).is_empty()
+        {
+            continue;
+        }
         let value = match (&row[index], property.name.as_str()) {
+            (DbValue::Int(_), _) if property.kind == Kind::Boolean => json!(true),
             (DbValue::Int(0) | DbValue::Null, "last_used") => Value::Null,
             (DbValue::Int(seconds), _) if matches!(property.kind, Kind::Text | Kind::Time) => {
                 json!(time::format_local(*seconds))
             }
             (DbValue::Int(seconds), _) => json!(seconds),
             (value, "last_ip") if text(value).is_empty() => Value::Null,
+            (value, "resources") => json!(text(value).split(' ').collect::<Vec<_>>()),
             (value, _) => json!(text(value)),
         };
         map.insert(property.name.clone(), value);

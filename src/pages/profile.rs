@@ -16,6 +16,8 @@ use serde_json::{Map, Value, json};
 /// Fields of the form of one's data, as the interface calls them.
 const DATA: [&str; 6] = ["name", "first_name", "last_name", "email", "url", "description"];
 
+const DAY: i64 = 24 * 60 * 60;
+
 /// What the page says beside the profile.
 #[derive(Default)]
 pub(super) struct Told {
@@ -73,7 +75,7 @@ pub(super) async fn change(visit: &Visit<'_>) -> Reply {
             Err(told) => return show(visit, told).await,
         },
         "create" => {
-            let made = visit.rest(Method::Post, &passwords, json!({}), json!({"name": visit.field("name")})).await;
+            let made = visit.rest(Method::Post, &passwords, json!({}), wanted_password(visit)).await;
             if made.status == 201 {
                 let text = |member: &str| made.body[member].as_str().unwrap_or_default().to_owned();
                 return show(visit, Told { secret: Some((text("name"), text("password"))), ..Told::default() }).await;
@@ -93,6 +95,18 @@ pub(super) async fn change(visit: &Visit<'_>) -> Reply {
         return show(visit, told).await;
     }
     see_other(&with_done(&address(visit, user), act))
+}
+
+/// A new application password as the form describes it.
+fn wanted_password(visit: &Visit<'_>) -> Value {
+    let mut wanted = json!({"name": visit.field("name")});
+    if let Ok(days) = visit.field("days").parse::<u16>() {
+        wanted["expires"] = json!(visit.scope.now + i64::from(days) * DAY);
+    }
+    if visit.field("read_only") == "1" {
+        wanted["read_only"] = json!(true);
+    }
+    wanted
 }
 
 /// Changes a password for whoever knows the caller's own.
@@ -179,7 +193,8 @@ fn sessions(visit: &Visit<'_>, user: i64) -> Result<Vec<Value>, ApiError> {
 /// An application password with its times as people read them.
 fn dated(visit: &Visit<'_>, password: &Value) -> Value {
     let mut shown = password.clone();
-    for member in ["created", "last_used"] {
+    shown["ended"] = json!(password["expires"].as_i64().is_some_and(|end| end <= visit.scope.now));
+    for member in ["created", "last_used", "expires"] {
         shown[member] = match &password[member] {
             Value::Number(seconds) => json!(moment(visit, seconds.as_i64().unwrap_or(0))),
             Value::String(local) => json!(local.replace('T', " ")),

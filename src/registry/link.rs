@@ -896,6 +896,8 @@ impl Linker<'_> {
             args,
             batch: endpoint.batch,
             file: endpoint.file,
+            credentials: endpoint.credentials,
+            envelope: endpoint.envelope,
         })
     }
 

@@ -87,6 +87,10 @@ pub struct Endpoint {
     pub batch: bool,
     /// Takes a file in its body.
     pub file: bool,
+    /// Makes, changes or takes away what callers prove who they are with.
+    pub credentials: bool,
+    /// Only carries other requests, each of which is judged by itself.
+    pub envelope: bool,
 }
 
 /// See the module's description.

@@ -163,6 +163,9 @@ fn app_password() -> TableDef {
         ("ordinal", Int),
         ("last_used", Int),
         ("last_ip", Text),
+        ("expires", Int),
+        ("read_only", Int),
+        ("resources", Text),
     ];
     TableDef {
         name: n("app_password"),

@@ -1,7 +1,7 @@
 //! Who may have application passwords, hashes from elsewhere, and the role that somebody always has.
 
 use super::server::{Server, run};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::process::Output;
 
 const ROUTE: &str = "/cms/v2/users/me/application-passwords";
@@ -154,4 +154,161 @@ fn somebody_always_has_a_kept_role() {
     let id = server.ask("GET", "/cms/v2/users/me", Some(&editor), None).body["id"].as_i64().expect("an id");
     let last = server.admin("DELETE", &format!("/cms/v2/users/{id}?force=true&reassign=false"), None);
     assert_eq!(last.code(), "rest_last_administrator", "any role may be declared as kept: {}", last.text);
+}
+
+/// A password of the administrator with limits; the pair that it logs in with.
+fn limited(server: &Server, limits: &Value) -> (String, String) {
+    let mut wanted = limits.clone();
+    wanted["name"] = json!(format!("P {limits}"));
+    let route = format!("/{}/v2/users/me/application-passwords", server.prefix);
+    let made = server.admin("POST", &route, Some(&wanted));
+    assert_eq!(made.status, 201, "{}", made.body);
+    for (member, value) in limits.as_object().expect("limits") {
+        assert_eq!(made.body[member], *value, "{}", made.body);
+    }
+    (server.admin.0.clone(), made.body["password"].as_str().expect("the clear value").to_owned())
+}
+
+#[test]
+fn passwords_without_limits_say_nothing_of_them() {
+    let server = Server::start();
+    let made = server.admin("POST", ROUTE, Some(&json!({"name": "All", "read_only": false, "resources": []}))).body;
+    let all = server.admin("GET", ROUTE, None).body;
+    for password in all.as_array().expect("a list").iter().chain([&made]) {
+        for member in ["expires", "read_only", "resources"] {
+            assert!(password.get(member).is_none(), "{password}");
+        }
+    }
+}
+
+#[test]
+fn a_password_that_reads_only_writes_nowhere() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let reader = limited(&server, &json!({"read_only": true}));
+    let post = server.admin("POST", "/wp/v2/posts", Some(&json!({"title": "T", "status": "private"}))).body;
+    let item = format!("/wp/v2/posts/{}", post["id"]);
+    assert_eq!(server.ask("GET", &format!("{item}?context=edit"), Some(&reader), None).status, 200);
+    assert_eq!(server.ask("OPTIONS", &item, Some(&reader), None).header("allow"), Some("GET"));
+    assert_eq!(server.ask("GET", &item, Some(&reader), None).header("allow"), Some("GET"));
+    let writes = [
+        ("POST", "/wp/v2/posts".to_owned(), json!({"title": "Mine"})),
+        ("PUT", item.clone(), json!({"title": "Mine"})),
+        ("DELETE", item.clone(), json!({"force": true})),
+        ("POST", format!("{item}/autosaves"), json!({"title": "Mine"})),
+        ("POST", "/wp/v2/settings".to_owned(), json!({"title": "Mine"})),
+        ("POST", "/wp/v2/users/me".to_owned(), json!({"name": "Me"})),
+        ("POST", "/wp/v2/comments".to_owned(), json!({"post": post["id"], "content": "C"})),
+        ("POST", "/wp/v2/users/me/application-passwords".to_owned(), json!({"name": "More"})),
+    ];
+    for (method, route, body) in &writes {
+        let refused = server.ask(method, route, Some(&reader), Some(body));
+        assert_eq!((refused.status, refused.code()), (403, "rest_application_password_limited"), "{method} {route}");
+    }
+    // By another method's name, and inside other requests.
+    let route = format!("{item}?_method=DELETE");
+    assert_eq!(server.ask("POST", &route, Some(&reader), None).code(), "rest_application_password_limited");
+    for atomic in [false, true] {
+        let parts =
+            json!({"atomic": atomic, "requests": [{"method": "DELETE", "path": item, "body": {"force": true}}]});
+        let done = server.ask("POST", "/batch/v1", Some(&reader), Some(&parts));
+        assert_eq!(done.body["responses"][0]["body"]["code"], "rest_application_password_limited", "{}", done.body);
+    }
+    let call = |method: &str, last: &str| {
+        let string = |text: &str| format!("<param><value><string>{text}</string></value></param>");
+        let params = ["1", &reader.0, &reader.1].map(string).concat();
+        let body = format!(
+            "<?xml version=\"1.0\"?><methodCall><methodName>{method}</methodName><params>{params}{last}</params></methodCall>"
+        );
+        let url = format!("{}/xmlrpc.php", server.site);
+        server.send("POST", &url, None, Some(("text/xml", body.into_bytes())), &[]).text
+    };
+    let id = format!("<param><value><int>{}</int></value></param>", post["id"]);
+    assert!(call("wp.getPost", &id).contains("post_title"));
+    assert!(call("wp.deletePost", &id).contains("<name>faultCode</name>"));
+    assert_eq!(server.admin("GET", &item, None).body["status"], "private", "it is as it was");
+}
+
+#[test]
+fn a_password_for_some_resources_reaches_no_others() {
+    let server = Server::start();
+    let some = limited(&server, &json!({"resources": ["posts", "tags"]}));
+    let body = json!({"title": {"raw": "T"}, "content": {"raw": "C"}, "status": "publish"});
+    let post = server.ask("POST", "/cms/v2/posts", Some(&some), Some(&body));
+    assert_eq!(post.status, 201, "{}", post.body);
+    let item = format!("/cms/v2/posts/{}", post.body["id"]);
+    assert_eq!(server.ask("PUT", &item, Some(&some), Some(&json!({"title": {"raw": "U"}}))).status, 200);
+    assert_eq!(server.ask("GET", &format!("{item}/revisions"), Some(&some), None).status, 200);
+    assert_eq!(server.ask("GET", "/", Some(&some), None).status, 200, "what is served is no secret");
+    for route in ["/cms/v2/pages", "/cms/v2/users/me", "/cms/v2/settings", "/cms/v2/search", ROUTE] {
+        let refused = server.ask("GET", route, Some(&some), None);
+        assert_eq!((refused.status, refused.code()), (403, "rest_application_password_limited"), "{route}");
+    }
+    let embedded = server.ask("GET", &format!("{item}?_embed"), Some(&some), None).body;
+    assert_eq!(embedded["_embedded"]["author"][0]["code"], "rest_application_password_limited");
+
+    for (bad, param) in [(json!(["post"]), "resources"), (json!("posts,no"), "resources")] {
+        let refused = server.admin("POST", ROUTE, Some(&json!({"name": "N", "resources": bad})));
+        assert_eq!((refused.status, refused.code()), (400, "rest_invalid_param"));
+        let said = refused.body["data"]["params"][param].as_str().unwrap_or_default().to_owned();
+        assert!(said.contains("no resource"), "{said}");
+    }
+}
+
+#[test]
+fn a_password_that_has_ended_makes_nobody_known() {
+    let server = Server::start();
+    let now = time::OffsetDateTime::now_utc().unix_timestamp();
+    let refused = server.admin("POST", ROUTE, Some(&json!({"name": "Late", "expires": now - 1})));
+    assert_eq!((refused.status, refused.code()), (400, "rest_invalid_param"));
+    let short = limited(&server, &json!({"expires": now + 2}));
+    assert!(known(&server, &short));
+    let ended = (0..60).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        !known(&server, &short)
+    });
+    assert!(ended, "it works after its end");
+    // What was made once is not changed later: neither its end nor its limits.
+    let all = server.admin("GET", ROUTE, None).body;
+    let uuid = all.as_array().expect("a list").iter().find(|p| p["expires"].is_i64()).expect("it")["uuid"].clone();
+    let uuid = uuid.as_str().expect("an identifier");
+    let later = json!({"name": "Later", "expires": now + 1000});
+    let changed = server.admin("PUT", &format!("{ROUTE}/{uuid}"), Some(&later));
+    assert_eq!((&changed.body["name"], &changed.body["expires"]), (&json!("Later"), &json!(now + 2)));
+    assert!(!known(&server, &short));
+}
+
+#[test]
+fn the_command_line_makes_limited_passwords() {
+    let server = Server::start();
+    let config = server.path("routes.toml");
+    let url = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let add = |more: &[&str]| {
+        let mut args = vec!["--config", config.to_str().expect("a path"), "--set", &url, "app-password", "add"];
+        args.extend(["admin", "reader"]);
+        args.extend(more);
+        run(&args, "")
+    };
+    let made = add(&["--read-only", "--resources", "posts,users", "--days", "2"]);
+    assert!(made.status.success(), "{}", said(&made));
+    let reader = ("admin".to_owned(), String::from_utf8_lossy(&made.stdout).trim().to_owned());
+    assert!(known(&server, &reader));
+    assert_eq!(server.ask("DELETE", "/cms/v2/posts/1", Some(&reader), None).status, 403);
+    assert_eq!(server.ask("GET", "/cms/v2/pages", Some(&reader), None).status, 403);
+    let refused = add(&["--resources", "pots"]);
+    assert!(!refused.status.success() && said(&refused).contains("did you mean `posts`?"), "{}", said(&refused));
+}
+
+#[test]
+fn a_refusal_behind_a_proxy_tells_that_no_credentials_arrived() {
+    let server = Server::with(&["site.application_passwords=on"]);
+    let url = format!("{}/cms/v2/users/me", server.rest);
+    let said = |user: Option<&(String, String)>, headers: &[(&str, &str)]| {
+        let answer = server.send("GET", &url, user, None, headers);
+        assert_eq!(answer.code(), "rest_not_logged_in");
+        answer.body["message"].as_str().unwrap_or_default().contains("Authorization")
+    };
+    assert!(said(None, &[("x-forwarded-for", "192.0.2.1")]));
+    assert!(!said(None, &[]), "nobody stands between");
+    let wrong = ("admin".to_owned(), "wrong".to_owned());
+    assert!(!said(Some(&wrong), &[("x-forwarded-for", "192.0.2.1")]), "they arrived, and are wrong");
 }
