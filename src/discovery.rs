@@ -59,7 +59,7 @@ impl Discovery {
         let chosen = registry.routes.iter().zip(&self.listed);
         routes.extend(
             chosen
-                .filter(|(route, _)| namespace.is_none_or(|n| route.namespace == n))
+                .filter(|(route, _)| !route.hidden && namespace.is_none_or(|n| route.namespace == n))
                 .map(|(route, listed)| (route.pattern.clone(), listed.clone())),
         );
         routes

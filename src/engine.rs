@@ -296,6 +296,10 @@ impl Engine {
         let checked = args::check(&endpoint.args, &sources, &judge)?;
         let asking = Asking { scope, route: matched.route, endpoint, args: &checked, sources: &sources, loaded };
         let allowed = access::allow(&asking, checked.clone())?;
+        let inner_read = scope.depth > 0 && matches!(call.method, Method::Get | Method::Head);
+        if !inner_read {
+            self.identity.throttle().request(scope, &endpoint.limits)?;
+        }
         let fields = Fields::parse(sources.get("_fields"));
         let work = Work {
             scope,
@@ -337,7 +341,10 @@ impl Engine {
             headers.push(("Allow".to_owned(), dispatched.allow.join(", ")));
         }
         match dispatched.result {
-            Err(error) => Part { status: error.status(), headers, body: error.body() },
+            Err(error) => {
+                headers.extend(error.headers());
+                Part { status: error.status(), headers, body: error.body() }
+            }
             Ok(outcome) => {
                 headers.extend(outcome.headers);
                 let fields = Fields::parse(call.query.get("_fields"));
@@ -454,7 +461,10 @@ impl Engine {
         let empty = Map::new();
         let sources = Sources { path: &empty, body, query: &call.query };
         let (status, mut document) = match dispatched.result {
-            Err(error) => (error.status(), error.body()),
+            Err(error) => {
+                headers.extend(error.headers());
+                (error.status(), error.body())
+            }
             Ok(outcome) => {
                 headers.extend(outcome.headers);
                 let headers = || join_links(&headers);
@@ -531,5 +541,5 @@ fn join_links(headers: &[(String, String)]) -> Vec<(String, String)> {
 
 /// A reply that is an error and nothing else.
 pub fn error_reply(error: &ApiError) -> Reply {
-    Reply { status: error.status(), headers: Vec::new(), payload: Payload::Json(error.body()) }
+    Reply { status: error.status(), headers: error.headers(), payload: Payload::Json(error.body()) }
 }

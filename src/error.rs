@@ -255,6 +255,8 @@ struct Parts {
     /// Members of `data` beside `status`; `None` makes `data` null.
     data: Option<Map<String, Value>>,
     additional: Vec<ApiError>,
+    /// Seconds after which it is worth trying again.
+    retry_after: Option<i64>,
 }
 
 impl ApiError {
@@ -272,6 +274,7 @@ impl ApiError {
             message: code.message().to_owned(),
             data: (!bare).then(Map::new),
             additional: Vec::new(),
+            retry_after: matches!(code, Code::Busy | Code::TooManyRequests).then_some(1),
         }))
     }
 
@@ -309,6 +312,18 @@ impl ApiError {
             .with_message(message)
             .with("params", Value::Object(params))
             .with("details", Value::Object(details))
+    }
+
+    /// An error that passes within so many seconds.
+    pub fn wait(code: Code, seconds: i64) -> Self {
+        let mut error = ApiError::new(code);
+        error.0.retry_after = Some(seconds.max(1));
+        error
+    }
+
+    /// The headers that go with the error.
+    pub fn headers(&self) -> Vec<(String, String)> {
+        self.0.retry_after.map(|seconds| ("Retry-After".to_owned(), seconds.to_string())).into_iter().collect()
     }
 
     /// One parameter that fails a rule with a code of its own.

@@ -4,15 +4,12 @@
 //! Kept in memory alone. Guesses count by where they come from together with whose account they aim at, and by where they
 //! come from, so that nobody can lock an owner out from elsewhere. It knows no request and no password table.
 
+use super::meter::{Bucket, Meter};
 use hmac::{Hmac, Mac};
 use quick_cache::sync::Cache;
 use sha2::Sha256;
-use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// Guessers that are remembered; beyond that the quiet ones are forgotten.
-const MOST_GUESSERS: usize = 10_000;
+use std::sync::Arc;
 
 /// Proven secrets that are remembered.
 const MOST_PROVEN: usize = 1_000;
@@ -34,48 +31,31 @@ type Guesser = (Option<IpAddr>, Arc<str>);
 
 /// See the module's description.
 pub struct Attempts {
-    /// For each guesser the second at which all its guesses are forgotten.
-    guessers: Mutex<HashMap<Guesser, i64>>,
+    guessers: Meter<Guesser>,
     proven: Cache<[u8; 32], ()>,
     key: [u8; 32],
 }
 
 impl Default for Attempts {
     fn default() -> Attempts {
-        Attempts { guessers: Mutex::default(), proven: Cache::new(MOST_PROVEN), key: rand::random() }
+        Attempts { guessers: Meter::default(), proven: Cache::new(MOST_PROVEN), key: rand::random() }
     }
 }
 
 impl Attempts {
-    /// Takes a guess from what is borne; `false`: there is none left. A right guess is given back by [`Attempts::right`].
-    pub fn take(&self, from: Option<IpAddr>, account: &str, patience: Patience, now: i64) -> bool {
-        let mut guessers = self.guessers.lock().unwrap_or_else(PoisonError::into_inner);
-        if guessers.len() >= MOST_GUESSERS {
-            guessers.retain(|_, forgotten| *forgotten > now);
-        }
-        if guessers.len() >= MOST_GUESSERS {
-            guessers.clear();
-        }
-        let keys = keys(from, account);
-        let pauses = [patience.pause, (patience.pause / NETWORK).max(1)];
-        let bursts = [patience.burst, patience.burst.saturating_mul(NETWORK)];
-        let until: [i64; 2] =
-            std::array::from_fn(|i| guessers.get(&keys[i]).copied().unwrap_or(now).max(now) + pauses[i]);
-        let borne = (0..2).all(|i| until[i] - now <= pauses[i].saturating_mul(bursts[i]));
-        if borne {
-            guessers.extend(keys.into_iter().zip(until));
-        }
-        borne
+    /// Takes a guess from what is borne. A right guess is given back by [`Attempts::right`].
+    ///
+    /// # Errors
+    /// There is none left: seconds until there is.
+    pub fn take(&self, from: Option<IpAddr>, account: &str, patience: Patience, now: i64) -> Result<(), i64> {
+        self.guessers.take(&buckets(from, account, patience), now)
     }
 
     /// Gives a guess back, for it was right, and forgets the wrong ones about this account from this place.
     pub fn right(&self, from: Option<IpAddr>, account: &str, patience: Patience) {
-        let mut guessers = self.guessers.lock().unwrap_or_else(PoisonError::into_inner);
-        let [own, all] = keys(from, account);
-        guessers.remove(&own);
-        if let Some(until) = guessers.get_mut(&all) {
-            *until -= (patience.pause / NETWORK).max(1);
-        }
+        let [own, all] = buckets(from, account, patience);
+        self.guessers.forget(&own.key);
+        self.guessers.give_back(&all);
     }
 
     /// Remembers that a secret fits a stored hash. Another stored hash is another secret to prove.
@@ -97,13 +77,21 @@ impl Attempts {
     }
 }
 
-fn keys(from: Option<IpAddr>, account: &str) -> [Guesser; 2] {
+/// One network's guesses about one account, and about all accounts.
+fn buckets(from: Option<IpAddr>, account: &str, patience: Patience) -> [Bucket<Guesser>; 2] {
     let from = from.map(network);
-    [(from, Arc::from(account)), (from, Arc::from(""))]
+    [
+        Bucket { key: (from, Arc::from(account)), pause: patience.pause, burst: patience.burst },
+        Bucket {
+            key: (from, Arc::from("")),
+            pause: (patience.pause / NETWORK).max(1),
+            burst: patience.burst.saturating_mul(NETWORK),
+        },
+    ]
 }
 
 /// Who has one IPv6 address has the whole /64.
-fn network(ip: IpAddr) -> IpAddr {
+pub(super) fn network(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V6(ip) => IpAddr::V6((u128::from(ip) & !u128::from(u64::MAX)).into()),
         v4 => v4,
@@ -123,7 +111,7 @@ mod tests {
     #[test]
     fn guesses_run_out_and_come_back() {
         let attempts = Attempts::default();
-        let guess = |from: &str, account: &str, now: i64| attempts.take(ip(from), account, PATIENCE, now);
+        let guess = |from: &str, account: &str, now: i64| attempts.take(ip(from), account, PATIENCE, now).is_ok();
         assert!((0..3).all(|_| guess("192.0.2.1", "ada", 1000)));
         assert!(!guess("192.0.2.1", "ada", 1000) && !guess("192.0.2.1", "ada", 1059));
         assert!(guess("192.0.2.2", "ada", 1000), "the owner elsewhere is not locked out");
@@ -136,20 +124,21 @@ mod tests {
     #[test]
     fn a_network_guesses_about_many_accounts_no_more_often() {
         let attempts = Attempts::default();
-        let borne = (0..100).filter(|n| attempts.take(ip("2001:db8::1"), &format!("user{n}"), PATIENCE, 0)).count();
+        let borne =
+            (0..100).filter(|n| attempts.take(ip("2001:db8::1"), &format!("user{n}"), PATIENCE, 0).is_ok()).count();
         assert_eq!(borne, 15);
-        assert!(!attempts.take(ip("2001:db8::ffff"), "ada", PATIENCE, 0), "the same /64");
-        assert!(attempts.take(ip("2001:db8:0:1::1"), "ada", PATIENCE, 0));
-        assert!(attempts.take(None, "ada", PATIENCE, 0));
+        assert_eq!(attempts.take(ip("2001:db8::ffff"), "ada", PATIENCE, 0), Err(12), "the same /64");
+        assert!(attempts.take(ip("2001:db8:0:1::1"), "ada", PATIENCE, 0).is_ok());
+        assert!(attempts.take(None, "ada", PATIENCE, 0).is_ok());
     }
 
     #[test]
     fn memory_is_bounded() {
         let attempts = Attempts::default();
         for n in 0..30_000u32 {
-            attempts.take(Some(IpAddr::V4(n.into())), "ada", PATIENCE, 0);
+            let _ = attempts.take(Some(IpAddr::V4(n.into())), "ada", PATIENCE, 0);
         }
-        assert!(attempts.guessers.lock().expect("not poisoned").len() <= MOST_GUESSERS + 2);
+        assert!(attempts.guessers.len() < 11_000);
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub(super) fn read(asking: &Asking<'_>) -> Decision {
 
 pub(super) fn create(asking: &Asking<'_>) -> Decision {
     let caller = &asking.scope.principal;
-    if !caller.known() {
+    if !caller.known() && !asking.registry().declaration.site.anonymous_comments {
         return Err(asking.fail(Code::CommentLoginRequired));
     }
     claims(asking)?;

@@ -4,9 +4,11 @@
 //! a keyed hash, found by an index and never by scanning.
 
 use super::attempts::{Attempts, Patience};
+use super::audit::{self, Event};
 use super::hashing::{HashError, Hasher, is_foreign};
 use super::same_text;
 use super::sessions::{Purpose, nonce_given};
+use super::throttle::Throttle;
 use crate::config::declaration::AppPasswords;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
@@ -43,8 +45,16 @@ const MOMENT: i64 = 1;
 pub struct Identity {
     key: Vec<u8>,
     attempts: Attempts,
+    throttle: Throttle,
     /// By a keyed hash of the credentials and the declarations.
     verified: Cache<Arc<str>, Verified>,
+}
+
+/// Where an account password is given, and how much guessing is borne there.
+#[derive(Clone, Copy, Debug)]
+pub struct Occasion<'a> {
+    pub patience: Patience,
+    pub path: &'a str,
 }
 
 /// A caller as the database said at some time, with the generations of what was read.
@@ -63,13 +73,23 @@ fn generations(storage: &dyn Storage) -> [u64; 2] {
 impl Identity {
     /// `key` hashes the secrets; it is made once per database.
     pub fn new(key: Vec<u8>) -> Identity {
-        Identity { key, attempts: Attempts::default(), verified: Cache::new(MOST_VERIFIED) }
+        Identity {
+            key,
+            attempts: Attempts::default(),
+            throttle: Throttle::default(),
+            verified: Cache::new(MOST_VERIFIED),
+        }
+    }
+
+    /// What counts requests against the declared limits.
+    pub fn throttle(&self) -> &Throttle {
+        &self.throttle
     }
 
     /// The caller of a request; a stranger unless the credentials are right.
     ///
     /// # Errors
-    /// The database cannot be read.
+    /// The database cannot be read; credentials were wrong too often.
     pub async fn authenticate(&self, scope: &Scope, request: &Request) -> Result<Principal, ApiError> {
         let Some((login, secret)) = request.header("authorization").and_then(basic) else {
             return self.browser_caller(scope, request);
@@ -82,7 +102,10 @@ impl Identity {
             let told = scope.registry.declaration.site.empty_credentials_told;
             return Ok(Principal { lacks: if told { lacks } else { &[] }, ..Principal::default() });
         }
-        Ok(self.verify(scope, &login, &secret).await?.unwrap_or_default())
+        match self.verify(scope, &login, &secret).await? {
+            Some(caller) => Ok(caller),
+            None => self.throttle.mistake(scope).map(|()| Principal::default()),
+        }
     }
 
     /// The caller whose cookie opens a session; a stranger unless the session's nonce shows that the request is meant.
@@ -145,6 +168,7 @@ impl Identity {
     }
 
     /// The user with this login (or e-mail address) and account password. An unknown user costs the same time.
+    /// `true`: the password had to be looked at, since nobody had proven it a while before. What is wrong is recorded.
     ///
     /// # Errors
     /// The database cannot be read; too many hashes are waiting, or too many guesses were wrong.
@@ -153,8 +177,8 @@ impl Identity {
         scope: &Scope,
         hasher: &Hasher,
         (login, password): (&str, &str),
-        patience: Patience,
-    ) -> Result<Option<Principal>, ApiError> {
+        Occasion { patience, path }: Occasion<'_>,
+    ) -> Result<Option<(Principal, bool)>, ApiError> {
         let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
         let key = title_key(login);
         let row = {
@@ -165,11 +189,10 @@ impl Identity {
         };
         let stored = row.as_ref().map_or("", |row| Record { resource: users, row }.text("password_hash"));
         if self.attempts.is_proven(password, stored) {
-            return Ok(row.map(|row| principal(&scope.registry, Record { resource: users, row: &row })));
+            return Ok(row.map(|row| (principal(&scope.registry, Record { resource: users, row: &row }), false)));
         }
-        if !self.attempts.take(scope.peer.ip, &key, patience, scope.now) {
-            return Err(ApiError::new(Code::TooManyRequests));
-        }
+        let taken = self.attempts.take(scope.peer.ip, &key, patience, scope.now);
+        taken.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))?;
         match hasher.verify(password, stored).await {
             Ok(true) => {
                 self.attempts.right(scope.peer.ip, &key, patience);
@@ -177,9 +200,12 @@ impl Identity {
                 if let Some(row) = row.as_ref().filter(|_| is_foreign(stored)) {
                     renew(scope, hasher, row, users, password).await;
                 }
-                Ok(row.map(|row| principal(&scope.registry, Record { resource: users, row: &row })))
+                Ok(row.map(|row| (principal(&scope.registry, Record { resource: users, row: &row }), true)))
             }
-            Ok(false) => Ok(None),
+            Ok(false) => {
+                record(scope, &Event { name: "login_failed", login, path, ..Event::default() }).await;
+                Ok(None)
+            }
             Err(HashError::Busy) => Err(ApiError::new(Code::TooManyRequests)),
             Err(HashError::Failed) => Err(ApiError::new(Code::Internal)),
         }
@@ -247,6 +273,16 @@ impl Identity {
         let path = &scope.registry.declaration.pages.authorize;
         let page = format!("{}{path}", scope.registry.site.url);
         json!({"application-passwords": {"endpoints": {"authorization": page}}})
+    }
+}
+
+/// Records an event that changes nothing else. A failure shows in the log.
+pub async fn record(scope: &Scope, event: &Event<'_>) {
+    let changes: Vec<Change> = audit::entry(scope, event).into_iter().collect();
+    if !changes.is_empty()
+        && let Err(error) = scope.storage.commit(WritePlan { changes }).await
+    {
+        tracing::warn!(request = %scope.request_id, "{} was not recorded: {error:?}", event.name);
     }
 }
 

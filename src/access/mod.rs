@@ -5,12 +5,15 @@
 
 pub mod acts;
 pub mod attempts;
+pub mod audit;
 mod comments;
 pub mod hashing;
 pub mod identity;
+mod meter;
 mod passwords;
 mod revisions;
 pub mod sessions;
+pub mod throttle;
 
 use crate::args::{Checked, Sources};
 use crate::config::declaration::Family;

@@ -67,6 +67,9 @@ pub struct Declaration {
     /// XML-RPC: the old interface on the same routes.
     #[serde(default)]
     pub xmlrpc: XmlRpc,
+    /// How often callers may ask, by name.
+    #[serde(default)]
+    pub limits: IndexMap<String, Limit>,
     /// Pages for people: logging in, profiles, letting programs in.
     #[serde(default)]
     pub pages: Pages,
@@ -176,10 +179,14 @@ pub struct Site {
     pub demo: bool,
     /// Whether strangers may list the authors of published content.
     pub list_authors: bool,
+    /// Whether strangers may comment; they say who they are.
+    pub anonymous_comments: bool,
     /// Application passwords: `https` (only when the site is safe from listeners), `on`, `off`.
     pub application_passwords: AppPasswords,
     /// Whose application passwords they are limited to; nobody named: everybody has them.
     pub application_passwords_for: People,
+    /// Name of the resource that keeps the audit trail; empty: none is kept.
+    pub audit: String,
     /// bcrypt's cost for account passwords.
     pub bcrypt_cost: u32,
     /// JSONP callbacks are honoured.
@@ -200,8 +207,10 @@ impl Default for Site {
             permalinks: "/%year%/%monthnum%/%postname%/".into(),
             demo: false,
             list_authors: true,
+            anonymous_comments: false,
             application_passwords: AppPasswords::Https,
             application_passwords_for: People::default(),
+            audit: String::new(),
             bcrypt_cost: 10,
             jsonp: true,
             blanks_separate: false,
@@ -209,6 +218,40 @@ impl Default for Site {
             empty_credentials_told: true,
         }
     }
+}
+
+/// How often one caller may ask: by network where it is a stranger, by user otherwise. Beyond that requests are answered
+/// 429. Only what is allowed and about to be done counts, and no answer that is at hand.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    pub callers: Callers,
+    /// Methods that count; none named: all.
+    #[serde(default)]
+    pub methods: Vec<String>,
+    /// Resources that count, by their declared names; none named: all routes.
+    #[serde(default)]
+    pub resources: Vec<String>,
+    /// Requests at once.
+    #[schemars(range(min = 1))]
+    pub burst: u32,
+    /// Requests a minute in the long run.
+    #[schemars(range(min = 1))]
+    pub per_minute: u32,
+    /// Not applied.
+    #[serde(default)]
+    pub off: bool,
+}
+
+/// Whose requests a limit counts.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Callers {
+    All,
+    Strangers,
+    Known,
+    /// Those who send credentials that are wrong: beyond the limit they are refused instead of being taken for strangers.
+    Mistaken,
 }
 
 /// Pages for people. An address is a path, perhaps with one parameter of the query: `/login?act=out`.
@@ -460,7 +503,7 @@ pub struct Route {
     /// For routes outside a resource: whose schema OPTIONS shows and handlers use.
     #[serde(default)]
     pub resource: Option<String>,
-    /// Shown in the root only by its namespace.
+    /// Served but not listed; nor is a namespace that has no other routes.
     #[serde(default)]
     pub hidden: bool,
     /// OPTIONS shows no schema although the resource has one.
@@ -500,6 +543,25 @@ pub struct Endpoint {
     /// Only carries other requests, each of which is judged by itself.
     #[serde(default)]
     pub envelope: bool,
+    /// What is recorded of it in the audit trail.
+    #[serde(default)]
+    pub audit: Option<Audit>,
+}
+
+/// What the audit trail says of a request that has written.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Audit {
+    pub event: String,
+    /// Recorded only when one of these arguments is given; none named: always. Their names are recorded.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Those of them whose values are recorded too.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// The argument that says what it is about, where the path does not.
+    #[serde(default)]
+    pub subject: Option<String>,
 }
 
 /// Which machinery the rows of a resource get (docs/data-model.md).

@@ -391,7 +391,10 @@ fn too_soon(work: &Work<'_>, draft: &Draft) -> Vec<Change> {
     if caller.can("moderate_comments") || caller.can("manage_options") {
         return Vec::new();
     }
-    let mut who = vec![eq("author", DbValue::Int(caller.id)), eq("author_email", txt(draft.text("author_email")))];
+    let mut who = vec![eq("author_email", txt(draft.text("author_email")))];
+    if caller.known() {
+        who.push(eq("author", DbValue::Int(caller.id)));
+    }
     if draft.int("author") == 0 {
         // Another name does not help: what came from here without a user counts.
         let from_here = eq("author_ip", txt(draft.text("author_ip")));

@@ -22,7 +22,7 @@ pub mod terms;
 mod themes;
 mod users;
 
-use crate::access::Allowed;
+use crate::access::{Allowed, audit};
 use crate::conditional::Expects;
 use crate::error::ApiError;
 use crate::error::Code;
@@ -180,7 +180,8 @@ impl<'a> Work<'a> {
     ///
     /// # Errors
     /// What the database refuses, in the contract's words; `Stale` and tagged refusals are for the caller.
-    pub async fn commit(&self, plan: WritePlan) -> Result<Committed, Refusal> {
+    pub async fn commit(&self, mut plan: WritePlan) -> Result<Committed, Refusal> {
+        plan.changes.extend(audited(self));
         self.scope.storage.commit(plan).await.map_err(|error| match error {
             CommitError::Refused { tag, row } => Refusal::Rule { tag, row },
             CommitError::Stale => Refusal::Stale,
@@ -219,6 +220,32 @@ impl Work<'_> {
             Ok(done) => Ok(done),
         }
     }
+}
+
+/// The entry that an endpoint's declaration asks for, when the request sets one of the arguments that it names.
+fn audited(work: &Work<'_>) -> Option<Change> {
+    let declared = work.endpoint.audit.as_ref()?;
+    let args = work.allowed.args();
+    let changed: Vec<String> = declared
+        .args
+        .iter()
+        .filter_map(|arg| Some((arg, args.given(arg)?)))
+        .map(|(arg, value)| if declared.values.contains(arg) { format!("{arg}={value}") } else { arg.clone() })
+        .collect();
+    if changed.is_empty() && !declared.args.is_empty() {
+        return None;
+    }
+    let caller = &work.scope.principal;
+    let subject = declared.subject.as_ref().and_then(|arg| args.text(arg)).unwrap_or_default();
+    let event = audit::Event {
+        name: &declared.event,
+        user: caller.id,
+        login: &caller.login,
+        path: work.path,
+        subject,
+        changed,
+    };
+    audit::entry(work.scope, &event)
 }
 
 /// Why a commit did not happen.

@@ -9,7 +9,8 @@ mod authorize;
 mod profile;
 
 use crate::access::attempts::Patience;
-use crate::access::identity;
+use crate::access::audit::{self, Event};
+use crate::access::identity::{self, Occasion};
 use crate::access::sessions::{Purpose, cookie_name};
 use crate::conditional::Expects;
 use crate::config::declaration::{self, Family};
@@ -19,7 +20,7 @@ use crate::model::{Method, Payload, Reply, Request};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::{Registry, name};
 use crate::request::{BodyParams, body_params};
-use crate::scope::Scope;
+use crate::scope::{Principal, Scope};
 use crate::storage::plan::{Change, DbValue, WritePlan};
 use crate::text::sanitize::escape;
 use minijinja::{AutoEscape, Environment, escape_formatter};
@@ -254,20 +255,22 @@ impl<'a> Visit<'a> {
         }
         let patience = Patience { burst: i64::from(pages.max_guesses), pause: i64::from(pages.guess_pause) };
         let identity = self.engine.identity();
-        let found = identity.verify_account(&self.scope, self.engine.hasher(), (login, password), patience).await;
+        let occasion = Occasion { patience, path: &self.request.path };
+        let found = identity.verify_account(&self.scope, self.engine.hasher(), (login, password), occasion).await;
         let caller = match found {
-            Ok(Some(caller)) => caller,
+            Ok(Some((caller, _))) => caller,
             Ok(None) => return self.login(401, Some("The user name or the password is wrong.")),
             Err(error) if error.code() == Code::TooManyRequests => {
                 let mut reply = self.login(429, Some("Too many attempts. Wait a little, then try again."));
-                reply.headers.push(("Retry-After".into(), pages.guess_pause.to_string()));
+                reply.headers.extend(error.headers());
                 return reply;
             }
             Err(error) => return self.failure(&error),
         };
         let remembered = (!remember.is_empty()).then(|| i64::from(pages.remember_days) * 24 * 60 * 60);
         let life = remembered.unwrap_or(i64::from(pages.session_hours) * 60 * 60);
-        let (token, changes) = identity.begin_session(&self.scope, caller.id, self.scope.now + life);
+        let (token, mut changes) = identity.begin_session(&self.scope, caller.id, self.scope.now + life);
+        changes.extend(self.happened("login", &caller, ""));
         if let Err(error) = self.scope.storage.commit(WritePlan { changes }).await {
             return self.failure(&self.scope.internal(&format!("{error:?}")));
         }
@@ -278,14 +281,22 @@ impl<'a> Visit<'a> {
 
     async fn log_out(&self) -> Reply {
         if let Some(key) = &self.scope.principal.session {
-            let change = Change::RemoveWhere { table: name("session"), filter: eq("hash", txt(key)) };
-            if let Err(error) = self.scope.storage.commit(WritePlan { changes: vec![change] }).await {
+            let mut changes = vec![Change::RemoveWhere { table: name("session"), filter: eq("hash", txt(key)) }];
+            changes.extend(self.happened("logout", &self.scope.principal, ""));
+            if let Err(error) = self.scope.storage.commit(WritePlan { changes }).await {
                 return self.failure(&self.scope.internal(&format!("{error:?}")));
             }
         }
         let mut reply = see_other(&self.pages.declared.login);
         reply.headers.push(self.cookie("", Some(0)));
         reply
+    }
+
+    /// The audit trail's entry of what somebody did on this page.
+    fn happened(&self, event: &str, who: &Principal, subject: &str) -> Option<Change> {
+        let path = &self.request.path;
+        let event = Event { name: event, user: who.id, login: &who.login, path, subject, ..Event::default() };
+        audit::entry(&self.scope, &event)
     }
 
     fn cookie(&self, value: &str, seconds: Option<i64>) -> (String, String) {

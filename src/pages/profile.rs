@@ -3,7 +3,7 @@
 use super::authorize::users_path;
 use super::{Visit, said, see_other};
 use crate::access::attempts::Patience;
-use crate::access::identity::available;
+use crate::access::identity::{Occasion, available};
 use crate::engine::Part;
 use crate::error::ApiError;
 use crate::model::{Method, Reply};
@@ -120,7 +120,8 @@ async fn password(visit: &Visit<'_>, item: &str) -> Result<Part, Told> {
     let patience = Patience { burst: i64::from(pages.max_guesses), pause: i64::from(pages.guess_pause) };
     let login = visit.scope.principal.login.clone();
     let own = (&*login, visit.field("current"));
-    let found = visit.engine.identity().verify_account(&visit.scope, visit.engine.hasher(), own, patience).await;
+    let occasion = Occasion { patience, path: &visit.request.path };
+    let found = visit.engine.identity().verify_account(&visit.scope, visit.engine.hasher(), own, occasion).await;
     match found {
         Ok(Some(_)) => Ok(visit.rest(Method::Post, item, json!({}), json!({"password": visit.field("new")})).await),
         Ok(None) => Err(problem(403, "Your present password is another one.")),
@@ -142,8 +143,9 @@ async fn end_sessions(visit: &Visit<'_>, user: i64, one: Option<&str>) -> Reply 
         None => Cond::Compare(name("hash"), Op::Ne, txt(&own)),
     };
     let filter = Cond::All(vec![eq("user", DbValue::Int(user)), which]);
-    let change = Change::RemoveWhere { table: name("session"), filter };
-    match visit.scope.storage.commit(WritePlan { changes: vec![change] }).await {
+    let mut changes = vec![Change::RemoveWhere { table: name("session"), filter }];
+    changes.extend(visit.happened("sessions_ended", &visit.scope.principal, &user.to_string()));
+    match visit.scope.storage.commit(WritePlan { changes }).await {
         Ok(_) => see_other(&with_done(&address(visit, user), "end")),
         Err(error) => visit.failure(&visit.scope.internal(&format!("{error:?}"))),
     }

@@ -48,6 +48,8 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     let layout = linker.layout(&resources);
     let mut routes = linker.routes(&resources);
     let index_schemas = linker.route_schemas(&mut routes);
+    linker.limits(&mut routes, &resources);
+    linker.audit(&resources);
     let problems = linker.problems;
     let Some(site) = site else { return Err(sorted(problems)) };
     if !problems.is_empty() {
@@ -57,13 +59,22 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         declaration: loaded.declaration.clone(),
         site,
         roles,
-        namespaces: loaded.declaration.namespaces.values().map(|n| n.path.clone()).collect(),
+        namespaces: listed_namespaces(&loaded.declaration, &routes),
         resources,
         routes,
         index_schemas,
         layout,
         fingerprint: fingerprint(loaded),
     })
+}
+
+/// The namespaces that clients are told of.
+fn listed_namespaces(declared: &Declaration, routes: &[Route]) -> Vec<String> {
+    let hidden = |namespace: &str| {
+        let mut own = routes.iter().filter(|route| route.namespace == namespace).peekable();
+        own.peek().is_some() && own.all(|route| route.hidden)
+    };
+    declared.namespaces.values().map(|n| n.path.clone()).filter(|path| !hidden(path)).collect()
 }
 
 fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
@@ -81,6 +92,9 @@ fn fingerprint(loaded: &Loaded) -> u64 {
     }
     hasher.finish()
 }
+
+/// What an entry of the audit trail holds.
+pub const AUDITED: [&str; 8] = ["date", "event", "user", "login", "path", "subject", "changed", "ip"];
 
 struct Linker<'a> {
     loaded: &'a Loaded,
@@ -739,6 +753,63 @@ impl Linker<'_> {
         routes
     }
 
+    /// The resource of the audit trail has to be there, with rows of its own and what entries hold.
+    fn audit(&mut self, resources: &[Resource]) {
+        let wanted = &self.declared.site.audit;
+        if wanted.is_empty() {
+            return;
+        }
+        let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
+        let Some(index) = self.known(&["site", "audit"], "resource", wanted, &names) else { return };
+        let resource = &resources[index];
+        if resource.family != Family::Plain {
+            let message = format!("`{wanted}` has no table of its own");
+            self.problem(&["site", "audit"], message, Some("family = \"plain\"".into()));
+            return;
+        }
+        let missing: Vec<&str> = AUDITED.into_iter().filter(|column| resource.column(column).is_none()).collect();
+        if !missing.is_empty() {
+            let message = format!("the schema of `{wanted}` lacks {}", missing.join(", "));
+            self.problem(&["site", "audit"], message, None);
+        }
+    }
+
+    /// Tells each endpoint which of the declared limits count it.
+    fn limits(&mut self, routes: &mut [Route], resources: &[Resource]) {
+        let declared = self.declared;
+        let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
+        for (index, (key, limit)) in declared.limits.iter().enumerate() {
+            for (i, resource) in limit.resources.iter().enumerate() {
+                self.known(&["limits", key, "resources", &i.to_string()], "resource", resource, &names);
+            }
+            let mut methods = Vec::new();
+            for (i, method) in limit.methods.iter().enumerate() {
+                match Method::parse(method) {
+                    Some(method) => methods.push(method),
+                    None => {
+                        let place = ["limits", key, "methods", &i.to_string()];
+                        self.problem(&place, format!("unknown method `{method}`"), None);
+                    }
+                }
+            }
+            for route in routes.iter_mut() {
+                let named = |resource: Option<usize>| {
+                    resource.is_some_and(|r| limit.resources.iter().any(|name| *name == resources[r].name))
+                };
+                if !limit.resources.is_empty() && !named(route.owner) && !named(route.resource) {
+                    continue;
+                }
+                for endpoint in &mut route.endpoints {
+                    // What only carries requests is counted by what it carries.
+                    let counts = |method| methods.contains(method);
+                    if !endpoint.envelope && (methods.is_empty() || endpoint.methods.iter().any(counts)) {
+                        endpoint.limits.push(index);
+                    }
+                }
+            }
+        }
+    }
+
     /// Gives routes without a resource the schemas declared for them; what is left are those of the indexes.
     fn route_schemas(&mut self, routes: &mut [Route]) -> HashMap<String, Value> {
         let declared = self.declared;
@@ -832,6 +903,7 @@ impl Linker<'_> {
             resource: shown.map(|r| r.index),
             owner: resource.map(|r| r.index),
             no_schema: route.no_schema,
+            hidden: route.hidden,
             schema: shown.zip(resource).filter(|(s, o)| s.index != o.index).map(|(s, o)| self.schema_below(s, o)),
             endpoints,
         })
@@ -898,6 +970,8 @@ impl Linker<'_> {
             file: endpoint.file,
             credentials: endpoint.credentials,
             envelope: endpoint.envelope,
+            limits: Vec::new(),
+            audit: endpoint.audit.clone(),
         })
     }
 

@@ -70,6 +70,8 @@ pub struct Route {
     /// The resource that took the route over; differs from `resource` for what hangs below its items.
     pub owner: Option<usize>,
     pub no_schema: bool,
+    /// Served but not listed.
+    pub hidden: bool,
     /// The schema that OPTIONS shows, where it differs from the resource's.
     pub schema: Option<Value>,
     pub endpoints: Vec<Endpoint>,
@@ -91,6 +93,10 @@ pub struct Endpoint {
     pub credentials: bool,
     /// Only carries other requests, each of which is judged by itself.
     pub envelope: bool,
+    /// Positions of the declared limits that count it.
+    pub limits: Vec<usize>,
+    /// What is recorded of it.
+    pub audit: Option<declaration::Audit>,
 }
 
 /// See the module's description.

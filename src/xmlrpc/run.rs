@@ -7,7 +7,8 @@ use super::value::{Value, elements, from_json, to_json};
 use super::wire::{self, Called, Limits};
 use super::{Act, Ask, Kind, Method, Param, Rpc, Step};
 use crate::access::attempts::Patience;
-use crate::access::identity;
+use crate::access::audit::Event;
+use crate::access::identity::{self, Occasion};
 use crate::config::declaration::Family;
 use crate::embed;
 use crate::engine::{Call, Engine};
@@ -237,7 +238,13 @@ impl Session<'_> {
         }
         let declared = &scope.registry.declaration.xmlrpc;
         let patience = Patience { burst: i64::from(declared.max_guesses), pause: i64::from(declared.guess_pause) };
-        identity.verify_account(scope, self.engine.hasher(), (login, secret), patience).await
+        let occasion = Occasion { patience, path: &declared.path };
+        let found = identity.verify_account(scope, self.engine.hasher(), (login, secret), occasion).await?;
+        if let Some((caller, true)) = &found {
+            let event = Event { name: "login", user: caller.id, login, path: &declared.path, ..Event::default() };
+            identity::record(scope, &event).await;
+        }
+        Ok(found.map(|(caller, _)| caller))
     }
 
     fn steps<'f>(&'f self, scope: &'f Scope, steps: &'f [Step], mut names: Names) -> Done<'f, Names> {

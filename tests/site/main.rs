@@ -1,6 +1,7 @@
 //! The program as its users meet it: started as a process, asked over HTTP.
 
 mod answers;
+mod audit;
 mod bad_input;
 mod batches;
 mod books;
@@ -13,6 +14,7 @@ mod identity;
 mod import;
 mod inside;
 mod journal;
+mod limits;
 mod media;
 mod pages;
 mod queries;
