@@ -4,6 +4,7 @@
 
 use crate::boot::{self, BootError, Secret, Services, Source};
 use crate::config::{grammar, shipped};
+use crate::doctor;
 use crate::model::Method;
 use crate::registry::Registry;
 use crate::registry::link::nearest;
@@ -62,6 +63,12 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         attachments: Option<PathBuf>,
     },
+    /// Ask the running site from outside whether everything arrives that clients send.
+    Doctor {
+        /// Address of the site as clients know it; otherwise site.url.
+        #[arg(long)]
+        url: Option<String>,
+    },
     /// Manage users.
     #[command(subcommand)]
     User(UserCommand),
@@ -117,6 +124,7 @@ pub fn main() -> ExitCode {
         Some(Command::Check { data }) => check(&source, data),
         Some(Command::Backup { file }) => backup(&source, &file),
         Some(Command::Restore { file }) => restore(&source, &file),
+        Some(Command::Doctor { url }) => doctor(&source, url),
         Some(Command::Routes) => routes(&source),
         Some(Command::Schema) => schema(),
         Some(Command::Init { directory }) => init(&directory),
@@ -275,6 +283,24 @@ fn user_add(source: &Source, login: &str, email: &str, role: &str, hashed: bool)
     let id = services.add_user(&registry, login, email, role, secret)?;
     eprintln!("user {id}: {login} ({role})");
     Ok(())
+}
+
+fn doctor(source: &Source, url: Option<String>) -> Result<(), BootError> {
+    // A look changes nothing: neither tables nor what is in them.
+    let registry = linked(source)?;
+    let services = Services::start(boot::open(&registry, false)?, &registry)?;
+    let site = url.unwrap_or_else(|| registry.site.url.clone());
+    let findings = doctor::examine(&registry, &services, &site)?;
+    for finding in &findings {
+        match &finding.wrong {
+            None => println!("good   {}", finding.what),
+            Some(wrong) => println!("WRONG  {}: {wrong}", finding.what),
+        }
+    }
+    match findings.iter().filter(|finding| finding.wrong.is_some()).count() {
+        0 => Ok(()),
+        some => Err(BootError::Other(format!("{some} of {} things are wrong", findings.len()))),
+    }
 }
 
 fn app_password_add(

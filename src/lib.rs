@@ -51,6 +51,7 @@ pub mod cli;
 pub mod conditional;
 pub mod config;
 pub mod discovery;
+pub mod doctor;
 pub mod due;
 pub mod embed;
 pub mod engine;

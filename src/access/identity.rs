@@ -366,6 +366,11 @@ fn on_loopback(registry: &Registry, peer: &Peer) -> bool {
     bound && local && server.trusted_proxies.is_empty() && !peer.forwarded
 }
 
+/// The header with which a program logs in.
+pub fn basic_header(login: &str, secret: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{login}:{secret}")))
+}
+
 fn basic(header: &str) -> Option<(String, String)> {
     let (scheme, encoded) = header.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {

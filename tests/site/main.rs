@@ -7,6 +7,7 @@ mod batches;
 mod books;
 mod cli;
 mod dialects;
+mod doctor;
 mod due;
 mod durability;
 mod golden;

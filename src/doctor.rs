@@ -1,0 +1,214 @@
+//! Asks a running site from outside whether what stands before it passes on what the contract needs.
+//!
+//! It makes an application password for itself, which only reads and ends by itself, and takes it away again. It changes
+//! nothing else.
+
+use crate::access::identity;
+use crate::boot::{BootError, Services, wait};
+use crate::config::declaration::Family;
+use crate::records::{self, eq, txt};
+use crate::registry::{Registry, name};
+use crate::scope::Limits;
+use crate::storage::Storage;
+use crate::storage::plan::{Change, WritePlan};
+use serde_json::Value;
+use std::time::Duration;
+use ureq::http::{Response, StatusCode, header};
+use ureq::{Agent, Body};
+
+/// Seconds that the doctor waits for an answer, and after which its password ends at the latest.
+const PATIENCE: u64 = 10;
+const LIFE: i64 = 300;
+
+/// Users among whom one is looked for who may have application passwords.
+const MOST_USERS: u64 = 100;
+
+/// One thing that was looked at: what, and what is wrong with it.
+#[derive(Debug)]
+pub struct Finding {
+    pub what: String,
+    /// What is wrong, and what helps.
+    pub wrong: Option<String>,
+}
+
+/// Everything that can be told of the site at this address; what depends on something wrong is left out.
+///
+/// # Errors
+/// The database cannot be read or written.
+pub fn examine(registry: &Registry, services: &Services, site: &str) -> Result<Vec<Finding>, BootError> {
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        .allow_non_standard_methods(true)
+        .max_redirects(0)
+        .max_idle_connections(0)
+        .timeout_global(Some(Duration::from_secs(PATIENCE)));
+    let visit = Visit { registry, site: site.trim_end_matches('/'), agent: config.build().into() };
+    let mut findings = Vec::new();
+    let Some(root) = visit.root(&mut findings) else { return Ok(findings) };
+    visit.home(&mut findings);
+    visit.methods(&mut findings);
+    visit.tags(&mut findings);
+    if visit.scheme(&root, &mut findings) {
+        visit.credentials(services, &mut findings)?;
+    }
+    Ok(findings)
+}
+
+struct Visit<'a> {
+    registry: &'a Registry,
+    site: &'a str,
+    agent: Agent,
+}
+
+impl Visit<'_> {
+    fn rest(&self, path: &str) -> String {
+        format!("{}{}{path}", self.site, self.registry.site.rest_path)
+    }
+
+    fn ask(&self, method: &str, url: &str, headers: &[(header::HeaderName, &str)]) -> Result<Response<Body>, String> {
+        let mut request = ureq::http::Request::builder().method(method).uri(url);
+        for (name, value) in headers {
+            request = request.header(name, *value);
+        }
+        // An empty text has a length; without one, the body would be announced in pieces.
+        let answer = match method {
+            "POST" | "PUT" | "PATCH" => request.body("").map(|request| self.agent.run(request)),
+            _ => request.body(()).map(|request| self.agent.run(request)),
+        };
+        answer.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+    }
+
+    /// The root's document, when the interface answers there at all.
+    fn root(&self, findings: &mut Vec<Finding>) -> Option<Value> {
+        let url = self.rest("/");
+        let what = format!("the interface answers at {url}");
+        let answer = match self.ask("GET", &url, &[]) {
+            Ok(answer) => answer,
+            Err(error) => {
+                let wrong = format!("{error}. Does the server run, and does this address lead to it?");
+                findings.push(Finding { what, wrong: Some(wrong) });
+                return None;
+            }
+        };
+        let status = answer.status();
+        let root = json_of(answer);
+        let Some(root) = root.filter(|root| status == StatusCode::OK && root["namespaces"].is_array()) else {
+            let wrong = format!("the answer is {status} and no description of the site; pass {url} on as it is.");
+            findings.push(Finding { what, wrong: Some(wrong) });
+            return None;
+        };
+        findings.push(Finding { what, wrong: None });
+        let told = root["url"].as_str().unwrap_or_default().trim_end_matches('/');
+        let wrong = (told != self.site)
+            .then(|| format!("it calls itself {told}: set site.url = \"{}\", or visit it there.", self.site));
+        findings.push(Finding { what: "the site knows its own address".into(), wrong });
+        Some(root)
+    }
+
+    /// Clients find the interface by a header of the home page.
+    fn home(&self, findings: &mut Vec<Finding>) {
+        let links = self.ask("GET", &format!("{}/", self.site), &[]).map(|answer| {
+            let links = answer.headers().get_all(header::LINK);
+            links.iter().filter_map(|link| link.to_str().ok()).any(|link| link.contains(&self.registry.site.rest_path))
+        });
+        let wrong = match links {
+            Ok(true) => None,
+            Ok(false) => {
+                Some("no Link header names it; another program answers there, or a proxy drops the header.".into())
+            }
+            Err(error) => Some(error),
+        };
+        findings.push(Finding { what: "the home page leads to the interface".into(), wrong });
+    }
+
+    /// What no route answers is refused by us, and not by what stands before us.
+    fn methods(&self, findings: &mut Vec<Finding>) {
+        for method in ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
+            let url = self.rest("/no-such-route");
+            let ours = |answer| json_of(answer).is_some_and(|body| body["code"] == "rest_no_route");
+            let wrong = match self.ask(method, &url, &[]).map(ours) {
+                Ok(true) => None,
+                Ok(false) => Some("something before the server answers it; let all methods through.".into()),
+                Err(error) => Some(error),
+            };
+            findings.push(Finding { what: format!("{method} arrives"), wrong });
+        }
+    }
+
+    /// Conditional requests save work only when tags come through unchanged.
+    fn tags(&self, findings: &mut Vec<Finding>) {
+        let Some(resource) = self.registry.family(Family::Content).next() else { return };
+        let url = self.rest(&resource.path);
+        let tag = self.ask("GET", &url, &[]).ok().and_then(|answer| {
+            let tag = answer.headers().get(header::ETAG)?.to_str().ok()?;
+            Some(tag.to_owned())
+        });
+        let again = tag.and_then(|tag| self.ask("GET", &url, &[(header::IF_NONE_MATCH, &tag)]).ok());
+        let wrong = again
+            .is_none_or(|answer| answer.status() != StatusCode::NOT_MODIFIED)
+            .then(|| "a proxy drops or changes ETag or If-None-Match; clients read everything anew.".to_owned());
+        findings.push(Finding { what: "unchanged answers are not sent twice".into(), wrong });
+    }
+
+    /// Whether application passwords may be used at this address.
+    fn scheme(&self, root: &Value, findings: &mut Vec<Finding>) -> bool {
+        let open = root["authentication"]["application-passwords"].is_object();
+        let wrong = (!open).then(|| {
+            if self.site.starts_with("https:") {
+                "the server does not see that this is HTTPS: let the proxy send X-Forwarded-Proto, and name its network in \
+                 server.trusted_proxies."
+            } else {
+                "this is not HTTPS, or site.application_passwords is off."
+            }
+        });
+        findings.push(Finding { what: "application passwords are available".into(), wrong: wrong.map(str::to_owned) });
+        open
+    }
+
+    /// A password of our own has to make us known.
+    fn credentials(&self, services: &Services, findings: &mut Vec<Finding>) -> Result<(), BootError> {
+        let Some(users) = self.registry.family(Family::User).next() else { return Ok(()) };
+        let Some(login) = services.any_login(self.registry)? else { return Ok(()) };
+        let title = format!("doctor {}", identity::new_secret());
+        let limits = Limits { read_only: true, resources: vec![users.name.as_str().into()] };
+        let expires = time::OffsetDateTime::now_utc().unix_timestamp() + LIFE;
+        let secret = services.add_limited_app_password(&login, &title, expires, limits)?;
+        let basic = identity::basic_header(&login, &secret);
+        let url = self.rest(&format!("{}/me", users.path));
+        let answer = self.ask("GET", &url, &[(header::AUTHORIZATION, &basic)]);
+        let gone = Change::RemoveWhere { table: name("app_password"), filter: eq("name", txt(&title)) };
+        wait(services.storage.commit(WritePlan { changes: vec![gone] }))
+            .map_err(|error| BootError::Other(format!("the password `{title}` was not taken away: {error:?}")))?;
+        let wrong = match answer {
+            Ok(answer) if answer.status() == StatusCode::OK => None,
+            Ok(answer) if answer.status() == StatusCode::UNAUTHORIZED => Some(
+                "the Authorization header does not arrive: let the proxy pass it on, and remove any login of its own."
+                    .into(),
+            ),
+            Ok(answer) => Some(format!("the answer is {}.", answer.status())),
+            Err(error) => Some(error),
+        };
+        findings.push(Finding { what: "an application password makes its user known".into(), wrong });
+        Ok(())
+    }
+}
+
+fn json_of(mut answer: Response<Body>) -> Option<Value> {
+    serde_json::from_slice(&answer.body_mut().read_to_vec().ok()?).ok()
+}
+
+impl Services {
+    /// The login of some user who may have application passwords.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    fn any_login(&self, registry: &Registry) -> Result<Option<String>, BootError> {
+        let Some(users) = registry.family(Family::User).next() else { return Ok(None) };
+        let snapshot = self.storage.snapshot()?;
+        let mut plan = records::plan(users, records::everything());
+        plan.limit = Some(MOST_USERS);
+        let rows = snapshot.rows(&plan)?;
+        let mut people = rows.iter().map(|row| records::Record { resource: users, row });
+        Ok(people.find(|user| identity::available_for(registry, *user)).map(|user| user.text("login").to_owned()))
+    }
+}

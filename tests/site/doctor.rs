@@ -1,0 +1,90 @@
+//! `cms-server doctor`: what it tells of a site that is well, and of what stands before one.
+
+use super::server::{Server, run};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+/// What the doctor says of the server at an address, and whether all is well.
+fn doctor(server: &Server, url: &str) -> (String, bool) {
+    let config = server.path("routes.toml");
+    let database = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let mut args = vec!["--config", config.to_str().expect("a path"), "--set", &database];
+    let prefix = format!("site.prefix={}", server.prefix);
+    args.extend(["--set", &prefix, "doctor", "--url", url]);
+    let done = run(&args, "");
+    let said = format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    (said, done.status.success())
+}
+
+/// A proxy that changes the heads of requests; its address.
+fn proxy(server: &Server, change: fn(&str) -> Option<String>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let to = server.site.trim_start_matches("http://").to_owned();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else { return };
+            let to = to.clone();
+            std::thread::spawn(move || pass_on(stream, &to, change));
+        }
+    });
+    format!("http://{address}")
+}
+
+fn pass_on(mut client: TcpStream, to: &str, change: fn(&str) -> Option<String>) -> Option<()> {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") {
+        client.read_exact(&mut byte).ok()?;
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).ok()?;
+    let mut lines: Vec<String> =
+        head.trim_end().lines().filter(|l| !l.to_lowercase().starts_with("connection:")).filter_map(change).collect();
+    lines.push("Connection: close".into());
+    let mut server = TcpStream::connect(to).ok()?;
+    server.write_all(format!("{}\r\n\r\n", lines.join("\r\n")).as_bytes()).ok()?;
+    std::io::copy(&mut server, &mut client).ok().map(|_| ())
+}
+
+#[test]
+fn a_site_that_is_well_is_told_so() {
+    for prefix in ["cms", "wp"] {
+        let server = Server::with(&[&format!("site.prefix={prefix}")]);
+        let route = format!("/{prefix}/v2/users/me/application-passwords");
+        let before = server.admin("GET", &route, None).body;
+        let (said, well) = doctor(&server, &server.site);
+        assert!(well && !said.contains("WRONG") && said.contains("good   an application password"), "{said}");
+        assert_eq!(server.admin("GET", &route, None).body.as_array().map(Vec::len), before.as_array().map(Vec::len));
+    }
+}
+
+#[test]
+fn what_stands_before_the_server_is_told_with_what_helps() {
+    let server = Server::with(&["site.application_passwords=on"]);
+    type Change = fn(&str) -> Option<String>;
+    let cases: [(Change, &str); 4] = [
+        (|line| (!line.to_lowercase().starts_with("authorization:")).then(|| line.to_owned()), "does not arrive"),
+        (|line| Some(line.replace("DELETE ", "GET ")), "it calls itself"),
+        (|line| (!line.to_lowercase().starts_with("if-none-match:")).then(|| line.to_owned()), "If-None-Match"),
+        (|line| Some(line.replace(" /cms-json", " /elsewhere")), "pass "),
+    ];
+    for (change, told) in cases {
+        let (said, well) = doctor(&server, &proxy(&server, change));
+        assert!(!well && said.contains(told), "{told}: {said}");
+    }
+    // A forwarding header means that not everything stays on this machine.
+    let careful = Server::start();
+    let forwarding = proxy(&careful, |line| {
+        Some(line.replacen("Host:", "X-Forwarded-For: 192.0.2.1\r\nHost:", 1).replacen(
+            "host:",
+            "X-Forwarded-For: 192.0.2.1\r\nhost:",
+            1,
+        ))
+    });
+    let (said, well) = doctor(&careful, &forwarding);
+    assert!(!well && said.contains("not HTTPS"), "{said}");
+    let nobody = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let (said, well) = doctor(&careful, &format!("http://{nobody}"));
+    assert!(!well && said.contains("Does the server run"), "{said}");
+}
