@@ -18,13 +18,13 @@
 //! | 3 | [`request`], [`route`], [`fields`], [`conditional`] | decode a request, find its route, read `_fields` and what it is conditional on |
 //! | 3 | [`scope`] | what a stage may ask of the world: registry, storage, settings, caller, time |
 //! | 4 | [`records`], [`args`] | rows by name; arguments merged, checked, coerced |
-//! | 5 | [`access`] | who is asking, and may they: identification, guards, the visibility of rows |
+//! | 5 | [`access`] | who is asking, and may they: identification, guards, the visibility of rows; how often, and the trail it leaves |
 //! | 6 | [`behaviours`], [`prepare`] | named functions that declarations use; rows to documents |
 //! | 7 | [`fragments`], [`answers`], [`discovery`] | documents kept rendered; answers kept whole; root, namespaces, OPTIONS |
 //! | 8 | [`handlers`], [`embed`], [`engine`] | what endpoints do; the order of the stages, re-entrant |
 //! | 9 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
 //! | 10 | [`http`], [`boot`] | the only module that names actix; a database opened and furnished |
-//! | 11 | [`import`], [`due`], [`serve`], [`cli`] | bringing a site in, what time does to records, serving, the command line |
+//! | 11 | [`import`], [`due`], [`doctor`], [`serve`], [`cli`] | bringing a site in, what time does to records, a look from outside, serving, the command line |
 //!
 //! # One request
 //!

@@ -18,7 +18,7 @@ const LAYERS: &[&[&str]] = &[
     &["handlers", "engine", "embed"],
     &["xmlrpc", "pages"],
     &["http", "boot"],
-    &["import", "due"],
+    &["import", "due", "doctor"],
     &["serve"],
     &["cli"],
 ];

@@ -6,6 +6,7 @@
 
 mod addresses;
 mod authorize;
+mod dates;
 mod profile;
 
 use crate::access::attempts::Patience;

@@ -1,7 +1,7 @@
 //! The profile: one's own data, password, sessions and application passwords; those of others for who may edit them.
 
 use super::authorize::users_path;
-use super::{Visit, said, see_other};
+use super::{Visit, dates, said, see_other};
 use crate::access::attempts::Patience;
 use crate::access::identity::{Occasion, available};
 use crate::engine::Part;
@@ -199,17 +199,20 @@ fn dated(visit: &Visit<'_>, password: &Value) -> Value {
     for member in ["created", "last_used", "expires"] {
         shown[member] = match &password[member] {
             Value::Number(seconds) => json!(moment(visit, seconds.as_i64().unwrap_or(0))),
-            Value::String(local) => json!(local.replace('T', " ")),
+            Value::String(utc) => match time::parse_datetime(utc) {
+                Some(at) => json!(moment(visit, at.as_utc())),
+                None => json!(utc),
+            },
             _ => Value::Null,
         };
     }
     shown
 }
 
-/// A moment in the site's time zone, to the minute.
+/// A moment in the site's time zone and language, to the minute.
 fn moment(visit: &Visit<'_>, seconds: i64) -> String {
-    let local = time::format_local(visit.scope.settings.zone.utc_to_local(seconds));
-    local.replace('T', " ").chars().take("2020-01-02 03:04".len()).collect()
+    let settings = &visit.scope.settings;
+    dates::written(settings.zone.utc_to_local(seconds), settings.text("language"))
 }
 
 /// The others, for who may see them all.

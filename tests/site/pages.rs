@@ -508,3 +508,32 @@ fn pages_can_be_switched_off() {
     assert_eq!(browser.get("/authorize?app_name=A").status, 501);
     assert_eq!(off.get("/").body["authentication"], json!({}));
 }
+
+#[test]
+fn a_limited_password_is_made_on_the_profile() {
+    let server = Server::start();
+    let mut browser = Browser::of(&server, "admin", PASSWORD);
+    let form = [("act", "create"), ("name", "Reader"), ("read_only", "1"), ("days", "7")];
+    let made = browser.submit("/profile", "/profile", &form);
+    let reader = ("admin".to_owned(), secret(&made));
+    assert!(works(&server, &reader.0, &reader.1));
+    assert_eq!(
+        server.ask("DELETE", "/cms/v2/posts/1", Some(&reader), None).code(),
+        "rest_application_password_limited"
+    );
+    assert!(made.text.contains("reads only") && made.text.contains("· ends "), "{}", made.text);
+}
+
+#[test]
+fn dates_follow_the_language_of_the_site() {
+    let server = Server::start();
+    let day = |language: &str, pattern: &str| {
+        server.admin("POST", "/cms/v2/settings", Some(&json!({"language": language})));
+        let page = Browser::of(&server, "admin", PASSWORD).get("/profile").text;
+        let pattern = regex::Regex::new(&format!("since {pattern} ")).expect("a pattern");
+        assert!(pattern.is_match(&page), "{language}: {page}");
+    };
+    day("de_DE", r"\d\d\.\d\d\.\d{4}");
+    day("en_US", r"\d\d/\d\d/\d{4}");
+    day("nb_NO", r"\d{2}\. \p{L}{3,4}\.? \d{4}");
+}
