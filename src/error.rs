@@ -76,6 +76,7 @@ catalogue! {
     CannotAssignTerm = "rest_cannot_assign_term", Denied, "You may not assign one of these terms.";
     CannotManageWidgets = "rest_cannot_manage_widgets", Denied, "You may not manage widgets.";
     CannotViewPlugins = "rest_cannot_view_plugins", Denied, "You may not see the plugins.";
+    CannotViewPlugin = "rest_cannot_view_plugin", Denied, "You may not see this plugin.";
     BlockTypeCannotView = "rest_block_type_cannot_view", Denied, "You may not see the types of blocks.";
     CannotManageTemplates = "rest_cannot_manage_templates", Denied, "You may not manage templates.";
     CannotReadThemes = "rest_cannot_view_active_theme", Denied, "You may not see the active theme.";

@@ -69,10 +69,9 @@ fn read_content(scope: &Scope, record: Record<'_>) -> bool {
     }
     match scope.registry.status(status) {
         Some(s) if s.public => caller.can(read),
-        Some(s) if s.private => {
-            (caller.known() && record.int("author") == caller.id && caller.can(read))
-                || caller.can(resource.capability("read_private"))
-        }
+        // What is one's own one reads in any state, even with no right to change it any more.
+        _ if caller.known() && record.int("author") == caller.id && caller.can(read) => true,
+        Some(s) if s.private => caller.can(resource.capability("read_private")),
         _ => content(scope, "edit", record),
     }
 }
@@ -211,11 +210,13 @@ fn visible_content(scope: &Scope, resource: &Resource) -> Cond {
     if read {
         any.push(words("status", statuses(&|s| s.public)));
     }
-    let private = statuses(&|s| s.private);
     if can("read_private") {
-        any.push(words("status", private));
-    } else if caller.known() && read {
-        any.push(Cond::All(vec![words("status", private), own()]));
+        any.push(words("status", statuses(&|s| s.private)));
+    }
+    if caller.known() && read {
+        let mut closed = statuses(&|s| !s.public);
+        closed.retain(|s| *s != "inherit");
+        any.push(Cond::All(vec![words("status", closed), own()]));
     }
     if caller.known() && (can("edit") || can("edit_published")) {
         let mut closed = statuses(&|s| !s.public && !s.private);

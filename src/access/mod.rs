@@ -193,9 +193,10 @@ impl<'a> Asking<'a> {
         self.args.context(&self.endpoint.args)
     }
 
-    /// A refusal in the resource's words.
+    /// A refusal in the endpoint's words, or else in the resource's.
     pub fn refuse(&self, code: Code) -> ApiError {
-        let code = self.resource().map_or(code, |r| r.code(code));
+        let own = self.endpoint.codes.get(&code).copied();
+        let code = own.unwrap_or_else(|| self.resource().map_or(code, |r| r.code(code)));
         self.scope.principal.refuse(code)
     }
 

@@ -57,7 +57,7 @@ pub fn delete_all(asking: &Asking<'_>) -> Decision {
 
 /// May look at the one in use: only the user.
 pub fn introspect(asking: &Asking<'_>) -> Decision {
-    let found = guarded(asking, Code::CannotReadAppPassword)?;
+    let found = guarded(asking, Code::CannotIntrospect)?;
     let own = found.parent.as_ref().is_some_and(|row| {
         user_resource(asking).is_ok_and(|users| Record { resource: users, row }.id() == asking.scope.principal.id)
     });

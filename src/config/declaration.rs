@@ -522,6 +522,9 @@ pub struct Endpoint {
     pub handler: String,
     /// A named guard, with the capability that it takes after a colon: `public`, `can:manage_options`, `content.read`.
     pub access: String,
+    /// Codes of refusals that stand in for those of the guard and of the resource.
+    #[serde(default)]
+    pub codes: IndexMap<String, String>,
     /// Groups of arguments: names of `[args]`; `@create` and `@update` derive them from the schema; `@key` from the path.
     #[serde(default)]
     pub args: Vec<String>,

@@ -3,7 +3,7 @@
 //! A catalogue answers an object whose members are its entries by name, never paged.
 
 use super::{Outcome, Work};
-use crate::access::acts::{edits_something, reads_status};
+use crate::access::acts::reads_status;
 use crate::config::declaration::{Family, Status};
 use crate::error::{ApiError, Code};
 use crate::registry::resource::{Context, Resource};
@@ -73,14 +73,16 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome::ok(shown(resource, document, context)))
 }
 
-/// Whether the caller edits what the entry describes; of states, anything.
+/// Whether the caller writes records of the type, or files them under the taxonomy; whoever sees a state sees all of it.
 fn edits_of(work: &Work<'_>, resource: &Resource, name: &str) -> bool {
     let scope = work.scope;
-    let described = match Catalogue::of(resource) {
-        Some(Catalogue::Types) => scope.registry.family(Family::Content).find(|r| r.wire == *name),
-        _ => None,
+    let (family, act) = match Catalogue::of(resource) {
+        Some(Catalogue::Types) => (Family::Content, "edit"),
+        Some(Catalogue::Taxonomies) => (Family::Term, "assign"),
+        _ => return true,
     };
-    described.map_or_else(|| edits_something(scope), |kind| scope.principal.can(kind.capability("edit")))
+    let described = scope.registry.kinds(family).find(|r| r.wire == *name);
+    described.is_some_and(|kind| scope.principal.can(kind.capability(act)))
 }
 
 fn shown(resource: &Resource, document: Map<String, Value>, context: Context) -> Value {

@@ -187,20 +187,25 @@ pub fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// The database cannot be read.
 pub fn autosaves(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let filter = Cond::All(vec![of(parent(work)?.id()), eq("autosave", DbValue::Int(1))]);
-    let mut plan = columns("revision", COLUMNS, filter);
-    plan.order = vec![Order::Column(name("at"), true), Order::Column(name("id"), true)];
-    let rows = work.scope.snapshot()?.rows(&plan)?;
+    let rows = autosaved(work)?;
     Ok(Outcome::ok(Value::Array(rows.iter().map(|row| document(work, row)).collect::<Result<_, _>>()?)))
 }
 
-/// The caller's autosave, whatever number is asked for.
+/// The newest autosave of the record, whoever left it and whatever number is asked for.
 ///
 /// # Errors
-/// The caller left none.
+/// Nobody left one.
 pub fn autosave(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let row = own_autosave(work)?.ok_or_else(|| ApiError::new(Code::NoAutosave))?;
+    let row = autosaved(work)?.into_iter().next().ok_or_else(|| ApiError::new(Code::NoAutosave))?;
     Ok(Outcome::ok(document(work, &row)?))
+}
+
+/// Autosaves of the record, the newest first.
+fn autosaved(work: &Work<'_>) -> Result<Vec<Row>, ApiError> {
+    let filter = Cond::All(vec![of(parent(work)?.id()), eq("autosave", DbValue::Int(1))]);
+    let mut plan = columns("revision", COLUMNS, filter);
+    plan.order = vec![Order::Column(name("at"), true), Order::Column(name("id"), true)];
+    Ok(work.scope.snapshot()?.rows(&plan)?)
 }
 
 /// Leaves an autosave, or changes the draft itself when it is the caller's own.

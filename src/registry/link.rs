@@ -304,17 +304,24 @@ impl Linker<'_> {
                 resource.search.insert(value.clone(), column);
             }
         }
-        for (from, to) in &declared.codes {
-            let path = ["resources", &owner, "codes", from];
-            if let (Some(from), Some(to)) = (self.code(&path, from), self.code(&path, to)) {
-                resource.codes.insert(from, to);
-            }
-        }
+        resource.codes = self.codes(&["resources", &owner, "codes"], &declared.codes);
         for (code, status) in &declared.code_status {
             if let Some(code) = self.code(&["resources", &owner, "code_status", code], code) {
                 resource.code_status.insert(code, *status);
             }
         }
+    }
+
+    /// Codes that stand in for others.
+    fn codes(&mut self, path: &[&str], declared: &IndexMap<String, String>) -> HashMap<Code, Code> {
+        let mut codes = HashMap::new();
+        for (from, to) in declared {
+            let path = extend(path, from);
+            if let (Some(from), Some(to)) = (self.code(&path, from), self.code(&path, to)) {
+                codes.insert(from, to);
+            }
+        }
+        codes
     }
 
     fn code(&mut self, path: &[&str], code: &str) -> Option<Code> {
@@ -965,6 +972,7 @@ impl Linker<'_> {
             handler: Behaviour(handler?),
             guard: Behaviour(guard?),
             guard_param: guard_param.to_owned(),
+            codes: self.codes(&extend(&at, "codes"), &endpoint.codes),
             args,
             batch: endpoint.batch,
             file: endpoint.file,

@@ -9,6 +9,7 @@ pub mod resource;
 pub mod tables;
 
 use crate::config::declaration::{self, Declaration};
+use crate::error::Code;
 use crate::model::Method;
 use crate::storage::plan::{Layout, Name};
 use args::ArgSet;
@@ -85,6 +86,8 @@ pub struct Endpoint {
     pub guard: Behaviour,
     /// What stands behind the colon of `can:manage_options`.
     pub guard_param: String,
+    /// Codes of refusals that this endpoint tells in its own words.
+    pub codes: HashMap<Code, Code>,
     pub args: ArgSet,
     pub batch: bool,
     /// Takes a file in its body.

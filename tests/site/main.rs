@@ -18,6 +18,7 @@ mod journal;
 mod limits;
 mod media;
 mod pages;
+mod permissions;
 mod queries;
 mod reload;
 #[cfg(feature = "s3")]
