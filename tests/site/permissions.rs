@@ -230,12 +230,9 @@ fn walk(walk: &mut Walk, routes: &BTreeSet<(String, String)>) -> BTreeMap<String
         for method in &asked {
             for state in states {
                 for own in [true, false] {
-                    // Nobody may be walked away from: deleting oneself is tested where the last administrator is.
-                    let oneself = collection == "users" && method.starts_with("DELETE");
-                    if (own && !owned) || (oneself && own && !route.contains("application-passwords")) {
-                        continue;
-                    }
-                    if oneself && route.ends_with("/me") || oneself && own {
+                    // Nobody of the walk may be deleted, nor lose the password that it walks with.
+                    let lost = collection == "users" && method.starts_with("DELETE");
+                    if (own && (lost || !owned)) || (lost && route.ends_with("/me")) {
                         continue;
                     }
                     let whose = match (owned || (item && content), own) {
