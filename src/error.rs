@@ -119,6 +119,10 @@ catalogue! {
     CannotDeleteStored = "rest_cannot_delete_stored", Fixed(500), "The record could not be deleted.";
     TermInvalid = "rest_term_invalid", Fixed(404), "There is no such term.";
     TermInvalidId = "rest_term_invalid_id", Fixed(400), "There is no such term.";
+    MenuExists = "menu_exists", Fixed(400), "A menu with this name exists already.";
+    InvalidMenuId = "invalid_menu_id", Fixed(400), "There is no such menu.";
+    UrlRequired = "rest_url_required", Fixed(400), "An item that stands for an address needs one.";
+    TitleRequired = "rest_title_required", Fixed(400), "An item that stands for an address needs a title.";
     TermExists = "term_exists", Fixed(400), "A term with this name and parent exists already.";
     DuplicateTermSlug = "duplicate_term_slug", Bare(500), "Another term has this slug.";
     EmptyTermName = "empty_term_name", Bare(500), "A term needs a name.";

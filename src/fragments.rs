@@ -101,7 +101,7 @@ fn plan(registry: &Registry, resource: &Resource) -> Plan {
     let mentions_caller = resource.links.iter().any(|link| {
         (link.when.can.is_some() || link.when.act.is_some()) && link.when.context.as_deref() != Some("edit")
     });
-    let others = needs.posts || resource.links.iter().any(|link| link.when.children);
+    let others = needs.posts || needs.stood_for || resource.links.iter().any(|link| link.when.children);
     let by_author = needs.authors && registry.site.permalinks.structure().contains("%author%");
     Plan {
         keeps: family && !resource.key_is_text && !mentions_caller && !others,

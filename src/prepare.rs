@@ -35,10 +35,20 @@ pub struct Batch {
     pub parents: HashSet<i64>,
     /// Slugs of authors, by id.
     pub authors: HashMap<i64, Arc<str>>,
-    /// Addresses of records by id, for what stands under them.
-    pub addresses: HashMap<i64, String>,
-    /// Positions of the resources that those records belong to.
-    pub kinds: HashMap<i64, usize>,
+    /// Records by id, for what stands under them or for them.
+    pub places: HashMap<i64, Place>,
+    /// Terms by id, for what stands for them.
+    pub terms: HashMap<i64, Place>,
+}
+
+/// What other rows tell of a record or a term.
+pub struct Place {
+    /// Position of its resource.
+    pub resource: usize,
+    /// Its title or name, as stored.
+    pub title: Arc<str>,
+    pub address: String,
+    pub trashed: bool,
 }
 
 /// One row on its way to a document.
@@ -143,6 +153,8 @@ fn link_columns(link: &Link, used: &mut HashSet<usize>) {
             HrefPiece::Column(column) => Some(*column),
             _ => None,
         })),
+        // What it leads to is not of this row.
+        Target::StoodFor(_) => {}
     }
 }
 
@@ -231,7 +243,7 @@ impl Item<'_> {
             let Some(href) = self.href(link) else { continue };
             let mut object = Map::new();
             for (key, value) in &link.attrs {
-                object.insert(key.clone(), self.attr(value));
+                object.insert(key.clone(), self.attr(link, value));
             }
             if link.embeddable {
                 object.insert("embeddable".into(), Value::Bool(true));
@@ -246,8 +258,11 @@ impl Item<'_> {
     }
 
     /// `@name` in an attribute stands for a fact of the item.
-    fn attr(&self, value: &Value) -> Value {
+    fn attr(&self, link: &Link, value: &Value) -> Value {
         match value.as_str() {
+            Some("@kind") if let Target::StoodFor(family) = link.target => {
+                json!(self.stood_for(family).map(|(_, place)| &self.scope.registry.resources[place.resource].wire))
+            }
             Some("@revision_count") => json!(self.revisions().0),
             Some("@revision_id") => json!(self.revisions().1),
             Some(OF_KIND) => json!(self.commented().map(|r| &r.wire)),
@@ -257,8 +272,19 @@ impl Item<'_> {
 
     /// The resource of the record that this one stands under.
     fn commented(&self) -> Option<&Resource> {
-        let resource = self.batch.kinds.get(&self.record.int("post"))?;
-        Some(&self.scope.registry.resources[*resource])
+        let place = self.batch.places.get(&self.record.int("post"))?;
+        Some(&self.scope.registry.resources[place.resource])
+    }
+
+    /// The record or term that the row stands for, and its number.
+    pub fn stood_for(&self, family: Family) -> Option<(i64, &Place)> {
+        let stands_for = self.resource.declared.stands_for.as_ref()?;
+        let (class, places) = match family {
+            Family::Term => (&stands_for.term, &self.batch.terms),
+            _ => (&stands_for.record, &self.batch.places),
+        };
+        let id = self.record.int(&stands_for.id);
+        places.get(&id).filter(|_| self.record.text(&stands_for.class) == class).map(|place| (id, place))
     }
 
     fn revisions(&self) -> (i64, i64) {
@@ -291,6 +317,10 @@ impl Item<'_> {
                     false => &registry.resources[*resource],
                 };
                 resource.item_path(&key)
+            }
+            Target::StoodFor(family) => {
+                let (id, place) = self.stood_for(*family)?;
+                registry.resources[place.resource].item_path(&id.to_string())
             }
             Target::Collection { resource, query } => {
                 let mut path = registry.resources[*resource].path.clone();
@@ -403,6 +433,7 @@ impl Batch {
                 needs.revisions |= link.when.revised || link.attrs.values().any(|v| v == "@revision_count");
                 needs.children |= link.when.children;
                 needs.posts |= of_kind(link);
+                needs.stood_for |= matches!(link.target, Target::StoodFor(_));
                 if let Target::Collection { query, .. } = &link.target {
                     needs.edges |= query.iter().any(|(_, v)| matches!(v, QueryValue::Literal(l) if l.starts_with('@')));
                 }
@@ -424,9 +455,8 @@ impl Batch {
         if needs.revisions && resource.supports("revisions") {
             batch.load_revisions(snapshot, &ids)?;
         }
-        if needs.above && resource.declared.address.as_deref() == Some("attached") {
-            batch.load_addresses(snapshot, scope, resource, rows, "parent")?;
-        } else if needs.above {
+        let attached = resource.declared.address.as_deref() == Some("attached");
+        if needs.above && !attached {
             batch.load_above(snapshot, resource, rows)?;
         }
         if needs.children {
@@ -442,23 +472,50 @@ impl Batch {
             let plan = columns("user", &["id", "slug"], among("id", authors));
             batch.authors = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
         }
+        let named = |column: &str| -> HashSet<i64> {
+            rows.iter().map(|row| Record { resource, row }.int(column)).filter(|id| *id != 0).collect()
+        };
+        if needs.above && attached {
+            batch.load_places(snapshot, scope, named("parent"))?;
+        }
         if needs.posts {
-            batch.load_addresses(snapshot, scope, resource, rows, "post")?;
+            batch.load_places(snapshot, scope, named("post"))?;
+        }
+        if let Some(stands_for) = resource.declared.stands_for.as_ref().filter(|_| needs.stood_for) {
+            let of = |class: &str| -> HashSet<i64> {
+                let rows = rows.iter().map(|row| Record { resource, row });
+                rows.filter(|record| record.text(&stands_for.class) == class)
+                    .map(|record| record.int(&stands_for.id))
+                    .collect()
+            };
+            batch.load_places(snapshot, scope, of(&stands_for.record))?;
+            batch.load_terms(snapshot, scope, &of(&stands_for.term))?;
         }
         Ok(batch)
     }
 
-    /// Kinds and addresses of the records that a column names, a query for each kind among them.
-    fn load_addresses(
-        &mut self,
-        snapshot: &dyn Snapshot,
-        scope: &Scope,
-        resource: &Resource,
-        rows: &[Row],
-        column: &str,
-    ) -> Result<(), ApiError> {
-        let posts: HashSet<i64> =
-            rows.iter().map(|row| Record { resource, row }.int(column)).filter(|id| *id != 0).collect();
+    /// Terms by number, a query for each taxonomy.
+    fn load_terms(&mut self, snapshot: &dyn Snapshot, scope: &Scope, ids: &HashSet<i64>) -> Result<(), ApiError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        for taxonomy in scope.registry.kinds(Family::Term) {
+            let plan = records::plan(taxonomy, among("id", ids.iter().copied()));
+            let found = snapshot.rows(&plan)?;
+            let mut batch = Batch::default();
+            batch.load_above(snapshot, taxonomy, &found)?;
+            for row in &found {
+                let record = Record { resource: taxonomy, row };
+                let address = address::of(scope, record, &batch, record.text("slug"));
+                let title = Arc::from(record.text("name"));
+                self.terms.insert(record.id(), Place { resource: taxonomy.index, title, address, trashed: false });
+            }
+        }
+        Ok(())
+    }
+
+    /// Records by number, a query for each kind among them.
+    fn load_places(&mut self, snapshot: &dyn Snapshot, scope: &Scope, posts: HashSet<i64>) -> Result<(), ApiError> {
         if posts.is_empty() {
             return Ok(());
         }
@@ -474,8 +531,13 @@ impl Batch {
             batch.load_above(snapshot, content, &found)?;
             for row in &found {
                 let record = Record { resource: content, row };
-                self.kinds.insert(record.id(), content.index);
-                self.addresses.insert(record.id(), address::of(scope, record, &batch, record.text("slug")));
+                let place = Place {
+                    resource: content.index,
+                    title: Arc::from(record.text("title")),
+                    address: address::of(scope, record, &batch, record.text("slug")),
+                    trashed: record.text("status") == "trash",
+                };
+                self.places.insert(record.id(), place);
             }
         }
         Ok(())

@@ -156,7 +156,11 @@ pub fn ask(asking: &Asking<'_>) -> Decision {
         return Err(ApiError::new(Code::AppPasswordLimited));
     }
     let (_, guard) = GUARDS[asking.endpoint.guard.0];
-    guard(asking)
+    let found = guard(asking)?;
+    if endpoint.editors_only && !acts::edits_something(scope) {
+        return Err(asking.refuse(Code::CannotView));
+    }
+    Ok(found)
 }
 
 /// Asks the guard once more on the rows as they are now.

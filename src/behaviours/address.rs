@@ -43,7 +43,7 @@ fn below(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String
     if parent == 0 {
         return format!("{}/{slug}/", scope.registry.site.url);
     }
-    match batch.addresses.get(&parent).filter(|address| !address.contains('?')) {
+    match batch.places.get(&parent).map(|place| &place.address).filter(|address| !address.contains('?')) {
         Some(address) => format!("{address}{slug}/"),
         None => plain(scope, record.resource, record.id()),
     }

@@ -8,6 +8,7 @@ pub mod address;
 pub mod files;
 mod query;
 mod read;
+mod standing;
 mod write;
 
 use crate::error::ApiError;
@@ -26,8 +27,10 @@ pub struct Needs {
     pub above: bool,
     pub children: bool,
     pub authors: bool,
-    /// Addresses of the records that comments stand under.
+    /// The records that comments stand under.
     pub posts: bool,
+    /// The records and terms that the rows stand for.
+    pub stood_for: bool,
     /// Long texts of the row beside the property's own column.
     pub texts: bool,
 }
@@ -42,8 +45,11 @@ impl Needs {
         children: false,
         authors: false,
         posts: false,
+        stood_for: false,
         texts: false,
     };
+    /// The row and what it stands for.
+    pub const STOOD_FOR: Needs = Needs { stood_for: true, ..Needs::ROW };
     /// The row with its long texts.
     pub const TEXTS: Needs = Needs { texts: true, ..Needs::ROW };
     /// What an address is made of.
@@ -58,6 +64,7 @@ impl Needs {
         self.children |= other.children;
         self.authors |= other.authors;
         self.posts |= other.posts;
+        self.stood_for |= other.stood_for;
         self.texts |= other.texts;
     }
 }

@@ -115,7 +115,7 @@ fn status(asked: &Asked<'_>, value: &Value) -> Found {
 fn terms(asked: &Asked<'_>, value: &Value) -> Found {
     let to = asked.params.get("to").and_then(Value::as_str).unwrap_or_default();
     let registry = &asked.scope.registry;
-    let relation = asked.resource.relations.iter().find(|r| r.many && registry.resources[r.to].name == to);
+    let relation = asked.resource.relations.iter().find(|r| registry.resources[r.to].name == to);
     let Some(relation) = relation else { return Ok(None) };
     let exclude = asked.params.get("exclude") == Some(&json!(true));
     let list = value.get("terms").unwrap_or(value);
@@ -131,7 +131,10 @@ fn terms(asked: &Asked<'_>, value: &Value) -> Found {
         if children {
             group = with_descendants(asked, &registry.resources[relation.to], group)?;
         }
-        conditions.push(Cond::Linked { rel: relation.rel.clone(), dst: group });
+        conditions.push(match asked.resource.plan_column(&relation.property) {
+            Some(column) if !relation.many => Cond::In(column, group.into_iter().map(DbValue::Int).collect()),
+            _ => Cond::Linked { rel: relation.rel.clone(), dst: group },
+        });
     }
     let carried = if conditions.len() == 1 { conditions.remove(0) } else { Cond::All(conditions) };
     Ok(Some(if exclude { Cond::Not(Box::new(carried)) } else { carried }))
@@ -212,7 +215,17 @@ fn date(asked: &Asked<'_>, value: &Value) -> Found {
 /// Terms that a record carries.
 fn term_post(asked: &Asked<'_>, value: &Value) -> Found {
     let Some(post) = value.as_i64() else { return Ok(None) };
-    Ok(Some(Cond::Any(relations_to(asked).map(|rel| Cond::LinkedFrom { rel, src: vec![post] }).collect())))
+    let mut any: Vec<Cond> = relations_to(asked).map(|rel| Cond::LinkedFrom { rel, src: vec![post] }).collect();
+    for other in &asked.scope.registry.resources {
+        // Kinds whose records carry one term at most, in a column.
+        let single = other.relations.iter().find(|r| !r.many && r.to == asked.resource.index);
+        if let Some(index) = single.and_then(|relation| other.column(&relation.property))
+            && let Some(row) = records::find(&*asked.scope.snapshot()?, other, &DbValue::Int(post))?
+        {
+            any.push(eq("id", row[index].clone()));
+        }
+    }
+    Ok(Some(Cond::Any(any)))
 }
 
 fn relations_to<'a>(asked: &Asked<'a>) -> impl Iterator<Item = crate::storage::plan::Name> + use<'a> {

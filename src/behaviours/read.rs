@@ -1,7 +1,7 @@
 //! Behaviours that compute a property.
 
 use super::{Needs, Read};
-use super::{address, files};
+use super::{address, files, standing};
 use crate::config::declaration::Family;
 use crate::prepare::{Item, column_value};
 use crate::records::{self, text};
@@ -45,6 +45,15 @@ pub const READS: &[(&str, Read, Needs)] = &[
     ("file.caption", files::caption, Needs::TEXTS),
     ("time.zone", time_with_zone, Needs::ROW),
     ("comment.link", comment_link, Needs { posts: true, ..Needs::ROW }),
+    ("split", split, Needs::ROW),
+    ("id.given", given_id, Needs::ROW),
+    ("standing.title", standing::title, Needs::STOOD_FOR),
+    ("standing.title.rendered", standing::title_rendered, Needs::STOOD_FOR),
+    ("standing.label", standing::label, Needs::STOOD_FOR),
+    ("standing.kind", standing::kind, Needs::STOOD_FOR),
+    ("standing.id", standing::id, Needs::ROW),
+    ("standing.url", standing::url, Needs::STOOD_FOR),
+    ("standing.invalid", standing::invalid, Needs::STOOD_FOR),
 ];
 
 fn time_text(_: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {
@@ -181,6 +190,17 @@ fn words(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     Some(json!(text(value).split_whitespace().collect::<Vec<_>>()))
 }
 
+/// A list of the words in a column; nothing at all is one empty word.
+fn split(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    let words: Vec<&str> = text(value).split_whitespace().collect();
+    Some(if words.is_empty() { json!([""]) } else { json!(words) })
+}
+
+/// A number, where there is one.
+fn given_id(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    Some(records::int(value)).filter(|id| *id != 0).map(Value::from)
+}
+
 /// What the roles in a column allow, the roles' own names included.
 fn capabilities(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     let roles = records::split_words(text(value));
@@ -245,7 +265,7 @@ fn locale(item: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value
 fn comment_link(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let id = item.record.id();
     let post = item.record.int("post");
-    let base = item.batch.addresses.get(&post).cloned();
+    let base = item.batch.places.get(&post).map(|place| place.address.clone());
     let base = base.unwrap_or_else(|| format!("{}/?p={post}", item.scope.registry.site.url));
     Some(Value::String(format!("{base}#comment-{id}")))
 }

@@ -25,6 +25,9 @@ pub const WRITES: &[(&str, Write)] = &[
     ("url", url),
     ("time", seconds),
     ("words", words),
+    ("class_names", class_names),
+    ("entries", entries),
+    ("kind", kind),
     ("comment_html", comment_html),
     ("comment_status", comment_status),
 ];
@@ -126,6 +129,34 @@ fn seconds(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
 fn words(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);
     Ok(text(&crate::records::join_words(list)))
+}
+
+/// Words of letters, digits, `-` and `_`; what else is in them is left out.
+fn class_names(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    let kept = |word: &str| -> String {
+        word.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect()
+    };
+    let names: Vec<String> = list.map(kept).filter(|word| !word.is_empty()).collect();
+    Ok(text(&names.join(" ")))
+}
+
+/// Words that name declared entries of the resource that the property's `x-among` names.
+fn entries(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let among = writing.property.among.as_deref().and_then(|name| writing.scope.registry.resource(name));
+    let known = |word: &str| among.is_some_and(|resource| resource.entry(word).is_some());
+    let given = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    match given.clone().find(|word| !known(word)) {
+        Some(word) => Err(ApiError::invalid_one(&writing.property.name, format!("`{word}` is not declared."))),
+        None => Ok(text(&crate::records::join_words(given))),
+    }
+}
+
+/// A kind or taxonomy by its name on the wire; what is none stays as it was written.
+fn kind(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let wire = inner(value);
+    let known = writing.scope.registry.resources.iter().find(|r| r.stores_rows() && r.wire == *wire);
+    Ok(text(known.map_or(&*wire, |r| &*r.kind)))
 }
 
 /// Phrases; links in them are marked as the work of strangers.

@@ -525,6 +525,9 @@ pub struct Endpoint {
     /// Codes of refusals that stand in for those of the guard and of the resource.
     #[serde(default)]
     pub codes: IndexMap<String, String>,
+    /// Only for callers who edit something: others are refused, after the guard's own refusals.
+    #[serde(default)]
+    pub editors_only: bool,
     /// Groups of arguments: names of `[args]`; `@create` and `@update` derive them from the schema; `@key` from the path.
     #[serde(default)]
     pub args: Vec<String>,
@@ -626,6 +629,18 @@ pub struct Resource {
     /// Columns that `search` looks into, by the name that `search_columns` gives them.
     #[serde(default)]
     pub search: IndexMap<String, String>,
+    /// Arguments that may not be empty in some rows.
+    #[serde(default)]
+    pub required: Vec<Required>,
+    /// The record or term, of any kind, that a row stands for.
+    #[serde(default)]
+    pub stands_for: Option<StandsFor>,
+    /// Records go to the trash before they are gone; otherwise a deletion has to be forced.
+    #[serde(default = "yes")]
+    pub trash: bool,
+    /// The name alone tells terms apart: no two have the same, and the slug always follows it.
+    #[serde(default)]
+    pub unique_names: bool,
     /// Part of the search route under this subtype.
     #[serde(default)]
     pub searchable: bool,
@@ -677,6 +692,40 @@ pub struct Resource {
     pub schema_links: Vec<Value>,
 }
 
+/// See [`Resource::required`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Required {
+    /// Column that may not be empty.
+    pub column: String,
+    /// Texts that other columns hold then.
+    #[serde(default)]
+    pub when: IndexMap<String, String>,
+    /// Code of the refusal.
+    pub code: String,
+}
+
+/// See [`Resource::stands_for`]: three columns name a thing, and four classes tell what kind of thing it is.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StandsFor {
+    /// Column with the class.
+    pub class: String,
+    /// Column with the neutral name of the kind or taxonomy.
+    pub kind: String,
+    /// Column with the number.
+    pub id: String,
+    /// Class of rows that stand for records.
+    pub record: String,
+    /// Class of rows that stand for terms.
+    pub term: String,
+    /// Class of rows that stand for all records of a kind.
+    pub archive: String,
+    /// What people call the classes that stand for no single thing.
+    #[serde(default)]
+    pub labels: IndexMap<String, String>,
+}
+
 /// See [`Resource::total`].
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -691,7 +740,7 @@ pub enum Total {
 #[serde(deny_unknown_fields)]
 pub struct Link {
     pub rel: String,
-    /// Resource that it points to; absent: `href`.
+    /// Resource that it points to, or `@record` or `@term`: what the row stands for; absent: `href`.
     #[serde(default)]
     pub to: Option<String>,
     /// Column (or `column of another row`) with the key of the item it points to; absent: the collection.

@@ -3,7 +3,7 @@
 //! Contract: "Block", "States and transitions"; where the document is silent, the recorded behaviour.
 
 use super::files::keep;
-use super::plain::{pointing, related, stored};
+use super::plain::{check_reference, pointing, related, stored};
 use super::{Refusal, Work};
 use crate::access::failure;
 use crate::args::Checked;
@@ -73,7 +73,9 @@ impl<'a> Draft<'a> {
 
     /// The column's coming value.
     fn get(&self, column: &str) -> DbValue {
-        match (self.set.get(column), self.before) {
+        let own =
+            || self.extension.iter().rev().find(|(name, _)| name.split_once('.').is_some_and(|(_, c)| c == column));
+        match (self.set.get(column).or_else(|| own().map(|(_, value)| value)), self.before) {
             (Some(value), _) => value.clone(),
             (None, Some(row)) => Record { resource: self.resource, row }.value(column).clone(),
             (None, None) => DbValue::Null,
@@ -280,6 +282,9 @@ fn draft<'a>(work: &Work<'_>, resource: &'a Resource, before: Option<&'a Row>) -
                 ) => {}
             _ => {
                 if let Some((column, value)) = stored(work, resource, property, value)? {
+                    if column.contains('.') {
+                        check_reference(work, resource, property, &value)?;
+                    }
                     match column.split_once('.') {
                         Some(_) => draft.extension.push((column, value)),
                         None => draft.put(&column, value),
@@ -294,6 +299,7 @@ fn draft<'a>(work: &Work<'_>, resource: &'a Resource, before: Option<&'a Row>) -
     parent(work, &mut draft)?;
     template(work, &mut draft)?;
     media(work, &mut draft)?;
+    required(&draft)?;
     Ok(draft)
 }
 
@@ -311,6 +317,17 @@ pub fn meta(resource: &Resource, value: &Value) -> MetaValues {
         all.push((name(key), values));
     }
     all
+}
+
+/// What the declaration does not let be empty.
+fn required(draft: &Draft<'_>) -> Result<(), ApiError> {
+    let holds = |(column, wanted): (&String, &String)| draft.text(column) == *wanted;
+    for (required, code) in &draft.resource.required {
+        if required.when.iter().all(holds) && draft.text(&required.column).is_empty() {
+            return Err(failure(draft.resource, *code));
+        }
+    }
+    Ok(())
 }
 
 fn author(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
@@ -336,7 +353,9 @@ fn author(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
 /// The state asked for, if the caller may bring a record into it.
 fn state(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let wanted = draft.resource.properties.iter().find(|p| p.column.as_deref() == Some("status"));
-    let wanted = wanted.and_then(|p| work.allowed.args().given(&p.name)).and_then(Value::as_str);
+    let args = work.allowed.args();
+    let asked = |name: &str| if draft.before.is_none() { args.get(name) } else { args.given(name) };
+    let wanted = wanted.and_then(|p| asked(&p.name)).and_then(Value::as_str);
     let before = draft.before_text("status").to_owned();
     if draft.resource.supports("attached") {
         return attached_state(work, draft, wanted);
@@ -468,6 +487,7 @@ fn finish(work: &Work<'_>, draft: &mut Draft<'_>, target: Target) -> Result<Put,
     if ["title", "content", "excerpt"].iter().all(|column| draft.text(column).trim().is_empty())
         && ["title", "editor", "excerpt"].iter().any(|s| draft.resource.supports(s))
         && !draft.resource.supports("attached")
+        && draft.resource.declared.stands_for.is_none()
     {
         return Err(ApiError::new(Code::EmptyContent));
     }

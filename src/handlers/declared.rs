@@ -5,6 +5,7 @@
 use super::lists::{Window, paging_headers};
 use super::{Outcome, Work};
 use crate::error::{ApiError, Code};
+use crate::records::{self, Record};
 use crate::registry::args::Role;
 use serde_json::{Map, Value};
 
@@ -13,7 +14,7 @@ use serde_json::{Map, Value};
 /// # Errors
 /// A route without a resource: 500.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let entries = entries(work)?;
+    let entries = work.resource()?.entries();
     let args = work.allowed.args();
     let window = Window::of(args, &work.endpoint.args);
     let paged = args.role(&work.endpoint.args, Role::PerPage).is_some();
@@ -42,32 +43,38 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let missing = || ApiError::new(resource.code(Code::RecordInvalidId));
     let wanted = work.captures.values().next_back().ok_or_else(missing)?;
-    let key = resource.declared.about.get("key").and_then(Value::as_str).unwrap_or("id");
-    // Keys are texts in a path and may be numbers in an entry.
-    let wanted = wanted.as_str().ok_or_else(missing)?;
-    let named = |entry: &&Value| match entry.get(key) {
-        Some(Value::String(key)) => key == wanted,
-        Some(Value::Number(key)) => key.as_i64().is_some_and(|key| wanted.parse() == Ok(key)),
-        _ => false,
-    };
-    let entry = entries(work)?.iter().find(named).ok_or_else(missing)?;
+    let entry = wanted.as_str().and_then(|wanted| resource.entry(wanted)).ok_or_else(missing)?;
     Ok(Outcome::ok(shown(work, entry)?))
-}
-
-fn entries<'a>(work: &Work<'a>) -> Result<&'a [Value], ApiError> {
-    let entries = work.resource()?.declared.about.get("entries").and_then(Value::as_array);
-    Ok(entries.map_or(&[], Vec::as_slice))
 }
 
 fn count(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// The members of an entry that the context shows.
+/// The members of an entry that the context shows, and who holds it, where the declaration asks for that.
 fn shown(work: &Work<'_>, entry: &Value) -> Result<Value, ApiError> {
     let context = work.allowed.context();
-    let properties = work.resource()?.properties.iter().filter(|p| p.contexts.shows_in(context));
+    let resource = work.resource()?;
+    let mut entry = entry.clone();
+    if let Some(holder) = resource.declared.about.get("holder")
+        && let Some(map) = entry.as_object_mut()
+    {
+        let word = |key: &str| holder.get(key).and_then(Value::as_str).unwrap_or("");
+        let key = map.get(resource.declared.about.get("key").and_then(Value::as_str).unwrap_or("id"));
+        let held = held_by(work, word("resource"), word("property"), key.and_then(Value::as_str).unwrap_or(""))?;
+        map.insert(word("shown_as").to_owned(), Value::from(held));
+    }
+    let properties = resource.properties.iter().filter(|p| p.contexts.shows_in(context));
     let members: Map<String, Value> =
         properties.filter_map(|p| entry.get(&p.name).map(|v| (p.name.clone(), v.clone()))).collect();
     Ok(Value::Object(members))
+}
+
+/// The row that names an entry among its words; 0 when none does.
+fn held_by(work: &Work<'_>, resource: &str, property: &str, entry: &str) -> Result<i64, ApiError> {
+    let Some(holders) = work.scope.registry.resource(resource) else { return Ok(0) };
+    let rows = work.scope.snapshot()?.rows(&records::plan(holders, records::own_rows(holders)))?;
+    let mut all = rows.iter().map(|row| Record { resource: holders, row });
+    let holds = |record: &Record<'_>| record.text(property).split_whitespace().any(|word| word == entry);
+    Ok(all.find(holds).map_or(0, |record| record.id()))
 }

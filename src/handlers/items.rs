@@ -169,7 +169,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let force = work.allowed.args().role(&work.endpoint.args, Role::Force).and_then(Value::as_bool).unwrap_or(false);
     let trashes = match resource.family {
-        Family::Content => !resource.supports("attached"),
+        Family::Content => resource.declared.trash && !resource.supports("attached"),
         Family::Comment => true,
         _ => false,
     };

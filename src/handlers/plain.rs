@@ -6,7 +6,7 @@ use crate::args::Checked;
 use crate::behaviours::{WRITES, Writing, default_write};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
-use crate::records::{self, Record, among, columns};
+use crate::records::{self, Record, among, columns, txt};
 use crate::registry::resource::{OnDelete, Property, Resource, Source};
 use crate::registry::{Registry, name};
 use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target, WritePlan};
@@ -70,6 +70,18 @@ pub fn pointing(registry: &Registry, resource: &Resource, key: &DbValue) -> Vec<
     let mut changes = Vec::new();
     let DbValue::Int(id) = key else { return changes };
     for other in &registry.resources {
+        if let Some(stands_for) = &other.declared.stands_for {
+            let class = if resource.family == Family::Term { &stands_for.term } else { &stands_for.record };
+            if let Some((column, number)) = other.plan_column(&stands_for.class).zip(other.plan_column(&stands_for.id))
+            {
+                let same = vec![
+                    records::own_rows(other),
+                    Cond::Compare(column, Op::Eq, txt(class)),
+                    Cond::Compare(number, Op::Eq, DbValue::Int(*id)),
+                ];
+                changes.push(Change::RemoveWhere { table: other.table.clone(), filter: Cond::All(same) });
+            }
+        }
         for relation in other.relations.iter().filter(|r| r.to == resource.index) {
             let points = if relation.many {
                 Cond::Linked { rel: relation.rel.clone(), dst: vec![*id] }
@@ -95,6 +107,8 @@ pub fn pointing(registry: &Registry, resource: &Resource, key: &DbValue) -> Vec<
             }
         }
     }
+    // Edges last: they are counted in the row that goes, and what looks rows up writes the counts down.
+    changes.sort_by_key(|change| matches!(change, Change::Unlink { .. }));
     changes
 }
 
@@ -200,7 +214,16 @@ pub fn related(
     Ok(wanted)
 }
 
-fn check_reference(work: &Work<'_>, resource: &Resource, property: &Property, value: &DbValue) -> Result<(), ApiError> {
+/// A relation kept in a column leads to something, or nowhere.
+///
+/// # Errors
+/// It names what is not there, and the declaration wants that checked.
+pub fn check_reference(
+    work: &Work<'_>,
+    resource: &Resource,
+    property: &Property,
+    value: &DbValue,
+) -> Result<(), ApiError> {
     let Some(relation) = resource.relations.iter().find(|r| r.property == property.name && !r.many) else {
         return Ok(());
     };
@@ -211,6 +234,12 @@ fn check_reference(work: &Work<'_>, resource: &Resource, property: &Property, va
             records::find(&*work.scope.snapshot()?, target, value)?.is_none()
         }
     };
+    if relation.check
+        && missing
+        && let Some(code) = relation.missing
+    {
+        return Err(crate::access::failure(resource, code));
+    }
     if relation.check && missing {
         let target = &work.scope.registry.resources[relation.to];
         return Err(ApiError::invalid_one(&property.name, format!("There is no such item in {}.", target.name)));

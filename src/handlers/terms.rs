@@ -1,13 +1,13 @@
 //! Writes of the term family: names unique below a parent, slugs unique in the taxonomy, parents without loops.
 
-use super::plain::pointing;
+use super::plain::{pointing, stored};
 use super::{Refusal, Work};
 use crate::access::failure;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, int, txt};
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Put, Row, SlugClaim, Target, WritePlan};
+use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, Row, SlugClaim, Target, WritePlan};
 use crate::text::html_policy::{self, Policy};
 use crate::text::{sanitize, slug};
 use serde_json::{Value, json};
@@ -24,18 +24,14 @@ pub async fn create(work: &Work<'_>, resource: &Resource) -> Result<DbValue, Api
         return Err(failure(resource, Code::EmptyTermName));
     }
     let parent = parent(work, resource, 0)?.unwrap_or(0);
-    let mut set = columns(work, &title, parent);
+    let mut set = columns(work, resource, &title, parent)?;
     set.push((name("taxonomy"), Input::Value(DbValue::Text(resource.kind.clone()))));
-    let given = args.text("slug").map(slug::sanitize_title).filter(|s| !s.is_empty());
-    let same_name = Cond::All(vec![
-        records::own_rows(resource),
-        eq("name_key", txt(&slug::title_key(&title))),
-        eq("parent", DbValue::Int(parent)),
-    ]);
+    let unique = resource.declared.unique_names;
+    let given = args.text("slug").map(slug::sanitize_title).filter(|s| !s.is_empty() && !unique);
+    let taken_over = taken_over(work, resource, &set, 0)?;
     let mut changes = Vec::new();
     if given.is_none() || resource.declared.hierarchical {
-        let plan = records::columns("term", &["id"], same_name);
-        changes.push(Change::Require { plan, found: false, tag: "term_exists" });
+        changes.push(unlike(resource, &title, parent, 0));
     }
     changes.push(Change::Put(Put {
         table: resource.table.clone(),
@@ -46,6 +42,7 @@ pub async fn create(work: &Work<'_>, resource: &Resource) -> Result<DbValue, Api
         meta: Vec::new(),
         revision: None,
     }));
+    changes.extend(taken_over);
     let done = work.commit(WritePlan { changes }).await.map_err(|refusal| answer(work, resource, refusal))?;
     done.puts.into_iter().next().map(|put| put.key).ok_or_else(|| ApiError::new(Code::Internal))
 }
@@ -66,7 +63,9 @@ pub async fn update(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<D
         return Err(failure(resource, Code::EmptyTermName).into());
     }
     let parent = parent(work, resource, record.id())?.unwrap_or_else(|| record.int("parent"));
-    let slug = args.given("slug").and_then(Value::as_str).map(|given| {
+    let unique = resource.declared.unique_names;
+    let slug = args.given("slug").and_then(Value::as_str).filter(|_| !unique);
+    let slug = slug.or_else(|| (unique && title != record.text("name")).then_some("")).map(|given| {
         let slug = slug::sanitize_title(given);
         let slug = if slug.is_empty() { slug::sanitize_title(&title) } else { slug };
         SlugClaim {
@@ -79,14 +78,65 @@ pub async fn update(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<D
     let put = Put {
         table: resource.table.clone(),
         target: Target::Existing { key: key.clone(), expect: Some(record.int("version")) },
-        set: columns(work, &title, parent),
+        set: columns(work, resource, &title, parent)?,
         slug,
         edges: Vec::new(),
         meta: Vec::new(),
         revision: None,
     };
-    work.carry_out(vec![Change::Put(put)], |refusal| answer(work, resource, refusal)).await?;
+    let mut changes = taken_over(work, resource, &put.set, record.id())?;
+    if unique {
+        changes.push(unlike(resource, &title, parent, record.id()));
+    }
+    changes.push(Change::Put(put));
+    work.carry_out(changes, |refusal| answer(work, resource, refusal)).await?;
     Ok(key)
+}
+
+/// Declared entries stand in one row at most: the other rows that hold those that this one gets lose them.
+fn taken_over(work: &Work<'_>, resource: &Resource, set: &[(Name, Input)], own: i64) -> Result<Vec<Change>, ApiError> {
+    let mut changes = Vec::new();
+    for property in resource.properties.iter().filter(|p| p.among.is_some()) {
+        let column = property.column.as_ref();
+        let Some((column, Input::Value(gets))) = set.iter().find(|(c, _)| Some(c) == column) else { continue };
+        let gets = records::split_words(records::text(gets));
+        if gets.is_empty() {
+            continue;
+        }
+        let others = Cond::All(vec![
+            records::own_rows(resource),
+            Cond::Compare(name("id"), Op::Ne, DbValue::Int(own)),
+            Cond::Compare(column.clone(), Op::Ne, txt("")),
+        ]);
+        for row in work.scope.snapshot()?.rows(&records::plan(resource, others))? {
+            let other = Record { resource, row: &row };
+            let held = records::split_words(other.text(&property.name));
+            let kept = held.iter().filter(|word| !gets.contains(word)).map(|word| &**word);
+            if held.iter().any(|word| gets.contains(word)) {
+                changes.push(Change::Put(Put {
+                    table: resource.table.clone(),
+                    target: Target::Existing { key: other.value("id").clone(), expect: other.version() },
+                    set: vec![(column.clone(), Input::Value(txt(&records::join_words(kept))))],
+                    slug: None,
+                    edges: Vec::new(),
+                    meta: Vec::new(),
+                    revision: None,
+                }));
+            }
+        }
+    }
+    Ok(changes)
+}
+
+/// No other term below the same parent has the name.
+fn unlike(resource: &Resource, title: &str, parent: i64, own: i64) -> Change {
+    let same_name = Cond::All(vec![
+        records::own_rows(resource),
+        eq("name_key", txt(&slug::title_key(title))),
+        eq("parent", DbValue::Int(parent)),
+        Cond::Compare(name("id"), Op::Ne, DbValue::Int(own)),
+    ]);
+    Change::Require { plan: records::columns("term", &["id"], same_name), found: false, tag: "term_exists" }
 }
 
 /// Deletes a term: children move up, records that are left without a term get the default one.
@@ -137,7 +187,7 @@ fn shown_name(given: &str) -> String {
     sanitize::esc_text(&sanitize::sanitize_text_field(given))
 }
 
-fn columns(work: &Work<'_>, title: &str, parent: i64) -> Vec<(Name, Input)> {
+fn columns(work: &Work<'_>, resource: &Resource, title: &str, parent: i64) -> Result<Vec<(Name, Input)>, ApiError> {
     let mut set = vec![
         (name("name"), Input::Value(txt(title))),
         (name("name_key"), Input::Value(txt(&slug::title_key(title)))),
@@ -147,7 +197,16 @@ fn columns(work: &Work<'_>, title: &str, parent: i64) -> Vec<(Name, Input)> {
         let clean = html_policy::sanitise(description, Policy::phrases());
         set.push((name("description"), Input::Value(txt(&clean))));
     }
-    set
+    // What the taxonomy declares for itself.
+    for property in resource.properties.iter().filter(|p| !p.readonly) {
+        let own = property.column.as_ref().is_some_and(|column| column.contains('.'));
+        if let Some(value) = work.allowed.args().given(&property.name).filter(|_| own)
+            && let Some((column, value)) = stored(work, resource, property, value)?
+        {
+            set.push((column, Input::Value(value)));
+        }
+    }
+    Ok(set)
 }
 
 /// The parent asked for: one that exists; above itself, a term goes to the top.

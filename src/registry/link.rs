@@ -250,6 +250,7 @@ impl Linker<'_> {
             search: IndexMap::new(),
             capabilities: HashMap::new(),
             codes: HashMap::new(),
+            required: Vec::new(),
             code_status: HashMap::new(),
             schema: Value::Null,
             declared: declared.clone(),
@@ -267,7 +268,7 @@ impl Linker<'_> {
         if resource.columns.iter().any(|c| c.starts_with(&format!("{own_table}."))) {
             resource.extension = Some(name(&own_table));
         }
-        resource.schema = shown_schema(schema, &resource);
+        resource.schema = shown_schema(schema, &resource, self.dialect);
         self.names(&mut resource);
         Some(resource)
     }
@@ -305,6 +306,21 @@ impl Linker<'_> {
             }
         }
         resource.codes = self.codes(&["resources", &owner, "codes"], &declared.codes);
+        for (i, required) in declared.required.iter().enumerate() {
+            let i = i.to_string();
+            let path = ["resources", owner.as_str(), "required", &i];
+            for column in required.when.keys().chain([&required.column]) {
+                self.column(resource, &path, column);
+            }
+            if let Some(code) = self.code(&extend(&path, "code"), &required.code) {
+                resource.required.push((required.clone(), code));
+            }
+        }
+        if let Some(stands_for) = &declared.stands_for {
+            for column in [&stands_for.class, &stands_for.kind, &stands_for.id] {
+                self.column(resource, &["resources", &owner, "stands_for"], column);
+            }
+        }
         for (code, status) in &declared.code_status {
             if let Some(code) = self.code(&["resources", &owner, "code_status", code], code) {
                 resource.code_status.insert(code, *status);
@@ -423,6 +439,7 @@ impl Linker<'_> {
             nullable: types_of(doc).contains(&"null"),
             column: column_name.and_then(|c| resource.plan_column(&c)),
             write,
+            among: word("x-among").map(str::to_owned),
             aliases: aliases_of(doc),
         }
     }
@@ -477,6 +494,12 @@ impl Linker<'_> {
             let file = resource.declared.schema.clone();
             let docs = self.loaded.schemas.get(&file).and_then(|s| s.get("properties")).and_then(Value::as_object);
             for (property, doc) in docs.cloned().unwrap_or_default() {
+                if let Some(among) = doc.get("x-among").and_then(Value::as_str).filter(|a| !places.contains_key(*a)) {
+                    let pointer = format!("/properties/{}/x-among", escape(&property));
+                    let hint = nearest(among, places.keys().map(String::as_str));
+                    let message = format!("the values are entries of `{among}`, which is no resource");
+                    self.problems.push(self.loaded.schema_problem(&file, &pointer, message, hint));
+                }
                 let Some(relation) = doc.get("x-relation") else { continue };
                 let pointer = format!("/properties/{}/x-relation", escape(&property));
                 let to = relation.get("to").and_then(Value::as_str).unwrap_or_default();
@@ -517,6 +540,10 @@ impl Linker<'_> {
             to,
             many,
             check: flag("check", true),
+            missing: relation
+                .get("code")
+                .and_then(Value::as_str)
+                .and_then(|code| self.code(&["schemas", property], code)),
             embeddable: flag("embeddable", false),
             on_delete,
         });
@@ -558,7 +585,9 @@ impl Linker<'_> {
         places: &HashMap<String, usize>,
         path: &[&str],
     ) -> Option<Link> {
-        let target = match (&link.to, &link.href) {
+        let target = match (link.to.as_deref(), &link.href) {
+            (Some("@record"), None) => Target::StoodFor(Family::Content),
+            (Some("@term"), None) => Target::StoodFor(Family::Term),
             (Some(to), None) => {
                 let Some(to) = places.get(to).copied() else {
                     let hint = nearest(to, places.keys().map(String::as_str));
@@ -973,6 +1002,7 @@ impl Linker<'_> {
             guard: Behaviour(guard?),
             guard_param: guard_param.to_owned(),
             codes: self.codes(&extend(&at, "codes"), &endpoint.codes),
+            editors_only: endpoint.editors_only,
             args,
             batch: endpoint.batch,
             file: endpoint.file,
@@ -1132,6 +1162,9 @@ impl Linker<'_> {
         if source.get("x-default-null") == Some(&json!(true)) {
             shown.insert("default".into(), Value::Null);
         }
+        if source.get("x-meta") == Some(&json!(true)) {
+            show_no_meta(&mut shown, self.dialect);
+        }
         if source["items"]["x-enum-map"] == json!(true)
             && let Some(items) = shown.get_mut("items").and_then(Value::as_object_mut)
             && let Some(Value::Array(values)) = items.get("enum")
@@ -1262,7 +1295,7 @@ fn key_doc(capture: &str, resource: Option<&Resource>) -> SchemaDoc {
 }
 
 /// The schema that OPTIONS shows.
-fn shown_schema(schema: &Value, resource: &Resource) -> Value {
+fn shown_schema(schema: &Value, resource: &Resource, dialect: Dialect) -> Value {
     let mut shown = match without_x_words(schema) {
         Value::Object(map) => map,
         _ => Map::new(),
@@ -1281,6 +1314,7 @@ fn shown_schema(schema: &Value, resource: &Resource) -> Value {
                 let declared = schema.get("properties").and_then(|p| p.get(name));
                 if declared.and_then(|d| d.get("x-meta")) == Some(&json!(true)) {
                     doc.extend(meta_properties(resource));
+                    show_no_meta(doc, dialect);
                 }
                 if declared.and_then(|d| d.get("x-default-null")) == Some(&json!(true)) {
                     doc.insert("default".into(), Value::Null);
@@ -1289,6 +1323,13 @@ fn shown_schema(schema: &Value, resource: &Resource) -> Value {
         }
     }
     Value::Object(shown)
+}
+
+/// Where empty lists pass for empty maps, one shows that no meta is registered.
+fn show_no_meta(doc: &mut Map<String, Value>, dialect: Dialect) {
+    if dialect.empty_list_is_map {
+        doc.entry("properties").or_insert_with(|| json!([]));
+    }
 }
 
 /// Registered meta as the `properties` of the `meta` object; nothing where none is registered.

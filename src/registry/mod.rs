@@ -88,6 +88,8 @@ pub struct Endpoint {
     pub guard_param: String,
     /// Codes of refusals that this endpoint tells in its own words.
     pub codes: HashMap<Code, Code>,
+    /// Refuses callers who edit nothing.
+    pub editors_only: bool,
     pub args: ArgSet,
     pub batch: bool,
     /// Takes a file in its body.

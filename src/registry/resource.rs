@@ -77,6 +77,8 @@ pub struct Property {
     pub nullable: bool,
     pub column: Option<Name>,
     pub write: Option<Behaviour>,
+    /// Name of the resource whose declared entries the values are: each stands in one row at most.
+    pub among: Option<String>,
     /// Spelling of values: stored to wire.
     pub aliases: Vec<(String, String)>,
 }
@@ -93,6 +95,8 @@ pub struct Relation {
     pub many: bool,
     /// Targets must exist.
     pub check: bool,
+    /// The code of the refusal when one does not; the parameter's own without it.
+    pub missing: Option<Code>,
     pub embeddable: bool,
     pub on_delete: OnDelete,
 }
@@ -115,6 +119,8 @@ pub enum Target {
     Collection { resource: usize, query: Vec<(String, QueryValue)> },
     /// A template relative to the REST base.
     Template(Vec<HrefPiece>),
+    /// The record or the term that the row stands for.
+    StoodFor(Family),
 }
 
 /// A value in a link's query.
@@ -194,6 +200,8 @@ pub struct Resource {
     pub capabilities: HashMap<String, String>,
     pub codes: HashMap<Code, Code>,
     pub code_status: HashMap<Code, u16>,
+    /// Columns that may not be empty in some rows, with the code of the refusal.
+    pub required: Vec<(declaration::Required, Code)>,
     /// The resource schema as clients see it.
     pub schema: Value,
     /// The block in `routes.toml`.
@@ -234,6 +242,21 @@ impl Resource {
     /// The code that stands for `code` in this resource.
     pub fn code(&self, code: Code) -> Code {
         self.codes.get(&code).copied().unwrap_or(code)
+    }
+
+    /// The declared entries (`about.entries`), none if none are.
+    pub fn entries(&self) -> &[Value] {
+        self.declared.about.get("entries").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// The declared entry with this key (`about.key`). Keys are texts in a path and may be numbers in an entry.
+    pub fn entry(&self, wanted: &str) -> Option<&Value> {
+        let key = self.declared.about.get("key").and_then(Value::as_str).unwrap_or("id");
+        self.entries().iter().find(|entry| match entry.get(key) {
+            Some(Value::String(key)) => key == wanted,
+            Some(Value::Number(key)) => key.as_i64().is_some_and(|key| wanted.parse() == Ok(key)),
+            _ => false,
+        })
     }
 
     /// The primitive capability for an act; absent acts are allowed to nobody.

@@ -17,6 +17,7 @@ mod inside;
 mod journal;
 mod limits;
 mod media;
+mod menus;
 mod pages;
 mod permissions;
 mod queries;

@@ -1,8 +1,8 @@
 //! Who may do what: every route and method, asked by every role, for things of one's own and of others.
 //!
 //! The table in `fixtures/permissions/ours.txt` is what this server answers; `wordpress.txt` is what a WordPress 6.1
-//! answered to the same walk (`PERMISSIONS_OF="http://HOST/wp-json LOGIN PASSWORD" cargo test permissions` records it
-//! anew). Where both know a row they agree, or the row stands in `different.txt` with the reason.
+//! answered to the same walk (`PERMISSIONS_OF="http://HOST/wp-json LOGIN PASSWORD [COLLECTION]" cargo test permissions`
+//! records it anew, or a collection's part of it). Where both know a row they agree, or the row stands in `different.txt` with the reason.
 
 use super::server::{Answer, Server};
 use expect_test::expect_file;
@@ -91,7 +91,12 @@ impl Walk<'_> {
                 self.admin("POST", &format!("/wp/v2/media/{id}"), &json!({"author": owner}));
                 vec![pair("id", id)]
             }
-            "categories" | "tags" | "wp_pattern_category" => {
+            "menu-items" => {
+                let body = json!({"title": name, "url": "https://example.org/", "status": state});
+                let id = made(&self.admin("POST", "/wp/v2/menu-items", &body));
+                vec![pair("id", id.clone()), pair("parent", id)]
+            }
+            "categories" | "tags" | "wp_pattern_category" | "menus" => {
                 vec![pair("id", made(&self.admin("POST", &format!("/wp/v2/{collection}"), &json!({"name": name}))))]
             }
             "comments" => {
@@ -169,7 +174,8 @@ impl Walk<'_> {
             _ if route.ends_with("autosaves") => json!({"content": name}),
             _ if route.contains("application-passwords") => json!({"name": name}),
             c if CONTENT.contains(&c) && !item => json!({"title": name, "status": state}),
-            "categories" | "tags" | "wp_pattern_category" => json!({"name": name}),
+            "categories" | "tags" | "wp_pattern_category" | "menus" => json!({"name": name}),
+            "menu-items" if !item => json!({"title": name, "url": "https://example.org/", "status": state}),
             "comments" if item => json!({"content": name}),
             "comments" => {
                 let post = json!({"title": name, "status": state});
@@ -215,6 +221,7 @@ fn walk(walk: &mut Walk, routes: &BTreeSet<(String, String)>) -> BTreeMap<String
         let content = CONTENT.contains(&collection);
         let states: &[&str] = match collection {
             "statuses" => &STATES,
+            "menu-items" if item || method == "POST" => &STATES[..2],
             _ if content && (item || method == "POST") => &STATES,
             "comments" if item || method == "POST" => &STATES[..2],
             _ => &[""],
@@ -289,15 +296,19 @@ fn every_route_answers_every_role_as_declared() {
         }
     }
     if let Ok(elsewhere) = std::env::var("PERMISSIONS_OF") {
-        let mut words = elsewhere.splitn(3, ' ').map(str::to_owned);
+        let mut words = elsewhere.split(' ').map(str::to_owned);
         let mut next = || words.next().expect("URL, login and password");
         let (rest, admin) = (next(), (next(), next()));
         let mut other = start(&rest, &admin);
         let known = other.ask("GET", "/", None, None).body["routes"].clone();
-        let shared = routes
-            .iter()
-            .filter(|(r, m)| known[r]["methods"].as_array().is_some_and(|methods| methods.contains(&json!(m))));
-        let recorded = walk(&mut other, &shared.cloned().collect());
+        let only = words.next().unwrap_or_default();
+        let known_there = |(route, method): &&(String, String)| {
+            let methods = known[route]["methods"].as_array();
+            route.contains(&only) && methods.is_some_and(|methods| methods.contains(&json!(method)))
+        };
+        let mut recorded = rows(&std::fs::read_to_string(folder("wordpress.txt")).unwrap_or_default());
+        recorded.retain(|row, _| !row.contains(&only));
+        recorded.extend(walk(&mut other, &routes.iter().filter(known_there).cloned().collect()));
         std::fs::write(folder("wordpress.txt"), table(&recorded)).expect("a file");
     }
     let ours = walk(&mut start(&server.rest, &server.admin), &routes);

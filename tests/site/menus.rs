@@ -1,0 +1,121 @@
+//! Classic menus: menus are terms, their items stand for records, for terms, or for an address of their own.
+
+use super::server::Server;
+use serde_json::{Value, json};
+
+const PLACES: &str = "[resources.menu_locations.about]\nkey = \"name\"\nholder = { resource = \"menus\", property = \"locations\", shown_as = \"menu\" }\n\
+    entries = [{ name = \"primary\", description = \"At the top\" }, { name = \"footer\", description = \"Below\" }]\n";
+
+fn site() -> Server {
+    let server = Server::with(&["site.prefix=wp"]);
+    std::fs::write(server.path("site.toml"), PLACES).expect("a file");
+    server.restart_with(&["site.prefix=wp"])
+}
+
+fn made(server: &Server, route: &str, body: Value) -> Value {
+    let answer = server.admin("POST", &format!("/wp/v2/{route}"), Some(&body));
+    assert_eq!(answer.status, 201, "{route} {body}: {}", answer.text);
+    answer.body
+}
+
+#[test]
+fn items_tell_what_they_stand_for() {
+    let server = site();
+    let menu = made(&server, "menus", json!({"name": "Main"}))["id"].clone();
+    let page = made(&server, "pages", json!({"title": "About us", "status": "publish"}));
+    let term = made(&server, "categories", json!({"name": "News"}));
+    let bodies = [
+        json!({"title": "Elsewhere", "url": "https://example.org/", "classes": ["a", "b c"], "target": "_blank"}),
+        json!({"type": "post_type", "object": "page", "object_id": page["id"], "menu_order": 2}),
+        json!({"type": "taxonomy", "object": "category", "object_id": term["id"], "title": "All news", "menu_order": 3}),
+        json!({"type": "post_type_archive", "object": "post", "menu_order": 4}),
+        json!({"type": "post_type", "object": "page", "object_id": 987654, "menu_order": 5}),
+    ];
+    for body in &bodies {
+        let mut body = body.clone();
+        body["menus"] = menu.clone();
+        made(&server, "menu-items", body);
+    }
+    let list = server.admin("GET", &format!("/wp/v2/menu-items?menus={menu}"), None);
+    let told: Vec<Value> = list
+        .body
+        .as_array()
+        .expect("items")
+        .iter()
+        .map(|item| {
+            json!([item["title"]["rendered"], item["url"], item["object"], item["type_label"], item["invalid"]])
+        })
+        .collect();
+    let site = &server.site;
+    assert_eq!(
+        json!(told),
+        json!([
+            ["Elsewhere", "https://example.org/", "custom", "Own address", false],
+            ["About us", format!("{site}/about-us/"), "page", "Page", false],
+            ["All news", format!("{site}/category/news/"), "category", "Category", false],
+            ["post", site, "post", "List of records", false],
+            ["#987654 (no title)", "", "page", "Page", true],
+        ])
+    );
+    let first = &list.body[0];
+    assert_eq!((&first["classes"], &first["xfn"]), (&json!(["a", "bc"]), &json!([""])));
+    assert_eq!(first["object_id"], first["id"], "what stands for nothing else stands for itself");
+
+    let embedded = server.admin("GET", &format!("/wp/v2/menu-items/{}?_embed=1", list.body[1]["id"]), None).body;
+    assert_eq!(embedded["_embedded"]["wp:menu-item-object"][0]["title"]["rendered"], "About us");
+    assert_eq!(embedded["_embedded"]["wp:term"][0][0]["name"], "Main");
+    assert_eq!(embedded["_links"]["wp:menu-item-object"][0]["post_type"], "page");
+
+    let renamed = server.admin("PUT", &format!("/wp/v2/pages/{}", page["id"]), Some(&json!({"title": "Who we are"})));
+    assert_eq!(renamed.status, 200);
+    let item = format!("/wp/v2/menu-items/{}", list.body[1]["id"]);
+    assert_eq!(server.admin("GET", &item, None).body["title"]["rendered"], "Who we are");
+    server.admin("DELETE", &format!("/wp/v2/pages/{}?force=true", page["id"]), None);
+    assert_eq!(server.admin("GET", &item, None).status, 404, "an item goes with what it stands for");
+    server.admin("DELETE", &format!("/wp/v2/menus/{menu}?force=true"), None);
+    let left = server.admin("GET", "/wp/v2/menu-items", None).body;
+    assert_eq!(left, json!([]), "items go with their menu");
+}
+
+#[test]
+fn bad_menus_and_items_are_refused() {
+    let server = site();
+    let menu = made(&server, "menus", json!({"name": "Main", "description": "At the top"}));
+    made(&server, "menus", json!({"name": "Other"}));
+    let item = made(&server, "menu-items", json!({"title": "a", "url": "https://example.org/"}));
+    assert!(item.get("menus").is_none(), "in no menu: {item}");
+    let at = |route: &str, value: &Value| format!("{route}/{}", value["id"]);
+    let url = json!("https://example.org/");
+    let refused: &[(&str, &str, Value, u16, &str)] = &[
+        ("POST", "menus", json!({"name": "Main"}), 400, "menu_exists"),
+        ("PUT", &at("menus", &menu), json!({"name": "Other"}), 400, "menu_exists"),
+        ("POST", "menus", json!({}), 400, "rest_missing_callback_param"),
+        ("POST", "menus", json!({"name": "L", "locations": ["nowhere"]}), 400, "rest_invalid_param"),
+        ("POST", "menu-items", json!({"title": "a"}), 400, "rest_url_required"),
+        ("POST", "menu-items", json!({"url": url}), 400, "rest_title_required"),
+        ("POST", "menu-items", json!({"title": "a", "url": url, "menus": 999}), 400, "invalid_menu_id"),
+        ("PUT", &at("menu-items", &item), json!({"title": ""}), 400, "rest_title_required"),
+        ("DELETE", &at("menu-items", &item), Value::Null, 501, "rest_trash_not_supported"),
+        ("DELETE", &at("menus", &menu), Value::Null, 501, "rest_trash_not_supported"),
+        ("GET", "menus/999", Value::Null, 404, "rest_term_invalid"),
+    ];
+    for (method, route, body, status, code) in refused {
+        let body = (!body.is_null()).then_some(body);
+        let answer = server.admin(method, &format!("/wp/v2/{route}"), body);
+        assert_eq!((answer.status, answer.code()), (*status, *code), "{method} {route} {body:?}");
+    }
+    let kept = server.admin("PUT", &format!("/wp/v2/{}", at("menus", &menu)), Some(&json!({"name": "Head"}))).body;
+    assert_eq!((&kept["slug"], &kept["description"]), (&json!("head"), &json!("At the top")));
+}
+
+#[test]
+fn a_place_shows_one_menu() {
+    let server = site();
+    let first = made(&server, "menus", json!({"name": "One", "locations": ["primary", "footer"]}))["id"].clone();
+    let place = |name: &str| server.admin("GET", &format!("/wp/v2/menu-locations/{name}"), None).body["menu"].clone();
+    assert_eq!((place("primary"), place("footer")), (first.clone(), first.clone()));
+    let second = made(&server, "menus", json!({"name": "Two", "locations": ["primary"]}))["id"].clone();
+    assert_eq!((place("primary"), place("footer")), (second, first.clone()));
+    let left = server.admin("GET", &format!("/wp/v2/menus/{first}"), None).body;
+    assert_eq!(left["locations"], json!(["footer"]), "what another menu got is gone here");
+}
