@@ -43,7 +43,7 @@ pub struct Engine {
 }
 
 /// Parameters that change the shape of a whole answer.
-const SHAPING: [&str; 4] = ["_fields", "_embed", "_envelope", "_pretty"];
+const SHAPING: [&str; 5] = ["_fields", "_embed", "_envelope", "_pretty", "_highlight"];
 
 /// A request on its way through the stages, from outside or from another request.
 pub struct Call {

@@ -2,6 +2,7 @@
 //!
 //! Contract: "Collection parameters".
 
+use super::cursor::{self, Cursor};
 use super::{Outcome, Work};
 use crate::access::{acts, failure};
 use crate::args::Checked;
@@ -10,12 +11,13 @@ use crate::config::declaration::{Family, Total};
 use crate::error::{ApiError, Code};
 use crate::fragments::Fragment;
 use crate::prepare::{self, View};
-use crate::records::{self, among, txt};
+use crate::records::{self, Record, among, txt};
 use crate::registry::args::{ArgSet, Filter, FilterOp, Role};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan};
+use crate::text::highlight::highlight;
 use crate::text::slug;
 use serde_json::Value;
 
@@ -80,6 +82,16 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     plan.order = order(resource, args, set)?;
     plan.limit = Some(window.per_page);
     plan.offset = window.offset;
+    let cursor = Cursor::of(work, resource, &plan.order)?;
+    if let Some(cursor) = &cursor {
+        plan.offset = 0;
+        plan.filter = Cond::All(vec![plan.filter, cursor.to_come(resource).unwrap_or_else(records::everything)]);
+    }
+    let counts = cursor.is_none() && work.query.get("_total").and_then(Value::as_str) != Some("false");
+    if !counts {
+        plan.limit = Some(window.per_page + 1);
+    }
+    let needles = highlighted(work);
     let view = View {
         context: work.allowed.context(),
         fields: work.fields,
@@ -87,11 +99,16 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         links: true,
     };
     let snapshot = work.scope.snapshot()?;
-    let rows = match prepare::columns_for(resource, &view) {
-        None => snapshot.rows(&plan)?,
-        Some(wanted) => records::read(&*snapshot, resource, plan.clone(), &wanted)?,
+    let mut rows = match prepare::columns_for(resource, &view) {
+        Some(wanted) if cursor.is_none() && needles.is_empty() => {
+            records::read(&*snapshot, resource, plan.clone(), &wanted)?
+        }
+        _ => snapshot.rows(&plan)?,
     };
+    let more = rows.len() as u64 > window.per_page;
+    rows.truncate(usize::try_from(window.per_page).unwrap_or(usize::MAX));
     let total = match resource.declared.total {
+        _ if !counts => 0,
         Total::Readable => count(&*snapshot, &plan, rows.len() as u64, &window)?,
         Total::Unfiltered => {
             let mut all = plan.clone();
@@ -108,12 +125,52 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let mut outcome = match super::items::ready(work, resource, &rows, &view, &*snapshot)? {
         Some(texts) => Outcome { status: 200, text: Some(joined(&texts)), ..Outcome::default() },
         None => {
-            let documents = prepare::documents(work.scope, &*snapshot, resource, &rows, &view)?;
+            let mut documents = prepare::documents(work.scope, &*snapshot, resource, &rows, &view)?;
+            if !needles.is_empty() {
+                for (document, row) in documents.iter_mut().zip(&rows) {
+                    add_highlights(document, Record { resource, row }, &needles);
+                }
+            }
             Outcome::ok(Value::Array(documents))
         }
     };
-    paging_headers(work, &mut outcome, total, &window);
+    let next = match (&cursor, rows.last()) {
+        _ if counts => {
+            paging_headers(work, &mut outcome, total, &window);
+            None
+        }
+        (Some(cursor), Some(last)) => Some((cursor::PARAM, cursor.next(resource, last))),
+        (Some(_), None) => None,
+        (None, _) => Some(("page", (window.page + 1).to_string())),
+    };
+    if let Some((name, value)) = next.filter(|_| more) {
+        outcome.headers.push(("Link".into(), format!("<{}>; rel=\"next\"", address_with(work, name, &value))));
+    }
     Ok(outcome)
+}
+
+/// What is looked for, where the request asks for the places that hold it (`_highlight`).
+pub fn highlighted(work: &Work<'_>) -> Vec<String> {
+    let text = work.allowed.args().role(&work.endpoint.args, Role::Search).and_then(Value::as_str).unwrap_or("");
+    let asked = work.query.get("_highlight").and_then(Value::as_str).is_some_and(|v| !matches!(v, "0" | "false"));
+    if !asked {
+        return Vec::new();
+    }
+    search_words(text).into_iter().filter(|word| !word.without && !word.text.is_empty()).map(|word| word.text).collect()
+}
+
+/// Adds `_highlights`: by searched column, a piece of the text with what was looked for in `<mark>`. What a password locks
+/// stays hidden.
+pub fn add_highlights(document: &mut Value, record: Record<'_>, needles: &[String]) {
+    let needles: Vec<&str> = needles.iter().map(String::as_str).collect();
+    let locked = !record.text("password").is_empty();
+    let columns = record.resource.search.values().filter(|column| !locked || *column.as_ref() == *"title");
+    let found = columns
+        .filter_map(|column| Some((column.to_string(), Value::String(highlight(record.text(column), &needles)?))));
+    let found: serde_json::Map<String, Value> = found.collect();
+    if let Some(document) = document.as_object_mut() {
+        document.insert("_highlights".into(), Value::Object(found));
+    }
 }
 
 /// The one record that the request asks for and carries the password of.
@@ -173,15 +230,19 @@ pub fn paging_headers(work: &Work<'_>, outcome: &mut Outcome, total: u64, window
     }
 }
 
-/// The request's address with another page.
 fn page_address(work: &Work<'_>, page: u64) -> String {
+    address_with(work, "page", &page.to_string())
+}
+
+/// The request's address with another value of a parameter.
+fn address_with(work: &Work<'_>, name: &str, value: &str) -> String {
     let mut pairs: Vec<String> = work
         .raw_query
         .split('&')
-        .filter(|pair| !pair.is_empty() && pair.split('=').next() != Some("page"))
+        .filter(|pair| !pair.is_empty() && pair.split('=').next() != Some(name))
         .map(str::to_owned)
         .collect();
-    pairs.push(format!("page={page}"));
+    pairs.push(format!("{name}={value}"));
     format!("{}?{}", work.scope.registry.rest(work.path), pairs.join("&"))
 }
 

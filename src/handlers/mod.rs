@@ -7,6 +7,7 @@ mod batch;
 pub mod catalogue;
 mod comments;
 pub mod content;
+mod cursor;
 mod declared;
 mod echo;
 pub mod files;

@@ -3,7 +3,9 @@
 //! Contract: "Search result". `type` names what kind of thing is looked for (records, terms), `subtype` the kinds or
 //! taxonomies; only what is published and what the caller may see is found.
 
-use super::lists::{Window, order_by_relevance, paging_headers, search_conditions, without_password};
+use super::lists::{
+    Window, add_highlights, highlighted, order_by_relevance, paging_headers, search_conditions, without_password,
+};
 use super::{Outcome, Work};
 use crate::access::acts;
 use crate::behaviours::address;
@@ -171,10 +173,17 @@ fn documents(
         let own: Vec<Row> = rows.iter().filter(|row| is_of(kind, row)).cloned().collect();
         batch.load_above(snapshot, kind, &own)?;
     }
+    let needles = highlighted(work);
     Ok(rows
         .iter()
         .filter_map(|row| kinds.iter().find(|kind| is_of(kind, row)).map(|kind| (kind, row)))
-        .map(|(kind, row)| document(work, collection, kind, row, &batch))
+        .map(|(kind, row)| {
+            let mut document = document(work, collection, kind, row, &batch);
+            if !needles.is_empty() {
+                add_highlights(&mut document, Record { resource: kind, row }, &needles);
+            }
+            document
+        })
         .collect())
 }
 

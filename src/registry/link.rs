@@ -684,7 +684,12 @@ impl Linker<'_> {
     }
 
     fn layout(&mut self, resources: &[Resource]) -> Layout {
-        let mut layout = Layout { tables: tables::shared(), relations: Vec::new(), counts: tables::counts() };
+        let mut layout = Layout {
+            tables: tables::shared(),
+            counts: tables::counts(),
+            searched: searched(resources),
+            ..Layout::default()
+        };
         let mut made = HashSet::new();
         for resource in resources {
             if let Some(table) = self.own_table(resource)
@@ -1341,6 +1346,21 @@ fn meta_properties(resource: &Resource) -> Option<(String, Value)> {
     let registered: Map<String, Value> =
         resource.declared.meta.iter().map(|(key, meta)| (key.clone(), doc(meta))).collect();
     (!registered.is_empty()).then(|| ("properties".to_owned(), Value::Object(registered)))
+}
+
+/// The columns that searches look into, by table: of content and of what the site declares for itself.
+fn searched(resources: &[Resource]) -> Vec<(crate::storage::plan::Name, Vec<crate::storage::plan::Name>)> {
+    let mut all: IndexMap<crate::storage::plan::Name, Vec<crate::storage::plan::Name>> = IndexMap::new();
+    for resource in resources.iter().filter(|r| matches!(r.family, Family::Content | Family::Plain) && !r.key_is_text) {
+        let columns = all.entry(resource.table.clone()).or_default();
+        for column in resource.search.values().filter(|column| !column.contains('.')) {
+            if !columns.contains(column) && *column != resource.key {
+                columns.push(column.clone());
+            }
+        }
+        columns.sort();
+    }
+    all.into_iter().filter(|(_, columns)| !columns.is_empty()).collect()
 }
 
 /// Links of the schema name the REST base as `{base}`.

@@ -49,6 +49,8 @@ pub(super) struct Table {
     pub counts: Vec<Count>,
     /// Columns that the writer counts into.
     pub counted: Vec<Name>,
+    /// Columns whose texts are looked for by their parts: places in `def.columns`.
+    pub searched: Vec<usize>,
     /// Place in `def.columns` of the column that every write of a row raises.
     pub version: Option<usize>,
     /// Rows are made by the writer alone.
@@ -95,6 +97,11 @@ impl Catalogue {
         catalogue.link_extensions()?;
         catalogue.link_relations(&layout.relations)?;
         catalogue.link_counts(&layout.counts)?;
+        for (table, columns) in &layout.searched {
+            let table = catalogue.table(table)?.id;
+            let places = columns.iter().map(|column| catalogue.tables[table].place(column));
+            catalogue.tables[table].searched = places.collect::<Result<_, _>>()?;
+        }
         Ok(catalogue)
     }
 
@@ -186,6 +193,7 @@ impl Table {
             incoming: Vec::new(),
             counts: Vec::new(),
             counted: Vec::new(),
+            searched: Vec::new(),
             version,
             companion: COMPANIONS.contains(&&*def.name),
             def,

@@ -128,6 +128,7 @@ pub fn layout() -> Layout {
         counted: Some(Counted { column: "count".into(), statuses: names(statuses) }),
     };
     Layout {
+        searched: vec![("record".into(), names(&["title", "content"]))],
         tables: vec![record, book, term, comment, order, option],
         relations: vec![
             relation("post.categories", &["publish"]),

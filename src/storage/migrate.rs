@@ -6,6 +6,7 @@
 use super::catalogue::{Catalogue, Table};
 use super::derived;
 use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout};
+use super::search;
 use super::sqlite::{META_VERSION, PendingChange, load_words, sign};
 use super::words::Words;
 use rusqlite::{Connection, ErrorCode, Result, TransactionBehavior};
@@ -52,10 +53,9 @@ pub(super) fn migrate(conn: &mut Connection, catalogue: &Catalogue, layout: &Lay
         return Ok(Outcome::Pending(changes));
     }
     derived::renew(&tx, catalogue, &words)?;
+    search::renew(&tx, catalogue, &words)?;
     keep(&tx, "fingerprint", &fingerprint)?;
-    if fresh {
-        sign(&tx)?;
-    }
+    sign(&tx)?;
     tx.commit()?;
     Ok(Outcome::Done(if fresh { Vec::new() } else { changes }))
 }
@@ -476,6 +476,8 @@ mod tests {
         drop(db);
         let mut layout = layout();
         change(&mut layout);
+        let columns: Vec<Name> = layout.tables[0].columns.iter().map(|column| column.name.clone()).collect();
+        layout.searched[0].1.retain(|searched| columns.contains(searched));
         let before = dump(&path);
         if let Err(error) = open(&layout, false) {
             assert!(matches!(error, OpenError::Pending { .. } | OpenError::Destructive { .. }), "{error:?}");

@@ -16,6 +16,7 @@ mod migrate;
 mod observed;
 pub mod plan;
 pub mod safety;
+mod search;
 mod sql;
 pub mod sqlite;
 mod tally;

@@ -108,6 +108,8 @@ pub struct Layout {
     pub tables: Vec<TableDef>,
     pub relations: Vec<RelationDef>,
     pub counts: Vec<CountDef>,
+    /// Columns by table whose texts are looked for by their parts.
+    pub searched: Vec<(Name, Vec<Name>)>,
 }
 
 // ------------------------------------------------------------------------------------------------ reading

@@ -7,6 +7,7 @@ use super::StorageError;
 use super::catalogue::Catalogue;
 use super::derived;
 use super::plan::Layout;
+use super::search;
 use super::sqlite::{OpenError, examining};
 use rusqlite::{Connection, OptionalExtension, Result};
 use std::ffi::OsString;
@@ -126,6 +127,10 @@ fn dangling(conn: &Connection, catalogue: &Catalogue) -> Result<Vec<String>> {
             );
             count(format!("links of {} lead to a {} that is not there", def.name, table.name), &text)?;
         }
+    }
+    for table in catalogue.tables.iter().filter(|t| !t.searched.is_empty()) {
+        let what = format!("rows of {} are not found by a search", table.def.name);
+        count(what, &search::lost_text(table, number(&table.def.name)?))?;
     }
     for table in catalogue.tables.iter().filter(|t| !t.companion && t.def.extends.is_none() && &*t.def.key.name == "id")
     {

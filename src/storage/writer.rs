@@ -13,6 +13,7 @@ pub(super) mod slugs;
 use super::StorageError;
 use super::catalogue::Relation;
 use super::plan::{CommitError, Committed, Name, WritePlan};
+use super::search;
 use super::sqlite::{Dictionary, Shapes, Shared, commits, load_words, read_generations};
 use super::words::Words;
 use apply::Stop;
@@ -24,13 +25,22 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// Plans in one transaction at most.
 const GROUP: usize = 256;
+
+/// Rows that are taken into the search index at once.
+const TAKEN_IN: i64 = 64;
+
+/// The queue is empty for so long before the search index has its turn.
+const IDLE: Duration = Duration::from_millis(20);
+
+/// Under load the search index has a turn so often.
+const OVERDUE: Duration = Duration::from_secs(2);
 
 /// Work for the writer.
 pub(super) enum Job {
@@ -47,7 +57,21 @@ pub(super) fn spawn(mut conn: Connection, shared: Arc<Shared>, jobs: Receiver<Jo
         let checkpoints = Checkpoints::start(&mut conn, &shared);
         let mut writer = Writer::new(&conn, &shared);
         let mut pace = Pace::default();
-        while let Ok(job) = jobs.recv() {
+        loop {
+            let job = match writer.unsearched {
+                false => jobs.recv().ok(),
+                true => match jobs.recv_timeout(IDLE) {
+                    Err(RecvTimeoutError::Timeout) => {
+                        writer.take_in();
+                        continue;
+                    }
+                    job => job.ok(),
+                },
+            };
+            let Some(job) = job else { break };
+            if writer.unsearched && writer.taken_in.elapsed() > OVERDUE {
+                writer.take_in();
+            }
             let mut group = Group::default();
             group.add(job, &writer);
             pace.gather(&mut group, &jobs, &writer);
@@ -134,6 +158,10 @@ struct Writer<'c> {
     /// What the open transaction still has to write.
     pending: Effects,
     data_version: i64,
+    /// There may be rows that the search index does not know.
+    unsearched: bool,
+    /// When it last had its turn.
+    taken_in: Instant,
 }
 
 impl<'c> Writer<'c> {
@@ -152,7 +180,25 @@ impl<'c> Writer<'c> {
             texts: HashMap::new(),
             pending: Effects::default(),
             data_version: i64::MIN,
+            unsearched: true,
+            taken_in: Instant::now(),
         }
+    }
+
+    /// Takes some of the rows that wait into the search index. What fails is tried again with the next write.
+    fn take_in(&mut self) {
+        let taken = self.execute("BEGIN IMMEDIATE", &[]).and_then(|_| {
+            let words = load_words(self.conn)?;
+            let taken = search::take_in(self.conn, &self.shared.catalogue, &words, TAKEN_IN)?;
+            self.execute("COMMIT", &[])?;
+            Ok(taken)
+        });
+        if taken.is_err() && !self.conn.is_autocommit() {
+            // Nothing more can be done here; the next group fails on BEGIN and says why.
+            let _ = self.conn.execute_batch("ROLLBACK");
+        }
+        self.unsearched = taken.is_ok_and(|taken| taken as i64 >= TAKEN_IN);
+        self.taken_in = Instant::now();
     }
 
     fn carry_out(&mut self, group: Group) {

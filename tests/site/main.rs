@@ -6,6 +6,7 @@ mod bad_input;
 mod batches;
 mod books;
 mod cli;
+mod collections;
 mod dialects;
 mod doctor;
 mod due;

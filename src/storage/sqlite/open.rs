@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Says that the file is one of ours ("CmsS").
 const APPLICATION: i64 = 0x436d_7353;
 /// The version of the tables that storage keeps for itself. Raised with every change of those.
-pub const META_VERSION: i64 = 1;
+pub const META_VERSION: i64 = 2;
 /// Prepared statements kept by each connection.
 const STATEMENTS: usize = 512;
 

@@ -4,6 +4,7 @@
 
 use super::super::catalogue::Catalogue;
 use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
+use super::super::search;
 use super::super::sql::{Bind, Lowered, Rendered, Want, lower};
 use super::super::tally::tallied;
 use super::super::words::{NO_WORD, Words};
@@ -14,6 +15,7 @@ use super::remembered;
 use super::{Dictionary, Shared, bind, decode};
 use arc_swap::Guard;
 use rusqlite::{Connection, Result, ToSql};
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -109,11 +111,11 @@ impl Snapshot for View<'_> {
         let kept = stamp
             .filter(|_| self.is_newest())
             .and_then(|stamp| Some((remembered::key(lowered.shape(), &lowered.binds)?, stamp)));
-        let Some((key, stamp)) = kept else { return reading.number(&lowered) };
+        let Some((key, stamp)) = kept else { return reading.counted(plan) };
         if let Some(n) = remembered.get(&key, stamp) {
             return Ok(n);
         }
-        let n = reading.number(&lowered)?;
+        let n = reading.counted(plan)?;
         remembered.put(key, stamp, n);
         Ok(n)
     }
@@ -173,6 +175,16 @@ impl Reading<'_> {
         Ok(numbers.first().copied().unwrap_or(0).max(0) as u64)
     }
 
+    /// The number of rows that meet the plan's filter.
+    fn counted(&self, plan: &ReadPlan) -> std::result::Result<u64, StorageError> {
+        let plan = self.narrowed(plan)?;
+        self.number(&lower(&plan, Want::Count, self.catalogue, self.words)?)
+    }
+
+    fn narrowed<'p>(&self, plan: &'p ReadPlan) -> std::result::Result<Cow<'p, ReadPlan>, StorageError> {
+        search::narrowed(self.conn, self.catalogue, self.words, plan)
+    }
+
     fn dictionary(&self) -> Dictionary<'_> {
         Dictionary { words: self.words, conn: self.conn }
     }
@@ -193,13 +205,14 @@ impl Reading<'_> {
 
 impl Snapshot for Reading<'_> {
     fn rows(&self, plan: &ReadPlan) -> std::result::Result<Vec<Row>, StorageError> {
-        self.shapes.rows(plan, self.catalogue, self.dictionary())
+        self.shapes.rows(&*self.narrowed(plan)?, self.catalogue, self.dictionary())
     }
 
     fn count(&self, plan: &ReadPlan) -> std::result::Result<u64, StorageError> {
-        let tallies = tallied(plan, self.catalogue);
-        let (plan, want) = tallies.as_ref().map_or((plan, Want::Count), |tallies| (tallies, Want::Sum));
-        self.number(&lower(plan, want, self.catalogue, self.words)?)
+        match tallied(plan, self.catalogue) {
+            Some(tallies) => self.number(&lower(&tallies, Want::Sum, self.catalogue, self.words)?),
+            None => self.counted(plan),
+        }
     }
 
     fn edges(&self, plan: &EdgePlan) -> std::result::Result<Vec<Edge>, StorageError> {

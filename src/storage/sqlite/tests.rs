@@ -463,3 +463,83 @@ mod derived {
         }
     }
 }
+
+// ------------------------------------------------------------------------------------------------ the search index
+
+/// Waits until the writer has taken everything into the index.
+fn indexed(site: &Site) {
+    let conn = other_connection(site);
+    for _ in 0..500 {
+        let waiting: i64 = conn.query_row("SELECT count(*) FROM search_todo", [], |row| row.get(0)).unwrap();
+        if waiting == 0 {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("the index was never caught up with");
+}
+
+fn found(db: &dyn Storage, needle: &str) -> Vec<i64> {
+    let plan = read("record", &["id"], Cond::Contains(names(&["title", "content"]), needle.into()));
+    let mut ids = ints(rows(db, &plan));
+    assert_eq!(db.snapshot().unwrap().count(&plan).unwrap(), ids.len() as u64, "{needle}");
+    ids.sort_unstable();
+    ids
+}
+
+#[test]
+fn a_search_finds_the_same_before_and_after_the_index() {
+    let site = site();
+    let titles =
+        ["An apple a day", "Ångström units", "apples, and pears", "", "“quoted” \"text\"", "日本語の本", "a\0b apple"];
+    let ids: Vec<i64> =
+        titles.iter().map(|title| id(commit(&site.db, vec![Change::Put(post("publish", 1, title))]))).collect();
+    let needles: [(&str, &[usize]); 12] = [
+        ("apple", &[0, 2, 6]),
+        ("APPLE", &[0, 2, 6]),
+        ("pples", &[2]),
+        ("angstrom", &[1]),
+        ("ap", &[0, 2, 6]),
+        ("\"text\"", &[4]),
+        ("本語の", &[5]),
+        ("apple a day or two", &[]),
+        ("le*", &[]),
+        ("NOT", &[]),
+        ("s, a", &[2]),
+        ("\0b ap", &[6]),
+    ];
+    let check = |when: &str| {
+        for (needle, expected) in needles {
+            let expected: Vec<i64> = expected.iter().map(|n| ids[*n]).collect();
+            assert_eq!(found(&site.db, needle), expected, "{needle} {when}");
+        }
+    };
+    check("before");
+    indexed(&site);
+    check("after");
+    let path = site.folder.path().join("site.db");
+    assert_eq!(super::super::safety::examine(&path, &layout()).unwrap(), Vec::<String>::new());
+
+    let change = put("record", existing(ids[0]), &[("title", text("A banana"))]);
+    commit(&site.db, vec![Change::Put(change)]).unwrap();
+    commit(&site.db, vec![Change::Remove { table: name("record"), key: int(ids[2]), expect: None }]).unwrap();
+    for when in ["at once", "after the index"] {
+        assert_eq!(found(&site.db, "apple"), [ids[6]], "{when}");
+        assert_eq!(found(&site.db, "banana"), [ids[0]], "{when}");
+        indexed(&site);
+    }
+    let conn = other_connection(&site);
+    let known: i64 = conn.query_row("SELECT count(*) FROM search_record_docsize", [], |row| row.get(0)).unwrap();
+    assert_eq!(known, ids.len() as i64 - 1, "what was removed is forgotten");
+}
+
+#[test]
+fn rows_that_a_search_would_miss_are_told() {
+    let site = site();
+    commit(&site.db, vec![Change::Put(post("publish", 1, "An apple"))]).unwrap();
+    indexed(&site);
+    other_connection(&site).execute_batch("DELETE FROM search_record WHERE rowid = 1").unwrap();
+    let path = site.folder.path().join("site.db");
+    let told = super::super::safety::examine(&path, &layout()).unwrap();
+    assert_eq!(told, ["1 rows of record are not found by a search"]);
+}

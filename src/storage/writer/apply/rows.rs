@@ -5,6 +5,7 @@ use super::super::super::derived::recount_text;
 use super::super::super::plan::{
     ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Target,
 };
+use super::super::super::search;
 use super::super::super::sql::{Set, delete_text, insert_text, select_text, update_text};
 use super::super::super::tally::NO_AUTHOR;
 use super::super::effects::Scope;
@@ -73,6 +74,7 @@ impl<'c> Work<'_, 'c> {
         }
         let values = self.with_defaults(table, values)?;
         self.insert(table, &key, &values)?;
+        self.leave_for_search(table, &key, |_| true)?;
         if given.is_some() {
             self.recount(table, &key)?;
         }
@@ -117,6 +119,7 @@ impl<'c> Work<'_, 'c> {
             return failed(format!("the version of {} is the writer's", table.def.name));
         }
         self.set_columns(table, key, &sets)?;
+        self.leave_for_search(table, key, |place| sets[place].is_some())?;
         self.put_extensions(table, put, key, slug.as_deref())?;
         let new: Vec<DbValue> =
             table.tracked.iter().zip(&tracked).map(|(place, old)| Resolved::over(&sets[*place], old)).collect();
@@ -141,7 +144,20 @@ impl<'c> Work<'_, 'c> {
         for extension in table.extensions.iter().map(|id| &self.catalogue.tables[*id]) {
             self.delete(extension, key)?;
         }
+        self.leave_for_search(table, key, |_| true)?;
         self.delete(table, key)
+    }
+
+    /// A row of which a searched column changed: the index has to hear of it.
+    fn leave_for_search(&mut self, table: &Table, key: &DbValue, changed: impl Fn(usize) -> bool) -> Result<()> {
+        if table.searched.iter().any(|place| changed(*place))
+            && let Some(id) = id_of(key)
+        {
+            let number = self.writer.table_number(table.id);
+            self.writer.execute(search::NOTE, &[&number, &id])?;
+            self.writer.unsearched = true;
+        }
+        Ok(())
     }
 
     /// The row's version and tracked columns; `None` where there is no such row.

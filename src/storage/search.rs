@@ -1,0 +1,193 @@
+//! Finding rows by parts of their texts: an index of the texts by each three letters in a row.
+//!
+//! The index only narrows: it names the rows that may hold a text, and the text itself decides, so that a search means the
+//! same with and without it. A write leaves a row in `search_todo`, in its own transaction; the writer takes those into the
+//! index when nobody waits for it. A search looks at the index and at what it does not know yet, so it is never stale.
+
+use super::StorageError;
+use super::catalogue::{Catalogue, Table};
+use super::fold::fold;
+use super::migrate::{keep, kept};
+use super::plan::{Cond, DbValue, Name, ReadPlan};
+use super::words::Words;
+use rusqlite::{Connection, OptionalExtension, Result};
+use std::borrow::Cow;
+
+/// Rows that a search looks up one by one at most; more are walked through in the order of the list.
+const CANDIDATES: i64 = 100_000;
+
+/// Letters of an entry of the index: shorter texts are in too many rows to be looked up.
+const LETTERS: usize = 3;
+
+/// Entries that a search asks for at most: the first few narrow as well as all.
+const ENTRIES: usize = 24;
+
+fn index_name(table: &Table) -> String {
+    format!("search_{}", table.def.name)
+}
+
+/// Brings the indexes to what the catalogue searches. What is new is left for the writer to take in.
+pub(super) fn renew(conn: &Connection, catalogue: &Catalogue, words: &Words) -> Result<()> {
+    conn.execute_batch(
+        "CREATE TABLE IF NOT EXISTS search_todo (\"table\" INTEGER NOT NULL, id INTEGER NOT NULL, \
+         PRIMARY KEY (\"table\", id)) WITHOUT ROWID",
+    )?;
+    for table in &catalogue.tables {
+        let columns: Vec<&str> = table.searched.iter().map(|place| &*table.def.columns[*place].name).collect();
+        let (columns, key) = (columns.join(" "), format!("search:{}", table.def.name));
+        let before = kept(conn, &key)?.unwrap_or_default();
+        if before == columns {
+            continue;
+        }
+        let (index, number) = (index_name(table), words.number(&table.def.name).unwrap_or(0));
+        conn.execute_batch(&format!(
+            "DROP TABLE IF EXISTS \"{index}\"; DELETE FROM search_todo WHERE \"table\" = {number}"
+        ))?;
+        if !columns.is_empty() {
+            conn.execute_batch(&format!(
+                "CREATE VIRTUAL TABLE \"{index}\" USING fts5(text, content='', contentless_delete=1, detail=none, \
+                 tokenize='trigram case_sensitive 1'); \
+                 INSERT INTO search_todo (\"table\", id) SELECT {number}, \"{}\" FROM \"{}\"",
+                table.def.key.name, table.def.name
+            ))?;
+        }
+        keep(conn, &key, &columns)?;
+    }
+    Ok(())
+}
+
+/// Leaves a row for the index. `table` is the table's number in the dictionary.
+pub(super) const NOTE: &str =
+    "INSERT INTO search_todo (\"table\", id) VALUES (?1, ?2) ON CONFLICT (\"table\", id) DO NOTHING";
+
+/// Takes rows that wait into the index; how many, at most `limit` for each table.
+pub(super) fn take_in(conn: &Connection, catalogue: &Catalogue, words: &Words, limit: i64) -> Result<usize> {
+    let mut taken = 0;
+    for table in catalogue.tables.iter().filter(|table| !table.searched.is_empty()) {
+        let (index, number) = (index_name(table), words.number(&table.def.name).unwrap_or(0));
+        let ids: Vec<i64> = conn
+            .prepare_cached("SELECT id FROM search_todo WHERE \"table\" = ?1 LIMIT ?2")?
+            .query_map([number, limit], |row| row.get(0))?
+            .collect::<Result<_>>()?;
+        let columns: Vec<String> =
+            table.searched.iter().map(|place| format!("\"{}\"", table.def.columns[*place].name)).collect();
+        let (columns, key) = (columns.join(", "), &table.def.key.name);
+        let mut select =
+            conn.prepare_cached(&format!("SELECT {columns} FROM \"{}\" WHERE \"{key}\" = ?1", table.def.name))?;
+        let mut forget = conn.prepare_cached(&format!("DELETE FROM \"{index}\" WHERE rowid = ?1"))?;
+        let mut put = conn.prepare_cached(&format!("INSERT INTO \"{index}\" (rowid, text) VALUES (?1, ?2)"))?;
+        let mut done = conn.prepare_cached("DELETE FROM search_todo WHERE \"table\" = ?1 AND id = ?2")?;
+        for id in &ids {
+            let text = select.query_row([id], |row| {
+                let mut all = String::new();
+                for place in 0..table.searched.len() {
+                    if let rusqlite::types::ValueRef::Text(text) = row.get_ref(place)? {
+                        all.push_str(&fold(&String::from_utf8_lossy(text)));
+                        all.push('\n');
+                    }
+                }
+                Ok(all.replace('\0', " "))
+            });
+            forget.execute([id])?;
+            if let Some(text) = text.optional()? {
+                put.execute((id, text))?;
+            }
+            done.execute((number, id))?;
+        }
+        taken += ids.len();
+    }
+    Ok(taken)
+}
+
+/// Counts the rows of a table that neither the index knows nor the writer has before it.
+pub(super) fn lost_text(table: &Table, number: i64) -> String {
+    let (name, key, index) = (&table.def.name, &table.def.key.name, index_name(table));
+    format!(
+        "SELECT count(*) FROM \"{name}\" AS t WHERE NOT EXISTS (SELECT 1 FROM \"{index}_docsize\" AS d WHERE d.id = t.\"{key}\") \
+         AND NOT EXISTS (SELECT 1 FROM search_todo AS w WHERE w.\"table\" = {number} AND w.id = t.\"{key}\")"
+    )
+}
+
+/// The plan with the rows named that may hold the texts it looks for; as it is where that would not help.
+pub(super) fn narrowed<'p>(
+    conn: &Connection,
+    catalogue: &Catalogue,
+    words: &Words,
+    plan: &'p ReadPlan,
+) -> std::result::Result<Cow<'p, ReadPlan>, StorageError> {
+    let as_it_is = Ok(Cow::Borrowed(plan));
+    let table = catalogue.table(&plan.table)?;
+    let mut needles = Vec::new();
+    if table.searched.is_empty() || !sought(&plan.filter, table, &mut needles) {
+        return as_it_is;
+    }
+    let entries = entries(&needles);
+    if entries.is_empty() {
+        return as_it_is;
+    }
+    let index = index_name(table);
+    let select = format!("SELECT rowid FROM \"{index}\" WHERE \"{index}\" MATCH ?1 LIMIT {}", CANDIDATES + 1);
+    let mut ids: Vec<DbValue> = ids(conn, &select, [&entries])?;
+    let number = words.number(&table.def.name).unwrap_or(0);
+    let waiting = format!("SELECT id FROM search_todo WHERE \"table\" = ?1 LIMIT {}", CANDIDATES + 1);
+    ids.extend(self::ids(conn, &waiting, [number])?);
+    if ids.len() as i64 > CANDIDATES {
+        return as_it_is;
+    }
+    let named = Cond::In(table.def.key.name.clone(), ids);
+    Ok(Cow::Owned(ReadPlan { filter: Cond::All(vec![named, plan.filter.clone()]), ..plan.clone() }))
+}
+
+fn ids<P: rusqlite::Params>(conn: &Connection, text: &str, params: P) -> Result<Vec<DbValue>> {
+    conn.prepare_cached(text)?.query_map(params, |row| Ok(DbValue::Int(row.get(0)?)))?.collect()
+}
+
+/// Gathers the texts that every row of the outcome has to hold in an indexed column. False where the filter names rows
+/// itself.
+fn sought<'p>(filter: &'p Cond, table: &Table, needles: &mut Vec<&'p str>) -> bool {
+    let indexed = |name: &Name| table.searched.iter().any(|place| *table.def.columns[*place].name == **name);
+    match filter {
+        Cond::All(conds) => conds.iter().all(|cond| sought(cond, table, needles)),
+        Cond::Contains(columns, needle) => {
+            if !columns.is_empty() && columns.iter().all(indexed) {
+                needles.push(needle);
+            }
+            true
+        }
+        Cond::In(name, _) => *name != table.def.key.name,
+        _ => true,
+    }
+}
+
+/// What the index is asked for: every three letters in a row of every text.
+fn entries(needles: &[&str]) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for needle in needles {
+        let letters: Vec<char> = fold(needle).chars().collect();
+        for three in letters.windows(LETTERS).filter(|three| !three.contains(&'\0')) {
+            let entry = format!("\"{}\"", three.iter().collect::<String>().replace('"', "\"\""));
+            if all.len() < ENTRIES && !all.contains(&entry) {
+                all.push(entry);
+            }
+        }
+    }
+    all.join(" AND ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_asked_for_in_threes() {
+        for (needles, asked) in [
+            (vec!["ab"], ""),
+            (vec!["Élan"], "\"ela\" AND \"lan\""),
+            (vec!["a\"b", "abcd"], "\"a\"\"b\" AND \"abc\" AND \"bcd\""),
+            (vec!["aaaa"], "\"aaa\""),
+            (vec!["a\0bc"], ""),
+        ] {
+            assert_eq!(entries(&needles), asked, "{needles:?}");
+        }
+    }
+}
