@@ -5,27 +5,24 @@
 //! interleaved round by round, so that a noisy machine is noisy for all of them; what counts are the ratios printed.
 //! Creates are measured with 64 connections, each answered only after its commit is on disk.
 
+mod common;
+
+use common::{Program, answer, creation, get, load, median};
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
-use std::cell::Cell;
-use std::io::{BufRead, BufReader, Read, Write};
+use serde_json::{Map, Value};
+use std::io::Write;
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::rc::Rc;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const POSTS: usize = 1000;
 const ROUNDS: usize = 5;
-const ROUND: Duration = Duration::from_millis(1500);
 
 fn main() {
     let folder = tempfile::TempDir::new().expect("a temporary folder");
-    let server = Program::start(folder.path());
-    server.fill();
+    let server = Program::start(folder.path(), &[]);
+    fill(&server);
     let list = get(&server.address, "/cms-json/cms/v2/posts").1;
     let item = get(&server.address, "/cms-json/cms/v2/posts/500").1;
     let by_hand = by_hand(folder.path(), &list, &item);
@@ -56,91 +53,11 @@ fn main() {
     println!("\ncreate, 64 connections, durable: {:.0}/s", median(creates));
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-// ------------------------------------------------------------------------------------------------ the program
-
-struct Program {
-    process: Child,
-    address: String,
-    authorization: String,
-}
-
-impl Program {
-    fn start(folder: &Path) -> Program {
-        use base64::Engine;
-        let program = env!("CARGO_BIN_EXE_cms-server");
-        let url = format!("storage.url=sqlite:{}/bench.db", folder.display());
-        let sets = ["--set", &url, "--set", "server.listen=127.0.0.1:0", "--set", "site.demo=false"];
-        let mut add = Command::new(program)
-            .args(sets)
-            .args(["user", "add", "admin", "admin@example.org", "--role", "administrator", "--password-stdin"])
-            .stdin(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        add.stdin.take().expect("a pipe").write_all(b"a password\n").expect("it reads");
-        assert!(add.wait().expect("it ends").success());
-        let secret = Command::new(program).args(sets).args(["app-password", "add", "admin", "bench"]).output();
-        let secret = String::from_utf8(secret.expect("it ends").stdout).expect("text");
-        let pair = base64::engine::general_purpose::STANDARD.encode(format!("admin:{}", secret.trim()));
-        let mut process = Command::new(program)
-            .args(sets)
-            .args(["--set", "server.access_log=false"])
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        let mut lines = BufReader::new(process.stderr.take().expect("a pipe")).lines();
-        let address = loop {
-            let line = lines.next().expect("it says where it listens").expect("text");
-            if let Some((_, url)) = line.split_once("ms: http://") {
-                break url.split('/').next().expect("a host").to_owned();
-            }
-        };
-        std::thread::spawn(move || lines.for_each(drop));
-        Program { process, address, authorization: format!("Basic {pair}") }
-    }
-
-    fn fill(&self) {
-        let mut socket = TcpStream::connect(&self.address).expect("a connection");
-        for n in 0..POSTS {
-            let status = self.create(&mut socket, n);
-            assert_eq!(status, 201);
-        }
-    }
-
-    fn create(&self, socket: &mut TcpStream, n: usize) -> u16 {
-        socket.write_all(&creation(&self.authorization, n)).expect("a request");
-        answer(socket, &mut Vec::new()).0
-    }
-
-    /// Creates a second by many connections.
-    fn creates(&self, connections: usize) -> f64 {
-        let authorization = self.authorization.clone();
-        rate(&self.address, connections, 201, move |c, n| creation(&authorization, c * 1_000_000 + n))
-    }
-}
-
-/// The bytes of a request that makes a post.
-fn creation(authorization: &str, n: usize) -> Vec<u8> {
-    let words = "Seagulls stand on the pier and wait for the boats to come home. ".repeat(18);
-    let body = json!({"title": {"raw": format!("Bench post {n}")}, "content": {"raw": words}, "status": "publish"});
-    let body = body.to_string();
-    let head = format!(
-        "POST /cms-json/cms/v2/posts HTTP/1.1\r\nHost: bench\r\nAuthorization: {}\r\n\
-         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        authorization,
-        body.len()
-    );
-    format!("{head}{body}").into_bytes()
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+fn fill(server: &Program) {
+    let mut socket = TcpStream::connect(&server.address).expect("a connection");
+    for n in 0..POSTS {
+        socket.write_all(&creation(&server.authorization, n)).expect("a request");
+        assert_eq!(answer(&mut socket, &mut Vec::new()).0, 201);
     }
 }
 
@@ -228,82 +145,4 @@ fn by_hand(folder: &Path, list: &[u8], item: &[u8]) -> String {
         })
     });
     address
-}
-
-// ------------------------------------------------------------------------------------------------ the load
-
-/// GETs a second.
-fn load(address: &str, path: &str, connections: usize) -> f64 {
-    let request = format!("GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n").into_bytes();
-    rate(address, connections, 200, move |_, _| request.clone())
-}
-
-/// Requests a second by some connections, each waiting for its answer before it asks again. One thread serves them all,
-/// because the machine's cores are the server's.
-fn rate(address: &str, connections: usize, status: u16, request: impl Fn(usize, usize) -> Vec<u8> + 'static) -> f64 {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let (done, request, start) = (Rc::new(Cell::new(0_u64)), Rc::new(request), Instant::now());
-    let end = start + ROUND;
-    let clients = tokio::task::LocalSet::new();
-    for c in 0..connections {
-        let (address, done, request) = (address.to_owned(), done.clone(), request.clone());
-        clients.spawn_local(async move {
-            let mut socket = tokio::net::TcpStream::connect(address).await.expect("a connection");
-            let mut buffer = Vec::new();
-            let mut n = 0;
-            while Instant::now() < end {
-                n += 1;
-                socket.write_all(&request(c, n)).await.expect("a request");
-                assert_eq!(answered(&mut socket, &mut buffer).await, status);
-                done.set(done.get() + 1);
-            }
-        });
-    }
-    runtime.block_on(clients);
-    done.get() as f64 / start.elapsed().as_secs_f64()
-}
-
-/// Reads one answer; its status.
-async fn answered(socket: &mut tokio::net::TcpStream, buffer: &mut Vec<u8>) -> u16 {
-    buffer.clear();
-    loop {
-        assert!(socket.read_buf(buffer).await.expect("an answer") > 0, "the connection was closed");
-        let Some((status, whole)) = head(buffer) else { continue };
-        while buffer.len() < whole {
-            assert!(socket.read_buf(buffer).await.expect("the body") > 0, "the body was cut");
-        }
-        return status;
-    }
-}
-
-/// Status and whole length of the answer that a buffer begins with, once its head is there.
-fn head(buffer: &[u8]) -> Option<(u16, usize)> {
-    let end = buffer.windows(4).position(|w| w == b"\r\n\r\n")?;
-    let head = std::str::from_utf8(&buffer[..end]).expect("a head in ASCII");
-    let length = head.lines().find_map(|l| l.to_ascii_lowercase().strip_prefix("content-length: ").map(str::to_owned));
-    let length: usize = length.and_then(|l| l.trim().parse().ok()).unwrap_or(0);
-    Some((head[9..12].parse().expect("a status"), end + 4 + length))
-}
-
-fn get(address: &str, path: &str) -> (u16, Vec<u8>) {
-    let mut socket = TcpStream::connect(address).expect("a connection");
-    socket.write_all(format!("GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n").as_bytes()).expect("a request");
-    let mut buffer = Vec::new();
-    let (status, body) = answer(&mut socket, &mut buffer);
-    (status, buffer[body..].to_vec())
-}
-
-/// Reads one answer into the buffer; its status and where its body starts.
-fn answer(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> (u16, usize) {
-    buffer.clear();
-    let mut chunk = [0; 65536];
-    loop {
-        if let Some((status, whole)) = head(buffer).filter(|(_, whole)| buffer.len() >= *whole) {
-            let body = buffer.windows(4).position(|w| w == b"\r\n\r\n").map_or(whole, |at| at + 4);
-            return (status, body);
-        }
-        let n = socket.read(&mut chunk).expect("an answer");
-        assert!(n > 0, "the connection was closed");
-        buffer.extend_from_slice(&chunk[..n]);
-    }
 }

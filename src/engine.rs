@@ -18,6 +18,7 @@ use crate::fragments::Fragments;
 use crate::handlers::{HANDLERS, Outcome, Studio, Work, items};
 use crate::model::{Method, Payload, Reply, Request};
 use crate::registry::args::Arg;
+use crate::registry::resource::Resource;
 use crate::registry::{Registry, Vocabulary, name};
 use crate::request::{self, BodyParams};
 use crate::route::{self, Match, Router};
@@ -321,6 +322,14 @@ impl Engine {
         let (_, handler) = HANDLERS[endpoint.handler.0];
         let mut outcome = handler(&work).await?;
         outcome.private |= items::password(&work).is_some();
+        let read = matches!(call.method, Method::Get | Method::Head) && outcome.status == 200;
+        if let Some((lifetime, keys)) = &endpoint.cache
+            && read
+            && !(outcome.private || scope.principal.known())
+        {
+            outcome.headers.push(("Cache-Control".into(), lifetime.clone()));
+            outcome.headers.extend(keys.clone().map(|header| (header, surrogate_keys(resource, &matched.captures))));
+        }
         Ok(outcome)
     }
 
@@ -502,6 +511,16 @@ impl Engine {
             return Reply { status: 200, headers: Vec::new(), payload: Payload::Json(document) };
         }
         Reply { status, headers: join_links(&headers), payload: Payload::Json(document) }
+    }
+}
+
+/// What an answer shows, for caches that can be told to forget it: its collection, and the item where it is one.
+fn surrogate_keys(resource: Option<&Resource>, captures: &Map<String, Value>) -> String {
+    let Some(resource) = resource else { return "site".to_owned() };
+    match captures.values().next_back() {
+        Some(Value::String(key)) => format!("{} {}/{key}", resource.name, resource.name),
+        Some(key) => format!("{} {}/{key}", resource.name, resource.name),
+        None => resource.name.clone(),
     }
 }
 

@@ -84,6 +84,7 @@ impl Service for Site {
 pub fn serve(source: &Source) -> Result<(), BootError> {
     let start = Instant::now();
     log_to_stderr();
+    outlive_file_limits().map_err(|e| BootError::Other(format!("signals cannot be handled: {e}")))?;
     let (outcome, files) = load(source);
     let loaded = outcome?;
     let server = loaded.declaration.server.clone();
@@ -113,6 +114,17 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
         .spawn(move || keep_swept(&sweeper, sweep_after))
         .map_err(|e| BootError::Other(format!("no thread for sweeping: {e}")))?;
     http::run(site, listener, http::termination()).map_err(|e| BootError::Other(e.to_string()))
+}
+
+/// A write beyond a limit on the size of files fails like one to a full disk; by default it would end the process.
+#[cfg(unix)]
+fn outlive_file_limits() -> std::io::Result<()> {
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default()).map(drop)
+}
+
+#[cfg(not(unix))]
+fn outlive_file_limits() -> std::io::Result<()> {
+    Ok(())
 }
 
 /// Sweeps now, for what the last run has left, and from time to time.

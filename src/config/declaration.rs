@@ -549,9 +549,31 @@ pub struct Endpoint {
     /// Only carries other requests, each of which is judged by itself.
     #[serde(default)]
     pub envelope: bool,
+    /// How long caches may keep what it answers strangers; without it nothing is said of that.
+    #[serde(default)]
+    pub cache: Option<Cache>,
     /// What is recorded of it in the audit trail.
     #[serde(default)]
     pub audit: Option<Audit>,
+}
+
+/// How long caches may keep an answer, in seconds. Answers to credentials and to passwords of records are never kept.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// In browsers.
+    #[serde(default)]
+    pub max_age: u32,
+    /// In caches that many share; absent: as in browsers.
+    #[serde(default)]
+    pub shared: Option<u32>,
+    /// How much longer an old answer may be given while a new one is fetched.
+    #[serde(default)]
+    pub stale: Option<u32>,
+    /// Names the header that tells shared caches what the answer shows (`Surrogate-Key`, `Cache-Tag`): the collection, and
+    /// `collection/id` for one item, so that they can be told to forget it.
+    #[serde(default)]
+    pub keys: Option<String>,
 }
 
 /// What the audit trail says of a request that has written.
@@ -678,6 +700,9 @@ pub struct Resource {
     /// A page beyond the end is an error (true) or an empty list (false).
     #[serde(default)]
     pub strict_pages: bool,
+    /// How long caches may keep what its own routes answer strangers; an endpoint's own `cache` outranks it.
+    #[serde(default)]
+    pub cache: Option<Cache>,
     /// Codes that differ from the family's, by the family's code (`rest_post_invalid_id = "rest_invalid_id"`).
     #[serde(default)]
     pub codes: IndexMap<String, String>,

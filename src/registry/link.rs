@@ -1008,6 +1008,7 @@ impl Linker<'_> {
             guard_param: guard_param.to_owned(),
             codes: self.codes(&extend(&at, "codes"), &endpoint.codes),
             editors_only: endpoint.editors_only,
+            cache: endpoint.cache.as_ref().or(resource.and_then(|r| r.declared.cache.as_ref())).map(cache_control),
             args,
             batch: endpoint.batch,
             file: endpoint.file,
@@ -1361,6 +1362,17 @@ fn searched(resources: &[Resource]) -> Vec<(crate::storage::plan::Name, Vec<crat
         columns.sort();
     }
     all.into_iter().filter(|(_, columns)| !columns.is_empty()).collect()
+}
+
+/// What a declared lifetime is in headers.
+fn cache_control(declared: &declaration::Cache) -> (String, Option<String>) {
+    let mut value = format!("public, max-age={}", declared.max_age);
+    for (word, seconds) in [("s-maxage", declared.shared), ("stale-while-revalidate", declared.stale)] {
+        if let Some(seconds) = seconds {
+            value.push_str(&format!(", {word}={seconds}"));
+        }
+    }
+    (value, declared.keys.clone())
 }
 
 /// Links of the schema name the REST base as `{base}`.

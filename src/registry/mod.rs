@@ -90,6 +90,8 @@ pub struct Endpoint {
     pub codes: HashMap<Code, Code>,
     /// Refuses callers who edit nothing.
     pub editors_only: bool,
+    /// What strangers' answers say of caching: the value of `Cache-Control`, and the name of the header with their keys.
+    pub cache: Option<(String, Option<String>)>,
     pub args: ArgSet,
     pub batch: bool,
     /// Takes a file in its body.

@@ -109,3 +109,31 @@ fn places_that_hold_what_was_looked_for_are_shown() {
         assert_eq!(server.get(plain).body[0].get("_highlights"), None::<&Value>, "{plain}");
     }
 }
+
+#[test]
+fn caches_are_told_what_is_declared() {
+    let server = Server::start();
+    let first = posts(&server, &["one"])[0];
+    assert_eq!(server.get("/cms/v2/posts").header("cache-control"), None, "nothing is said unless it is declared");
+    let text = "[resources.posts]\ncache = { max_age = 5, shared = 60, stale = 30, keys = \"Surrogate-Key\" }\n";
+    std::fs::write(server.path("site.toml"), text).expect("a file");
+    let server = server.restart_with(&[]);
+    for (route, keys) in
+        [("posts".to_owned(), "posts".to_owned()), (format!("posts/{first}"), format!("posts posts/{first}"))]
+    {
+        for _ in ["made", "kept"] {
+            let answer = server.get(&format!("/cms/v2/{route}"));
+            let expected = "public, max-age=5, s-maxage=60, stale-while-revalidate=30";
+            assert_eq!(answer.header("cache-control"), Some(expected), "{route}");
+            assert_eq!(answer.header("surrogate-key"), Some(keys.as_str()), "{route}");
+        }
+        let known = server.admin("GET", &format!("/cms/v2/{route}"), None);
+        assert_eq!((known.header("cache-control"), known.header("surrogate-key")), (Some("no-store, private"), None));
+    }
+    let secret = json!({"title": {"raw": "s"}, "content": {"raw": "hidden"}, "status": "publish", "password": "x"});
+    let id = server.admin("POST", "/cms/v2/posts", Some(&secret)).body["id"].clone();
+    let unlocked = server.get(&format!("/cms/v2/posts/{id}?password=x"));
+    assert_eq!(unlocked.header("cache-control"), Some("private, no-store"));
+    assert_eq!(server.get("/cms/v2/posts/999").header("cache-control"), None, "errors are not for caches");
+    assert_eq!(server.get("/cms/v2/pages").header("cache-control"), None);
+}

@@ -11,6 +11,7 @@ mod dialects;
 mod doctor;
 mod due;
 mod durability;
+mod faults;
 mod golden;
 mod identity;
 mod import;

@@ -1,0 +1,215 @@
+//! What the benches share: the program over a database of its own, and a load of requests.
+
+// Each bench uses a part of it.
+#![allow(dead_code)]
+
+use serde_json::json;
+use std::cell::{Cell, RefCell};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// How long a load lasts.
+const ROUND: Duration = Duration::from_millis(1500);
+
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+// ------------------------------------------------------------------------------------------------ the program
+
+pub struct Program {
+    process: Child,
+    pub address: String,
+    pub authorization: String,
+    /// Milliseconds until it took requests, as it says itself.
+    pub ready_in: f64,
+}
+
+impl Program {
+    /// Starts it over `bench.db` in the folder, with further settings.
+    pub fn start(folder: &Path, more: &[&str]) -> Program {
+        use base64::Engine;
+        let program = env!("CARGO_BIN_EXE_cms-server");
+        let url = format!("storage.url=sqlite:{}/bench.db", folder.display());
+        let mut sets = vec!["--set", &url, "--set", "server.listen=127.0.0.1:0", "--set", "site.demo=false"];
+        more.iter().for_each(|set| sets.extend(["--set", set]));
+        if !folder.join("bench.db").exists() {
+            add_admin(program, &sets);
+        }
+        let secret = Command::new(program).args(&sets).args(["app-password", "add", "admin", "bench"]).output();
+        let secret = String::from_utf8(secret.expect("it ends").stdout).expect("text");
+        let pair = base64::engine::general_purpose::STANDARD.encode(format!("admin:{}", secret.trim()));
+        let mut process = Command::new(program)
+            .args(&sets)
+            .args(["--set", "server.access_log=false"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut lines = BufReader::new(process.stderr.take().expect("a pipe")).lines();
+        let (ready_in, address) = loop {
+            let line = lines.next().expect("it says where it listens").expect("text");
+            if let Some((before, url)) = line.split_once("ms: http://") {
+                let ready_in = before.rsplit(' ').find_map(|word| word.parse().ok()).unwrap_or(f64::NAN);
+                break (ready_in, url.split('/').next().expect("a host").to_owned());
+            }
+        };
+        std::thread::spawn(move || lines.for_each(drop));
+        Program { process, address, authorization: format!("Basic {pair}"), ready_in }
+    }
+
+    /// Creates a second by many connections.
+    pub fn creates(&self, connections: usize) -> f64 {
+        let authorization = self.authorization.clone();
+        rate(&self.address, connections, 201, move |c, n| creation(&authorization, c * 1_000_000 + n))
+    }
+
+    /// Bytes of memory that are its own (anonymous pages).
+    pub fn memory(&self) -> u64 {
+        let told = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
+        let line = told.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        line.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) * 1024
+    }
+}
+
+/// Makes the administrator.
+fn add_admin(program: &str, sets: &[&str]) {
+    let mut add = Command::new(program)
+        .args(sets)
+        .args(["user", "add", "admin", "admin@example.org", "--role", "administrator", "--password-stdin"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    add.stdin.take().expect("a pipe").write_all(b"a password\n").expect("it reads");
+    assert!(add.wait().expect("it ends").success());
+}
+
+/// The bytes of a request that makes a post.
+pub fn creation(authorization: &str, n: usize) -> Vec<u8> {
+    let words = "Seagulls stand on the pier and wait for the boats to come home. ".repeat(18);
+    let body = json!({"title": {"raw": format!("Bench post {n}")}, "content": {"raw": words}, "status": "publish"});
+    post(authorization, "/cms-json/cms/v2/posts", &body)
+}
+
+/// The bytes of a POST.
+pub fn post(authorization: &str, path: &str, body: &serde_json::Value) -> Vec<u8> {
+    let body = body.to_string();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: {authorization}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    format!("{head}{body}").into_bytes()
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+// ------------------------------------------------------------------------------------------------ the load
+
+/// GETs a second.
+pub fn load(address: &str, path: &str, connections: usize) -> f64 {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n").into_bytes();
+    rate(address, connections, 200, move |_, _| request.clone())
+}
+
+/// Requests a second by some connections.
+pub fn rate(
+    address: &str,
+    connections: usize,
+    status: u16,
+    request: impl Fn(usize, usize) -> Vec<u8> + 'static,
+) -> f64 {
+    let until = Instant::now() + ROUND;
+    measured(address, connections, status, move |c, n| (Instant::now() < until).then(|| request(c, n))).0
+}
+
+/// Requests a second and the sorted times of the answers, by some connections that each wait for an answer before they ask
+/// again, until there is nothing more to ask. One thread serves them all, because the machine's cores are the server's.
+pub fn measured(
+    address: &str,
+    connections: usize,
+    status: u16,
+    request: impl Fn(usize, usize) -> Option<Vec<u8>> + 'static,
+) -> (f64, Vec<Duration>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let (done, request, start) = (Rc::new(Cell::new(0_u64)), Rc::new(request), Instant::now());
+    let times = Rc::new(RefCell::new(Vec::new()));
+    let clients = tokio::task::LocalSet::new();
+    for c in 0..connections {
+        let (address, done, request, times) = (address.to_owned(), done.clone(), request.clone(), times.clone());
+        clients.spawn_local(async move {
+            let mut socket = tokio::net::TcpStream::connect(address).await.expect("a connection");
+            let mut buffer = Vec::new();
+            let mut n = 0;
+            while let Some(bytes) = request(c, n) {
+                n += 1;
+                let asked = Instant::now();
+                socket.write_all(&bytes).await.expect("a request");
+                let got = answered(&mut socket, &mut buffer).await;
+                assert_eq!(got, status, "{}", String::from_utf8_lossy(&bytes));
+                times.borrow_mut().push(asked.elapsed());
+                done.set(done.get() + 1);
+            }
+        });
+    }
+    runtime.block_on(clients);
+    let rate = done.get() as f64 / start.elapsed().as_secs_f64();
+    let mut times = times.take();
+    times.sort();
+    (rate, times)
+}
+
+/// Reads one answer; its status.
+async fn answered(socket: &mut tokio::net::TcpStream, buffer: &mut Vec<u8>) -> u16 {
+    buffer.clear();
+    loop {
+        assert!(socket.read_buf(buffer).await.expect("an answer") > 0, "the connection was closed");
+        let Some((status, whole)) = head(buffer) else { continue };
+        while buffer.len() < whole {
+            assert!(socket.read_buf(buffer).await.expect("the body") > 0, "the body was cut");
+        }
+        return status;
+    }
+}
+
+/// Status and whole length of the answer that a buffer begins with, once its head is there.
+fn head(buffer: &[u8]) -> Option<(u16, usize)> {
+    let end = buffer.windows(4).position(|w| w == b"\r\n\r\n")?;
+    let head = std::str::from_utf8(&buffer[..end]).expect("a head in ASCII");
+    let length = head.lines().find_map(|l| l.to_ascii_lowercase().strip_prefix("content-length: ").map(str::to_owned));
+    let length: usize = length.and_then(|l| l.trim().parse().ok()).unwrap_or(0);
+    Some((head[9..12].parse().expect("a status"), end + 4 + length))
+}
+
+pub fn get(address: &str, path: &str) -> (u16, Vec<u8>) {
+    let mut socket = TcpStream::connect(address).expect("a connection");
+    socket.write_all(format!("GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n").as_bytes()).expect("a request");
+    let mut buffer = Vec::new();
+    let (status, body) = answer(&mut socket, &mut buffer);
+    (status, buffer[body..].to_vec())
+}
+
+/// Reads one answer into the buffer; its status and where its body starts.
+pub fn answer(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> (u16, usize) {
+    buffer.clear();
+    let mut chunk = [0; 65536];
+    loop {
+        if let Some((status, whole)) = head(buffer).filter(|(_, whole)| buffer.len() >= *whole) {
+            let body = buffer.windows(4).position(|w| w == b"\r\n\r\n").map_or(whole, |at| at + 4);
+            return (status, body);
+        }
+        let n = socket.read(&mut chunk).expect("an answer");
+        assert!(n > 0, "the connection was closed");
+        buffer.extend_from_slice(&chunk[..n]);
+    }
+}
