@@ -618,6 +618,10 @@ pub struct Resource {
     pub family: Family,
     /// Schema file, relative to the file that declares it.
     pub schema: String,
+    /// File with what a handler composes its answers of, relative to the file that declares it: an object whose members
+    /// count as if they stood in `about`.
+    #[serde(default)]
+    pub data: Option<String>,
     /// Name of the declared namespace.
     pub namespace: String,
     /// Last part of the collection's path; default: the resource's name.

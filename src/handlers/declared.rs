@@ -7,6 +7,7 @@ use super::{Outcome, Work};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record};
 use crate::registry::args::Role;
+use crate::registry::resource::Resource;
 use serde_json::{Map, Value};
 
 /// The declared entries: an array, paged where the endpoint takes a page.
@@ -14,7 +15,7 @@ use serde_json::{Map, Value};
 /// # Errors
 /// A route without a resource: 500.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let entries = work.resource()?.entries();
+    let entries: Vec<&Value> = work.resource()?.entries().iter().filter(|entry| chosen(work, entry)).collect();
     let args = work.allowed.args();
     let window = Window::of(args, &work.endpoint.args);
     let paged = args.role(&work.endpoint.args, Role::PerPage).is_some();
@@ -42,9 +43,48 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let missing = || ApiError::new(resource.code(Code::RecordInvalidId));
-    let wanted = work.captures.values().next_back().ok_or_else(missing)?;
-    let entry = wanted.as_str().and_then(|wanted| resource.entry(wanted)).ok_or_else(missing)?;
+    let parts: Vec<&str> = parts(resource).filter_map(|part| work.captures.get(part)?.as_str()).collect();
+    let last = || work.captures.values().next_back().and_then(Value::as_str).map(str::to_owned);
+    let wanted = if parts.is_empty() { last() } else { Some(parts.join("/")) };
+    let entry = wanted.and_then(|wanted| resource.entry(&wanted)).ok_or_else(missing)?;
     Ok(Outcome::ok(shown(work, entry)?))
+}
+
+/// What the parts of a key are called (`about.parts`), where it is made of several.
+fn parts(resource: &Resource) -> impl Iterator<Item = &str> {
+    resource.declared.about.get("parts").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// The name of the member that tells entries apart.
+fn key_name(resource: &Resource) -> &str {
+    resource.declared.about.get("key").and_then(Value::as_str).unwrap_or("id")
+}
+
+/// The entry's key has the parts that the path or the arguments name.
+fn chosen(work: &Work<'_>, entry: &Value) -> bool {
+    let Ok(resource) = work.resource() else { return false };
+    let mut own = entry.get(key_name(resource)).and_then(Value::as_str).unwrap_or("").split('/');
+    parts(resource).all(|part| {
+        let wanted = work.captures.get(part).or_else(|| work.allowed.args().given(part)).and_then(Value::as_str);
+        let own = own.next();
+        wanted.is_none_or(|wanted| wanted.is_empty() || own == Some(wanted))
+    })
+}
+
+/// Declared links (`about.links`): templates relative to the REST base, with `{key}` and the names of the key's parts.
+fn links(work: &Work<'_>, entry: &Value) -> Result<Option<Value>, ApiError> {
+    let resource = work.resource()?;
+    let Some(declared) = resource.declared.about.get("links").and_then(Value::as_object) else { return Ok(None) };
+    let key = entry.get(key_name(resource)).and_then(Value::as_str).unwrap_or("");
+    let fill = |template: &str| {
+        let named = parts(resource).zip(key.split('/'));
+        named.fold(template.replace("{key}", key), |text, (part, value)| text.replace(&format!("{{{part}}}"), value))
+    };
+    let links = declared.iter().filter_map(|(rel, template)| {
+        let href = work.scope.registry.rest(&format!("{}{}", resource.path, fill(template.as_str()?)));
+        Some((rel.clone(), serde_json::json!([{"href": href}])))
+    });
+    Ok(Some(Value::Object(links.collect())))
 }
 
 fn count(number: u64) -> usize {
@@ -60,13 +100,14 @@ fn shown(work: &Work<'_>, entry: &Value) -> Result<Value, ApiError> {
         && let Some(map) = entry.as_object_mut()
     {
         let word = |key: &str| holder.get(key).and_then(Value::as_str).unwrap_or("");
-        let key = map.get(resource.declared.about.get("key").and_then(Value::as_str).unwrap_or("id"));
+        let key = map.get(key_name(resource));
         let held = held_by(work, word("resource"), word("property"), key.and_then(Value::as_str).unwrap_or(""))?;
         map.insert(word("shown_as").to_owned(), Value::from(held));
     }
     let properties = resource.properties.iter().filter(|p| p.contexts.shows_in(context));
-    let members: Map<String, Value> =
+    let mut members: Map<String, Value> =
         properties.filter_map(|p| entry.get(&p.name).map(|v| (p.name.clone(), v.clone()))).collect();
+    members.extend(links(work, &entry)?.map(|links| ("_links".to_owned(), links)));
     Ok(Value::Object(members))
 }
 

@@ -220,6 +220,10 @@ impl Linker<'_> {
             }
         };
         self.compile_schema(&declared.schema, "", schema);
+        let mut declared = declared.clone();
+        if let Some(data) = declared.data.as_ref().and_then(|file| self.loaded.schemas.get(file)?.as_object()) {
+            declared.about.extend(data.clone());
+        }
         let base = declared.base.clone().unwrap_or_else(|| key.to_owned());
         let kind = declared.kind.clone().unwrap_or_else(|| key.to_owned());
         let family_table = tables::family_table(declared.family);

@@ -70,3 +70,26 @@ fn sighup_reads_the_declarations_anew() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
 }
+
+#[test]
+fn types_of_blocks_are_data() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let all = server.admin("GET", "/wp/v2/block-types", None).body;
+    let names: Vec<&str> = all.as_array().expect("a list").iter().filter_map(|block| block["name"].as_str()).collect();
+    assert!(names.len() >= 90 && names.contains(&"core/paragraph") && names.contains(&"core/navigation"));
+    for (route, found) in
+        [("/core", names.len()), ("?namespace=core", names.len()), ("/else", 0), ("?namespace=else", 0)]
+    {
+        let list = server.admin("GET", &format!("/wp/v2/block-types{route}"), None).body;
+        assert_eq!(list.as_array().expect("a list").len(), found, "{route}");
+    }
+    let one = server.admin("GET", "/wp/v2/block-types/core/heading", None).body;
+    assert_eq!((&one["attributes"]["level"]["type"], &one["is_dynamic"]), (&json!("number"), &json!(false)));
+    let base = format!("{}/wp/v2/block-types", server.rest);
+    let links = json!({"collection": [{"href": base}], "self": [{"href": format!("{base}/core/heading")}], "up": [{"href": format!("{base}/core")}]});
+    assert_eq!(one["_links"], links);
+    assert_eq!(server.admin("GET", "/wp/v2/block-types/core/none", None).code(), "rest_block_type_invalid");
+    let author = server.user("anna", "author");
+    assert_eq!(server.ask("GET", "/wp/v2/block-types", Some(&author), None).status, 200);
+    assert_eq!(server.get("/wp/v2/block-types").code(), "rest_block_type_cannot_view");
+}
