@@ -183,7 +183,7 @@ fn document(n: usize, size: usize) -> Value {
         let rank = draw(2000) * draw(2000) / 2000;
         words.push(format!("{}{}", SYLLABLES[(rank % 16) as usize], SYLLABLES[(rank / 16 % 16) as usize]));
     }
-    if n % (size / RARE).max(1) == 0 {
+    if n.is_multiple_of((size / RARE).max(1)) {
         words.push("quagga".to_owned());
     }
     json!({
