@@ -137,7 +137,7 @@ fn use_columns(resource: &Resource, property: &Property, context: Context, used:
             let shown = children.iter().filter(|child| child.contexts.shows_in(context));
             shown.for_each(|child| use_columns(resource, child, context, used));
         }
-        Source::Relation(_) | Source::Meta | Source::Nothing => {}
+        Source::Relation(_) | Source::Meta | Source::Nothing | Source::Fixed(_) => {}
     }
 }
 
@@ -187,6 +187,7 @@ impl Item<'_> {
     pub fn value(&self, property: &Property) -> Option<Value> {
         let value = match &property.source {
             Source::Nothing => return None,
+            Source::Fixed(value) => value.clone(),
             Source::Column(index) => column_value(property, self.record.row.get(*index).unwrap_or(&DbValue::Null)),
             Source::Read(behaviour, index) => {
                 let column = index.and_then(|i| self.record.row.get(i)).unwrap_or(&DbValue::Null);
@@ -343,7 +344,9 @@ impl Item<'_> {
                     match piece {
                         HrefPiece::Literal(text) => path.push_str(text),
                         HrefPiece::Column(index) => path.push_str(&show(self.record.row.get(*index)?)?),
-                        HrefPiece::SelfPath => path.push_str(&self.resource.item_path(&self.record.key())),
+                        HrefPiece::SelfPath => {
+                            path.push_str(&self.resource.item_path(&records::path_key(registry, self.record)))
+                        }
                         HrefPiece::CollectionPath => path.push_str(&self.resource.path),
                         HrefPiece::RevisionId => path.push_str(&self.revisions().1.to_string()),
                         HrefPiece::Wire => path.push_str(&self.resource.wire),

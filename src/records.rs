@@ -1,8 +1,8 @@
 //! Rows of resources: how they are asked for, and how their columns are read.
 
 use crate::config::declaration::Family;
-use crate::registry::name;
 use crate::registry::resource::Resource;
+use crate::registry::{Registry, name};
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use crate::storage::{Snapshot, StorageError};
 use std::sync::Arc;
@@ -54,6 +54,41 @@ impl<'a> Record<'a> {
             _ => String::new(),
         }
     }
+}
+
+/// What stands for a record in paths: its key, or the name that such records have.
+pub fn path_key(registry: &Registry, record: Record<'_>) -> String {
+    match record.resource.declared.named {
+        true => format!("{}//{}", registry.active_theme(), record.text("slug")),
+        false => record.key(),
+    }
+}
+
+/// The row that a text of a path stands for: its key in most resources, its name in some.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn key_of(
+    registry: &Registry,
+    snapshot: &dyn Snapshot,
+    resource: &Resource,
+    text: &str,
+) -> Result<Option<DbValue>, StorageError> {
+    if !resource.declared.named {
+        return Ok(match resource.key_is_text {
+            true => Some(txt(text)),
+            false => text.parse().ok().map(DbValue::Int),
+        });
+    }
+    // An encoded slash is left as it is when routes are matched.
+    let text = text.replace("%2F", "/").replace("%2f", "/");
+    let Some((theme, slug)) = text.rsplit_once('/') else { return Ok(None) };
+    if theme.trim_end_matches('/') != registry.active_theme() {
+        return Ok(None);
+    }
+    let there = Cond::Compare(name("status"), Op::Ne, txt("trash"));
+    let filter = Cond::All(vec![own_rows(resource), eq("slug", txt(slug)), there]);
+    Ok(first(snapshot, &resource.table, &["id"], filter)?.map(|row| row[0].clone()))
 }
 
 /// The integer in a value, or 0.

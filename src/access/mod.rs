@@ -18,7 +18,7 @@ pub mod throttle;
 use crate::args::{Checked, Sources};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
-use crate::records::{self, Record, txt};
+use crate::records::{self, Record};
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource};
 use crate::registry::{Endpoint, Registry, Route};
@@ -236,8 +236,7 @@ impl<'a> Asking<'a> {
         // A route may name its item without declaring an argument for it.
         let key = match self.args.get(arg).or_else(|| self.sources.path.get(arg)) {
             Some(Value::Number(n)) => n.as_i64().map(DbValue::Int),
-            Some(Value::String(text)) if !resource.key_is_text => text.parse().ok().map(DbValue::Int),
-            Some(Value::String(text)) => Some(txt(text)),
+            Some(Value::String(text)) => records::key_of(self.registry(), &*self.scope.snapshot()?, resource, text)?,
             _ => None,
         };
         let key = key.ok_or_else(|| self.fail(missing))?;

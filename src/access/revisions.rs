@@ -5,6 +5,7 @@ use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::Resource;
 use crate::storage::plan::{Cond, DbValue, Row};
+use serde_json::Value;
 
 fn owner<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {
     let index = asking.route.owner.ok_or_else(|| ApiError::new(Code::Internal))?;
@@ -15,8 +16,9 @@ fn owner<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {
 fn record(asking: &Asking<'_>, missing: Code) -> Result<Row, ApiError> {
     let resource = owner(asking)?;
     let arg = if asking.route.captures.iter().any(|c| c == "parent") { "parent" } else { "id" };
-    let id = asking.sources.path.get(arg).and_then(|v| v.as_str()?.parse::<i64>().ok());
-    let row = id.map(|id| asking.load(resource, &DbValue::Int(id))).transpose()?.flatten();
+    let text = asking.sources.path.get(arg).and_then(Value::as_str).unwrap_or("");
+    let key = records::key_of(asking.registry(), &*asking.scope.snapshot()?, resource, text)?;
+    let row = key.map(|key| asking.load(resource, &key)).transpose()?.flatten();
     row.ok_or_else(|| failure(resource, missing))
 }
 

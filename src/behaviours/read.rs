@@ -47,6 +47,8 @@ pub const READS: &[(&str, Read, Needs)] = &[
     ("comment.link", comment_link, Needs { posts: true, ..Needs::ROW }),
     ("split", split, Needs::ROW),
     ("id.given", given_id, Needs::ROW),
+    ("named", named, Needs::ROW),
+    ("active_theme", active_theme, Needs::ROW),
     ("standing.title", standing::title, Needs::STOOD_FOR),
     ("standing.title.rendered", standing::title_rendered, Needs::STOOD_FOR),
     ("standing.label", standing::label, Needs::STOOD_FOR),
@@ -194,6 +196,15 @@ fn words(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
 fn split(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     let words: Vec<&str> = text(value).split_whitespace().collect();
     Some(if words.is_empty() { json!([""]) } else { json!(words) })
+}
+
+/// What stands for the record in paths.
+fn named(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    Some(Value::String(records::path_key(&item.scope.registry, item.record)))
+}
+
+fn active_theme(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    Some(json!(item.scope.registry.active_theme()))
 }
 
 /// A number, where there is one.

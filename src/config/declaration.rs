@@ -661,6 +661,9 @@ pub struct Resource {
     /// The record or term, of any kind, that a row stands for.
     #[serde(default)]
     pub stands_for: Option<StandsFor>,
+    /// Items are known by the active theme and their slug (`theme//slug`), not by number; those in the trash by nothing.
+    #[serde(default)]
+    pub named: bool,
     /// Records go to the trash before they are gone; otherwise a deletion has to be forced.
     #[serde(default = "yes")]
     pub trash: bool,

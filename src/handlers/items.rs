@@ -123,13 +123,36 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     created(work, resource, &key)
 }
 
+/// The item that serves for a slug: the one of this slug, of its shorter beginnings (`page-about`, `page`), or `index`;
+/// `{}` when there is none.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let resource = work.resource()?;
+    let snapshot = work.scope.snapshot()?;
+    let mut slug = work.allowed.args().text("slug").unwrap_or("");
+    loop {
+        let name = format!("{}//{slug}", work.scope.registry.active_theme());
+        if let Some(key) = records::key_of(&work.scope.registry, &*snapshot, resource, &name)? {
+            let row = fetch(work, resource, &key)?;
+            return Ok(Outcome::ok(show(work, resource, &row, Context::EDIT, work.fields)?));
+        }
+        slug = match slug.rsplit_once('-') {
+            Some((shorter, _)) => shorter,
+            None if slug == "index" => return Ok(Outcome::ok(json!({}))),
+            None => "index",
+        };
+    }
+}
+
 /// The answer to a creation.
 ///
 /// # Errors
 /// The database cannot be read.
 pub fn created(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Outcome, ApiError> {
     let row = fetch(work, resource, key)?;
-    let path = resource.item_path(&Record { resource, row: &row }.key());
+    let path = resource.item_path(&records::path_key(&work.scope.registry, Record { resource, row: &row }));
     // Whoever does not moderate sees a new comment as everybody does.
     let moderated = resource.family == Family::Comment && !work.scope.principal.can("moderate_comments");
     let context = if moderated { Context::VIEW } else { Context::EDIT };

@@ -21,6 +21,9 @@ use crate::text::highlight::highlight;
 use crate::text::slug;
 use serde_json::Value;
 
+/// Rows of a collection that knows no pages.
+const UNPAGED: i64 = 10_000;
+
 /// A window of a collection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
@@ -38,7 +41,8 @@ impl Window {
     pub fn of(args: &Checked, set: &ArgSet) -> Window {
         let number = |role| args.role(set, role).and_then(Value::as_i64);
         let page = number(Role::Page).unwrap_or(1).max(1).unsigned_abs();
-        let per_page = number(Role::PerPage).unwrap_or(10).max(1).unsigned_abs();
+        let most = if set.role(Role::PerPage).is_some() { 10 } else { UNPAGED };
+        let per_page = number(Role::PerPage).unwrap_or(most).max(1).unsigned_abs();
         let given = set.role(Role::Offset).and_then(|a| args.given(&a.name)).and_then(Value::as_i64);
         match given {
             Some(offset) => {
@@ -87,7 +91,8 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         plan.offset = 0;
         plan.filter = Cond::All(vec![plan.filter, cursor.to_come(resource).unwrap_or_else(records::everything)]);
     }
-    let counts = cursor.is_none() && work.query.get("_total").and_then(Value::as_str) != Some("false");
+    let paged = set.role(Role::PerPage).is_some();
+    let counts = paged && cursor.is_none() && work.query.get("_total").and_then(Value::as_str) != Some("false");
     if !counts {
         plan.limit = Some(window.per_page + 1);
     }
@@ -143,7 +148,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         (Some(_), None) => None,
         (None, _) => Some(("page", (window.page + 1).to_string())),
     };
-    if let Some((name, value)) = next.filter(|_| more) {
+    if let Some((name, value)) = next.filter(|_| more && paged) {
         outcome.headers.push(("Link".into(), format!("<{}>; rel=\"next\"", address_with(work, name, &value))));
     }
     Ok(outcome)

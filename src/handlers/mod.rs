@@ -115,6 +115,7 @@ pub type Handler = for<'a> fn(&'a Work<'a>) -> Answer<'a>;
 
 /// Every handler by the name that declarations use.
 pub const HANDLERS: &[(&str, Handler)] = &[
+    ("lookup", |w| Box::pin(async move { items::lookup(w) })),
     ("list", |w| Box::pin(async move { lists::list(w) })),
     ("get", |w| Box::pin(async move { items::get(w) })),
     ("create", |w| Box::pin(items::create(w))),

@@ -403,7 +403,7 @@ fn show(work: &Work<'_>, past: &Past, context: Context) -> Result<Value, ApiErro
         map.insert(property.name.clone(), value);
     }
     if work.fields.wants("_links") {
-        let up = work.scope.registry.rest(&owner.item_path(&parent(work)?.key()));
+        let up = work.scope.registry.rest(&owner.item_path(&records::path_key(&work.scope.registry, parent(work)?)));
         map.insert("_links".into(), json!({"parent": [{"href": up}]}));
     }
     Ok(Value::Object(map))

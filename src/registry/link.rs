@@ -407,6 +407,8 @@ impl Linker<'_> {
                 Some(behaviour) => Source::Read(Behaviour(behaviour), index),
                 None => Source::Nothing,
             }
+        } else if let Some(value) = doc.get("x-fixed") {
+            Source::Fixed(value.clone())
         } else if doc.get("x-meta") == Some(&json!(true)) {
             Source::Meta
         } else if doc.get("x-relation").is_some() && kind == Kind::Json {

@@ -150,6 +150,11 @@ impl Registry {
         self.family(family).filter(move |r| !earlier(r))
     }
 
+    /// The name of the active theme.
+    pub fn active_theme(&self) -> &str {
+        self.declaration.themes.iter().find(|(_, theme)| theme.active).map_or("", |(name, _)| name)
+    }
+
     /// A declared status.
     pub fn status(&self, name: &str) -> Option<&declaration::Status> {
         self.declaration.statuses.get(name)

@@ -61,6 +61,8 @@ pub enum Source {
     Meta,
     /// A key of the `extra` column.
     Extra,
+    /// Always the same.
+    Fixed(Value),
     /// Nothing is stored: an argument only (a password).
     Nothing,
 }

@@ -29,5 +29,6 @@ mod s3;
 mod safety;
 mod scenarios;
 mod server;
+mod templates;
 mod versions;
 mod xmlrpc;

@@ -91,6 +91,25 @@ impl Walk<'_> {
                 self.admin("POST", &format!("/wp/v2/media/{id}"), &json!({"author": owner}));
                 vec![pair("id", id)]
             }
+            "templates" | "template-parts" => {
+                let body = json!({"slug": name, "title": name, "content": "First.", "status": state});
+                let made = self.admin("POST", &format!("/wp/v2/{collection}"), &body);
+                let named = made["id"].as_str().expect("a name").to_owned();
+                // A history hangs on what it is the history of, by number.
+                let mut number = "1".to_owned();
+                if route.contains("/revisions/") || route.contains("/autosaves/") {
+                    let at = format!("/wp/v2/{collection}/{named}");
+                    self.admin("PUT", &at, &json!({"content": "Second."}));
+                    number =
+                        self.admin("POST", &format!("{at}/autosaves"), &json!({"content": "Saved."}))["id"].to_string();
+                    if route.contains("/revisions/") {
+                        let past = self.ask("GET", &format!("{at}/revisions"), Some(&self.admin), None).body;
+                        number = past[0]["id"].to_string();
+                    }
+                    return vec![pair("parent", named), pair("id", number)];
+                }
+                vec![pair("parent", named.clone()), pair("id", if route.contains("(?P<id>") { named } else { number })]
+            }
             "menu-items" => {
                 let body = json!({"title": name, "url": "https://example.org/", "status": state});
                 let id = made(&self.admin("POST", "/wp/v2/menu-items", &body));
@@ -175,6 +194,9 @@ impl Walk<'_> {
             _ if route.contains("application-passwords") => json!({"name": name}),
             c if CONTENT.contains(&c) && !item => json!({"title": name, "status": state}),
             "categories" | "tags" | "wp_pattern_category" | "menus" => json!({"name": name}),
+            "templates" | "template-parts" if !item && !route.ends_with("autosaves") => {
+                json!({"slug": name, "title": name, "content": name, "status": state})
+            }
             "menu-items" if !item => json!({"title": name, "url": "https://example.org/", "status": state}),
             "comments" if item => json!({"content": name}),
             "comments" => {
@@ -222,6 +244,7 @@ fn walk(walk: &mut Walk, routes: &BTreeSet<(String, String)>) -> BTreeMap<String
         let states: &[&str] = match collection {
             "statuses" => &STATES,
             "menu-items" if item || method == "POST" => &STATES[..2],
+            "templates" | "template-parts" if item || method == "POST" => &STATES[..1],
             _ if content && (item || method == "POST") => &STATES,
             "comments" if item || method == "POST" => &STATES[..2],
             _ => &[""],

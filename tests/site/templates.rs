@@ -1,0 +1,67 @@
+//! Templates and template parts: records that are known by the theme and their slug.
+
+use super::server::Server;
+use serde_json::{Value, json};
+
+#[test]
+fn templates_are_known_by_theme_and_slug() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let body = json!({"slug": "page-about", "title": "About", "content": "<!-- wp:paragraph --><p>x</p><!-- /wp:paragraph -->"});
+    let made = server.admin("POST", "/wp/v2/templates", Some(&body));
+    assert_eq!((made.status, &made.body["id"]), (201, &json!("plain//page-about")), "{}", made.text);
+    let own = format!("{}/wp/v2/templates/plain//page-about", server.rest);
+    assert_eq!(made.header("location"), Some(own.as_str()));
+    assert_eq!(made.body["_links"]["self"][0]["href"], json!(own));
+    for address in ["plain//page-about", "plain/page-about", "plain%2F%2Fpage-about"] {
+        let read = server.admin("GET", &format!("/wp/v2/templates/{address}?context=edit"), None);
+        assert_eq!((read.status, &read.body["content"]["block_version"]), (200, &json!(1)), "{address}: {}", read.text);
+    }
+    let facts =
+        ["source", "origin", "type", "theme", "has_theme_file", "is_custom"].map(|name| made.body[name].clone());
+    assert_eq!(json!(facts), json!(["custom", null, "wp_template", "plain", false, true]));
+
+    let changed = server.admin("PUT", "/wp/v2/templates/plain//page-about", Some(&json!({"content": "<p>y</p>"})));
+    assert_eq!((changed.status, &changed.body["content"]["raw"]), (200, &json!("<p>y</p>")));
+    let past = server.admin("GET", "/wp/v2/templates/plain//page-about/revisions", None);
+    assert_eq!((past.status, past.body.as_array().map(Vec::len)), (200, Some(1)), "{}", past.text);
+
+    for (slug, found) in [("page-about-us", json!("plain//page-about")), ("single", Value::Null)] {
+        let answer = server.admin("GET", &format!("/wp/v2/templates/lookup?slug={slug}"), None);
+        assert_eq!((answer.status, answer.body.get("id").cloned().unwrap_or_default()), (200, found), "{slug}");
+    }
+    let all = server.admin("GET", "/wp/v2/templates", None);
+    assert_eq!((all.body.as_array().map(Vec::len), all.header("x-wp-total")), (Some(1), None), "no pages, no totals");
+
+    assert_eq!(server.admin("DELETE", "/wp/v2/templates/plain//page-about", None).body["status"], "trash");
+    for (method, address) in [("GET", "plain//page-about"), ("PUT", "other//page-about"), ("DELETE", "plain//none")] {
+        let gone =
+            server.admin(method, &format!("/wp/v2/templates/{address}"), Some(&json!({})).filter(|_| method == "PUT"));
+        assert_eq!((gone.status, gone.code()), (404, "rest_template_not_found"), "{method} {address}");
+    }
+    let refused = server.admin("POST", "/wp/v2/templates", Some(&json!({"title": "No slug"})));
+    assert_eq!(refused.code(), "rest_missing_callback_param");
+}
+
+#[test]
+fn parts_are_found_by_area_and_strangers_see_none() {
+    let server = Server::with(&["site.prefix=wp"]);
+    for (slug, area) in [("top", "header"), ("bottom", "footer")] {
+        let body = json!({"slug": slug, "area": area, "content": "x"});
+        assert_eq!(server.admin("POST", "/wp/v2/template-parts", Some(&body)).status, 201);
+    }
+    let found = server.admin("GET", "/wp/v2/template-parts?area=footer", None).body;
+    assert_eq!((found.as_array().map(Vec::len), &found[0]["id"]), (Some(1), &json!("plain//bottom")));
+    let author = server.user("anna", "author");
+    for (route, who, status) in [
+        ("template-parts", None, 401),
+        ("template-parts/plain//top", None, 401),
+        ("template-parts", Some(&author), 200),
+    ] {
+        let answer = server.ask("GET", &format!("/wp/v2/{route}"), who, None);
+        assert_eq!(answer.status, status, "{route}");
+        assert!(status == 200 || answer.code() == "rest_cannot_manage_templates", "{}", answer.text);
+    }
+    let refused =
+        server.ask("POST", "/wp/v2/template-parts", Some(&author), Some(&json!({"slug": "a", "content": "x"})));
+    assert_eq!((refused.status, refused.code()), (403, "rest_cannot_manage_templates"));
+}
