@@ -11,6 +11,7 @@ use crate::handlers::Studio;
 use crate::handlers::files::keep;
 use crate::pictures::pool::Pool;
 use crate::records::{self, txt};
+use crate::registry::resource::Resource;
 use crate::registry::{Registry, link, name};
 use crate::scope::{Limits, SystemClock};
 use crate::storage::plan::{Change, CommitError, DbValue, Input, Put, SlugClaim, Target, WritePlan};
@@ -260,6 +261,24 @@ impl Services {
         Ok(())
     }
 
+    /// Makes the records that are always there, once there is content at all: an import into an empty database keeps its
+    /// numbers.
+    ///
+    /// # Errors
+    /// The database.
+    pub fn complete(&self, registry: &Registry) -> Result<(), BootError> {
+        let any = records::first(&*self.storage.snapshot()?, "record", &["id"], records::everything())?;
+        for resource in registry.family(Family::Content).filter(|r| any.is_some() && !r.declared.always.is_empty()) {
+            let snapshot = self.storage.snapshot()?;
+            let found = records::first(&*snapshot, &resource.table, &["id"], records::own_rows(resource))?;
+            drop(snapshot);
+            if found.is_none() {
+                self.commit(vec![Change::Put(always_there(resource))])?;
+            }
+        }
+        Ok(())
+    }
+
     /// Adds a user; the id.
     ///
     /// # Errors
@@ -378,6 +397,30 @@ impl Services {
         let (_, secret, put) = identity::creation(&self.identity, &wanted, now);
         self.commit(vec![Change::Put(put)])?;
         Ok(identity::grouped(&secret))
+    }
+}
+
+/// The record that a resource always has.
+fn always_there(resource: &Resource) -> Put {
+    let now = DbValue::Int(time::OffsetDateTime::now_utc().unix_timestamp());
+    let text = |value: &str| Input::Value(txt(value));
+    let mut set = vec![
+        (name("kind"), Input::Value(DbValue::Text(resource.kind.clone()))),
+        (name("status"), text("publish")),
+        (name("comment_status"), text("closed")),
+        (name("ping_status"), text("closed")),
+    ];
+    let dates = ["date_local", "date_utc", "modified_local", "modified_utc"];
+    set.extend(dates.map(|column| (name(column), Input::Value(now.clone()))));
+    set.extend(resource.declared.always.iter().map(|(column, value)| (name(column), text(value))));
+    Put {
+        table: resource.table.clone(),
+        target: Target::New,
+        set,
+        slug: None,
+        edges: Vec::new(),
+        meta: Vec::new(),
+        revision: None,
     }
 }
 

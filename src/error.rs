@@ -119,6 +119,8 @@ catalogue! {
     CannotDeleteStored = "rest_cannot_delete_stored", Fixed(500), "The record could not be deleted.";
     TermInvalid = "rest_term_invalid", Fixed(404), "There is no such term.";
     TermInvalidId = "rest_term_invalid_id", Fixed(400), "There is no such term.";
+    GlobalStylesNotFound = "rest_global_styles_not_found", Fixed(404), "There are no such styles.";
+    CannotReadGlobalStyles = "rest_cannot_read_global_styles", Denied, "You may not see the styles.";
     MenuExists = "menu_exists", Fixed(400), "A menu with this name exists already.";
     InvalidMenuId = "invalid_menu_id", Fixed(400), "There is no such menu.";
     UrlRequired = "rest_url_required", Fixed(400), "An item that stands for an address needs one.";

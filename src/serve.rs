@@ -95,6 +95,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let services = Services::start(storage, &registry)?;
     services.furnish(&registry)?;
     first_start(&services, &registry)?;
+    services.complete(&registry)?;
     let layout = registry.layout.clone();
     let sweep_after = registry.declaration.media.sweep_after;
     let sweeper = services.clone();
@@ -209,6 +210,7 @@ impl Follower {
             services.storage = Arc::new(boot::open(&registry, migrates)?);
         }
         services.furnish(&registry)?;
+        services.complete(&registry)?;
         let layout = registry.layout.clone();
         let registry = Arc::new(registry);
         self.site.store(site(&services, loaded, registry.clone())?);

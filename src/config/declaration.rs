@@ -664,6 +664,9 @@ pub struct Resource {
     /// Items are known by the active theme and their slug (`theme//slug`), not by number; those in the trash by nothing.
     #[serde(default)]
     pub named: bool,
+    /// Columns of a record that is always there: made at boot where there is none of the kind, but some content.
+    #[serde(default)]
+    pub always: IndexMap<String, String>,
     /// Records go to the trash before they are gone; otherwise a deletion has to be forced.
     #[serde(default = "yes")]
     pub trash: bool,

@@ -114,6 +114,11 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     rows.truncate(usize::try_from(window.per_page).unwrap_or(usize::MAX));
     let total = match resource.declared.total {
         _ if !counts => 0,
+        _ if hides_empty(args, set) => {
+            let mut full = plan.clone();
+            full.filter = Cond::All(vec![plan.filter.clone(), Cond::Compare(name("count"), Op::Gt, DbValue::Int(0))]);
+            snapshot.count(&full)?
+        }
         Total::Readable => count(&*snapshot, &plan, rows.len() as u64, &window)?,
         Total::Unfiltered => {
             let mut all = plan.clone();
@@ -176,6 +181,13 @@ pub fn add_highlights(document: &mut Value, record: Record<'_>, needles: &[Strin
     if let Some(document) = document.as_object_mut() {
         document.insert("_highlights".into(), Value::Object(found));
     }
+}
+
+/// Recorded: empty terms above full ones are shown, and not counted.
+fn hides_empty(args: &Checked, set: &ArgSet) -> bool {
+    let hides =
+        |filter: &Filter| matches!(filter, Filter::Query { behaviour, .. } if QUERIES[behaviour.0].0 == "hide_empty");
+    set.args.iter().any(|arg| arg.filter.as_ref().is_some_and(hides) && args.flag(&arg.name))
 }
 
 /// The one record that the request asks for and carries the password of.

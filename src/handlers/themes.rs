@@ -4,6 +4,7 @@ use super::lists::{Window, paging_headers};
 use super::{Outcome, Work};
 use crate::config::declaration::Theme;
 use crate::error::{ApiError, Code};
+use crate::records;
 use crate::registry::args::Role;
 use crate::registry::resource::Property;
 use crate::text::sanitize::esc_html;
@@ -71,10 +72,17 @@ fn document(work: &Work<'_>, name: &str, theme: &Theme) -> Result<Value, ApiErro
         .collect();
     let registry = &work.scope.registry;
     let item = resource.item_path(name);
-    map.insert(
-        "_links".into(),
-        json!({"self": [{"href": registry.rest(&item)}], "collection": [{"href": registry.rest(&resource.path)}]}),
-    );
+    let mut links =
+        json!({"self": [{"href": registry.rest(&item)}], "collection": [{"href": registry.rest(&resource.path)}]});
+    // What the site itself keeps of the active theme (`about.own`: a relation and a resource with one record).
+    if let Some(own) = resource.declared.about.get("own").filter(|_| theme.active)
+        && let Some(kept) = own.get("resource").and_then(Value::as_str).and_then(|name| registry.resource(name))
+        && let Some(row) = records::first(&*work.scope.snapshot()?, &kept.table, &["id"], records::own_rows(kept))?
+    {
+        let href = registry.rest(&kept.item_path(&records::int(&row[0]).to_string()));
+        links[own.get("rel").and_then(Value::as_str).unwrap_or("own")] = json!([{"href": href}]);
+    }
+    map.insert("_links".into(), links);
     Ok(Value::Object(map))
 }
 

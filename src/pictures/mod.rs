@@ -139,7 +139,7 @@ pub fn prepare(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepar
     let most = PictureSize { width: rules.largest, height: rules.largest, crop: false };
     let scaled = sizes::plan((picture.width(), picture.height()), &most).filter(|_| format != ImageFormat::Gif);
     if let Some(plan) = scaled {
-        picture = resize(&picture, plan)?;
+        picture = Original::of(&picture).resize(plan)?;
     }
     let standing = match (scaled.is_some(), turned) {
         (true, _) => Some("-scaled"),
@@ -265,41 +265,51 @@ fn make(
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<Made>, PictureError> {
     let mut made = Vec::new();
+    let original = Original::of(picture);
     for (name, size) in rules.sizes.iter().filter(|(name, _)| wanted(name)) {
         let Some(plan) = sizes::plan((picture.width(), picture.height()), size) else { continue };
-        let copy = resize(picture, plan)?;
+        let copy = original.resize(plan)?;
         let bytes = encode(&copy, writing)?;
         made.push(Made { name: name.clone(), width: copy.width(), height: copy.height(), bytes });
     }
     Ok(made)
 }
 
-fn resize(picture: &DynamicImage, plan: sizes::Plan) -> Result<DynamicImage, PictureError> {
-    let kind = match picture {
-        DynamicImage::ImageLuma8(_) => PixelType::U8,
-        DynamicImage::ImageLumaA8(_) => PixelType::U8x2,
-        DynamicImage::ImageRgb8(_) => PixelType::U8x3,
-        _ => PixelType::U8x4,
-    };
-    let broken = |error: &dyn fmt::Display| PictureError::Broken(error.to_string());
-    let from = ImageRef::new(picture.width(), picture.height(), picture.as_bytes(), kind).map_err(|e| broken(&e))?;
-    let (width, height) = plan.to;
-    let mut to = Image::new(width, height, kind);
-    let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3)).crop(
-        f64::from(plan.left),
-        f64::from(plan.top),
-        f64::from(plan.from.0),
-        f64::from(plan.from.1),
-    );
-    Resizer::new().resize(&from, &mut to, &options).map_err(|e| broken(&e))?;
-    let bytes = to.into_vec();
-    let copy = match kind {
-        PixelType::U8 => image::GrayImage::from_raw(width, height, bytes).map(DynamicImage::ImageLuma8),
-        PixelType::U8x2 => image::GrayAlphaImage::from_raw(width, height, bytes).map(DynamicImage::ImageLumaA8),
-        PixelType::U8x3 => image::RgbImage::from_raw(width, height, bytes).map(DynamicImage::ImageRgb8),
-        _ => RgbaImage::from_raw(width, height, bytes).map(DynamicImage::ImageRgba8),
-    };
-    copy.ok_or(PictureError::Empty)
+/// A picture as red, green, blue and alpha, from which copies in its own colours are made.
+struct Original<'p> {
+    picture: &'p DynamicImage,
+    rgba: std::borrow::Cow<'p, RgbaImage>,
+}
+
+impl<'p> Original<'p> {
+    fn of(picture: &'p DynamicImage) -> Original<'p> {
+        let rgba = match picture {
+            DynamicImage::ImageRgba8(rgba) => std::borrow::Cow::Borrowed(rgba),
+            other => std::borrow::Cow::Owned(other.to_rgba8()),
+        };
+        Original { picture, rgba }
+    }
+
+    fn resize(&self, plan: sizes::Plan) -> Result<DynamicImage, PictureError> {
+        let broken = |error: &dyn fmt::Display| PictureError::Broken(error.to_string());
+        let (rgba, kind) = (&self.rgba, PixelType::U8x4);
+        let from = ImageRef::new(rgba.width(), rgba.height(), rgba.as_raw(), kind).map_err(|e| broken(&e))?;
+        let (width, height) = plan.to;
+        let mut to = Image::new(width, height, kind);
+        let options = ResizeOptions::new()
+            .resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3))
+            .use_alpha(self.picture.color().has_alpha())
+            .crop(f64::from(plan.left), f64::from(plan.top), f64::from(plan.from.0), f64::from(plan.from.1));
+        Resizer::new().resize(&from, &mut to, &options).map_err(|e| broken(&e))?;
+        let copy = RgbaImage::from_raw(width, height, to.into_vec()).map(DynamicImage::ImageRgba8);
+        let copy = copy.ok_or(PictureError::Empty)?;
+        Ok(match self.picture {
+            DynamicImage::ImageLuma8(_) => DynamicImage::ImageLuma8(copy.into_luma8()),
+            DynamicImage::ImageLumaA8(_) => DynamicImage::ImageLumaA8(copy.into_luma_alpha8()),
+            DynamicImage::ImageRgb8(_) => DynamicImage::ImageRgb8(copy.into_rgb8()),
+            _ => copy,
+        })
+    }
 }
 
 fn encode(picture: &DynamicImage, writing: &Writing<'_>) -> Result<Vec<u8>, PictureError> {

@@ -91,6 +91,7 @@ impl Walk<'_> {
                 self.admin("POST", &format!("/wp/v2/media/{id}"), &json!({"author": owner}));
                 vec![pair("id", id)]
             }
+            "global-styles" => ["stylesheet", "id"].iter().map(|v| pair(v, "999".to_owned())).collect(),
             "templates" | "template-parts" => {
                 let body = json!({"slug": name, "title": name, "content": "First.", "status": state});
                 let made = self.admin("POST", &format!("/wp/v2/{collection}"), &body);

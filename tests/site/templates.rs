@@ -65,3 +65,25 @@ fn parts_are_found_by_area_and_strangers_see_none() {
         server.ask("POST", "/wp/v2/template-parts", Some(&author), Some(&json!({"slug": "a", "content": "x"})));
     assert_eq!((refused.status, refused.code()), (403, "rest_cannot_manage_templates"));
 }
+
+#[test]
+fn the_site_has_styles_of_its_own() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let post = server.admin("POST", "/wp/v2/posts", Some(&json!({"title": "first"})));
+    assert_eq!(post.body["id"], 1, "an empty database keeps its numbers for what is imported");
+    let server = server.restart_with(&["site.prefix=wp"]);
+    let theme = server.admin("GET", "/wp/v2/themes?status=active", None).body;
+    let link = theme[0]["_links"]["wp:user-global-styles"][0]["href"].as_str().expect("a link").to_owned();
+    let own = link.strip_prefix(&server.rest).expect("of this server");
+    let styles = json!({"color": {"text": "red"}});
+    let changed = server.admin("POST", own, Some(&json!({"styles": styles})));
+    assert_eq!((changed.status, &changed.body["styles"], &changed.body["settings"]), (200, &styles, &json!({})));
+    assert_eq!(server.admin("GET", own, None).body["styles"], styles);
+    let author = server.user("anna", "author");
+    assert_eq!(server.ask("GET", own, Some(&author), None).code(), "rest_cannot_view");
+    assert_eq!(server.admin("GET", "/wp/v2/global-styles/999", None).code(), "rest_global_styles_not_found");
+    let of_theme = server.admin("GET", "/wp/v2/global-styles/themes/plain", None).body;
+    assert_eq!((&of_theme["styles"], &of_theme["settings"]), (&json!({}), &json!({})));
+    assert_eq!(server.admin("GET", "/wp/v2/global-styles/themes/none", None).code(), "rest_theme_not_found");
+    assert_eq!(server.admin("GET", "/wp/v2/global-styles/themes/plain/variations", None).body, json!([]));
+}
