@@ -190,8 +190,22 @@ fn document(n: usize, size: usize) -> Value {
         "title": {"raw": format!("{} {} {n}", words[0], words[1])},
         "content": {"raw": format!("<p>{}</p>", words.join(" "))},
         "status": "publish",
+        "date": date(n),
         "categories": [2 + n % CATEGORIES],
     })
+}
+
+/// Twenty minutes after the post before.
+fn date(n: usize) -> String {
+    let (minute, day) = (n * 20 % 1440, n / 72);
+    format!(
+        "{}-{:02}-{:02}T{:02}:{:02}:00",
+        1980 + day / 336,
+        1 + day / 28 % 12,
+        1 + day % 28,
+        minute / 60,
+        minute % 60
+    )
 }
 
 const SYLLABLES: [&str; 16] =

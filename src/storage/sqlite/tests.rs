@@ -543,3 +543,22 @@ fn rows_that_a_search_would_miss_are_told() {
     let told = super::super::safety::examine(&path, &layout()).unwrap();
     assert_eq!(told, ["1 rows of record are not found by a search"]);
 }
+
+#[test]
+fn a_file_from_before_the_index_gets_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("site.db");
+    let db = Sqlite::open(options(&path), &layout()).unwrap();
+    let apple = id(commit(&db, vec![Change::Put(post("publish", 1, "An apple"))]));
+    drop(db);
+    let before = "DROP TABLE search_record; DROP TABLE search_todo; DELETE FROM layout WHERE name LIKE 'search:%'; \
+        UPDATE layout SET definition = 'of before' WHERE name = 'fingerprint'; PRAGMA user_version = 1";
+    Connection::open(&path).unwrap().execute_batch(before).unwrap();
+    let site = Site { db: Sqlite::open(options(&path), &layout()).unwrap(), folder };
+    assert_eq!(found(&site.db, "apple"), [apple]);
+    indexed(&site);
+    assert_eq!(found(&site.db, "apple"), [apple]);
+    assert_eq!(super::super::safety::examine(&path, &layout()).unwrap(), Vec::<String>::new());
+    let version: i64 = other_connection(&site).pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(version, META_VERSION, "an older program, which would not keep the index, is told so");
+}
