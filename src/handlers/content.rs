@@ -212,7 +212,9 @@ pub fn removal(registry: &Registry, record: Record<'_>) -> Vec<Change> {
     let children = Cond::All(vec![records::own_rows(resource), eq("parent", DbValue::Int(id))]);
     let hanging = registry.family(Family::Content).filter(|r| r.supports("attached")).map(|r| &*r.kind);
     let hanging = Cond::All(vec![records::words("kind", hanging), eq("parent", DbValue::Int(id))]);
+    // First of all, while its version is still the expected one: what is counted in the row would raise it.
     let mut changes = vec![
+        Change::Remove { table: resource.table.clone(), key: key.clone(), expect: Some(record.int("version")) },
         Change::UpdateWhere {
             table: resource.table.clone(),
             filter: Cond::Any(vec![children, hanging]),
@@ -221,7 +223,6 @@ pub fn removal(registry: &Registry, record: Record<'_>) -> Vec<Change> {
         Change::RemoveWhere { table: name("comment"), filter: eq("post", DbValue::Int(id)) },
     ];
     changes.extend(pointing(registry, resource, &key));
-    changes.push(Change::Remove { table: resource.table.clone(), key, expect: Some(record.int("version")) });
     changes
 }
 

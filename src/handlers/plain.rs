@@ -107,8 +107,6 @@ pub fn pointing(registry: &Registry, resource: &Resource, key: &DbValue) -> Vec<
             }
         }
     }
-    // Edges last: they are counted in the row that goes, and what looks rows up writes the counts down.
-    changes.sort_by_key(|change| matches!(change, Change::Unlink { .. }));
     changes
 }
 

@@ -119,3 +119,24 @@ fn a_place_shows_one_menu() {
     let left = server.admin("GET", &format!("/wp/v2/menus/{first}"), None).body;
     assert_eq!(left["locations"], json!(["footer"]), "what another menu got is gone here");
 }
+
+#[test]
+fn what_is_counted_in_a_record_or_term_does_not_keep_it() {
+    let server = site();
+    let menu = made(&server, "menus", json!({"name": "Main"}))["id"].clone();
+    let term = made(&server, "categories", json!({"name": "News"}))["id"].clone();
+    let post = made(&server, "posts", json!({"title": "One", "status": "publish", "categories": [term]}))["id"].clone();
+    for n in 0..3 {
+        made(&server, "comments", json!({"post": post, "content": format!("Said {n}")}));
+    }
+    for (kind, object, id) in [("post_type", "post", &post), ("taxonomy", "category", &term)] {
+        made(&server, "menu-items", json!({"type": kind, "object": object, "object_id": id, "menus": menu}));
+    }
+    for (route, left) in [(format!("categories/{term}"), 1), (format!("posts/{post}"), 0)] {
+        let gone = server.admin("DELETE", &format!("/wp/v2/{route}?force=true"), None);
+        assert_eq!((gone.status, &gone.body["deleted"]), (200, &json!(true)), "{route}: {}", gone.text);
+        let items = server.admin("GET", "/wp/v2/menu-items", None).body;
+        assert_eq!(items.as_array().map(Vec::len), Some(left), "items go with what they stand for");
+    }
+    assert_eq!(server.admin("GET", "/wp/v2/comments", None).body, json!([]));
+}
