@@ -107,6 +107,9 @@ pub fn pointing(registry: &Registry, resource: &Resource, key: &DbValue) -> Vec<
             }
         }
     }
+    // Edges last: they are counted in the row that goes, and what looks rows up writes the counts down, which raises the
+    // version that the deletion expects.
+    changes.sort_by_key(|change| matches!(change, Change::Unlink { .. }));
     changes
 }
 

@@ -151,19 +151,20 @@ pub async fn remove(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<D
         return Err(ApiError::new(Code::CannotDeleteStored).with_message("The default term stays.").into());
     }
     let children = Cond::All(vec![records::own_rows(resource), eq("parent", DbValue::Int(record.id()))]);
-    // First of all, while its version is still the expected one: what is counted in the row would raise it.
-    let mut changes = vec![
-        Change::Remove { table: resource.table.clone(), key: key.clone(), expect: Some(record.int("version")) },
-        Change::UpdateWhere {
-            table: resource.table.clone(),
-            filter: children,
-            set: vec![(name("parent"), DbValue::Int(record.int("parent")))],
-        },
-    ];
+    let mut changes = vec![Change::UpdateWhere {
+        table: resource.table.clone(),
+        filter: children,
+        set: vec![(name("parent"), DbValue::Int(record.int("parent")))],
+    }];
     changes.extend(pointing(&work.scope.registry, resource, &key).into_iter().map(|change| match change {
         Change::Unlink { rel, dst, .. } => Change::Unlink { rel, dst, instead: (default != 0).then_some(default) },
         change => change,
     }));
+    changes.push(Change::Remove {
+        table: resource.table.clone(),
+        key: key.clone(),
+        expect: Some(record.int("version")),
+    });
     work.carry_out(changes, |refusal| answer(work, resource, refusal)).await?;
     Ok(key)
 }
