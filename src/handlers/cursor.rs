@@ -1,5 +1,5 @@
-//! Walking through a collection from where one left off: as quick at the millionth row as at the first, and no row twice
-//! because others came before it.
+//! Walking through a collection from where one left off: a page costs the same however far one has come, and no row
+//! comes twice because others came before it.
 //!
 //! `_cursor=` begins the walk; each answer's `Link` leads on, until there is nothing more. The word itself is opaque.
 
