@@ -143,12 +143,23 @@ async fn one(
             }
             found.push(cache[href].clone());
         }
-        embedded.insert(rel.clone(), Value::Array(found));
+        // A relation under which there is nothing at all says nothing.
+        if found.iter().any(|document| !is_empty(document)) {
+            embedded.insert(rel.clone(), Value::Array(found));
+        }
     }
     if let (Some(map), false) = (document.as_object_mut(), embedded.is_empty()) {
         map.insert("_embedded".into(), Value::Object(embedded));
     }
     document
+}
+
+fn is_empty(document: &Value) -> bool {
+    match document {
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    }
 }
 
 fn embeddable(link: &Value) -> bool {

@@ -217,6 +217,9 @@ impl Item<'_> {
     }
 
     fn meta(&self) -> Value {
+        if self.resource.declared.meta.is_empty() && self.scope.registry.declaration.site.empty_list_is_map {
+            return json!([]);
+        }
         let stored = self.batch.meta.get(&self.record.id());
         let mut map = Map::new();
         for (key, meta) in &self.resource.declared.meta {
@@ -255,7 +258,16 @@ impl Item<'_> {
                 list.push(Value::Object(object));
             }
         }
+        self.drop_unused_curies(&mut links);
         links
+    }
+
+    /// Abbreviations that no relation uses need no explanation.
+    fn drop_unused_curies(&self, links: &mut Map<String, Value>) {
+        let Some(curies) = links.get("curies").and_then(|list| list[0]["name"].as_str()) else { return };
+        if !links.keys().any(|rel| rel.strip_prefix(curies).is_some_and(|rest| rest.starts_with(':'))) {
+            links.shift_remove("curies");
+        }
     }
 
     /// `@name` in an attribute stands for a fact of the item.

@@ -155,7 +155,7 @@ fn entries(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
 /// A kind or taxonomy by its name on the wire; what is none stays as it was written.
 fn kind(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let wire = inner(value);
-    let known = writing.scope.registry.resources.iter().find(|r| r.stores_rows() && r.wire == *wire);
+    let known = writing.scope.registry.resource_of_wire(&wire);
     Ok(text(known.map_or(&*wire, |r| &*r.kind)))
 }
 

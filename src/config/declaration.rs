@@ -661,6 +661,9 @@ pub struct Resource {
     /// The record or term, of any kind, that a row stands for.
     #[serde(default)]
     pub stands_for: Option<StandsFor>,
+    /// Columns that exports carry as meta values: what an import puts into each.
+    #[serde(default)]
+    pub imported: IndexMap<String, Imported>,
     /// Items are known by the active theme and their slug (`theme//slug`), not by number; those in the trash by nothing.
     #[serde(default)]
     pub named: bool,
@@ -738,6 +741,34 @@ pub struct Required {
     pub when: IndexMap<String, String>,
     /// Code of the refusal.
     pub code: String,
+}
+
+/// See [`Resource::imported`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Imported {
+    /// Key of the meta value.
+    pub meta: String,
+    /// What the value is.
+    #[serde(default, rename = "as")]
+    pub kind: ImportedAs,
+}
+
+/// See [`Imported`].
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum ImportedAs {
+    /// Itself.
+    #[default]
+    Text,
+    /// A list of words, serialised by PHP.
+    Words,
+    /// The number that a record has in the export.
+    Record,
+    /// The platform's name of a kind or taxonomy.
+    Kind,
+    /// The number, in the export, of what the row stands for (`stands_for`).
+    StoodFor,
 }
 
 /// See [`Resource::stands_for`]: three columns name a thing, and four classes tell what kind of thing it is.

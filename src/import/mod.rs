@@ -9,7 +9,7 @@ pub mod wxr;
 mod xml;
 
 use crate::boot::{BootError, Services, wait};
-use crate::config::declaration::Family;
+use crate::config::declaration::{Family, ImportedAs};
 use crate::records::{self, among, columns, eq, everything, int, text, txt};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
@@ -172,6 +172,8 @@ struct Importer<'a> {
     logins: HashMap<String, i64>,
     /// Terms by taxonomy and slug.
     slugs: HashMap<(String, String), i64>,
+    /// What the file's numbers of terms became.
+    numbered: HashMap<i64, i64>,
     /// Parents to be set when every term is there: taxonomy, child, slug of the parent.
     parents: Vec<(String, i64, String)>,
     next_term: i64,
@@ -224,6 +226,7 @@ impl<'a> Importer<'a> {
             known,
             logins,
             slugs,
+            numbered: HashMap::new(),
             parents: Vec::new(),
             next_term: highest + 1,
             pending: Vec::new(),
@@ -235,7 +238,9 @@ impl<'a> Importer<'a> {
         match item {
             Item::Author(author) => self.author(author)?,
             Item::Term(term) => {
-                self.term(term);
+                let number = term.id;
+                let became = self.term(term);
+                self.numbered.extend(number.zip(became));
             }
             Item::Record(record) => self.record(*record)?,
         }
@@ -410,19 +415,26 @@ impl<'a> Importer<'a> {
         for term in &record.terms {
             let Some(target) = self.carried(term) else { continue };
             let relation = resource.and_then(|r| {
-                r.relations.iter().find(|rel| {
-                    let taxonomy = &self.registry.resources[rel.to];
-                    rel.many && (*taxonomy.kind == *term.taxonomy || *taxonomy.kind == *neutral(&term.taxonomy))
-                })
+                let named = [term.taxonomy.as_str(), neutral(&term.taxonomy)];
+                r.relations.iter().find(|rel| named.contains(&&*self.registry.resources[rel.to].kind))
             });
-            if let Some(relation) = relation {
-                let list = edges.entry(relation.rel.clone()).or_default();
-                if !list.contains(&target) {
-                    list.push(target);
+            match relation {
+                Some(relation) if relation.many => {
+                    let list = edges.entry(relation.rel.clone()).or_default();
+                    if !list.contains(&target) {
+                        list.push(target);
+                    }
+                }
+                relation => {
+                    let column = relation.zip(resource).and_then(|(rel, r)| r.plan_column(&rel.property));
+                    change.set.extend(column.map(|column| (column, Input::Value(DbValue::Int(target)))));
                 }
             }
         }
         if let Some(resource) = resource {
+            let imported = self.imported(resource, &record);
+            change.set.retain(|(column, _)| !imported.iter().any(|(own, _)| own == column));
+            change.set.extend(imported);
             self.default_terms(resource, &record, &mut edges);
         }
         change.edges = edges.into_iter().collect();
@@ -512,6 +524,38 @@ impl<'a> Importer<'a> {
             set.push(field("file", file));
         }
         set
+    }
+
+    /// What the declarations say that lies in meta values.
+    fn imported(&self, resource: &Resource, record: &Record) -> Vec<(Name, Input)> {
+        let mut set = Vec::new();
+        for (column, from) in &resource.declared.imported {
+            let found = record.meta.iter().find(|(key, _)| *key == from.meta);
+            let (Some(column), Some((_, value))) = (resource.plan_column(column), found) else { continue };
+            let number = value.parse().unwrap_or(0);
+            let value = match from.kind {
+                ImportedAs::Text => txt(value),
+                ImportedAs::Words => txt(wxr::php_strings(value).join(" ").trim()),
+                ImportedAs::Record => DbValue::Int(self.records.target(number)),
+                ImportedAs::Kind => txt(self.registry.resource_of_wire(value).map_or(value, |r| &*r.kind)),
+                ImportedAs::StoodFor => DbValue::Int(self.stood_for(resource, record, number)),
+            };
+            set.push((column, Input::Value(value)));
+        }
+        set
+    }
+
+    /// What the number of a record or term became, by the class that another imported column holds.
+    fn stood_for(&self, resource: &Resource, record: &Record, number: i64) -> i64 {
+        let class = resource.declared.stands_for.as_ref().and_then(|stands_for| {
+            let from = resource.declared.imported.get(&stands_for.class)?;
+            let (_, class) = record.meta.iter().find(|(key, _)| *key == from.meta)?;
+            Some((stands_for, class))
+        });
+        match class {
+            Some((stands_for, class)) if *class == stands_for.term => self.numbered.get(&number).copied().unwrap_or(0),
+            _ => self.records.target(number),
+        }
     }
 
     /// The wall clock and UTC; the one that is missing follows from the other.

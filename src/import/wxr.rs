@@ -507,6 +507,21 @@ fn bad_value(tag: &Tag, text: &str, wanted: &str) -> WxrError {
     WxrError { line: tag.line, message, hint: HINT_VALUE }
 }
 
+/// The texts in a list that PHP serialised (`a:1:{i:0;s:3:"one";}`); lengths are in bytes. What is nothing of the kind
+/// holds none.
+pub fn php_strings(serialised: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = serialised;
+    while let Some((_, after)) = rest.split_once("s:") {
+        rest = after;
+        let Some((length, text)) = after.split_once(":\"") else { break };
+        let Some(text) = length.parse().ok().and_then(|length: usize| text.get(..length)) else { continue };
+        found.push(text);
+        rest = &after[length.len() + 2 + text.len()..];
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -970,5 +985,15 @@ mod tests {
             }
         }
         assert_eq!((meta, mentions), (count("<wp:postmeta>"), count("<category domain=")));
+    }
+
+    #[test]
+    fn lists_that_php_serialised_are_read() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(php_strings(text), expected, "{text}");
+        check("a:1:{i:0;s:0:\"\";}", &[""]);
+        check("a:2:{i:0;s:3:\"one\";i:1;s:6:\"s:\"two\";}", &["one", "s:\"two"]);
+        check("a:1:{i:0;s:4:\"Ärz\";}", &["Ärz"]);
+        check("a:1:{i:0;s:99:\"short\";}", &[]);
+        check("plain", &[]);
     }
 }

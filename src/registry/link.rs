@@ -325,6 +325,9 @@ impl Linker<'_> {
                 self.column(resource, &["resources", &owner, "stands_for"], column);
             }
         }
+        for column in declared.imported.keys() {
+            self.column(resource, &["resources", &owner, "imported", column], column);
+        }
         for (code, status) in &declared.code_status {
             if let Some(code) = self.code(&["resources", &owner, "code_status", code], code) {
                 resource.code_status.insert(code, *status);

@@ -145,3 +145,22 @@ fn a_real_export_comes_in_whole() {
     let published = server.get("/cms/v2/posts?per_page=1");
     assert_eq!(published.header("x-cms-total"), Some("49"));
 }
+
+#[test]
+fn menus_of_an_export_lead_to_what_came_with_it() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let args = args(&server);
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    stdout(&[&["--set", "site.prefix=wp"], args.as_slice(), &[SMALL]].concat(), "");
+    let menu = server.admin("GET", "/wp/v2/menus?slug=top", None).body[0].clone();
+    let items = server.admin("GET", &format!("/wp/v2/menu-items?menus={}", menu["id"]), None).body;
+    let told = |item: &serde_json::Value| {
+        let names = ["type", "object", "object_id", "parent", "target", "classes", "xfn", "menu_order", "invalid"];
+        names.map(|name| item[name].clone())
+    };
+    let page = json!(["post_type", "page", 110, 0, "_blank", ["wide", "blue"], ["me"], 1, false]);
+    let category = json!(["taxonomy", "category", 22, 130, "", [""], [""], 2, false]);
+    assert_eq!(json!([told(&items[0]), told(&items[1])]), json!([page, category]));
+    let addresses = [&items[0]["url"], &items[1]["url"]].map(|url| url.as_str().expect("an address").to_owned());
+    assert!(addresses[0].ends_with("/about/") && addresses[1].ends_with("/category/harbour/piers/"), "{addresses:?}");
+}
