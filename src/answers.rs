@@ -5,7 +5,7 @@
 //! still. What time alone changes (an offset of daylight saving, a preview's key) is at most [`MOST_AGE`] old. The
 //! registry is part of no key: a reload builds another engine, and with it another store.
 
-use crate::model::{Kept, Method, Payload, Reply, Request};
+use crate::model::{Kept, Method, Payload, Peer, Reply, Request};
 use crate::scope::Principal;
 use crate::storage::{Observed, Seen, Storage};
 use quick_cache::sync::Cache;
@@ -36,18 +36,32 @@ struct Key {
 
 /// Who may see an answer: strangers share theirs, everybody else has their own.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
-struct Caller {
+pub struct Caller {
     id: i64,
     roles: Vec<Arc<str>>,
     app_password: Option<Arc<str>>,
 }
 
+impl Caller {
+    /// Whoever is asking.
+    pub fn of(principal: &Principal) -> Caller {
+        Caller { id: principal.id, roles: principal.roles.clone(), app_password: principal.app_password.clone() }
+    }
+}
+
 /// What of the connection documents may mention.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Way {
+pub struct Way {
     https: bool,
     forwarded: bool,
     loopback: bool,
+}
+
+impl Way {
+    /// How a request came here.
+    pub fn of(peer: &Peer) -> Way {
+        Way { https: peer.https, forwarded: peer.forwarded, loopback: peer.ip.is_some_and(|ip| ip.is_loopback()) }
+    }
 }
 
 /// A request's key, borrowed.
@@ -88,11 +102,29 @@ impl Weighter<Key, Answer> for Size {
     }
 }
 
+/// How often something was looked for in a store.
+#[derive(Default)]
+pub struct Asks {
+    found: AtomicU64,
+    missed: AtomicU64,
+}
+
+impl Asks {
+    /// Counts one look.
+    pub fn count(&self, found: bool) {
+        if found { &self.found } else { &self.missed }.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Looks that found something, and those that did not.
+    pub fn numbers(&self) -> [u64; 2] {
+        [&self.found, &self.missed].map(|n| n.load(Ordering::Relaxed))
+    }
+}
+
 /// See the module's description.
 pub struct Answers {
     cache: Option<Cache<Key, Answer, Size>>,
-    hits: AtomicU64,
-    misses: AtomicU64,
+    asked: Asks,
     began: Instant,
     /// Milliseconds since `began` at the last look at the database.
     looked: AtomicU64,
@@ -110,13 +142,7 @@ impl Answers {
     pub fn new(bytes: u64) -> Answers {
         let answers = usize::try_from(bytes / 8192).unwrap_or(usize::MAX).max(64);
         let cache = (bytes > 0).then(|| Cache::with_weighter(answers, bytes, Size));
-        Answers {
-            cache,
-            hits: AtomicU64::new(0),
-            misses: AtomicU64::new(0),
-            began: Instant::now(),
-            looked: AtomicU64::new(0),
-        }
+        Answers { cache, asked: Asks::default(), began: Instant::now(), looked: AtomicU64::new(0) }
     }
 
     /// The question that a request asks, if answers to it can be kept: a plain read without a body, of a stranger or of
@@ -124,15 +150,7 @@ impl Answers {
     pub fn question<'a>(&self, request: &'a Request, principal: &Principal, now: i64) -> Option<Question<'a>> {
         let plain = self.cache.is_some() && request.method == Method::Get && request.body.is_empty();
         let program = !principal.known() || principal.app_password.is_some();
-        (plain && program).then(|| Question {
-            request,
-            caller: Caller {
-                id: principal.id,
-                roles: principal.roles.clone(),
-                app_password: principal.app_password.clone(),
-            },
-            now,
-        })
+        (plain && program).then(|| Question { request, caller: Caller::of(principal), now })
     }
 
     /// The answer as it was given before, if it still holds.
@@ -141,10 +159,10 @@ impl Answers {
         self.look(storage);
         let holds = |answer: &Answer| question.now - answer.at < MOST_AGE && answer.seen.holds(storage);
         let Some(answer) = found.filter(holds) else {
-            self.misses.fetch_add(1, Ordering::Relaxed);
+            self.asked.count(false);
             return None;
         };
-        self.hits.fetch_add(1, Ordering::Relaxed);
+        self.asked.count(true);
         Some(Reply { status: 200, headers: answer.headers.to_vec(), payload: Payload::Kept(answer.kept) })
     }
 
@@ -173,16 +191,25 @@ impl Answers {
         }
     }
 
-    /// Answers found, answers made, and bytes held.
-    pub fn numbers(&self) -> (u64, u64, u64) {
-        let bytes = self.cache.as_ref().map_or(0, Cache::weight);
-        (self.hits.load(Ordering::Relaxed), self.misses.load(Ordering::Relaxed), bytes)
+    /// How often answers were found here.
+    pub fn asked(&self) -> &Asks {
+        &self.asked
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        self.cache.as_ref().map_or(0, Cache::weight)
     }
 }
 
 impl Question<'_> {
     fn asked(&self) -> Asked<'_> {
-        Asked { path: &self.request.path, query: &self.request.raw_query, caller: &self.caller, way: self.way() }
+        Asked {
+            path: &self.request.path,
+            query: &self.request.raw_query,
+            caller: &self.caller,
+            way: Way::of(&self.request.peer),
+        }
     }
 
     fn key(&self) -> Key {
@@ -190,12 +217,7 @@ impl Question<'_> {
             path: self.request.path.clone(),
             query: self.request.raw_query.clone(),
             caller: self.caller.clone(),
-            way: self.way(),
+            way: Way::of(&self.request.peer),
         }
-    }
-
-    fn way(&self) -> Way {
-        let peer = &self.request.peer;
-        Way { https: peer.https, forwarded: peer.forwarded, loopback: peer.ip.is_some_and(|ip| ip.is_loopback()) }
     }
 }

@@ -1,17 +1,28 @@
 //! `_embed`: linked resources put into the document that links to them.
 //!
 //! Contract: "Global request parameters". Links whose `embeddable` is true are dispatched as requests of their own,
-//! with the caller's rights, in the embed context; each address once per reply, however many documents link to it.
+//! with the caller's rights, in the embed context; each address once per reply, however many documents link to it. What
+//! such a request answered is kept as text, as long as nothing has changed that was read for it. Documents stay text, too:
+//! what is embedded is put before their last brace.
 
+use crate::answers::{Asks, Caller, MOST_AGE, Way};
 use crate::engine::{Call, Engine};
-use crate::error::ApiError;
+use crate::fragments::Fragment;
+use crate::handlers::Rendered;
 use crate::model::Method;
 use crate::request::{self, BodyParams};
 use crate::scope::Scope;
-use crate::storage::Ahead;
-use serde_json::{Map, Value};
+use crate::storage::{Ahead, Observed, Seen};
+use futures_util::FutureExt;
+use indexmap::IndexMap;
+use quick_cache::sync::Cache;
+use quick_cache::{Equivalent, Weighter};
+use serde::Deserialize;
+use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
+use std::hash::{Hash, Hasher};
 use std::pin::Pin;
 use std::sync::Arc;
 use tracing::Dispatch;
@@ -50,44 +61,227 @@ pub fn wanted(value: Option<&Value>) -> Option<Wanted> {
 /// Reads that a linked resource makes one after another at most; beyond that each is fetched for itself.
 const ROUNDS: usize = 16;
 
-/// Puts `_embedded` into a document, or into each of a list.
-pub async fn embed(engine: &Engine, scope: &Scope, document: Value, wanted: &Wanted) -> Value {
-    match document {
-        Value::Array(list) => {
-            let mut cache = together(engine, scope, &list, wanted).await;
-            let mut out = Vec::with_capacity(list.len());
-            for document in list {
-                out.push(one(engine, scope, document, wanted, &mut cache).await);
-            }
-            Value::Array(out)
-        }
-        document => one(engine, scope, document, wanted, &mut HashMap::new()).await,
+/// As many linked resources are fetched each for itself; what more of them read is read together.
+const FEW: usize = 3;
+
+/// What stands in for links that are not to be followed.
+const NOTHING: &[u8] = b"{}";
+
+// ---------------------------------------------------------------------------------------------------- kept documents
+
+/// What linked resources answered, by address and caller: see the module.
+pub struct Embedded {
+    cache: Cache<Key, Entry, Size>,
+    asked: Asks,
+}
+
+#[derive(PartialEq, Eq)]
+struct Key {
+    href: String,
+    caller: Caller,
+    way: Way,
+}
+
+/// A key, borrowed.
+#[derive(Hash)]
+struct Asked<'a> {
+    href: &'a str,
+    caller: &'a Caller,
+    way: Way,
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Asked { href: &self.href, caller: &self.caller, way: self.way }.hash(state);
     }
 }
 
-/// What the documents of a list link to, by address. Each address is a request of its own, but what all of them read is
-/// read together: a fixed number of statements for each relation, however long the list is.
-async fn together(engine: &Engine, scope: &Scope, list: &[Value], wanted: &Wanted) -> HashMap<String, Value> {
-    let mut fetched = HashMap::new();
-    let mut left = addresses(list, wanted);
+impl Equivalent<Key> for Asked<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        self.href == key.href && *self.caller == key.caller && self.way == key.way
+    }
+}
+
+#[derive(Clone)]
+struct Entry {
+    text: Fragment,
+    seen: Arc<Seen>,
+    at: i64,
+}
+
+#[derive(Clone)]
+struct Size;
+
+impl Weighter<Key, Entry> for Size {
+    fn weight(&self, key: &Key, entry: &Entry) -> u64 {
+        (key.href.len() + entry.text.len() + 256) as u64
+    }
+}
+
+impl Embedded {
+    /// An empty store of at most `bytes`.
+    pub fn new(bytes: u64) -> Embedded {
+        let documents = usize::try_from(bytes / 1024).unwrap_or(usize::MAX).max(1024);
+        Embedded { cache: Cache::with_weighter(documents, bytes, Size), asked: Asks::default() }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        self.cache.weight()
+    }
+
+    /// How often documents were found here.
+    pub fn asked(&self) -> &Asks {
+        &self.asked
+    }
+
+    /// What the address answered before, if it still holds. What is being answered comes to depend on what that was
+    /// made from.
+    fn get(&self, scope: &Scope, asked: &Asked<'_>) -> Option<Fragment> {
+        let holds = |entry: &Entry| scope.now - entry.at < MOST_AGE && entry.seen.holds(&*scope.storage);
+        let found = self.cache.get(asked).filter(holds).map(|entry| entry.text);
+        self.asked.count(found.is_some());
+        found
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------- documents
+
+/// The part of a document that tells what it links to.
+#[derive(Deserialize)]
+struct Document<'a> {
+    #[serde(rename = "_links", borrow, default)]
+    links: IndexMap<Cow<'a, str>, Vec<Link<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct Link<'a> {
+    #[serde(borrow, default)]
+    href: Cow<'a, str>,
+    #[serde(default)]
+    embeddable: bool,
+}
+
+type Links<'a> = Vec<(Cow<'a, str>, Vec<Link<'a>>)>;
+
+/// The links that are to be followed, by relation; with them those beside them that are not.
+fn links<'a>(document: &'a [u8], wanted: &Wanted) -> Links<'a> {
+    let links = serde_json::from_slice::<Document<'a>>(document).map(|d| d.links).unwrap_or_default();
+    links.into_iter().filter(|(rel, links)| wanted.includes(rel) && links.iter().any(|link| link.embeddable)).collect()
+}
+
+/// Documents as one text, each with `_embedded` where anything is.
+pub async fn embed(engine: &Engine, scope: &Scope, documents: &Rendered, wanted: &Wanted) -> Vec<u8> {
+    let links: Vec<Links<'_>> = documents.documents().iter().map(|document| links(document, wanted)).collect();
+    let found = fetch_all(engine, scope, &links).await;
+    let mut links = links.iter();
+    let empty = scope.registry.declaration.site.embed_empty;
+    documents.write(|document, all| write(document, links.next().map_or(&[], |links| links), &found, empty, all))
+}
+
+/// Appends a document with what it links to; with `empty` also relations under which there is nothing at all.
+fn write(
+    document: &[u8],
+    links: &[(Cow<'_, str>, Vec<Link<'_>>)],
+    found: &HashMap<&str, Fragment>,
+    empty: bool,
+    all: &mut Vec<u8>,
+) {
+    let begun = all.len() + document.len();
+    all.extend_from_slice(document);
+    for (rel, links) in links {
+        let texts =
+            || links.iter().map(|link| found.get(&*link.href).filter(|_| link.embeddable).map_or(NOTHING, |t| t));
+        if !empty && texts().all(|text| text == NOTHING || text == b"[]") {
+            continue;
+        }
+        if all.len() == begun {
+            all.pop();
+            all.extend_from_slice(b",\"_embedded\":{");
+        } else {
+            all.push(b',');
+        }
+        all.extend_from_slice(Value::from(&**rel).to_string().as_bytes());
+        all.extend_from_slice(b":[");
+        for (i, text) in texts().enumerate() {
+            if i > 0 {
+                all.push(b',');
+            }
+            all.extend_from_slice(text);
+        }
+        all.push(b']');
+    }
+    if all.len() != begun {
+        all.extend_from_slice(b"}}");
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------- requests
+
+/// What all the links answer, by address.
+async fn fetch_all<'a>(engine: &Engine, scope: &Scope, links: &'a [Links<'_>]) -> HashMap<&'a str, Fragment> {
+    let (caller, way) = (Caller::of(&scope.principal), Way::of(&scope.peer));
+    let (mut found, mut missing): (HashMap<&str, Fragment>, Vec<&str>) = Default::default();
+    let mut asked = HashSet::new();
+    let all = links.iter().flatten().flat_map(|(_, links)| links).filter(|link| link.embeddable);
+    for href in all.map(|link| &*link.href) {
+        if !asked.insert(href) {
+            continue;
+        }
+        match engine.embedded().get(scope, &Asked { href, caller: &caller, way }) {
+            Some(text) => drop(found.insert(href, text)),
+            None => missing.push(href),
+        }
+    }
+    let keep = |href: &str, answer: &Answer, observed: &Observed| {
+        if let Some(seen) = observed.seen().filter(|_| answer.lasting) {
+            let key = Key { href: href.to_owned(), caller: caller.clone(), way };
+            let entry = Entry { text: answer.text.clone(), seen: Arc::new(seen), at: scope.now };
+            engine.embedded().cache.insert(key, entry);
+        }
+    };
+    if missing.len() > FEW {
+        missing = together(engine, scope, missing, |href, answer, observed| {
+            keep(href, &answer, observed);
+            found.insert(href, answer.text);
+        });
+    }
+    for href in missing {
+        let observed = Arc::new(observed(scope));
+        let answer = fetch(engine, Scope { storage: observed.clone(), ..scope.clone() }, href).await;
+        keep(href, &answer, &observed);
+        found.insert(href, answer.text);
+    }
+    found
+}
+
+/// Each address is a request of its own, but what all of them read is read together: a fixed number of statements for
+/// each relation, however many there are. Returns the addresses that are better fetched each for itself.
+fn together<'a>(
+    engine: &Engine,
+    scope: &Scope,
+    mut left: Vec<&'a str>,
+    mut take: impl FnMut(&'a str, Answer, &Observed),
+) -> Vec<&'a str> {
     let ahead = Arc::new(Ahead::new(scope.storage.clone()));
-    let scope = Scope { storage: ahead.clone(), ..scope.clone() };
+    let inner = Scope { storage: ahead.clone(), ..scope.clone() };
+    // One state for all of it: only so can be told of an answer what it was made from.
+    let Ok(_state) = scope.storage.snapshot() else { return left };
+    let mut alone = Vec::new();
     for _ in 0..ROUNDS {
         let mut later = Vec::new();
-        for address in left {
+        for href in left {
             ahead.begin();
-            // A read that is not there yet is no failure to be logged.
-            let answer = fetch(engine, &scope, &address).with_subscriber(Dispatch::none()).await;
-            match (ahead.missed(), answer) {
-                (true, _) => later.push(address),
-                (false, Ok(document)) => {
-                    fetched.insert(address, document);
-                }
+            let observed = Arc::new(observed(&inner));
+            let inner = Scope { storage: observed.clone(), ..inner.clone() };
+            // A read that is not there yet is no failure to be logged. What would have to wait has no place in here: the
+            // state would be held while others run.
+            let answer = fetch(engine, inner, href).with_subscriber(Dispatch::none()).now_or_never();
+            match answer {
+                _ if ahead.missed() => later.push(href),
+                Some(answer) if answer.status < 500 => take(href, answer, &observed),
                 // Fetched once more for itself, it says aloud what was wrong.
-                (false, Err(error)) if error.status() >= 500 => {}
-                (false, Err(error)) => {
-                    fetched.insert(address, error.body());
-                }
+                _ => alone.push(href),
             }
         }
         left = later;
@@ -95,84 +289,30 @@ async fn together(engine: &Engine, scope: &Scope, list: &[Value], wanted: &Wante
             break;
         }
     }
-    fetched
+    left.extend(alone);
+    left
 }
 
-/// The addresses that are to be embedded, each once.
-fn addresses(list: &[Value], wanted: &Wanted) -> Vec<String> {
-    let (mut seen, mut all) = (HashSet::new(), Vec::new());
-    let links = list.iter().filter_map(|document| document.get("_links")?.as_object()).flatten();
-    for (_, links) in links.filter(|(rel, _)| wanted.includes(rel)) {
-        for link in links.as_array().into_iter().flatten().filter(|link| embeddable(link)) {
-            let address = link.get("href").and_then(Value::as_str).unwrap_or_default();
-            if seen.insert(address) {
-                all.push(address.to_owned());
-            }
-        }
-    }
-    all
+/// The database of a linked request, which notes what is read.
+fn observed(scope: &Scope) -> Observed {
+    let observed = Observed::new(scope.storage.clone());
+    observed.note("setting".into(), scope.settings.generation);
+    observed
 }
 
-async fn one(
-    engine: &Engine,
-    scope: &Scope,
-    mut document: Value,
-    wanted: &Wanted,
-    cache: &mut HashMap<String, Value>,
-) -> Value {
-    let Some(links) = document.get("_links").and_then(Value::as_object).cloned() else { return document };
-    let mut embedded = Map::new();
-    for (rel, list) in &links {
-        if !wanted.includes(rel) {
-            continue;
-        }
-        let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
-        if !list.iter().any(embeddable) {
-            continue;
-        }
-        let mut found = Vec::new();
-        for link in list {
-            let href = link.get("href").and_then(Value::as_str).unwrap_or_default();
-            if !embeddable(link) {
-                found.push(Value::Object(Map::new()));
-                continue;
-            }
-            if !cache.contains_key(href) {
-                let fetched = fetch(engine, scope, href).await;
-                cache.insert(href.to_owned(), fetched.unwrap_or_else(|error| error.body()));
-            }
-            found.push(cache[href].clone());
-        }
-        // A relation under which there is nothing at all says nothing.
-        if found.iter().any(|document| !is_empty(document)) {
-            embedded.insert(rel.clone(), Value::Array(found));
-        }
-    }
-    if let (Some(map), false) = (document.as_object_mut(), embedded.is_empty()) {
-        map.insert("_embedded".into(), Value::Object(embedded));
-    }
-    document
+/// What a linked resource answers.
+struct Answer {
+    status: u16,
+    text: Fragment,
+    /// The same for whoever asks with the same rights.
+    lasting: bool,
 }
-
-fn is_empty(document: &Value) -> bool {
-    match document {
-        Value::Array(list) => list.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        _ => false,
-    }
-}
-
-fn embeddable(link: &Value) -> bool {
-    link.get("embeddable") == Some(&Value::Bool(true))
-}
-
-type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Value, ApiError>> + 'a>>;
 
 /// What a request of its own would answer at this address.
-fn fetch<'a>(engine: &'a Engine, scope: &'a Scope, href: &'a str) -> Fetching<'a> {
+fn fetch<'a>(engine: &'a Engine, mut scope: Scope, href: &'a str) -> Pin<Box<dyn Future<Output = Answer> + 'a>> {
     Box::pin(async move {
         let Some(below) = href.strip_prefix(&scope.registry.site.rest_url) else {
-            return Ok(Value::Object(Map::new()));
+            return Answer { status: 200, text: NOTHING.into(), lasting: true };
         };
         let (path, raw_query) = below.split_once('?').unwrap_or((below, ""));
         let mut query =
@@ -185,9 +325,20 @@ fn fetch<'a>(engine: &'a Engine, scope: &'a Scope, href: &'a str) -> Fetching<'a
             raw_query: raw_query.to_owned(),
             body: Ok(BodyParams::None),
             expects: Default::default(),
+            text: true,
         };
-        let mut inner = scope.clone();
-        inner.depth += 1;
-        engine.dispatch(&inner, &call).await.result.map(|outcome| outcome.body)
+        scope.depth += 1;
+        let (status, rendered, lasting) = match engine.dispatch(&scope, &call).await.result {
+            Ok(outcome) => {
+                let rendered = outcome.text.unwrap_or_else(|| Rendered::of(&outcome.body));
+                (outcome.status, rendered, !outcome.private)
+            }
+            Err(error) => (error.status(), Rendered::of(&error.body()), true),
+        };
+        let text = match rendered {
+            Rendered::One(text) => text,
+            list => list.text().into(),
+        };
+        Answer { status, text, lasting }
     })
 }

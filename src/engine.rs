@@ -11,11 +11,11 @@ use crate::args::{self, Checked, Sources};
 use crate::behaviours::{QUERIES, READS, WRITES, judge};
 use crate::conditional::{Expects, http_date};
 use crate::discovery::{self, Discovery};
-use crate::embed;
+use crate::embed::{self, Embedded};
 use crate::error::{ApiError, Code};
 use crate::fields::Fields;
 use crate::fragments::Fragments;
-use crate::handlers::{HANDLERS, Outcome, Studio, Work, items};
+use crate::handlers::{HANDLERS, Outcome, Rendered, Studio, Work, items};
 use crate::model::{Method, Payload, Reply, Request};
 use crate::registry::args::Arg;
 use crate::registry::resource::Resource;
@@ -40,11 +40,12 @@ pub struct Engine {
     studio: Arc<Studio>,
     fragments: Fragments,
     answers: Answers,
+    embedded: Embedded,
     clock: Arc<dyn Clock>,
 }
 
-/// Parameters that change the shape of a whole answer.
-const SHAPING: [&str; 5] = ["_fields", "_embed", "_envelope", "_pretty", "_highlight"];
+/// Parameters that change the documents of an answer, or what is around them.
+const SHAPING: [&str; 3] = ["_fields", "_envelope", "_highlight"];
 
 /// A request on its way through the stages, from outside or from another request.
 pub struct Call {
@@ -55,6 +56,8 @@ pub struct Call {
     /// Broken bodies are reported only after a route has matched.
     pub body: Result<BodyParams, ApiError>,
     pub expects: Expects,
+    /// Whoever asks takes rendered text as well as a document.
+    pub text: bool,
 }
 
 /// What came of a call, before it is finished.
@@ -97,7 +100,8 @@ impl Engine {
     ) -> Result<Engine, StorageError> {
         let settings = read_settings(&registry, &*storage)?;
         let megabytes = registry.declaration.storage.cache_mb as u64;
-        let fragments = Fragments::new(&registry, megabytes << 20);
+        let fragments = Fragments::new(&registry, (megabytes << 20) / 4 * 3);
+        let embedded = Embedded::new((megabytes << 20) / 4);
         let answers = Answers::new((registry.declaration.server.answers_mb as u64) << 20);
         Ok(Engine {
             router: Router::new(&registry),
@@ -110,6 +114,7 @@ impl Engine {
             studio,
             fragments,
             answers,
+            embedded,
             clock,
         })
     }
@@ -127,6 +132,11 @@ impl Engine {
     /// Answers that were given before.
     pub fn answers(&self) -> &Answers {
         &self.answers
+    }
+
+    /// Documents that were embedded before.
+    pub fn embedded(&self) -> &Embedded {
+        &self.embedded
     }
 
     /// Hashes account passwords.
@@ -206,6 +216,7 @@ impl Engine {
             raw_query: request.raw_query.clone(),
             body,
             expects: Expects::of(|name| request.header(name)),
+            text: true,
         };
         let dispatched = self.dispatch(&scope, &call).await;
         let (mut reply, lasting) = self.finish(&scope, &call, dispatched).await;
@@ -315,9 +326,7 @@ impl Engine {
             expects: &call.expects,
             captures: &matched.captures,
             engine: self,
-            whole: scope.depth == 0
-                && call.method == Method::Get
-                && SHAPING.iter().all(|name| sources.get(name).is_none()),
+            whole: call.text && call.method == Method::Get && SHAPING.iter().all(|name| sources.get(name).is_none()),
         };
         let (_, handler) = HANDLERS[endpoint.handler.0];
         let mut outcome = handler(&work).await?;
@@ -484,16 +493,21 @@ impl Engine {
                         payload: Payload::Other { media_type, bytes },
                     };
                 }
-                if let Some(text) = outcome.text {
-                    return Reply { status: outcome.status, headers: headers(), payload: Payload::Text(text) };
-                }
                 let mut document = outcome.body;
-                let fields = Fields::parse(sources.get("_fields"));
-                if !outcome.reduced {
-                    document = reduce(&fields, document);
+                if outcome.text.is_none() && !outcome.reduced {
+                    document = reduce(&Fields::parse(sources.get("_fields")), document);
                 }
-                if let Some(wanted) = embed::wanted(sources.get("_embed")) {
-                    document = embed::embed(self, scope, document, &wanted).await;
+                let wanted = embed::wanted(sources.get("_embed"));
+                let rendered = outcome.text.or_else(|| wanted.as_ref().map(|_| Rendered::of(&document)));
+                if let Some(rendered) = rendered {
+                    let text = match &wanted {
+                        Some(wanted) => embed::embed(self, scope, &rendered, wanted).await,
+                        None => rendered.text(),
+                    };
+                    if call.method != Method::Head && sources.get("_envelope").is_none() {
+                        return Reply { status: outcome.status, headers: headers(), payload: Payload::Text(text) };
+                    }
+                    document = serde_json::from_slice(&text).unwrap_or_default();
                 }
                 (outcome.status, document)
             }

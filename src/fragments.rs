@@ -11,6 +11,7 @@ use crate::registry::Registry;
 use crate::registry::name;
 use crate::registry::resource::{Context, Property, Resource, Source};
 use crate::scope::Scope;
+use crate::storage::Snapshot;
 use crate::storage::plan::Name;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -64,6 +65,11 @@ impl Fragments {
         }
     }
 
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        self.cache.weight()
+    }
+
     /// Whether documents of a resource can be kept at all.
     pub fn keeps(&self, resource: &Resource) -> bool {
         self.plans[resource.index].keeps
@@ -74,9 +80,19 @@ impl Fragments {
         self.cache.get(&self.key(scope, record, context))
     }
 
-    /// Keeps the fragment of a row.
-    pub fn put(&self, scope: &Scope, record: Record<'_>, context: Context, fragment: Fragment) {
-        self.cache.insert(self.key(scope, record, context), fragment);
+    /// Keeps the fragment of a row, unless what lies outside the row has changed since the snapshot was taken.
+    pub fn put(
+        &self,
+        scope: &Scope,
+        snapshot: &dyn Snapshot,
+        record: Record<'_>,
+        context: Context,
+        fragment: Fragment,
+    ) {
+        let key = self.key(scope, record, context);
+        if snapshot.is_newest() {
+            self.cache.insert(key, fragment);
+        }
     }
 
     fn key(&self, scope: &Scope, record: Record<'_>, context: Context) -> Key {

@@ -9,7 +9,7 @@ use crate::due::Keeper;
 use crate::engine::{self, Engine};
 use crate::error::{ApiError, Code};
 use crate::files::Files;
-use crate::http::{self, Facts, Service, Swap};
+use crate::http::{self, Facts, Reading, Service, Swap};
 use crate::model::{Reply, Request};
 use crate::pages::Pages;
 use crate::registry::Registry;
@@ -74,6 +74,23 @@ impl Service for Site {
     fn health(&self) -> Result<(), String> {
         let read = self.storage.snapshot().and_then(|snapshot| snapshot.setting(&Name::from("site")));
         read.map(drop).map_err(|error| format!("the database cannot be read: {error}"))
+    }
+
+    fn readings(&self) -> Vec<Reading> {
+        let (answers, embedded) = (self.engine.answers(), self.engine.embedded());
+        let [found, missed] = answers.asked().numbers();
+        let [embedded_found, embedded_missed] = embedded.asked().numbers();
+        let told = [
+            ("answers_found", "Whole answers that were kept", found),
+            ("answers_missed", "Whole answers that had to be made", missed),
+            ("answers_bytes", "Bytes of kept answers", answers.bytes()),
+            ("embedded_found", "Embedded documents that were kept", embedded_found),
+            ("embedded_missed", "Embedded documents that had to be asked for", embedded_missed),
+            ("embedded_bytes", "Bytes of kept embedded documents", embedded.bytes()),
+            ("fragments_bytes", "Bytes of kept documents", self.engine.fragments().bytes()),
+        ];
+        let reading = |(name, help, value)| Reading { name, help, value: i64::try_from(value).unwrap_or(i64::MAX) };
+        told.map(reading).into()
     }
 }
 

@@ -195,6 +195,8 @@ pub struct Site {
     pub blanks_separate: bool,
     /// An empty list is taken for an empty map.
     pub empty_list_is_map: bool,
+    /// Relations that lead to nothing are embedded, too, as empty lists.
+    pub embed_empty: bool,
     /// A refusal tells that the login or the password that was sent is empty.
     pub empty_credentials_told: bool,
 }
@@ -215,6 +217,7 @@ impl Default for Site {
             jsonp: true,
             blanks_separate: false,
             empty_list_is_map: false,
+            embed_empty: true,
             empty_credentials_told: true,
         }
     }

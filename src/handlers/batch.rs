@@ -111,6 +111,7 @@ fn call(part: &Value, depth: usize) -> Result<Call, ApiError> {
         raw_query: raw_query.to_owned(),
         body: Ok(body),
         expects: Expects::of(|name| header(part, name)),
+        text: false,
     })
 }
 

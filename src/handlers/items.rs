@@ -1,6 +1,6 @@
 //! Single items of every family: read, and the way to each family's writes.
 
-use super::{Outcome, Refusal, Work, comments, content, plain, terms, users};
+use super::{Outcome, Refusal, Rendered, Work, comments, content, plain, terms, users};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::fields::Fields;
@@ -25,7 +25,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let view = View { context: work.allowed.context(), fields: work.fields, password: password(work), links: true };
     if let Some(text) = ready(work, resource, std::slice::from_ref(row), &view, &*work.scope.snapshot()?)? {
-        let text = text.into_iter().next().map(|t| t.to_vec());
+        let text = text.into_iter().next().map(Rendered::One);
         return Ok(Outcome { text, ..Outcome::of_row(Value::Null, Record { resource, row }) });
     }
     let document = show(work, resource, row, work.allowed.context(), work.fields)?;
@@ -78,7 +78,7 @@ pub fn ready(
         let documents = prepare::documents(work.scope, snapshot, resource, &missing, view)?;
         let mut made = missing.iter().zip(documents).map(|(row, document)| {
             let text: Fragment = document.to_string().into_bytes().into();
-            fragments.put(work.scope, Record { resource, row }, view.context, text.clone());
+            fragments.put(work.scope, snapshot, Record { resource, row }, view.context, text.clone());
             text
         });
         for text in texts.iter_mut().filter(|t| t.is_none()) {

@@ -3,13 +3,12 @@
 //! Contract: "Collection parameters".
 
 use super::cursor::{self, Cursor};
-use super::{Outcome, Work};
+use super::{Outcome, Rendered, Work};
 use crate::access::{acts, failure};
 use crate::args::Checked;
 use crate::behaviours::{Asked, QUERIES};
 use crate::config::declaration::{Family, Total};
 use crate::error::{ApiError, Code};
-use crate::fragments::Fragment;
 use crate::prepare::{self, View};
 use crate::records::{self, Record, among, txt};
 use crate::registry::args::{ArgSet, Filter, FilterOp, Role};
@@ -133,7 +132,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(failure(resource, Code::PostInvalidPageNumber));
     }
     let mut outcome = match super::items::ready(work, resource, &rows, &view, &*snapshot)? {
-        Some(texts) => Outcome { status: 200, text: Some(joined(&texts)), ..Outcome::default() },
+        Some(texts) => Outcome { status: 200, text: Some(Rendered::List(texts)), ..Outcome::default() },
         None => {
             let mut documents = prepare::documents(work.scope, &*snapshot, resource, &rows, &view)?;
             if !needles.is_empty() {
@@ -197,20 +196,6 @@ fn unlocked(work: &Work<'_>) -> Option<i64> {
     let [post] = args.get("post").and_then(Value::as_array)?.as_slice() else { return None };
     let post = post.as_i64()?.abs();
     acts::reads_commented(work.scope, post, Some(password)).filter(|open| *open).map(|_| post)
-}
-
-/// A JSON list of documents.
-fn joined(texts: &[Fragment]) -> Vec<u8> {
-    let mut all = Vec::with_capacity(texts.iter().map(|t| t.len() + 1).sum::<usize>() + 1);
-    all.push(b'[');
-    for (i, text) in texts.iter().enumerate() {
-        if i > 0 {
-            all.push(b',');
-        }
-        all.extend_from_slice(text);
-    }
-    all.push(b']');
-    all
 }
 
 /// A first page that is not full tells the total itself.

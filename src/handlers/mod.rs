@@ -29,6 +29,7 @@ use crate::error::ApiError;
 use crate::error::Code;
 use crate::fields::Fields;
 use crate::files::Files;
+use crate::fragments::Fragment;
 use crate::pictures::pool::Pool;
 use crate::records::Record;
 use crate::registry::resource::Resource;
@@ -81,13 +82,63 @@ pub struct Outcome {
     /// Anything but JSON: media type and bytes.
     pub other: Option<(&'static str, Vec<u8>)>,
     /// Rendered JSON of the body, when it was at hand; `body` is null then.
-    pub text: Option<Vec<u8>>,
+    pub text: Option<Rendered>,
     /// The version of the row that is shown, where it is one row that has versions.
     pub version: Option<i64>,
     /// Seconds since 1970 of the row's last change, where it keeps them.
     pub modified: Option<i64>,
     /// Meant for this request alone.
     pub private: bool,
+}
+
+/// JSON text of a document, or of each in a list.
+#[derive(Debug)]
+pub enum Rendered {
+    One(Fragment),
+    List(Vec<Fragment>),
+}
+
+impl Rendered {
+    /// What a body is as text.
+    pub fn of(body: &Value) -> Rendered {
+        let text = |document: &Value| Fragment::from(document.to_string().into_bytes());
+        match body {
+            Value::Array(list) => Rendered::List(list.iter().map(text).collect()),
+            document => Rendered::One(text(document)),
+        }
+    }
+
+    /// The documents.
+    pub fn documents(&self) -> &[Fragment] {
+        match self {
+            Rendered::One(text) => std::slice::from_ref(text),
+            Rendered::List(texts) => texts,
+        }
+    }
+
+    /// All of it as one text; each document is written by `write`.
+    pub fn write(&self, mut write: impl FnMut(&Fragment, &mut Vec<u8>)) -> Vec<u8> {
+        let mut all = Vec::with_capacity(self.documents().iter().map(|text| text.len() + 1).sum::<usize>() + 1);
+        match self {
+            Rendered::One(text) => write(text, &mut all),
+            Rendered::List(texts) => {
+                all.push(b'[');
+                for (i, text) in texts.iter().enumerate() {
+                    if i > 0 {
+                        all.push(b',');
+                    }
+                    write(text, &mut all);
+                }
+                all.push(b']');
+            }
+        }
+        all
+    }
+
+    /// All of it as one text.
+    pub fn text(&self) -> Vec<u8> {
+        self.write(|text, all| all.extend_from_slice(text))
+    }
 }
 
 impl Outcome {

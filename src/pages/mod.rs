@@ -348,6 +348,7 @@ impl<'a> Visit<'a> {
                 BodyParams::Json(body.as_object().cloned().unwrap_or_default())
             }),
             expects: Expects::default(),
+            text: false,
         };
         self.engine.part(&self.scope, &call, false).await
     }

@@ -13,6 +13,7 @@ use crate::config::declaration::Family;
 use crate::embed;
 use crate::engine::{Call, Engine};
 use crate::error::{ApiError, Code, Fault};
+use crate::handlers::Rendered;
 use crate::model::{Incoming, Request, Upload};
 use crate::records::{self, eq, int, text};
 use crate::registry::Registry;
@@ -353,6 +354,7 @@ impl Session<'_> {
             raw_query: String::new(),
             body: Ok(body),
             expects: Default::default(),
+            text: false,
         };
         let outcome = match &ask.number {
             Some(number) => {
@@ -364,7 +366,10 @@ impl Session<'_> {
         match outcome {
             Ok(Page { document, total }) => {
                 let document = match &ask.embed {
-                    Some(wanted) => embed::embed(self.engine, scope, document, wanted).await,
+                    Some(wanted) => {
+                        let text = embed::embed(self.engine, scope, &Rendered::of(&document), wanted).await;
+                        serde_json::from_slice(&text).unwrap_or_default()
+                    }
                     None => document,
                 };
                 Ok(Asked { value: from_json(&document), total, failed: None })

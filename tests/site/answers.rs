@@ -58,6 +58,41 @@ fn a_read_after_a_write_is_never_stale() {
 }
 
 #[test]
+fn what_is_embedded_is_never_stale() {
+    for answers in ["server.answers_mb=0", "server.answers_mb=8"] {
+        let server = Server::with(&["site.prefix=wp", answers]);
+        let server = &server;
+        std::thread::scope(|threads| {
+            for writer in 0..4 {
+                threads.spawn(move || {
+                    let term = json!({"name": format!("Topic {writer}")});
+                    let term = id(&server.admin("POST", "/wp/v2/categories", Some(&term)));
+                    let body = json!({"title": "holds", "status": "publish", "categories": [term]});
+                    let posts: Vec<i64> = (0..3).map(|_| id(&post(server, body.clone()))).collect();
+                    let list = format!("/wp/v2/posts?include={},{},{}&_embed", posts[0], posts[1], posts[2]);
+                    for round in 0..30 {
+                        let name = json!(format!("topic {writer} in round {round}"));
+                        let route = format!("/wp/v2/categories/{term}");
+                        let changed = server.admin("POST", &route, Some(&json!({"name": name})));
+                        assert_eq!(changed.status, 200, "{}", changed.text);
+                        let said = json!({"post": posts[round % 3], "content": format!("{writer} says {round}")});
+                        let said = server.admin("POST", "/wp/v2/comments", Some(&said));
+                        assert_eq!(said.status, 201, "{}", said.text);
+                        let found = server.get(&list).body;
+                        for document in found.as_array().expect("a list") {
+                            assert_eq!(document["_embedded"]["wp:term"][0][0]["name"], name, "{document}");
+                        }
+                        let replies = |d: &Value| d["_embedded"]["replies"][0].as_array().map_or(0, Vec::len);
+                        let all: usize = found.as_array().expect("a list").iter().map(replies).sum();
+                        assert_eq!(all, round + 1);
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[test]
 fn whatever_an_answer_shows_makes_it_anew() {
     let server = server();
     let made = post(&server, json!({"title": "Shown", "status": "publish"}));
@@ -202,4 +237,20 @@ fn read(mut from: impl std::io::Read) -> Vec<u8> {
     let mut text = Vec::new();
     from.read_to_end(&mut text).expect("an encoding that can be undone");
     text
+}
+
+#[test]
+fn what_is_kept_is_told_to_the_operator() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    let listen = format!("server.admin_listen=127.0.0.1:{port}");
+    let server = Server::with(&["site.prefix=wp", &listen]);
+    for _ in 0..3 {
+        server.get("/wp/v2/posts?_embed");
+        server.get("/wp/v2/categories?_embed");
+    }
+    let mut told = ureq::get(format!("http://127.0.0.1:{port}/metrics")).call().expect("an answer");
+    let told = told.body_mut().read_to_string().expect("text");
+    for line in ["cms_server_answers_found 4", "cms_server_answers_missed 2", "cms_server_embedded_bytes "] {
+        assert!(told.contains(line), "{line} in\n{told}");
+    }
 }
