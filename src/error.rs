@@ -77,6 +77,11 @@ catalogue! {
     CannotManageWidgets = "rest_cannot_manage_widgets", Denied, "You may not manage widgets.";
     CannotViewPlugins = "rest_cannot_view_plugins", Denied, "You may not see the plugins.";
     CannotViewPlugin = "rest_cannot_view_plugin", Denied, "You may not see this plugin.";
+    CannotManagePlugins = "rest_cannot_manage_plugins", Denied, "You may not manage plugins.";
+    CannotInstallPlugin = "rest_cannot_install_plugin", Denied, "Plugins cannot be installed here.";
+    PatternDirectoryCannotView = "rest_pattern_directory_cannot_view", Denied, "You may not look through the patterns.";
+    BlockDirectoryCannotView = "rest_block_directory_cannot_view", Denied, "You may not look through the blocks.";
+    BlockCannotRead = "block_cannot_read", Denied, "You may not have blocks rendered.";
     BlockTypeCannotView = "rest_block_type_cannot_view", Denied, "You may not see the types of blocks.";
     CannotManageTemplates = "rest_cannot_manage_templates", Denied, "You may not manage templates.";
     CannotReadThemes = "rest_cannot_view_active_theme", Denied, "You may not see the active theme.";
@@ -199,6 +204,8 @@ catalogue! {
     JsonpDisabled = "rest_callback_disabled", Fixed(400), "JSONP is switched off here.";
     JsonpInvalid = "rest_callback_invalid", Fixed(400), "The callback name may hold letters, digits, _ and . only.";
     PluginNotFound = "rest_plugin_not_found", Fixed(404), "There is no such plugin.";
+    InvalidWidget = "rest_invalid_widget", Fixed(400), "There is no type of widget that this could be.";
+    BlockInvalid = "block_invalid", Fixed(404), "There is no such block to render.";
     WidgetNotFound = "rest_widget_not_found", Fixed(404), "There is no such widget.";
     SidebarNotFound = "rest_sidebar_not_found", Fixed(404), "There is no such sidebar.";
     WidgetTypeInvalid = "rest_widget_type_invalid", Fixed(404), "There is no such type of widget.";

@@ -719,6 +719,9 @@ pub struct Resource {
     /// How long caches may keep what its own routes answer strangers; an endpoint's own `cache` outranks it.
     #[serde(default)]
     pub cache: Option<Cache>,
+    /// What hangs below another resource's items: documents have all properties of those, and this schema's.
+    #[serde(default)]
+    pub of_owner: bool,
     /// Codes that differ from the family's, by the family's code (`rest_post_invalid_id = "rest_invalid_id"`).
     #[serde(default)]
     pub codes: IndexMap<String, String>,

@@ -716,15 +716,28 @@ fn revision(work: &Work<'_>, draft: &Draft<'_>) -> Option<RevisionPut> {
         author: work.scope.principal.id,
         at: work.scope.now,
         autosave: false,
-        json: snapshot(&draft.text("title"), &draft.text("content"), &draft.text("excerpt")),
+        json: {
+            let extra =
+                draft.resource.properties.iter().any(|p| matches!(p.source, Source::Extra)).then(|| {
+                    match &draft.extra {
+                        Some(extra) => json!(extra).to_string(),
+                        None => draft.text("extra"),
+                    }
+                });
+            snapshot(&draft.text("title"), &draft.text("content"), &draft.text("excerpt"), extra)
+        },
         keep: None,
         skip_same: true,
     })
 }
 
 /// What a revision keeps of a record.
-pub fn snapshot(title: &str, content: &str, excerpt: &str) -> Arc<str> {
-    json!({"title": title, "content": content, "excerpt": excerpt}).to_string().into()
+pub fn snapshot(title: &str, content: &str, excerpt: &str, extra: Option<String>) -> Arc<str> {
+    let mut kept = json!({"title": title, "content": content, "excerpt": excerpt});
+    if let Some(extra) = extra {
+        kept["extra"] = json!(extra);
+    }
+    kept.to_string().into()
 }
 
 fn values<const N: usize>(pairs: [(&str, DbValue); N]) -> Vec<(Name, Input)> {

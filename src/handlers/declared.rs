@@ -4,7 +4,7 @@
 
 use super::lists::{Window, paging_headers};
 use super::{Outcome, Work};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, Status};
 use crate::records::{self, Record};
 use crate::registry::args::Role;
 use crate::registry::resource::Resource;
@@ -48,6 +48,21 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let wanted = if parts.is_empty() { last() } else { Some(parts.join("/")) };
     let entry = wanted.and_then(|wanted| resource.entry(&wanted)).ok_or_else(missing)?;
     Ok(Outcome::ok(shown(work, entry)?))
+}
+
+/// Entries are declared, not written: one that is not there is missing, and nothing else is changed, either.
+///
+/// # Errors
+/// Always, in the endpoint's words for `rest_cannot_edit`.
+pub fn write(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    if !work.captures.is_empty() {
+        get(work)?;
+    }
+    let code = work.endpoint.codes.get(&Code::CannotEdit).copied().unwrap_or(Code::CannotEdit);
+    Err(match code.status() {
+        Status::Denied => work.scope.principal.refuse(code),
+        _ => ApiError::new(code),
+    })
 }
 
 /// What the parts of a key are called (`about.parts`), where it is made of several.

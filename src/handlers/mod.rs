@@ -191,6 +191,7 @@ pub const HANDLERS: &[(&str, Handler)] = &[
     ("catalogue_get", |w| Box::pin(async move { catalogue::get(w) })),
     ("declared_list", |w| Box::pin(async move { declared::list(w) })),
     ("declared_get", |w| Box::pin(async move { declared::get(w) })),
+    ("declared_write", |w| Box::pin(async move { declared::write(w) })),
     ("search", |w| Box::pin(async move { search::search(w) })),
     ("themes_list", |w| Box::pin(async move { themes::list(w) })),
     ("themes_get", |w| Box::pin(async move { themes::get(w) })),

@@ -237,7 +237,7 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let mut kept = before.as_ref().map(texts).unwrap_or_default();
     kept.extend(given.into_iter().map(|(column, text)| (column.to_owned(), json!(text))));
     let part = |column: &str| kept.get(column).and_then(Value::as_str).unwrap_or("");
-    commit(work, record, Some(content::snapshot(part("title"), part("content"), part("excerpt")))).await?;
+    commit(work, record, Some(content::snapshot(part("title"), part("content"), part("excerpt"), None))).await?;
     let row = own_autosave(work)?.ok_or_else(|| ApiError::new(Code::Internal))?;
     Ok(Outcome::ok(show(work, &Past::of(work, record, &row), Context::EDIT)?))
 }
@@ -380,7 +380,19 @@ fn show(work: &Work<'_>, past: &Past, context: Context) -> Result<Value, ApiErro
     let local = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.0));
     let utc = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.1));
     let mut map = Map::new();
-    for property in shown.properties.iter().filter(|p| p.contexts.shows_in(context) && work.fields.wants(&p.name)) {
+    let wanted = |p: &&Property| p.contexts.shows_in(context) && work.fields.wants(&p.name);
+    if shown.declared.of_owner {
+        for property in owner.properties.iter().filter(wanted) {
+            let value = match property.column.as_deref() {
+                Some("id") => json!(past.id),
+                Some("author") => json!(past.author),
+                Some("modified_local") => json!(local(Some(past.modified))),
+                _ => item.value(property).unwrap_or(Value::Null),
+            };
+            map.insert(property.name.clone(), value);
+        }
+    }
+    for property in shown.properties.iter().filter(wanted) {
         let value = match property.name.as_str() {
             "id" => json!(past.id),
             "author" => json!(past.author),
@@ -396,7 +408,8 @@ fn show(work: &Work<'_>, past: &Past, context: Context) -> Result<Value, ApiErro
             // Values are not kept; what shows is what a record without values shows.
             "meta" => owner.property("meta").and_then(|p| item.value(p)).unwrap_or_else(|| json!({})),
             texts => match owner.property(texts) {
-                Some(property) => then_text(&item, property),
+                Some(property) if matches!(property.source, Source::Object(_)) => then_text(&item, property),
+                Some(property) => item.value(property).unwrap_or(Value::Null),
                 None => continue,
             },
         };

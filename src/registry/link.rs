@@ -961,6 +961,14 @@ impl Linker<'_> {
 
     /// The schema of what hangs below another resource's items: properties marked `x-of-parent` are the owner's.
     fn schema_below(&self, shown: &Resource, owner: &Resource) -> Value {
+        if shown.declared.of_owner {
+            let mut schema = owner.schema.clone();
+            let own = shown.schema["properties"].as_object().cloned().unwrap_or_default();
+            if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+                properties.extend(own);
+            }
+            return schema;
+        }
         let mut schema = shown.schema.clone();
         schema["title"] = json!(format!("{}-revision", owner.wire));
         let declared = self.loaded.schemas.get(&shown.declared.schema).and_then(|s| s.get("properties"));
