@@ -8,7 +8,7 @@ use crate::access::identity::Identity;
 use crate::access::{self, Asking, Loaded};
 use crate::answers::Answers;
 use crate::args::{self, Checked, Sources};
-use crate::behaviours::{QUERIES, READS, WRITES, judge};
+use crate::behaviours::{QUERIES, READS, WRITES, dynamic, judge};
 use crate::conditional::{Expects, http_date};
 use crate::discovery::{self, Discovery};
 use crate::embed::{self, Embedded};
@@ -82,6 +82,7 @@ pub fn vocabulary() -> Vocabulary {
         queries: QUERIES.iter().map(|(n, _)| *n).collect(),
         guards: access::GUARDS.iter().map(|(n, _)| *n).collect(),
         handlers: HANDLERS.iter().map(|(n, _)| *n).collect(),
+        makers: dynamic::MAKERS.iter().map(|(n, _)| *n).collect(),
     }
 }
 

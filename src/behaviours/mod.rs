@@ -5,6 +5,7 @@
 //! the shipped declarations.
 
 pub mod address;
+pub mod dynamic;
 pub mod files;
 mod query;
 mod read;

@@ -1,7 +1,7 @@
 //! Behaviours that compute a property.
 
 use super::{Needs, Read};
-use super::{address, files, standing};
+use super::{address, dynamic, files, standing};
 use crate::config::declaration::Family;
 use crate::prepare::{Item, column_value};
 use crate::records::{self, text};
@@ -99,7 +99,7 @@ fn content(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     if !open(item) {
         return Some(json!(""));
     }
-    Some(Value::String(render::render_content(item.record.text("content"), &options(item))))
+    Some(Value::String(dynamic::content(item, item.record.text("content"), &options(item))))
 }
 
 fn excerpt(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {

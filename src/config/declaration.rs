@@ -58,6 +58,12 @@ pub struct Declaration {
     /// one namespace.
     #[serde(default)]
     pub route_schemas: IndexMap<String, String>,
+    /// Blocks that are made of other rows when a content is shown, by their full name (`core/latest-posts`).
+    #[serde(default)]
+    pub blocks: IndexMap<String, Made>,
+    /// Shortcodes that are made of other rows.
+    #[serde(default)]
+    pub shortcodes: IndexMap<String, Made>,
     /// Themes; exactly one is active.
     #[serde(default)]
     pub themes: IndexMap<String, Theme>,
@@ -747,6 +753,18 @@ pub struct Required {
     pub when: IndexMap<String, String>,
     /// Code of the refusal.
     pub code: String,
+}
+
+/// See [`Declaration::blocks`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Made {
+    /// Who makes it: `records`, `archive`, `terms`, `cloud`, `piece`, `gallery`, `player.audio`, `player.video`,
+    /// `site.title`, `site.tagline`.
+    pub by: String,
+    /// The resource whose rows it shows.
+    #[serde(default)]
+    pub of: Option<String>,
 }
 
 /// See [`Resource::imported`].

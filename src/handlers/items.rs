@@ -1,6 +1,7 @@
 //! Single items of every family: read, and the way to each family's writes.
 
 use super::{Outcome, Refusal, Rendered, Work, comments, content, plain, terms, users};
+use crate::behaviours::dynamic;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::fields::Fields;
@@ -78,7 +79,11 @@ pub fn ready(
         let documents = prepare::documents(work.scope, snapshot, resource, &missing, view)?;
         let mut made = missing.iter().zip(documents).map(|(row, document)| {
             let text: Fragment = document.to_string().into_bytes().into();
-            fragments.put(work.scope, snapshot, Record { resource, row }, view.context, text.clone());
+            let record = Record { resource, row };
+            // What other rows stand in is kept no longer than the answer, which knows them.
+            if !dynamic::asks(&work.scope.registry.declaration, record.text("content")) {
+                fragments.put(work.scope, snapshot, record, view.context, text.clone());
+            }
             text
         });
         for text in texts.iter_mut().filter(|t| t.is_none()) {

@@ -16,6 +16,7 @@ pub mod lists;
 mod oembed;
 mod passwords;
 pub mod plain;
+mod rendering;
 mod revisions;
 mod search;
 mod singleton;
@@ -191,6 +192,7 @@ pub const HANDLERS: &[(&str, Handler)] = &[
     ("catalogue_get", |w| Box::pin(async move { catalogue::get(w) })),
     ("declared_list", |w| Box::pin(async move { declared::list(w) })),
     ("declared_get", |w| Box::pin(async move { declared::get(w) })),
+    ("block_render", |w| Box::pin(async move { rendering::render(w) })),
     ("declared_write", |w| Box::pin(async move { declared::write(w) })),
     ("search", |w| Box::pin(async move { search::search(w) })),
     ("themes_list", |w| Box::pin(async move { themes::list(w) })),

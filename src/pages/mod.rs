@@ -6,7 +6,6 @@
 
 mod addresses;
 mod authorize;
-mod dates;
 mod profile;
 
 use crate::access::attempts::Patience;

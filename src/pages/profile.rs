@@ -1,7 +1,7 @@
 //! The profile: one's own data, password, sessions and application passwords; those of others for who may edit them.
 
 use super::authorize::users_path;
-use super::{Visit, dates, said, see_other};
+use super::{Visit, said, see_other};
 use crate::access::attempts::Patience;
 use crate::access::identity::{Occasion, available};
 use crate::engine::Part;
@@ -10,6 +10,7 @@ use crate::model::{Method, Reply};
 use crate::records::{columns, eq, int, ordered, text, txt};
 use crate::registry::name;
 use crate::storage::plan::{Change, Cond, DbValue, Op, WritePlan};
+use crate::text::dates;
 use crate::text::time;
 use serde_json::{Map, Value, json};
 

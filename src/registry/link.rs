@@ -13,6 +13,7 @@ use crate::model::Method;
 use crate::schema::{Dialect, Schema};
 use crate::storage::plan::{Layout, RelationDef};
 use crate::text::permalink::Permalink;
+use crate::text::shortcode;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet, hash_map::DefaultHasher};
@@ -50,6 +51,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     let index_schemas = linker.route_schemas(&mut routes);
     linker.limits(&mut routes, &resources);
     linker.audit(&resources);
+    linker.parts(&resources);
     let problems = linker.problems;
     let Some(site) = site else { return Err(sorted(problems)) };
     if !problems.is_empty() {
@@ -118,6 +120,24 @@ impl Linker<'_> {
             self.problem(path, format!("unknown {what} `{wanted}`"), hint);
         }
         found
+    }
+
+    /// What stands in contents for other rows: who makes it, and of which resource.
+    fn parts(&mut self, resources: &[Resource]) {
+        let (blocks, shortcodes) = (&self.declared.blocks, &self.declared.shortcodes);
+        let makers = self.vocabulary.makers.clone();
+        let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
+        for (table, all) in [("blocks", blocks), ("shortcodes", shortcodes)] {
+            for (part, made) in all {
+                if table == "shortcodes" {
+                    self.known(&[table, part], "shortcode", part, &shortcode::NAMES);
+                }
+                self.known(&[table, part, "by"], "maker", &made.by, &makers);
+                if let Some(of) = &made.of {
+                    self.known(&[table, part, "of"], "resource", of, &names);
+                }
+            }
+        }
     }
 
     fn site(&mut self, listener: &str) -> Option<Site> {

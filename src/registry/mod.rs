@@ -31,6 +31,8 @@ pub struct Vocabulary {
     pub queries: Vec<&'static str>,
     pub guards: Vec<&'static str>,
     pub handlers: Vec<&'static str>,
+    /// Who makes what stands in contents for other rows.
+    pub makers: Vec<&'static str>,
 }
 
 /// The site's fixed facts.

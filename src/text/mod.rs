@@ -9,6 +9,7 @@ pub mod blocks;
 pub mod clickable;
 #[cfg(test)]
 mod corpus;
+pub mod dates;
 pub mod highlight;
 pub mod html_policy;
 mod markup;

@@ -7,7 +7,7 @@ use super::markup::is_space;
 use std::borrow::Cow;
 
 /// The names that are shortcodes; any other bracket is text.
-const NAMES: [&str; 7] = ["caption", "wp_caption", "gallery", "playlist", "audio", "video", "embed"];
+pub const NAMES: [&str; 7] = ["caption", "wp_caption", "gallery", "playlist", "audio", "video", "embed"];
 
 /// One shortcode with what it encloses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,11 @@ pub struct Shortcode<'a> {
 }
 
 impl<'a> Shortcode<'a> {
+    /// Its attributes in order.
+    pub fn attrs(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        attributes(self.attrs)
+    }
+
     /// The value of an attribute: `name="value"`, `name='value'` or `name=value`.
     pub fn attr(&self, name: &str) -> Option<&'a str> {
         attributes(self.attrs).find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)

@@ -11,6 +11,7 @@ mod dialects;
 mod doctor;
 mod due;
 mod durability;
+mod dynamic;
 mod faults;
 mod golden;
 mod identity;

@@ -91,7 +91,7 @@ impl Walk<'_> {
                 self.admin("POST", &format!("/wp/v2/media/{id}"), &json!({"author": owner}));
                 vec![pair("id", id)]
             }
-            "global-styles" => ["stylesheet", "id"].iter().map(|v| pair(v, "999".to_owned())).collect(),
+            "global-styles" => ["stylesheet", "parent", "id"].iter().map(|v| pair(v, "999".to_owned())).collect(),
             "templates" | "template-parts" => {
                 let body = json!({"slug": name, "title": name, "content": "First.", "status": state});
                 let made = self.admin("POST", &format!("/wp/v2/{collection}"), &body);
@@ -101,11 +101,11 @@ impl Walk<'_> {
                 if route.contains("/revisions/") || route.contains("/autosaves/") {
                     let at = format!("/wp/v2/{collection}/{named}");
                     self.admin("PUT", &at, &json!({"content": "Second."}));
-                    number =
-                        self.admin("POST", &format!("{at}/autosaves"), &json!({"content": "Saved."}))["id"].to_string();
+                    number = self.admin("POST", &format!("{at}/autosaves"), &json!({"content": "Saved."}))["wp_id"]
+                        .to_string();
                     if route.contains("/revisions/") {
                         let past = self.ask("GET", &format!("{at}/revisions"), Some(&self.admin), None).body;
-                        number = past[0]["id"].to_string();
+                        number = past[0]["wp_id"].to_string();
                     }
                     return vec![pair("parent", named), pair("id", number)];
                 }
@@ -131,6 +131,7 @@ impl Walk<'_> {
                 vec![pair("user_id", owner.to_string()), pair("uuid", made["uuid"].as_str().unwrap_or("").to_owned())]
             }
             "users" => vec![pair("id", owner.to_string())],
+            "block-renderer" => vec![pair("name", "core/archives".to_owned())],
             "types" => vec![pair("type", "page".to_owned())],
             "statuses" => vec![pair("status", state.to_owned())],
             "taxonomies" => vec![pair("taxonomy", "category".to_owned())],
@@ -209,6 +210,9 @@ impl Walk<'_> {
             }
             "users" => json!({"description": name}),
             "settings" => json!({"posts_per_page": 10}),
+            "plugins" if !item => json!({"slug": "nothing"}),
+            "widgets" if !item => json!({"sidebar": "nothing", "id_base": "nothing"}),
+            "block-renderer" => json!({"context": "edit"}),
             "v1" => json!({"requests": []}),
             _ => json!({"title": name}),
         })

@@ -24,6 +24,10 @@ fn templates_are_known_by_theme_and_slug() {
     assert_eq!((changed.status, &changed.body["content"]["raw"]), (200, &json!("<p>y</p>")));
     let past = server.admin("GET", "/wp/v2/templates/plain//page-about/revisions", None);
     assert_eq!((past.status, past.body.as_array().map(Vec::len)), (200, Some(1)), "{}", past.text);
+    let told = ["id", "type", "slug", "parent", "source"].map(|name| past.body[0][name].clone());
+    assert_eq!(json!(told), json!(["plain//page-about", "wp_template", "page-about", made.body["wp_id"], "custom"]));
+    assert_eq!(past.body[0]["content"]["raw"], "<p>y</p>");
+    assert_ne!(past.body[0]["wp_id"], made.body["wp_id"], "the revision has a number of its own");
 
     for (slug, found) in [("page-about-us", json!("plain//page-about")), ("single", Value::Null)] {
         let answer = server.admin("GET", &format!("/wp/v2/templates/lookup?slug={slug}"), None);
@@ -79,6 +83,12 @@ fn the_site_has_styles_of_its_own() {
     let changed = server.admin("POST", own, Some(&json!({"styles": styles})));
     assert_eq!((changed.status, &changed.body["styles"], &changed.body["settings"]), (200, &styles, &json!({})));
     assert_eq!(server.admin("GET", own, None).body["styles"], styles);
+    server.admin("POST", own, Some(&json!({"styles": {"color": {"text": "blue"}}})));
+    let past = server.admin("GET", &format!("{own}/revisions"), None).body;
+    let told: Vec<&Value> = past.as_array().expect("a list").iter().map(|r| &r["styles"]["color"]["text"]).collect();
+    assert_eq!(told, ["blue", "red"]);
+    let one = server.admin("GET", &format!("{own}/revisions/{}", past[1]["id"]), None).body;
+    assert_eq!((&one["styles"], &one["settings"]), (&styles, &json!({})));
     let author = server.user("anna", "author");
     assert_eq!(server.ask("GET", own, Some(&author), None).code(), "rest_cannot_view");
     assert_eq!(server.admin("GET", "/wp/v2/global-styles/999", None).code(), "rest_global_styles_not_found");
@@ -86,4 +96,41 @@ fn the_site_has_styles_of_its_own() {
     assert_eq!((&of_theme["styles"], &of_theme["settings"]), (&json!({}), &json!({})));
     assert_eq!(server.admin("GET", "/wp/v2/global-styles/themes/none", None).code(), "rest_theme_not_found");
     assert_eq!(server.admin("GET", "/wp/v2/global-styles/themes/plain/variations", None).body, json!([]));
+}
+
+#[test]
+fn what_is_empty_on_purpose_is_not_written_either() {
+    let server = Server::with(&["site.prefix=wp"]);
+    for (method, route, body, status, code) in [
+        ("POST", "plugins", json!({"slug": "some"}), 403, "rest_cannot_install_plugin"),
+        ("POST", "plugins", json!({}), 400, "rest_missing_callback_param"),
+        ("PUT", "plugins/some/some", json!({"status": "active"}), 404, "rest_plugin_not_found"),
+        ("DELETE", "plugins/some", Value::Null, 404, "rest_plugin_not_found"),
+        ("PUT", "sidebars/some", json!({"widgets": []}), 404, "rest_sidebar_not_found"),
+        ("POST", "widgets", json!({"sidebar": "some"}), 400, "rest_invalid_widget"),
+        ("PUT", "widgets/some-1", json!({}), 404, "rest_widget_not_found"),
+        ("DELETE", "widgets/some-1", Value::Null, 404, "rest_widget_not_found"),
+        ("POST", "widget-types/some/encode", json!({}), 404, "rest_widget_type_invalid"),
+        ("POST", "widget-types/some/render", json!({}), 404, "rest_widget_type_invalid"),
+        ("GET", "block-directory/search?term=some", Value::Null, 200, ""),
+        ("GET", "block-directory/search", Value::Null, 400, "rest_missing_callback_param"),
+        ("GET", "pattern-directory/patterns?search=some", Value::Null, 200, ""),
+    ] {
+        let body = Some(&body).filter(|body| !body.is_null());
+        let answer = server.admin(method, &format!("/wp/v2/{route}"), body);
+        assert_eq!(answer.status, status, "{method} {route}: {}", answer.text);
+        assert_eq!(answer.body.get("code").and_then(Value::as_str).unwrap_or(""), code, "{method} {route}");
+        assert_eq!(
+            server.ask(method, &format!("/wp/v2/{route}"), None, body).status,
+            if status == 400 && code.contains("missing") { 400 } else { 401 }
+        );
+    }
+    let own =
+        server.admin("POST", "/wp/v2/posts", Some(&json!({"title": "Shown elsewhere", "status": "publish"}))).body;
+    let address = own["link"].as_str().expect("an address");
+    let shown = server.admin("GET", &format!("/oembed/1.0/proxy?url={address}"), None);
+    assert_eq!(shown.body["title"], "Shown elsewhere", "{}", shown.text);
+    let other = server.admin("GET", "/oembed/1.0/proxy?url=https://video.example/1", None);
+    assert_eq!((other.status, other.code()), (404, "oembed_invalid_url"));
+    assert_eq!(server.get(&format!("/oembed/1.0/proxy?url={address}")).status, 401);
 }

@@ -12,6 +12,11 @@ pub fn written(local: i64, language: &str) -> String {
     }
 }
 
+/// A wall clock's moment in English, as `strftime` forms it (`%B %-d, %Y`).
+pub fn named(local: i64, form: &str) -> String {
+    DateTime::from_timestamp(local, 0).map_or_else(String::new, |moment| moment.format(form).to_string())
+}
+
 /// The locale of a tag: its language and country, or the country that bears the language's name.
 fn locale(tag: &str) -> Option<Locale> {
     let mut parts = tag.split(['_', '-']);

@@ -1,0 +1,46 @@
+//! `block_render`: one block as a page would show it, for editors.
+
+use super::{Outcome, Work};
+use crate::access::acts;
+use crate::behaviours::dynamic;
+use crate::error::{ApiError, Code};
+use crate::prepare::{Batch, Item};
+use crate::records::Record;
+use crate::registry::resource::Context;
+use crate::storage::plan::DbValue;
+use serde_json::{Value, json};
+
+/// `{rendered}` of the block that the path names, with the attributes that the request brings.
+///
+/// # Errors
+/// Nothing makes such a block; the caller may not edit the record that it is to stand in.
+pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let args = work.allowed.args();
+    let block = work.captures.get("name").and_then(Value::as_str).unwrap_or("");
+    let within = args.get("post_id").and_then(Value::as_i64).unwrap_or(0);
+    if within != 0
+        && acts::with_record(work.scope, within, |record| acts::may(work.scope, "edit", record)) != Some(true)
+    {
+        return Err(work.scope.principal.refuse(Code::BlockCannotRead));
+    }
+    let missing = || ApiError::new(Code::BlockInvalid);
+    let registry = &work.scope.registry;
+    let made = registry.declaration.blocks.get(block).ok_or_else(missing)?;
+    let some = made.of.as_deref().and_then(|of| registry.resource(of)).or(registry.resources.first());
+    let resource = some.ok_or_else(missing)?;
+    let mut row = vec![DbValue::Null; resource.columns.len()];
+    if let Some(place) = resource.column("id") {
+        row[place] = DbValue::Int(within);
+    }
+    let item = Item {
+        scope: work.scope,
+        resource,
+        record: Record { resource, row: &row },
+        context: Context::VIEW,
+        unlocked: true,
+        batch: &Batch::default(),
+    };
+    let attributes = args.get("attributes").cloned().unwrap_or_default();
+    let rendered = dynamic::block(&item, block, attributes).ok_or_else(missing)?;
+    Ok(Outcome { reduced: false, ..Outcome::ok(json!({"rendered": rendered})) })
+}

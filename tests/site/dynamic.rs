@@ -1,0 +1,178 @@
+//! What stands in contents for other rows: blocks and shortcodes that are made when the content is shown.
+
+use super::server::Server;
+use serde_json::{Value, json};
+
+fn server() -> Server {
+    Server::with(&["site.prefix=wp"])
+}
+
+fn made(server: &Server, route: &str, body: &Value) -> i64 {
+    let made = server.admin("POST", route, Some(body));
+    assert_eq!(made.status, 201, "{}", made.text);
+    made.body["id"].as_i64().expect("an id")
+}
+
+/// A published record with this content; its number.
+fn record(server: &Server, content: &str) -> i64 {
+    made(server, "/wp/v2/posts", &json!({"title": "Holds parts", "content": content, "status": "publish"}))
+}
+
+fn shown(server: &Server, id: i64) -> String {
+    server.get(&format!("/wp/v2/posts/{id}")).body["content"]["rendered"].as_str().expect("text").to_owned()
+}
+
+#[test]
+fn newest_records_are_listed_and_never_stale() {
+    let server = server();
+    for title in ["Alpha", "Beta", "Gamma"] {
+        made(
+            &server,
+            "/wp/v2/posts",
+            &json!({"title": title, "status": "publish", "date": format!("2020-01-0{}T10:00:00", title.len())}),
+        );
+    }
+    let holder = record(
+        &server,
+        "<!-- wp:latest-posts {\"postsToShow\":2,\"orderBy\":\"title\",\"order\":\"asc\",\"displayPostDate\":true} /-->",
+    );
+    let text = shown(&server, holder);
+    assert!(text.contains(">Alpha</a>") && text.contains(">Beta</a>") && !text.contains("Gamma"), "{text}");
+    assert!(text.contains("<time datetime=\"2020-01-05T10:00:00+00:00\" class=\"wp-block-latest-posts__post-date\">January 5, 2020</time>"), "{text}");
+    let first = server.get("/wp/v2/posts?search=Alpha").body[0]["id"].clone();
+    server.admin("POST", &format!("/wp/v2/posts/{first}"), Some(&json!({"title": "Aleph"})));
+    assert!(shown(&server, holder).contains(">Aleph</a>"), "a list that is kept would be stale");
+    server.admin("POST", &format!("/wp/v2/posts/{first}"), Some(&json!({"status": "draft"})));
+    let text = shown(&server, holder);
+    assert!(text.contains(">Beta</a>") && text.contains(">Gamma</a>") && !text.contains("Aleph"), "{text}");
+}
+
+#[test]
+fn archives_terms_and_clouds_count_what_is_published() {
+    let server = server();
+    let below = made(&server, "/wp/v2/categories", &json!({"name": "Rivers"}));
+    let inside = made(&server, "/wp/v2/categories", &json!({"name": "Deltas", "parent": below}));
+    let tag = made(&server, "/wp/v2/tags", &json!({"name": "Wet"}));
+    for date in ["2019-03-01T00:00:00", "2019-03-31T23:59:59", "2018-12-31T23:59:59"] {
+        let body =
+            json!({"title": date, "status": "publish", "date": date, "categories": [below, inside], "tags": [tag]});
+        made(&server, "/wp/v2/posts", &body);
+    }
+    let holder = record(
+        &server,
+        "<!-- wp:archives {\"showPostCounts\":true} /-->\n<!-- wp:archives {\"type\":\"yearly\"} /-->\n\
+         <!-- wp:categories {\"showHierarchy\":true,\"showPostCounts\":true} /-->\n<!-- wp:tag-cloud {\"showTagCounts\":true} /-->",
+    );
+    let text = shown(&server, holder);
+    for part in [
+        "/2019/03/'>March 2019</a>&nbsp;(2)</li>",
+        "/2018/12/'>December 2018</a>&nbsp;(1)</li>",
+        "/2019/'>2019</a></li>",
+        "/category/rivers/\">Rivers</a> (3)\n<ul class='children'>",
+        "/category/rivers/deltas/\">Deltas</a> (3)",
+        "aria-label=\"Wet (3 items)\">Wet<span class=\"tag-link-count\"> (3)</span></a>",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+}
+
+#[test]
+fn reusable_pieces_show_what_everybody_may_see_and_end() {
+    let server = server();
+    let piece = |content: &str, status: &str| {
+        made(&server, "/wp/v2/blocks", &json!({"title": "Piece", "content": content, "status": status}))
+    };
+    let refers = |id: i64| format!("<!-- wp:block {{\"ref\":{id}}} /-->");
+    let open = piece("<!-- wp:paragraph -->\n<p>Nine to five.</p>\n<!-- /wp:paragraph -->", "publish");
+    let closed = piece("<p>Not yet.</p>", "draft");
+    let outer = piece(&refers(open), "publish");
+    let text = shown(&server, record(&server, &format!("{}{}{}", refers(outer), refers(closed), refers(999_999))));
+    assert_eq!(text.trim(), "<p>Nine to five.</p>");
+    let holder = record(&server, &refers(outer));
+    server.admin("POST", &format!("/wp/v2/blocks/{open}"), Some(&json!({"content": "<p>Ten to six.</p>"})));
+    assert_eq!(shown(&server, holder).trim(), "<p>Ten to six.</p>");
+    // A piece that stands in itself.
+    server.admin(
+        "POST",
+        &format!("/wp/v2/blocks/{open}"),
+        Some(&json!({"content": format!("<p>Round.</p>{}", refers(outer))})),
+    );
+    let text = shown(&server, holder);
+    assert!((1..10).contains(&text.matches("Round.").count()), "{text}");
+}
+
+#[test]
+fn galleries_show_pictures_by_number_or_those_of_the_record() {
+    let server = server();
+    let holder = record(&server, "[gallery columns=\"2\" link=\"none\"]");
+    assert_eq!(shown(&server, holder).trim(), "");
+    let picture = |name: &str, parent: i64| {
+        let mut png = Vec::new();
+        image::DynamicImage::new_rgb8(4, 2)
+            .write_to(&mut std::io::Cursor::new(&mut png), image::ImageFormat::Png)
+            .expect("a picture");
+        let disposition = format!("attachment; filename={name}.png");
+        let url = format!("{}/wp/v2/media?post={parent}&alt_text={name}&caption=About+{name}", server.rest);
+        let made = server.send(
+            "POST",
+            &url,
+            Some(&server.admin),
+            Some(("image/png", png)),
+            &[("content-disposition", &disposition)],
+        );
+        assert_eq!(made.status, 201, "{}", made.text);
+        made.body["id"].as_i64().expect("an id")
+    };
+    let (hanging, loose) = (picture("hanging", holder), picture("loose", 0));
+    let text = shown(&server, holder);
+    assert!(
+        text.contains("gallery-columns-2") && text.contains("alt=\"hanging\"") && !text.contains("loose"),
+        "{text}"
+    );
+    assert!(text.contains("<img width=\"4\" height=\"2\"") && text.contains("About hanging"), "{text}");
+    let by_number = shown(&server, record(&server, &format!("[gallery ids=\"{loose},{hanging}\" link=\"file\"]")));
+    let place = |what: &str| by_number.find(what).unwrap_or_else(|| panic!("{what} in {by_number}"));
+    assert!(place("alt=\"loose\"") < place("alt=\"hanging\""));
+    assert!(by_number.contains("loose.png'><img"), "{by_number}");
+    let players = shown(
+        &server,
+        record(
+            &server,
+            "[audio src=\"https://a.example/one.mp3\"]\n\n[video mp4=\"https://a.example/two.mp4\" width=\"320\" height=\"200\"]\n\n[audio src=\"javascript:alert(1)\"]",
+        ),
+    );
+    assert!(players.contains("<source type=\"audio/mpeg\" src=\"https://a.example/one.mp3\""), "{players}");
+    assert!(players.contains("width=\"320\" height=\"200\"") && !players.contains("javascript"), "{players}");
+}
+
+#[test]
+fn editors_have_single_blocks_rendered() {
+    let server = server();
+    record(&server, "Something.");
+    let ask = |route: &str| server.admin("GET", &format!("/wp/v2/block-renderer/{route}"), None);
+    let list = ask("core/latest-posts?context=edit&attributes[postsToShow]=1");
+    assert!(list.body["rendered"].as_str().is_some_and(|text| text.contains(">Holds parts</a>")), "{}", list.text);
+    assert_eq!((ask("core/nothing").status, ask("core/nothing").code()), (404, "block_invalid"));
+    assert_eq!(ask("core/archives?post_id=999999").code(), "block_cannot_read");
+    assert_eq!(server.get("/wp/v2/block-renderer/core/archives").status, 401);
+    let title =
+        server.admin("POST", "/wp/v2/block-renderer/core/site-title", Some(&json!({"attributes": {"level": 2}})));
+    assert!(
+        title.body["rendered"].as_str().is_some_and(|text| text.starts_with("<h2 class=\"wp-block-site-title\">")),
+        "{}",
+        title.text
+    );
+}
+
+#[test]
+fn a_part_without_a_maker_is_told_at_boot() {
+    for (set, place) in [
+        ("shortcodes.gallery.by=nobody", "unknown maker `nobody`"),
+        ("shortcodes.gallery.of=nothing", "unknown resource `nothing`"),
+        ("shortcodes.nothing.by=gallery", "unknown shortcode `nothing`"),
+    ] {
+        let output = super::server::run(&["--set", set, "check"], "");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && told.contains(place), "{set}: {told}");
+    }
+}
