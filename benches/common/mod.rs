@@ -69,6 +69,14 @@ impl Program {
         rate(&self.address, connections, 201, move |c, n| creation(&authorization, c * 1_000_000 + n))
     }
 
+    /// Seconds of processor time that it has used.
+    pub fn cpu(&self) -> f64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id())).unwrap_or_default();
+        let ticks = stat.rsplit(')').next().unwrap_or("").split_whitespace().skip(11).take(2);
+        // Linux counts in hundredths.
+        ticks.filter_map(|t| t.parse::<f64>().ok()).sum::<f64>() / 100.0
+    }
+
     /// Bytes of memory that are its own (anonymous pages).
     pub fn memory(&self) -> u64 {
         let told = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
@@ -182,13 +190,19 @@ async fn answered(socket: &mut tokio::net::TcpStream, buffer: &mut Vec<u8>) -> u
     }
 }
 
-/// Status and whole length of the answer that a buffer begins with, once its head is there.
+/// Status and whole length of the answer that a buffer begins with, once that is known.
 fn head(buffer: &[u8]) -> Option<(u16, usize)> {
     let end = buffer.windows(4).position(|w| w == b"\r\n\r\n")?;
-    let head = std::str::from_utf8(&buffer[..end]).expect("a head in ASCII");
-    let length = head.lines().find_map(|l| l.to_ascii_lowercase().strip_prefix("content-length: ").map(str::to_owned));
-    let length: usize = length.and_then(|l| l.trim().parse().ok()).unwrap_or(0);
-    Some((head[9..12].parse().expect("a status"), end + 4 + length))
+    let head = std::str::from_utf8(&buffer[..end]).expect("a head in ASCII").to_ascii_lowercase();
+    let status = head[9..12].parse().expect("a status");
+    if head.contains("\r\ntransfer-encoding: chunked") {
+        // In JSON no line is a lone 0.
+        let last = buffer[end..].windows(7).position(|w| w == b"\r\n0\r\n\r\n")?;
+        return Some((status, end + last + 7));
+    }
+    let length =
+        head.lines().find_map(|line| line.strip_prefix("content-length: ")).and_then(|l| l.trim().parse().ok());
+    Some((status, end + 4 + length.filter(|_| status != 304).unwrap_or(0)))
 }
 
 pub fn get(address: &str, path: &str) -> (u16, Vec<u8>) {

@@ -9,11 +9,9 @@ use crate::error::{ApiError, Code};
 use crate::records;
 use crate::registry::name;
 use crate::registry::resource::{Kind, Property, Resource};
-use crate::scope::stored_settings;
 use crate::storage::plan::{Change, DbValue, WritePlan};
 use crate::text::time::Zone;
 use serde_json::{Map, Value};
-use std::sync::Arc;
 
 /// The whole document.
 ///
@@ -31,17 +29,16 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let mut values = work.scope.settings.values.clone();
-    let mut stored = stored_settings(&*work.scope.snapshot()?)?;
+    let mut members = Map::new();
     for property in &resource.properties {
         let Some(value) = work.allowed.args().given(&property.name) else { continue };
         check(work, property, value)?;
         // Null takes a field back to the default that its schema tells.
         let value = if value.is_null() { default_of(resource, property) } else { normal(work, property, value)? };
-        stored.insert(property.name.clone(), value.clone());
+        members.insert(property.name.clone(), value.clone());
         values.insert(property.name.clone(), value);
     }
-    let json: Arc<str> = Value::Object(stored).to_string().into();
-    let plan = WritePlan { changes: vec![Change::Setting { key: name("settings"), json: Some(json) }] };
+    let plan = WritePlan { changes: vec![Change::SettingMembers { key: name("settings"), members }] };
     work.commit(plan).await.map_err(|refusal| match refusal {
         Refusal::Error(error) => error,
         other => work.scope.internal(&format!("{other:?}")),

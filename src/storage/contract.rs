@@ -607,6 +607,13 @@ fn settings_are_documents() {
         assert_eq!(set(Some("[1]")).as_deref(), Some("[1]"));
         assert_eq!(set(None), None);
         assert_eq!(db.generation(&name("setting")), 3);
+        let put = |members: serde_json::Value| {
+            let members = members.as_object().expect("members").clone();
+            commit(db, vec![Change::SettingMembers { key: name("general"), members }]).unwrap();
+            db.snapshot().unwrap().setting(&name("general")).unwrap().map(|json| json.to_string())
+        };
+        assert_eq!(put(serde_json::json!({"a": 1, "b": null})).as_deref(), Some("{\"a\":1,\"b\":null}"));
+        assert_eq!(put(serde_json::json!({"b": 2})).as_deref(), Some("{\"a\":1,\"b\":2}"));
     });
 }
 

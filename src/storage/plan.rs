@@ -261,6 +261,11 @@ pub enum Change {
         key: Name,
         json: Option<Arc<str>>,
     },
+    /// Sets members of such a document, as it is when the plan is carried out; the others stay.
+    SettingMembers {
+        key: Name,
+        members: serde_json::Map<String, serde_json::Value>,
+    },
 }
 
 /// Creates or updates one row.

@@ -254,3 +254,22 @@ fn what_is_kept_is_told_to_the_operator() {
         assert!(told.contains(line), "{line} in\n{told}");
     }
 }
+
+#[test]
+fn settings_written_at_the_same_moment_are_all_kept() {
+    let server = server();
+    let server = &server;
+    let fields = ["title", "description", "date_format", "time_format"];
+    std::thread::scope(|threads| {
+        for field in fields {
+            threads.spawn(move || {
+                for round in 0..40 {
+                    let value = json!(format!("{field} {round}"));
+                    let written = server.admin("POST", "/wp/v2/settings", Some(&json!({field: value})));
+                    assert_eq!((written.status, &written.body[field]), (200, &value));
+                    assert_eq!(server.admin("GET", "/wp/v2/settings", None).body[field], value, "nobody took it back");
+                }
+            });
+        }
+    });
+}

@@ -12,7 +12,7 @@ use super::super::plan::{Change, CommitError, Committed, DbValue, Put, PutDone, 
 use super::super::sql::extensions_named;
 use super::Writer;
 use super::effects::{Counter, Effects, Scope};
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, OptionalExtension};
 
 /// Why a plan stops.
 pub(super) enum Stop {
@@ -123,16 +123,30 @@ impl<'c> Work<'_, 'c> {
             Change::Unlink { rel, dst, instead } => self.unlink(rel, *dst, *instead),
             #[cfg(test)]
             Change::Setting { key, .. } if **key == *"panic" => panic!("as a test asked for"),
-            Change::Setting { key, json } => {
-                match json {
-                    Some(json) => self.writer.execute(SET_SETTING, &[&&**key, &&**json])?,
-                    None => self.writer.execute("DELETE FROM setting WHERE key = ?1", &[&&**key])?,
-                };
-                self.effects.scopes.insert(Scope::Setting);
-                self.effects.wrote = true;
-                Ok(())
+            Change::Setting { key, json } => self.set_setting(key, json.as_deref()),
+            Change::SettingMembers { key, members } => {
+                let stored: Option<String> = self
+                    .writer
+                    .conn
+                    .prepare_cached("SELECT json FROM setting WHERE key = ?1")?
+                    .query_row([&**key], |row| row.get(0))
+                    .optional()?;
+                let stored = stored.and_then(|json| serde_json::from_str::<serde_json::Map<_, _>>(&json).ok());
+                let mut document = stored.unwrap_or_default();
+                document.extend(members.clone());
+                self.set_setting(key, Some(&serde_json::Value::Object(document).to_string()))
             }
         }
+    }
+
+    fn set_setting(&mut self, key: &str, json: Option<&str>) -> Result<()> {
+        match json {
+            Some(json) => self.writer.execute(SET_SETTING, &[&key, &json])?,
+            None => self.writer.execute("DELETE FROM setting WHERE key = ?1", &[&key])?,
+        };
+        self.effects.scopes.insert(Scope::Setting);
+        self.effects.wrote = true;
+        Ok(())
     }
 
     fn require(&mut self, plan: &ReadPlan, found: bool, tag: &'static str) -> Result<()> {

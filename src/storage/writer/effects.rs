@@ -83,7 +83,7 @@ impl Effects {
         };
         plan.changes.iter().any(|change| match change {
             Change::Put(put) => counted(&put.table),
-            Change::Setting { .. } => false,
+            Change::Setting { .. } | Change::SettingMembers { .. } => false,
             Change::Require { .. }
             | Change::Remove { .. }
             | Change::UpdateWhere { .. }
