@@ -138,10 +138,21 @@ fn permalink_template(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Valu
     Some(Value::String(template))
 }
 
+/// The slug that the title gives. The record's own is one of those that the title gave, when it differs from it in a number.
 fn generated_slug(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let own = item.record.text("slug");
-    let generated = if own.is_empty() { slug::sanitize_title(item.record.text("title")) } else { own.to_owned() };
-    Some(Value::String(if generated.is_empty() { item.record.key() } else { generated }))
+    let generated = slug::sanitize_title(item.record.text("title"));
+    let numbered = |own: &str| {
+        let number = own.strip_prefix(&generated).and_then(|rest| rest.strip_prefix('-'));
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let slug = match generated.is_empty() {
+        true if own.is_empty() => item.record.key(),
+        true => own.to_owned(),
+        false if numbered(own) => own.to_owned(),
+        false => generated,
+    };
+    Some(Value::String(slug))
 }
 
 /// Class names that themes style a record by.

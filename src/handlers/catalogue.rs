@@ -133,6 +133,8 @@ fn common(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, 
     let mut links = Map::new();
     links.insert("collection".into(), json!([{"href": scope.registry.rest(&catalogue.path)}]));
     links.insert(items, json!([{"href": scope.registry.rest(&entry.path)}]));
+    let prefix = &scope.registry.site.prefix;
+    links.insert("curies".into(), json!([{"name": prefix, "href": "https://api.w.org/{rel}", "templated": true}]));
     map.insert("_links".into(), Value::Object(links));
     map
 }
@@ -147,6 +149,7 @@ fn kind(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Va
     map.insert("taxonomies".into(), json!(taxonomies));
     map.entry("has_archive").or_insert_with(|| json!(false));
     map.entry("viewable").or_insert_with(|| json!(true));
+    map.entry("icon").or_insert(Value::Null);
     map
 }
 

@@ -1,12 +1,12 @@
 //! Single items of every family: read, and the way to each family's writes.
 
 use super::{Outcome, Refusal, Rendered, Work, comments, content, plain, terms, users};
-use crate::behaviours::dynamic;
+use crate::behaviours::{address, dynamic};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::fields::Fields;
 use crate::fragments::Fragment;
-use crate::prepare::{self, View};
+use crate::prepare::{self, Batch, View};
 use crate::records::{self, Record};
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource};
@@ -24,13 +24,32 @@ const ATTEMPTS: usize = 5;
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let (record, rows) = (Record { resource, row }, std::slice::from_ref(row));
     let view = View { context: work.allowed.context(), fields: work.fields, password: password(work), links: true };
-    if let Some(text) = ready(work, resource, std::slice::from_ref(row), &view, &*work.scope.snapshot()?)? {
-        let text = text.into_iter().next().map(Rendered::One);
-        return Ok(Outcome { text, ..Outcome::of_row(Value::Null, Record { resource, row }) });
+    let snapshot = work.scope.snapshot()?;
+    let mut outcome = match ready(work, resource, rows, &view, &*snapshot)? {
+        Some(text) => {
+            Outcome { text: text.into_iter().next().map(Rendered::One), ..Outcome::of_row(Value::Null, record) }
+        }
+        None => Outcome::of_row(show(work, resource, row, work.allowed.context(), work.fields)?, record),
+    };
+    if resource.family == Family::Content && resource.viewable() {
+        let page = page(work, resource, row)?;
+        outcome.headers.push(("Link".into(), format!("<{page}>; rel=\"alternate\"; type=text/html")));
     }
-    let document = show(work, resource, row, work.allowed.context(), work.fields)?;
-    Ok(Outcome::of_row(document, Record { resource, row }))
+    Ok(outcome)
+}
+
+/// The address of the item on the site.
+fn page(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<String, ApiError> {
+    let by_itself = resource.declared.address.as_deref() == Some("permalinks")
+        && !work.scope.registry.site.permalinks.structure().contains("%author%");
+    if by_itself {
+        let record = Record { resource, row };
+        return Ok(address::of(work.scope, record, &Batch::default(), record.text("slug")));
+    }
+    let document = show(work, resource, row, Context::VIEW, &Fields::parse(Some(&json!("link"))))?;
+    Ok(document["link"].as_str().unwrap_or_default().to_owned())
 }
 
 /// One row as a document.

@@ -133,9 +133,7 @@ fn resolve<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>
     let Some(row) = records::find(&*snapshot, resource, &DbValue::Int(id))? else { return Ok(None) };
     drop(snapshot);
     let record = Record { resource, row: &row };
-    let open = record.text("status") == "publish"
-        && resource.declared.about.get("viewable") != Some(&json!(false))
-        && acts::may(work.scope, "read", record);
+    let open = record.text("status") == "publish" && resource.viewable() && acts::may(work.scope, "read", record);
     Ok(open.then_some((resource, row)))
 }
 

@@ -449,7 +449,7 @@ fn rendered(item: &Item<'_>, property: &str, stored: &str) -> String {
 /// Where the record can be looked at as it would be: with the caller's autosave, or as it is. Empty for kinds without
 /// pages of their own.
 fn preview(work: &Work<'_>, record: Record<'_>, autosave: bool) -> String {
-    if record.resource.declared.about.get("viewable") == Some(&json!(false)) {
+    if !record.resource.viewable() {
         return String::new();
     }
     let mut above = Batch::default();

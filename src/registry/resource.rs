@@ -236,6 +236,11 @@ impl Resource {
         self.declared.supports.iter().any(|s| s == what)
     }
 
+    /// Its items have pages of their own on the site.
+    pub fn viewable(&self) -> bool {
+        self.declared.about.get("viewable") != Some(&Value::Bool(false))
+    }
+
     /// Path of an item below the REST base.
     pub fn item_path(&self, key: &str) -> String {
         format!("{}/{}", self.path, key)
