@@ -716,19 +716,17 @@ fn revision(work: &Work<'_>, draft: &Draft<'_>) -> Option<RevisionPut> {
         author: work.scope.principal.id,
         at: work.scope.now,
         autosave: false,
-        json: {
-            let extra =
-                draft.resource.properties.iter().any(|p| matches!(p.source, Source::Extra)).then(|| {
-                    match &draft.extra {
-                        Some(extra) => json!(extra).to_string(),
-                        None => draft.text("extra"),
-                    }
-                });
-            snapshot(&draft.text("title"), &draft.text("content"), &draft.text("excerpt"), extra)
-        },
+        json: snapshot(&draft.text("title"), &draft.text("content"), &draft.text("excerpt"), extra(draft)),
         keep: None,
         skip_same: true,
     })
+}
+
+/// The further members of a record whose kind declares any, as they are stored.
+fn extra(draft: &Draft<'_>) -> Option<String> {
+    let declared = draft.resource.properties.iter().any(|property| matches!(property.source, Source::Extra));
+    declared
+        .then(|| draft.extra.as_ref().map_or_else(|| draft.text("extra").to_string(), |extra| json!(extra).to_string()))
 }
 
 /// What a revision keeps of a record.

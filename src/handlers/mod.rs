@@ -66,7 +66,8 @@ pub struct Work<'a> {
     pub expects: &'a Expects,
     /// The route's values from the path.
     pub captures: &'a Map<String, Value>,
-    /// The answer goes out as it is: nothing is left out of it, put into it or wrapped around it.
+    /// Documents may be answered as text: nothing is left out of them or wrapped around them. (What is embedded is put
+    /// into the text.)
     pub whole: bool,
     /// For handlers that dispatch requests of their own.
     pub engine: &'a crate::engine::Engine,
