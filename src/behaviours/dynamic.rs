@@ -2,8 +2,10 @@
 //!
 //! Which blocks and shortcodes there are, who makes them and of which resource is declared (`[blocks]`, `[shortcodes]`);
 //! this is the table of makers. Each reads for itself, so a record with such parts costs statements of its own, and its
-//! document is not kept beyond the answer (`asks`). Only what strangers may see is shown, whoever asks.
+//! document is not kept beyond the answer (`asks`). Of records and pieces only published ones show, whoever asks; of pictures
+//! those that the reader may see. What an author wrote into a part is text: it is escaped, and no address is a script.
 
+use crate::access::acts;
 use crate::config::declaration::{Declaration, Made};
 use crate::fields::Fields;
 use crate::prepare::{Item, View, documents};
@@ -14,13 +16,17 @@ use crate::storage::plan::{Cond, DbValue, Op, Order};
 use crate::text::blocks::{Block, has_blocks, parse};
 use crate::text::dates;
 use crate::text::render::{self, RenderOptions};
+use crate::text::sanitize::{clean_url, esc_attr, esc_html};
 use crate::text::shortcode::Shortcode;
 use crate::text::time::{Civil, format_local};
 use serde_json::Value;
+use std::cell::Cell;
 use std::fmt::Write as _;
 
 /// Pieces in pieces in pieces: beyond that, nothing is shown.
 const MOST_DEPTH: u8 = 4;
+/// Parts of one content, those in its pieces included: beyond that, nothing is shown.
+const MOST_PARTS: u32 = 200;
 /// Rows of a list at most, whatever an author asks for.
 const MOST_ROWS: u64 = 100;
 /// Months or years of an archive at most.
@@ -32,8 +38,16 @@ pub struct Part<'a> {
     /// The resource that is declared for it.
     of: Option<&'a Resource>,
     attributes: Value,
+    within: Within<'a>,
+}
+
+/// Where a part stands.
+#[derive(Clone, Copy)]
+struct Within<'a> {
     /// How many pieces it stands in.
     depth: u8,
+    /// Parts that may still be made.
+    left: &'a Cell<u32>,
 }
 
 /// Makes the HTML of a part; `None` shows nothing.
@@ -66,32 +80,35 @@ pub fn asks(declared: &Declaration, content: &str) -> bool {
 
 /// A content as HTML, with what stands in it for other rows.
 pub fn content(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>) -> String {
-    nested(item, raw, options, 0)
+    nested(item, raw, options, Within { depth: 0, left: &Cell::new(MOST_PARTS) })
 }
 
 /// One block as a page shows it; `None`: nothing makes such a block.
 pub fn block(item: &Item<'_>, block_name: &str, attributes: Value) -> Option<String> {
     let made = item.scope.registry.declaration.blocks.get(block_name)?;
-    Some(make(item, made, attributes, 0).unwrap_or_default())
+    let within = Within { depth: 0, left: &Cell::new(MOST_PARTS) };
+    Some(make(item, made, attributes, within).unwrap_or_default())
 }
 
-fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, depth: u8) -> String {
+fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Within<'_>) -> String {
     let declared = &item.scope.registry.declaration;
     let blocks = |block: &Block, _: &str| {
         let made = declared.blocks.get(block.name.as_deref()?)?;
-        Some(make(item, made, block.attributes(), depth).unwrap_or_default())
+        Some(make(item, made, block.attributes(), within).unwrap_or_default())
     };
     let shortcodes = |code: &Shortcode| {
         let made = declared.shortcodes.get(code.name)?;
-        make(item, made, Value::Object(code.attrs().map(|(k, v)| (k.to_lowercase(), Value::from(v))).collect()), depth)
+        let attributes = code.attrs().map(|(k, v)| (k.to_lowercase(), Value::from(v))).collect();
+        make(item, made, Value::Object(attributes), within)
     };
     render::render_content(raw, &RenderOptions { shortcodes: Some(&shortcodes), blocks: Some(&blocks), ..*options })
 }
 
-fn make(item: &Item<'_>, made: &Made, attributes: Value, depth: u8) -> Option<String> {
+fn make(item: &Item<'_>, made: &Made, attributes: Value, within: Within<'_>) -> Option<String> {
+    within.left.set(within.left.get().checked_sub(1)?);
     let (_, maker) = MAKERS.iter().find(|(known, _)| *known == made.by)?;
     let of = made.of.as_deref().and_then(|of| item.scope.registry.resource(of));
-    maker(&Part { item, of, attributes, depth })
+    maker(&Part { item, of, attributes, within })
 }
 
 // ---------------------------------------------------------------------------------------------------- what is asked
@@ -102,7 +119,8 @@ impl Part<'_> {
     }
 
     fn flag(&self, key: &str) -> bool {
-        self.attributes[key] == true
+        let value = &self.attributes[key];
+        *value == true || matches!(value.as_str(), Some("true" | "1"))
     }
 
     fn number(&self, key: &str, otherwise: u64) -> u64 {
@@ -149,23 +167,10 @@ fn published(part: &Part<'_>) -> Cond {
     records::words("status", statuses.iter().filter(|(_, status)| status.public).map(|(name, _)| name.as_str()))
 }
 
-fn attribute(text: &str) -> String {
-    text.replace('&', "&#038;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-/// A name as text: its entities stay, nothing in it is markup.
-fn inert(name: &str) -> String {
-    name.replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 /// Classes of a block: its own, then what the author added, then its name.
 fn classes(part: &Part<'_>, own: &str, block: &str) -> String {
     let all = [own, part.text("className"), block];
     all.iter().filter(|c| !c.is_empty()).copied().collect::<Vec<_>>().join(" ")
-}
-
-fn month(local: i64) -> String {
-    dates::named(local, "%B %Y")
 }
 
 // ---------------------------------------------------------------------------------------------------- makers
@@ -188,6 +193,7 @@ fn gallery(part: &Part<'_>) -> Option<String> {
         let order = Order::Given(name("id"), wanted.iter().copied().map(DbValue::Int).collect());
         (Cond::All(vec![among("id", wanted), pictures]), vec![order])
     };
+    let filter = Cond::All(vec![filter, acts::visible(part.item.scope, part.of?)]);
     let found = part.documents(filter, order, MOST_ROWS, "id,link,title,caption,alt_text,source_url,media_details");
     if found.is_empty() {
         return None;
@@ -195,10 +201,11 @@ fn gallery(part: &Part<'_>) -> Option<String> {
     let size = Some(part.text("size")).filter(|size| !size.is_empty()).unwrap_or("thumbnail");
     let columns = part.number("columns", 3);
     let mut out =
-        format!("<div class='gallery galleryid-{own} gallery-columns-{columns} gallery-size-{}'>", attribute(size));
+        format!("<div class='gallery galleryid-{own} gallery-columns-{columns} gallery-size-{}'>", esc_attr(size));
     for picture in &found {
         let shown = &picture["media_details"]["sizes"][size];
-        let source = shown["source_url"].as_str().or(picture["source_url"].as_str()).unwrap_or("");
+        let file = clean_url(picture["source_url"].as_str().unwrap_or(""));
+        let source = shown["source_url"].as_str().unwrap_or(&file);
         let sides = if shown.is_object() { shown } else { &picture["media_details"] };
         let sides = match (sides["width"].as_u64(), sides["height"].as_u64()) {
             (Some(width), Some(height)) => format!(" width=\"{width}\" height=\"{height}\""),
@@ -206,16 +213,16 @@ fn gallery(part: &Part<'_>) -> Option<String> {
         };
         let image = format!(
             "<img{sides} src=\"{}\" class=\"attachment-{size} size-{size}\" alt=\"{}\" decoding=\"async\" loading=\"lazy\" />",
-            attribute(source),
-            attribute(picture["alt_text"].as_str().unwrap_or("")),
-            size = attribute(size),
+            esc_attr(source),
+            esc_attr(picture["alt_text"].as_str().unwrap_or("")),
+            size = esc_attr(size),
         );
         let target = match part.text("link") {
             "none" => None,
-            "file" => picture["source_url"].as_str(),
+            "file" => Some(file.as_str()),
             _ => picture["link"].as_str(),
         };
-        let image = target.map_or(image.clone(), |target| format!("<a href='{}'>{image}</a>", attribute(target)));
+        let image = target.map_or(image.clone(), |target| format!("<a href='{}'>{image}</a>", esc_attr(target)));
         let _ = write!(
             out,
             "<figure class='gallery-item'>\n\t\t\t<div class='gallery-icon '>\n\t\t\t\t{image}\n\t\t\t</div>"
@@ -251,7 +258,8 @@ fn player(part: &Part<'_>, element: &str) -> Option<String> {
     let address = Some(part.text("src")).filter(|src| !src.is_empty()).or(named)?;
     let end = address.split(['?', '#']).next()?.rsplit('.').next()?.to_lowercase();
     let kind = KINDS.iter().find(|(known, kind)| *known == end && kind.starts_with(element))?.1;
-    let address = attribute(address);
+    let address = Some(clean_url(address)).filter(|address| !address.is_empty())?;
+    let address = esc_attr(&address);
     let sides = match (element, part.number("width", 640), part.number("height", 360)) {
         ("video", width, height) => format!(" width=\"{width}\" height=\"{height}\" preload=\"metadata\""),
         _ => " preload=\"none\" style=\"width: 100%;\"".to_owned(),
@@ -290,10 +298,10 @@ fn latest(part: &Part<'_>) -> Option<String> {
     if part.flag("displayPostDate") {
         own.push_str(" has-dates");
     }
-    let mut out = format!("<ul class=\"{}\">", attribute(&classes(part, &own, "wp-block-latest-posts")));
+    let mut out = format!("<ul class=\"{}\">", esc_attr(&classes(part, &own, "wp-block-latest-posts")));
     for record in &found {
         let title = record["title"]["rendered"].as_str().filter(|t| !t.is_empty()).unwrap_or("(no title)");
-        let link = attribute(record["link"].as_str().unwrap_or(""));
+        let link = esc_attr(record["link"].as_str().unwrap_or(""));
         let _ = write!(out, "<li><a class=\"wp-block-latest-posts__post-title\" href=\"{link}\">{title}</a>");
         if part.flag("displayPostDate") {
             let moment = crate::text::time::parse_datetime(record["date"].as_str().unwrap_or(""));
@@ -341,7 +349,7 @@ fn archive(part: &Part<'_>) -> Option<String> {
             first.month = 1;
         }
         let path = if yearly { format!("{:04}", first.year) } else { format!("{:04}/{:02}", first.year, first.month) };
-        let label = if yearly { format!("{:04}", first.year) } else { month(local) };
+        let label = if yearly { format!("{:04}", first.year) } else { dates::named(local, "%B %Y") };
         let begins = first.seconds()?;
         let count = part.flag("showPostCounts").then(|| {
             let from = Cond::Compare(name("date_local"), Op::Ge, DbValue::Int(begins));
@@ -357,7 +365,7 @@ fn archive(part: &Part<'_>) -> Option<String> {
         let _ = write!(
             out,
             "<div class=\"{}\"><label class=\"wp-block-archives__label\">Archives <select name=\"archive-dropdown\">",
-            attribute(&own)
+            esc_attr(&own)
         );
         out.push_str("<option value=\"\">Choose</option>");
         for (address, label, count) in &rows {
@@ -368,7 +376,7 @@ fn archive(part: &Part<'_>) -> Option<String> {
         return Some(out);
     }
     let own = classes(part, "wp-block-archives-list", "wp-block-archives");
-    let _ = write!(out, "<ul class=\"{}\">", attribute(&own));
+    let _ = write!(out, "<ul class=\"{}\">", esc_attr(&own));
     for (address, label, count) in &rows {
         let count = count.map_or_else(String::new, |n| format!("&nbsp;({n})"));
         let _ = writeln!(out, "\t<li><a href='{address}'>{label}</a>{count}</li>");
@@ -390,7 +398,7 @@ fn terms(part: &Part<'_>) -> Option<String> {
     let tree = part.flag("showHierarchy");
     let mut out = String::new();
     let own = classes(part, "wp-block-categories-list", "wp-block-categories");
-    let _ = write!(out, "<ul class=\"{}\">", attribute(&own));
+    let _ = write!(out, "<ul class=\"{}\">", esc_attr(&own));
     list_terms(part, &found, tree.then_some(0), 0, &mut out);
     out.push_str("</ul>");
     Some(out)
@@ -405,8 +413,8 @@ fn list_terms(part: &Part<'_>, all: &[Value], below: Option<i64>, depth: u8, out
         if below.is_some_and(|wanted| wanted != parent) || depth > MOST_DEPTH * 4 {
             continue;
         }
-        let (id, link) = (term["id"].as_i64().unwrap_or(0), attribute(term["link"].as_str().unwrap_or("")));
-        let name = inert(term["name"].as_str().unwrap_or(""));
+        let (id, link) = (term["id"].as_i64().unwrap_or(0), esc_attr(term["link"].as_str().unwrap_or("")));
+        let name = esc_html(term["name"].as_str().unwrap_or(""));
         let _ = write!(out, "\t<li class=\"cat-item cat-item-{id}\"><a href=\"{link}\">{name}</a>");
         if part.flag("showPostCounts") {
             let _ = write!(out, " ({})", term["count"]);
@@ -434,7 +442,7 @@ fn cloud(part: &Part<'_>) -> Option<String> {
     found.sort_by_key(|term| crate::text::slug::title_key(term["name"].as_str().unwrap_or("")));
     let step = (LARGEST - SMALLEST) / (most - least).max(1.0);
     let links = found.iter().enumerate().map(|(place, term)| {
-        let (count, name) = (term["count"].as_f64().unwrap_or(0.0), inert(term["name"].as_str().unwrap_or("")));
+        let (count, name) = (term["count"].as_f64().unwrap_or(0.0), esc_html(term["name"].as_str().unwrap_or("")));
         let told = if part.flag("showTagCounts") {
             format!("<span class=\"tag-link-count\"> ({count})</span>")
         } else {
@@ -443,7 +451,7 @@ fn cloud(part: &Part<'_>) -> Option<String> {
         format!(
             "<a href=\"{}\" class=\"tag-cloud-link tag-link-{} tag-link-position-{}\" style=\"font-size: {}pt;\" \
              aria-label=\"{name} ({count} {})\">{name}{told}</a>",
-            attribute(term["link"].as_str().unwrap_or("")),
+            esc_attr(term["link"].as_str().unwrap_or("")),
             term["id"],
             place + 1,
             SMALLEST + (count - least) * step,
@@ -452,32 +460,37 @@ fn cloud(part: &Part<'_>) -> Option<String> {
     });
     let links: Vec<String> = links.collect();
     let own = classes(part, "", "wp-block-tag-cloud");
-    (!links.is_empty()).then(|| format!("<p class=\"{}\">{}</p>", attribute(&own), links.join("\n")))
+    (!links.is_empty()).then(|| format!("<p class=\"{}\">{}</p>", esc_attr(&own), links.join("\n")))
 }
 
 /// A reusable piece: the content of another record, if everybody may see it.
 fn piece(part: &Part<'_>) -> Option<String> {
-    let resource = part.of.filter(|_| part.depth < MOST_DEPTH)?;
+    let resource = part.of.filter(|_| part.within.depth < MOST_DEPTH)?;
     let wanted = part.attributes["ref"].as_i64()?;
     let filter =
         vec![eq("id", DbValue::Int(wanted)), published(part), eq("password", txt("")), records::own_rows(resource)];
     let rows = part.item.scope.snapshot().ok()?.rows(&records::plan(resource, Cond::All(filter))).ok()?;
     let record = records::Record { resource, row: rows.first()? };
     let item = Item { resource, record, ..*part.item };
-    Some(nested(&item, record.text("content"), &super::read::options(&item), part.depth + 1))
+    Some(nested(
+        &item,
+        record.text("content"),
+        &super::read::options(&item),
+        Within { depth: part.within.depth + 1, ..part.within },
+    ))
 }
 
 /// What the site is called, or says of itself.
 fn site(part: &Part<'_>, setting: &str) -> Option<String> {
     let scope = part.item.scope;
-    let text = attribute(scope.settings.text(setting));
+    let text = esc_attr(scope.settings.text(setting));
     Some(match setting {
         "title" => format!(
             "<h{level} class=\"{}\"><a href=\"{}\" target=\"_self\" rel=\"home\">{text}</a></h{level}>",
-            attribute(&classes(part, "", "wp-block-site-title")),
+            esc_attr(&classes(part, "", "wp-block-site-title")),
             scope.registry.site.url,
             level = part.number("level", 1).clamp(1, 6),
         ),
-        _ => format!("<p class=\"{}\">{text}</p>", attribute(&classes(part, "", "wp-block-site-tagline"))),
+        _ => format!("<p class=\"{}\">{text}</p>", esc_attr(&classes(part, "", "wp-block-site-tagline"))),
     })
 }

@@ -42,5 +42,5 @@ pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
     };
     let attributes = args.get("attributes").cloned().unwrap_or_default();
     let rendered = dynamic::block(&item, block, attributes).ok_or_else(missing)?;
-    Ok(Outcome { reduced: false, ..Outcome::ok(json!({"rendered": rendered})) })
+    Ok(Outcome::ok(json!({"rendered": rendered})))
 }

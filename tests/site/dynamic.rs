@@ -176,3 +176,54 @@ fn a_part_without_a_maker_is_told_at_boot() {
         assert!(!output.status.success() && told.contains(place), "{set}: {told}");
     }
 }
+
+#[test]
+fn what_authors_write_into_parts_is_no_markup() {
+    let server = server();
+    let holder = record(&server, "");
+    let url = format!("{}/wp/v2/media?post={holder}", server.rest);
+    let mut png = Vec::new();
+    let picture = image::DynamicImage::new_rgb8(1, 1);
+    picture.write_to(&mut std::io::Cursor::new(&mut png), image::ImageFormat::Png).expect("a picture");
+    let name = [("content-disposition", "attachment; filename=dot.png")];
+    let made = server.send("POST", &url, Some(&server.admin), Some(("image/png", png)), &name).body["id"].clone();
+    let gallery = |more: &str| shown(&server, record(&server, &format!("[gallery ids=\"{made}\" {more}]")));
+    let text = gallery("size=\"x' onmouseover='alert(1)\"");
+    assert!(text.contains("onmouseover") && !text.contains("' onmouseover='"), "{text}");
+    for address in ["javascript:alert(1)//x.mp3", "java&#9;script:alert(1)//x.mp3", "data:text/html,x.mp3"] {
+        let text = shown(&server, record(&server, &format!("[audio src=\"{address}\"]")));
+        assert!(!text.contains("<audio"), "{address}: {text}");
+    }
+    let text =
+        shown(&server, record(&server, "<!-- wp:latest-posts {\"className\":\"a\\u0022 onclick=\\u0022b\"} /-->"));
+    assert!(!text.contains("\" onclick=\""), "{text}");
+    // What the picture hangs on is hidden, so strangers do not see it in other contents either.
+    assert!(gallery("").contains("<img"));
+    server.admin("POST", &format!("/wp/v2/posts/{holder}"), Some(&json!({"status": "draft"})));
+    assert!(!gallery("").contains("<img"));
+}
+
+#[test]
+fn a_content_ends_however_many_pieces_it_names() {
+    let server = server();
+    let mut inner = String::from("<p>Leaf.</p>");
+    for _ in 0..3 {
+        let body = json!({"title": "Piece", "content": inner, "status": "publish"});
+        let id = made(&server, "/wp/v2/blocks", &body);
+        inner = format!("<!-- wp:block {{\"ref\":{id}}} /-->").repeat(60);
+    }
+    let text = shown(&server, record(&server, &inner));
+    assert!((1..=200).contains(&text.matches("Leaf.").count()), "{}", text.len());
+}
+
+#[test]
+fn a_block_of_ones_own_lists_another_resource() {
+    let folder = tempfile::TempDir::new().expect("a temporary folder");
+    super::server::stdout(&["init", folder.path().to_str().expect("a path")], "");
+    let own = "[blocks.\"mine/newest-pages\"]\nby = \"records\"\nof = \"pages\"\n";
+    std::fs::write(folder.path().join("site.toml"), own).expect("an overlay");
+    let server = Server::over(folder, &["site.prefix=wp"]);
+    made(&server, "/wp/v2/pages", &json!({"title": "A page of mine", "status": "publish"}));
+    let text = shown(&server, record(&server, "<!-- wp:mine/newest-pages /-->"));
+    assert!(text.contains(">A page of mine</a>"), "{text}");
+}
