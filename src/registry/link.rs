@@ -729,6 +729,8 @@ impl Linker<'_> {
             for relation in resource.relations.iter().filter(|r| r.many) {
                 let target = &resources[relation.to];
                 let content = resource.family == Family::Content;
+                let leads_there = |r: &&Relation| r.many && r.to == relation.to;
+                let sole = resources.iter().flat_map(|r| &r.relations).filter(leads_there).count() == 1;
                 let def = RelationDef {
                     name: relation.rel.clone(),
                     src: resource.table.clone(),
@@ -736,6 +738,7 @@ impl Linker<'_> {
                     status: content.then(|| name("status")),
                     sort: content.then(|| name("date_local")),
                     counted: (content && target.family == Family::Term).then(tables::term_count),
+                    only_kind: sole.then(|| resource.kind.clone()),
                 };
                 if !layout.relations.iter().any(|r| r.name == def.name) {
                     layout.relations.push(def);

@@ -216,6 +216,49 @@ fn counts_follow_writes() {
 }
 
 #[test]
+fn links_are_counted_where_they_lead() {
+    on_each(|db| {
+        let terms = || Change::Put(put("term", Target::New, &[]));
+        commit(db, vec![terms(), terms()]).unwrap();
+        let category = |dst: &[i64]| Cond::Linked { rel: name("post.categories"), dst: dst.to_vec() };
+        let published = |more: Vec<Cond>| {
+            let own = [eq("kind", text("post")), Cond::In(name("status"), vec![text("publish")])];
+            Cond::All(own.into_iter().chain(more).collect())
+        };
+        let conds = [
+            published(vec![category(&[1])]),
+            published(vec![category(&[2])]),
+            published(vec![category(&[1, 2])]),
+            published(vec![Cond::Not(Box::new(category(&[1])))]),
+            published(vec![Cond::Not(Box::new(category(&[1]))), category(&[2])]),
+            published(vec![category(&[1]), eq("author", int(7))]),
+            Cond::All(vec![eq("kind", text("post")), eq("status", text("draft")), category(&[1])]),
+        ];
+        let counts = || {
+            let snapshot = db.snapshot().unwrap();
+            let count = |cond: &Cond| snapshot.count(&read("record", &[], cond.clone())).unwrap();
+            let rows = |cond: &Cond| snapshot.rows(&read("record", &[], cond.clone())).unwrap().len() as u64;
+            let all: Vec<u64> = conds.iter().map(count).collect();
+            assert_eq!(all, conds.iter().map(rows).collect::<Vec<_>>());
+            all
+        };
+        let linked = |status, dst: &[i64]| {
+            let mut put = Put { edges: vec![(name("post.categories"), dst.to_vec())], ..post(status, 1, "x") };
+            put.set.push((name("author"), Input::Value(int(7))));
+            Change::Put(put)
+        };
+        assert_eq!(counts(), [0; 7]);
+        let first = id(commit(db, vec![linked("publish", &[1, 2])]));
+        commit(db, vec![linked("publish", &[1]), linked("draft", &[1]), linked("publish", &[])]).unwrap();
+        assert_eq!(counts(), [2, 1, 2, 1, 0, 2, 1]);
+        commit(db, vec![Change::Put(put("record", existing(first), &[("status", text("draft"))]))]).unwrap();
+        assert_eq!(counts(), [1, 0, 1, 1, 0, 1, 2]);
+        commit(db, vec![Change::Remove { table: name("record"), key: int(first), expect: None }]).unwrap();
+        assert_eq!(counts(), [1, 0, 1, 1, 0, 1, 1]);
+    });
+}
+
+#[test]
 fn rows_come_in_the_order_of_their_keys() {
     on_each(|db| {
         seeds(db);

@@ -126,6 +126,7 @@ pub fn layout() -> Layout {
         status: Some("status".into()),
         sort: Some("date_local".into()),
         counted: Some(Counted { column: "count".into(), statuses: names(statuses) }),
+        only_kind: Some("post".into()),
     };
     Layout {
         searched: vec![("record".into(), names(&["title", "content"]))],
@@ -140,6 +141,7 @@ pub fn layout() -> Layout {
                 status: None,
                 sort: None,
                 counted: None,
+                only_kind: None,
             },
         ],
         counts: vec![CountDef {

@@ -81,6 +81,8 @@ pub struct RelationDef {
     pub sort: Option<Name>,
     /// Count sources per target in this integer column of the target's table, of those with one of these statuses.
     pub counted: Option<Counted>,
+    /// The kind of all its sources, where no other relation leads to its targets: what is counted there are its own.
+    pub only_kind: Option<Name>,
 }
 
 /// See [`RelationDef::counted`].

@@ -1,6 +1,7 @@
-//! Counting without counting: a filter that pins only what rows are tallied by becomes a sum of tallies.
+//! Counting without counting: a filter that pins only what the writer keeps numbers of becomes a sum of them.
 //!
-//! The writer keeps a number for each kind, status and author of a table that has such columns.
+//! The writer keeps a number for each kind, status and author of a table that has such columns, and one of the sources of
+//! a relation at each of its targets.
 
 use super::catalogue::{Catalogue, TALLY, Table};
 use super::plan::{Cond, DbValue, Name, Op, ReadPlan};
@@ -11,13 +12,35 @@ pub(super) const ALL_AUTHORS: i64 = -1;
 /// Stands for no author in a tally.
 pub(super) const NO_AUTHOR: i64 = -2;
 
-/// The plan whose tallies sum up to the number of rows that meet `plan`'s filter, if tallies can tell.
-pub(super) fn tallied(plan: &ReadPlan, catalogue: &Catalogue) -> Option<ReadPlan> {
-    let table = catalogue.table(&plan.table).ok().filter(|table| table.tally.is_some())?;
-    let of_table = Cond::Compare("table".into(), Op::Eq, DbValue::Text(plan.table.clone()));
+/// Plans whose one column sums up to the number of rows.
+pub(super) struct Tallied {
+    pub of: ReadPlan,
+    /// What is to be taken away from it.
+    pub without: Option<ReadPlan>,
+}
+
+/// What sums up to the number of rows that meet `plan`'s filter, if kept numbers can tell.
+pub(super) fn tallied(plan: &ReadPlan, catalogue: &Catalogue) -> Option<Tallied> {
+    let table = catalogue.table(&plan.table).ok()?;
+    let (links, pinned): (Vec<&Cond>, Vec<&Cond>) =
+        conjuncts(&plan.filter).into_iter().partition(|cond| matches!(cond, Cond::Linked { .. } | Cond::Not(_)));
+    match links[..] {
+        [] => Some(Tallied { of: by_columns(table, &pinned)?, without: None }),
+        [Cond::Not(link)] => {
+            Some(Tallied { of: by_columns(table, &pinned)?, without: Some(by_link(table, link, &pinned, catalogue)?) })
+        }
+        [link] => Some(Tallied { of: by_link(table, link, &pinned, catalogue)?, without: None }),
+        _ => None,
+    }
+}
+
+/// Rows that are pinned to kinds, statuses and authors.
+fn by_columns(table: &Table, pinned: &[&Cond]) -> Option<ReadPlan> {
+    table.tally.as_ref()?;
+    let of_table = Cond::Compare("table".into(), Op::Eq, DbValue::Text(table.def.name.clone()));
     let mut conds = vec![of_table];
     let mut seen: Vec<&str> = Vec::new();
-    for cond in conjuncts(&plan.filter) {
+    for cond in pinned {
         let (name, values) = pins(cond)?;
         let column = column(table, name)?;
         let told = match column {
@@ -34,15 +57,28 @@ pub(super) fn tallied(plan: &ReadPlan, catalogue: &Catalogue) -> Option<ReadPlan
     if !seen.contains(&"author") {
         conds.push(Cond::Compare("author".into(), Op::Eq, DbValue::Int(ALL_AUTHORS)));
     }
-    Some(ReadPlan {
-        table: TALLY.into(),
-        extensions: Vec::new(),
-        columns: Vec::new(),
-        filter: Cond::All(conds),
-        order: Vec::new(),
-        limit: None,
-        offset: 0,
-    })
+    Some(sum(TALLY.into(), "n".into(), Cond::All(conds)))
+}
+
+/// Rows that are linked to one target, of the one kind that has such links, in the statuses that are counted there.
+fn by_link(table: &Table, link: &Cond, pinned: &[&Cond], catalogue: &Catalogue) -> Option<ReadPlan> {
+    let Cond::Linked { rel, dst } = link else { return None };
+    let [target] = dst[..] else { return None };
+    let def = &catalogue.relation(rel).ok()?.1.def;
+    let (counted, kind) = (def.counted.as_ref()?, def.only_kind.as_ref()?);
+    let [one, other] = pinned else { return None };
+    let pins = [(pins(one)?, column(table, pins(one)?.0)?), (pins(other)?, column(table, pins(other)?.0)?)];
+    let values = |of: &str| pins.iter().find(|(_, column)| *column == of).map(|((_, values), _)| *values);
+    let names = |values: &[DbValue], names: &[Name]| {
+        values.len() == names.len() && names.iter().all(|name| values.contains(&DbValue::Text(name.clone())))
+    };
+    let exact = names(values("kind")?, std::slice::from_ref(kind)) && names(values("status")?, &counted.statuses);
+    let key = catalogue.table(&def.dst).ok()?.def.key.name.clone();
+    exact.then(|| sum(def.dst.clone(), counted.column.clone(), Cond::Compare(key, Op::Eq, DbValue::Int(target))))
+}
+
+fn sum(table: Name, column: Name, filter: Cond) -> ReadPlan {
+    ReadPlan { table, extensions: Vec::new(), columns: vec![column], filter, order: Vec::new(), limit: None, offset: 0 }
 }
 
 /// The column that a condition pins, and to what.

@@ -18,7 +18,7 @@ use std::fmt::Write;
 pub enum Want {
     Rows,
     Count,
-    /// The sum of the key column.
+    /// The sum of the plan's one column.
     Sum,
 }
 
@@ -30,7 +30,7 @@ pub struct Lowered<'p> {
     pub table: &'p Table,
     /// Joined on the key, with their aliases.
     pub extensions: Vec<(&'p Table, u32)>,
-    /// Empty where rows are counted.
+    /// Empty where rows are counted; the one that is summed up where that is asked for.
     pub columns: Vec<Column<'p>>,
     pub lead: Option<Lead<'p>>,
     pub filter: Vec<Test<'p>>,
@@ -151,7 +151,7 @@ pub fn lower<'p>(
     let conjuncts = conjuncts(&plan.filter);
     let leader = Leader::choose(plan, want, table, &conjuncts, catalogue);
     let (mut columns, mut order, mut limit) = (Vec::new(), Vec::new(), None);
-    if want == Want::Rows {
+    if want != Want::Count {
         columns = plan.columns.iter().map(|c| lowering.column(scope, c)).collect::<Result<_, _>>()?;
     }
     let (lead, filter) = match &leader {

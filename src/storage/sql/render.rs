@@ -29,7 +29,7 @@ impl Lowered<'_> {
     fn select_columns(&self, select: &mut SelectStatement) {
         match self.want {
             Want::Count => select.expr(Expr::cust("count(*)")),
-            Want::Sum => select.expr(at(0, &self.table.def.key.name).sum().if_null(Expr::cust("0"))),
+            Want::Sum => select.exprs(self.columns.iter().map(|c| column(c).sum().if_null(Expr::cust("0")))),
             Want::Rows if self.columns.is_empty() => select.expr(Expr::cust("1")),
             Want::Rows => select.exprs(self.columns.iter().map(column)),
         };

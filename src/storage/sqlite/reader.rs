@@ -6,7 +6,7 @@ use super::super::catalogue::Catalogue;
 use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
 use super::super::search;
 use super::super::sql::{Bind, Lowered, Rendered, Want, lower};
-use super::super::tally::tallied;
+use super::super::tally::{Tallied, tallied};
 use super::super::words::{NO_WORD, Words};
 use super::super::writer::slugs;
 use super::super::{Snapshot, StorageError};
@@ -102,7 +102,7 @@ impl Snapshot for View<'_> {
     fn count(&self, plan: &ReadPlan) -> std::result::Result<u64, StorageError> {
         let (catalogue, reading) = (&self.shared.catalogue, self.reading());
         if let Some(tallies) = tallied(plan, catalogue) {
-            return reading.number(&lower(&tallies, Want::Sum, catalogue, &self.words)?);
+            return reading.tallied(&tallies);
         }
         let lowered = lower(plan, Want::Count, catalogue, &self.words)?;
         let remembered = &self.shared.remembered;
@@ -175,6 +175,12 @@ impl Reading<'_> {
         Ok(numbers.first().copied().unwrap_or(0).max(0) as u64)
     }
 
+    fn tallied(&self, tallies: &Tallied) -> std::result::Result<u64, StorageError> {
+        let sum = |plan: &ReadPlan| self.number(&lower(plan, Want::Sum, self.catalogue, self.words)?);
+        let without = tallies.without.as_ref().map_or(Ok(0), sum)?;
+        Ok(sum(&tallies.of)?.saturating_sub(without))
+    }
+
     /// The number of rows that meet the plan's filter.
     fn counted(&self, plan: &ReadPlan) -> std::result::Result<u64, StorageError> {
         let plan = self.narrowed(plan)?;
@@ -210,7 +216,7 @@ impl Snapshot for Reading<'_> {
 
     fn count(&self, plan: &ReadPlan) -> std::result::Result<u64, StorageError> {
         match tallied(plan, self.catalogue) {
-            Some(tallies) => self.number(&lower(&tallies, Want::Sum, self.catalogue, self.words)?),
+            Some(tallies) => self.tallied(&tallies),
             None => self.counted(plan),
         }
     }
