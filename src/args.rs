@@ -3,11 +3,12 @@
 //! Contract: "Parameter validation and coercion"; a value is looked up in path, JSON, form, query, defaults, in that
 //! order (the path wins on purpose). All missing names make one error, then all failing ones make one error.
 
-use crate::error::{ApiError, ParamFailure};
+use crate::error::{ApiError, Code, ParamFailure};
 use crate::registry::args::{Arg, ArgSet, Role, Spelling, spell};
 use crate::registry::resource::Context;
 use crate::request::BodyParams;
 use crate::schema::Type;
+use crate::text::sanitize;
 use serde_json::{Map, Value};
 
 /// Where values come from, highest first.
@@ -117,6 +118,16 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
     let mut judged = Vec::new();
     for arg in &set.args {
         let given = given(arg, sources);
+        let emptied;
+        let given = match given {
+            Some((name, Value::Null)) if !takes_null(arg, name) => {
+                // Nothing at all is as good as what is empty, where that is no failure.
+                let empty = if arg.required { None } else { empty(arg) };
+                emptied = empty.filter(|value| judge(arg, value).is_none_or(|judged| judged.is_ok()));
+                emptied.as_ref().filter(|value| fit(arg, name, value).is_ok()).map(|value| (name, value))
+            }
+            given => given,
+        };
         if let Some((name, value)) = given
             && let Some(judgement) = judge(arg, value)
         {
@@ -149,21 +160,34 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
     Ok(checked)
 }
 
-/// The given value with the one of the argument's names under which it came. A JSON null counts as absent unless it
-/// is taken.
+/// The given value with the one of the argument's names under which it came.
 fn given<'a>(arg: &'a Arg, sources: &'a Sources<'_>) -> Option<(&'a str, &'a Value)> {
     let mut names = std::iter::once(&arg.name).chain(&arg.also);
-    let (name, value) = names.find_map(|name| Some((name.as_str(), sources.get(name)?)))?;
-    let taken = || arg.accepts.iter().any(|t| t == "null") || arg.schema.check(name, value).is_ok();
-    if value.is_null() && !taken() {
-        // Nothing at all is as good as no.
-        return if arg.schema.types() == [Type::Boolean] { Some((name, &Value::Bool(false))) } else { None };
-    }
-    Some((name, value))
+    names.find_map(|name| Some((name.as_str(), sources.get(name)?)))
 }
 
-/// The coerced value; a failure calls the argument by the name under which it came.
+fn takes_null(arg: &Arg, name: &str) -> bool {
+    arg.accepts.iter().any(|t| t == "null") || arg.schema.check(name, &Value::Null).is_ok()
+}
+
+/// The empty value of an argument that has one type.
+fn empty(arg: &Arg) -> Option<Value> {
+    match arg.schema.types() {
+        [Type::Boolean] => Some(Value::Bool(false)),
+        [Type::Integer] => Some(Value::from(0)),
+        [Type::String] => Some(Value::from("")),
+        [Type::Array] => Some(Value::Array(Vec::new())),
+        _ => None,
+    }
+}
+
+/// The coerced value, a text to look for without its markup; a failure calls the argument by the name under which it came.
 fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>> {
+    if let (Some(Role::Reassign), Value::String(heir)) = (arg.role, value)
+        && !(matches!(heir.as_str(), "" | "false") || heir.parse::<i64>().is_ok())
+    {
+        return Err(Box::new(ParamFailure::of(name, Code::InvalidParam)));
+    }
     let accepted = arg.accepts.iter().any(|t| match t.as_str() {
         "string" => value.is_string(),
         "null" => value.is_null(),
@@ -178,7 +202,11 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
     }
     if arg.aliases.is_empty() {
         arg.schema.check(name, value).map_err(|failure| arg.told(failure))?;
-        return arg.schema.coerce(name, value.clone());
+        let coerced = arg.schema.coerce(name, value.clone())?;
+        return Ok(match &coerced {
+            Value::String(text) if arg.role == Some(Role::Search) => sanitize::sanitize_text_field(text).into(),
+            _ => coerced,
+        });
     }
     let spelled = spell(value.clone(), &arg.aliases, Spelling::ToWire);
     arg.schema.check(name, &spelled)?;

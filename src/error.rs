@@ -123,6 +123,7 @@ catalogue! {
     TrashNotSupported = "rest_trash_not_supported", Fixed(501), "This cannot go to the trash; delete it with force=true.";
     CannotDeleteStored = "rest_cannot_delete_stored", Fixed(500), "The record could not be deleted.";
     TermInvalid = "rest_term_invalid", Fixed(404), "There is no such term.";
+    PostInvalidType = "rest_post_invalid_type", Fixed(400), "There is no such kind of records.";
     TermInvalidId = "rest_term_invalid_id", Fixed(400), "There is no such term.";
     GlobalStylesNotFound = "rest_global_styles_not_found", Fixed(404), "There are no such styles.";
     CannotReadGlobalStyles = "rest_cannot_read_global_styles", Denied, "You may not see the styles.";
@@ -342,13 +343,7 @@ impl ApiError {
 
     /// One parameter that fails a rule with a code of its own.
     pub fn invalid_for(name: &str, code: Code) -> Self {
-        let rule = ApiError::new(code);
-        ApiError::invalid(vec![ParamFailure {
-            name: name.to_owned(),
-            message: rule.0.message.clone(),
-            reason: Some(code.as_str()),
-            data: json!({"status": rule.0.status}),
-        }])
+        ApiError::invalid(vec![ParamFailure::of(name, code)])
     }
 
     /// One failing parameter that a later stage found.
@@ -449,6 +444,19 @@ pub struct ParamFailure {
     pub reason: Option<&'static str>,
     /// What belongs to the reason, e.g. `{"param": "include[1]"}`; null when nothing does.
     pub data: Value,
+}
+
+impl ParamFailure {
+    /// The failure of a rule with a code of its own.
+    pub fn of(name: &str, code: Code) -> ParamFailure {
+        let ApiError(rule) = ApiError::new(code);
+        ParamFailure {
+            name: name.to_owned(),
+            message: rule.message,
+            reason: Some(code.as_str()),
+            data: json!({"status": rule.status}),
+        }
+    }
 }
 
 /// Something wrong in a file that the server is started with. All of them are reported at once.

@@ -409,7 +409,7 @@ fn term_list(asking: &Asking<'_>) -> Decision {
     if asking.context() == Context::EDIT && !asking.scope.principal.can(resource.capability("edit")) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
-    if let Some(post) = asking.args.int("post") {
+    if let Some(post) = asking.args.int("post").filter(|post| *post != 0) {
         match acts::parent_content(asking.scope, post, "read") {
             None => return Err(ApiError::new(Code::PostInvalidId).with_status(400)),
             Some(false) => return Err(asking.refuse(Code::ForbiddenContext)),

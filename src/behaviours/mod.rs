@@ -89,6 +89,8 @@ pub struct Asked<'a> {
     pub resource: &'a Resource,
     /// The argument's name, for error messages.
     pub name: &'a str,
+    /// What is asked where nothing is.
+    pub usual: Option<&'a Value>,
     pub params: &'a Map<String, Value>,
     pub args: &'a crate::args::Checked,
 }

@@ -106,9 +106,10 @@ fn status(asked: &Asked<'_>, value: &Value) -> Found {
         }
     }
     if wanted.is_empty() {
-        return Ok(None);
+        // Nothing named is the usual.
+        wanted.extend(asked.usual.map(texts).unwrap_or_default());
     }
-    Ok(Some(words("status", wanted)))
+    Ok((!wanted.is_empty()).then(|| words("status", wanted)))
 }
 
 /// Records that carry terms: a list of ids, or an object with `terms`, `operator` and `include_children`.
@@ -214,7 +215,7 @@ fn date(asked: &Asked<'_>, value: &Value) -> Found {
 
 /// Terms that a record carries.
 fn term_post(asked: &Asked<'_>, value: &Value) -> Found {
-    let Some(post) = value.as_i64() else { return Ok(None) };
+    let Some(post) = value.as_i64().filter(|post| *post != 0) else { return Ok(None) };
     let mut any: Vec<Cond> = relations_to(asked).map(|rel| Cond::LinkedFrom { rel, src: vec![post] }).collect();
     for other in &asked.scope.registry.resources {
         // Kinds whose records carry one term at most, in a column.

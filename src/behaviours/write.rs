@@ -20,6 +20,7 @@ pub const WRITES: &[(&str, Write)] = &[
     ("biography", biography),
     ("slug", slugged),
     ("text_field", text_field),
+    ("name", name_field),
     ("textarea", textarea),
     ("email", email),
     ("url", url),
@@ -100,6 +101,11 @@ fn slugged(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
 
 fn text_field(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&sanitize::sanitize_text_field(&inner(value))))
+}
+
+/// What somebody or something is called.
+fn name_field(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&sanitize::name(&inner(value))))
 }
 
 fn textarea(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {

@@ -300,8 +300,29 @@ fn draft<'a>(work: &Work<'_>, resource: &'a Resource, before: Option<&'a Row>) -
     parent(work, &mut draft)?;
     template(work, &mut draft)?;
     media(work, &mut draft)?;
+    stands(work, &draft)?;
     required(&draft)?;
     Ok(draft)
+}
+
+/// What the row stands for has to be there, unless its kind is told as well.
+fn stands(work: &Work<'_>, draft: &Draft<'_>) -> Result<(), ApiError> {
+    let Some(declared) = &draft.resource.declared.stands_for else { return Ok(()) };
+    let (class, kind) = (draft.text(&declared.class), draft.text(&declared.kind));
+    if class == declared.archive {
+        let known = work.scope.registry.resource_of_kind(&kind).is_some();
+        return if known { Ok(()) } else { Err(ApiError::new(Code::PostInvalidType)) };
+    }
+    let (table, code) = match &class {
+        class if *class == declared.record => ("record", Code::PostInvalidId),
+        class if *class == declared.term => ("term", Code::TermInvalidId),
+        _ => return Ok(()),
+    };
+    let there = || {
+        let id = eq("id", DbValue::Int(draft.int(&declared.id)));
+        Ok::<_, ApiError>(records::first(&*work.scope.snapshot()?, table, &["id"], id)?.is_some())
+    };
+    if kind.is_empty() && !there()? { Err(ApiError::new(code).with_status(400)) } else { Ok(()) }
 }
 
 /// The registered meta that an argument sets.
@@ -486,9 +507,7 @@ fn finish(work: &Work<'_>, draft: &mut Draft<'_>, target: Target) -> Result<Put,
     let creating = draft.before.is_none();
     defaults(work, draft);
     if ["title", "content", "excerpt"].iter().all(|column| draft.text(column).trim().is_empty())
-        && ["title", "editor", "excerpt"].iter().any(|s| draft.resource.supports(s))
-        && !draft.resource.supports("attached")
-        && draft.resource.declared.stands_for.is_none()
+        && ["title", "editor", "excerpt"].iter().all(|s| draft.resource.supports(s))
     {
         return Err(ApiError::new(Code::EmptyContent));
     }

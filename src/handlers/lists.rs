@@ -267,7 +267,7 @@ pub fn filter(scope: &Scope, resource: &Resource, args: &Checked, set: &ArgSet) 
             Filter::Column { column, op, .. } => all.extend(column_filter(column, *op, value)),
             Filter::Query { behaviour, params } => {
                 let (query_name, query) = QUERIES[behaviour.0];
-                let asked = Asked { scope, resource, name: &arg.name, params, args };
+                let asked = Asked { scope, resource, name: &arg.name, usual: arg.default.as_ref(), params, args };
                 let Some(condition) = query(&asked, value)? else { continue };
                 if either && query_name == "terms" && !params.contains_key("exclude") {
                     any_taxonomy.push(condition);

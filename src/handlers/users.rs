@@ -11,7 +11,7 @@ use crate::records::{self, Record, eq, join_words, split_words, txt};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, Row, SlugClaim, Target, WritePlan};
-use crate::text::slug;
+use crate::text::{sanitize, slug};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -38,11 +38,12 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::new(Code::UserExists));
     }
     let args = work.allowed.args();
-    let login = args.text("username").unwrap_or("").trim().to_owned();
-    if login.is_empty() || !slug::valid_login(&login) {
+    let login = args.text("username").unwrap_or("").to_owned();
+    if !slug::valid_login(&login) {
         return Err(ApiError::invalid_for("username", Code::UserInvalidUsername));
     }
     let mut set = columns(work, resource)?;
+    set.retain(|entry| !unnamed(entry));
     let roles = roles(work, None)?.unwrap_or_else(|| vec!["subscriber".into()]);
     let set_if_absent = |set: &mut Vec<(Name, Input)>, column: &str, value: &str| {
         if !set.iter().any(|(c, _)| &**c == column) {
@@ -53,12 +54,10 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     set.push((name("login_key"), Input::Value(txt(&slug::title_key(&login)))));
     set.push((name("roles"), Input::Value(txt(&join_words(roles.iter().map(|r| &**r))))));
     set.push((name("registered"), Input::Value(DbValue::Int(work.scope.now))));
-    let shown = args.text("name").filter(|n| !n.is_empty()).map_or_else(|| full_name(work, &login), str::to_owned);
-    set_if_absent(&mut set, "name", &shown);
+    set_if_absent(&mut set, "name", &full_name(work, &login));
     set_if_absent(&mut set, "nickname", &login);
-    set.retain(|(column, _)| &**column != "name_key");
-    set.push((name("name_key"), Input::Value(txt(&slug::title_key(&shown)))));
-    let wanted = args.text("slug").map(slug::sanitize_title).filter(|s| !s.is_empty());
+    key_of_name(&mut set);
+    let wanted = args.text("slug").map(slug::nicename).filter(|s| !s.is_empty());
     let claim = SlugClaim {
         column: name("slug"),
         scope: Some("user".into()),
@@ -97,16 +96,20 @@ async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<DbVal
     let record = Record { resource, row };
     let key = record.value("id").clone();
     let args = work.allowed.args();
-    if args.given("username").and_then(Value::as_str).is_some_and(|login| login != record.text("login")) {
-        return Err(ApiError::new(Code::UserInvalidArgument).into());
+    if let Some(login) = args.given("username").and_then(Value::as_str) {
+        if !slug::valid_login(login) {
+            return Err(ApiError::invalid_for("username", Code::UserInvalidUsername).into());
+        }
+        if login != record.text("login") {
+            return Err(ApiError::new(Code::UserInvalidArgument).into());
+        }
     }
     let mut set = columns(work, resource)?;
-    // Without a nickname people are called by their login.
-    let unnamed = |(column, input): &(Name, Input)| &**column == "nickname" && *input == Input::Value(txt(""));
-    if set.iter().any(unnamed) {
-        set.retain(|entry| !unnamed(entry));
-        set.push((name("nickname"), Input::Value(record.value("login").clone())));
+    // Without a name people are called by their login.
+    for (_, input) in set.iter_mut().filter(|entry| unnamed(entry)) {
+        *input = Input::Value(record.value("login").clone());
     }
+    key_of_name(&mut set);
     let mut changes = Vec::new();
     if let Some(email) = args.given("email").and_then(Value::as_str) {
         changes.push(taken("email_key", &slug::title_key(email), record.id(), "rest_user_invalid_email"));
@@ -119,10 +122,7 @@ async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<DbVal
     if args.given("password").is_some() {
         changes.push(end_sessions(&key, work.scope.principal.session.as_deref()));
     }
-    if let Some(shown) = args.given("name").and_then(Value::as_str) {
-        set.push((name("name_key"), Input::Value(txt(&slug::title_key(shown)))));
-    }
-    let slug = args.given("slug").and_then(Value::as_str).map(slug::sanitize_title).filter(|s| !s.is_empty());
+    let slug = args.given("slug").and_then(Value::as_str).map(slug::nicename).filter(|s| !s.is_empty());
     let slug = slug.map(|slug| SlugClaim {
         column: name("slug"),
         scope: Some("user".into()),
@@ -155,15 +155,11 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let target = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let id = Record { resource, row: target }.id();
     let heir = match args.get("reassign") {
-        Some(Value::Number(n)) => n.as_i64(),
-        Some(Value::String(text)) if matches!(text.as_str(), "" | "false") => None,
-        Some(Value::String(text)) => {
-            let id = text.parse().ok();
-            Some(id.ok_or_else(|| ApiError::invalid_for("reassign", Code::InvalidParam))?)
-        }
-        _ => None,
+        Some(Value::String(text)) => text.parse().ok(),
+        Some(value) => value.as_i64(),
+        None => None,
     };
-    let heir = heir.filter(|h| *h != 0);
+    let heir = heir.filter(|heir| *heir != 0);
     if let Some(heir) = heir
         && (heir == id || records::find(&*work.scope.snapshot()?, resource, &DbValue::Int(heir))?.is_none())
     {
@@ -255,6 +251,20 @@ fn taken(column: &str, key: &str, but: i64, tag: &'static str) -> Change {
     Change::Require { plan: records::columns("user", &["id"], filter), found: false, tag }
 }
 
+/// A name that is set, to nothing.
+fn unnamed((column, input): &(Name, Input)) -> bool {
+    matches!(&**column, "name" | "nickname") && *input == Input::Value(txt(""))
+}
+
+/// Sets what people are sorted and found by, where their name is set.
+fn key_of_name(set: &mut Vec<(Name, Input)>) {
+    let shown = set.iter().find_map(|(column, input)| match input {
+        Input::Value(DbValue::Text(shown)) if &**column == "name" => Some(shown.clone()),
+        _ => None,
+    });
+    set.extend(shown.map(|shown| (name("name_key"), Input::Value(txt(&slug::title_key(&shown))))));
+}
+
 /// The columns that the arguments set; the password is hashed by [`hashed`].
 fn columns(work: &Work<'_>, resource: &Resource) -> Result<Vec<(Name, Input)>, ApiError> {
     let mut set = Vec::new();
@@ -288,7 +298,7 @@ async fn hashed(work: &Work<'_>, mut set: Vec<(Name, Input)>) -> Result<Vec<(Nam
 }
 
 fn full_name(work: &Work<'_>, login: &str) -> String {
-    let part = |arg: &str| work.allowed.args().text(arg).unwrap_or("").trim().to_owned();
+    let part = |arg: &str| sanitize::name(work.allowed.args().text(arg).unwrap_or(""));
     let full = format!("{} {}", part("first_name"), part("last_name"));
     let full = full.trim();
     if full.is_empty() { login.to_owned() } else { full.to_owned() }

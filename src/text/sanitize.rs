@@ -23,8 +23,8 @@ pub fn sanitize_textarea(text: &str) -> String {
     field(text)
 }
 
-/// The name of a term as stored: one line of text whose ampersands are escaped.
-pub fn term_name(text: &str) -> String {
+/// What a term or a person is called, as stored: one line of text whose ampersands are escaped.
+pub fn name(text: &str) -> String {
     escape_amp(&sanitize_text_field(text))
 }
 
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn term_names_are_escaped() {
         fn check(text: &str, expected: &str) {
-            assert_eq!(term_name(text), expected);
+            assert_eq!(name(text), expected);
         }
         check("A & B", "A &amp; B");
         check("&amp; x", "&amp; x");

@@ -89,9 +89,11 @@ pub fn valid_login(login: &str) -> bool {
     !login.is_empty() && login.len() <= MAX_LOGIN && sanitize_user_login(login) == login
 }
 
-/// The slug of a user, from the login.
-pub fn nicename(login: &str) -> String {
-    let mut slug = sanitize_title(login);
+/// The slug of a user, from the login or what is wished for: letters that have no ASCII fall out.
+pub fn nicename(wanted: &str) -> String {
+    let ascii =
+        |piece: (usize, &str)| if piece.0 == 0 { piece.1.to_owned() } else { piece.1.chars().skip(2).collect() };
+    let mut slug = sanitize_title(&sanitize_title(wanted).split('%').enumerate().map(ascii).collect::<String>());
     slug.truncate(cut_before(&slug, MAX_NICENAME));
     slug
 }
@@ -376,6 +378,7 @@ mod tests {
         }
         check("a.b@c-d_e f", "a-bc-d_e-f");
         check("@", "");
+        check("Äö 日本", "ao");
         check(&"A".repeat(60), &"a".repeat(50));
     }
 

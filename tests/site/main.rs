@@ -31,5 +31,6 @@ mod safety;
 mod scenarios;
 mod server;
 mod templates;
+mod values;
 mod versions;
 mod xmlrpc;

@@ -140,3 +140,19 @@ fn what_is_counted_in_a_record_or_term_does_not_keep_it() {
     }
     assert_eq!(server.admin("GET", "/wp/v2/comments", None).body, json!([]));
 }
+
+#[test]
+fn items_for_what_is_not_there_are_refused() {
+    let server = site();
+    let menu = made(&server, "menus", json!({"name": "Main"}))["id"].clone();
+    let check = |mut item: Value, code: &str| {
+        item["menus"] = menu.clone();
+        let answer = server.admin("POST", "/wp/v2/menu-items", Some(&item));
+        assert_eq!((answer.status, answer.code()), (400, code), "{item}: {}", answer.text);
+    };
+    check(json!({"type": "post_type", "object_id": 987654}), "rest_post_invalid_id");
+    check(json!({"type": "taxonomy", "object_id": 987654}), "rest_term_invalid_id");
+    check(json!({"type": "post_type_archive", "object": "boat"}), "rest_post_invalid_type");
+    check(json!({"type": "post_type_archive"}), "rest_post_invalid_type");
+    check(json!({"type": "custom", "url": "https://example.org/"}), "rest_title_required");
+}
