@@ -171,6 +171,7 @@ fn layout() -> Layout {
             status: Some("status".into()),
             sort: Some("date_local".into()),
             counted: Some(Counted { column: "count".into(), statuses: vec!["publish".into()] }),
+            only_kind: None,
         }],
         counts: vec![],
     }
