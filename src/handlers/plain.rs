@@ -9,7 +9,7 @@ use crate::error::{ApiError, Code};
 use crate::records::{self, Record, among, columns, txt};
 use crate::registry::resource::{OnDelete, Property, Resource, Source};
 use crate::registry::{Registry, name};
-use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target, WritePlan};
+use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Order, Put, SlugClaim, Target, WritePlan};
 use crate::text::slug;
 use serde_json::Value;
 use std::sync::Arc;
@@ -179,7 +179,7 @@ pub fn stored(
     Ok(Some((column.clone(), value)))
 }
 
-/// The targets of a relation that exist.
+/// The targets of a relation that exist: as they were given, terms by their names.
 ///
 /// # Errors
 /// One of them does not, where the declaration wants them checked.
@@ -202,10 +202,17 @@ pub fn related(
         return Ok(wanted);
     }
     let filter = Cond::All(vec![records::own_rows(target), among(&target.key, wanted.iter().copied())]);
-    let rows = work.scope.snapshot()?.rows(&columns(&target.table, &[&target.key], filter))?;
-    let exists = |id: &i64| rows.iter().any(|row| records::int(&row[0]) == *id);
+    let mut plan = columns(&target.table, &[&target.key], filter);
+    if target.family == Family::Term {
+        plan.order = vec![Order::Column(name("name_key"), false)];
+    }
+    let rows = work.scope.snapshot()?.rows(&plan)?;
+    let found = rows.iter().map(|row| records::int(&row[0]));
+    if target.family == Family::Term {
+        return Ok(found.collect());
+    }
+    let exists = |id: &i64| found.clone().any(|there| there == *id);
     if relation.check
-        && target.family != Family::Term
         && let Some(missing) = wanted.iter().find(|id| !exists(id))
     {
         let message = format!("There is no item {missing} in {}.", target.name);

@@ -412,7 +412,9 @@ impl<'a> Importer<'a> {
             refuse: None,
         });
         let mut edges: BTreeMap<Name, Vec<i64>> = BTreeMap::new();
-        for term in &record.terms {
+        let mut terms: Vec<&wxr::TermRef> = record.terms.iter().collect();
+        terms.sort_by_cached_key(|term| slug::title_key(&term.name));
+        for term in terms {
             let Some(target) = self.carried(term) else { continue };
             let relation = resource.and_then(|r| {
                 let named = [term.taxonomy.as_str(), neutral(&term.taxonomy)];

@@ -103,3 +103,16 @@ fn records_without_an_excerpt_may_be_empty() {
     let answer = server.admin("POST", "/cms/v2/posts", Some(&json!({"status": "draft"})));
     assert_eq!((answer.status, answer.code()), (400, "empty_content"), "{}", answer.text);
 }
+
+#[test]
+fn the_terms_of_a_record_come_by_name() {
+    let server = Server::start();
+    let term = |name: &str| -> i64 {
+        let path = made(&server, "tags", json!({"name": name}));
+        path.rsplit('/').next().and_then(|id| id.parse().ok()).expect("an id")
+    };
+    let (wind, tide, ebb) = (term("Wind"), term("tide"), term("Ébb"));
+    let body = json!({"title": {"raw": "Sea"}, "status": "publish", "tags": [wind, tide, ebb, 987654]});
+    let sea = made(&server, "posts", body);
+    assert_eq!(server.get(&sea).body["tags"], json!([ebb, tide, wind]));
+}
