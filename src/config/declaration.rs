@@ -759,8 +759,10 @@ pub struct Required {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Made {
-    /// Who makes it: `records`, `archive`, `terms`, `cloud`, `piece`, `gallery`, `player.audio`, `player.video`,
-    /// `site.title`, `site.tagline`.
+    /// Who makes it: `records`, `archive`, `terms`, `cloud`, `tree`, `comments`, `notes`, `piece`, `query`,
+    /// `query.records`, `query.nothing`, `record.title`, `record.date`, `record.excerpt`, `record.picture`, `record.author`,
+    /// `record.terms`, `record.link`, `menu`, `menu.item`, `menu.home`, `search`, `gallery`, `player.audio`,
+    /// `player.video`, `site.title`, `site.tagline`.
     pub by: String,
     /// The resource whose rows it shows.
     #[serde(default)]

@@ -134,8 +134,8 @@ fn push_block<'a>(block: Block<'a>, open: &mut [Block<'a>], done: &mut Vec<Block
     }
 }
 
-/// Makes what a dynamic block shows, given the block and its rendered inside; `None` shows the inside.
-pub type Dynamic<'f> = &'f dyn Fn(&Block, &str) -> Option<String>;
+/// Makes what a dynamic block shows; `None` shows its inside.
+pub type Dynamic<'f> = &'f dyn Fn(&Block) -> Option<String>;
 
 /// The text without delimiters, with the classes that static core blocks get, dynamic blocks made by the caller.
 pub fn render_blocks(text: &str, dynamic: Option<Dynamic>) -> String {
@@ -159,6 +159,11 @@ pub fn strip_delimiters(text: &str) -> String {
 }
 
 fn render(block: &Block, dynamic: Option<Dynamic>) -> String {
+    dynamic.and_then(|make| make(block)).unwrap_or_else(|| render_inside(block, dynamic))
+}
+
+/// What stands inside a block, with the classes that it gets itself: the block as if nothing made it.
+pub fn render_inside(block: &Block, dynamic: Option<Dynamic>) -> String {
     let mut inside = String::new();
     for chunk in &block.chunks {
         match chunk {
@@ -166,13 +171,7 @@ fn render(block: &Block, dynamic: Option<Dynamic>) -> String {
             Chunk::Inner(inner) => inside.push_str(&render(inner, dynamic)),
         }
     }
-    if block.name.is_none() {
-        return inside;
-    }
-    match dynamic.and_then(|f| f(block, &inside)) {
-        Some(made) => made,
-        None => dress(block, inside),
-    }
+    if block.name.is_some() { dress(block, inside) } else { inside }
 }
 
 /// What the reference adds to static blocks when it shows them (6.9; its 6.1 spells the layout classes in front).
@@ -184,7 +183,7 @@ fn dress(block: &Block, html: String) -> String {
         "block" => String::new(),
         "heading" => add_classes(&html, &["wp-block-heading"], &["h1", "h2", "h3", "h4", "h5", "h6"]),
         "list" => add_classes(&html, &["wp-block-list"], &["ul", "ol"]),
-        "group" | "columns" | "column" | "buttons" | "quote" | "gallery" | "social-links" => {
+        "group" | "columns" | "column" | "buttons" | "quote" | "gallery" | "social-links" | "query" => {
             add_layout(block, core, &html)
         }
         _ => html,
@@ -454,7 +453,8 @@ mod tests {
 
     #[test]
     fn dynamic_blocks_are_made_by_the_caller() {
-        let make = |block: &Block, inside: &str| (block.name.as_deref() == Some("x/y")).then(|| format!("[{inside}]"));
+        let make =
+            |block: &Block| (block.name.as_deref() == Some("x/y")).then(|| format!("[{}]", render_inside(block, None)));
         assert_eq!(render_blocks("<!-- wp:x/y -->a<!-- /wp:x/y -->b", Some(&make)), "[a]b");
     }
 }

@@ -227,3 +227,145 @@ fn a_block_of_ones_own_lists_another_resource() {
     let text = shown(&server, record(&server, "<!-- wp:mine/newest-pages /-->"));
     assert!(text.contains(">A page of mine</a>"), "{text}");
 }
+
+#[test]
+fn queries_show_the_records_that_they_find() {
+    let server = server();
+    let tag = made(&server, "/wp/v2/tags", &json!({"name": "Wet & cold"}));
+    let post = |title: &str, more: Value| {
+        let mut body =
+            json!({"title": title, "status": "publish", "excerpt": format!("About {title}"), "content": "x"});
+        body.as_object_mut().expect("a map").extend(more.as_object().expect("a map").clone());
+        made(&server, "/wp/v2/posts", &body)
+    };
+    let eel = post("Eel", json!({"tags": [tag], "date": "2020-01-01T10:00:00"}));
+    post("Auk", json!({"tags": [tag], "date": "2020-01-02T10:00:00"}));
+    post("Elk", json!({"date": "2020-01-03T10:00:00"}));
+    post("Hidden", json!({"tags": [tag], "status": "draft"}));
+    let query = |asked: Value, inside: &str| {
+        let attributes = json!({ "query": asked });
+        let content = format!(
+            "<!-- wp:query {attributes} --><div class=\"wp-block-query\"><!-- wp:post-template -->{inside}<!-- /wp:post-template -->\
+             <!-- wp:query-no-results --><p>Nothing.</p><!-- /wp:query-no-results --></div><!-- /wp:query -->"
+        );
+        shown(&server, record(&server, &content))
+    };
+    let titles = "<!-- wp:post-title {\"isLink\":true,\"level\":3} /-->";
+    let text = query(json!({"taxQuery": {"post_tag": [tag]}, "orderBy": "title", "order": "asc"}), titles);
+    let site = &server.site;
+    assert!(
+        text.contains(&format!(
+            "<h3 class=\"wp-block-post-title\"><a href=\"{site}/2020/01/auk/\" target=\"_self\">Auk</a></h3></li><li"
+        )),
+        "{text}"
+    );
+    assert!(text.contains(">Eel</a>") && !text.contains("Elk") && !text.contains("Hidden"), "{text}");
+    assert!(
+        text.contains(&format!("<li class=\"wp-block-post post-{eel} post type-post status-publish hentry\">")),
+        "{text}"
+    );
+    assert!(!text.contains("Nothing."), "{text}");
+    let text = query(json!({"perPage": 1, "offset": 1, "taxQuery": {"post_tag": [tag]}}), titles);
+    assert!(text.contains(">Eel</a>") && !text.contains("Auk"), "{text}");
+    let text = query(json!({"author": 987654}), titles);
+    assert!(text.contains("<div class=\"wp-block-query-no-results\"><p>Nothing.</p></div>"), "{text}");
+    let all = "<!-- wp:post-date /--><!-- wp:post-excerpt {\"moreText\":\"More <b>\"} /--><!-- wp:post-terms {\"term\":\"post_tag\"} /-->\
+               <!-- wp:post-author-name /--><!-- wp:read-more {\"content\":\"On\"} /--><!-- wp:post-featured-image /--><p>Plain</p>";
+    let text = query(json!({"search": "About Auk"}), all);
+    for part in [
+        "<div class=\"wp-block-post-date\"><time datetime=\"2020-01-02T10:00:00+00:00\">January 2, 2020</time></div>",
+        "<p class=\"wp-block-post-excerpt__excerpt\">About Auk</p>",
+        "More &lt;b&gt;</a>",
+        "rel=\"tag\">Wet &amp; cold</a>",
+        "<div class=\"wp-block-post-author-name\">admin</div>",
+        "class=\"wp-block-read-more\"",
+        "<p>Plain</p>",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    // A query in a record that it shows ends; what is not to be found by everybody is not found here.
+    let own = query(
+        json!({"search": "x"}),
+        "<!-- wp:query {\"query\":{}} --><!-- wp:post-template --><!-- wp:post-title /--><!-- /wp:post-template --><!-- /wp:query -->",
+    );
+    assert!(own.matches("wp-block-post-title").count() <= 200, "{own}");
+    let menus = query(json!({"postType": "nav_menu_item"}), titles);
+    assert!(!menus.contains("wp-block-post-title"), "{menus}");
+    // Outside a query, the record itself.
+    let text = shown(&server, record(&server, "<!-- wp:post-title /--><!-- wp:post-excerpt /-->"));
+    assert_eq!(text.trim(), "<h2 class=\"wp-block-post-title\">Holds parts</h2>");
+}
+
+#[test]
+fn navigation_shows_its_links() {
+    let server = server();
+    let page = |title: &str, parent: i64| {
+        made(&server, "/wp/v2/pages", &json!({"title": title, "status": "publish", "parent": parent, "content": "x"}))
+    };
+    let (about, site) = (page("About", 0), server.site.clone());
+    page("Team", about);
+    let items = format!(
+        "<!-- wp:navigation-link {{\"label\":\"One & <em>two</em><script>x</script>\",\"url\":\"/one\",\"rel\":\"a\\u0022 onclick=\\u0022b\",\"opensInNewTab\":true}} /-->\
+         <!-- wp:navigation-link {{\"label\":\"About\",\"type\":\"page\",\"id\":{about},\"url\":\"{site}/about/\"}} /-->\
+         <!-- wp:navigation-link {{\"label\":\"Gone\",\"kind\":\"post-type\",\"id\":987654,\"url\":\"/gone\"}} /-->\
+         <!-- wp:navigation-link {{\"label\":\"Script\",\"url\":\"javascript:alert(1)\"}} /-->\
+         <!-- wp:navigation-submenu {{\"label\":\"More\",\"url\":\"#\"}} --><!-- wp:home-link {{\"label\":\"Home\"}} /--><!-- /wp:navigation-submenu -->"
+    );
+    let menu = made(&server, "/wp/v2/navigation", &json!({"title": "Menu", "status": "publish", "content": items}));
+    let text =
+        shown(&server, record(&server, &format!("<!-- wp:navigation {{\"ref\":{menu},\"ariaLabel\":\"Main\"}} /-->")));
+    for part in [
+        "<nav class=\"wp-block-navigation\" aria-label=\"Main\"><ul class=\"wp-block-navigation__container\">",
+        "<span class=\"wp-block-navigation-item__label\">One &amp; <em>two</em>",
+        " href=\"/one\" target=\"_blank\" rel=\"a&quot; onclick=&quot;b\"",
+        &format!("href=\"{site}/about/\"><span class=\"wp-block-navigation-item__label\">About</span></a></li>"),
+        "<li class=\"wp-block-navigation-item has-child wp-block-navigation-submenu\"><a class=\"wp-block-navigation-item__content\" href=\"#\">",
+        "<ul class=\"wp-block-navigation__submenu-container\"><li class=\"wp-block-navigation-item wp-block-home-link\">",
+    ] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    assert!(!text.contains("Gone") && !text.contains("<script") && !text.contains("javascript:"), "{text}");
+    let text = shown(
+        &server,
+        record(&server, "<!-- wp:page-list /--><!-- wp:search {\"label\":\"Look\\u0022 x=\\u0022\"} /-->"),
+    );
+    assert!(
+        text.contains(&format!(
+            "<li class=\"wp-block-pages-list__item has-child\"><a class=\"wp-block-pages-list__item__link\" href=\"{site}/about/\">About</a>\
+             <ul class=\"submenu-container\"><li class=\"wp-block-pages-list__item\">"
+        )),
+        "{text}"
+    );
+    assert!(text.contains("<form role=\"search\"") && !text.contains("\" x=\""), "{text}");
+}
+
+#[test]
+fn comments_and_notes_are_shown() {
+    let server = server();
+    let post = |body: Value| made(&server, "/wp/v2/posts", &body);
+    let open = post(json!({"title": "Open", "status": "publish", "content": "x"}));
+    let closed = post(json!({"title": "Closed", "status": "publish", "password": "p", "content": "x"}));
+    let comment = |post: i64, text: &str, more: Value| {
+        let mut body = json!({"post": post, "content": text});
+        body.as_object_mut().expect("a map").extend(more.as_object().expect("a map").clone());
+        made(&server, "/wp/v2/comments", &body)
+    };
+    let words = "word ".repeat(30);
+    comment(
+        open,
+        &words,
+        json!({"author_name": "Ann", "author_email": "ann@example.org", "author_url": "https://ann.example", "status": "approved"}),
+    );
+    comment(open, "Wait for me", json!({"status": "hold"}));
+    comment(closed, "A secret", json!({}));
+    let text = shown(&server, record(&server, "<!-- wp:latest-comments {\"displayAvatar\":false} /-->"));
+    assert!(text.contains("<ol class=\"has-dates has-excerpts wp-block-latest-comments\">"), "{text}");
+    assert!(text.contains("href=\"https://ann.example\">Ann</a> on <a"), "{text}");
+    assert!(text.contains(&format!("<p>{}&hellip;</p>", vec!["word"; 20].join(" "))), "{text}");
+    assert!(!text.contains("Wait") && !text.contains("secret") && !text.contains("<img"), "{text}");
+    let notes = json!([{"id": "n1", "content": "See <em>there</em><script>x</script>"}]).to_string();
+    let body = json!({"title": "Noted", "status": "publish", "content": "<!-- wp:footnotes /-->", "meta": {"footnotes": notes}});
+    let text = shown(&server, post(body));
+    assert!(text.contains("<ol class=\"wp-block-footnotes\"><li id=\"n1\">See <em>there</em>"), "{text}");
+    assert!(text.contains("<a href=\"#n1-link\"") && !text.contains("<script"), "{text}");
+}

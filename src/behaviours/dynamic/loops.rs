@@ -1,0 +1,261 @@
+//! A query, and what stands in it for each record that it finds.
+
+use super::{MOST_DEPTH, Part, Within, classes, published, time_of};
+use crate::config::declaration::Family;
+use crate::records::{self, among, eq, txt};
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use crate::storage::plan::{Cond, DbValue, Order};
+use crate::text::sanitize::{esc_attr, esc_html};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// What documents of a query tell.
+const FIELDS: &str = "id,link,title,date,date_gmt,excerpt,author,featured_media,type,status";
+
+/// A record that a query shows.
+pub struct Shown<'a> {
+    resource: &'a Resource,
+    document: &'a Value,
+}
+
+/// A query: it shows nothing itself, what stands in it asks.
+pub fn query(part: &Part<'_>) -> Option<String> {
+    let query = &part.attributes["query"];
+    Some(part.inside(Within { query: Some(query), ..part.within }))
+}
+
+/// The resource and the records that the query around finds.
+fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
+    let query = part.within.query?;
+    let text = |key: &str| query[key].as_str().unwrap_or("");
+    let registry = &part.item.scope.registry;
+    let resource = match text("postType") {
+        "" => part.of?,
+        // What everybody may search for, everybody may see.
+        wire => registry.resource_of_wire(wire).filter(|r| r.family == Family::Content && r.declared.searchable)?,
+    };
+    let ids = |list: &Value| -> Vec<i64> { list.as_array().into_iter().flatten().filter_map(Value::as_i64).collect() };
+    let mut filter = vec![published(part)];
+    let author = match &query["author"] {
+        Value::String(text) => text.split(',').filter_map(|id| id.trim().parse().ok()).collect(),
+        Value::Number(one) => one.as_i64().into_iter().collect(),
+        list => ids(list),
+    };
+    if !author.is_empty() {
+        filter.push(among("author", author));
+    }
+    let (exclude, parents) = (ids(&query["exclude"]), ids(&query["parents"]));
+    if !exclude.is_empty() {
+        filter.push(Cond::Not(Box::new(among("id", exclude))));
+    }
+    if !parents.is_empty() {
+        filter.push(among("parent", parents));
+    }
+    if !text("search").is_empty() {
+        let columns = ["title", "content", "excerpt"].map(name).to_vec();
+        filter.push(Cond::Contains(columns, text("search").into()));
+        filter.push(eq("password", txt("")));
+    }
+    match text("sticky") {
+        "only" => filter.push(eq("sticky", DbValue::Int(1))),
+        "exclude" => filter.push(eq("sticky", DbValue::Int(0))),
+        _ => {}
+    }
+    for (taxonomy, terms) in query["taxQuery"].as_object().into_iter().flatten() {
+        let relation = resource.relations.iter().find(|r| r.many && registry.resources[r.to].wire == *taxonomy);
+        if let Some(relation) = relation.filter(|_| !ids(terms).is_empty()) {
+            filter.push(Cond::Linked { rel: relation.rel.clone(), dst: ids(terms) });
+        }
+    }
+    let column = match text("orderBy") {
+        "title" => "title_key",
+        "modified" => "modified_local",
+        "menu_order" => "menu_order",
+        "id" => "id",
+        _ => "date_local",
+    };
+    let descending = text("order") != "asc";
+    let order = vec![Order::Column(name(column), descending), Order::Column(name("id"), descending)];
+    let most = query["perPage"].as_u64().unwrap_or(10).max(1);
+    let mut fields = FIELDS.to_owned();
+    for relation in resource.relations.iter().filter(|relation| relation.many) {
+        let _ = write!(fields, ",{}", relation.property);
+    }
+    let skip = query["offset"].as_u64().unwrap_or(0).min(super::MOST_ROWS);
+    let mut documents = part.documents_of(resource, Cond::All(filter), order, most + skip, &fields);
+    documents.drain(..documents.len().min(usize::try_from(skip).unwrap_or(0)));
+    Some((resource, documents))
+}
+
+/// The records that the query around finds, each with what stands inside.
+pub fn records(part: &Part<'_>) -> Option<String> {
+    if part.within.depth >= MOST_DEPTH {
+        return None;
+    }
+    let (resource, documents) = found(part)?;
+    let layout = &part.attributes["layout"];
+    let mut own = match (layout["type"].as_str(), layout["columnCount"].as_u64()) {
+        (Some("grid"), columns) => format!("columns-{} ", columns.unwrap_or(3)),
+        _ => String::new(),
+    };
+    own.push_str("wp-block-post-template");
+    let mut out = String::new();
+    for document in &documents {
+        let shown = Shown { resource, document };
+        let within = Within { depth: part.within.depth + 1, shown: Some(&shown), ..part.within };
+        let kind = document["type"].as_str().unwrap_or("");
+        let status = document["status"].as_str().unwrap_or("");
+        let _ = write!(
+            out,
+            "<li class=\"wp-block-post post-{} {kind} type-{kind} status-{status} hentry\">{}</li>",
+            document["id"],
+            part.inside(within)
+        );
+    }
+    (!out.is_empty()).then(|| format!("<ul class=\"{}\">{out}</ul>", esc_attr(&classes(part, "", &own))))
+}
+
+/// What a query shows that finds nothing.
+pub fn nothing(part: &Part<'_>) -> Option<String> {
+    let (_, documents) = found(part)?;
+    let own = || esc_attr(&classes(part, "", "wp-block-query-no-results"));
+    documents.is_empty().then(|| format!("<div class=\"{}\">{}</div>", own(), part.inside(part.within)))
+}
+
+/// The record that a query shows here, or the one whose content this is, which everybody who reads this may see.
+fn subject<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Cow<'a, Value>)> {
+    if let Some(shown) = part.within.shown {
+        return Some((shown.resource, Cow::Borrowed(shown.document)));
+    }
+    let resource = part.item.resource;
+    let own = eq("id", DbValue::Int(part.item.record.id()));
+    let mut fields = FIELDS.replace(",excerpt", "");
+    for relation in resource.relations.iter().filter(|relation| relation.many) {
+        let _ = write!(fields, ",{}", relation.property);
+    }
+    let found = part.documents_of(resource, own, Vec::new(), 1, &fields);
+    found.into_iter().next().map(|document| (resource, Cow::Owned(document)))
+}
+
+/// The text as a link to the record, where an author wants one.
+fn linked(part: &Part<'_>, document: &Value, text: String) -> String {
+    match document["link"].as_str().filter(|_| part.flag("isLink")) {
+        Some(link) => {
+            let target = if part.text("linkTarget") == "_blank" { "_blank" } else { "_self" };
+            format!("<a href=\"{}\" target=\"{target}\">{text}</a>", esc_attr(link))
+        }
+        None => text,
+    }
+}
+
+/// A record's title.
+pub fn title(part: &Part<'_>) -> Option<String> {
+    let (_, document) = subject(part)?;
+    let title = document["title"]["rendered"].as_str().filter(|title| !title.is_empty())?.to_owned();
+    let level = part.number("level", 2).clamp(0, 6);
+    let tag = if level == 0 { "p".to_owned() } else { format!("h{level}") };
+    let own = esc_attr(&classes(part, "", "wp-block-post-title"));
+    Some(format!("<{tag} class=\"{own}\">{}</{tag}>", linked(part, &document, title)))
+}
+
+/// When a record was published.
+pub fn date(part: &Part<'_>) -> Option<String> {
+    let (_, document) = subject(part)?;
+    let own = esc_attr(&classes(part, "", "wp-block-post-date"));
+    let time = time_of(part, &document["date"], "", "%B %-d, %Y");
+    let time = match (time.split_once('>'), document["link"].as_str().filter(|_| part.flag("isLink"))) {
+        (Some((open, text)), Some(link)) => {
+            let text = text.trim_end_matches("</time>");
+            format!("{open}><a href=\"{}\">{text}</a></time>", esc_attr(link))
+        }
+        _ => time,
+    };
+    Some(format!("<div class=\"{own}\">{time}</div>"))
+}
+
+/// A record's excerpt, in a query only: in the record's own content it would be made of itself.
+pub fn excerpt(part: &Part<'_>) -> Option<String> {
+    let document = part.within.shown?.document;
+    let text = document["excerpt"]["rendered"].as_str()?.trim();
+    let text = text.strip_prefix("<p>").and_then(|text| text.strip_suffix("</p>")).unwrap_or(text);
+    if text.is_empty() {
+        return None;
+    }
+    let own = esc_attr(&classes(part, "", "wp-block-post-excerpt"));
+    let more = match (part.text("moreText"), document["link"].as_str()) {
+        ("", _) | (_, None) => String::new(),
+        (more, Some(link)) => format!(
+            "<p class=\"wp-block-post-excerpt__more-text\"><a class=\"wp-block-post-excerpt__more-link\" href=\"{}\">{}</a></p>",
+            esc_attr(link),
+            esc_html(more)
+        ),
+    };
+    Some(format!("<div class=\"{own}\"><p class=\"wp-block-post-excerpt__excerpt\">{text}</p>{more}</div>"))
+}
+
+/// A record's picture.
+pub fn picture(part: &Part<'_>) -> Option<String> {
+    let (_, document) = subject(part)?;
+    let wanted = document["featured_media"].as_i64().filter(|id| *id != 0)?;
+    let visible = crate::access::acts::visible(part.item.scope, part.of?);
+    let filter = Cond::All(vec![eq("id", DbValue::Int(wanted)), visible]);
+    let found = part.documents(filter, Vec::new(), 1, "alt_text,source_url,media_details");
+    let picture = found.first()?;
+    let shown = &picture["media_details"]["sizes"][part.text("sizeSlug")];
+    let shown = if shown.is_object() { shown } else { &picture["media_details"] };
+    let source = shown["source_url"].as_str().or(picture["source_url"].as_str())?;
+    let image = format!(
+        "<img width=\"{}\" height=\"{}\" src=\"{}\" class=\"attachment-post-thumbnail size-post-thumbnail wp-post-image\" \
+         alt=\"{}\" style=\"object-fit:cover;\" />",
+        shown["width"].as_u64().unwrap_or(0),
+        shown["height"].as_u64().unwrap_or(0),
+        esc_attr(source),
+        esc_attr(picture["alt_text"].as_str().unwrap_or(""))
+    );
+    let own = esc_attr(&classes(part, "", "wp-block-post-featured-image"));
+    Some(format!("<figure class=\"{own}\">{}</figure>", linked(part, &document, image)))
+}
+
+/// Who wrote a record.
+pub fn author(part: &Part<'_>) -> Option<String> {
+    let (_, document) = subject(part)?;
+    let plan = records::columns("user", &["name"], eq("id", DbValue::Int(document["author"].as_i64()?)));
+    let rows = part.item.scope.snapshot().ok()?.rows(&plan).ok()?;
+    let own = esc_attr(&classes(part, "", "wp-block-post-author-name"));
+    Some(format!("<div class=\"{own}\">{}</div>", esc_html(records::text(&rows.first()?[0]))))
+}
+
+/// The terms of a record in one taxonomy.
+pub fn terms(part: &Part<'_>) -> Option<String> {
+    let (resource, document) = subject(part)?;
+    let registry = &part.item.scope.registry;
+    let wanted = part.text("term");
+    let relation = resource.relations.iter().find(|r| r.many && registry.resources[r.to].wire == wanted)?;
+    let ids: Vec<i64> = document[&relation.property].as_array()?.iter().filter_map(Value::as_i64).collect();
+    let order = vec![Order::Column(name("name_key"), false)];
+    let taxonomy = &registry.resources[relation.to];
+    let found = part.documents_of(taxonomy, among("id", ids), order, super::MOST_ROWS, "name,link");
+    let links: Vec<String> = found
+        .iter()
+        .map(|term| {
+            let (name, link) = (term["name"].as_str().unwrap_or(""), term["link"].as_str().unwrap_or(""));
+            format!("<a href=\"{}\" rel=\"tag\">{}</a>", esc_attr(link), esc_html(name))
+        })
+        .collect();
+    let between = part.attributes["separator"].as_str().unwrap_or(", ");
+    let between = format!("<span class=\"wp-block-post-terms__separator\">{}</span>", esc_html(between));
+    let own = esc_attr(&classes(part, &format!("taxonomy-{wanted}"), "wp-block-post-terms"));
+    (!links.is_empty()).then(|| format!("<div class=\"{own}\">{}</div>", links.join(&between)))
+}
+
+/// A link to a record.
+pub fn link(part: &Part<'_>) -> Option<String> {
+    let (_, document) = subject(part)?;
+    let text = Some(part.text("content")).filter(|text| !text.is_empty()).unwrap_or("Read more");
+    let own = esc_attr(&classes(part, "", "wp-block-read-more"));
+    let target = if part.text("linkTarget") == "_blank" { "_blank" } else { "_self" };
+    let link = esc_attr(document["link"].as_str()?);
+    Some(format!("<a class=\"{own}\" href=\"{link}\" target=\"{target}\">{}</a>", esc_html(text)))
+}

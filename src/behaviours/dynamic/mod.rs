@@ -1,0 +1,312 @@
+//! What stands in a content for other rows: galleries, lists of records or terms, queries, menus, reusable pieces.
+//!
+//! Files: `players` pictures and players, `lists` rows one below another, `loops` a query and what stands in it for each
+//! record, `menus` navigation. Which blocks and shortcodes there are, who makes them and of which resource is declared (`[blocks]`, `[shortcodes]`);
+//! this is the table of makers. Each reads for itself, so a record with such parts costs statements of its own, and its
+//! document is not kept beyond the answer (`asks`). Of records and pieces only published ones show, whoever asks; of pictures
+//! those that the reader may see. What an author wrote into a part is text: it is escaped, and no address is a script.
+
+mod lists;
+mod loops;
+mod menus;
+mod players;
+
+use crate::config::declaration::{Declaration, Made};
+use crate::fields::Fields;
+use crate::prepare::{Item, View, documents};
+use crate::records::{self, eq, txt};
+use crate::registry::resource::{Context, Resource};
+use crate::storage::plan::{Cond, DbValue, Order};
+use crate::text::blocks::{self, Block, has_blocks, parse};
+use crate::text::dates;
+use crate::text::render::{self, RenderOptions};
+use crate::text::sanitize::{clean_url, esc_attr};
+use crate::text::shortcode::Shortcode;
+use crate::text::time::{format_local, parse_datetime};
+use serde_json::Value;
+use std::cell::Cell;
+
+/// Pieces in pieces in pieces: beyond that, nothing is shown.
+const MOST_DEPTH: u8 = 4;
+/// Parts of one content, those in its pieces included: beyond that, nothing is shown.
+const MOST_PARTS: u32 = 200;
+/// Rows of a list at most, whatever an author asks for.
+const MOST_ROWS: u64 = 100;
+/// Months or years of an archive at most.
+const MOST_SPANS: usize = 1000;
+
+/// What a maker is given: what the author wrote, and where the rows are.
+pub struct Part<'a> {
+    item: &'a Item<'a>,
+    /// The resource that is declared for it.
+    of: Option<&'a Resource>,
+    /// What stands inside it; shortcodes and single parts hold nothing.
+    block: Option<&'a Block<'a>>,
+    attributes: Value,
+    within: Within<'a>,
+}
+
+/// Where a part stands.
+#[derive(Clone, Copy)]
+struct Within<'a> {
+    /// How many pieces it stands in.
+    depth: u8,
+    /// Parts that may still be made.
+    left: &'a Cell<u32>,
+    /// The query around it.
+    query: Option<&'a Value>,
+    /// The record that a query shows here; none: the record whose content this is.
+    shown: Option<&'a loops::Shown<'a>>,
+}
+
+impl<'a> Within<'a> {
+    fn top(left: &'a Cell<u32>) -> Within<'a> {
+        Within { depth: 0, left, query: None, shown: None }
+    }
+}
+
+/// Makes the HTML of a part; `None` shows nothing.
+type Maker = fn(&Part<'_>) -> Option<String>;
+
+/// Every maker by the name that declarations use.
+pub const MAKERS: &[(&str, Maker)] = &[
+    ("gallery", players::gallery),
+    ("player.audio", |part| players::player(part, "audio")),
+    ("player.video", |part| players::player(part, "video")),
+    ("records", lists::latest),
+    ("archive", lists::archive),
+    ("terms", lists::terms),
+    ("cloud", lists::cloud),
+    ("tree", lists::tree),
+    ("comments", lists::comments),
+    ("notes", lists::notes),
+    ("piece", piece),
+    ("query", loops::query),
+    ("query.records", loops::records),
+    ("query.nothing", loops::nothing),
+    ("record.title", loops::title),
+    ("record.date", loops::date),
+    ("record.excerpt", loops::excerpt),
+    ("record.picture", loops::picture),
+    ("record.author", loops::author),
+    ("record.terms", loops::terms),
+    ("record.link", loops::link),
+    ("menu", menus::menu),
+    ("menu.item", menus::item),
+    ("menu.home", menus::home),
+    ("search", search),
+    ("site.title", |part| site(part, "title")),
+    ("site.tagline", |part| site(part, "description")),
+];
+
+/// Whether rendering a content asks for other rows.
+pub fn asks(declared: &Declaration, content: &str) -> bool {
+    fn within(declared: &Declaration, block: &Block) -> bool {
+        block.name.as_deref().is_some_and(|name| declared.blocks.contains_key(name))
+            || block.inner().any(|inner| within(declared, inner))
+    }
+    let code = |name: &String| content.contains(&format!("[{name}"));
+    (content.contains('[') && declared.shortcodes.keys().any(code))
+        || (has_blocks(content) && parse(content).iter().any(|block| within(declared, block)))
+}
+
+/// A content as HTML, with what stands in it for other rows.
+pub fn content(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>) -> String {
+    nested(item, raw, options, Within::top(&Cell::new(MOST_PARTS)))
+}
+
+/// One block as a page shows it; `None`: nothing makes such a block.
+pub fn block(item: &Item<'_>, block_name: &str, attributes: Value) -> Option<String> {
+    let made = item.scope.registry.declaration.blocks.get(block_name)?;
+    Some(make(item, made, None, attributes, Within::top(&Cell::new(MOST_PARTS))).unwrap_or_default())
+}
+
+fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Within<'_>) -> String {
+    let declared = &item.scope.registry.declaration;
+    let blocks = |block: &Block| of_block(item, block, within);
+    let shortcodes = |code: &Shortcode| {
+        let made = declared.shortcodes.get(code.name)?;
+        let attributes = code.attrs().map(|(k, v)| (k.to_lowercase(), Value::from(v))).collect();
+        make(item, made, None, Value::Object(attributes), within)
+    };
+    render::render_content(raw, &RenderOptions { shortcodes: Some(&shortcodes), blocks: Some(&blocks), ..*options })
+}
+
+/// What a block shows; `None`: nothing makes such a block.
+fn of_block(item: &Item<'_>, block: &Block<'_>, within: Within<'_>) -> Option<String> {
+    let made = item.scope.registry.declaration.blocks.get(block.name.as_deref()?)?;
+    Some(make(item, made, Some(block), block.attributes(), within).unwrap_or_default())
+}
+
+fn make(
+    item: &Item<'_>,
+    made: &Made,
+    block: Option<&Block<'_>>,
+    attributes: Value,
+    within: Within<'_>,
+) -> Option<String> {
+    within.left.set(within.left.get().checked_sub(1)?);
+    let (_, maker) = MAKERS.iter().find(|(known, _)| *known == made.by)?;
+    let of = made.of.as_deref().and_then(|of| item.scope.registry.resource(of));
+    maker(&Part { item, of, block, attributes, within })
+}
+
+// ---------------------------------------------------------------------------------------------------- what is asked
+
+impl Part<'_> {
+    fn text(&self, key: &str) -> &str {
+        self.attributes[key].as_str().unwrap_or("")
+    }
+
+    fn flag(&self, key: &str) -> bool {
+        let value = &self.attributes[key];
+        *value == true || matches!(value.as_str(), Some("true" | "1"))
+    }
+
+    fn number(&self, key: &str, otherwise: u64) -> u64 {
+        let value = &self.attributes[key];
+        value.as_u64().or_else(|| value.as_str()?.trim().parse().ok()).unwrap_or(otherwise)
+    }
+
+    /// Numbers in a list, or in a text between commas.
+    fn numbers(&self, key: &str) -> Vec<i64> {
+        match &self.attributes[key] {
+            Value::String(text) => text.split(',').filter_map(|n| n.trim().parse().ok()).collect(),
+            Value::Array(list) => list.iter().filter_map(|v| v.as_i64().or_else(|| v["id"].as_i64())).collect(),
+            one => one.as_i64().into_iter().collect(),
+        }
+    }
+
+    /// Documents of rows of the declared resource.
+    fn documents(&self, filter: Cond, order: Vec<Order>, most: u64, fields: &str) -> Vec<Value> {
+        self.of.map_or_else(Vec::new, |resource| self.documents_of(resource, filter, order, most, fields))
+    }
+
+    fn documents_of(
+        &self,
+        resource: &Resource,
+        filter: Cond,
+        order: Vec<Order>,
+        most: u64,
+        fields: &str,
+    ) -> Vec<Value> {
+        let scope = self.item.scope;
+        let mut plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
+        (plan.order, plan.limit) = (order, Some(most.min(MOST_ROWS)));
+        let fields = Fields::parse(Some(&Value::from(fields)));
+        let view = View { context: Context::VIEW, fields: &fields, password: None, links: false };
+        let read = || {
+            let snapshot = scope.snapshot()?;
+            let rows = snapshot.rows(&plan)?;
+            documents(scope, &*snapshot, resource, &rows, &view)
+        };
+        read().unwrap_or_default()
+    }
+
+    /// What stands inside the block, made where `within` says.
+    fn inside(&self, within: Within<'_>) -> String {
+        let dynamic = |block: &Block| of_block(self.item, block, within);
+        self.block.map_or_else(String::new, |block| blocks::render_inside(block, Some(&dynamic)))
+    }
+
+    /// A number of a counted condition.
+    fn count(&self, filter: Cond) -> u64 {
+        let Some(resource) = self.of else { return 0 };
+        let plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
+        self.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.count(&plan)?)).unwrap_or_default()
+    }
+}
+
+/// Rows in a state that everybody sees.
+fn published(part: &Part<'_>) -> Cond {
+    let statuses = &part.item.scope.registry.declaration.statuses;
+    records::words("status", statuses.iter().filter(|(_, status)| status.public).map(|(name, _)| name.as_str()))
+}
+
+/// A moment of a document, as a machine and as people read it.
+fn time_of(part: &Part<'_>, date: &Value, class: &str, form: &str) -> String {
+    let zone = &part.item.scope.settings.zone;
+    let moment = parse_datetime(date.as_str().unwrap_or(""));
+    let local = moment.map_or(0, |m| m.in_zone(zone).0);
+    let offset = local - zone.local_to_utc(local);
+    let (sign, offset) = (if offset < 0 { '-' } else { '+' }, offset.abs());
+    format!(
+        "<time datetime=\"{}{sign}{:02}:{:02}\"{class}>{}</time>",
+        format_local(local),
+        offset / 3600,
+        offset / 60 % 60,
+        dates::named(local, form)
+    )
+}
+
+/// Classes of a block: its own, then what the author added, then its name.
+fn classes(part: &Part<'_>, own: &str, block: &str) -> String {
+    let all = [own, part.text("className"), block];
+    all.iter().filter(|c| !c.is_empty()).copied().collect::<Vec<_>>().join(" ")
+}
+
+// ---------------------------------------------------------------------------------------------------- makers
+
+/// A reusable piece: the content of another record, if everybody may see it.
+fn piece(part: &Part<'_>) -> Option<String> {
+    let resource = part.of.filter(|_| part.within.depth < MOST_DEPTH)?;
+    let wanted = part.attributes["ref"].as_i64()?;
+    let filter =
+        vec![eq("id", DbValue::Int(wanted)), published(part), eq("password", txt("")), records::own_rows(resource)];
+    let rows = part.item.scope.snapshot().ok()?.rows(&records::plan(resource, Cond::All(filter))).ok()?;
+    let record = records::Record { resource, row: rows.first()? };
+    let item = Item { resource, record, ..*part.item };
+    Some(nested(
+        &item,
+        record.text("content"),
+        &super::read::options(&item),
+        Within { depth: part.within.depth + 1, ..part.within },
+    ))
+}
+
+/// What the site is called, or says of itself.
+fn site(part: &Part<'_>, setting: &str) -> Option<String> {
+    let scope = part.item.scope;
+    let text = esc_attr(scope.settings.text(setting));
+    Some(match setting {
+        "title" => format!(
+            "<h{level} class=\"{}\"><a href=\"{}\" target=\"_self\" rel=\"home\">{text}</a></h{level}>",
+            esc_attr(&classes(part, "", "wp-block-site-title")),
+            scope.registry.site.url,
+            level = part.number("level", 1).clamp(1, 6),
+        ),
+        _ => format!("<p class=\"{}\">{text}</p>", esc_attr(&classes(part, "", "wp-block-site-tagline"))),
+    })
+}
+
+/// A form that searches the site.
+fn search(part: &Part<'_>) -> Option<String> {
+    let text = |key: &str, otherwise: &str| {
+        let given = part.attributes[key].as_str().filter(|given| !given.is_empty());
+        esc_attr(&crate::text::strip::strip_all_tags(given.unwrap_or(otherwise)))
+    };
+    let label = text("label", "Search");
+    let placed = match part.text("buttonPosition") {
+        placed @ ("button-inside" | "no-button" | "button-only") => placed,
+        _ => "button-outside",
+    };
+    let own = format!("wp-block-search__{placed} wp-block-search__text-button");
+    let hidden = if part.attributes["showLabel"] == false { " screen-reader-text" } else { "" };
+    let button = match placed {
+        "no-button" => String::new(),
+        _ => format!(
+            "<button type=\"submit\" class=\"wp-block-search__button wp-element-button\" aria-label=\"{label}\">{}</button>",
+            text("buttonText", "Search")
+        ),
+    };
+    Some(format!(
+        "<form role=\"search\" method=\"get\" action=\"{}/\" class=\"{}\">\
+         <label class=\"wp-block-search__label{hidden}\" for=\"wp-block-search__input-1\">{label}</label>\
+         <div class=\"wp-block-search__inside-wrapper\">\
+         <input type=\"search\" id=\"wp-block-search__input-1\" class=\"wp-block-search__input\" name=\"s\" value=\"\" \
+         placeholder=\"{}\" required />{button}</div></form>",
+        clean_url(&part.item.scope.registry.site.url),
+        esc_attr(&classes(part, &own, "wp-block-search")),
+        text("placeholder", ""),
+    ))
+}
