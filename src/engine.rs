@@ -26,6 +26,8 @@ use crate::scope::{Clock, Scope, Settings, read_settings};
 use crate::storage::{Observed, Storage, StorageError};
 use arc_swap::ArcSwap;
 use serde_json::{Map, Value, json};
+use std::cell::LazyCell;
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 /// Everything that requests are served from.
@@ -166,7 +168,7 @@ impl Engine {
         let args = Checked::lenient(&endpoint.args, &sources, None);
         let loaded = Loaded::default();
         let route = matched.route;
-        let asking = Asking { scope: &scope, route, endpoint, args: &args, sources: &sources, loaded: &loaded };
+        let asking = Asking { scope: &scope, route, endpoint, args: &&args, sources: &sources, loaded: &loaded };
         access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload)
     }
 
@@ -280,7 +282,8 @@ impl Engine {
         let body = match &call.body {
             Ok(body) => body,
             Err(error) => {
-                let allow = self.allow(scope, &matched, Some(endpoint), &BodyParams::None, call, &Loaded::default());
+                let allow =
+                    self.allow(scope, &matched, Some(endpoint), None, &BodyParams::None, call, &Loaded::default());
                 return Dispatched { result: Err(error.clone()), allow };
             }
         };
@@ -290,7 +293,8 @@ impl Engine {
         let fresh = Loaded::default();
         let reads = matches!(call.method, Method::Get | Method::Head);
         let loaded = if reads { &loaded } else { &fresh };
-        let allow = self.allow(scope, &matched, Some(endpoint), body, call, loaded);
+        let granted = Some(endpoint).filter(|_| reads && result.is_ok());
+        let allow = self.allow(scope, &matched, Some(endpoint), granted, body, call, loaded);
         Dispatched { result, allow }
     }
 
@@ -307,7 +311,7 @@ impl Engine {
         let resource = matched.route.resource.map(|index| &self.registry.resources[index]);
         let judge = |arg: &Arg, value: &Value| judge(scope, resource?, arg, value);
         let checked = args::check(&endpoint.args, &sources, &judge)?;
-        let asking = Asking { scope, route: matched.route, endpoint, args: &checked, sources: &sources, loaded };
+        let asking = Asking { scope, route: matched.route, endpoint, args: &&checked, sources: &sources, loaded };
         let allowed = access::allow(&asking, checked.clone())?;
         let inner_read = scope.depth > 0 && matches!(call.method, Method::Get | Method::Head);
         if !inner_read {
@@ -351,7 +355,7 @@ impl Engine {
             Some(error) => {
                 let matched = self.router.matches(&self.registry, &call.path).into_iter().next();
                 let none = BodyParams::None;
-                let allow = matched.map(|m| self.allow(scope, &m, None, &none, call, &Loaded::default()));
+                let allow = matched.map(|m| self.allow(scope, &m, None, None, &none, call, &Loaded::default()));
                 Dispatched { result: Err(error), allow: allow.unwrap_or_default() }
             }
         };
@@ -415,7 +419,7 @@ impl Engine {
             let document = self.discovery.options(scope, matched.index, &call.path);
             let none = BodyParams::None;
             let body = call.body.as_ref().unwrap_or(&none);
-            let allow = self.allow(scope, &matched, None, body, call, &Loaded::default());
+            let allow = self.allow(scope, &matched, None, None, body, call, &Loaded::default());
             return Dispatched { result: Ok(Outcome::ok(document)), allow };
         }
         match self.discovery.index_options(&call.path) {
@@ -424,12 +428,15 @@ impl Engine {
         }
     }
 
-    /// Asks the guard of every method of the route with what the request brings.
+    /// Asks the guard of every method of the route with what the request brings, but for the endpoint whose guard has
+    /// said yes already.
+    #[expect(clippy::too_many_arguments, reason = "each is a part of one request, and they are together nowhere else")]
     fn allow(
         &self,
         scope: &Scope,
         matched: &Match<'_>,
         answering: Option<&crate::registry::Endpoint>,
+        granted: Option<&crate::registry::Endpoint>,
         body: &BodyParams,
         call: &Call,
         loaded: &Loaded,
@@ -437,9 +444,9 @@ impl Engine {
         let sources = Sources { path: &matched.captures, body, query: &call.query };
         let mut methods = Vec::new();
         for endpoint in &matched.route.endpoints {
-            let args = Checked::lenient(&endpoint.args, &sources, answering.map(|e| &e.args));
+            let args = LazyCell::new(|| Checked::lenient(&endpoint.args, &sources, answering.map(|e| &e.args)));
             let asking = Asking { scope, route: matched.route, endpoint, args: &args, sources: &sources, loaded };
-            if access::ask(&asking).is_ok() {
+            if granted.is_some_and(|granted| std::ptr::eq(granted, endpoint)) || access::ask(&asking).is_ok() {
                 methods.extend(endpoint.methods.iter().map(|m| m.as_str()));
             }
         }
@@ -549,12 +556,11 @@ fn reduce(fields: &Fields, document: Value) -> Value {
 
 /// The version of the row and a digest of the text: equal tags are equal bytes, and writes can be held to the version.
 fn entity_tag(version: Option<i64>, text: &[u8]) -> String {
-    use std::hash::Hasher as _;
-    let mut digest = std::hash::DefaultHasher::new();
-    digest.write(text);
+    // The same in every process of one build: tags outlive a restart.
+    let digest = foldhash::quality::FixedState::with_seed(0).hash_one(text);
     match version {
-        Some(version) => format!("\"{version}-{:016x}\"", digest.finish()),
-        None => format!("\"{:016x}\"", digest.finish()),
+        Some(version) => format!("\"{version}-{digest:016x}\""),
+        None => format!("\"{digest:016x}\""),
     }
 }
 

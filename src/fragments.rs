@@ -47,6 +47,8 @@ struct Plan {
     /// Scopes whose writes may change a document although its row stays: all of them, and those for rows with a parent.
     always: Option<Name>,
     below: Option<Name>,
+    /// Positions of the columns that a key is made of.
+    columns: Vec<usize>,
 }
 
 /// See the module's description.
@@ -73,6 +75,11 @@ impl Fragments {
     /// Whether documents of a resource can be kept at all.
     pub fn keeps(&self, resource: &Resource) -> bool {
         self.plans[resource.index].keeps
+    }
+
+    /// Positions of the columns by which a fragment is found.
+    pub fn columns(&self, resource: &Resource) -> &[usize] {
+        &self.plans[resource.index].columns
     }
 
     /// The fragment of a row, if it is there.
@@ -123,6 +130,7 @@ fn plan(registry: &Registry, resource: &Resource) -> Plan {
         keeps: family && !resource.key_is_text && !mentions_caller && !others,
         always: by_author.then(|| name("user")),
         below: needs.above.then(|| resource.table.clone()),
+        columns: [&*resource.key, "version", "parent"].iter().filter_map(|column| resource.column(column)).collect(),
     }
 }
 

@@ -27,6 +27,7 @@ use crate::storage::plan::{DbValue, Row};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Deref;
 
 /// The decision that a request may go on, with what it was made on. Only [`allow`] makes one.
 pub struct Allowed {
@@ -67,7 +68,8 @@ pub struct Asking<'a> {
     pub scope: &'a Scope,
     pub route: &'a Route,
     pub endpoint: &'a Endpoint,
-    pub args: &'a Checked,
+    /// Read when they are asked for: many guards need the caller alone.
+    pub args: &'a dyn Deref<Target = Checked>,
     /// What the request brings, for what no argument declares.
     pub sources: &'a Sources<'a>,
     pub loaded: &'a Loaded,
@@ -174,7 +176,7 @@ pub fn still_allowed(
     args: &Checked,
     sources: &Sources<'_>,
 ) -> Result<(), ApiError> {
-    ask(&Asking { scope, route, endpoint, args, sources, loaded: &Loaded::default() }).map(|_| ())
+    ask(&Asking { scope, route, endpoint, args: &args, sources, loaded: &Loaded::default() }).map(|_| ())
 }
 
 impl<'a> Asking<'a> {

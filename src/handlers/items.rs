@@ -26,11 +26,18 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let (record, rows) = (Record { resource, row }, std::slice::from_ref(row));
     let view = View { context: work.allowed.context(), fields: work.fields, password: password(work), links: true };
-    let snapshot = work.scope.snapshot()?;
-    let mut outcome = match ready(work, resource, rows, &view, &*snapshot)? {
-        Some(text) => {
-            Outcome { text: text.into_iter().next().map(Rendered::One), ..Outcome::of_row(Value::Null, record) }
+    let found =
+        kept(work, resource, &view).then(|| work.engine.fragments().get(work.scope, record, view.context)).flatten();
+    let text = match found {
+        Some(text) => Some(text),
+        None => {
+            let snapshot = work.scope.snapshot()?;
+            let made = ready(work, resource, rows, &view, &*snapshot, |missing| Ok(missing.to_vec()))?;
+            made.and_then(|texts| texts.into_iter().next())
         }
+    };
+    let mut outcome = match text {
+        Some(text) => Outcome { text: Some(Rendered::One(text)), ..Outcome::of_row(Value::Null, record) },
         None => Outcome::of_row(show(work, resource, row, work.allowed.context(), work.fields)?, record),
     };
     if resource.family == Family::Content && resource.viewable() {
@@ -76,7 +83,16 @@ pub fn password<'a>(work: &'a Work<'_>) -> Option<&'a str> {
     given.or_else(|| work.query.get("password").and_then(Value::as_str))
 }
 
-/// The rows' documents as text, each rendered at most once; `None` where they depend on this request.
+/// Whether documents can be had as text that is kept, which the columns of [`Fragments::columns`] are enough to find.
+///
+/// [`Fragments::columns`]: crate::fragments::Fragments::columns
+pub fn kept(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
+    let own = view.password.is_some() || view.context == Context::EDIT;
+    work.whole && !own && work.engine.fragments().keeps(resource)
+}
+
+/// The rows' documents as text, each rendered at most once; `None` where they depend on this request. `whole` gives the
+/// rows that have to be rendered with all their columns.
 ///
 /// # Errors
 /// The database cannot be read.
@@ -86,15 +102,17 @@ pub fn ready(
     rows: &[Row],
     view: &View<'_>,
     snapshot: &dyn Snapshot,
+    whole: impl FnOnce(&[Row]) -> Result<Vec<Row>, ApiError>,
 ) -> Result<Option<Vec<Fragment>>, ApiError> {
-    let fragments = work.engine.fragments();
-    if !work.whole || view.password.is_some() || view.context == Context::EDIT || !fragments.keeps(resource) {
+    if !kept(work, resource, view) {
         return Ok(None);
     }
+    let fragments = work.engine.fragments();
     let mut texts: Vec<Option<Fragment>> =
         rows.iter().map(|row| fragments.get(work.scope, Record { resource, row }, view.context)).collect();
     let missing: Vec<Row> = rows.iter().zip(&texts).filter(|(_, t)| t.is_none()).map(|(row, _)| row.clone()).collect();
     if !missing.is_empty() {
+        let missing = whole(&missing)?;
         let documents = prepare::documents(work.scope, snapshot, resource, &missing, view)?;
         let mut made = missing.iter().zip(documents).map(|(row, document)| {
             let text: Fragment = document.to_string().into_bytes().into();

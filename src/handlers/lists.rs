@@ -15,10 +15,11 @@ use crate::registry::args::{ArgSet, Filter, FilterOp, Role};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::scope::Scope;
-use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan};
+use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use crate::text::highlight::highlight;
 use crate::text::slug;
 use serde_json::Value;
+use std::collections::HashMap;
 
 /// Rows of a collection that knows no pages.
 const UNPAGED: i64 = 10_000;
@@ -103,11 +104,16 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         links: true,
     };
     let snapshot = work.scope.snapshot()?;
-    let mut rows = match prepare::columns_for(resource, &view) {
-        Some(wanted) if cursor.is_none() && needles.is_empty() => {
-            records::read(&*snapshot, resource, plan.clone(), &wanted)?
-        }
-        _ => snapshot.rows(&plan)?,
+    let kept = super::items::kept(work, resource, &view);
+    let wanted = match prepare::columns_for(resource, &view) {
+        // A cursor names sort keys, and places that hold words are looked for in the texts.
+        _ if cursor.is_some() || !needles.is_empty() => None,
+        _ if kept => Some(work.engine.fragments().columns(resource).to_vec()),
+        wanted => wanted,
+    };
+    let mut rows = match wanted {
+        Some(wanted) => records::read(&*snapshot, resource, plan.clone(), &wanted)?,
+        None => snapshot.rows(&plan)?,
     };
     let more = rows.len() as u64 > window.per_page;
     rows.truncate(usize::try_from(window.per_page).unwrap_or(usize::MAX));
@@ -131,7 +137,14 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if resource.declared.strict_pages && !window.by_offset && total > 0 && window.page > pages {
         return Err(failure(resource, Code::PostInvalidPageNumber));
     }
-    let mut outcome = match super::items::ready(work, resource, &rows, &view, &*snapshot)? {
+    let whole = |missing: &[Row]| {
+        let keys = missing.iter().map(|row| Record { resource, row }.id());
+        let found = snapshot.rows(&records::plan(resource, among(&resource.key, keys)))?;
+        let by_key: HashMap<i64, Row> =
+            found.into_iter().map(|row| (Record { resource, row: &row }.id(), row)).collect();
+        Ok(missing.iter().filter_map(|row| by_key.get(&Record { resource, row }.id()).cloned()).collect())
+    };
+    let mut outcome = match super::items::ready(work, resource, &rows, &view, &*snapshot, whole)? {
         Some(texts) => Outcome { status: 200, text: Some(Rendered::List(texts)), ..Outcome::default() },
         None => {
             let mut documents = prepare::documents(work.scope, &*snapshot, resource, &rows, &view)?;

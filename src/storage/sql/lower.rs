@@ -460,7 +460,7 @@ impl<'p> Lowering<'p, '_> {
 
 /// The values without repetitions: a row has one place in a given order, the first.
 fn distinct(values: &[DbValue]) -> impl Iterator<Item = &DbValue> {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::with_hasher(foldhash::fast::RandomState::default());
     values.iter().filter(move |v| match v {
         DbValue::Int(n) => seen.insert((0, *n as u64, None)),
         DbValue::Real(n) => seen.insert((1, n.to_bits(), None)),

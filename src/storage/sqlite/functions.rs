@@ -1,10 +1,10 @@
 //! Functions that statements call and SQLite does not bring.
 
 use super::super::fold::fold;
+use memchr::{memchr_iter, memchr2_iter, memmem};
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Result};
-use std::cell::RefCell;
 
 /// Registers them with a connection.
 pub fn register(conn: &Connection) -> Result<()> {
@@ -18,22 +18,25 @@ pub fn register(conn: &Connection) -> Result<()> {
     })
 }
 
-thread_local! {
-    /// Text in lower case, so that a search through many rows does not allocate for each.
-    static LOWER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
 /// Whether the folded needle stands in the text once that is folded too.
 fn contains_folded(text: &[u8], needle: &[u8]) -> bool {
-    let Ok(needle) = std::str::from_utf8(needle) else { return false };
+    let Ok(sought) = std::str::from_utf8(needle) else { return false };
     if !text.is_ascii() {
-        return fold(&String::from_utf8_lossy(text)).contains(needle);
+        return fold(&String::from_utf8_lossy(text)).contains(sought);
     }
-    LOWER.with_borrow_mut(|lower| {
-        lower.clear();
-        lower.extend(text.iter().map(u8::to_ascii_lowercase));
-        std::str::from_utf8(lower).is_ok_and(|text| text.contains(needle))
-    })
+    let Some((first, rest)) = needle.split_first() else { return true };
+    if !needle.iter().any(u8::is_ascii_alphabetic) {
+        return memmem::find(text, needle).is_some();
+    }
+    let goes_on = |at: usize| text[at + 1..].get(..rest.len()).is_some_and(|piece| piece.eq_ignore_ascii_case(rest));
+    // A folded needle has no capitals: where it has one, nothing matches it.
+    if needle.iter().any(u8::is_ascii_uppercase) {
+        return false;
+    }
+    match first.is_ascii_alphabetic() {
+        true => memchr2_iter(*first, first.to_ascii_uppercase(), text).any(goes_on),
+        false => memchr_iter(*first, text).any(goes_on),
+    }
 }
 
 #[cfg(test)]
@@ -48,6 +51,14 @@ mod tests {
             ("Crème Brûlée", "creme brulee", true),
             ("Crème Brûlée", "crème", false),
             ("nothing", "thing else", false),
+            ("A Plain Title", "Plain", false),
+            ("Room 77", "77", true),
+            ("Room 77", "m 77", true),
+            ("Room 77", "7 ", false),
+            ("ROOM 77B", "77b", true),
+            ("papapaya", "papaya", true),
+            ("", "x", false),
+            ("", "", true),
         ] {
             assert_eq!(contains_folded(text.as_bytes(), needle.as_bytes()), found, "{needle} in {text}");
         }
