@@ -77,6 +77,11 @@ impl Program {
         ticks.filter_map(|t| t.parse::<f64>().ok()).sum::<f64>() / 100.0
     }
 
+    /// Files and connections that it has open.
+    pub fn files(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.process.id())).map_or(0, Iterator::count)
+    }
+
     /// Bytes of memory that are its own (anonymous pages).
     pub fn memory(&self) -> u64 {
         let told = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
