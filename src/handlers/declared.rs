@@ -42,7 +42,8 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// There is none.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let missing = || ApiError::new(resource.code(Code::RecordInvalidId));
+    let own = work.endpoint.codes.get(&Code::RecordInvalidId).copied();
+    let missing = || ApiError::new(own.unwrap_or_else(|| resource.code(Code::RecordInvalidId)));
     let parts: Vec<&str> = parts(resource).filter_map(|part| work.captures.get(part)?.as_str()).collect();
     let last = || work.captures.values().next_back().and_then(Value::as_str).map(str::to_owned);
     let wanted = if parts.is_empty() { last() } else { Some(parts.join("/")) };

@@ -91,6 +91,7 @@ impl Walk<'_> {
                 self.admin("POST", &format!("/wp/v2/media/{id}"), &json!({"author": owner}));
                 vec![pair("id", id)]
             }
+            "font-families" => ["font_family_id", "id"].iter().map(|v| pair(v, "999".to_owned())).collect(),
             "global-styles" => ["stylesheet", "parent", "id"].iter().map(|v| pair(v, "999".to_owned())).collect(),
             "templates" | "template-parts" => {
                 let body = json!({"slug": name, "title": name, "content": "First.", "status": state});
@@ -211,6 +212,8 @@ impl Walk<'_> {
             "users" => json!({"description": name}),
             "settings" => json!({"posts_per_page": 10}),
             "plugins" if !item => json!({"slug": "nothing"}),
+            "font-families" if route.ends_with("font-faces") => json!({"font_face_settings": "{}"}),
+            "font-families" => json!({"font_family_settings": "{}"}),
             "widgets" if !item => json!({"sidebar": "nothing", "id_base": "nothing"}),
             "block-renderer" => json!({"context": "edit"}),
             "v1" => json!({"requests": []}),
