@@ -267,6 +267,8 @@ fn queries_show_the_records_that_they_find() {
     assert!(!text.contains("Nothing."), "{text}");
     let text = query(json!({"perPage": 1, "offset": 1, "taxQuery": {"post_tag": [tag]}}), titles);
     assert!(text.contains(">Eel</a>") && !text.contains("Auk"), "{text}");
+    let text = query(json!({"perPage": u64::MAX, "offset": u64::MAX}), titles);
+    assert!(!text.contains("wp-block-post-title"), "{text}");
     let text = query(json!({"author": 987654}), titles);
     assert!(text.contains("<div class=\"wp-block-query-no-results\"><p>Nothing.</p></div>"), "{text}");
     let all = "<!-- wp:post-date /--><!-- wp:post-excerpt {\"moreText\":\"More <b>\"} /--><!-- wp:post-terms {\"term\":\"post_tag\"} /-->\

@@ -292,7 +292,7 @@ pub fn comments(part: &Part<'_>) -> Option<String> {
             let _ = write!(
                 out,
                 "<div class=\"wp-block-latest-comments__comment-excerpt\"><p>{}{more}</p>\n</div>",
-                first.join(" ")
+                esc_html(&first.join(" "))
             );
         }
         out.push_str("</article></li>");

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// What documents of a query tell.
-const FIELDS: &str = "id,link,title,date,date_gmt,excerpt,author,featured_media,type,status";
+const FIELDS: &str = "id,link,title,date,date_gmt,author,featured_media,type,status";
 
 /// A record that a query shows.
 pub struct Shown<'a> {
@@ -78,7 +78,7 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
     };
     let descending = text("order") != "asc";
     let order = vec![Order::Column(name(column), descending), Order::Column(name("id"), descending)];
-    let most = query["perPage"].as_u64().unwrap_or(10).max(1);
+    let most = query["perPage"].as_u64().unwrap_or(10).clamp(1, super::MOST_ROWS);
     let mut fields = FIELDS.to_owned();
     for relation in resource.relations.iter().filter(|relation| relation.many) {
         let _ = write!(fields, ",{}", relation.property);
@@ -131,7 +131,7 @@ fn subject<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Cow<'a, Value>)> {
     }
     let resource = part.item.resource;
     let own = eq("id", DbValue::Int(part.item.record.id()));
-    let mut fields = FIELDS.replace(",excerpt", "");
+    let mut fields = FIELDS.to_owned();
     for relation in resource.relations.iter().filter(|relation| relation.many) {
         let _ = write!(fields, ",{}", relation.property);
     }
@@ -177,8 +177,11 @@ pub fn date(part: &Part<'_>) -> Option<String> {
 
 /// A record's excerpt, in a query only: in the record's own content it would be made of itself.
 pub fn excerpt(part: &Part<'_>) -> Option<String> {
-    let document = part.within.shown?.document;
-    let text = document["excerpt"]["rendered"].as_str()?.trim();
+    let Shown { resource, document } = part.within.shown?;
+    // Made for each by itself: parts are counted, records of a query are not.
+    let own = eq("id", DbValue::Int(document["id"].as_i64()?));
+    let found = part.documents_of(resource, own, Vec::new(), 1, "excerpt");
+    let text = found.first()?["excerpt"]["rendered"].as_str()?.trim();
     let text = text.strip_prefix("<p>").and_then(|text| text.strip_suffix("</p>")).unwrap_or(text);
     if text.is_empty() {
         return None;
