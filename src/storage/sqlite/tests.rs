@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn options(path: &Path) -> OpenOptions {
     OpenOptions { busy: Duration::from_millis(50), ..OpenOptions::new(path) }
@@ -177,6 +177,37 @@ fn a_file_locked_for_one_process_is_told() {
     other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE").unwrap();
     let error = Sqlite::open(options(&path), &layout()).err().unwrap();
     assert!(matches!(error, OpenError::Locked { .. }), "{error:?}");
+}
+
+#[test]
+fn the_log_is_emptied_when_nobody_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("site.db");
+    let db = Sqlite::open(OpenOptions::new(&path), &layout()).unwrap();
+    let log = || std::fs::metadata(folder.path().join("site.db-wal")).unwrap().len();
+    let emptied = |within: Duration| {
+        let start = Instant::now();
+        while log() > 0 && start.elapsed() < within {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        log() == 0
+    };
+    for title in ["One", "Two"] {
+        commit(&db, vec![Change::Put(post("publish", 1, title))]).unwrap();
+        assert!(log() > 0);
+        assert!(emptied(Duration::from_secs(20)));
+    }
+    // Whoever reads keeps it, and is not waited for.
+    let other = Connection::open(&path).unwrap();
+    commit(&db, vec![Change::Put(post("publish", 1, "Three"))]).unwrap();
+    other.execute_batch("BEGIN; SELECT count(*) FROM record").unwrap();
+    commit(&db, vec![Change::Put(post("publish", 1, "Four"))]).unwrap();
+    assert!(!emptied(Duration::from_secs(3)));
+    commit(&db, vec![Change::Put(post("publish", 1, "Five"))]).unwrap();
+    other.execute_batch("COMMIT").unwrap();
+    assert!(emptied(Duration::from_secs(20)));
+    let all = db.snapshot().unwrap().count(&read("record", &[], Cond::All(vec![]))).unwrap();
+    assert_eq!(all, 5);
 }
 
 #[test]

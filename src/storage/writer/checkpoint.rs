@@ -1,25 +1,40 @@
 //! Moving what is committed from the log into the file, beside the writer instead of in its commits.
 //!
 //! A checkpoint beside a busy writer never catches up with the log's end, so the log would grow for ever. When it is
-//! some times too long, the writer moves the rest itself; that is little by then, and the log starts anew.
+//! some times too long, the writer moves the rest itself; that is little by then, and the log starts anew. When nothing is
+//! written for a while the log is emptied, so that a start after a crash has nothing to read through.
 
 use super::super::sqlite::{Shared, checkpointing};
 use rusqlite::Connection;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 /// Pages in the log that call for a checkpoint.
 const PAGES: usize = 4000;
 /// Pages in the log at which the writer helps.
 const TOO_MANY: usize = 4 * PAGES;
 
+/// Without a commit for so long, the log is emptied.
+const QUIET: Duration = Duration::from_secs(1);
+
 const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+const EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+
+/// What the writer tells.
+#[derive(Default)]
+struct Log {
+    pages: AtomicUsize,
+    commits: AtomicU64,
+    /// The thread knows that there is something in the log.
+    noticed: AtomicBool,
+}
 
 /// See the module.
 pub struct Checkpoints {
-    pages: Arc<AtomicUsize>,
+    log: Arc<Log>,
     wake: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -28,32 +43,60 @@ impl Checkpoints {
     /// Takes over from SQLite, which would checkpoint in the writer's commits. `None` where it cannot: then it does.
     pub fn start(writer: &mut Connection, shared: &Shared) -> Option<Checkpoints> {
         let conn = checkpointing(&shared.path, &shared.settings).ok()?;
+        // It waits for nobody, so that nobody waits for it.
+        conn.busy_timeout(Duration::ZERO).ok()?;
         let (wake, calls) = sync_channel(1);
-        let work = move || {
-            while calls.recv().is_ok() {
-                // Whatever is in the way (a reader, a full disk) may be gone at the next call.
-                let _ = checkpoint(&conn);
-            }
-        };
+        let log = Arc::new(Log::default());
+        let seen = log.clone();
+        let work = move || keep_short(&conn, &calls, &seen);
         let thread = Builder::new().name("storage-checkpoint".into()).spawn(work).ok()?;
-        let pages = Arc::new(AtomicUsize::new(0));
-        let seen = pages.clone();
+        let seen = log.clone();
         let hook = move |_: &mut rusqlite::hooks::Wal, pages| {
-            seen.store(usize::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+            seen.pages.store(usize::try_from(pages).unwrap_or(0), Ordering::Relaxed);
             Ok(())
         };
         writer.wal_hook(Some(hook)).ok()?;
-        Some(Checkpoints { pages, wake: Some(wake), thread: Some(thread) })
+        Some(Checkpoints { log, wake: Some(wake), thread: Some(thread) })
     }
 
     /// To be called after each commit.
     pub fn committed(&self, writer: &Connection) {
-        let pages = self.pages.load(Ordering::Relaxed);
+        self.log.commits.fetch_add(1, Ordering::Relaxed);
+        let pages = self.log.pages.load(Ordering::Relaxed);
         if pages >= TOO_MANY {
             let _ = checkpoint(writer);
-        } else if let (true, Some(wake)) = (pages >= PAGES, &self.wake) {
+        }
+        let unknown = !self.log.noticed.swap(true, Ordering::Relaxed);
+        if let (true, Some(wake)) = (unknown || pages >= PAGES, &self.wake) {
             // A call that waits already will do.
             let _ = wake.try_send(());
+        }
+    }
+}
+
+/// Moves the log into the file when there is much of it, and when nothing is written any more. Whatever is in the way (a
+/// reader, a full disk) may be gone at the next call.
+fn keep_short(conn: &Connection, calls: &Receiver<()>, log: &Log) {
+    let mut commits = 0;
+    loop {
+        let call = match log.noticed.load(Ordering::Relaxed) {
+            true => calls.recv_timeout(QUIET),
+            false => calls.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match call {
+            Err(RecvTimeoutError::Disconnected) => return,
+            Ok(()) if log.pages.load(Ordering::Relaxed) < PAGES => {}
+            Ok(()) => drop(checkpoint(conn)),
+            Err(RecvTimeoutError::Timeout) => {
+                let before = std::mem::replace(&mut commits, log.commits.load(Ordering::Relaxed));
+                if before == commits {
+                    // What is committed from here on calls again.
+                    log.noticed.store(false, Ordering::Relaxed);
+                    if checkpoint(conn).and_then(|()| empty(conn)).is_err() {
+                        log.noticed.store(true, Ordering::Relaxed);
+                    }
+                }
+            }
         }
     }
 }
@@ -69,4 +112,12 @@ impl Drop for Checkpoints {
 
 fn checkpoint(conn: &Connection) -> rusqlite::Result<()> {
     conn.prepare_cached(CHECKPOINT)?.query_row([], |_| Ok(()))
+}
+
+/// Fails where somebody still reads the log.
+fn empty(conn: &Connection) -> rusqlite::Result<()> {
+    match conn.prepare_cached(EMPTY)?.query_row([], |row| row.get(0))? {
+        0 => Ok(()),
+        _ => Err(rusqlite::Error::QueryReturnedNoRows),
+    }
 }
