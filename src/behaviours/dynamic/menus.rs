@@ -1,9 +1,7 @@
 //! Navigation: menus of links, one below another.
 
-use super::{MOST_DEPTH, Part, Within, classes, nested, published};
-use crate::behaviours::read::options;
-use crate::prepare::Item;
-use crate::records::{self, Record, eq, txt};
+use super::{Part, classes, content_of, published};
+use crate::records::{self, eq};
 use crate::storage::plan::{Cond, DbValue};
 use crate::text::html_policy::{Policy, sanitise};
 use crate::text::sanitize::{clean_url, esc_attr};
@@ -11,22 +9,9 @@ use std::fmt::Write as _;
 
 /// A menu: its own items, or those of the record that it names.
 pub fn menu(part: &Part<'_>) -> Option<String> {
-    let items = match (part.attributes["ref"].as_i64(), part.of) {
-        (Some(wanted), Some(resource)) if part.within.depth < MOST_DEPTH => {
-            let filter = vec![
-                eq("id", DbValue::Int(wanted)),
-                published(part),
-                eq("password", txt("")),
-                records::own_rows(resource),
-            ];
-            let rows = part.item.scope.snapshot().ok()?.rows(&records::plan(resource, Cond::All(filter))).ok()?;
-            let record = Record { resource, row: rows.first()? };
-            let item = Item { resource, record, ..*part.item };
-            let within = Within { depth: part.within.depth + 1, ..part.within };
-            nested(&item, record.text("content"), &options(&item), within)
-        }
-        (Some(_), _) => return None,
-        (None, _) => part.inside(part.within),
+    let items = match part.attributes["ref"].as_i64() {
+        Some(wanted) => content_of(part, wanted)?,
+        None => part.inside(part.within),
     };
     let own = esc_attr(&classes(part, "", "wp-block-navigation"));
     let label = esc_attr(part.text("ariaLabel"));

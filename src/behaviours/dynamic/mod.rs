@@ -247,21 +247,21 @@ fn classes(part: &Part<'_>, own: &str, block: &str) -> String {
 
 // ---------------------------------------------------------------------------------------------------- makers
 
-/// A reusable piece: the content of another record, if everybody may see it.
+/// A reusable piece: the content of another record.
 fn piece(part: &Part<'_>) -> Option<String> {
+    content_of(part, part.attributes["ref"].as_i64()?)
+}
+
+/// What another record of the declared resource holds, if everybody may see it.
+fn content_of(part: &Part<'_>, wanted: i64) -> Option<String> {
     let resource = part.of.filter(|_| part.within.depth < MOST_DEPTH)?;
-    let wanted = part.attributes["ref"].as_i64()?;
     let filter =
         vec![eq("id", DbValue::Int(wanted)), published(part), eq("password", txt("")), records::own_rows(resource)];
     let rows = part.item.scope.snapshot().ok()?.rows(&records::plan(resource, Cond::All(filter))).ok()?;
     let record = records::Record { resource, row: rows.first()? };
     let item = Item { resource, record, ..*part.item };
-    Some(nested(
-        &item,
-        record.text("content"),
-        &super::read::options(&item),
-        Within { depth: part.within.depth + 1, ..part.within },
-    ))
+    let within = Within { depth: part.within.depth + 1, ..part.within };
+    Some(nested(&item, record.text("content"), &super::read::options(&item), within))
 }
 
 /// What the site is called, or says of itself.
