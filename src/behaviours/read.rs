@@ -8,6 +8,7 @@ use crate::records::{self, text};
 use crate::registry::resource::Property;
 use crate::storage::plan::DbValue;
 use crate::text::render::{self, RenderOptions};
+use crate::text::texturize::texturize;
 use crate::text::{blocks, slug, time};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -56,6 +57,8 @@ pub const READS: &[(&str, Read, Needs)] = &[
     ("standing.id", standing::id, Needs::ROW),
     ("standing.url", standing::url, Needs::STOOD_FOR),
     ("standing.invalid", standing::invalid, Needs::STOOD_FOR),
+    ("line", line, Needs::ROW),
+    ("line.long", long_line, Needs::ROW),
 ];
 
 fn time_text(_: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {
@@ -93,6 +96,17 @@ pub fn options(item: &Item<'_>) -> RenderOptions<'static> {
 /// Whether the caller may see what the record's password protects.
 fn open(item: &Item<'_>) -> bool {
     item.unlocked || item.record.text("password").is_empty()
+}
+
+/// One line of text, as people read it.
+fn line(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    Some(json!(texturize(text(value))))
+}
+
+/// The first words of a text, as people read them.
+fn long_line(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
+    const WORDS: usize = 200;
+    Some(json!(texturize(&render::first_words(text(value), WORDS, "&hellip;"))))
 }
 
 fn content(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {

@@ -97,11 +97,16 @@ pub fn plain_excerpt(content_raw: &str, words: usize, options: &RenderOptions) -
     let content = if content.contains('[') { Cow::Owned(shortcode::strip(&content)) } else { content };
     let content = if has_blocks(&content) { Cow::Owned(prose_blocks(&content)) } else { content };
     let rendered = render_content(&content, &RenderOptions { shortcodes: None, ..*options });
-    let text = strip_all_tags(&rendered.replace("]]>", "]]&gt;"));
+    first_words(&rendered.replace("]]>", "]]&gt;"), words, CUT)
+}
+
+/// The first words of a text without its markup, and `more` where it goes on.
+pub fn first_words(text: &str, words: usize, more: &str) -> String {
+    let text = strip_all_tags(text);
     let mut all = text.split([' ', '\n', '\r', '\t']).filter(|w| !w.is_empty());
     let mut out = all.by_ref().take(words).collect::<Vec<_>>().join(" ");
     if all.next().is_some() {
-        out.push_str(CUT);
+        out.push_str(more);
     }
     out
 }

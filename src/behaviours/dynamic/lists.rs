@@ -7,8 +7,8 @@ use crate::registry::name;
 use crate::storage::plan::{Cond, DbValue, Op, Order};
 use crate::text::dates;
 use crate::text::html_policy::{Policy, sanitise};
+use crate::text::render::{first_words, render_title};
 use crate::text::sanitize::{clean_url, esc_attr, esc_html};
-use crate::text::strip::strip_all_tags;
 use crate::text::time::Civil;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -241,7 +241,7 @@ pub fn comments(part: &Part<'_>) -> Option<String> {
     let titles = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&titles)?)).unwrap_or_default();
     let title_of = |post: &Value| {
         let row = titles.iter().find(|row| *post == records::int(&row[0]));
-        row.map_or_else(String::new, |row| crate::text::render::render_title(records::text(&row[1])))
+        row.map_or_else(String::new, |row| render_title(records::text(&row[1])))
     };
     // These three are shown unless an author says otherwise.
     let shows = |key: &str| part.attributes[key] != false;
@@ -285,14 +285,11 @@ pub fn comments(part: &Part<'_>) -> Option<String> {
         }
         out.push_str("</footer>");
         if excerpts {
-            let text = strip_all_tags(comment["content"]["rendered"].as_str().unwrap_or(""));
-            let mut words = text.split_whitespace();
-            let first: Vec<&str> = words.by_ref().take(WORDS).collect();
-            let more = if words.next().is_some() { "&hellip;" } else { "" };
+            let text = first_words(comment["content"]["rendered"].as_str().unwrap_or(""), WORDS, "&hellip;");
             let _ = write!(
                 out,
-                "<div class=\"wp-block-latest-comments__comment-excerpt\"><p>{}{more}</p>\n</div>",
-                esc_html(&first.join(" "))
+                "<div class=\"wp-block-latest-comments__comment-excerpt\"><p>{}</p>\n</div>",
+                esc_html(&text)
             );
         }
         out.push_str("</article></li>");
