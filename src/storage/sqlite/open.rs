@@ -283,7 +283,8 @@ fn writing(path: &Path, settings: &Settings) -> std::result::Result<Connection, 
         conn.pragma_update(None, "synchronous", "FULL")?;
         conn.pragma_update(None, "wal_autocheckpoint", 4000)?;
         conn.pragma_update(None, "journal_size_limit", 64 << 20)?;
-        conn.pragma_update(None, "cache_size", -65_536)?;
+        // In KiB: what one group writes; the rest is read through the mapping.
+        conn.pragma_update(None, "cache_size", -16_384)?;
         Ok(mode)
     };
     match set().map_err(fail)?.as_str() {
