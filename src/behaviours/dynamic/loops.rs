@@ -11,8 +11,12 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// What documents of a query tell.
-const FIELDS: &str = "id,link,title,date,date_gmt,author,featured_media,type,status";
+/// What parts of a record are made of: the terms among it, by the names of the resource's own properties.
+fn fields_of(resource: &Resource) -> String {
+    const OWN: &str = "id,link,title,date,date_gmt,author,featured_media,type,status";
+    let terms = resource.relations.iter().filter(|relation| relation.many).map(|relation| relation.property.as_str());
+    std::iter::once(OWN).chain(terms).collect::<Vec<_>>().join(",")
+}
 
 /// A record that a query shows.
 pub struct Shown<'a> {
@@ -79,12 +83,8 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
     let descending = text("order") != "asc";
     let order = vec![Order::Column(name(column), descending), Order::Column(name("id"), descending)];
     let most = query["perPage"].as_u64().unwrap_or(10).clamp(1, super::MOST_ROWS);
-    let mut fields = FIELDS.to_owned();
-    for relation in resource.relations.iter().filter(|relation| relation.many) {
-        let _ = write!(fields, ",{}", relation.property);
-    }
     let skip = query["offset"].as_u64().unwrap_or(0).min(super::MOST_ROWS);
-    let mut documents = part.documents_of(resource, Cond::All(filter), order, most + skip, &fields);
+    let mut documents = part.documents_of(resource, Cond::All(filter), order, most + skip, &fields_of(resource));
     documents.drain(..documents.len().min(usize::try_from(skip).unwrap_or(0)));
     Some((resource, documents))
 }
@@ -131,11 +131,7 @@ fn subject<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Cow<'a, Value>)> {
     }
     let resource = part.item.resource;
     let own = eq("id", DbValue::Int(part.item.record.id()));
-    let mut fields = FIELDS.to_owned();
-    for relation in resource.relations.iter().filter(|relation| relation.many) {
-        let _ = write!(fields, ",{}", relation.property);
-    }
-    let found = part.documents_of(resource, own, Vec::new(), 1, &fields);
+    let found = part.documents_of(resource, own, Vec::new(), 1, &fields_of(resource));
     found.into_iter().next().map(|document| (resource, Cow::Owned(document)))
 }
 
