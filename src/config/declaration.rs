@@ -761,7 +761,7 @@ pub struct Required {
 pub struct Made {
     /// Who makes it: `records`, `archive`, `terms`, `cloud`, `tree`, `comments`, `notes`, `piece`, `query`,
     /// `query.records`, `query.nothing`, `record.title`, `record.date`, `record.excerpt`, `record.picture`, `record.author`,
-    /// `record.terms`, `record.link`, `menu`, `menu.item`, `menu.home`, `search`, `gallery`, `player.audio`,
+    /// `record.terms`, `record.link`, `menu`, `menu.item`, `menu.branch`, `menu.home`, `search`, `gallery`, `player.audio`,
     /// `player.video`, `site.title`, `site.tagline`.
     pub by: String,
     /// The resource whose rows it shows.

@@ -267,6 +267,16 @@ fn queries_show_the_records_that_they_find() {
     assert!(!text.contains("Nothing."), "{text}");
     let text = query(json!({"perPage": 1, "offset": 1, "taxQuery": {"post_tag": [tag]}}), titles);
     assert!(text.contains(">Eel</a>") && !text.contains("Auk"), "{text}");
+    // A window beyond what a list shows at most is still the right one.
+    for n in 0..104 {
+        post(&format!("Many {n}"), json!({"date": format!("2021-01-01T{:02}:{:02}:00", n / 60, n % 60)}));
+    }
+    let text = query(json!({"search": "About Many", "perPage": 2, "offset": 102, "order": "asc"}), titles);
+    assert_eq!(
+        (text.matches("<li").count(), text.contains("Many 102<"), text.contains("Many 103<")),
+        (2, true, true),
+        "{text}"
+    );
     let text = query(json!({"perPage": u64::MAX, "offset": u64::MAX}), titles);
     assert!(!text.contains("wp-block-post-title"), "{text}");
     let text = query(json!({"author": 987654}), titles);

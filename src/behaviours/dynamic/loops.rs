@@ -82,11 +82,8 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
     };
     let descending = text("order") != "asc";
     let order = vec![Order::Column(name(column), descending), Order::Column(name("id"), descending)];
-    let most = query["perPage"].as_u64().unwrap_or(10).clamp(1, super::MOST_ROWS);
-    let skip = query["offset"].as_u64().unwrap_or(0).min(super::MOST_ROWS);
-    let mut documents = part.documents_of(resource, Cond::All(filter), order, most + skip, &fields_of(resource));
-    documents.drain(..documents.len().min(usize::try_from(skip).unwrap_or(0)));
-    Some((resource, documents))
+    let window = (query["offset"].as_u64().unwrap_or(0), query["perPage"].as_u64().unwrap_or(10).max(1));
+    Some((resource, part.documents_of(resource, Cond::All(filter), order, window, &fields_of(resource))))
 }
 
 /// The records that the query around finds, each with what stands inside.
@@ -131,7 +128,7 @@ fn subject<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Cow<'a, Value>)> {
     }
     let resource = part.item.resource;
     let own = eq("id", DbValue::Int(part.item.record.id()));
-    let found = part.documents_of(resource, own, Vec::new(), 1, &fields_of(resource));
+    let found = part.documents_of(resource, own, Vec::new(), (0, 1), &fields_of(resource));
     found.into_iter().next().map(|document| (resource, Cow::Owned(document)))
 }
 
@@ -176,7 +173,7 @@ pub fn excerpt(part: &Part<'_>) -> Option<String> {
     let Shown { resource, document } = part.within.shown?;
     // Made for each by itself: parts are counted, records of a query are not.
     let own = eq("id", DbValue::Int(document["id"].as_i64()?));
-    let found = part.documents_of(resource, own, Vec::new(), 1, "excerpt");
+    let found = part.documents_of(resource, own, Vec::new(), (0, 1), "excerpt");
     let text = found.first()?["excerpt"]["rendered"].as_str()?.trim();
     let text = text.strip_prefix("<p>").and_then(|text| text.strip_suffix("</p>")).unwrap_or(text);
     if text.is_empty() {
@@ -235,7 +232,7 @@ pub fn terms(part: &Part<'_>) -> Option<String> {
     let ids: Vec<i64> = document[&relation.property].as_array()?.iter().filter_map(Value::as_i64).collect();
     let order = vec![Order::Column(name("name_key"), false)];
     let taxonomy = &registry.resources[relation.to];
-    let found = part.documents_of(taxonomy, among("id", ids), order, super::MOST_ROWS, "name,link");
+    let found = part.documents_of(taxonomy, among("id", ids), order, (0, super::MOST_ROWS), "name,link");
     let links: Vec<String> = found
         .iter()
         .map(|term| {

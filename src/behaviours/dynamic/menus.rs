@@ -1,6 +1,7 @@
 //! Navigation: menus of links, one below another.
 
 use super::{Part, classes, content_of, published};
+use crate::config::declaration::Family;
 use crate::records::{self, eq};
 use crate::storage::plan::{Cond, DbValue};
 use crate::text::html_policy::{Policy, sanitise};
@@ -22,20 +23,19 @@ pub fn menu(part: &Part<'_>) -> Option<String> {
     })
 }
 
-/// A link in a menu, with the items below it. One to a record that nobody may see shows nothing.
-pub fn item(part: &Part<'_>) -> Option<String> {
+/// A link in a menu, with the items below it, which a branch is there for. One to a record that nobody may see shows nothing.
+pub fn item(part: &Part<'_>, branch: bool) -> Option<String> {
     let label = sanitise(part.text("label"), Policy::phrases());
     if label.trim().is_empty() || leads_nowhere(part) {
         return None;
     }
     let below = part.inside(part.within);
     let below = below.trim();
-    let submenu = part.block.and_then(|block| block.name.as_deref()) == Some("core/navigation-submenu");
     let mut own = "wp-block-navigation-item".to_owned();
-    if submenu || !below.is_empty() {
+    if branch || !below.is_empty() {
         own.push_str(" has-child");
     }
-    let own = classes(part, &own, if submenu { "wp-block-navigation-submenu" } else { "wp-block-navigation-link" });
+    let own = classes(part, &own, if branch { "wp-block-navigation-submenu" } else { "wp-block-navigation-link" });
     let mut out = format!("<li class=\"{}\"><a class=\"wp-block-navigation-item__content\"", esc_attr(&own));
     for (attribute, value) in [
         ("href", clean_url(part.text("url"))),
@@ -62,7 +62,9 @@ pub fn item(part: &Part<'_>) -> Option<String> {
 
 fn leads_nowhere(part: &Part<'_>) -> bool {
     let Some(id) = part.attributes["id"].as_i64() else { return false };
-    let to_record = part.text("kind") == "post-type" || matches!(part.text("type"), "post" | "page");
+    let named = part.item.scope.registry.resource_of_wire(part.text("type"));
+    let of_records = || named.is_some_and(|resource| resource.family == Family::Content);
+    let to_record = part.text("kind") == "post-type" || of_records();
     let filter = Cond::All(vec![eq("id", DbValue::Int(id)), published(part)]);
     let there = || {
         let plan = records::columns("record", &["id"], filter);

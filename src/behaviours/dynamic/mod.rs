@@ -92,7 +92,8 @@ pub const MAKERS: &[(&str, Maker)] = &[
     ("record.terms", loops::terms),
     ("record.link", loops::link),
     ("menu", menus::menu),
-    ("menu.item", menus::item),
+    ("menu.item", |part| menus::item(part, false)),
+    ("menu.branch", |part| menus::item(part, true)),
     ("menu.home", menus::home),
     ("search", search),
     ("site.title", |part| site(part, "title")),
@@ -179,7 +180,7 @@ impl Part<'_> {
 
     /// Documents of rows of the declared resource.
     fn documents(&self, filter: Cond, order: Vec<Order>, most: u64, fields: &str) -> Vec<Value> {
-        self.of.map_or_else(Vec::new, |resource| self.documents_of(resource, filter, order, most, fields))
+        self.of.map_or_else(Vec::new, |resource| self.documents_of(resource, filter, order, (0, most), fields))
     }
 
     fn documents_of(
@@ -187,12 +188,12 @@ impl Part<'_> {
         resource: &Resource,
         filter: Cond,
         order: Vec<Order>,
-        most: u64,
+        (skip, most): (u64, u64),
         fields: &str,
     ) -> Vec<Value> {
         let scope = self.item.scope;
         let mut plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
-        (plan.order, plan.limit) = (order, Some(most.min(MOST_ROWS)));
+        (plan.order, plan.offset, plan.limit) = (order, skip, Some(most.min(MOST_ROWS)));
         let fields = Fields::parse(Some(&Value::from(fields)));
         let view = View { context: Context::VIEW, fields: &fields, password: None, links: false };
         let read = || {
