@@ -9,7 +9,7 @@ use crate::error::Problem;
 use crate::files::Files;
 use crate::handlers::Studio;
 use crate::handlers::files::keep;
-use crate::pictures::pool::Pool;
+use crate::pool::Pool;
 use crate::records::{self, txt};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, link, name};

@@ -17,6 +17,7 @@ use crate::fields::Fields;
 use crate::fragments::Fragments;
 use crate::handlers::{HANDLERS, Outcome, Rendered, Studio, Work, items};
 use crate::model::{Method, Payload, Reply, Request};
+use crate::outbound::Outbound;
 use crate::registry::args::Arg;
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, Vocabulary, name};
@@ -43,6 +44,7 @@ pub struct Engine {
     fragments: Fragments,
     answers: Answers,
     embedded: Embedded,
+    outbound: Outbound,
     clock: Arc<dyn Clock>,
 }
 
@@ -106,6 +108,7 @@ impl Engine {
         let fragments = Fragments::new(&registry, (megabytes << 20) / 4 * 3);
         let embedded = Embedded::new((megabytes << 20) / 4);
         let answers = Answers::new((registry.declaration.server.answers_mb as u64) << 20);
+        let outbound = Outbound::new(&registry.declaration.outbound);
         Ok(Engine {
             router: Router::new(&registry),
             discovery: Discovery::new(&registry),
@@ -118,6 +121,7 @@ impl Engine {
             fragments,
             answers,
             embedded,
+            outbound,
             clock,
         })
     }
@@ -140,6 +144,11 @@ impl Engine {
     /// Documents that were embedded before.
     pub fn embedded(&self) -> &Embedded {
         &self.embedded
+    }
+
+    /// Asks other sites.
+    pub fn outbound(&self) -> &Outbound {
+        &self.outbound
     }
 
     /// Hashes account passwords.

@@ -200,6 +200,9 @@ catalogue! {
     AppPasswordsDisabled = "application_passwords_disabled", Fixed(501), "Application passwords are not available.";
     AppPasswordsDisabledForUser = "application_passwords_disabled_for_user", Fixed(501), "Application passwords are not available for this user.";
     InvalidNonce = "rest_cookie_invalid_nonce", Fixed(403), "The nonce does not fit this session.";
+    NoResponse = "no_response", Fixed(404), "No page was found there.";
+    CannotViewUrlDetails = "rest_cannot_view_url_details", Denied, "You may not have other sites asked.";
+    CannotExportTemplates = "rest_cannot_export_templates", Denied, "You may not export templates.";
     OembedInvalidUrl = "oembed_invalid_url", Fixed(404), "Nothing on this site has this address.";
     SettingInvalidDefaultCategory = "rest_invalid_default_category", Fixed(400), "The default category must be a category.";
     JsonpDisabled = "rest_callback_disabled", Fixed(400), "JSONP is switched off here.";

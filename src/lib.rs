@@ -8,11 +8,13 @@
 //! | --- | --- | --- |
 //! | 0 | [`error`] | every code and status that leaves the server; the problem that ends a boot |
 //! | 0 | [`model`] | the nouns that travel between stages; no logic |
+//! | 0 | [`network`], [`pool`] | networks of addresses; threads behind a bounded queue; no logic of ours |
 //! | 1 | [`config`] | `routes.toml` as written, with the place of everything; not what it means |
 //! | 1 | [`schema`] | a JSON Schema compiled: check, coerce, describe; not where values come from |
 //! | 1 | [`storage`] | inert plans, the traits that carry them out, SQLite; no schema, no resource, no request |
 //! | 1 | [`files`] | uploaded files under keys, in a folder or an object store; no record, no request |
 //! | 1 | [`pictures`] | pictures measured, decoded, resized, cut, in a bounded pool; no record, no key |
+//! | 1 | [`outbound`] | requests to other sites, where the configuration lets them; not what is asked for or why |
 //! | 1 | [`text`] | pure functions on text, time and addresses |
 //! | 2 | [`registry`] | declarations linked into a frozen whole, or every problem; no behaviour, only its name's position |
 //! | 3 | [`request`], [`route`], [`fields`], [`conditional`] | decode a request, find its route, read `_fields` and what it is conditional on |
@@ -63,8 +65,11 @@ pub mod handlers;
 pub mod http;
 pub mod import;
 pub mod model;
+pub mod network;
+pub mod outbound;
 pub mod pages;
 pub mod pictures;
+pub mod pool;
 pub mod prepare;
 pub mod records;
 pub mod registry;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// Modules by layer, lowest first. Those on one line are one layer and may use each other: a behaviour computes what
 /// `prepare` shows, and the engine is re-entered by handlers.
 const LAYERS: &[&[&str]] = &[
-    &["error", "model"],
-    &["schema", "config", "storage", "text", "files", "pictures"],
+    &["error", "model", "network", "pool"],
+    &["schema", "config", "storage", "text", "files", "pictures", "outbound"],
     &["registry"],
     &["request", "route", "scope", "fields", "conditional"],
     &["records", "args"],

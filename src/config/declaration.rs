@@ -27,6 +27,9 @@ pub struct Declaration {
     pub site: Site,
     #[serde(default)]
     pub media: Media,
+    /// What other sites are asked.
+    #[serde(default)]
+    pub outbound: Outbound,
     /// Values of the settings resource on an empty database, by property.
     #[serde(default)]
     pub settings: Map<String, Value>,
@@ -363,6 +366,56 @@ impl Default for Media {
             types: IndexMap::new(),
         }
     }
+}
+
+/// What other sites are asked: nothing, unless `pages` or `providers` say so.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Outbound {
+    /// Whoever edits may have any public page asked for its title, icon, description and picture.
+    pub pages: bool,
+    /// Sites that tell how to show what they hold (oEmbed), by any name.
+    pub providers: IndexMap<String, Provider>,
+    /// Networks that may be asked although they are not public.
+    pub networks: Vec<String>,
+    /// Ports that may be asked.
+    pub ports: Vec<u16>,
+    /// Seconds that one question may take, redirections included.
+    pub timeout: u64,
+    /// Most redirections.
+    pub redirects: u32,
+    /// Bytes of an answer that are read.
+    pub max_bytes: u64,
+    /// Questions at the same time.
+    pub workers: usize,
+    /// Questions that may wait; more are answered 503.
+    pub queue: usize,
+}
+
+impl Default for Outbound {
+    fn default() -> Self {
+        Outbound {
+            pages: false,
+            providers: IndexMap::new(),
+            networks: Vec::new(),
+            ports: vec![80, 443, 8080],
+            timeout: 5,
+            redirects: 3,
+            max_bytes: 150 << 10,
+            workers: 2,
+            queue: 16,
+        }
+    }
+}
+
+/// A site that tells how to show what it holds.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provider {
+    /// What it tells of: addresses with `*` for any text (`https://*.example.com/watch*`).
+    pub addresses: Vec<String>,
+    /// Where it is asked; `{format}` stands for `json`.
+    pub endpoint: String,
 }
 
 /// A size that pictures are brought to. A side of 0 follows from the other.

@@ -5,15 +5,19 @@
 
 mod batch;
 pub mod catalogue;
+mod checks;
 mod comments;
 pub mod content;
 mod cursor;
 mod declared;
 mod echo;
+mod export;
 pub mod files;
 pub mod items;
 pub mod lists;
+mod newest;
 mod oembed;
+mod outside;
 mod passwords;
 pub mod plain;
 mod rendering;
@@ -26,12 +30,14 @@ mod users;
 
 use crate::access::{Allowed, audit};
 use crate::conditional::Expects;
+use crate::engine::{Call, Part};
 use crate::error::ApiError;
 use crate::error::Code;
 use crate::fields::Fields;
 use crate::files::Files;
 use crate::fragments::Fragment;
-use crate::pictures::pool::Pool;
+use crate::model::Method;
+use crate::pool::Pool;
 use crate::records::Record;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Route};
@@ -206,6 +212,11 @@ pub const HANDLERS: &[(&str, Handler)] = &[
     ("autosaves_create", |w| Box::pin(revisions::save(w))),
     ("batch", |w| Box::pin(batch::batch(w))),
     ("oembed", |w| Box::pin(async move { oembed::embed(w) })),
+    ("oembed_proxy", |w| Box::pin(outside::embed(w))),
+    ("page_details", |w| Box::pin(outside::details(w))),
+    ("newest_or_new", |w| Box::pin(newest::newest_or_new(w))),
+    ("site_check", |w| Box::pin(async move { checks::check(w) })),
+    ("export", |w| Box::pin(export::export(w))),
     ("echo", |w| Box::pin(async move { echo::echo(w) })),
 ];
 
@@ -217,6 +228,23 @@ impl<'a> Work<'a> {
     pub fn resource(&self) -> Result<&'a Resource, ApiError> {
         let index = self.route.resource.ok_or_else(|| ApiError::new(Code::Internal))?;
         Ok(&self.scope.registry.resources[index])
+    }
+
+    /// Asks another route in the caller's name.
+    pub async fn ask(&self, method: Method, path: &str, query: Value, body: BodyParams) -> Part {
+        let Value::Object(query) = query else { return Part { status: 0, headers: Vec::new(), body: Value::Null } };
+        let mut scope = self.scope.clone();
+        scope.depth += 1;
+        let call = Call {
+            method,
+            path: path.to_owned(),
+            query,
+            raw_query: String::new(),
+            body: Ok(body),
+            expects: Expects::default(),
+            text: false,
+        };
+        Box::pin(self.engine.part(&scope, &call, false)).await
     }
 
     /// What the request brings.

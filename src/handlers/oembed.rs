@@ -13,6 +13,7 @@ use crate::storage::plan::{DbValue, Row};
 use crate::text::permalink::Captures;
 use crate::text::render::render_title;
 use crate::text::sanitize::{esc_attr, esc_html};
+use crate::text::strip::strip_tags;
 use crate::text::time::Civil;
 use serde_json::{Value, json};
 
@@ -32,6 +33,18 @@ pub fn embed(work: &Work<'_>) -> Result<Outcome, ApiError> {
     };
     let document = describe(work, Record { resource, row: &row })?;
     Ok(if xml { as_xml(200, &document) } else { Outcome::ok(document) })
+}
+
+/// The title of the site or of the record at an address of this site, as text.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn own_title(work: &Work<'_>, address: &str) -> Result<Option<String>, ApiError> {
+    if address == work.scope.registry.site.url {
+        return Ok(Some(work.scope.settings.text("title").to_owned()));
+    }
+    let found = resolve(work, address)?;
+    Ok(found.map(|(resource, row)| strip_tags(Record { resource, row: &row }.text("title")).into_owned()))
 }
 
 fn describe(work: &Work<'_>, record: Record<'_>) -> Result<Value, ApiError> {

@@ -6,7 +6,7 @@ use crate::config::declaration::Theme;
 use crate::error::{ApiError, Code};
 use crate::records;
 use crate::registry::args::Role;
-use crate::registry::resource::Property;
+use crate::registry::resource::{Property, Resource};
 use crate::text::sanitize::esc_html;
 use serde_json::{Map, Value, json};
 
@@ -77,13 +77,23 @@ fn document(work: &Work<'_>, name: &str, theme: &Theme) -> Result<Value, ApiErro
     // What the site itself keeps of the active theme (`about.own`: a relation and a resource with one record).
     if let Some(own) = resource.declared.about.get("own").filter(|_| theme.active)
         && let Some(kept) = own.get("resource").and_then(Value::as_str).and_then(|name| registry.resource(name))
-        && let Some(row) = records::first(&*work.scope.snapshot()?, &kept.table, &["id"], records::own_rows(kept))?
+        && let Some(id) = own_record(work, kept)?
     {
-        let href = registry.rest(&kept.item_path(&records::int(&row[0]).to_string()));
+        let href = registry.rest(&kept.item_path(&id.to_string()));
         links[own.get("rel").and_then(Value::as_str).unwrap_or("own")] = json!([{"href": href}]);
     }
     map.insert("_links".into(), links);
     Ok(Value::Object(map))
+}
+
+/// The number of the one record of a resource.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn own_record(work: &Work<'_>, resource: &Resource) -> Result<Option<i64>, ApiError> {
+    let own = records::own_rows(resource);
+    let row = records::first(&*work.scope.snapshot()?, &resource.table, &["id"], own)?;
+    Ok(row.map(|row| records::int(&row[0])))
 }
 
 /// A text or list, where the schema shows it both as declared and as HTML.

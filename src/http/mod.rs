@@ -17,12 +17,11 @@ mod receive;
 mod respond;
 mod uploads;
 
-pub use proxies::Network;
-
 use crate::config::declaration::{Cors, Media, Server};
 use crate::error::{ApiError, Code};
 use crate::files::Files;
 use crate::model::{Method, Payload, Peer, Reply, Request};
+use crate::network::Network;
 use crate::request::effective_method;
 use access_log::{AccessLog, Entry};
 use actix_http::body::BoxBody;

@@ -5,8 +5,9 @@
 
 use crate::error::{ApiError, Code};
 use crate::http::uploads::{self, Bounds};
-use crate::http::{Facts, Network, Service, proxies};
+use crate::http::{Facts, Service, proxies};
 use crate::model::{Method, Peer, Request};
+use crate::network::Network;
 use crate::request::{decode_path, decode_query, is_form_of_parts, is_parameters, may_bring_file, percent_decode};
 use actix_http::body::{BodyStream, to_bytes_limited};
 use actix_http::header::{self, HeaderMap, HeaderName};

@@ -4,7 +4,6 @@
 
 mod frames;
 pub mod metadata;
-pub mod pool;
 pub mod sizes;
 
 use crate::config::declaration::{Media, PictureSize};

@@ -10,6 +10,8 @@ use crate::config::declaration::{self, Declaration, Family, SchemaDoc};
 use crate::config::load::Loaded;
 use crate::error::{Code, Problem};
 use crate::model::Method;
+use crate::network::Network;
+use crate::outbound::pattern;
 use crate::schema::{Dialect, Schema};
 use crate::storage::plan::{Layout, RelationDef};
 use crate::text::permalink::Permalink;
@@ -19,6 +21,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet, hash_map::DefaultHasher};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use url::Url;
 
 /// Builds the registry. `site_url` is the listener's address, used when `site.url` is empty.
 ///
@@ -36,6 +39,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         problems: Vec::new(),
     };
     let site = linker.site(site_url);
+    linker.networks();
     linker.media();
     let roles = linker.roles();
     linker.people();
@@ -156,6 +160,30 @@ impl Linker<'_> {
         };
         let rest_path = format!("/{}-json", site.prefix);
         Some(Site { prefix: site.prefix.clone(), rest_url: format!("{url}{rest_path}"), rest_path, url, permalinks })
+    }
+
+    /// Networks, and whom other sites' things are asked of.
+    fn networks(&mut self) {
+        let (trusted, open) = (&self.declared.server.trusted_proxies, &self.declared.outbound.networks);
+        for (path, networks) in [(["server", "trusted_proxies"], trusted), (["outbound", "networks"], open)] {
+            for (i, text) in networks.iter().enumerate().filter(|(_, text)| Network::parse(text).is_none()) {
+                let hint = "write 10.0.0.0/8, fd00::/8 or a single address";
+                self.problem(&[path[0], path[1], &i.to_string()], format!("`{text}` is no network"), Some(hint.into()));
+            }
+        }
+        for (key, provider) in &self.declared.outbound.providers {
+            let path = ["outbound", "providers", key];
+            for (i, address) in provider.addresses.iter().enumerate().filter(|(_, text)| pattern(text).is_none()) {
+                let hint = "write https://*.example.com/watch*";
+                let message = format!("`{address}` is no address");
+                self.problem(&[path[0], path[1], path[2], "addresses", &i.to_string()], message, Some(hint.into()));
+            }
+            let endpoint = Url::parse(&provider.endpoint);
+            if !endpoint.is_ok_and(|url| matches!(url.scheme(), "http" | "https")) {
+                let hint = "write https://example.com/oembed";
+                self.problem(&extend(&path, "endpoint"), "not an http or https address", Some(hint.into()));
+            }
+        }
     }
 
     /// Where files are served, and what is made and taken of them.

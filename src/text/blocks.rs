@@ -82,6 +82,26 @@ impl<'a> Block<'a> {
     }
 }
 
+/// One block, with what is inside if anything may be, as it stands in a text: `core/separator` without attributes is
+/// `<!-- wp:separator /-->`.
+pub fn delimited(name: &str, attributes: &Value, inside: Option<&str>) -> String {
+    let name = name.strip_prefix("core/").unwrap_or(name);
+    let attributes = match attributes {
+        Value::Object(map) if !map.is_empty() => format!("{} ", within_comment(&attributes.to_string())),
+        _ => String::new(),
+    };
+    match inside {
+        Some(inside) => format!("<!-- wp:{name} {attributes}-->{inside}<!-- /wp:{name} -->"),
+        None => format!("<!-- wp:{name} {attributes}/-->"),
+    }
+}
+
+/// JSON that nothing in it ends the comment that it stands in.
+pub fn within_comment(json: &str) -> String {
+    // Within JSON these can only stand in texts.
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace("--", "\\u002d\\u002d")
+}
+
 /// The blocks of a text in order, with what stands between them. A closing delimiter closes the innermost open block
 /// whatever it is called; blocks that are never closed end with the text.
 pub fn parse(text: &str) -> Vec<Block<'_>> {

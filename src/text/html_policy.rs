@@ -244,7 +244,7 @@ pub fn mark_links(html: &str) -> String {
     out
 }
 
-enum Token<'a> {
+pub(super) enum Token<'a> {
     Tag(Tag<'a>),
     Close(&'a str),
     /// With its marks.
@@ -257,16 +257,16 @@ enum Token<'a> {
     },
 }
 
-struct Tag<'a> {
-    name: &'a str,
-    attributes: Vec<Attribute<'a>>,
+pub(super) struct Tag<'a> {
+    pub(super) name: &'a str,
+    pub(super) attributes: Vec<Attribute<'a>>,
     closes_itself: bool,
 }
 
 #[derive(Clone, Copy)]
-struct Attribute<'a> {
-    name: &'a str,
-    value: &'a str,
+pub(super) struct Attribute<'a> {
+    pub(super) name: &'a str,
+    pub(super) value: &'a str,
     /// `None` when there is no value at all.
     quote: Option<char>,
 }
@@ -292,7 +292,7 @@ impl Attribute<'_> {
 }
 
 /// What stands at the start of a text that starts with `<`, and how long it is.
-fn read(text: &str) -> (Token<'_>, usize) {
+pub(super) fn read(text: &str) -> (Token<'_>, usize) {
     let nothing = (Token::Text { cost: 1 }, 1);
     let Some(next) = text[1..].chars().next() else { return nothing };
     match next {
@@ -502,8 +502,7 @@ fn clean_attrs(json: &str, policy: &Policy) -> Option<String> {
     let mut value: Value = serde_json::from_str(json).ok()?;
     let changed = clean_texts(&mut value, policy);
     let json = if changed { value.to_string() } else { json.to_owned() };
-    // Within JSON these can only stand in texts.
-    Some(json.replace('<', "\\u003c").replace('>', "\\u003e").replace("--", "\\u002d\\u002d"))
+    Some(blocks::within_comment(&json))
 }
 
 fn clean_texts(value: &mut Value, policy: &Policy) -> bool {

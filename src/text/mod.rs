@@ -10,6 +10,7 @@ pub mod clickable;
 #[cfg(test)]
 mod corpus;
 pub mod dates;
+pub mod head;
 pub mod highlight;
 pub mod html_policy;
 mod markup;

@@ -21,6 +21,7 @@ mod journal;
 mod limits;
 mod media;
 mod menus;
+mod outside;
 mod pages;
 mod permissions;
 mod queries;

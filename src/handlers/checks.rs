@@ -1,0 +1,33 @@
+//! `site_check`: what the site finds when it looks at itself, in the words that are declared for it.
+
+use super::{Outcome, Work};
+use crate::error::{ApiError, Code};
+use serde_json::{Map, Value};
+
+/// Whether all is well.
+type Check = fn(&Work<'_>) -> bool;
+
+/// What can be looked at, by the name that declarations use.
+const CHECKS: [(&str, Check); 2] = [
+    // The site's address is one of HTTPS.
+    ("https", |work| work.scope.registry.site.url.starts_with("https://")),
+    // Credentials that a program sends in the header arrive: this request came with some.
+    ("authorization", |work| work.scope.principal.app_password.is_some()),
+];
+
+/// The entry that the path ends with (`about.entries`): its members, and those of its `good` or `bad`, by its `check`.
+///
+/// # Errors
+/// The declaration names no such entry or check: 500.
+pub fn check(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let resource = work.resource()?;
+    let undeclared = || ApiError::new(Code::Internal);
+    let entry = work.path.rsplit('/').next().and_then(|name| resource.entry(name)).ok_or_else(undeclared)?;
+    let check = CHECKS.iter().find(|(name, _)| entry["check"] == *name).ok_or_else(undeclared)?.1;
+    let found = &entry[if check(work) { "good" } else { "bad" }];
+    let told = resource.properties.iter().filter_map(|property| {
+        let value = found.get(&property.name).or_else(|| entry.get(&property.name))?;
+        Some((property.name.clone(), value.clone()))
+    });
+    Ok(Outcome { private: true, ..Outcome::ok(Value::Object(told.collect::<Map<_, _>>())) })
+}

@@ -1,0 +1,125 @@
+//! What other sites say of themselves: how to show something that they hold, what a page is called. They are asked only
+//! where the configuration lets them be (`[outbound]`); addresses of this site are answered from its records.
+
+use super::{Outcome, Work, oembed};
+use crate::error::{ApiError, Code};
+use crate::outbound::Refused;
+use crate::text::head::Head;
+use crate::text::sanitize::{esc_attr, esc_html};
+use serde_json::{Value, json};
+use url::Url;
+
+/// The name of the argument that holds the address.
+const ADDRESS: &str = "url";
+
+/// `page_details`: `{title, icon, description, image}` of a page; texts, empty where the page does not say.
+///
+/// # Errors
+/// The address may not be asked; nothing is found there.
+pub async fn details(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let wanted = work.allowed.args().text(ADDRESS).unwrap_or("").trim_end_matches('/');
+    if let Some(title) = oembed::own_title(work, wanted)? {
+        return Ok(Outcome::ok(json!({"title": title, "icon": "", "description": "", "image": ""})));
+    }
+    let url = Url::parse(wanted).map_err(|_| ApiError::invalid_one(ADDRESS, "Not an address of a page."))?;
+    let outbound = work.engine.outbound();
+    if !outbound.pages() {
+        let why = "This site does not ask others for their pages.";
+        return Err(ApiError::new(Code::NoResponse).with_message(why));
+    }
+    let page = outbound.get(&url).await.map_err(|refused| failed(refused, Code::NoResponse))?;
+    let head = Head::of(&page.text);
+    let absolute = |address: &str| {
+        let joined = (!address.is_empty()).then(|| page.url.join(address).ok()).flatten();
+        joined.filter(|url| matches!(url.scheme(), "http" | "https")).map(String::from).unwrap_or_default()
+    };
+    let (icon, image) = (absolute(&head.icon), absolute(&head.image));
+    let details = json!({"title": head.title, "icon": icon, "description": head.description, "image": image});
+    Ok(Outcome { private: true, ..Outcome::ok(details) })
+}
+
+/// `oembed_proxy`: how to show what is at an address, as this site or a declared provider says it.
+///
+/// # Errors
+/// Nobody knows the address.
+pub async fn embed(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let args = work.allowed.args();
+    let wanted = args.text(ADDRESS).unwrap_or("");
+    let unknown = || ApiError::new(Code::OembedInvalidUrl);
+    let outbound = work.engine.outbound();
+    let Some(endpoint) = outbound.provider(wanted) else { return oembed::embed(work) };
+    let mut asked = Url::parse(endpoint).map_err(|error| work.scope.internal(&error))?;
+    {
+        let mut query = asked.query_pairs_mut();
+        query.append_pair("url", wanted);
+        for name in ["maxwidth", "maxheight"] {
+            if let Some(most) = args.get(name).and_then(Value::as_i64) {
+                query.append_pair(name, &most.to_string());
+            }
+        }
+        query.append_pair("format", "json");
+    }
+    let page = outbound.get(&asked).await.map_err(|refused| failed(refused, Code::OembedInvalidUrl))?;
+    let mut document: Value = serde_json::from_str(&page.text).map_err(|_| unknown())?;
+    let shown = shown(&document, wanted);
+    let members = document.as_object_mut().ok_or_else(unknown)?;
+    members.insert("html".into(), Value::from(shown));
+    Ok(Outcome { private: true, ..Outcome::ok(document) })
+}
+
+fn failed(refused: Refused, code: Code) -> ApiError {
+    match refused {
+        Refused::Address(why) => ApiError::invalid_one(ADDRESS, format!("Not asked: {why}.")),
+        Refused::Busy => ApiError::new(Code::Busy).with_message("Other sites are being asked already; try again."),
+        Refused::Nothing(why) => {
+            tracing::debug!("another site gave no answer: {why}");
+            ApiError::new(code)
+        }
+    }
+}
+
+/// What shows a provider's document in a page, by its type; empty when it lacks what its type needs.
+fn shown(document: &Value, address: &str) -> String {
+    let text = |name: &str| document[name].as_str().unwrap_or("");
+    let side = |name: &str| match &document[name] {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        _ => String::new(),
+    };
+    match text("type") {
+        "photo" if !text("url").is_empty() => format!(
+            "<a href=\"{}\"><img src=\"{}\" alt=\"{}\" width=\"{}\" height=\"{}\" /></a>",
+            esc_attr(address),
+            esc_attr(text("url")),
+            esc_attr(text("title")),
+            esc_attr(&side("width")),
+            esc_attr(&side("height")),
+        ),
+        "video" | "rich" => text("html").to_owned(),
+        "link" if !text("title").is_empty() => {
+            format!("<a href=\"{}\">{}</a>", esc_attr(address), esc_html(text("title")))
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_shown_by_their_type() {
+        let check = |document: Value, expected: &str| {
+            assert_eq!(shown(&document, "https://example.com/?a=1&b"), expected, "{document}");
+        };
+        check(json!({"type": "video", "html": "<iframe></iframe>"}), "<iframe></iframe>");
+        check(
+            json!({"type": "photo", "url": "https://example.com/\"x", "width": 5, "height": "6"}),
+            "<a href=\"https://example.com/?a=1&amp;b\"><img src=\"https://example.com/&quot;x\" alt=\"\" width=\"5\" height=\"6\" /></a>",
+        );
+        check(json!({"type": "link", "title": "<b>"}), "<a href=\"https://example.com/?a=1&amp;b\">&lt;b&gt;</a>");
+        check(json!({"type": "photo"}), "");
+        check(json!({"type": "rich", "html": 5}), "");
+        check(json!([1]), "");
+    }
+}

@@ -1,0 +1,283 @@
+//! Requests to other sites: none, unless the configuration turns them on (`[outbound]`).
+//!
+//! A name is looked up once and connected to as it was checked; private, loopback, link-local and reserved networks are
+//! refused, anew at every redirection. Time, bytes, ports and redirections are bounded, and so are the threads that wait.
+//! It knows nothing of what is asked for, or why.
+
+use crate::config::declaration::Outbound as Declared;
+use crate::network::{self, Network};
+use crate::pool::{Pool, PoolError};
+use quick_cache::sync::Cache;
+use regex::Regex;
+use std::fmt;
+use std::io::Read as _;
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+use ureq::{Agent, http};
+use url::{Host, Url};
+
+/// How long an answer serves the next who asks for the same, and how many are kept.
+const FRESH: Duration = Duration::from_secs(3600);
+const KEPT: usize = 128;
+
+/// What another site answered with 200.
+#[derive(Debug)]
+pub struct Page {
+    /// Where it was in the end.
+    pub url: Url,
+    /// As much of it as is allowed; what is no text is replaced.
+    pub text: String,
+}
+
+/// Why nothing was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// This address may not be asked; in words for whoever asks.
+    Address(&'static str),
+    /// Nothing useful came; in words for operators.
+    Nothing(String),
+    /// Too many are waiting.
+    Busy,
+}
+
+/// Asks other sites.
+pub struct Outbound {
+    declared: Declared,
+    asker: Arc<Asker>,
+    providers: Vec<(Regex, String)>,
+    /// Started by the first request: most sites never ask.
+    pool: OnceLock<Option<Pool>>,
+    kept: Cache<String, (Instant, Arc<Page>)>,
+}
+
+impl Outbound {
+    /// What the declarations allow. Addresses of providers are checked at boot ([`pattern`]).
+    pub fn new(declared: &Declared) -> Outbound {
+        let open: Vec<Network> = declared.networks.iter().filter_map(|text| Network::parse(text)).collect();
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_idle_connections(0)
+            // A proxy of the environment would look names up itself.
+            .proxy(None)
+            .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
+            .build();
+        let resolver = Checked { open: open.clone(), inner: DefaultResolver::default() };
+        let asker = Asker {
+            agent: Agent::with_parts(config, DefaultConnector::default(), resolver),
+            open,
+            ports: declared.ports.clone(),
+            patience: Duration::from_secs(declared.timeout),
+            redirects: declared.redirects,
+            bytes: declared.max_bytes,
+        };
+        let listed = declared.providers.values();
+        let providers = listed.flat_map(|provider| {
+            let endpoint = provider.endpoint.replace("{format}", "json");
+            provider.addresses.iter().filter_map(move |address| Some((pattern(address)?, endpoint.clone())))
+        });
+        Outbound {
+            providers: providers.collect(),
+            asker: Arc::new(asker),
+            pool: OnceLock::new(),
+            kept: Cache::new(KEPT),
+            declared: declared.clone(),
+        }
+    }
+
+    /// Whether any page may be asked for.
+    pub fn pages(&self) -> bool {
+        self.declared.pages
+    }
+
+    /// Where the provider of what is at this address is asked about it; `None`: nobody is declared.
+    pub fn provider(&self, address: &str) -> Option<&str> {
+        self.providers.iter().find(|(pattern, _)| pattern.is_match(address)).map(|(_, endpoint)| endpoint.as_str())
+    }
+
+    /// What is at an address now, or was less than an hour ago.
+    ///
+    /// # Errors
+    /// See [`Refused`].
+    pub async fn get(&self, url: &Url) -> Result<Arc<Page>, Refused> {
+        self.asker.allowed(url)?;
+        let fresh = |at: &Instant| at.elapsed() < FRESH;
+        if let Some((_, page)) = self.kept.get(url.as_str()).filter(|(at, _)| fresh(at)) {
+            return Ok(page);
+        }
+        let declared = &self.declared;
+        let pool = self.pool.get_or_init(|| Pool::start("outbound", declared.workers, declared.queue).ok());
+        let pool = pool.as_ref().ok_or_else(|| Refused::Nothing("no thread".into()))?;
+        let (asker, wanted) = (Arc::clone(&self.asker), url.clone());
+        let page = pool.run(move || asker.follow(wanted)).await.map_err(|error| match error {
+            PoolError::Busy => Refused::Busy,
+            PoolError::Failed => Refused::Nothing("the request ended in a panic".into()),
+        })??;
+        let page = Arc::new(page);
+        self.kept.insert(url.as_str().to_owned(), (Instant::now(), Arc::clone(&page)));
+        Ok(page)
+    }
+}
+
+/// An address with `*` for any text, as it is declared: `https://*.example.com/watch*`. Plain HTTP matches, too. `None`:
+/// it starts with neither scheme.
+pub fn pattern(address: &str) -> Option<Regex> {
+    let below = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"))?;
+    let parts: Vec<String> = below.split('*').map(regex::escape).collect();
+    Regex::new(&format!("^(?i:https?://{})$", parts.join(".*"))).ok()
+}
+
+struct Asker {
+    agent: Agent,
+    open: Vec<Network>,
+    ports: Vec<u16>,
+    patience: Duration,
+    redirects: u32,
+    bytes: u64,
+}
+
+impl Asker {
+    /// Whether an address may be asked at all, as far as it can be told without looking its name up.
+    fn allowed(&self, url: &Url) -> Result<(), Refused> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(Refused::Address("not an address of a page"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(Refused::Address("an address with a name or password in it"));
+        }
+        if !url.port_or_known_default().is_some_and(|port| self.ports.contains(&port)) {
+            return Err(Refused::Address("an address with a port that is not asked"));
+        }
+        let fits = match url.host() {
+            Some(Host::Ipv4(address)) => reachable(&self.open, address.into()),
+            Some(Host::Ipv6(address)) => reachable(&self.open, address.into()),
+            Some(Host::Domain(_)) => true,
+            None => false,
+        };
+        fits.then_some(()).ok_or(Refused::Address("an address that is not public"))
+    }
+
+    fn follow(&self, mut url: Url) -> Result<Page, Refused> {
+        let end = Instant::now() + self.patience;
+        for _ in 0..=self.redirects {
+            self.allowed(&url)?;
+            let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+            let request = self.agent.get(url.as_str()).config().timeout_global(Some(left)).build();
+            let mut answer = request.call().map_err(|error| match error {
+                ureq::Error::HostNotFound => Refused::Address("nothing public has this name"),
+                error => Refused::Nothing(error.to_string()),
+            })?;
+            let status = answer.status();
+            if status.is_redirection()
+                && let Some(next) = answer.headers().get(http::header::LOCATION).and_then(|value| value.to_str().ok())
+            {
+                url = url.join(next).map_err(|error| Refused::Nothing(format!("redirected to no address: {error}")))?;
+                continue;
+            }
+            if status != http::StatusCode::OK {
+                return Err(Refused::Nothing(format!("answered {status}")));
+            }
+            let mut bytes = Vec::new();
+            let body = answer.body_mut().as_reader().take(self.bytes).read_to_end(&mut bytes);
+            body.map_err(|error| Refused::Nothing(error.to_string()))?;
+            return Ok(Page { url, text: String::from_utf8_lossy(&bytes).into_owned() });
+        }
+        Err(Refused::Nothing("redirected too often".into()))
+    }
+}
+
+fn reachable(open: &[Network], address: IpAddr) -> bool {
+    network::public(address) || open.iter().any(|network| network.contains(address))
+}
+
+/// Looks names up, and gives away only addresses that may be connected to.
+struct Checked {
+    open: Vec<Network>,
+    inner: DefaultResolver,
+}
+
+impl fmt::Debug for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Checked").field("open", &self.open).finish_non_exhaustive()
+    }
+}
+
+impl Resolver for Checked {
+    fn resolve(
+        &self,
+        uri: &http::Uri,
+        config: &ureq::config::Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let found = self.inner.resolve(uri, config, timeout)?;
+        let mut allowed = self.empty();
+        for address in found.iter().filter(|address| reachable(&self.open, address.ip())) {
+            allowed.push(*address);
+        }
+        if allowed.is_empty() { Err(ureq::Error::HostNotFound) } else { Ok(allowed) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outbound(networks: &[&str]) -> Outbound {
+        let networks = networks.iter().map(|text| (*text).to_owned()).collect();
+        Outbound::new(&Declared { networks, ..Declared::default() })
+    }
+
+    #[test]
+    fn addresses_that_are_not_public_are_not_asked() {
+        let check = |address: &str, expected: bool| {
+            let url = Url::parse(address).expect("an address");
+            assert_eq!(outbound(&[]).asker.allowed(&url).is_ok(), expected, "{address}");
+        };
+        check("https://example.org/a?b=c", true);
+        check("http://8.8.8.8/", true);
+        for wrong in [
+            "ftp://example.org/",
+            "file:///etc/passwd",
+            "data:text/html,x",
+            "http://example.org:22/",
+            "http://user@example.org/",
+            "http://:secret@example.org/",
+            "http://127.0.0.1/",
+            "http://127.1/",
+            "http://0x7f.1/",
+            "http://2130706433/",
+            "http://017700000001/",
+            "http://[::1]/",
+            "http://[::ffff:10.0.0.1]/",
+            "http://169.254.169.254/latest/meta-data",
+        ] {
+            check(wrong, false);
+        }
+    }
+
+    #[test]
+    fn names_that_lead_home_are_not_followed() {
+        let ask = |networks: &[&str]| {
+            let found = outbound(networks).asker.follow(Url::parse("http://localhost:8080/").expect("an address"));
+            found.expect_err("nothing listens there, or it may not be asked")
+        };
+        assert_eq!(ask(&[]), Refused::Address("nothing public has this name"));
+    }
+
+    #[test]
+    fn providers_are_found_by_their_addresses() {
+        let check = |declared: &str, address: &str, expected: bool| {
+            let found = pattern(declared).is_some_and(|pattern| pattern.is_match(address));
+            assert_eq!(found, expected, "{declared} {address}");
+        };
+        check("https://*.example.com/watch*", "https://www.example.com/watch?v=1", true);
+        check("https://*.example.com/watch*", "http://WWW.example.com/watch", true);
+        check("https://*.example.com/watch*", "https://example.com/watch", false);
+        check("https://example.com/*", "https://example.com.evil.org/", false);
+        check("https://example.com/v", "https://example.com/v2", false);
+        check("example.com/*", "https://example.com/", false);
+    }
+}
