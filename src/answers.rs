@@ -1,8 +1,8 @@
 //! Whole answers kept, behind authorization: what the same caller asks again is the same as long as nothing that the
 //! answer was made from has been written.
 //!
-//! An answer is found by its address and its caller, and holds while the generations of all that was read for it stand
-//! still. What time alone changes (an offset of daylight saving, a preview's key) is at most [`MOST_AGE`] old. The
+//! An answer is found by its address and its caller, and holds while the numbers of all that was read for it (marks of rows
+//! and columns, generations) stand still. What time alone changes (an offset of daylight saving, a preview's key) is at most [`MOST_AGE`] old. The
 //! registry is part of no key: a reload builds another engine, and with it another store.
 
 use crate::model::{Kept, Method, Payload, Peer, Reply, Request};

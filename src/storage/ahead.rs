@@ -6,7 +6,7 @@
 //! request makes one after another, not on how many requests there are, and every request still decides for itself.
 
 use super::plan::{Cond, DbValue, Edge, EdgePlan, MetaRow, Name, Op, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{BeginFuture, CommitFuture, Snapshot, Storage, StorageError};
+use super::{BeginFuture, CommitFuture, Depends, Mark, Snapshot, Storage, StorageError};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -286,6 +286,10 @@ impl Storage for Ahead {
         self.inner.generation(scope)
     }
 
+    fn mark(&self, mark: Mark) -> u64 {
+        self.inner.mark(mark)
+    }
+
     fn begin(&self) -> BeginFuture {
         self.inner.begin()
     }
@@ -373,8 +377,12 @@ impl Snapshot for Foresight<'_> {
         self.inner.slug(scope, slug)
     }
 
-    fn scopes(&self, plan: &ReadPlan) -> Option<Vec<Name>> {
-        self.inner.scopes(plan)
+    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Depends> {
+        self.inner.depends(plan, rows)
+    }
+
+    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Depends> {
+        self.inner.depends_on_revisions(space, ids)
     }
 
     fn is_newest(&self) -> bool {

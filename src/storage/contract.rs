@@ -684,6 +684,53 @@ fn generations_grow_with_what_was_written() {
 }
 
 #[test]
+fn what_a_read_depends_on_grows_when_it_would_read_something_else() {
+    on_each_outside(|db| {
+        let made: Vec<i64> =
+            ["a", "b"].map(|title| id(commit(db, vec![Change::Put(post("publish", 1, title))]))).to_vec();
+        commit(db, vec![Change::Put(put("record", Target::New, &[("kind", text("page"))]))]).unwrap();
+        let posts = |more: Vec<Cond>| Cond::All([vec![eq("kind", text("post"))], more].concat());
+        let first = || read("record", &["id", "content"], posts(vec![eq("id", int(made[0]))]));
+        let published = || read("record", &["id", "title"], posts(vec![eq("status", text("publish"))]));
+        let titles = || ReadPlan {
+            limit: Some(1),
+            order: vec![Order::Column(name("title"), false)],
+            ..read("record", &["id"], posts(vec![]))
+        };
+        let statuses = || read("record", &["status"], posts(vec![]));
+        let all = || read("record", &["id"], Cond::All(vec![]));
+        let plans = [first(), published(), titles(), statuses(), all()];
+        let sums = || {
+            plans.each_ref().map(|plan| {
+                let snapshot = db.snapshot().unwrap();
+                let rows = snapshot.rows(plan).unwrap();
+                let on = snapshot.depends(plan, Some(&rows)).unwrap();
+                assert!(on.scopes.is_empty(), "{on:?}");
+                on.marks.iter().map(|mark| db.mark(*mark)).sum::<u64>()
+            })
+        };
+        let set = |id: i64, column: &str, value: DbValue| put("record", existing(id), &[(column, value)]);
+        let [one, two] = [made[0], made[1]];
+        for (what, change, grow) in [
+            ("the other's content", set(two, "content", text("x")), [false, true, false, false, true]),
+            ("its content", set(one, "content", text("x")), [true, true, true, false, true]),
+            ("a title that is sorted by", set(two, "title", text("c")), [false, true, true, false, true]),
+            ("the same status", set(two, "status", text("publish")), [false, true, false, false, true]),
+            ("another status", set(two, "status", text("draft")), [false, true, false, true, true]),
+            ("a page", put("record", Target::New, &[("kind", text("page"))]), [false, false, false, false, true]),
+            ("a post", post("publish", 1, "d"), [false, true, true, true, true]),
+            ("another kind", set(two, "kind", text("page")), [false, true, true, true, true]),
+        ] {
+            let before = sums();
+            commit(db, vec![Change::Put(change)]).unwrap();
+            let after = sums();
+            let grown = [0, 1, 2, 3, 4].map(|n| after[n] != before[n]);
+            assert_eq!(grown, grow, "{what}");
+        }
+    });
+}
+
+#[test]
 fn mistakes_in_plans_are_told() {
     on_each(|db| {
         let read_fails = |plan: ReadPlan| db.snapshot().unwrap().rows(&plan).unwrap_err().0;

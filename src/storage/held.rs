@@ -3,8 +3,9 @@
 //! The writer's thread serves it and nothing else until it ends (see `writer/hold.rs`); this is the end that requests
 //! hold. What is dropped without [`Transaction::finish`] has never happened.
 
+use super::generations::Generations;
 use super::plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{BeginFuture, CommitFuture, FinishFuture, Snapshot, Storage, StorageError, Transaction};
+use super::{BeginFuture, CommitFuture, Depends, FinishFuture, Mark, Snapshot, Storage, StorageError, Transaction};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -12,9 +13,6 @@ use tokio::sync::oneshot;
 
 /// Something to read inside the transaction.
 type Look = Box<dyn FnOnce(&dyn Snapshot) + Send>;
-
-/// A scope's generation as it is outside.
-type Generation = Arc<dyn Fn(&Name) -> u64 + Send + Sync>;
 
 /// An outcome that somebody waits for.
 type Waiting<T> = Pin<Box<dyn Future<Output = Result<T, CommitError>> + Send>>;
@@ -29,12 +27,13 @@ pub(super) enum Op {
 /// The requests' end of a transaction.
 pub(super) struct Held {
     ops: Sender<Op>,
-    generation: Generation,
+    /// As they are outside.
+    generations: Arc<Generations>,
 }
 
 impl Held {
-    pub fn new(ops: Sender<Op>, generation: Generation) -> Held {
-        Held { ops, generation }
+    pub fn new(ops: Sender<Op>, generations: Arc<Generations>) -> Held {
+        Held { ops, generations }
     }
 
     /// Reads on the thread that holds the transaction. That thread does nothing else, so the answer comes at once.
@@ -81,7 +80,11 @@ impl Storage for Held {
 
     /// As it is outside: nothing that is read here can be filed under a generation.
     fn generation(&self, scope: &Name) -> u64 {
-        (self.generation)(scope)
+        self.generations.get(scope)
+    }
+
+    fn mark(&self, mark: Mark) -> u64 {
+        self.generations.mark(mark)
     }
 
     fn begin(&self) -> BeginFuture {
@@ -129,7 +132,12 @@ impl Snapshot for Inside<'_> {
     }
 
     /// None: what is not committed may never have been.
-    fn scopes(&self, _plan: &ReadPlan) -> Option<Vec<Name>> {
+    fn depends(&self, _: &ReadPlan, _: Option<&[Row]>) -> Option<Depends> {
+        None
+    }
+
+    /// None, for the same reason.
+    fn depends_on_revisions(&self, _: &Name, _: &[i64]) -> Option<Depends> {
         None
     }
 

@@ -12,6 +12,7 @@ mod fixtures;
 mod fold;
 mod generations;
 mod held;
+mod marks;
 mod migrate;
 mod observed;
 pub mod plan;
@@ -26,6 +27,7 @@ mod writer;
 pub use ahead::Ahead;
 pub use catalogue::builtin_tables;
 pub use fold::fold;
+pub use marks::{Depends, Mark};
 pub use observed::{Observed, Seen};
 
 use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
@@ -75,6 +77,9 @@ pub trait Storage: Send + Sync {
     /// before the snapshot.
     fn generation(&self, scope: &Name) -> u64;
 
+    /// How often what has this mark was written, since this process runs: see [`Mark`].
+    fn mark(&self, mark: Mark) -> u64;
+
     /// Begins a transaction: other writers wait until it ends, a few seconds at most.
     fn begin(&self) -> BeginFuture;
 }
@@ -101,8 +106,10 @@ pub trait Snapshot {
     fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError>;
     /// The id that a slug stands for.
     fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError>;
-    /// The scopes of generations that the plan's outcome depends on; `None` where a table keeps none.
-    fn scopes(&self, plan: &ReadPlan) -> Option<Vec<Name>>;
+    /// What the rows that a plan gave depend on, or without them their number; `None` where a table keeps no generations.
+    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Depends>;
+    /// What the numbers of revisions of these rows depend on.
+    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Depends>;
     /// No generation has changed since the reads of this snapshot began: what is read is the newest state.
     fn is_newest(&self) -> bool;
     /// The first of the candidates that nobody else than `except` claims, or the last with the smallest free suffix.

@@ -1,13 +1,12 @@
 //! A database that notes what is read from it, so that an answer can be kept for as long as nothing in it has changed.
 //!
-//! It knows scopes and generations, nothing of what the reads are for.
+//! It knows what reads depend on, and the numbers of that; nothing of what the reads are for.
 
-use super::catalogue::REVISION;
-use super::plan::{Cond, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{BeginFuture, CommitFuture, Snapshot, Storage, StorageError};
+use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
+use super::{BeginFuture, CommitFuture, Depends, Mark, Snapshot, Storage, StorageError};
 use std::sync::{Arc, Mutex};
 
-/// Carries everything out on the database inside and notes the scopes of the reads.
+/// Carries everything out on the database inside and notes what the reads depend on.
 pub struct Observed {
     inner: Arc<dyn Storage>,
     noted: Mutex<Noted>,
@@ -18,27 +17,25 @@ pub struct Observed {
 struct Noted {
     /// Each scope with its generation before it was first read.
     scopes: Vec<(Name, u64)>,
+    /// Each mark with its number after a read of what has it; many times where it was read many times.
+    marks: Vec<(Mark, u64)>,
     /// Something was read that keeps no generation, or was not the newest when it was read.
     unsettled: bool,
 }
 
-/// The scopes that an answer was made from, and their generations then. Generations only grow, so equal sums are equal
-/// generations.
+/// What an answer was made from, and the sum of its numbers then. They only grow, so equal sums are equal numbers.
 #[derive(Clone, Debug)]
 pub struct Seen {
     scopes: Box<[Name]>,
+    marks: Box<[Mark]>,
     sum: u64,
 }
 
 impl Seen {
     /// Whether nothing that was read has been written since.
     pub fn holds(&self, storage: &dyn Storage) -> bool {
-        self.scopes.iter().map(|scope| storage.generation(scope)).sum::<u64>() == self.sum
-    }
-
-    /// The names of what was read.
-    pub fn scopes(&self) -> &[Name] {
-        &self.scopes
+        let scopes: u64 = self.scopes.iter().map(|scope| storage.generation(scope)).sum();
+        scopes + self.marks.iter().map(|mark| storage.mark(*mark)).sum::<u64>() == self.sum
     }
 }
 
@@ -50,9 +47,16 @@ impl Observed {
 
     /// What was read so far; `None` when it cannot be told whether that is still so.
     pub fn seen(&self) -> Option<Seen> {
-        let noted = self.lock();
-        let sum = noted.scopes.iter().map(|(_, generation)| generation).sum();
-        (!noted.unsettled).then(|| Seen { scopes: noted.scopes.iter().map(|(scope, _)| scope.clone()).collect(), sum })
+        let mut noted = self.lock();
+        noted.marks.sort_unstable();
+        noted.marks.dedup();
+        // The same mark under two numbers: what was read first belongs to another state than what was read last.
+        if noted.unsettled || noted.marks.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return None;
+        }
+        let sum: u64 = noted.scopes.iter().map(|(_, n)| n).chain(noted.marks.iter().map(|(_, n)| n)).sum();
+        let scopes = noted.scopes.iter().map(|(scope, _)| scope.clone()).collect();
+        Some(Seen { scopes, marks: noted.marks.iter().map(|(mark, _)| *mark).collect(), sum })
     }
 
     /// Notes a scope that was read at a generation known from elsewhere.
@@ -91,6 +95,13 @@ impl Storage for Observed {
         generation
     }
 
+    /// As for a generation.
+    fn mark(&self, mark: Mark) -> u64 {
+        let number = self.inner.mark(mark);
+        self.lock().marks.push((mark, number));
+        number
+    }
+
     fn begin(&self) -> BeginFuture {
         self.inner.begin()
     }
@@ -102,34 +113,37 @@ struct Watched<'s> {
 }
 
 impl Watched<'_> {
-    fn note(&self, scopes: Option<Vec<Name>>) {
-        let Some(scopes) = scopes else {
+    fn note(&self, on: Option<Depends>) {
+        let Some(on) = on else {
             self.by.lock().unsettled = true;
             return;
         };
-        let generations: Vec<u64> = scopes.iter().map(|scope| self.by.inner.generation(scope)).collect();
+        let scopes: Vec<u64> = on.scopes.iter().map(|scope| self.by.inner.generation(scope)).collect();
+        let marks: Vec<u64> = on.marks.iter().map(|mark| self.by.inner.mark(*mark)).collect();
         let mut noted = self.by.lock();
-        // Only then do these generations belong to the rows that the snapshot sees.
+        // Only then do these numbers belong to the rows that the snapshot sees.
         noted.unsettled |= !self.inner.is_newest();
-        for (scope, generation) in scopes.into_iter().zip(generations) {
+        for (scope, generation) in on.scopes.into_iter().zip(scopes) {
             noted.add(scope, generation);
         }
+        noted.marks.extend(on.marks.into_iter().zip(marks));
     }
 }
 
 impl Snapshot for Watched<'_> {
     fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        self.note(self.inner.scopes(plan));
-        self.inner.rows(plan)
+        let rows = self.inner.rows(plan)?;
+        self.note(self.inner.depends(plan, Some(&rows)));
+        Ok(rows)
     }
 
     fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
-        self.note(self.inner.scopes(plan));
+        self.note(self.inner.depends(plan, None));
         self.inner.count(plan)
     }
 
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
-        self.note(Some(plan.rels.clone()));
+        self.note(Some(Depends { scopes: plan.rels.clone(), marks: Vec::new() }));
         self.inner.edges(plan)
     }
 
@@ -139,20 +153,12 @@ impl Snapshot for Watched<'_> {
     }
 
     fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError> {
-        self.note(self.inner.scopes(&ReadPlan {
-            table: REVISION.into(),
-            extensions: Vec::new(),
-            columns: Vec::new(),
-            filter: Cond::All(Vec::new()),
-            order: Vec::new(),
-            limit: None,
-            offset: 0,
-        }));
+        self.note(self.inner.depends_on_revisions(space, ids));
         self.inner.revisions(space, ids)
     }
 
     fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError> {
-        self.note(Some(vec!["setting".into()]));
+        self.note(Some(Depends { scopes: vec!["setting".into()], marks: Vec::new() }));
         self.inner.setting(key)
     }
 
@@ -161,8 +167,12 @@ impl Snapshot for Watched<'_> {
         self.inner.slug(scope, slug)
     }
 
-    fn scopes(&self, plan: &ReadPlan) -> Option<Vec<Name>> {
-        self.inner.scopes(plan)
+    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Depends> {
+        self.inner.depends(plan, rows)
+    }
+
+    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Depends> {
+        self.inner.depends_on_revisions(space, ids)
     }
 
     fn is_newest(&self) -> bool {

@@ -23,7 +23,7 @@ use super::held::Held;
 use super::plan::{CommitError, Layout, Name, WritePlan};
 use super::words::Words;
 use super::writer::{self, Begin, Job};
-use super::{BeginFuture, CommitFuture, Snapshot, Storage, StorageError, Transaction};
+use super::{BeginFuture, CommitFuture, Mark, Snapshot, Storage, StorageError, Transaction};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(super) struct Shared {
     pub hold: Duration,
     pub catalogue: Catalogue,
     pub words: ArcSwap<Words>,
-    pub generations: Generations,
+    pub generations: Arc<Generations>,
     /// Sleeps until something is written.
     pub sleeper: ArcSwapOption<Thread>,
     pub remembered: remembered::Remembered,
@@ -128,16 +128,19 @@ impl Storage for Sqlite {
         self.shared.generations.get(scope)
     }
 
+    fn mark(&self, mark: Mark) -> u64 {
+        self.shared.generations.mark(mark)
+    }
+
     fn begin(&self) -> BeginFuture {
         let (ready, answer) = oneshot::channel();
         let (ops, served) = mpsc::channel();
         let sent = self.send(Job::Begin(Begin { ops: served, ready }));
-        let shared = self.shared.clone();
+        let generations = Arc::clone(&self.shared.generations);
         Box::pin(async move {
             sent?;
             answer.await.unwrap_or_else(|_| Err(stopped()))?;
-            let generation = move |scope: &Name| shared.generations.get(scope);
-            Ok(Arc::new(Held::new(ops, Arc::new(generation))) as Arc<dyn Transaction>)
+            Ok(Arc::new(Held::new(ops, generations)) as Arc<dyn Transaction>)
         })
     }
 }

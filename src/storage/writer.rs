@@ -253,11 +253,16 @@ impl<'c> Writer<'c> {
 
     fn close(&mut self) -> Result<()> {
         let generations = self.flush()?;
+        let marks = std::mem::take(&mut self.pending.marks);
         // Before the commit, so that no reader meets a number it cannot name.
         self.publish_words();
-        self.execute("COMMIT", &[])?;
+        self.shared.generations.announce(&generations);
+        if let Err(error) = self.execute("COMMIT", &[]) {
+            self.shared.generations.retract();
+            return Err(error);
+        }
         // After the commit, so that nobody files old rows under a new number.
-        self.shared.generations.raise_to(&generations);
+        self.shared.generations.raise_to(&generations, &marks);
         if let Some(sleeper) = &*self.shared.sleeper.load() {
             sleeper.unpark();
         }
@@ -308,8 +313,9 @@ impl<'c> Writer<'c> {
         self.data_version = version;
         self.words = load_words(self.conn)?;
         self.sequences.clear();
-        if commits(self.conn)? > self.shared.generations.commits() {
-            self.shared.generations.raise_to(&read_generations(self.conn)?);
+        let there = commits(self.conn)?;
+        if there > self.shared.generations.commits() {
+            self.shared.generations.meet(there, &read_generations(self.conn)?);
         }
         Ok(())
     }

@@ -273,3 +273,208 @@ fn settings_written_at_the_same_moment_are_all_kept() {
         }
     });
 }
+
+/// What reads a site shows: lists by every order and many conditions, items, terms, people, comments, searches.
+const QUESTIONS: [&str; 44] = [
+    "posts",
+    "posts?orderby=title",
+    "posts?orderby=modified",
+    "posts?orderby=slug&order=asc",
+    "posts?orderby=author",
+    "posts?orderby=id&order=asc&per_page=3&page=2",
+    "posts?orderby=include&include=3,1,2",
+    "posts?per_page=3&_embed",
+    "posts?per_page=2&page=2&_fields=id,title,_links",
+    "posts?_fields=id,content",
+    "posts?categories=1",
+    "posts?categories_exclude=1",
+    "posts?author=1",
+    "posts?author_exclude=1",
+    "posts?exclude=1,2",
+    "posts?sticky=true",
+    "posts?slug=word-one",
+    "posts?search=word",
+    "posts?search=word+two&orderby=relevance",
+    "posts?after=2026-01-01T00:00:00&orderby=date&order=asc",
+    "posts?modified_before=2030-01-01T00:00:00",
+    "posts?_total=false&per_page=4",
+    "posts/FIRST",
+    "posts/SECOND?_embed",
+    "posts/FIRST?context=embed",
+    "posts?status=publish,draft,trash&context=edit",
+    "posts?status=private",
+    "posts/FIRST/revisions",
+    "posts/FIRST/revisions?per_page=1&context=edit",
+    "posts/FIRST?context=edit",
+    "pages?orderby=menu_order&order=asc",
+    "pages?parent=0",
+    "pages?parent_exclude=0",
+    "categories?hide_empty=true",
+    "categories?orderby=count&order=desc",
+    "categories?post=FIRST",
+    "categories/1",
+    "comments",
+    "comments?post=FIRST&orderby=date_gmt&order=asc",
+    "comments?status=hold&context=edit",
+    "users",
+    "users/1?_embed",
+    "search?search=word",
+    "types/post",
+];
+
+#[test]
+fn kept_answers_are_those_that_would_be_made_anew() {
+    let server = server();
+    let author = server.user("writer", "author");
+    let write = |method: &str, route: &str, body: Value| {
+        let answer = server.admin(method, &format!("/wp/v2/{route}"), Some(&body));
+        assert!(answer.status < 500, "{method} {route}: {}", answer.text);
+        answer
+    };
+    let made: Vec<i64> = (0..8)
+        .map(|n| {
+            let words = ["one", "two", "three"][n % 3];
+            let date = format!("2026-0{}-01T00:00:00", n + 1);
+            id(&write(
+                "POST",
+                "posts",
+                json!({"title": format!("Word {words}"), "content": "word", "status": "publish", "date": date}),
+            ))
+        })
+        .collect();
+    let page = id(&write("POST", "pages", json!({"title": "Page", "status": "publish"})));
+    let below = id(&write("POST", "pages", json!({"title": "Below", "status": "publish", "parent": page})));
+    let terms: Vec<i64> =
+        (0..3).map(|n| id(&write("POST", "categories", json!({"name": format!("Topic {n}")})))).collect();
+    let mut comments: Vec<i64> = Vec::new();
+    let mut seed = 7_u64;
+    let mut roll = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    let questions = QUESTIONS.map(|q| q.replace("FIRST", &made[0].to_string()).replace("SECOND", &made[1].to_string()));
+    for round in 0..100 {
+        let post = format!("posts/{}", made[roll(made.len())]);
+        let (term, other) = (terms[roll(3)], terms[roll(3)]);
+        let status = ["publish", "publish", "draft", "private", "pending", "future"][roll(6)];
+        let (what, answer) = match round % 20 {
+            0 | 10 => ("title", write("POST", &post, json!({"title": format!("Word {round}")}))),
+            1 | 11 => ("content", write("POST", &post, json!({"content": format!("Word two {round}")}))),
+            2 | 12 => ("status", write("POST", &post, json!({"status": status, "date": "2031-01-01T00:00:00"}))),
+            3 => (
+                "date",
+                write(
+                    "POST",
+                    &post,
+                    json!({"date": format!("2026-0{}-11T00:00:00", 1 + roll(9)), "status": "publish"}),
+                ),
+            ),
+            4 => ("terms", write("POST", &post, json!({"categories": [term, other]}))),
+            5 => ("sticky", write("POST", &post, json!({"sticky": roll(2) == 1}))),
+            6 => ("slug", write("POST", &post, json!({"slug": (["word-one", "another"][roll(2)])}))),
+            7 => ("author", write("POST", &post, json!({"author": 1 + roll(2)}))),
+            8 => ("trash", write("DELETE", &post, json!({}))),
+            9 => ("excerpt", write("POST", &post, json!({"excerpt": format!("{round}"), "status": "publish"}))),
+            13 => (
+                "comment",
+                write(
+                    "POST",
+                    "comments",
+                    json!({"post": made[roll(2)], "content": format!("Says {round}"), "status": (["approve", "hold"][roll(2)])}),
+                ),
+            ),
+            14 => ("term", write("POST", &format!("categories/{term}"), json!({"name": format!("Topic {round}")}))),
+            15 => ("user", write("POST", "users/1", json!({"name": format!("Somebody {round}")}))),
+            16 => (
+                "page",
+                write(
+                    "POST",
+                    &format!("pages/{below}"),
+                    json!({"parent": ([0, page][roll(2)]), "menu_order": roll(5)}),
+                ),
+            ),
+            17 => ("autosave", write("POST", &format!("{post}/autosaves"), json!({"title": format!("Auto {round}")}))),
+            18 => match comments.pop() {
+                Some(comment) => {
+                    ("no comment", write("DELETE", &format!("comments/{comment}"), json!({"force": roll(2) == 1})))
+                }
+                None => ("nothing", server.get("/wp/v2")),
+            },
+            _ => {
+                let past = server.admin("GET", &format!("/wp/v2/posts/{}/revisions", made[0]), None);
+                match past.body[0]["id"].as_i64().filter(|_| roll(2) == 1) {
+                    Some(old) => (
+                        "revision",
+                        write("DELETE", &format!("posts/{}/revisions/{old}?force=true", made[0]), json!({})),
+                    ),
+                    None => {
+                        ("new", write("POST", "posts", json!({"title": "Word new", "status": "publish", "author": 2})))
+                    }
+                }
+            }
+        };
+        if what == "comment" && answer.status == 201 {
+            comments.push(id(&answer));
+        }
+        for question in &questions {
+            let anew = format!("/wp/v2/{question}{}unknown={round}", if question.contains('?') { '&' } else { '?' });
+            let who = [None, Some(&server.admin), Some(&author)][roll(3)];
+            let (kept, fresh) =
+                (server.ask("GET", &format!("/wp/v2/{question}"), who, None), server.ask("GET", &anew, who, None));
+            assert_eq!(kept.text, fresh.text, "round {round}: {question} after {what}, as {who:?}");
+            assert_eq!(kept.header("x-wp-total"), fresh.header("x-wp-total"), "round {round}: {question} after {what}");
+        }
+    }
+}
+
+#[test]
+fn writes_leave_the_answers_that_do_not_show_them() {
+    let server = server_told();
+    let made: Vec<i64> = (0..14).map(|n| id(&post(&server.0, json!({"title": format!("Post {n}"), "content": "word", "status": "publish", "date": format!("2026-01-{:02}T00:00:00", n + 1)})))).collect();
+    let (old, new) = (made[0], made[13]);
+    let kept = |question: &str, write: &dyn Fn()| {
+        let route = format!("/wp/v2/{question}");
+        server.0.get(&route);
+        server.0.get(&route);
+        write();
+        let before = found(&server);
+        server.0.get(&route);
+        found(&server) > before
+    };
+    let change = |id: i64, body: Value| {
+        let answer = server.0.admin("POST", &format!("/wp/v2/posts/{id}"), Some(&body));
+        assert_eq!(answer.status, 200, "{}", answer.text);
+    };
+    let title = || change(old, json!({"title": format!("Renamed {}", found(&server))}));
+    for (question, stays) in [
+        ("posts", true),
+        ("posts?per_page=5&_embed", true),
+        ("posts?author=1&exclude=3", true),
+        ("posts?categories=1", true),
+        (&*format!("posts/{new}"), true),
+        ("posts?order=asc", false),
+        ("posts?orderby=title", false),
+        ("posts?orderby=modified", false),
+        (&*format!("posts/{old}"), false),
+        ("posts?search=word", false),
+    ] {
+        assert_eq!(kept(question, &title), stays, "a title changes beside {question}");
+    }
+    assert!(!kept("posts", &|| change(old, json!({"status": "draft"}))), "one less in all");
+    assert!(!kept("posts", &|| drop(post(&server.0, json!({"title": "x", "status": "publish"})))), "one more");
+    assert!(kept("pages", &|| change(new, json!({"status": "private"}))), "another kind");
+}
+
+/// A server that tells what it keeps, and where.
+fn server_told() -> (Server, String) {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
+    let address = format!("127.0.0.1:{port}");
+    (Server::with(&["site.prefix=wp", &format!("server.admin_listen={address}")]), format!("http://{address}/metrics"))
+}
+
+/// Answers that were found kept.
+fn found((server, metrics): &(Server, String)) -> u64 {
+    let text = server.send("GET", metrics, None, None, &[]).text;
+    let line = text.lines().find(|line| line.starts_with("cms_server_answers_found "));
+    line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("{text}"))
+}

@@ -14,6 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -254,7 +255,7 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
     let generations = Generations::default();
     let load = |connection: &Connection| Ok((load_words(connection)?, read_generations(connection)?));
     let (words, numbers) = load(&connection).map_err(|e| explain(path, e))?;
-    generations.raise_to(&numbers);
+    generations.raise_to(&numbers, []);
     let shared = Shared {
         id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         path: path.clone(),
@@ -262,7 +263,7 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
         hold: options.hold,
         catalogue,
         words: ArcSwap::from_pointee(words),
-        generations,
+        generations: Arc::new(generations),
         sleeper: ArcSwapOption::empty(),
         remembered: Remembered::default(),
     };

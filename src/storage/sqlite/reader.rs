@@ -3,13 +3,14 @@
 //! Every statement of a request sees the same state, because all snapshots that a thread has open share a transaction.
 
 use super::super::catalogue::Catalogue;
+use super::super::marks;
 use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
 use super::super::search;
 use super::super::sql::{Bind, Lowered, Rendered, Want, lower};
 use super::super::tally::{Tallied, tallied};
 use super::super::words::{NO_WORD, Words};
 use super::super::writer::slugs;
-use super::super::{Snapshot, StorageError};
+use super::super::{Depends, Snapshot, StorageError};
 use super::open;
 use super::remembered;
 use super::{Dictionary, Shared, bind, decode};
@@ -106,7 +107,7 @@ impl Snapshot for View<'_> {
         }
         let lowered = lower(plan, Want::Count, catalogue, &self.words)?;
         let remembered = &self.shared.remembered;
-        let stamp = remembered::stamp(plan, catalogue, &self.shared.generations);
+        let stamp = marks::depends(plan, None, catalogue, &self.words).map(|on| self.shared.generations.sum(&on));
         // Generations that moved since the snapshot began belong to rows that it does not see.
         let kept = stamp
             .filter(|_| self.is_newest())
@@ -140,8 +141,12 @@ impl Snapshot for View<'_> {
         self.reading().slug(scope, slug)
     }
 
-    fn scopes(&self, plan: &ReadPlan) -> Option<Vec<Name>> {
-        remembered::scopes(plan, &self.shared.catalogue)
+    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Depends> {
+        self.reading().depends(plan, rows)
+    }
+
+    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Depends> {
+        self.reading().depends_on_revisions(space, ids)
     }
 
     fn is_newest(&self) -> bool {
@@ -254,8 +259,12 @@ impl Snapshot for Reading<'_> {
         Ok(slugs::owner(self.conn, scope, slug)?.map(|owner| owner.id))
     }
 
-    fn scopes(&self, plan: &ReadPlan) -> Option<Vec<Name>> {
-        remembered::scopes(plan, self.catalogue)
+    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Depends> {
+        marks::depends(plan, rows, self.catalogue, self.words)
+    }
+
+    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Depends> {
+        Some(marks::depends_on_revisions(space, ids, self.words))
     }
 
     /// Whether it is, only the connection's owner knows.
@@ -332,9 +341,10 @@ impl Reader {
         if version == self.seen.get() {
             return Ok(());
         }
-        if open::commits(&self.conn)? > shared.generations.commits() {
+        let there = open::commits(&self.conn)?;
+        if there > shared.generations.commits() {
             shared.words.store(Arc::new(open::load_words(&self.conn)?));
-            shared.generations.raise_to(&open::read_generations(&self.conn)?);
+            shared.generations.meet(there, &open::read_generations(&self.conn)?);
         }
         self.seen.set(version);
         Ok(())

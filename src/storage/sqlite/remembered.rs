@@ -2,10 +2,8 @@
 //!
 //! A page of a list needs the number of all rows; counting them costs more than reading the page.
 
-use super::super::catalogue::{Catalogue, TALLY};
-use super::super::generations::Generations;
-use super::super::plan::{Cond, DbValue, Name, Op, Order, ReadPlan};
-use super::super::sql::{Bind, conjuncts};
+use super::super::plan::DbValue;
+use super::super::sql::Bind;
 use quick_cache::sync::Cache;
 
 /// Counts kept at most.
@@ -16,8 +14,7 @@ const LIST: usize = 256;
 /// See the module.
 pub struct Remembered(Cache<Vec<u8>, Counted>);
 
-/// A count, and the sum of the generations that it was made under. Generations only grow, so equal sums are equal
-/// generations.
+/// A count, and the sum of the numbers of all that it depends on when it was made.
 #[derive(Clone, Copy)]
 struct Counted {
     stamp: u64,
@@ -72,58 +69,4 @@ pub fn key(shape: String, binds: &[Bind]) -> Option<Vec<u8>> {
         }
     }
     Some(key)
-}
-
-/// The sum of the generations of all that the plan's count depends on; `None` where a table keeps none.
-pub fn stamp(plan: &ReadPlan, catalogue: &Catalogue, generations: &Generations) -> Option<u64> {
-    Some(scopes(plan, catalogue)?.iter().map(|scope| generations.get(scope)).sum())
-}
-
-/// The scopes that the rows of a plan, and their number, depend on; `None` where a table keeps no generations.
-pub fn scopes(plan: &ReadPlan, catalogue: &Catalogue) -> Option<Vec<Name>> {
-    let mut found = Vec::with_capacity(2);
-    match &kinds_pinned(plan, catalogue) {
-        Some(kinds) => found.extend(kinds.iter().map(|kind| Name::from(format!("{}:{kind}", plan.table)))),
-        None => found.push(table(&plan.table)?),
-    }
-    condition(&plan.filter, &mut found)?;
-    plan.order.iter().try_for_each(|order| match order {
-        Order::First(cond) => condition(cond, &mut found),
-        _ => Some(()),
-    })?;
-    Some(found)
-}
-
-fn table(name: &Name) -> Option<Name> {
-    (**name != *"slug" && **name != *TALLY).then(|| name.clone())
-}
-
-fn kinds_pinned<'p>(plan: &'p ReadPlan, catalogue: &Catalogue) -> Option<Vec<&'p Name>> {
-    catalogue.table(&plan.table).ok()?.kind?;
-    let kinds = conjuncts(&plan.filter).into_iter().find_map(|cond| match cond {
-        Cond::Compare(name, Op::Eq, kind) if **name == *"kind" => Some(std::slice::from_ref(kind)),
-        Cond::In(name, kinds) if **name == *"kind" => Some(kinds.as_slice()),
-        _ => None,
-    })?;
-    let word = |kind: &'p DbValue| match kind {
-        DbValue::Text(word) => Some(word),
-        _ => None,
-    };
-    kinds.iter().map(word).collect()
-}
-
-fn condition(cond: &Cond, found: &mut Vec<Name>) -> Option<()> {
-    match cond {
-        Cond::All(conds) | Cond::Any(conds) => conds.iter().try_for_each(|c| condition(c, found)),
-        Cond::Not(cond) => condition(cond, found),
-        Cond::Related { table: name, filter, .. } => {
-            found.push(table(name)?);
-            condition(filter, found)
-        }
-        Cond::Linked { rel, .. } | Cond::LinkedFrom { rel, .. } => {
-            found.push(rel.clone());
-            Some(())
-        }
-        Cond::Compare(..) | Cond::In(..) | Cond::IsNull(_) | Cond::Contains(..) | Cond::HasWord(..) => Some(()),
-    }
 }

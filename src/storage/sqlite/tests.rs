@@ -262,6 +262,31 @@ fn what_another_process_writes_is_noticed() {
 }
 
 #[test]
+fn commits_of_others_are_told_from_ones_own() {
+    let site = site();
+    let path = site.folder.path().join("site.db");
+    let other = Sqlite::open(options(&path), &layout()).unwrap();
+    let of_others = |db: &Sqlite| {
+        drop(db.snapshot().unwrap());
+        db.mark(Mark::OTHERS)
+    };
+    for _ in 0..3 {
+        commit(&site.db, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
+    }
+    assert_eq!(of_others(&site.db), 0);
+    let before = of_others(&other);
+    assert!(before > 0, "what was written before it looked");
+    commit(&site.db, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
+    assert!(of_others(&other) > before);
+    commit(&other, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
+    commit(&site.db, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
+    let met = of_others(&site.db);
+    assert!(met > 0, "met when it wrote itself");
+    commit(&site.db, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
+    assert_eq!(of_others(&site.db), met);
+}
+
+#[test]
 fn snapshots_of_a_thread_see_the_same_state() {
     let site = site();
     let outer = site.db.snapshot().unwrap();

@@ -4,6 +4,7 @@
 
 use super::super::catalogue::{Catalogue, RelationId, TableId};
 use super::super::generations::COMMITS;
+use super::super::marks::{ANY_KIND, Mark};
 use super::super::plan::{Change, DbValue, Name, WritePlan};
 use super::super::sql::{Set, update_text};
 use super::super::tally::ALL_AUTHORS;
@@ -36,6 +37,7 @@ pub type TallyKey = (TableId, i64, i64, i64);
 #[derive(Default)]
 pub struct Effects {
     pub scopes: HashSet<Scope>,
+    pub marks: HashSet<Mark>,
     pub tallies: HashMap<TallyKey, i64>,
     pub counts: HashMap<Counter, i64>,
     /// Spaces whose sequence moved. Never undone: ids of a refused plan are lost, not given again.
@@ -49,6 +51,7 @@ impl Effects {
     /// Takes up what a plan brought.
     pub fn merge(&mut self, other: Effects) {
         self.scopes.extend(other.scopes);
+        self.marks.extend(other.marks);
         for (key, n) in other.tallies {
             *self.tallies.entry(key).or_default() += n;
         }
@@ -58,6 +61,14 @@ impl Effects {
         self.spaces.extend(other.spaces);
         self.words.extend(other.words);
         self.wrote |= other.wrote;
+    }
+
+    /// Marks columns (their places) of a row of this kind as written.
+    pub fn changed(&mut self, table: TableId, kind: Option<i64>, places: impl IntoIterator<Item = usize>) {
+        for place in places {
+            let kinds = kind.into_iter().chain([ANY_KIND]);
+            self.marks.extend(kinds.map(|kind| Mark::column(table, kind, place)));
+        }
     }
 
     /// Adds to a tally, for the author and for all.
@@ -146,24 +157,30 @@ impl Writer<'_> {
                 table.def.versioned,
             );
             if self.execute(&text, &[&n, &counter.id])? > 0 {
-                self.touched(effects, counter.table, &DbValue::Int(counter.id))?;
+                let kind = self.touched(effects, counter.table, &DbValue::Int(counter.id))?;
+                effects.changed(table.id, kind, table.place(&counter.column).ok());
             }
         }
         Ok(())
     }
 
-    /// Marks a row of a table as written, for the generations of its table and kind.
-    pub fn touched(&self, effects: &mut Effects, table: TableId, key: &DbValue) -> Result<()> {
+    /// Marks a row of a table as written, for the generations of its table and kind. The number of its kind.
+    pub fn touched(&self, effects: &mut Effects, table: TableId, key: &DbValue) -> Result<Option<i64>> {
         effects.scopes.insert(Scope::Table(table));
         effects.wrote = true;
-        let def = &self.shared.catalogue.tables[table];
-        if def.kind.is_some() {
-            let text = format!("SELECT kind FROM \"{}\" WHERE \"{}\" = ?1", def.def.name, def.def.key.name);
-            let mut select = self.conn.prepare_cached(&text)?;
-            let kind: Option<Option<i64>> = select.query_row([key], |row| row.get(0)).optional()?;
-            effects.scopes.insert(Scope::Kind(table, kind.flatten().unwrap_or(0)));
+        if let DbValue::Int(id) = key {
+            effects.marks.insert(Mark::row(table, *id));
         }
-        Ok(())
+        let def = &self.shared.catalogue.tables[table];
+        if def.kind.is_none() {
+            return Ok(None);
+        }
+        let text = format!("SELECT kind FROM \"{}\" WHERE \"{}\" = ?1", def.def.name, def.def.key.name);
+        let mut select = self.conn.prepare_cached(&text)?;
+        let kind: Option<Option<i64>> = select.query_row([key], |row| row.get(0)).optional()?;
+        let kind = kind.flatten().unwrap_or(0);
+        effects.scopes.insert(Scope::Kind(table, kind));
+        Ok(Some(kind))
     }
 
     fn raise(&self, scope: Name) -> Result<(Name, u64)> {

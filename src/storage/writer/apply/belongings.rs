@@ -1,6 +1,7 @@
 //! What belongs to a row and lies in other tables: slug claim, edges, meta, revisions.
 
 use super::super::super::catalogue::{REVISION, Relation, RelationId, Table};
+use super::super::super::marks::Mark;
 use super::super::super::plan::{CommitError, DbValue, Name, Put, RevisionPut, SlugClaim};
 use super::super::effects::Scope;
 use super::super::slugs::{self, Owner};
@@ -60,6 +61,7 @@ impl<'c> Work<'_, 'c> {
             self.touch("meta")?;
         }
         if self.writer.execute("DELETE FROM revision WHERE space = ?1 AND \"of\" = ?2", &[&space, &id])? > 0 {
+            self.effects.marks.insert(Mark::revisions(space, id));
             self.touch(REVISION)?;
         }
         Ok(())
@@ -289,6 +291,7 @@ impl<'c> Work<'_, 'c> {
             if let Some(id) = present {
                 let text = "UPDATE revision SET at = ?1, json = ?2 WHERE space = ?3 AND id = ?4";
                 self.writer.execute(text, &[&revision.at, &&*revision.json, &space, &id])?;
+                self.effects.marks.insert(Mark::revisions(space, of));
                 self.touch(REVISION)?;
                 return Ok(Some(id));
             }
@@ -309,6 +312,7 @@ impl<'c> Work<'_, 'c> {
         if let Some(keep) = revision.keep.filter(|_| !revision.autosave) {
             self.writer.execute(TRIM, &[&space, &of, &i64::from(keep)])?;
         }
+        self.effects.marks.insert(Mark::revisions(space, of));
         self.touch(REVISION)?;
         Ok(Some(id))
     }

@@ -2,6 +2,7 @@
 
 use super::super::super::catalogue::{Count, REVISION, Table};
 use super::super::super::derived::recount_text;
+use super::super::super::marks::{ANY_KIND, Mark};
 use super::super::super::plan::{
     ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Target,
 };
@@ -123,6 +124,11 @@ impl<'c> Work<'_, 'c> {
         self.put_extensions(table, put, key, slug.as_deref())?;
         let new: Vec<DbValue> =
             table.tracked.iter().zip(&tracked).map(|(place, old)| Resolved::over(&sets[*place], old)).collect();
+        // Of the columns that are not tracked it is not known what they were.
+        let same =
+            |place: usize| table.tracked.iter().position(|p| *p == place).is_some_and(|at| tracked[at] == new[at]);
+        let changed = (0..sets.len()).filter(|place| sets[*place].is_some() && !same(*place));
+        self.effects.changed(table.id, table.kind.map(|kind| number(&tracked[kind])), changed);
         self.derive(table, key, Some(&tracked), Some(&new))?;
         let revision = self.put_belongings(table, put, key, &new, false)?;
         let version = if table.version.is_some() { version + 1 } else { 0 };
@@ -185,7 +191,8 @@ impl<'c> Work<'_, 'c> {
             let sets: Vec<Option<Resolved>> = (0..table.def.columns.len()).map(|_| None).collect();
             self.set_columns(table, key, &sets)?;
         }
-        Ok(self.writer.touched(&mut self.effects, table.id, key)?)
+        self.writer.touched(&mut self.effects, table.id, key)?;
+        Ok(())
     }
 
     fn new_key(&mut self, table: &Table, given: Option<&DbValue>) -> Result<DbValue> {
@@ -375,9 +382,22 @@ impl<'c> Work<'_, 'c> {
     ) -> Result<()> {
         self.effects.wrote = true;
         self.effects.scopes.insert(Scope::Table(table.id));
-        if let Some(kind) = table.kind {
-            for state in [old, new].into_iter().flatten() {
-                self.effects.scopes.insert(Scope::Kind(table.id, number(&state[kind])));
+        if let Some(id) = id_of(key) {
+            self.effects.marks.insert(Mark::row(table.id, id));
+        }
+        if *table.def.name == *REVISION {
+            self.effects.marks.insert(Mark::REVISIONS);
+        }
+        let kind = |state: Option<&[DbValue]>| state.map(|state| table.kind.map(|kind| number(&state[kind])));
+        let kinds = [kind(old), kind(new)];
+        let moves = kinds[0] != kinds[1];
+        if moves {
+            self.effects.marks.insert(Mark::members(table.id, ANY_KIND));
+        }
+        for kind in kinds.into_iter().flatten().flatten() {
+            self.effects.scopes.insert(Scope::Kind(table.id, kind));
+            if moves {
+                self.effects.marks.insert(Mark::members(table.id, kind));
             }
         }
         if old == new {

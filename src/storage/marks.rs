@@ -1,0 +1,250 @@
+//! What a read depends on, finer than by kinds: single rows, the columns that a plan filters and sorts by, which rows
+//! there are at all.
+//!
+//! Each of these has a mark, a number in memory that grows when it is written. There are a few thousand marks, shared by
+//! what happens to fall together, so that a write may seem to concern more than it does, never less. What other processes
+//! write raises one mark that everything depends on.
+
+use super::catalogue::{Catalogue, REVISION, TALLY, Table, TableId};
+use super::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
+use super::sql::conjuncts;
+use super::words::Words;
+
+/// How many marks there are.
+pub(super) const MARKS: usize = 1 << 13;
+
+/// Rows that are depended on one by one; more are depended on by their kind.
+const MOST_ROWS: usize = 128;
+
+/// Stands for the kinds of a plan that names none, and for rows that have none.
+pub(super) const ANY_KIND: i64 = i64::MIN;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Mark(u16);
+
+impl Mark {
+    /// What other processes write.
+    pub(super) const OTHERS: Mark = Mark(0);
+    /// Revisions that are written for themselves, not with their row.
+    pub(super) const REVISIONS: Mark = Mark(1);
+
+    /// Everything of a row, what belongs to it included.
+    pub(super) fn row(table: TableId, id: i64) -> Mark {
+        Mark::of([0, table as u64, id as u64])
+    }
+
+    /// The values of a column (its place) in the rows of a kind.
+    pub(super) fn column(table: TableId, kind: i64, place: usize) -> Mark {
+        Mark::of([1 + place as u64, table as u64, kind as u64])
+    }
+
+    /// Which rows of a kind there are.
+    pub(super) fn members(table: TableId, kind: i64) -> Mark {
+        Mark::of([u64::MAX, table as u64, kind as u64])
+    }
+
+    /// The revisions of a row, by the number of its space.
+    pub(super) fn revisions(space: i64, of: i64) -> Mark {
+        Mark::of([u64::MAX - 1, space as u64, of as u64])
+    }
+
+    /// The mark's place.
+    pub(super) fn place(self) -> usize {
+        usize::from(self.0)
+    }
+
+    fn of(parts: [u64; 3]) -> Mark {
+        let mix = |sum: u64, part: u64| (sum ^ part).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+        let hash = parts.into_iter().fold(0x51_7C_C1_B7, mix);
+        // The first two have a meaning of their own; the remainder fits.
+        Mark((2 + (hash >> 20) % (MARKS as u64 - 2)) as u16)
+    }
+}
+
+/// What the outcome of a read depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Depends {
+    /// Scopes of generations.
+    pub scopes: Vec<Name>,
+    pub marks: Vec<Mark>,
+}
+
+/// What the rows of a plan, or without them their number, depend on; `None` where a table keeps no generations.
+pub(super) fn depends(plan: &ReadPlan, rows: Option<&[Row]>, catalogue: &Catalogue, words: &Words) -> Option<Depends> {
+    let mut found = Depends { scopes: Vec::new(), marks: vec![Mark::OTHERS] };
+    match catalogue.table(&plan.table).ok().and_then(|table| marks(plan, rows, table, words)) {
+        Some(marks) => found.marks.extend(marks),
+        None => found.scopes = kinds_or_table(plan, catalogue)?,
+    }
+    condition(&plan.filter, catalogue, words, &mut found)?;
+    plan.order.iter().try_for_each(|order| match order {
+        Order::First(cond) => condition(cond, catalogue, words, &mut found),
+        _ => Some(()),
+    })?;
+    Some(found)
+}
+
+/// What the numbers of revisions of rows depend on.
+pub(super) fn depends_on_revisions(space: &Name, ids: &[i64], words: &Words) -> Depends {
+    match words.number(space).filter(|_| ids.len() <= MOST_ROWS) {
+        Some(space) => {
+            let marks = [Mark::OTHERS, Mark::REVISIONS].into_iter();
+            Depends {
+                scopes: Vec::new(),
+                marks: marks.chain(ids.iter().map(|of| Mark::revisions(space, *of))).collect(),
+            }
+        }
+        None => Depends { scopes: vec![REVISION.into()], marks: Vec::new() },
+    }
+}
+
+/// The rows one by one, where they are few and have their keys, else the columns that are read of them. `None`: the
+/// table's rows are not marked, or the plan has a column of another table.
+fn marks(plan: &ReadPlan, rows: Option<&[Row]>, table: &Table, words: &Words) -> Option<Vec<Mark>> {
+    if !marked(table) {
+        return None;
+    }
+    if let Some(keys) = conjuncts(&plan.filter).into_iter().find_map(|cond| keys(cond, table)) {
+        return Some(keys.into_iter().map(|id| Mark::row(table.id, id)).collect());
+    }
+    let mut columns = Vec::new();
+    for order in &plan.order {
+        match order {
+            Order::Column(name, _) | Order::Given(name, _) => column(name, table, &mut columns)?,
+            Order::First(cond) => named(cond, table, &mut columns)?,
+        }
+    }
+    let key = plan.columns.iter().position(|name| *name == table.def.key.name);
+    let singly = rows.filter(|rows| rows.len() <= MOST_ROWS).zip(key);
+    if rows.is_some() && singly.is_none() {
+        plan.columns.iter().try_for_each(|name| column(name, table, &mut columns))?;
+    }
+    let mut found = frame(&plan.filter, columns, table, words)?;
+    for (row, key) in singly.into_iter().flat_map(|(rows, key)| rows.iter().map(move |row| (row, key))) {
+        found.push(Mark::row(table.id, int(&row[key])?));
+    }
+    Some(found)
+}
+
+/// Whether every write of the table's rows raises marks.
+fn marked(table: &Table) -> bool {
+    !table.companion && table.def.extends.is_none() && *table.def.name != *REVISION
+}
+
+/// What decides which rows meet a filter, and their order by these columns.
+fn frame(filter: &Cond, mut columns: Vec<usize>, table: &Table, words: &Words) -> Option<Vec<Mark>> {
+    named(filter, table, &mut columns)?;
+    let pinned = conjuncts(filter).into_iter().find_map(kinds).filter(|_| table.kind.is_some());
+    let kinds: Vec<Option<i64>> = match pinned {
+        Some(kinds) => kinds.into_iter().map(|kind| words.number(kind)).collect(),
+        None => vec![Some(ANY_KIND)],
+    };
+    let mut found = Vec::with_capacity(kinds.len() * (columns.len() + 1) + 16);
+    for kind in kinds {
+        // There are no rows of a kind without a number, until there is a first.
+        found.push(Mark::members(table.id, kind.unwrap_or(ANY_KIND)));
+        found.extend(
+            kind.into_iter().flat_map(|kind| columns.iter().map(move |place| Mark::column(table.id, kind, *place))),
+        );
+    }
+    Some(found)
+}
+
+fn int(value: &DbValue) -> Option<i64> {
+    match value {
+        DbValue::Int(n) => Some(*n),
+        _ => None,
+    }
+}
+
+/// The keys that a condition names, where they are few.
+fn keys(cond: &Cond, table: &Table) -> Option<Vec<i64>> {
+    let key = &table.def.key.name;
+    match cond {
+        Cond::Compare(name, Op::Eq, value) if name == key => Some(vec![int(value)?]),
+        Cond::In(name, values) if name == key && values.len() <= MOST_ROWS => values.iter().map(int).collect(),
+        _ => None,
+    }
+}
+
+/// The kinds that a condition names.
+fn kinds(cond: &Cond) -> Option<Vec<&Name>> {
+    let kinds = match cond {
+        Cond::Compare(name, Op::Eq, kind) if **name == *"kind" => std::slice::from_ref(kind),
+        Cond::In(name, kinds) if **name == *"kind" => kinds.as_slice(),
+        _ => return None,
+    };
+    let word = |kind: &'_ DbValue| matches!(kind, DbValue::Text(_));
+    kinds.iter().all(word).then(|| {
+        let texts = kinds.iter().filter_map(|kind| match kind {
+            DbValue::Text(word) => Some(word),
+            _ => None,
+        });
+        texts.collect()
+    })
+}
+
+/// The places of the columns that a condition names; `None` where one of them is no column of the table.
+fn named(cond: &Cond, table: &Table, found: &mut Vec<usize>) -> Option<()> {
+    match cond {
+        Cond::All(conds) | Cond::Any(conds) => conds.iter().try_for_each(|cond| named(cond, table, found)),
+        Cond::Not(cond) => named(cond, table, found),
+        Cond::Compare(name, ..) | Cond::In(name, _) | Cond::IsNull(name) | Cond::HasWord(name, _) => {
+            column(name, table, found)
+        }
+        Cond::Contains(names, _) => names.iter().try_for_each(|name| column(name, table, found)),
+        Cond::Related { outer, .. } => column(outer, table, found),
+        // Edges have generations of their own, and their copies follow the columns that are named beside them.
+        Cond::Linked { .. } | Cond::LinkedFrom { .. } => Some(()),
+    }
+}
+
+fn column(name: &Name, table: &Table, found: &mut Vec<usize>) -> Option<()> {
+    if *name == table.def.key.name {
+        return Some(());
+    }
+    let place = table.place(name).ok().filter(|place| Some(*place) != table.version)?;
+    if !found.contains(&place) {
+        found.push(place);
+    }
+    Some(())
+}
+
+fn kinds_or_table(plan: &ReadPlan, catalogue: &Catalogue) -> Option<Vec<Name>> {
+    let has_kinds = catalogue.table(&plan.table).is_ok_and(|table| table.kind.is_some());
+    let kinds = conjuncts(&plan.filter).into_iter().find_map(kinds).filter(|_| has_kinds);
+    match kinds {
+        Some(kinds) => Some(kinds.iter().map(|kind| Name::from(format!("{}:{kind}", plan.table))).collect()),
+        None => Some(vec![table(&plan.table)?]),
+    }
+}
+
+fn table(name: &Name) -> Option<Name> {
+    (**name != *"slug" && **name != *TALLY).then(|| name.clone())
+}
+
+/// What a condition looks at beside the plan's own table.
+fn condition(cond: &Cond, catalogue: &Catalogue, words: &Words, found: &mut Depends) -> Option<()> {
+    match cond {
+        Cond::All(conds) | Cond::Any(conds) => conds.iter().try_for_each(|c| condition(c, catalogue, words, found)),
+        Cond::Not(cond) => condition(cond, catalogue, words, found),
+        Cond::Related { table: name, inner, filter, .. } => {
+            let related = catalogue.table(name).ok().filter(|table| marked(table)).and_then(|table| {
+                let mut columns = Vec::new();
+                column(inner, table, &mut columns)?;
+                frame(filter, columns, table, words)
+            });
+            match related {
+                Some(marks) => found.marks.extend(marks),
+                None => found.scopes.push(table(name)?),
+            }
+            condition(filter, catalogue, words, found)
+        }
+        Cond::Linked { rel, .. } | Cond::LinkedFrom { rel, .. } => {
+            found.scopes.push(rel.clone());
+            Some(())
+        }
+        Cond::Compare(..) | Cond::In(..) | Cond::IsNull(_) | Cond::Contains(..) | Cond::HasWord(..) => Some(()),
+    }
+}
