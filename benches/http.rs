@@ -4,7 +4,8 @@
 //! handler that reads the columns of rows and serialises them (`serde`), one that reads rows that were rendered before
 //! (`rows`), one that sends the same bytes from memory (`static`), one that knows nothing but 304. Workloads are
 //! interleaved round by round, so that a noisy machine is noisy for all of them; what counts are the ratios. Writes are
-//! answered only after their commit is on disk.
+//! answered only after their commit is on disk; beside them stands a handler that writes the same rows into a copy of the
+//! database, several requests to one commit. The mix stands beside a kept list.
 //!
 //! `BENCH_CONNECTIONS=1,16,64,256` names other numbers of connections. `BENCH_WORDPRESS="http://HOST:PORT/wp-json LOGIN
 //! PASSWORD"` fills a fresh WordPress with the same posts and asks it the same questions. The table goes to the standard
@@ -12,6 +13,7 @@
 
 mod common;
 
+use common::by_hand::Writer;
 use common::{Program, answer, creation, get, measured, median, post};
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
@@ -54,7 +56,8 @@ fn main() {
     let server = Program::start(folder.path(), &[]);
     fill(&server.address, POSTS, |n| creation(&server.authorization, n));
     let bare = Program::start(folder.path(), &["server.answers_mb=0"]);
-    let by_hand = by_hand(folder.path(), &server.address);
+    let writer = Writer::start(&folder.path().join("bench.db"), &folder.path().join("writes-by-hand.db"));
+    let by_hand = by_hand(folder.path(), &server.address, writer);
     let wordpress = std::env::var("BENCH_WORDPRESS").ok().map(|given| WordPress::of(&given));
     let workloads = workloads(&server, &bare, &by_hand, wordpress.as_ref());
     let connections = std::env::var("BENCH_CONNECTIONS").unwrap_or_else(|_| "16".to_owned());
@@ -117,6 +120,14 @@ fn workloads(server: &Program, bare: &Program, by_hand: &str, wordpress: Option<
     let writes = |wanted: usize, of: &dyn Fn(usize) -> Vec<u8>| (0..wanted).map(of).collect::<Vec<_>>();
     let body = |n: usize| json!({"title": {"raw": format!("Changed {n}")}, "content": {"raw": format!("Words {n}. ").repeat(100)}});
     let update = |n: usize| post(&server.authorization, &format!("{API}/posts/{}", 1 + n % POSTS), &body(n));
+    let update_by_hand = |n: usize| post("", &format!("/posts/{}", 1 + n % POSTS), &body(n));
+    let below = |request: Vec<u8>| {
+        String::from_utf8(request).expect("text").replacen(&format!("{API}/posts"), "/posts", 1).into_bytes()
+    };
+    let same = |n: usize| {
+        let body = json!({"title": {"raw": "One title"}, "content": {"raw": format!("Words {n}. ").repeat(100)}, "status": "publish"});
+        post(&server.authorization, &format!("{API}/posts"), &body)
+    };
     // Nineteen reads of a thousand distinct lists and items for each update.
     let mix = |n: usize| match n % 20 {
         0 => update(n / 20),
@@ -193,13 +204,30 @@ fn workloads(server: &Program, bare: &Program, by_hand: &str, wordpress: Option<
             beside: beside("anonymous", many(bare, "posts?exclude={n}", ""), 0.9),
             wordpress: None,
         },
-        alone("mix, 5 % updates", Load { status: 200, ..load(&server.address, writes(20 * POSTS, &mix)) }, None),
-        alone("update with a revision", load(&server.address, writes(4 * POSTS, &update)), None),
-        alone(
-            "create",
-            created(&server.address, writes(20_000, &|n| creation(&server.authorization, n))),
-            wordpress.map(WordPress::creations),
-        ),
+        Workload {
+            name: "mix, 5 % updates",
+            own: load(&server.address, writes(20 * POSTS, &mix)),
+            beside: beside("kept list", kept("posts"), 0.6),
+            wordpress: None,
+        },
+        Workload {
+            name: "update with a revision",
+            own: load(&server.address, writes(4 * POSTS, &update)),
+            beside: beside("by hand", load(by_hand, writes(4 * POSTS, &update_by_hand)), 0.5),
+            wordpress: None,
+        },
+        Workload {
+            name: "create",
+            own: created(&server.address, writes(20_000, &|n| creation(&server.authorization, n))),
+            beside: beside("by hand", created(by_hand, writes(20_000, &|n| below(creation("", n)))), 0.5),
+            wordpress: wordpress.map(WordPress::creations),
+        },
+        Workload {
+            name: "create, equal titles",
+            own: created(&server.address, writes(20_000, &same)),
+            beside: beside("by hand", created(by_hand, writes(20_000, &|n| below(same(n)))), 0.5),
+            wordpress: None,
+        },
     ]
 }
 
@@ -377,7 +405,7 @@ fn unchunked(body: &[u8]) -> Vec<u8> {
 // ------------------------------------------------------------------------------------------------ by hand
 
 /// Starts the hand-written server over a database that holds the same documents as rows of columns.
-fn by_hand(folder: &Path, own: &str) -> String {
+fn by_hand(folder: &Path, own: &str, writer: Writer) -> String {
     let asked = |path: &str| get(own, &format!("{API}/{path}")).1;
     let (list, item, embed) = (asked("posts"), asked("posts/500"), asked("posts?_embed"));
     use actix_web::{App, HttpResponse, HttpServer, web};
@@ -411,6 +439,16 @@ fn by_hand(folder: &Path, own: &str) -> String {
     std::thread::spawn(move || {
         actix_web::rt::System::new().block_on(async move {
             HttpServer::new(move || {
+                let creating = writer.clone();
+                let create = move |body: web::Bytes| {
+                    let writer = creating.clone();
+                    async move { HttpResponse::Created().json(json!({"id": writer.put(None, &body).await})) }
+                };
+                let changing = writer.clone();
+                let change = move |id: web::Path<i64>, body: web::Bytes| {
+                    let writer = changing.clone();
+                    async move { HttpResponse::Ok().json(json!({"id": writer.put(Some(*id), &body).await})) }
+                };
                 let connection = Arc::new(Mutex::new(rusqlite::Connection::open(&file).expect("a database")));
                 let read = |sql: Arc<str>, keys: Arc<Vec<String>>, whole: bool| {
                     let connection = connection.clone();
@@ -471,6 +509,8 @@ fn by_hand(folder: &Path, own: &str) -> String {
                     .route("/embed-static", web::get().to(fixed(embed.clone())))
                     .route("/list-rows", web::get().to(rows("SELECT text FROM made ORDER BY n LIMIT 10")))
                     .route("/item-rows", web::get().to(rows("SELECT text FROM made WHERE n = 11")))
+                    .route("/posts", web::post().to(create))
+                    .route("/posts/{id}", web::post().to(change))
                     .route("/unchanged", web::get().to(|| async { HttpResponse::NotModified().finish() }))
             })
             .workers(std::thread::available_parallelism().map_or(1, usize::from))

@@ -297,9 +297,11 @@ impl Engine {
             }
         };
         let loaded = Loaded::default();
-        let result = self.answer(scope, call, &matched, endpoint, body, &loaded).await;
+        let mut result = self.answer(scope, call, &matched, endpoint, body, &loaded).await;
         // A write may have changed what the caller may do, or taken the target away.
-        let fresh = Loaded::default();
+        let written = result.as_mut().ok().and_then(|outcome| outcome.written.take());
+        let fresh =
+            written.map_or_else(Loaded::default, |(index, row)| Loaded::with(&self.registry.resources[index], row));
         let reads = matches!(call.method, Method::Get | Method::Head);
         let loaded = if reads { &loaded } else { &fresh };
         let granted = Some(endpoint).filter(|_| reads && result.is_ok());
@@ -319,9 +321,12 @@ impl Engine {
         let sources = Sources { path: &matched.captures, body, query: &call.query };
         let resource = matched.route.resource.map(|index| &self.registry.resources[index]);
         let judge = |arg: &Arg, value: &Value| judge(scope, resource?, arg, value);
+        // What a write is decided on is one state; many reads decide without the database.
+        let state = if matches!(call.method, Method::Get | Method::Head) { None } else { Some(scope.snapshot()?) };
         let checked = args::check(&endpoint.args, &sources, &judge)?;
         let asking = Asking { scope, route: matched.route, endpoint, args: &&checked, sources: &sources, loaded };
         let allowed = access::allow(&asking, checked.clone())?;
+        drop(state);
         let inner_read = scope.depth > 0 && matches!(call.method, Method::Get | Method::Head);
         if !inner_read {
             self.identity.throttle().request(scope, &endpoint.limits)?;

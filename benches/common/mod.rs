@@ -3,6 +3,8 @@
 // Each bench uses a part of it.
 #![allow(dead_code)]
 
+pub mod by_hand;
+
 use serde_json::json;
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead, BufReader, Read, Write};

@@ -63,6 +63,18 @@ impl Allowed {
 #[derive(Default)]
 pub struct Loaded(RefCell<HashMap<(usize, String), Option<Row>>>);
 
+impl Loaded {
+    /// Begins with a row of a resource that was read already.
+    pub fn with(resource: &Resource, row: Row) -> Loaded {
+        let key = Loaded::key(resource, Record { resource, row: &row }.value(&resource.key));
+        Loaded(RefCell::new(HashMap::from([(key, Some(row))])))
+    }
+
+    fn key(resource: &Resource, key: &DbValue) -> (usize, String) {
+        (resource.index, format!("{key:?}"))
+    }
+}
+
 /// What a guard decides on.
 pub struct Asking<'a> {
     pub scope: &'a Scope,
@@ -219,7 +231,7 @@ impl<'a> Asking<'a> {
     /// # Errors
     /// The database cannot be read.
     pub fn load(&self, resource: &Resource, key: &DbValue) -> Result<Option<Row>, ApiError> {
-        let id = (resource.index, format!("{key:?}"));
+        let id = Loaded::key(resource, key);
         if let Some(row) = self.loaded.0.borrow().get(&id) {
             return Ok(row.clone());
         }

@@ -135,9 +135,12 @@ pub fn ready(
 /// # Errors
 /// It is gone, or the database cannot be read.
 pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Outcome, ApiError> {
+    // One state for all that is read.
+    let _state = work.scope.snapshot()?;
     let row = fetch(work, resource, key)?;
     let document = show(work, resource, &row, Context::EDIT, work.fields)?;
-    Ok(Outcome::of_row(document, Record { resource, row: &row }))
+    let shown = Outcome::of_row(document, Record { resource, row: &row });
+    Ok(Outcome { written: Some((resource.index, row)), ..shown })
 }
 
 /// The row with this key as it is now.
@@ -193,6 +196,7 @@ pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// The database cannot be read.
 pub fn created(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Outcome, ApiError> {
+    let _state = work.scope.snapshot()?;
     let row = fetch(work, resource, key)?;
     let path = resource.item_path(&records::path_key(&work.scope.registry, Record { resource, row: &row }));
     // Whoever does not moderate sees a new comment as everybody does.

@@ -43,7 +43,7 @@ use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Route};
 use crate::request::BodyParams;
 use crate::scope::Scope;
-use crate::storage::plan::{Change, CommitError, Committed, WritePlan};
+use crate::storage::plan::{Change, CommitError, Committed, Row, WritePlan};
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::pin::Pin;
@@ -97,6 +97,8 @@ pub struct Outcome {
     pub modified: Option<i64>,
     /// Meant for this request alone.
     pub private: bool,
+    /// The row that was written, as it is now, and its resource's index.
+    pub written: Option<(usize, Row)>,
 }
 
 /// JSON text of a document, or of each in a list.
@@ -339,7 +341,7 @@ pub enum Refusal {
     /// A rule of the plan, by its tag.
     Rule {
         tag: &'static str,
-        row: Option<crate::storage::plan::Row>,
+        row: Option<Row>,
     },
     /// The row has changed since the decision: decide again.
     Stale,

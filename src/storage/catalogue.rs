@@ -270,7 +270,7 @@ fn revision_table() -> TableDef {
             column("autosave", ColumnType::Int).with_default(DbValue::Int(0)),
             column("json", ColumnType::Json),
         ],
-        vec![index("id", &["space", "id"], true), index("of", &["space", "of", "autosave", "at"], false)],
+        vec![index("id", &["space", "id"], true), index("of", &["space", "of", "autosave", "at", "id"], false)],
     );
     table.space = Some(REVISION.into());
     table

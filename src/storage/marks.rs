@@ -1,7 +1,7 @@
 //! What a read depends on, finer than by kinds: single rows, the columns that a plan filters and sorts by, which rows
 //! there are at all.
 //!
-//! Each of these has a mark, a number in memory that grows when it is written. There are a few thousand marks, shared by
+//! Each of these has a mark, a number in memory that grows when it is written. There are some thousand marks, shared by
 //! what happens to fall together, so that a write may seem to concern more than it does, never less. What other processes
 //! write raises one mark that everything depends on.
 
@@ -10,8 +10,14 @@ use super::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use super::sql::conjuncts;
 use super::words::Words;
 
+/// Marks of columns and memberships, which much depends on, and of rows, of which there are many: neither falls together
+/// with the other.
+const FRAMES: usize = 1 << 12;
+const ROWS: usize = 1 << 13;
 /// How many marks there are.
-pub(super) const MARKS: usize = 1 << 13;
+pub(super) const MARKS: usize = FIRST + FRAMES + ROWS;
+/// Those before it have a meaning of their own.
+const FIRST: usize = 2;
 
 /// Rows that are depended on one by one; more are depended on by their kind.
 const MOST_ROWS: usize = 128;
@@ -31,22 +37,22 @@ impl Mark {
 
     /// Everything of a row, what belongs to it included.
     pub(super) fn row(table: TableId, id: i64) -> Mark {
-        Mark::of([0, table as u64, id as u64])
+        Mark::of_row([0, table as u64, id as u64])
     }
 
     /// The values of a column (its place) in the rows of a kind.
     pub(super) fn column(table: TableId, kind: i64, place: usize) -> Mark {
-        Mark::of([1 + place as u64, table as u64, kind as u64])
+        Mark::of_frame([1 + place as u64, table as u64, kind as u64])
     }
 
     /// Which rows of a kind there are.
     pub(super) fn members(table: TableId, kind: i64) -> Mark {
-        Mark::of([u64::MAX, table as u64, kind as u64])
+        Mark::of_frame([0, table as u64, kind as u64])
     }
 
     /// The revisions of a row, by the number of its space.
     pub(super) fn revisions(space: i64, of: i64) -> Mark {
-        Mark::of([u64::MAX - 1, space as u64, of as u64])
+        Mark::of_row([1, space as u64, of as u64])
     }
 
     /// The mark's place.
@@ -54,12 +60,18 @@ impl Mark {
         usize::from(self.0)
     }
 
-    fn of(parts: [u64; 3]) -> Mark {
-        let mix = |sum: u64, part: u64| (sum ^ part).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
-        let hash = parts.into_iter().fold(0x51_7C_C1_B7, mix);
-        // The first two have a meaning of their own; the remainder fits.
-        Mark((2 + (hash >> 20) % (MARKS as u64 - 2)) as u16)
+    fn of_frame(parts: [u64; 3]) -> Mark {
+        Mark((FIRST + hash(parts) % FRAMES) as u16)
     }
+
+    fn of_row(parts: [u64; 3]) -> Mark {
+        Mark((FIRST + FRAMES + hash(parts) % ROWS) as u16)
+    }
+}
+
+fn hash(parts: [u64; 3]) -> usize {
+    let mix = |sum: u64, part: u64| (sum ^ part).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    (parts.into_iter().fold(0x51_7C_C1_B7, mix) >> 20) as usize
 }
 
 /// What the outcome of a read depends on.
