@@ -2,7 +2,7 @@
 
 use crate::access::hashing::{self, Hasher};
 use crate::access::identity::{self, Identity, NewPassword};
-use crate::config::declaration::{Family, Migrate};
+use crate::config::declaration::{Declaration, Family, Migrate};
 use crate::config::load::{self, Loaded};
 use crate::engine::{self, Engine};
 use crate::error::Problem;
@@ -111,19 +111,18 @@ pub fn calls(loaded: &Loaded, registry: &Registry) -> Result<Option<Rpc>, BootEr
 /// See [`OpenError`]; an address that is no `sqlite:` one.
 pub fn open(registry: &Registry, migrate: bool) -> Result<Sqlite, BootError> {
     let storage = &registry.declaration.storage;
-    let mut options = OpenOptions::new(database(registry)?);
+    let mut options = OpenOptions::new(database(&registry.declaration)?);
     options.migrate = migrate && storage.migrate != Migrate::Never;
     options.queue = storage.write_queue.max(1);
     Ok(Sqlite::open(options, &registry.layout)?)
 }
 
 /// The database file that the declarations name.
-/// The database's file.
 ///
 /// # Errors
 /// The declared address names none.
-pub fn database(registry: &Registry) -> Result<&Path, BootError> {
-    let url = &registry.declaration.storage.url;
+pub fn database(declared: &Declaration) -> Result<&Path, BootError> {
+    let url = &declared.storage.url;
     let file = url.strip_prefix("sqlite:").map(|f| f.trim_start_matches("//"));
     let file = file.filter(|f| !f.is_empty());
     file.map(Path::new).ok_or_else(|| BootError::Other(format!("storage.url `{url}` is not of the form sqlite:FILE")))
@@ -156,7 +155,8 @@ impl Services {
         let cost = registry.declaration.site.bcrypt_cost.clamp(4, 16);
         let hasher = Hasher::start(cost).map_err(|e| BootError::Other(format!("no thread for hashing: {e}")))?;
         let media = &registry.declaration.media;
-        let files = Files::at(&media.url, database(registry)?).map_err(|e| BootError::Other(e.to_string()))?;
+        let files =
+            Files::at(&media.url, database(&registry.declaration)?).map_err(|e| BootError::Other(e.to_string()))?;
         let pool = Pool::start("pictures", media.workers, media.queue);
         let pool = pool.map_err(|e| BootError::Other(format!("no thread for pictures: {e}")))?;
         Ok(Services {

@@ -169,7 +169,7 @@ fn check(source: &Source, data: bool) -> Result<(), BootError> {
     if !data {
         return Ok(());
     }
-    let path = boot::database(&registry)?;
+    let path = boot::database(&registry.declaration)?;
     let found = safety::examine(path, &registry.layout)?;
     if found.is_empty() {
         println!("{}: whole", path.display());
@@ -186,7 +186,7 @@ fn check(source: &Source, data: bool) -> Result<(), BootError> {
 
 fn backup(source: &Source, file: &Path) -> Result<(), BootError> {
     let registry = linked(source)?;
-    let bytes = safety::backup(boot::database(&registry)?, file)?;
+    let bytes = safety::backup(boot::database(&registry.declaration)?, file)?;
     println!("{}: {bytes} bytes, whole", file.display());
     println!(
         "Uploaded files are not in it; copy the folder that media.url names (by default it lies beside the database)."
@@ -196,7 +196,7 @@ fn backup(source: &Source, file: &Path) -> Result<(), BootError> {
 
 fn restore(source: &Source, file: &Path) -> Result<(), BootError> {
     let registry = linked(source)?;
-    let path = boot::database(&registry)?;
+    let path = boot::database(&registry.declaration)?;
     let aside = safety::restore(file, path)?;
     println!("{}: put back", path.display());
     if let Some(aside) = aside {

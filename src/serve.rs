@@ -15,11 +15,13 @@ use crate::pages::Pages;
 use crate::registry::Registry;
 use crate::storage::Storage;
 use crate::storage::plan::{Layout, Name};
+use crate::storage::sqlite::Sqlite;
 use crate::xmlrpc::{self, Rpc};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Between two looks for files without a record.
@@ -107,18 +109,28 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let server = loaded.declaration.server.clone();
     let listener = http::bind(&server.listen).map_err(|e| BootError::Other(e.to_string()))?;
     let address = listener.local_addr().map_or_else(|_| server.listen.clone(), |a| a.to_string());
-    let registry = boot::registry(&loaded, &address)?;
-    let storage = boot::open(&registry, true)?;
-    let services = Services::start(storage, &registry)?;
-    services.furnish(&registry)?;
-    first_start(&services, &registry)?;
-    services.complete(&registry)?;
+    let database = boot::database(&loaded.declaration)?;
+    // The log is read through beside the linking, the calls are compiled beside the opening.
+    let (recovered, registry) = thread::scope(|beside| {
+        let recovered = beside.spawn(|| Sqlite::recover(database));
+        let registry = boot::registry(&loaded, &address);
+        (recovered.join().ok(), registry)
+    });
+    let registry = registry?;
+    let (calls, services) = thread::scope(|beside| {
+        let calls = beside.spawn(|| boot::calls(&loaded, &registry));
+        let services = furnished(&registry);
+        (calls.join(), services)
+    });
+    let calls = calls.map_err(|_| BootError::Other("the calls could not be compiled".into()))??;
+    let services = services?;
+    drop(recovered);
     let layout = registry.layout.clone();
     let sweep_after = registry.declaration.media.sweep_after;
     let sweeper = services.clone();
     let registry = Arc::new(registry);
     let keeper = Keeper::start(registry.clone(), services.storage.clone())?;
-    let site = Arc::new(Swap::new(self::site(&services, &loaded, registry)?));
+    let site = Arc::new(Swap::new(self::site(&services, calls, registry)?));
     let rest_url = site.load().facts().rest_url.clone();
     let current = Mutex::new((layout, services));
     let follower = Follower { source: source.clone(), current, site: site.clone(), keeper, address };
@@ -127,7 +139,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
         .map_err(|e| BootError::Other(format!("cannot follow the declarations: {e}")))?;
     // The socket listens already: whoever connects from now on is answered.
     eprintln!("ready in {} ms: {rest_url}/", start.elapsed().as_millis());
-    std::thread::Builder::new()
+    thread::Builder::new()
         .name("sweeper".into())
         .spawn(move || keep_swept(&sweeper, sweep_after))
         .map_err(|e| BootError::Other(format!("no thread for sweeping: {e}")))?;
@@ -153,7 +165,7 @@ fn keep_swept(services: &Services, after: u64) {
             Ok(n) => tracing::info!("{n} files without a record were swept away"),
             Err(error) => tracing::warn!("files without a record stay for now: {error}"),
         }
-        std::thread::sleep(SWEEP_PAUSE);
+        thread::sleep(SWEEP_PAUSE);
     }
 }
 
@@ -164,7 +176,16 @@ fn load(source: &Source) -> (Result<Loaded, BootError>, Vec<PathBuf>) {
     (attempt.outcome.map_err(BootError::Problems), attempt.files)
 }
 
-fn site(services: &Services, loaded: &Loaded, registry: Arc<Registry>) -> Result<Arc<dyn Service>, BootError> {
+/// The database, opened and with all that is always there.
+fn furnished(registry: &Registry) -> Result<Services, BootError> {
+    let services = Services::start(boot::open(registry, true)?, registry)?;
+    services.furnish(registry)?;
+    first_start(&services, registry)?;
+    services.complete(registry)?;
+    Ok(services)
+}
+
+fn site(services: &Services, calls: Option<Rpc>, registry: Arc<Registry>) -> Result<Arc<dyn Service>, BootError> {
     let facts = Facts {
         prefix: registry.site.prefix.clone(),
         rest_path: registry.site.rest_path.clone(),
@@ -176,7 +197,7 @@ fn site(services: &Services, loaded: &Loaded, registry: Arc<Registry>) -> Result
         media: registry.declaration.media.clone(),
         jsonp: registry.declaration.site.jsonp,
     };
-    let calls = boot::calls(loaded, &registry)?.map(|calls| (registry.declaration.xmlrpc.path.clone(), calls));
+    let calls = calls.map(|calls| (registry.declaration.xmlrpc.path.clone(), calls));
     let pages = Pages::new(&registry);
     let engine = services.engine(registry)?;
     Ok(Arc::new(Site { engine, calls, pages, storage: services.storage.clone(), facts }))
@@ -230,7 +251,8 @@ impl Follower {
         services.complete(&registry)?;
         let layout = registry.layout.clone();
         let registry = Arc::new(registry);
-        self.site.store(site(&services, loaded, registry.clone())?);
+        let calls = boot::calls(loaded, &registry)?;
+        self.site.store(site(&services, calls, registry.clone())?);
         self.keeper.take(registry, services.storage.clone());
         *current = (layout, services);
         Ok(())

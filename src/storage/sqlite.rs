@@ -25,7 +25,8 @@ use super::words::Words;
 use super::writer::{self, Begin, Job};
 use super::{BeginFuture, CommitFuture, Mark, Snapshot, Storage, StorageError, Transaction};
 use arc_swap::{ArcSwap, ArcSwapOption};
-use std::path::PathBuf;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::thread::{JoinHandle, Thread};
@@ -56,7 +57,18 @@ pub(super) struct Shared {
     pub remembered: remembered::Remembered,
 }
 
+/// See [`Sqlite::recover`]. (The last connection to a file takes the log away.)
+pub struct Recovered {
+    _connection: Option<Connection>,
+}
+
 impl Sqlite {
+    /// Reads through what a crash left in the log of a file, so that opening it while the outcome lives does not wait for
+    /// that. What is wrong is told by [`Sqlite::open`].
+    pub fn recover(path: &Path) -> Recovered {
+        Recovered { _connection: open::recover(path).ok() }
+    }
+
     /// Opens the file, creating it if there is none, and brings it to the layout.
     pub fn open(options: OpenOptions, layout: &Layout) -> Result<Sqlite, OpenError> {
         let opened = open::open(&options, layout)?;

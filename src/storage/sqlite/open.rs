@@ -270,6 +270,14 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
     Ok(Opened { connection, shared, applied })
 }
 
+/// See [`super::Sqlite::recover`].
+pub fn recover(path: &Path) -> Result<Connection> {
+    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    // The first read does it.
+    conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(conn)
+}
+
 fn writing(path: &Path, settings: &Settings) -> std::result::Result<Connection, OpenError> {
     let fail = |e| explain(path, e);
     create_private(path);
