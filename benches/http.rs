@@ -186,7 +186,12 @@ fn workloads(server: &Program, bare: &Program, by_hand: &str, wordpress: Option<
             there("posts?categories=1&orderby=title&order=asc"),
         ),
         alone("page 50", many(bare, "posts?exclude={n}&page=50", ""), there("posts?page=50")),
-        alone("search", many(bare, "posts?exclude={n}&search=post+77", ""), there("posts?search=post+77")),
+        alone("search", many(bare, "posts?exclude={n}&search=post+777", ""), there("posts?search=post+777")),
+        alone(
+            "search for a short word",
+            many(bare, "posts?exclude={n}&search=post+77", ""),
+            there("posts?search=post+77"),
+        ),
         alone(
             "OPTIONS",
             load(&bare.address, vec![format!("OPTIONS {API}/posts HTTP/1.1\r\nHost: bench\r\n\r\n").into_bytes()]),

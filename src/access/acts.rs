@@ -185,11 +185,35 @@ pub fn visible(scope: &Scope, resource: &Resource) -> Cond {
         Family::Comment => visible_comments(scope, None),
         Family::User => visible_users(scope),
         Family::Plain => {
-            let read = resource.capabilities.get("read").map_or("", String::as_str);
-            if scope.principal.can(read) { everything() } else { nothing() }
+            if reads(scope, resource) {
+                everything()
+            } else {
+                nothing()
+            }
         }
         _ => everything(),
     }
+}
+
+/// The rows of a resource that meet a filter and that the caller may see, as far as the filter leaves that open: what
+/// asks for states alone that everybody sees is not decided row by row.
+pub fn visible_among(scope: &Scope, resource: &Resource, filter: &Cond) -> Cond {
+    let public = |status: &DbValue| matches!(status, DbValue::Text(status) if scope.registry.status(status).is_some_and(|status| status.public));
+    fn asks_for_states(filter: &Cond, all: &dyn Fn(&DbValue) -> bool) -> bool {
+        match filter {
+            Cond::All(conds) => conds.iter().any(|cond| asks_for_states(cond, all)),
+            Cond::In(column, states) => **column == *"status" && states.iter().all(all),
+            Cond::Compare(column, Op::Eq, status) => **column == *"status" && all(status),
+            _ => false,
+        }
+    }
+    let open = resource.family == Family::Content && reads(scope, resource) && asks_for_states(filter, &public);
+    if open { everything() } else { visible(scope, resource) }
+}
+
+/// Whether the caller may see rows of a resource at all.
+fn reads(scope: &Scope, resource: &Resource) -> bool {
+    scope.principal.can(resource.capabilities.get("read").map_or("", String::as_str))
 }
 
 /// The rows that the caller may see as they are edited: those that the caller may edit.
@@ -200,7 +224,7 @@ pub fn visible_for_editing(scope: &Scope, resource: &Resource) -> Cond {
 fn visible_content(scope: &Scope, resource: &Resource) -> Cond {
     let caller = &scope.principal;
     let can = |act: &str| caller.can(resource.capability(act));
-    let read = caller.can(resource.capabilities.get("read").map_or("", String::as_str));
+    let read = reads(scope, resource);
     let own = || eq("author", DbValue::Int(caller.id));
     let statuses = |wanted: &dyn Fn(&Status) -> bool| -> Vec<&str> {
         let all = scope.registry.declaration.statuses.iter();

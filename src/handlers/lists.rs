@@ -80,7 +80,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let visible = match resource.family {
         Family::Comment => acts::visible_comments(work.scope, unlocked(work)),
         Family::Content if work.allowed.context() == Context::EDIT => acts::visible_for_editing(work.scope, resource),
-        _ => acts::visible(work.scope, resource),
+        _ => acts::visible_among(work.scope, resource, &filter),
     };
     let mut plan = records::plan(resource, Cond::All(vec![filter.clone(), visible]));
     plan.order = order(resource, args, set)?;

@@ -273,6 +273,8 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
 /// See [`super::Sqlite::recover`].
 pub fn recover(path: &Path) -> Result<Connection> {
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    // Whoever holds the file is waited for once, by whoever opens it.
+    conn.busy_timeout(Duration::ZERO)?;
     // The first read does it.
     conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(conn)
