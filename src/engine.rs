@@ -291,8 +291,15 @@ impl Engine {
         let body = match &call.body {
             Ok(body) => body,
             Err(error) => {
-                let allow =
-                    self.allow(scope, &matched, Some(endpoint), None, &BodyParams::None, call, &Loaded::default());
+                let allow = self.allow(
+                    scope,
+                    &matched,
+                    Some(endpoint),
+                    None,
+                    &BodyParams::None,
+                    &call.query,
+                    &Loaded::default(),
+                );
                 return Dispatched { result: Err(error.clone()), allow };
             }
         };
@@ -300,12 +307,21 @@ impl Engine {
         let mut result = self.answer(scope, call, &matched, endpoint, body, &loaded).await;
         // A write may have changed what the caller may do, or taken the target away.
         let written = result.as_mut().ok().and_then(|outcome| outcome.written.take());
+        let edited = result.as_ref().is_ok_and(|outcome| outcome.edited);
         let fresh =
             written.map_or_else(Loaded::default, |(index, row)| Loaded::with(&self.registry.resources[index], row));
         let reads = matches!(call.method, Method::Get | Method::Head);
         let loaded = if reads { &loaded } else { &fresh };
         let granted = Some(endpoint).filter(|_| reads && result.is_ok());
-        let allow = self.allow(scope, &matched, Some(endpoint), granted, body, call, loaded);
+        // What was written is shown as it is edited, and whoever may not read so has only written.
+        let allow = match edited {
+            true => {
+                let mut query = call.query.clone();
+                query.insert("context".into(), "edit".into());
+                self.allow(scope, &matched, Some(endpoint), granted, body, &query, loaded)
+            }
+            false => self.allow(scope, &matched, Some(endpoint), granted, body, &call.query, loaded),
+        };
         Dispatched { result, allow }
     }
 
@@ -369,7 +385,7 @@ impl Engine {
             Some(error) => {
                 let matched = self.router.matches(&self.registry, &call.path).into_iter().next();
                 let none = BodyParams::None;
-                let allow = matched.map(|m| self.allow(scope, &m, None, None, &none, call, &Loaded::default()));
+                let allow = matched.map(|m| self.allow(scope, &m, None, None, &none, &call.query, &Loaded::default()));
                 Dispatched { result: Err(error), allow: allow.unwrap_or_default() }
             }
         };
@@ -421,11 +437,11 @@ impl Engine {
         }
         if call.path == "/" || call.path.is_empty() {
             let authentication = self.identity.describe(scope);
-            return Some(Outcome::ok(discovery::root(scope, &self.discovery, authentication)));
+            return Some(indexed(call, discovery::root(scope, &self.discovery, authentication)));
         }
         let path = call.path.trim_matches('/');
         let namespace = self.registry.namespaces.iter().find(|n| n.eq_ignore_ascii_case(path))?;
-        Some(Outcome::ok(discovery::namespace(scope, &self.discovery, namespace)))
+        Some(indexed(call, discovery::namespace(scope, &self.discovery, namespace)))
     }
 
     fn describe(&self, scope: &Scope, call: &Call, matches: Vec<Match<'_>>) -> Dispatched {
@@ -433,11 +449,14 @@ impl Engine {
             let document = self.discovery.options(scope, matched.index, &call.path);
             let none = BodyParams::None;
             let body = call.body.as_ref().unwrap_or(&none);
-            let allow = self.allow(scope, &matched, None, None, body, call, &Loaded::default());
+            let allow = self.allow(scope, &matched, None, None, body, &call.query, &Loaded::default());
             return Dispatched { result: Ok(Outcome::ok(document)), allow };
         }
         match self.discovery.index_options(&call.path) {
             Some(document) => Dispatched { result: Ok(Outcome::ok(document)), allow: vec!["GET"] },
+            None if self.registry.declaration.site.bare_options => {
+                Dispatched { result: Ok(Outcome::ok(json!([]))), allow: Vec::new() }
+            }
             None => Dispatched { result: Err(ApiError::new(Code::NoRoute)), allow: Vec::new() },
         }
     }
@@ -452,10 +471,10 @@ impl Engine {
         answering: Option<&crate::registry::Endpoint>,
         granted: Option<&crate::registry::Endpoint>,
         body: &BodyParams,
-        call: &Call,
+        query: &Map<String, Value>,
         loaded: &Loaded,
     ) -> Vec<&'static str> {
-        let sources = Sources { path: &matched.captures, body, query: &call.query };
+        let sources = Sources { path: &matched.captures, body, query };
         let mut methods = Vec::new();
         for endpoint in &matched.route.endpoints {
             let args = LazyCell::new(|| Checked::lenient(&endpoint.args, &sources, answering.map(|e| &e.args)));
@@ -517,7 +536,12 @@ impl Engine {
                 }
                 let mut document = outcome.body;
                 if outcome.text.is_none() && !outcome.reduced {
-                    document = reduce(&Fields::parse(sources.get("_fields")), document);
+                    let fields = Fields::parse(sources.get("_fields"));
+                    document = match call.method {
+                        // Links are a member of a description like any other.
+                        Method::Options => fields.keep(document),
+                        _ => reduce(&fields, document),
+                    };
                 }
                 let wanted = embed::wanted(sources.get("_embed"));
                 let rendered = outcome.text.or_else(|| wanted.as_ref().map(|_| Rendered::of(&document)));
@@ -558,6 +582,16 @@ fn surrogate_keys(resource: Option<&Resource>, captures: &Map<String, Value>) ->
         Some(key) => format!("{} {}/{key}", resource.name, resource.name),
         None => resource.name.clone(),
     }
+}
+
+/// An index without what was not asked for. Its links always come.
+fn indexed(call: &Call, mut document: Value) -> Outcome {
+    let links = document.as_object_mut().and_then(|map| map.shift_remove("_links"));
+    let mut document = Fields::parse(call.query.get("_fields")).keep(document);
+    if let Some(map) = document.as_object_mut() {
+        map.extend(links.map(|links| ("_links".to_owned(), links)));
+    }
+    Outcome { reduced: true, ..Outcome::ok(document) }
 }
 
 /// Leaves out what was not asked for, of a document or of each in a list.

@@ -73,11 +73,10 @@ fn kept(map: Map<String, Value>, paths: &[&[String]]) -> Map<String, Value> {
             out.insert(key, value);
             continue;
         }
-        if let Value::Object(inner) = value {
-            let inner = kept(inner, &below);
-            if !inner.is_empty() {
-                out.insert(key, Value::Object(inner));
-            }
+        match value {
+            Value::Object(inner) => drop(out.insert(key, Value::Object(kept(inner, &below)))),
+            // What has no members comes whole.
+            value => drop(out.insert(key, value)),
         }
     }
     out
@@ -98,6 +97,6 @@ mod tests {
         check(json!("id, title.raw"), json!({"id": 1, "title": {"raw": "a"}}));
         check(json!(["_links"]), json!({"_links": {"self": []}}));
         check(json!("nothing"), json!({}));
-        check(json!("id.more"), json!({}));
+        check(json!("id.more"), json!({"id": 1}));
     }
 }

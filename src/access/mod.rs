@@ -24,6 +24,7 @@ use crate::registry::resource::{Context, Resource};
 use crate::registry::{Endpoint, Registry, Route};
 use crate::scope::Scope;
 use crate::storage::plan::{DbValue, Row};
+use crate::text::slug;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -547,20 +548,33 @@ fn user_read(asking: &Asking<'_>) -> Decision {
 
 fn user_create(asking: &Asking<'_>) -> Decision {
     if !asking.scope.principal.can("create_users") {
-        return Err(asking.refuse(Code::CannotCreateUser));
+        // What does not fit is told before who may.
+        return Err(malformed_account(asking.args).unwrap_or_else(|| asking.refuse(Code::CannotCreateUser)));
     }
     Ok(Found::default())
+}
+
+/// What is wrong with the login or the password that a request gives an account, as an argument that does not fit.
+pub fn malformed_account(args: &Checked) -> Option<ApiError> {
+    let login = args.given("username").and_then(Value::as_str).is_some_and(|login| !slug::valid_login(login));
+    let unfit = |password: &str| password.is_empty() || password.contains('\\');
+    let password = args.given("password").and_then(Value::as_str).is_some_and(unfit);
+    match (login, password) {
+        (true, _) => Some(ApiError::invalid_for("username", Code::UserInvalidUsername)),
+        (_, true) => Some(ApiError::invalid_for("password", Code::UserInvalidPassword)),
+        _ => None,
+    }
 }
 
 fn user_update(asking: &Asking<'_>) -> Decision {
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
-    if !acts::may(asking.scope, "edit", record) {
-        return Err(asking.refuse(Code::CannotEdit));
-    }
     let roles = asking.args.given("roles").and_then(Value::as_array).is_some_and(|r| !r.is_empty());
     if roles && !acts::may(asking.scope, "promote", record) {
         return Err(asking.refuse(Code::CannotEditRoles));
+    }
+    if !acts::may(asking.scope, "edit", record) {
+        return Err(asking.refuse(Code::CannotEdit));
     }
     target(row)
 }

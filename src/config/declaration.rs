@@ -208,6 +208,9 @@ pub struct Site {
     pub embed_empty: bool,
     /// A refusal tells that the login or the password that was sent is empty.
     pub empty_credentials_told: bool,
+    /// OPTIONS of a route that does not exist is an empty description, and only routes without values in their path have
+    /// links in theirs.
+    pub bare_options: bool,
 }
 
 impl Default for Site {
@@ -228,6 +231,7 @@ impl Default for Site {
             empty_list_is_map: false,
             embed_empty: true,
             empty_credentials_told: true,
+            bare_options: false,
         }
     }
 }

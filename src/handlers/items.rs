@@ -140,7 +140,7 @@ pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Resu
     let row = fetch(work, resource, key)?;
     let document = show(work, resource, &row, Context::EDIT, work.fields)?;
     let shown = Outcome::of_row(document, Record { resource, row: &row });
-    Ok(Outcome { written: Some((resource.index, row)), ..shown })
+    Ok(Outcome { written: Some((resource.index, row)), edited: true, ..shown })
 }
 
 /// The row with this key as it is now.
@@ -205,7 +205,8 @@ pub fn created(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Ou
     let document = show(work, resource, &row, context, work.fields)?;
     let record = Record { resource, row: &row };
     let made = Outcome::created(document, work.scope.registry.rest(&path));
-    Ok(Outcome { version: record.version(), modified: record.modified(), ..made })
+    let edited = context == Context::EDIT;
+    Ok(Outcome { version: record.version(), modified: record.modified(), edited, ..made })
 }
 
 /// `update`: the changed item in the edit context.

@@ -132,7 +132,8 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         }
     };
     // Beyond the end an offset finds nothing, and nothing is what it counts.
-    let total = if window.by_offset && rows.is_empty() && resource.declared.strict_pages { 0 } else { total };
+    let beyond = window.by_offset && window.offset >= total;
+    let total = if beyond && resource.declared.strict_pages { 0 } else { total };
     let pages = window.pages(total);
     if resource.declared.strict_pages && !window.by_offset && total > 0 && window.page > pages {
         return Err(failure(resource, Code::PostInvalidPageNumber));
@@ -234,7 +235,7 @@ pub fn paging_headers(work: &Work<'_>, outcome: &mut Outcome, total: u64, window
     let by_offset = window.by_offset && window.offset_pages;
     let page = if by_offset { window.offset.div_ceil(window.per_page) + 1 } else { window.page };
     if page > 1 {
-        let before = (page - 1).min(pages.max(1));
+        let before = (page - 1).min(pages);
         links.push(format!("<{}>; rel=\"prev\"", page_address(work, before)));
     }
     if page < pages {

@@ -99,6 +99,8 @@ pub struct Outcome {
     pub private: bool,
     /// The row that was written, as it is now, and its resource's index.
     pub written: Option<(usize, Row)>,
+    /// A row was written and is shown in the edit context.
+    pub edited: bool,
 }
 
 /// JSON text of a document, or of each in a list.

@@ -3,8 +3,8 @@
 use super::items::{created, fetch, show, show_written, with_target};
 use super::plain::stored;
 use super::{Outcome, Refusal, Work};
-use crate::access::acts;
 use crate::access::hashing::HashError;
+use crate::access::{self, acts};
 use crate::error::{ApiError, Code};
 use crate::fields::Fields;
 use crate::records::{self, Record, eq, join_words, split_words, txt};
@@ -38,10 +38,10 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::new(Code::UserExists));
     }
     let args = work.allowed.args();
-    let login = args.text("username").unwrap_or("").to_owned();
-    if !slug::valid_login(&login) {
-        return Err(ApiError::invalid_for("username", Code::UserInvalidUsername));
+    if let Some(error) = access::malformed_account(args) {
+        return Err(error);
     }
+    let login = args.text("username").unwrap_or("").to_owned();
     let mut set = columns(work, resource)?;
     set.retain(|entry| !unnamed(entry));
     let roles = roles(work, None)?.unwrap_or_else(|| vec!["subscriber".into()]);
@@ -96,13 +96,11 @@ async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<DbVal
     let record = Record { resource, row };
     let key = record.value("id").clone();
     let args = work.allowed.args();
-    if let Some(login) = args.given("username").and_then(Value::as_str) {
-        if !slug::valid_login(login) {
-            return Err(ApiError::invalid_for("username", Code::UserInvalidUsername).into());
-        }
-        if login != record.text("login") {
-            return Err(ApiError::new(Code::UserInvalidArgument).into());
-        }
+    if let Some(error) = access::malformed_account(args) {
+        return Err(error.into());
+    }
+    if args.given("username").and_then(Value::as_str).is_some_and(|login| login != record.text("login")) {
+        return Err(ApiError::new(Code::UserInvalidArgument).into());
     }
     let mut set = columns(work, resource)?;
     // Without a name people are called by their login.
@@ -285,9 +283,6 @@ fn columns(work: &Work<'_>, resource: &Resource) -> Result<Vec<(Name, Input)>, A
 /// Replaces the password in `password_hash` by its hash.
 async fn hashed(work: &Work<'_>, mut set: Vec<(Name, Input)>) -> Result<Vec<(Name, Input)>, ApiError> {
     let Some(password) = work.allowed.args().given("password").and_then(Value::as_str) else { return Ok(set) };
-    if password.is_empty() || password.contains('\\') {
-        return Err(ApiError::invalid_for("password", Code::UserInvalidPassword));
-    }
     let hash = work.engine.hasher().hash(password).await.map_err(|error| match error {
         HashError::Busy => ApiError::new(Code::TooManyRequests),
         HashError::Failed => work.scope.internal(&"the password could not be hashed"),

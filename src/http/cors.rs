@@ -41,12 +41,13 @@ impl Rules {
         }
     }
 
-    /// Adds what a request of this origin gets; `preflight` is one by `OPTIONS`.
-    pub fn apply(&self, origin: Option<&HeaderValue>, preflight: bool, headers: &mut HeaderMap) {
+    /// Adds what a request of this origin gets; `preflight` is one by `OPTIONS`, `shared` an answer that caches may give to
+    /// others, perhaps of another origin.
+    pub fn apply(&self, origin: Option<&HeaderValue>, preflight: bool, shared: bool, headers: &mut HeaderMap) {
         for (name, value) in &self.always {
             headers.insert(name.clone(), value.clone());
         }
-        if self.varies {
+        if self.varies && (shared || origin.is_some()) {
             headers.append(header::VARY, VARY);
         }
         let Some(origin) = origin else { return };
@@ -92,7 +93,7 @@ mod tests {
     fn headers(cors: &Cors, origin: Option<&str>, preflight: bool) -> Vec<(String, String)> {
         let origin = origin.map(|o| HeaderValue::from_str(o).expect("a header's value"));
         let mut headers = HeaderMap::new();
-        Rules::new(cors, "cms").apply(origin.as_ref(), preflight, &mut headers);
+        Rules::new(cors, "cms").apply(origin.as_ref(), preflight, true, &mut headers);
         let text = |value: &HeaderValue| value.to_str().expect("text").to_owned();
         headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
     }

@@ -162,7 +162,8 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &Asked<'_>)
     if let Ok(id) = HeaderValue::from_str(asked.id) {
         headers.insert(REQUEST_ID, id);
     }
-    compiled.cors.apply(asked.origin, asked.preflight, headers);
+    let shared = !(asked.private || asked.preflight);
+    compiled.cors.apply(asked.origin, asked.preflight, shared, headers);
     if asked.private {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store, private"));
     }

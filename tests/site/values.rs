@@ -116,3 +116,84 @@ fn the_terms_of_a_record_come_by_name() {
     let sea = made(&server, "posts", body);
     assert_eq!(server.get(&sea).body["tags"], json!([ebb, tide, wind]));
 }
+
+#[test]
+fn what_is_refused_is_refused_for_the_first_reason() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let author = server.user("anna", "author");
+    let check = |method: &str, route: &str, body: Value, expected: (u16, &str)| {
+        let answer = server.ask(method, &format!("/wp/v2/{route}"), Some(&author), Some(&body));
+        assert_eq!((answer.status, answer.code()), expected, "{method} {route} {body}: {}", answer.text);
+    };
+    let account =
+        |login: &str, password: &str| json!({"username": login, "email": "b@example.org", "password": password});
+    check("POST", "users", account("berta", "p"), (403, "rest_cannot_create_user"));
+    check("POST", "users", account("b<>", "p"), (400, "rest_invalid_param"));
+    check("POST", "users", account("", "p"), (400, "rest_invalid_param"));
+    check("POST", "users", account("berta", "a\\b"), (400, "rest_invalid_param"));
+    check("POST", "users/1", json!({"roles": ["editor"]}), (403, "rest_cannot_edit_roles"));
+    check("POST", "users/1", json!({"name": "x"}), (403, "rest_cannot_edit"));
+}
+
+#[test]
+fn descriptions_fields_and_pages_at_their_edges() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let options = |route: &str| server.send("OPTIONS", &format!("{}{route}", server.rest), None, None, &[]);
+    for unknown in ["/wp/v2/nothing", "/wp/v2/posts/x", "/none/v1"] {
+        let answer = options(unknown);
+        assert_eq!(
+            (answer.status, answer.body, answer.headers.iter().any(|(n, _)| n == "allow")),
+            (200, json!([]), false)
+        );
+    }
+    let own = json!([{"href": format!("{}/wp/v2/posts", server.rest)}]);
+    assert_eq!(options("/wp/v2/posts/").body["_links"]["self"], own);
+    assert_eq!(
+        options("/wp/v2/posts?_fields=namespace,_links").body,
+        json!({"namespace": "wp/v2", "_links": {"self": own}})
+    );
+    assert_eq!(options("/wp/v2/posts/1").body.get("_links"), None, "its path has a value");
+    let cms = Server::start();
+    let answer = cms.send("OPTIONS", &format!("{}/cms/v2/nothing", cms.rest), None, None, &[]);
+    assert_eq!((answer.status, answer.code()), (404, "rest_no_route"));
+
+    let body = json!({"title": "Piece", "content": "x", "status": "publish"});
+    assert_eq!(server.admin("POST", "/wp/v2/blocks", Some(&body)).status, 201);
+    for (query, total, links) in
+        [("offset=0", "1", None), ("offset=1", "0", None), ("page=2&search=nothing", "0", Some("page=0"))]
+    {
+        let answer = server.get(&format!("/wp/v2/blocks?{query}"));
+        assert_eq!((&answer.body, answer.header("x-wp-total")), (&json!([]), Some(total)), "{query}");
+        let previous = answer.headers.iter().find(|(name, value)| name == "link" && value.contains("rel=\"prev\""));
+        assert_eq!(previous.is_some(), links.is_some(), "{query}");
+        assert!(previous.is_none_or(|(_, link)| links.is_some_and(|page| link.contains(page))), "{previous:?}");
+    }
+    let shown = server.admin("GET", "/wp/v2/blocks?_fields=slug.more,title.none", None).body;
+    assert_eq!(shown, json!([{"slug": "piece", "title": {}}]));
+    let root = server.get("/?_fields=name").body;
+    assert_eq!(
+        root.as_object().map(|map| map.keys().cloned().collect::<Vec<_>>()),
+        Some(vec!["name".into(), "_links".into()])
+    );
+}
+
+#[test]
+fn whoever_writes_what_he_may_not_edit_is_not_told_to_read() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let author = server.user("anna", "author");
+    let made = server.ask("POST", "/wp/v2/tags", Some(&author), Some(&json!({"name": "Rope"})));
+    assert_eq!((made.status, made.header("allow")), (201, Some("POST")), "{}", made.text);
+    let made = server.admin("POST", "/wp/v2/tags", Some(&json!({"name": "Tide"})));
+    assert_eq!(made.header("allow"), Some("GET, POST"));
+}
+
+#[test]
+fn only_what_caches_share_varies_by_origin_for_those_who_send_none() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let vary = |answer: &super::server::Answer| answer.headers.iter().any(|(n, v)| n == "vary" && v.contains("Origin"));
+    assert!(vary(&server.get("/wp/v2/posts")));
+    assert!(!vary(&server.admin("GET", "/wp/v2/posts", None)));
+    let url = format!("{}/wp/v2/posts", server.rest);
+    let answer = server.send("GET", &url, Some(&server.admin), None, &[("origin", "https://example.org")]);
+    assert!(vary(&answer));
+}
