@@ -11,7 +11,7 @@ use crate::registry::{Registry, name};
 use crate::scope::Limits;
 use crate::storage::Storage;
 use crate::storage::plan::{Change, WritePlan};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::Duration;
 use ureq::http::{Response, StatusCode, header};
 use ureq::{Agent, Body};
@@ -125,7 +125,11 @@ impl Visit<'_> {
     fn methods(&self, findings: &mut Vec<Finding>) {
         for method in ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
             let url = self.rest("/no-such-route");
-            let ours = |answer| json_of(answer).is_some_and(|body| body["code"] == "rest_no_route");
+            // Where descriptions are bare, that of what does not exist is empty.
+            let bare = method == "OPTIONS" && self.registry.declaration.site.bare_options;
+            let ours = |answer| {
+                json_of(answer).is_some_and(|body| body["code"] == "rest_no_route" || (bare && body == json!([])))
+            };
             let wrong = match self.ask(method, &url, &[]).map(ours) {
                 Ok(true) => None,
                 Ok(false) => Some("something before the server answers it; let all methods through.".into()),
