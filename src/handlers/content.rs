@@ -15,7 +15,7 @@ use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::resource::{Resource, Source};
 use crate::registry::{Registry, name};
 use crate::storage::plan::{
-    Change, Cond, DbValue, Input, Name, Piece, Put, RevisionPut, Row, SlugClaim, Target, WritePlan,
+    Change, Cond, DbValue, EdgePlan, Input, Name, Piece, Put, RevisionPut, Row, SlugClaim, Target, WritePlan,
 };
 use crate::text::{slug, time};
 use serde_json::{Map, Value, json};
@@ -186,7 +186,7 @@ pub async fn trash(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Db
             candidates: vec![slug::with_end(own, "__trashed").into()],
             refuse: None,
         }),
-        edges: Vec::new(),
+        edges: missing_terms(work, resource, Some(row), &[])?,
         meta: Vec::new(),
         revision: revision(work, &Draft::unchanged(resource, row)),
     };
@@ -644,7 +644,8 @@ fn slug_claim(work: &Work<'_>, draft: &Draft<'_>) -> Option<SlugClaim> {
         || given.is_some()
         || draft.set.contains_key("slug")
         || draft.text("status") != draft.before_text("status")
-        || draft.set.contains_key("parent");
+        || draft.set.contains_key("parent")
+        || wanted != draft.text("slug");
     if !moved {
         return None;
     }
@@ -675,18 +676,36 @@ pub fn scope_of(resource: &Resource, parent: i64) -> Arc<str> {
     if resource.declared.hierarchical { format!("{}:{parent}", resource.kind).into() } else { resource.kind.clone() }
 }
 
-/// A new record that names no term of a taxonomy gets its default one.
+/// A record that has no term of a taxonomy gets its default one whenever it is written, unless the request names others
+/// (or none).
 fn default_terms(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
-    for relation in draft.resource.relations.iter().filter(|r| r.many) {
+    let given: Vec<Name> = draft.edges.iter().map(|(rel, _)| rel.clone()).collect();
+    let missing = missing_terms(work, draft.resource, draft.before, &given)?;
+    draft.edges.extend(missing);
+    Ok(())
+}
+
+/// The default terms of those taxonomies of which a record has no term, and that are not given.
+fn missing_terms(
+    work: &Work<'_>,
+    resource: &Resource,
+    before: Option<&Row>,
+    given: &[Name],
+) -> Result<Vec<(Name, Vec<i64>)>, ApiError> {
+    let mut defaults = Vec::new();
+    for relation in resource.relations.iter().filter(|r| r.many && !given.contains(&r.rel)) {
         let taxonomy = &work.scope.registry.resources[relation.to];
-        let Some(setting) = &taxonomy.declared.default_setting else { continue };
-        let given = draft.edges.iter().any(|(rel, _)| *rel == relation.rel);
-        let default = work.scope.settings.int(setting);
-        if !given && draft.before.is_none() && default != 0 {
-            draft.edges.push((relation.rel.clone(), vec![default]));
+        let default = taxonomy.declared.default_setting.as_ref().map_or(0, |setting| work.scope.settings.int(setting));
+        if default != 0 {
+            defaults.push((relation.rel.clone(), vec![default]));
         }
     }
-    Ok(())
+    let Some(row) = before.filter(|_| !defaults.is_empty()) else { return Ok(defaults) };
+    let rels = defaults.iter().map(|(rel, _)| rel.clone()).collect();
+    let plan = EdgePlan { rels, of: vec![Record { resource, row }.id()], reverse: false };
+    let present = work.scope.snapshot()?.edges(&plan)?;
+    defaults.retain(|(rel, _)| !present.iter().any(|edge| edge.rel == *rel));
+    Ok(defaults)
 }
 
 /// An identifier that never changes: the address at the time of creation.

@@ -135,7 +135,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let beyond = window.by_offset && window.offset >= total;
     let total = if beyond && resource.declared.strict_pages { 0 } else { total };
     let pages = window.pages(total);
-    if resource.declared.strict_pages && !window.by_offset && total > 0 && window.page > pages {
+    if resource.declared.strict_pages && total > 0 && window.page > pages {
         return Err(failure(resource, Code::PostInvalidPageNumber));
     }
     let whole = |missing: &[Row]| {

@@ -197,3 +197,37 @@ fn only_what_caches_share_varies_by_origin_for_those_who_send_none() {
     let answer = server.send("GET", &url, Some(&server.admin), None, &[("origin", "https://example.org")]);
     assert!(vary(&answer));
 }
+
+#[test]
+fn a_record_without_terms_gets_the_default_one_when_it_is_written_again() {
+    let server = Server::with(&["site.prefix=wp"]);
+    for write in ["PUT", "DELETE"] {
+        let body = json!({"title": "None", "status": "publish", "categories": []});
+        let made = server.admin("POST", "/wp/v2/posts", Some(&body)).body;
+        assert_eq!(made["categories"], json!([]), "none were asked for");
+        let route = format!("/wp/v2/posts/{}", made["id"]);
+        let changed = server.admin(write, &route, Some(&json!({"title": "Still"})).filter(|_| write == "PUT"));
+        assert_eq!((changed.status, &changed.body["categories"]), (200, &json!([1])), "{write}: {}", changed.text);
+    }
+}
+
+#[test]
+fn what_waits_for_review_has_no_slug_whoever_sends_it() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let writer = server.user("carl", "contributor");
+    let made = server.ask("POST", "/wp/v2/posts", Some(&writer), Some(&json!({"title": "Mine", "slug": "mine"}))).body;
+    let route = format!("/wp/v2/posts/{}", made["id"]);
+    let pending = json!({"status": "pending"});
+    assert_eq!(server.admin("PUT", &route, Some(&pending)).body["slug"], "mine");
+    let again = server.ask("PUT", &route, Some(&writer), Some(&pending));
+    assert_eq!((again.status, &again.body["slug"]), (200, &json!("")), "{}", again.text);
+}
+
+#[test]
+fn a_page_beyond_the_end_is_told_beside_an_offset_too() {
+    let server = Server::with(&["site.prefix=wp"]);
+    server.admin("POST", "/wp/v2/posts", Some(&json!({"title": "One", "status": "publish"})));
+    for (query, status) in [("offset=0&page=2", 400), ("offset=0&page=1", 200), ("offset=5&page=2", 200)] {
+        assert_eq!(server.get(&format!("/wp/v2/posts?{query}")).status, status, "{query}");
+    }
+}
