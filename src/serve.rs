@@ -125,6 +125,8 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let calls = calls.map_err(|_| BootError::Other("the calls could not be compiled".into()))??;
     let services = services?;
     drop(recovered);
+    // What was written where is not asked any more.
+    drop(loaded);
     let layout = registry.layout.clone();
     let sweep_after = registry.declaration.media.sweep_after;
     let sweeper = services.clone();
