@@ -727,6 +727,9 @@ pub struct Resource {
     /// The record or term, of any kind, that a row stands for.
     #[serde(default)]
     pub stands_for: Option<StandsFor>,
+    /// Records that get a row standing for them when they are first published.
+    #[serde(default)]
+    pub joins: Option<Joins>,
     /// Columns that exports carry as meta values: what an import puts into each.
     #[serde(default)]
     pub imported: IndexMap<String, Imported>,
@@ -873,6 +876,18 @@ pub struct StandsFor {
     /// What people call the classes that stand for no single thing.
     #[serde(default)]
     pub labels: IndexMap<String, String>,
+}
+
+/// See [`Resource::joins`]: the resource's rows are items of menus.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Joins {
+    /// Resource of the menus, and property with the menu of an item.
+    pub to: String,
+    /// Property of a menu that wants such records.
+    pub asked_by: String,
+    /// Resources whose records join.
+    pub of: Vec<String>,
 }
 
 /// See [`Resource::total`].

@@ -1,6 +1,6 @@
 //! Single items of every family: read, and the way to each family's writes.
 
-use super::{Outcome, Refusal, Rendered, Work, comments, content, plain, terms, users};
+use super::{Outcome, Refusal, Rendered, Work, comments, content, joining, plain, terms, users};
 use crate::behaviours::{address, dynamic};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
@@ -160,7 +160,11 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let key = match resource.family {
         Family::User => return users::create(work).await,
-        Family::Content => content::create(work, resource).await?,
+        Family::Content => {
+            let key = content::create(work, resource).await?;
+            joining::join(work, resource, &key, "").await?;
+            key
+        }
         Family::Term => terms::create(work, resource).await?,
         Family::Comment => comments::create(work, resource).await?,
         _ => plain::create(work, resource).await?,
@@ -225,6 +229,11 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         _ => plain::update(work, resource, row).await,
     })
     .await?;
+    if resource.family == Family::Content
+        && let Some(row) = work.allowed.target()
+    {
+        joining::join(work, resource, &key, Record { resource, row }.text("status")).await?;
+    }
     show_written(work, resource, &key)
 }
 

@@ -14,6 +14,7 @@ mod echo;
 mod export;
 pub mod files;
 pub mod items;
+mod joining;
 pub mod lists;
 mod newest;
 mod oembed;
@@ -236,8 +237,12 @@ impl<'a> Work<'a> {
 
     /// Asks another route in the caller's name.
     pub async fn ask(&self, method: Method, path: &str, query: Value, body: BodyParams) -> Part {
-        let Value::Object(query) = query else { return Part { status: 0, headers: Vec::new(), body: Value::Null } };
-        let mut scope = self.scope.clone();
+        self.ask_in(self.scope.clone(), method, path, query, body).await
+    }
+
+    /// Asks another route in the name of whoever the scope names.
+    async fn ask_in(&self, mut scope: Scope, method: Method, path: &str, query: Value, body: BodyParams) -> Part {
+        let query = query.as_object().cloned().unwrap_or_default();
         scope.depth += 1;
         let call = Call {
             method,

@@ -56,6 +56,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.limits(&mut routes, &resources);
     linker.audit(&resources);
     linker.parts(&resources);
+    linker.joins(&resources);
     let problems = linker.problems;
     let Some(site) = site else { return Err(sorted(problems)) };
     if !problems.is_empty() {
@@ -140,6 +141,25 @@ impl Linker<'_> {
                 if let Some(of) = &made.of {
                     self.known(&[table, part, "of"], "resource", of, &names);
                 }
+            }
+        }
+    }
+
+    /// Menus that records join by themselves.
+    fn joins(&mut self, resources: &[Resource]) {
+        let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
+        for resource in resources {
+            let Some(joins) = &resource.declared.joins else { continue };
+            let path = ["resources", resource.name.as_str(), "joins"];
+            for of in &joins.of {
+                self.known(&extend(&path, "of"), "resource", of, &names);
+            }
+            if let Some(menus) = self.known(&extend(&path, "to"), "resource", &joins.to, &names) {
+                self.column(&resources[menus], &extend(&path, "asked_by"), &joins.asked_by);
+                self.column(resource, &extend(&path, "to"), &joins.to);
+            }
+            if resource.declared.stands_for.is_none() {
+                self.problem(&path, "its rows stand for nothing", Some("declare `stands_for`, too".into()));
             }
         }
     }

@@ -156,3 +156,41 @@ fn items_for_what_is_not_there_are_refused() {
     check(json!({"type": "post_type_archive"}), "rest_post_invalid_type");
     check(json!({"type": "custom", "url": "https://example.org/"}), "rest_title_required");
 }
+
+#[test]
+fn menus_that_want_new_pages_get_an_item_for_each() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let editor = server.user("erika", "editor");
+    let wanting = made(&server, "menus", json!({"name": "Wants", "auto_add": true}))["id"].clone();
+    made(&server, "menus", json!({"name": "Does not"}));
+    let items = |menu: &Value| {
+        let found = server.admin("GET", &format!("/wp/v2/menu-items?menus={menu}"), None).body;
+        let shown = |item: &Value| json!([item["title"]["rendered"], item["type"], item["object"], item["menu_order"]]);
+        found.as_array().expect("a list").iter().map(shown).collect::<Vec<_>>()
+    };
+    let page = |body: Value| {
+        let made = server.ask("POST", "/wp/v2/pages", Some(&editor), Some(&body));
+        assert_eq!(made.status, 201, "{}", made.text);
+        made.body["id"].clone()
+    };
+    let above = page(json!({"title": "Harbour", "status": "publish"}));
+    let draft = page(json!({"title": "Pier", "status": "draft"}));
+    page(json!({"title": "Below", "status": "publish", "parent": above}));
+    assert_eq!(items(&wanting), [json!(["Harbour", "post_type", "page", 1])], "no draft, and nothing below another");
+    for status in ["publish", "draft", "publish"] {
+        let changed =
+            server.ask("PUT", &format!("/wp/v2/pages/{draft}"), Some(&editor), Some(&json!({"status": status})));
+        assert_eq!(changed.status, 200, "{}", changed.text);
+    }
+    let expected = [json!(["Harbour", "post_type", "page", 1]), json!(["Pier", "post_type", "page", 2])];
+    assert_eq!(items(&wanting), expected, "once, however often it is published");
+    let all = server.admin("GET", "/wp/v2/menu-items", None);
+    assert_eq!(all.header("x-wp-total"), Some("2"));
+    let own = server.ask(
+        "POST",
+        "/wp/v2/menu-items",
+        Some(&editor),
+        Some(&json!({"title": "x", "url": "https://example.org/"})),
+    );
+    assert_eq!(own.status, 403, "items are not the editor's to make: {}", own.text);
+}

@@ -1,0 +1,73 @@
+//! Records that join menus by themselves: when one is first published, every menu that wants such records gets an item for it.
+
+use super::{Work, items};
+use crate::error::ApiError;
+use crate::model::Method;
+use crate::records::{self, Record, eq};
+use crate::registry::resource::Resource;
+use crate::request::BodyParams;
+use crate::storage::plan::{Cond, DbValue};
+use serde_json::json;
+use std::sync::Arc;
+
+/// The state whose records join.
+const OUT: &str = "publish";
+
+/// Adds the items that `joins` of other resources declares for a record that was written; `before` is the state that it was
+/// in. Only what stands at the top joins, and only once. An item that cannot be added is left out: the record is written.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn join(work: &Work<'_>, resource: &Resource, key: &DbValue, before: &str) -> Result<(), ApiError> {
+    let registry = &work.scope.registry;
+    let joining =
+        |other: &&Resource| other.declared.joins.as_ref().is_some_and(|joins| joins.of.contains(&resource.name));
+    let Some(items) = registry.resources.iter().find(joining).filter(|_| before != OUT) else { return Ok(()) };
+    let row = items::fetch(work, resource, key)?;
+    let record = Record { resource, row: &row };
+    if record.text("status") != OUT || record.int("parent") != 0 {
+        return Ok(());
+    }
+    for (menu, place) in wanting(work, items, record.id())? {
+        let Some(stands_for) = &items.declared.stands_for else { continue };
+        let Some(joins) = &items.declared.joins else { continue };
+        let body = json!({
+            &stands_for.class: stands_for.record, &stands_for.kind: resource.wire, &stands_for.id: record.id(),
+            &joins.to: menu, "menu_order": place, "status": OUT,
+        });
+        let mut scope = work.scope.clone();
+        // Who publishes need not be somebody who may change menus.
+        let mut capabilities = (*scope.principal.capabilities).clone();
+        let acts = ["create", "edit", "publish", "edit_published", "edit_others", "assign"];
+        capabilities.extend(acts.iter().map(|act| Arc::from(items.capability(act))));
+        capabilities.extend(registry.resource(&joins.to).map(|menus| Arc::from(menus.capability("assign"))));
+        scope.principal.capabilities = Arc::new(capabilities);
+        let body = BodyParams::Json(body.as_object().cloned().unwrap_or_default());
+        let part = work.ask_in(scope, Method::Post, &items.path, json!({}), body).await;
+        if part.status >= 400 {
+            tracing::warn!(request = %work.scope.request_id, "no item for {} in menu {menu}: {}", record.id(), part.body);
+        }
+    }
+    Ok(())
+}
+
+/// The menus that want the record and have no item for it, each with the place behind its items.
+fn wanting(work: &Work<'_>, items: &Resource, record: i64) -> Result<Vec<(i64, u64)>, ApiError> {
+    let declared = items.declared.joins.as_ref().zip(items.declared.stands_for.as_ref());
+    let Some((joins, stands_for)) = declared else { return Ok(Vec::new()) };
+    let Some(menus) = work.scope.registry.resource(&joins.to) else { return Ok(Vec::new()) };
+    let columns =
+        menus.plan_column(&joins.asked_by).zip(items.plan_column(&joins.to)).zip(items.plan_column(&stands_for.id));
+    let Some(((asked_by, of_menu), number)) = columns else { return Ok(Vec::new()) };
+    let snapshot = work.scope.snapshot()?;
+    let mut wanting = Vec::new();
+    for row in snapshot.rows(&records::plan(menus, eq(&asked_by, DbValue::Int(1))))? {
+        let menu = Record { resource: menus, row: &row }.id();
+        let own = eq(&of_menu, DbValue::Int(menu));
+        let same = Cond::All(vec![own.clone(), eq(&number, DbValue::Int(record))]);
+        if snapshot.count(&records::plan(items, same))? == 0 {
+            wanting.push((menu, snapshot.count(&records::plan(items, own))? + 1));
+        }
+    }
+    Ok(wanting)
+}
