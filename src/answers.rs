@@ -98,7 +98,9 @@ struct Size;
 
 impl Weighter<Key, Answer> for Size {
     fn weight(&self, key: &Key, answer: &Answer) -> u64 {
-        (key.path.len() + key.query.len() + answer.kept.text.len() + 512) as u64
+        // Each header is two texts of its own.
+        let headers: usize = answer.headers.iter().map(|(name, value)| name.len() + value.len() + 80).sum();
+        (key.path.len() + key.query.len() + answer.kept.text.len() + headers + answer.seen.bytes() + 512) as u64
     }
 }
 

@@ -32,6 +32,11 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// Bytes that it takes up.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.scopes) + size_of_val(&*self.marks)
+    }
+
     /// Whether nothing that was read has been written since.
     pub fn holds(&self, storage: &dyn Storage) -> bool {
         let scopes: u64 = self.scopes.iter().map(|scope| storage.generation(scope)).sum();
