@@ -119,3 +119,55 @@ fn every_behaviour_has_a_user_in_the_shipped_declarations() {
         .collect();
     assert!(unused.is_empty(), "no declaration uses {unused:?}");
 }
+
+/// Who writes markup without the writer, and why that is sound.
+const OWN_MARKUP: &[(&str, &str)] = &[
+    ("text/html_policy.rs", "the sanitiser decides on each tag and value itself"),
+    ("text/balance.rs", "closes tags that are there, by their own names"),
+    ("text/autop.rs", "adds paragraphs, which have no values"),
+    ("text/strip.rs", "looks for a closing tag"),
+    ("text/highlight.rs", "adds marks without values around escaped text"),
+    ("http/pages.rs", "escapes the two values that it has"),
+    ("xmlrpc/wire.rs", "is XML, and its writer"),
+    ("xmlrpc/rsd.rs", "is XML, the values escaped"),
+    ("import/xml.rs", "names tags in messages"),
+    ("handlers/oembed.rs", "is XML of keys of its own, the values escaped"),
+];
+
+/// Where finished HTML is put into HTML, and how often. Each place has a reason to trust it: a rendered property, what
+/// a renderer made, or what went through the sanitiser with the text around it.
+const FINISHED_HTML: &[(&str, usize)] = &[
+    ("behaviours/dynamic/lists.rs", 2),
+    ("behaviours/dynamic/loops.rs", 1),
+    ("behaviours/dynamic/menus.rs", 1),
+    ("behaviours/dynamic/mod.rs", 3),
+    ("behaviours/dynamic/players.rs", 1),
+    ("behaviours/files.rs", 1),
+    ("handlers/oembed.rs", 1),
+    ("text/shortcode.rs", 2),
+];
+
+#[test]
+fn markup_is_made_by_its_writer() {
+    let markup =
+        regex::Regex::new(r#"(format!|write!|writeln!|push_str)\((out, |&mut \w+, |\n\s*)*"([^"]*[^"P])?<(/|[a-z])"#);
+    let markup = markup.expect("a pattern");
+    let (mut finished, mut own) = (Vec::new(), Vec::new());
+    for (path, text) in sources() {
+        let file = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).expect("below src");
+        let file = file.to_str().expect("text");
+        let code = product(&text);
+        if file != "text/html.rs" && !OWN_MARKUP.iter().any(|(known, _)| *known == file) {
+            own.extend(markup.find_iter(code).map(|found| format!("{file}: {}", found.as_str())));
+        }
+        let count = code.matches("Html::rendered(").count();
+        if count > 0 {
+            finished.push((file.to_owned(), count));
+        }
+    }
+    assert!(own.is_empty(), "text::html::Html makes markup and escapes what is in it:\n{}", own.join("\n"));
+    finished.sort();
+    let expected: Vec<(String, usize)> =
+        FINISHED_HTML.iter().map(|(file, count)| ((*file).to_owned(), *count)).collect();
+    assert_eq!(finished, expected, "look at each new place: is it safe HTML whoever wrote what is in it?");
+}

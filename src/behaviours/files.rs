@@ -6,6 +6,7 @@ use crate::records::Record;
 use crate::registry::Registry;
 use crate::registry::resource::Property;
 use crate::storage::plan::DbValue;
+use crate::text::html::Html;
 use crate::text::render;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -82,7 +83,7 @@ pub fn missing_sizes(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value
 /// `file.description`: the file as a page shows it, then what is written about it.
 pub fn description(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let written = item.record.text("content");
-    let mut text = shown(item);
+    let mut text = String::from(shown(item));
     text.push_str("\n\n");
     text.push_str(written);
     Some(json!(render::render_content(text.trim_end(), &super::read::options(item))))
@@ -100,33 +101,34 @@ pub fn caption(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
 }
 
 /// The file in HTML: a picture in a link to it, a player, or a link.
-fn shown(item: &Item<'_>) -> String {
+fn shown(item: &Item<'_>) -> Html {
     let extra = extra(item);
     let source = source(item, &extra);
+    let mut html = Html::new();
     if source.is_empty() {
-        return String::new();
+        return html;
     }
-    let address = attribute(&source);
     let mime = item.record.text("mime");
-    match mime.split('/').next() {
-        Some("image") => format!(
-            "<p class=\"attachment\"><a href=\"{address}\">{}</a></p>",
-            picture(&extra, &source, extra["alt_text"].as_str().unwrap_or_default())
-        ),
-        Some(player @ ("audio" | "video")) => format!(
-            "<{player} class=\"attachment\" controls preload=\"none\"><source type=\"{}\" src=\"{address}\">\
-             <a href=\"{address}\">{address}</a></{player}>",
-            attribute(mime)
-        ),
-        _ => {
-            let title = render::render_title(item.record.text("title"));
-            format!("<p class=\"attachment\"><a href=\"{address}\">{title}</a></p>")
+    let (open, close) = match mime.split('/').next() {
+        Some("audio") => ("<audio", "</audio>"),
+        Some("video") => ("<video", "</video>"),
+        kind => {
+            html.raw("<p class=\"attachment\"><a").attr("href", &source).raw(">");
+            match kind {
+                Some("image") => html.html(&picture(&extra, &source, extra["alt_text"].as_str().unwrap_or_default())),
+                _ => html.html(&Html::rendered(render::render_title(item.record.text("title")))),
+            };
+            html.raw("</a></p>");
+            return html;
         }
-    }
+    };
+    html.raw(open).raw(" class=\"attachment\" controls preload=\"none\"><source").attr("type", mime);
+    html.attr("src", &source).raw("><a").attr("href", &source).raw(">").text(&source).raw("</a>").raw(close);
+    html
 }
 
 /// The size that suits a text, with the others of the same shape to choose from.
-fn picture(extra: &Value, source: &str, alt: &str) -> String {
+fn picture(extra: &Value, source: &str, alt: &str) -> Html {
     let details = &extra["media_details"];
     let full = (details["width"].as_u64().unwrap_or(0), details["height"].as_u64().unwrap_or(0));
     let none = Map::new();
@@ -134,13 +136,11 @@ fn picture(extra: &Value, source: &str, alt: &str) -> String {
     let of = |size: &Value| Some((size["width"].as_u64()?, size["height"].as_u64()?));
     let medium = sizes.get("medium").and_then(|size| Some((of(size)?, beside(source, size["file"].as_str()?))));
     let ((width, height), address) = medium.unwrap_or_else(|| (full, source.to_owned()));
-    let mut out = format!(
-        "<img class=\"attachment-medium size-medium\" src=\"{}\" alt=\"{}\" decoding=\"async\" loading=\"lazy\"",
-        attribute(&address),
-        attribute(alt)
-    );
+    let mut html = Html::new();
+    html.raw("<img class=\"attachment-medium size-medium\"").attr("src", &address).attr("alt", alt);
+    html.raw(" decoding=\"async\" loading=\"lazy\"");
     if width > 0 && height > 0 {
-        out.push_str(&format!(" width=\"{width}\" height=\"{height}\""));
+        html.raw(" width=\"").number(width).raw("\" height=\"").number(height).raw("\"");
     }
     // A cut-out shows something else; only whole pictures can stand for each other.
     let same_shape = |(w, h): (u64, u64)| (w * full.1).abs_diff(h * full.0) <= full.0.max(full.1);
@@ -154,13 +154,9 @@ fn picture(extra: &Value, source: &str, alt: &str) -> String {
         choices.push((full.0, source.to_owned()));
         choices.sort();
         choices.dedup_by_key(|(w, _)| *w);
-        let list: Vec<String> = choices.iter().map(|(w, address)| format!("{} {w}w", attribute(address))).collect();
-        out.push_str(&format!(" srcset=\"{}\" sizes=\"(max-width: {width}px) 100vw, {width}px\"", list.join(", ")));
+        let list: Vec<String> = choices.iter().map(|(w, address)| format!("{address} {w}w")).collect();
+        html.attr("srcset", &list.join(", ")).attr("sizes", &format!("(max-width: {width}px) 100vw, {width}px"));
     }
-    out.push_str(" />");
-    out
-}
-
-fn attribute(text: &str) -> String {
-    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
+    html.raw(" />");
+    html
 }

@@ -116,6 +116,8 @@ pub struct Server {
     pub trusted_proxies: Vec<String>,
     /// Megabytes of answers that are kept whole; 0 keeps none.
     pub answers_mb: usize,
+    /// Bytes of HTML that the dynamic blocks and shortcodes of one content may make; the rest is left out.
+    pub max_rendered: usize,
     /// Address of the listener for `/health` and `/metrics`; empty is off.
     pub admin_listen: String,
     /// Log one line per request.
@@ -137,6 +139,7 @@ impl Default for Server {
             shutdown_timeout: 30,
             trusted_proxies: Vec::new(),
             answers_mb: 32,
+            max_rendered: 4 << 20,
             admin_listen: String::new(),
             access_log: true,
             watch: true,

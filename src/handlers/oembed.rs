@@ -10,9 +10,10 @@ use crate::records::{self, Record, eq};
 use crate::registry::resource::Resource;
 use crate::storage::Snapshot;
 use crate::storage::plan::{DbValue, Row};
+use crate::text::html::Html;
 use crate::text::permalink::Captures;
 use crate::text::render::render_title;
-use crate::text::sanitize::{esc_attr, esc_html};
+use crate::text::sanitize::esc_html;
 use crate::text::strip::strip_tags;
 use crate::text::time::Civil;
 use serde_json::{Value, json};
@@ -55,12 +56,11 @@ fn describe(work: &Work<'_>, record: Record<'_>) -> Result<Value, ApiError> {
     let link = address::of(work.scope, record, &batch, record.text("slug"));
     let title = render_title(record.text("title"));
     let (author, author_url) = author(work, record.int("author"))?;
-    let html = format!(
-        "<blockquote class=\"embedded-record\"><a href=\"{0}\">{title}</a></blockquote>\n<iframe sandbox=\"\" \
-         src=\"{0}?embed=true\" width=\"{width}\" height=\"{height}\" title=\"{1}\"></iframe>",
-        esc_attr(&link),
-        esc_attr(&title),
-    );
+    let mut html = Html::new();
+    html.raw("<blockquote class=\"embedded-record\"><a").attr("href", &link).raw(">");
+    html.html(&Html::rendered(title.as_str())).raw("</a></blockquote>\n<iframe sandbox=\"\"");
+    html.attr("src", &format!("{link}?embed=true")).raw(" width=\"").number(width).raw("\" height=\"").number(height);
+    html.raw("\"").attr("title", &title).raw("></iframe>");
     Ok(json!({
         "version": "1.0",
         "provider_name": work.scope.settings.text("title"),
@@ -71,7 +71,7 @@ fn describe(work: &Work<'_>, record: Record<'_>) -> Result<Value, ApiError> {
         "type": "rich",
         "width": width,
         "height": height,
-        "html": html,
+        "html": html.as_str(),
     }))
 }
 

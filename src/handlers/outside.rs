@@ -5,7 +5,7 @@ use super::{Outcome, Work, oembed};
 use crate::error::{ApiError, Code};
 use crate::outbound::Refused;
 use crate::text::head::Head;
-use crate::text::sanitize::{esc_attr, esc_html};
+use crate::text::html::Html;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -86,21 +86,19 @@ fn shown(document: &Value, address: &str) -> String {
         Value::String(text) => text.clone(),
         _ => String::new(),
     };
+    let mut html = Html::new();
     match text("type") {
-        "photo" if !text("url").is_empty() => format!(
-            "<a href=\"{}\"><img src=\"{}\" alt=\"{}\" width=\"{}\" height=\"{}\" /></a>",
-            esc_attr(address),
-            esc_attr(text("url")),
-            esc_attr(text("title")),
-            esc_attr(&side("width")),
-            esc_attr(&side("height")),
-        ),
-        "video" | "rich" => text("html").to_owned(),
-        "link" if !text("title").is_empty() => {
-            format!("<a href=\"{}\">{}</a>", esc_attr(address), esc_html(text("title")))
+        "photo" if !text("url").is_empty() => {
+            html.raw("<a").attr("href", address).raw("><img").attr("src", text("url")).attr("alt", text("title"));
+            html.attr("width", &side("width")).attr("height", &side("height")).raw(" /></a>");
         }
-        _ => String::new(),
+        "video" | "rich" => return text("html").to_owned(),
+        "link" if !text("title").is_empty() => {
+            html.raw("<a").attr("href", address).raw(">").text(text("title")).raw("</a>");
+        }
+        _ => {}
     }
+    html.into()
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 //! when they are shown. It must not know how a dynamic block makes its content: the caller may say.
 
 use super::autop::autop;
-use super::markup::is_space;
+use super::html::Html;
+use super::markup::{Attribute, Attributes, Piece, is_space, spans, tag_name};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -155,7 +156,7 @@ fn push_block<'a>(block: Block<'a>, open: &mut [Block<'a>], done: &mut Vec<Block
 }
 
 /// Makes what a dynamic block shows; `None` shows its inside.
-pub type Dynamic<'f> = &'f dyn Fn(&Block) -> Option<String>;
+pub type Dynamic<'f> = &'f dyn Fn(&Block) -> Option<Html>;
 
 /// The text without delimiters, with the classes that static core blocks get, dynamic blocks made by the caller.
 pub fn render_blocks(text: &str, dynamic: Option<Dynamic>) -> String {
@@ -179,7 +180,7 @@ pub fn strip_delimiters(text: &str) -> String {
 }
 
 fn render(block: &Block, dynamic: Option<Dynamic>) -> String {
-    dynamic.and_then(|make| make(block)).unwrap_or_else(|| render_inside(block, dynamic))
+    dynamic.and_then(|make| make(block)).map_or_else(|| render_inside(block, dynamic), String::from)
 }
 
 /// What stands inside a block, with the classes that it gets itself: the block as if nothing made it.
@@ -203,14 +204,45 @@ fn dress(block: &Block, html: String) -> String {
         "block" => String::new(),
         "heading" => add_classes(&html, &["wp-block-heading"], &["h1", "h2", "h3", "h4", "h5", "h6"]),
         "list" => add_classes(&html, &["wp-block-list"], &["ul", "ol"]),
-        "group" | "columns" | "column" | "buttons" | "quote" | "gallery" | "social-links" | "query" => {
-            add_layout(block, core, &html)
-        }
-        _ => html,
+        _ => match LAID_OUT.iter().find(|name| **name == core) {
+            Some(name) => add_layout(block, name, &html),
+            None => html,
+        },
     }
 }
 
-fn add_layout(block: &Block, core: &str, html: &str) -> String {
+/// The core blocks that lay out what stands in them.
+const LAID_OUT: [&str; 8] = ["group", "columns", "column", "buttons", "quote", "gallery", "social-links", "query"];
+
+/// The layouts that there are, each with its classes; what else a content names is no layout.
+struct Layout {
+    name: &'static str,
+    class: &'static str,
+    /// Behind `wp-block-NAME-`.
+    suffix: &'static str,
+}
+
+const LAYOUTS: [Layout; 4] = [
+    Layout { name: "default", class: "is-layout-flow", suffix: "is-layout-flow" },
+    Layout { name: "constrained", class: "is-layout-constrained", suffix: "is-layout-constrained" },
+    Layout { name: "flex", class: "is-layout-flex", suffix: "is-layout-flex" },
+    Layout { name: "grid", class: "is-layout-grid", suffix: "is-layout-grid" },
+];
+const ORIENTATIONS: [(&str, &str); 2] = [("horizontal", "is-horizontal"), ("vertical", "is-vertical")];
+const JUSTIFICATIONS: [(&str, &str); 5] = [
+    ("left", "is-content-justification-left"),
+    ("center", "is-content-justification-center"),
+    ("right", "is-content-justification-right"),
+    ("space-between", "is-content-justification-space-between"),
+    ("stretch", "is-content-justification-stretch"),
+];
+
+/// The class of a known word.
+fn class_of(known: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
+    known.iter().find(|(name, _)| *name == word).map(|(_, class)| *class)
+}
+
+fn add_layout(block: &Block, core: &'static str, html: &str) -> String {
     let attributes = block.attributes();
     let layout = &attributes["layout"];
     let text = |key: &str| layout[key].as_str().unwrap_or_default();
@@ -223,68 +255,74 @@ fn add_layout(block: &Block, core: &str, html: &str) -> String {
         "" => fallback,
         named => named,
     };
-    let kind = if kind == "default" { "flow" } else { kind };
-    let mut classes = Vec::new();
+    let mut classes: Vec<&'static str> = Vec::new();
     if kind == "constrained" && core == "group" {
-        classes.push("has-global-padding".to_owned());
+        classes.push("has-global-padding");
     }
-    if text("orientation") == "vertical" {
-        classes.push("is-vertical".to_owned());
-    }
-    if matches!(text("justifyContent"), "left" | "center" | "right" | "space-between" | "stretch") {
-        classes.push(format!("is-content-justification-{}", text("justifyContent")));
-    }
+    classes.extend(class_of(&ORIENTATIONS, text("orientation")));
+    classes.extend(class_of(&JUSTIFICATIONS, text("justifyContent")));
     if text("flexWrap") == "nowrap" {
-        classes.push("is-nowrap".to_owned());
+        classes.push("is-nowrap");
     }
-    classes.push(format!("is-layout-{kind}"));
-    classes.push(format!("wp-block-{core}-is-layout-{kind}"));
-    let classes: Vec<&str> = classes.iter().map(String::as_str).collect();
-    add_classes(html, &classes, &[])
+    let layout = LAYOUTS.iter().find(|layout| layout.name == kind);
+    classes.extend(layout.map(|layout| layout.class));
+    let own = layout.map(|layout| format!("wp-block-{core}-{}", layout.suffix));
+    add_classes(html, &classes.into_iter().chain(own.as_deref()).collect::<Vec<_>>(), &[])
 }
 
 /// Adds classes to the first tag (of one of the names, if any are given) unless it has them.
 fn add_classes(html: &str, classes: &[&str], names: &[&str]) -> String {
-    let Some((start, end)) = first_tag(html, names) else { return html.to_owned() };
-    let tag = &html[start..end];
-    let name_end = start + 1 + super::markup::tag_name(tag).0.len();
-    let Some((from, to)) = class_value(tag) else {
-        return format!("{} class=\"{}\"{}", &html[..name_end], classes.join(" "), &html[name_end..]);
-    };
-    let mut value = tag[from..to].trim_matches(is_space).to_owned();
-    for class in classes {
-        if !value.split(is_space).any(|have| have == *class) {
-            if !value.is_empty() {
-                value.push(' ');
-            }
-            value.push_str(class);
+    let Some((start, tag)) = first_tag(html, names).filter(|_| !classes.is_empty()) else { return html.to_owned() };
+    let class = Attributes::of(tag).find(|attribute| tag[attribute.name.clone()].eq_ignore_ascii_case("class"));
+    let behind = &html[start + tag.len()..];
+    let mut out = String::with_capacity(html.len() + 64);
+    out.push_str(&html[..start]);
+    match class {
+        None => {
+            let name = 1 + tag_name(tag).0.len();
+            out.push_str(&tag[..name]);
+            out.push(' ');
+            push_classes("", classes, b'"', &mut out);
+            out.push_str(&tag[name..]);
+        }
+        Some(Attribute { name, value, quote }) => {
+            out.push_str(&tag[..name.start]);
+            push_classes(&tag[value.clone()], classes, quote.unwrap_or(b'"'), &mut out);
+            out.push_str(&tag[value.end + usize::from(quote.is_some())..]);
         }
     }
-    format!("{}{value}{}", &html[..start + from], &html[start + to..])
+    out.push_str(behind);
+    out
 }
 
-fn first_tag(html: &str, names: &[&str]) -> Option<(usize, usize)> {
+/// `class="…"` with the classes that are there and those that are not.
+fn push_classes(there: &str, wanted: &[&str], quote: u8, out: &mut String) {
+    let there = there.trim_matches(is_space);
+    let have = |class: &&&str| there.split(is_space).any(|have| have == **class);
+    out.push_str("class=");
+    out.push(char::from(quote));
+    // A value without quotes may hold some.
+    out.push_str(&if quote == b'"' { there.replace('"', "&quot;") } else { there.replace('\'', "&#039;") });
+    for class in wanted.iter().filter(|class| !have(class)) {
+        if !out.ends_with(char::from(quote)) {
+            out.push(' ');
+        }
+        out.push_str(class);
+    }
+    out.push(char::from(quote));
+}
+
+/// The first opening tag of one of the names, as a browser reads it, and where it starts.
+fn first_tag<'a>(html: &'a str, names: &[&str]) -> Option<(usize, &'a str)> {
     let mut at = 0;
-    while let Some(start) = html[at..].find('<').map(|n| at + n) {
-        let length = super::markup::markup_length(&html[start..]);
-        let (name, closes) = super::markup::tag_name(&html[start..start + length]);
+    for span in spans(html) {
+        let (Piece::Text(span) | Piece::Markup(span)) = span;
+        let (name, closes) = if span.starts_with('<') { tag_name(span) } else { ("", false) };
         let wanted = names.is_empty() || names.iter().any(|n| n.eq_ignore_ascii_case(name));
-        if !name.is_empty() && !closes && wanted && html[start..start + length].ends_with('>') {
-            return Some((start, start + length));
+        if !name.is_empty() && !closes && wanted && span.ends_with('>') {
+            return Some((at, span));
         }
-        at = start + length;
-    }
-    None
-}
-
-/// Where the value of `class="…"` stands in a tag.
-fn class_value(tag: &str) -> Option<(usize, usize)> {
-    for (at, _) in tag.match_indices("class=") {
-        let quote = tag[at + 6..].chars().next().filter(|c| matches!(c, '"' | '\''));
-        if let (Some(quote), true) = (quote, tag[..at].ends_with(is_space)) {
-            let from = at + 7;
-            return tag[from..].find(quote).map(|n| (from, from + n));
-        }
+        at += span.len();
     }
     None
 }
@@ -465,6 +503,30 @@ mod tests {
     }
 
     #[test]
+    fn no_attribute_can_be_left() {
+        fn check(text: &str, expected: &str) {
+            assert_eq!(render_blocks(text, None), expected, "{text}");
+        }
+        let group = |layout: &str, tag: &str| {
+            format!("<!-- wp:group {{\"layout\":{{{layout}}}}} --><div{tag}></div><!-- /wp:group -->")
+        };
+        let flow = "is-layout-flow wp-block-group-is-layout-flow";
+        check(&group("\"type\":\"\\\" onmouseover=alert(1)\"", ""), "<div></div>");
+        check(&group("", " title='x'class='y'"), &format!("<div title='x'class='y {flow}'></div>"));
+        check(&group("\"orientation\":\"x\\\" y=z\"", ""), &format!("<div class=\"{flow}\"></div>"));
+        check(&group("\"justifyContent\":\"x\\\" y=z\"", ""), &format!("<div class=\"{flow}\"></div>"));
+        check(&group("\"type\":\"grid\"", ""), "<div class=\"is-layout-grid wp-block-group-is-layout-grid\"></div>");
+        // `class=` within another value is none.
+        check(
+            &group("", " title=\" class=\" x=\" onmouseover=alert(1)//\""),
+            &format!("<div class=\"{flow}\" title=\" class=\" x=\" onmouseover=alert(1)//\"></div>"),
+        );
+        check(&group("", " title=\"<p \" class=a\"b"), &format!("<div title=\"<p \" class=\"a&quot;b {flow}\"></div>"));
+        check(&group("", " class"), &format!("<div class=\"{flow}\"></div>"));
+        check(&group("", "\ttitle=x CLASS = 'y' z"), &format!("<div\ttitle=x class='y {flow}' z></div>"));
+    }
+
+    #[test]
     fn deep_nesting_is_flattened() {
         let text = format!("{}x{}", "<!-- wp:group -->".repeat(10_000), "<!-- /wp:group -->".repeat(10_000));
         assert_eq!(render_blocks(&text, None), "x");
@@ -473,8 +535,9 @@ mod tests {
 
     #[test]
     fn dynamic_blocks_are_made_by_the_caller() {
-        let make =
-            |block: &Block| (block.name.as_deref() == Some("x/y")).then(|| format!("[{}]", render_inside(block, None)));
+        let make = |block: &Block| {
+            (block.name.as_deref() == Some("x/y")).then(|| Html::rendered(format!("[{}]", render_inside(block, None))))
+        };
         assert_eq!(render_blocks("<!-- wp:x/y -->a<!-- /wp:x/y -->b", Some(&make)), "[a]b");
     }
 }

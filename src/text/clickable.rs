@@ -2,8 +2,9 @@
 //!
 //! Owns what in running text is an address and where it ends. Addresses inside tags, links and code stay as they are.
 
+use super::html::Html;
 use super::markup::{Piece, pieces, tag_name};
-use super::sanitize::{clean_url, esc_attr};
+use super::sanitize::clean_url;
 
 const UNTOUCHED: [&str; 5] = ["a", "code", "pre", "script", "style"];
 
@@ -79,10 +80,17 @@ fn link_word(word: &str, out: &mut String) {
                 out.push_str(word);
                 return;
             }
-            let shown = esc_attr(&shown).replace("&amp;", "&#038;");
-            out.push_str(&format!("<a href=\"{shown}\" rel=\"nofollow ugc\">{shown}</a>{rest}"));
+            let mut html = Html::new();
+            html.raw("<a").address("href", &shown).raw(" rel=\"nofollow ugc\">").address_text(&shown).raw("</a>");
+            out.push_str(html.as_str());
+            out.push_str(rest);
         }
-        None if is_mail(address) => out.push_str(&format!("<a href=\"mailto:{address}\">{address}</a>{rest}")),
+        None if is_mail(address) => {
+            let mut html = Html::new();
+            html.raw("<a").attr("href", &format!("mailto:{address}")).raw(">").text(address).raw("</a>");
+            out.push_str(html.as_str());
+            out.push_str(rest);
+        }
         None => out.push_str(word),
     }
 }

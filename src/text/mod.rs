@@ -12,6 +12,7 @@ mod corpus;
 pub mod dates;
 pub mod head;
 pub mod highlight;
+pub mod html;
 pub mod html_policy;
 mod markup;
 pub mod permalink;

@@ -7,9 +7,9 @@ use super::autop::{autop, shortcode_unautop};
 use super::balance::close_open_tags;
 use super::blocks::{Block, Dynamic, has_blocks, parse, render_blocks};
 use super::clickable::make_clickable;
-use super::markup::is_space;
+use super::markup::{Piece, is_space, pieces, spans};
 use super::sanitize::fix_numeric_entities;
-use super::shortcode::{self, Expand, Scanner};
+use super::shortcode::{self, Expand, Shortcodes};
 use super::smilies::convert_smilies;
 use super::strip::strip_all_tags;
 use super::texturize::texturize;
@@ -49,8 +49,7 @@ pub fn render_content(raw: &str, options: &RenderOptions) -> String {
     let text = if text.contains("<!--") { Cow::Owned(render_blocks(&text, options.blocks)) } else { text };
     let text = texturize(&text);
     let text = if classic { Cow::Owned(autop(&text)) } else { text };
-    let mut scanner = Scanner::default();
-    let text = shortcode_unautop(&text, |text, at| scanner.end(text, at));
+    let text = unwrap_shortcodes(&text);
     let text = defer_images(&text);
     let text = if text.contains('[') { shortcode::expand(&text, options.shortcodes) } else { text.into_owned() };
     smile(&spell_wordpress(&text), options).into_owned()
@@ -80,8 +79,7 @@ pub fn render_excerpt(excerpt_raw: &str, content_raw: &str, options: &RenderOpti
     };
     let text = texturize(&text);
     let text = autop(&smile(&text, options));
-    let mut scanner = Scanner::default();
-    let text = shortcode_unautop(&text, |text, at| scanner.end(text, at));
+    let text = unwrap_shortcodes(&text);
     defer_images(&text).into_owned()
 }
 
@@ -125,6 +123,12 @@ pub fn term_description(stored: &str) -> String {
     stored.to_owned()
 }
 
+/// A shortcode that is a paragraph by itself stands without one.
+fn unwrap_shortcodes(text: &str) -> Cow<'_, str> {
+    let codes = Shortcodes::of(text);
+    shortcode_unautop(text, |at| codes.end(at))
+}
+
 fn smile<'a>(text: &'a str, options: &RenderOptions) -> Cow<'a, str> {
     if options.smilies { convert_smilies(text) } else { Cow::Borrowed(text) }
 }
@@ -150,31 +154,38 @@ fn defer_images(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 64);
-    let mut rest = text;
-    while let Some(at) = rest.find("<i") {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let length = rest.find('>').map_or(rest.len(), |end| end + 1);
-        let (tag, tail) = rest.split_at(length);
-        rest = tail;
-        let image = tag.starts_with("<img ");
-        if !(image || tag.starts_with("<iframe ")) || !tag.contains(" src=\"") {
-            out.push_str(tag);
-            continue;
+    for span in spans(text) {
+        match span {
+            // Pictures that are commented out count, as they do in the reference.
+            Piece::Markup(comment) if comment.starts_with("<!--") => {
+                out.push_str("<!--");
+                for inside in pieces(&comment[4..]) {
+                    push_deferred(inside, &mut out);
+                }
+            }
+            other => push_deferred(other, &mut out),
         }
+    }
+    Cow::Owned(out)
+}
+
+fn push_deferred(piece: Piece, out: &mut String) {
+    let (name, tag) = match piece {
+        Piece::Markup(tag) if tag.starts_with("<img ") => (4, tag),
+        Piece::Markup(tag) if tag.starts_with("<iframe ") => (7, tag),
+        Piece::Markup(other) | Piece::Text(other) => return out.push_str(other),
+    };
+    out.push_str(&tag[..name]);
+    if tag.contains(" src=\"") {
         let sized = tag.contains(" width=\"") && tag.contains(" height=\"");
-        let name = if image { 4 } else { 7 };
-        out.push_str(&tag[..name]);
         if sized && !tag.contains(" loading=") {
             out.push_str(" loading=\"lazy\"");
         }
-        if image && !tag.contains(" decoding=") {
+        if tag.starts_with("<img ") && !tag.contains(" decoding=") {
             out.push_str(" decoding=\"async\"");
         }
-        out.push_str(&tag[name..]);
     }
-    out.push_str(rest);
-    Cow::Owned(out)
+    out.push_str(&tag[name..]);
 }
 
 /// The blocks that an excerpt is made from, and those that it looks into.

@@ -3,7 +3,9 @@
 //! Owns which names are shortcodes, where one starts and ends, and the ones that need nothing but their own text
 //! (captions, embeds). What needs records (galleries, players) is asked of the caller.
 
-use super::markup::is_space;
+use super::html::Html;
+use super::markup::{Piece, is_space, spans};
+use super::sanitize::clean_url;
 use std::borrow::Cow;
 
 /// The names that are shortcodes; any other bracket is text.
@@ -33,7 +35,7 @@ impl<'a> Shortcode<'a> {
 }
 
 /// Makes the replacement of a shortcode that needs more than its text; `None` leaves nothing in its place.
-pub type Expand<'f> = &'f dyn Fn(&Shortcode) -> Option<String>;
+pub type Expand<'f> = &'f dyn Fn(&Shortcode) -> Option<Html>;
 
 /// Replaces shortcodes by what they stand for. `[[name]]` is an escaped one and loses a pair of brackets.
 pub fn expand(text: &str, expand: Option<Expand>) -> String {
@@ -70,7 +72,7 @@ pub(super) fn plain_addresses(text: &str) -> Cow<'_, str> {
 
 /// Takes shortcodes out, with what they enclose.
 pub fn strip(text: &str) -> String {
-    replace(text, |_| Some(String::new()))
+    replace(text, |_| Some(Html::new()))
 }
 
 /// Cuts a text into what is not (`Ok`) and what is (`Err`) the bracketed part of a shortcode, opening or closing.
@@ -108,7 +110,7 @@ fn bracket_length(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('[')?;
     let inside = inside.strip_prefix('[').unwrap_or(inside);
     let inside = inside.strip_prefix('/').unwrap_or(inside);
-    let name = known_name(inside)?;
+    let name = NAMES[known_name(inside)?];
     let start = text.len() - inside.len() + name.len();
     // A bracket that opens another one is none of ours.
     let end = text[start..].find([']', '[']).filter(|n| text[start + n..].starts_with(']'))?;
@@ -116,33 +118,56 @@ fn bracket_length(text: &str) -> Option<usize> {
     Some(length + usize::from(text.starts_with("[[") && text[length..].starts_with(']')))
 }
 
-fn known_name(text: &str) -> Option<&'static str> {
+/// The place in [`NAMES`] of the name that a text starts with.
+fn known_name(text: &str) -> Option<usize> {
     let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    NAMES.into_iter().find(|name| text.strip_prefix(name).is_some_and(ends))
+    NAMES.iter().position(|name| text.strip_prefix(name).is_some_and(ends))
 }
 
 /// `None` leaves a shortcode as it stands, escapes included.
-fn replace(text: &str, mut by: impl FnMut(&Shortcode) -> Option<String>) -> String {
+fn replace(text: &str, mut by: impl FnMut(&Shortcode) -> Option<Html>) -> String {
+    let codes = Shortcodes::of(text);
     let mut out = String::with_capacity(text.len());
-    let mut scanner = Scanner::default();
     let (mut kept, mut from) = (0, 0);
-    while let Some(at) = text[from..].find('[').map(|n| from + n) {
-        match scanner.at(text, at) {
-            Some(found) => {
-                from = found.end;
-                let Some(by) = by(&found.code) else { continue };
-                out.push_str(&text[kept..at]);
-                match found.escaped {
-                    true => out.push_str(&text[at + 1..found.end - 1]),
-                    false => out.push_str(&by),
-                }
-                kept = found.end;
-            }
-            None => from = at + 1,
+    for opening in &codes.openings {
+        // What stands inside another shortcode is that one's content.
+        if opening.start < from {
+            continue;
         }
+        let Some(found) = codes.whole(opening) else { continue };
+        from = found.end;
+        let Some(by) = by(&found.code) else { continue };
+        out.push_str(&text[kept..opening.start]);
+        match found.escaped {
+            true => out.push_str(&text[opening.start + 1..found.end - 1]),
+            false => out.push_str(by.as_str()),
+        }
+        kept = found.end;
     }
     out.push_str(&text[kept..]);
     out
+}
+
+/// The brackets of a text that may open or close a shortcode.
+///
+/// A bracket counts only where all of it lies in text as a browser sees it: never inside a tag or a comment, and never
+/// across one. What replaces it then is markup between tags, so that no attribute can be left through it.
+pub(super) struct Shortcodes<'a> {
+    text: &'a str,
+    /// In order.
+    openings: Vec<Opening>,
+    /// By the place of a name in [`NAMES`]: where its closing brackets start, in order.
+    closings: [Vec<usize>; NAMES.len()],
+}
+
+struct Opening {
+    start: usize,
+    /// In [`NAMES`].
+    name: usize,
+    attrs: std::ops::Range<usize>,
+    /// `[name /]` encloses nothing.
+    lone: bool,
+    doubled: bool,
 }
 
 struct Found<'a> {
@@ -151,59 +176,70 @@ struct Found<'a> {
     escaped: bool,
 }
 
-/// Finds shortcodes of one text. Remembers where the next closing brackets stand, so that many open shortcodes do not
-/// cost a search each; positions must not decrease by much to profit.
-#[derive(Default)]
-pub(super) struct Scanner {
-    bracket: Next,
-    closing: [Next; NAMES.len()],
-}
-
-/// Where something occurs next, known for searches that start within `from..=found`.
-#[derive(Clone, Copy, Default)]
-struct Next {
-    known: bool,
-    from: usize,
-    found: Option<usize>,
-}
-
-impl Next {
-    fn find(&mut self, text: &str, from: usize, what: &str) -> Option<usize> {
-        let covered = self.known && self.from <= from && self.found.is_none_or(|found| from <= found);
-        if !covered {
-            *self = Next { known: true, from, found: text[from..].find(what).map(|n| from + n) };
+impl<'a> Shortcodes<'a> {
+    /// Finds them in one pass.
+    pub(super) fn of(text: &'a str) -> Shortcodes<'a> {
+        let mut codes = Shortcodes { text, openings: Vec::new(), closings: Default::default() };
+        if !text.contains('[') {
+            return codes;
         }
-        self.found
-    }
-}
-
-impl Scanner {
-    /// Where the whole shortcode that starts at a position ends, what it encloses included.
-    pub(super) fn end(&mut self, text: &str, at: usize) -> Option<usize> {
-        self.at(text, at).filter(|found| !found.escaped).map(|found| found.end)
-    }
-
-    fn at<'a>(&mut self, text: &'a str, at: usize) -> Option<Found<'a>> {
-        let doubled = text[at..].starts_with("[[");
-        let start = at + 1 + usize::from(doubled);
-        let name = known_name(&text[start..])?;
-        let attrs_start = start + name.len();
-        let close = self.bracket.find(text, attrs_start, "]")?;
-        let attrs = &text[attrs_start..close];
-        let (attrs, lone) = attrs.strip_suffix('/').map_or((attrs, false), |attrs| (attrs, true));
-        let mut end = close + 1;
-        let mut content = None;
-        let number = NAMES.iter().position(|n| *n == name).unwrap_or(0);
-        if !lone {
-            let closing = format!("[/{name}]");
-            if let Some(found) = self.closing[number].find(text, end, &closing) {
-                content = Some(&text[end..found]);
-                end = found + closing.len();
+        let mut at = 0;
+        for span in spans(text) {
+            match span {
+                Piece::Text(inside) => {
+                    codes.read(at, inside);
+                    at += inside.len();
+                }
+                Piece::Markup(markup) => at += markup.len(),
             }
         }
-        let escaped = doubled && text[end..].starts_with(']');
-        let code = Shortcode { name, attrs, content };
-        match (doubled, escaped) {
+        codes
+    }
+
+    /// Where the whole shortcode that starts at a position ends, what it encloses included.
+    pub(super) fn end(&self, at: usize) -> Option<usize> {
+        let number = self.openings.binary_search_by_key(&at, |opening| opening.start).ok()?;
+        self.whole(&self.openings[number]).filter(|found| !found.escaped).map(|found| found.end)
+    }
+
+    fn read(&mut self, offset: usize, text: &str) {
+        let mut from = 0;
+        while let Some(start) = text[from..].find('[').map(|n| from + n) {
+            from = start + 1;
+            let doubled = text[from..].starts_with('[');
+            let inside = from + usize::from(doubled);
+            if let Some(closed) = text[from..].strip_prefix('/') {
+                if let Some(name) = known_name(closed).filter(|name| closed[NAMES[*name].len()..].starts_with(']')) {
+                    self.closings[name].push(offset + start);
+                }
+                continue;
+            }
+            let Some(name) = known_name(&text[inside..]) else { continue };
+            let attrs = inside + NAMES[name].len();
+            // No bracket closes in what is left: neither does one that opens later.
+            let Some(close) = text[attrs..].find(']').map(|n| attrs + n) else { return };
+            let lone = text[attrs..close].ends_with('/');
+            let attrs = offset + attrs..offset + close - usize::from(lone);
+            self.openings.push(Opening { start: offset + start, name, attrs, lone, doubled });
+            // The second of two brackets may open the shortcode by itself.
+            from = if doubled { start + 1 } else { close + 1 };
+        }
+    }
+
+    /// `None`: the bracket is text, because it is doubled and the shortcode is not.
+    fn whole(&self, opening: &Opening) -> Option<Found<'a>> {
+        let mut end = opening.attrs.end + usize::from(opening.lone) + 1;
+        let mut content = None;
+        if !opening.lone {
+            let closings = &self.closings[opening.name];
+            if let Some(closing) = closings.get(closings.partition_point(|start| *start < end)) {
+                content = Some(&self.text[end..*closing]);
+                end = closing + "[/]".len() + NAMES[opening.name].len();
+            }
+        }
+        let escaped = opening.doubled && self.text[end..].starts_with(']');
+        let code = Shortcode { name: NAMES[opening.name], attrs: &self.text[opening.attrs.clone()], content };
+        match (opening.doubled, escaped) {
             (true, false) => None,
             _ => Some(Found { code, end: end + usize::from(escaped), escaped }),
         }
@@ -235,37 +271,37 @@ fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-fn caption(code: &Shortcode) -> String {
+/// A picture with its caption. What it encloses went through the sanitiser with the text around it; what its
+/// brackets hold are values.
+fn caption(code: &Shortcode) -> Html {
     let content = code.content.unwrap_or_default();
-    let (image, caption) = match code.attr("caption") {
-        Some(caption) => (content, caption),
+    let (image, enclosed) = match code.attr("caption") {
+        Some(_) => (content, ""),
         None => split_image(content),
+    };
+    let image = Html::rendered(image);
+    let mut text = Html::new();
+    match code.attr("caption") {
+        Some(caption) => text.text(caption.trim_matches(is_space)),
+        None => text.html(&Html::rendered(enclosed.trim_matches(is_space))),
     };
     let width: u32 = code.attr("width").map_or(0, |w| {
         let digits = w.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(w.len());
         w[..digits].parse().unwrap_or(0)
     });
-    let caption = caption.trim_matches(is_space);
-    if width == 0 || caption.is_empty() {
-        return image.to_owned();
+    if width == 0 || text.is_empty() {
+        return image;
     }
-    let id = code.attr("id").map(super::sanitize::esc_attr).filter(|id| !id.is_empty());
-    let (figure_id, caption_id) = match &id {
-        Some(id) => {
-            let name = format!("caption-{}", id.replace('_', "-"));
-            (format!("id=\"{id}\" aria-describedby=\"{name}\" "), format!("id=\"{name}\" "))
-        }
-        None => Default::default(),
-    };
-    let mut classes = format!("wp-caption {}", super::sanitize::esc_attr(code.attr("align").unwrap_or("alignnone")));
-    if let Some(class) = code.attr("class") {
-        classes.push(' ');
-        classes.push_str(&super::sanitize::esc_attr(class));
-    }
-    format!(
-        "<figure {figure_id}style=\"width: {width}px\" class=\"{classes}\">{image}\
-         <figcaption {caption_id}class=\"wp-caption-text\">{caption}</figcaption></figure>"
-    )
+    let id = code.attr("id").unwrap_or_default();
+    let named = if id.is_empty() { String::new() } else { format!("caption-{}", id.replace('_', "-")) };
+    let align = code.attr("align").unwrap_or("alignnone");
+    let classes = ["wp-caption", align].into_iter().chain(code.attr("class")).collect::<Vec<_>>().join(" ");
+    let mut html = Html::new();
+    html.raw("<figure").attr_if("id", id).attr_if("aria-describedby", &named);
+    html.raw(" style=\"width: ").number(width).raw("px\"").attr("class", &classes).raw(">").html(&image);
+    html.raw("<figcaption").attr_if("id", &named).raw(" class=\"wp-caption-text\">").html(&text);
+    html.raw("</figcaption></figure>");
+    html
 }
 
 /// The image of a caption (with a link around it), and the text behind it.
@@ -280,14 +316,14 @@ fn split_image(content: &str) -> (&str, &str) {
 }
 
 /// A link to what cannot be embedded.
-fn embed(code: &Shortcode) -> String {
+fn embed(code: &Shortcode) -> Html {
+    let mut html = Html::new();
     let address = code.content.unwrap_or_default().trim();
-    if address.is_empty() {
-        return String::new();
+    if !address.is_empty() {
+        let href = clean_url(&address.replace("&#038;", "&").replace("&amp;", "&"));
+        html.raw("<a").address("href", &href).raw(">").text(address).raw("</a>");
     }
-    let href = super::sanitize::clean_url(&address.replace("&#038;", "&").replace("&amp;", "&"));
-    let shown = super::sanitize::esc_html(address);
-    format!("<a href=\"{}\">{shown}</a>", href.replace('&', "&#038;"))
+    html
 }
 
 #[cfg(test)]
@@ -323,6 +359,60 @@ mod tests {
     }
 
     #[test]
+    fn brackets_in_markup_are_no_shortcodes() {
+        fn check(text: &str) {
+            assert_eq!(expand(text, Some(&|_| Some(Html::rendered("!")))), text);
+        }
+        check("<b title=\"[embed]/onmouseover=alert(1)//[/embed]\">x</b>");
+        check("<b title='[gallery]' class=\"[video]\">x</b><a href=\"[embed]\">");
+        check("<b title=\"x > [gallery]\">x</b>");
+        check("[gallery <b>]x</b>");
+        check("<!-- [gallery] -->");
+        check("<b [gallery] x>");
+        check("<b title=\"[gallery");
+        assert_eq!(
+            expand("[embed]a<b title=\"[/embed] onfocus=alert(1) autofocus \">b[/embed]c", None),
+            "<a href=\"http://ab%20title=[/embed%5D%20onfocus=alert(1)%20autofocus%20b\">a&lt;b title=&quot;[/embed] \
+             onfocus=alert(1) autofocus &quot;&gt;b</a>c"
+        );
+    }
+
+    #[test]
+    fn what_brackets_hold_is_escaped() {
+        fn check(text: &str, expected: &str) {
+            assert_eq!(expand(text, None), expected, "{text}");
+        }
+        check(
+            "[caption id='a\"onclick=x' align='b\"c' class='d\"e' width=\"10\"]<img src=\"a\"> Words[/caption]",
+            "<figure id=\"a&quot;onclick=x\" aria-describedby=\"caption-a&quot;onclick=x\" style=\"width: 10px\" \
+             class=\"wp-caption b&quot;c d&quot;e\"><img src=\"a\"><figcaption id=\"caption-a&quot;onclick=x\" \
+             class=\"wp-caption-text\">Words</figcaption></figure>",
+        );
+        check(
+            "[caption width=\"10\" caption=\"&lt;i> 'x'\"]y[/caption]",
+            "<figure style=\"width: 10px\" class=\"wp-caption alignnone\">y<figcaption class=\"wp-caption-text\">\
+             &lt;i&gt; &#039;x&#039;</figcaption></figure>",
+        );
+        check("[embed]javascript:alert(1)[/embed]", "<a href=\"\">javascript:alert(1)</a>");
+    }
+
+    #[test]
+    fn doubled_brackets_escape_whole_shortcodes_only() {
+        let mark = |_: &Shortcode| Some(Html::rendered("!"));
+        assert_eq!(expand("[[gallery]] [[gallery] [[video]x[/video]]", Some(&mark)), "[gallery] [! [video]x[/video]");
+    }
+
+    #[test]
+    fn many_brackets_stay_cheap() {
+        for text in
+            ["[gallery ", "[[gallery]", "[caption]", "[/caption]", "[caption][/caption]", "<b>[", "<!-- [", "[["]
+        {
+            let text = text.repeat(20_000);
+            let _ = expand(&text, None);
+        }
+    }
+
+    #[test]
     fn attributes_are_read() {
         let code = Shortcode { name: "gallery", attrs: " a=\"1 2\" b='x' c=3 d", content: None };
         assert_eq!(
@@ -333,7 +423,7 @@ mod tests {
 
     #[test]
     fn expansion_may_be_supplied() {
-        let gallery = |code: &Shortcode| code.attr("ids").map(|ids| format!("<{ids}>"));
+        let gallery = |code: &Shortcode| code.attr("ids").map(|ids| Html::rendered(format!("<{ids}>")));
         assert_eq!(expand("a [gallery ids=\"1\"] [gallery]", Some(&gallery)), "a <1> ");
     }
 }

@@ -1,15 +1,14 @@
 //! A query, and what stands in it for each record that it finds.
 
-use super::{MOST_DEPTH, Part, Within, classes, published, time_of};
+use super::{MOST_DEPTH, Part, Within, classes, heading, published, time_of, title_of, unwrapped};
 use crate::config::declaration::Family;
 use crate::records::{self, among, eq, txt};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::storage::plan::{Cond, DbValue, Order};
-use crate::text::sanitize::{esc_attr, esc_html};
+use crate::text::html::Html;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 /// What parts of a record are made of: the terms among it, by the names of the resource's own properties.
 fn fields_of(resource: &Resource) -> String {
@@ -25,7 +24,7 @@ pub struct Shown<'a> {
 }
 
 /// A query: it shows nothing itself, what stands in it asks.
-pub fn query(part: &Part<'_>) -> Option<String> {
+pub fn query(part: &Part<'_>) -> Option<Html> {
     let query = &part.attributes["query"];
     Some(part.inside(Within { query: Some(query), ..part.within }))
 }
@@ -87,7 +86,7 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
 }
 
 /// The records that the query around finds, each with what stands inside.
-pub fn records(part: &Part<'_>) -> Option<String> {
+pub fn records(part: &Part<'_>) -> Option<Html> {
     if part.within.depth >= MOST_DEPTH {
         return None;
     }
@@ -98,27 +97,42 @@ pub fn records(part: &Part<'_>) -> Option<String> {
         _ => String::new(),
     };
     own.push_str("wp-block-post-template");
-    let mut out = String::new();
+    if documents.is_empty() {
+        return None;
+    }
+    let mut html = Html::new();
+    html.raw("<ul").attr("class", &classes(part, "", &own)).raw(">");
     for document in &documents {
+        if !part.goes_on(&html) {
+            break;
+        }
         let shown = Shown { resource, document };
         let within = Within { depth: part.within.depth + 1, shown: Some(&shown), ..part.within };
         let kind = document["type"].as_str().unwrap_or("");
         let status = document["status"].as_str().unwrap_or("");
-        let _ = write!(
-            out,
-            "<li class=\"wp-block-post post-{} {kind} type-{kind} status-{status} hentry\">{}</li>",
-            document["id"],
-            part.inside(within)
-        );
+        let id = document["id"].as_i64().unwrap_or(0);
+        let own = format!("wp-block-post post-{id} {kind} type-{kind} status-{status} hentry");
+        html.raw("<li").attr("class", &own).raw(">").html(&part.inside(within)).raw("</li>");
     }
-    (!out.is_empty()).then(|| format!("<ul class=\"{}\">{out}</ul>", esc_attr(&classes(part, "", &own))))
+    html.raw("</ul>");
+    Some(html)
 }
 
 /// What a query shows that finds nothing.
-pub fn nothing(part: &Part<'_>) -> Option<String> {
+pub fn nothing(part: &Part<'_>) -> Option<Html> {
     let (_, documents) = found(part)?;
-    let own = || esc_attr(&classes(part, "", "wp-block-query-no-results"));
-    documents.is_empty().then(|| format!("<div class=\"{}\">{}</div>", own(), part.inside(part.within)))
+    if !documents.is_empty() {
+        return None;
+    }
+    let own = classes(part, "", "wp-block-query-no-results");
+    Some(boxed(&own, &part.inside(part.within)))
+}
+
+/// HTML in a box with classes.
+fn boxed(classes: &str, inside: &Html) -> Html {
+    let mut html = Html::new();
+    html.raw("<div").attr("class", classes).raw(">").html(inside).raw("</div>");
+    html
 }
 
 /// The record that a query shows here, or the one whose content this is, which everybody who reads this may see.
@@ -132,67 +146,59 @@ fn subject<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Cow<'a, Value>)> {
     found.into_iter().next().map(|document| (resource, Cow::Owned(document)))
 }
 
-/// The text as a link to the record, where an author wants one.
-fn linked(part: &Part<'_>, document: &Value, text: String) -> String {
-    match document["link"].as_str().filter(|_| part.flag("isLink")) {
-        Some(link) => {
-            let target = if part.text("linkTarget") == "_blank" { "_blank" } else { "_self" };
-            format!("<a href=\"{}\" target=\"{target}\">{text}</a>", esc_attr(link))
-        }
-        None => text,
-    }
+/// Where links of a part open.
+fn target(part: &Part<'_>) -> &'static str {
+    if part.text("linkTarget") == "_blank" { "_blank" } else { "_self" }
+}
+
+/// HTML as a link to the record, where an author wants one.
+fn linked(part: &Part<'_>, document: &Value, inside: Html) -> Html {
+    let Some(link) = document["link"].as_str().filter(|_| part.flag("isLink")) else { return inside };
+    let mut html = Html::new();
+    html.raw("<a").attr("href", link).attr("target", target(part)).raw(">").html(&inside).raw("</a>");
+    html
 }
 
 /// A record's title.
-pub fn title(part: &Part<'_>) -> Option<String> {
+pub fn title(part: &Part<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
-    let title = document["title"]["rendered"].as_str().filter(|title| !title.is_empty())?.to_owned();
-    let level = part.number("level", 2).clamp(0, 6);
-    let tag = if level == 0 { "p".to_owned() } else { format!("h{level}") };
-    let own = esc_attr(&classes(part, "", "wp-block-post-title"));
-    Some(format!("<{tag} class=\"{own}\">{}</{tag}>", linked(part, &document, title)))
+    document["title"]["rendered"].as_str().filter(|title| !title.is_empty())?;
+    let (open, close) = heading(part.number("level", 2));
+    let mut html = Html::new();
+    html.raw(open).attr("class", &classes(part, "", "wp-block-post-title")).raw(">");
+    html.html(&linked(part, &document, title_of(&document))).raw(close);
+    Some(html)
 }
 
 /// When a record was published.
-pub fn date(part: &Part<'_>) -> Option<String> {
+pub fn date(part: &Part<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
-    let own = esc_attr(&classes(part, "", "wp-block-post-date"));
-    let time = time_of(part, &document["date"], "", "%B %-d, %Y");
-    let time = match (time.split_once('>'), document["link"].as_str().filter(|_| part.flag("isLink"))) {
-        (Some((open, text)), Some(link)) => {
-            let text = text.trim_end_matches("</time>");
-            format!("{open}><a href=\"{}\">{text}</a></time>", esc_attr(link))
-        }
-        _ => time,
-    };
-    Some(format!("<div class=\"{own}\">{time}</div>"))
+    let link = document["link"].as_str().filter(|_| part.flag("isLink"));
+    Some(boxed(&classes(part, "", "wp-block-post-date"), &time_of(part, &document["date"], "", link)))
 }
 
 /// A record's excerpt, in a query only: in the record's own content it would be made of itself.
-pub fn excerpt(part: &Part<'_>) -> Option<String> {
+pub fn excerpt(part: &Part<'_>) -> Option<Html> {
     let Shown { resource, document } = part.within.shown?;
     // Made for each by itself: parts are counted, records of a query are not.
     let own = eq("id", DbValue::Int(document["id"].as_i64()?));
     let found = part.documents_of(resource, own, Vec::new(), (0, 1), "excerpt");
-    let text = found.first()?["excerpt"]["rendered"].as_str()?.trim();
-    let text = text.strip_prefix("<p>").and_then(|text| text.strip_suffix("</p>")).unwrap_or(text);
+    let text = unwrapped(found.first()?["excerpt"]["rendered"].as_str()?);
     if text.is_empty() {
         return None;
     }
-    let own = esc_attr(&classes(part, "", "wp-block-post-excerpt"));
-    let more = match (part.text("moreText"), document["link"].as_str()) {
-        ("", _) | (_, None) => String::new(),
-        (more, Some(link)) => format!(
-            "<p class=\"wp-block-post-excerpt__more-text\"><a class=\"wp-block-post-excerpt__more-link\" href=\"{}\">{}</a></p>",
-            esc_attr(link),
-            esc_html(more)
-        ),
-    };
-    Some(format!("<div class=\"{own}\"><p class=\"wp-block-post-excerpt__excerpt\">{text}</p>{more}</div>"))
+    let mut html = Html::new();
+    html.raw("<p class=\"wp-block-post-excerpt__excerpt\">").html(&Html::rendered(text)).raw("</p>");
+    let more = part.text("moreText");
+    if let Some(link) = document["link"].as_str().filter(|_| !more.is_empty()) {
+        html.raw("<p class=\"wp-block-post-excerpt__more-text\"><a class=\"wp-block-post-excerpt__more-link\"");
+        html.attr("href", link).raw(">").text(more).raw("</a></p>");
+    }
+    Some(boxed(&classes(part, "", "wp-block-post-excerpt"), &html))
 }
 
 /// A record's picture.
-pub fn picture(part: &Part<'_>) -> Option<String> {
+pub fn picture(part: &Part<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
     let wanted = document["featured_media"].as_i64().filter(|id| *id != 0)?;
     let visible = crate::access::acts::visible(part.item.scope, part.of?);
@@ -202,29 +208,29 @@ pub fn picture(part: &Part<'_>) -> Option<String> {
     let shown = &picture["media_details"]["sizes"][part.text("sizeSlug")];
     let shown = if shown.is_object() { shown } else { &picture["media_details"] };
     let source = shown["source_url"].as_str().or(picture["source_url"].as_str())?;
-    let image = format!(
-        "<img width=\"{}\" height=\"{}\" src=\"{}\" class=\"attachment-post-thumbnail size-post-thumbnail wp-post-image\" \
-         alt=\"{}\" style=\"object-fit:cover;\" />",
-        shown["width"].as_u64().unwrap_or(0),
-        shown["height"].as_u64().unwrap_or(0),
-        esc_attr(source),
-        esc_attr(picture["alt_text"].as_str().unwrap_or(""))
-    );
-    let own = esc_attr(&classes(part, "", "wp-block-post-featured-image"));
-    Some(format!("<figure class=\"{own}\">{}</figure>", linked(part, &document, image)))
+    let mut image = Html::new();
+    image.raw("<img width=\"").number(shown["width"].as_u64().unwrap_or(0));
+    image.raw("\" height=\"").number(shown["height"].as_u64().unwrap_or(0)).raw("\"").attr("src", source);
+    image.raw(" class=\"attachment-post-thumbnail size-post-thumbnail wp-post-image\"");
+    image.attr("alt", picture["alt_text"].as_str().unwrap_or("")).raw(" style=\"object-fit:cover;\" />");
+    let mut html = Html::new();
+    html.raw("<figure").attr("class", &classes(part, "", "wp-block-post-featured-image")).raw(">");
+    html.html(&linked(part, &document, image)).raw("</figure>");
+    Some(html)
 }
 
 /// Who wrote a record.
-pub fn author(part: &Part<'_>) -> Option<String> {
+pub fn author(part: &Part<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
     let plan = records::columns("user", &["name"], eq("id", DbValue::Int(document["author"].as_i64()?)));
     let rows = part.item.scope.snapshot().ok()?.rows(&plan).ok()?;
-    let own = esc_attr(&classes(part, "", "wp-block-post-author-name"));
-    Some(format!("<div class=\"{own}\">{}</div>", esc_html(records::text(&rows.first()?[0]))))
+    let mut name = Html::new();
+    name.text(records::text(&rows.first()?[0]));
+    Some(boxed(&classes(part, "", "wp-block-post-author-name"), &name))
 }
 
 /// The terms of a record in one taxonomy.
-pub fn terms(part: &Part<'_>) -> Option<String> {
+pub fn terms(part: &Part<'_>) -> Option<Html> {
     let (resource, document) = subject(part)?;
     let registry = &part.item.scope.registry;
     let wanted = part.text("term");
@@ -233,25 +239,27 @@ pub fn terms(part: &Part<'_>) -> Option<String> {
     let order = vec![Order::Column(name("name_key"), false)];
     let taxonomy = &registry.resources[relation.to];
     let found = part.documents_of(taxonomy, among("id", ids), order, (0, super::MOST_ROWS), "name,link");
-    let links: Vec<String> = found
-        .iter()
-        .map(|term| {
-            let (name, link) = (term["name"].as_str().unwrap_or(""), term["link"].as_str().unwrap_or(""));
-            format!("<a href=\"{}\" rel=\"tag\">{}</a>", esc_attr(link), esc_html(name))
-        })
-        .collect();
+    if found.is_empty() {
+        return None;
+    }
     let between = part.attributes["separator"].as_str().unwrap_or(", ");
-    let between = format!("<span class=\"wp-block-post-terms__separator\">{}</span>", esc_html(between));
-    let own = esc_attr(&classes(part, &format!("taxonomy-{wanted}"), "wp-block-post-terms"));
-    (!links.is_empty()).then(|| format!("<div class=\"{own}\">{}</div>", links.join(&between)))
+    let mut html = Html::new();
+    for (place, term) in found.iter().enumerate() {
+        if place > 0 {
+            html.raw("<span class=\"wp-block-post-terms__separator\">").text(between).raw("</span>");
+        }
+        html.raw("<a").attr("href", term["link"].as_str().unwrap_or("")).raw(" rel=\"tag\">");
+        html.text(term["name"].as_str().unwrap_or("")).raw("</a>");
+    }
+    Some(boxed(&classes(part, &format!("taxonomy-{wanted}"), "wp-block-post-terms"), &html))
 }
 
 /// A link to a record.
-pub fn link(part: &Part<'_>) -> Option<String> {
+pub fn link(part: &Part<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
     let text = Some(part.text("content")).filter(|text| !text.is_empty()).unwrap_or("Read more");
-    let own = esc_attr(&classes(part, "", "wp-block-read-more"));
-    let target = if part.text("linkTarget") == "_blank" { "_blank" } else { "_self" };
-    let link = esc_attr(document["link"].as_str()?);
-    Some(format!("<a class=\"{own}\" href=\"{link}\" target=\"{target}\">{}</a>", esc_html(text)))
+    let mut html = Html::new();
+    html.raw("<a").attr("class", &classes(part, "", "wp-block-read-more")).attr("href", document["link"].as_str()?);
+    html.attr("target", target(part)).raw(">").text(text).raw("</a>");
+    Some(html)
 }

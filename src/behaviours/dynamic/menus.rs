@@ -4,60 +4,55 @@ use super::{Part, classes, content_of, published};
 use crate::config::declaration::Family;
 use crate::records::{self, eq};
 use crate::storage::plan::{Cond, DbValue};
-use crate::text::html_policy::{Policy, sanitise};
-use crate::text::sanitize::{clean_url, esc_attr};
-use std::fmt::Write as _;
+use crate::text::html::Html;
+use crate::text::html_policy::Policy;
+use crate::text::sanitize::clean_url;
 
 /// A menu: its own items, or those of the record that it names.
-pub fn menu(part: &Part<'_>) -> Option<String> {
+pub fn menu(part: &Part<'_>) -> Option<Html> {
     let items = match part.attributes["ref"].as_i64() {
         Some(wanted) => content_of(part, wanted)?,
         None => part.inside(part.within),
     };
-    let own = esc_attr(&classes(part, "", "wp-block-navigation"));
-    let label = esc_attr(part.text("ariaLabel"));
-    (!items.trim().is_empty()).then(|| {
-        format!(
-            "<nav class=\"{own}\" aria-label=\"{label}\"><ul class=\"wp-block-navigation__container\">{items}</ul></nav>"
-        )
-    })
+    if items.as_str().trim().is_empty() {
+        return None;
+    }
+    let mut html = Html::new();
+    html.raw("<nav").attr("class", &classes(part, "", "wp-block-navigation"));
+    html.attr("aria-label", part.text("ariaLabel")).raw("><ul class=\"wp-block-navigation__container\">");
+    html.html(&items).raw("</ul></nav>");
+    Some(html)
 }
 
 /// A link in a menu, with the items below it, which a branch is there for. One to a record that nobody may see shows nothing.
-pub fn item(part: &Part<'_>, branch: bool) -> Option<String> {
-    let label = sanitise(part.text("label"), Policy::phrases());
-    if label.trim().is_empty() || leads_nowhere(part) {
+pub fn item(part: &Part<'_>, branch: bool) -> Option<Html> {
+    let label = Html::sanitised(part.text("label"), Policy::phrases());
+    if label.as_str().trim().is_empty() || leads_nowhere(part) {
         return None;
     }
     let below = part.inside(part.within);
-    let below = below.trim();
+    let below = Html::rendered(below.as_str().trim());
     let mut own = "wp-block-navigation-item".to_owned();
     if branch || !below.is_empty() {
         own.push_str(" has-child");
     }
     let own = classes(part, &own, if branch { "wp-block-navigation-submenu" } else { "wp-block-navigation-link" });
-    let mut out = format!("<li class=\"{}\"><a class=\"wp-block-navigation-item__content\"", esc_attr(&own));
-    for (attribute, value) in [
-        ("href", clean_url(part.text("url"))),
-        ("target", if part.flag("opensInNewTab") { "_blank".to_owned() } else { String::new() }),
-        ("rel", part.text("rel").to_owned()),
-        ("title", part.text("title").to_owned()),
-    ] {
-        if !value.is_empty() {
-            let _ = write!(out, " {attribute}=\"{}\"", esc_attr(&value));
-        }
-    }
-    let _ = write!(out, "><span class=\"wp-block-navigation-item__label\">{label}</span>");
-    let description = sanitise(part.text("description"), Policy::phrases());
+    let mut html = Html::new();
+    html.raw("<li").attr("class", &own).raw("><a class=\"wp-block-navigation-item__content\"");
+    html.attr_if("href", &clean_url(part.text("url")));
+    html.attr_if("target", if part.flag("opensInNewTab") { "_blank" } else { "" });
+    html.attr_if("rel", part.text("rel")).attr_if("title", part.text("title"));
+    html.raw("><span class=\"wp-block-navigation-item__label\">").html(&label).raw("</span>");
+    let description = Html::sanitised(part.text("description"), Policy::phrases());
     if !description.is_empty() {
-        let _ = write!(out, "<span class=\"wp-block-navigation-item__description\">{description}</span>");
+        html.raw("<span class=\"wp-block-navigation-item__description\">").html(&description).raw("</span>");
     }
-    out.push_str("</a>");
+    html.raw("</a>");
     if !below.is_empty() {
-        let _ = write!(out, "<ul class=\"wp-block-navigation__submenu-container\">{below}</ul>");
+        html.raw("<ul class=\"wp-block-navigation__submenu-container\">").html(&below).raw("</ul>");
     }
-    out.push_str("</li>");
-    Some(out)
+    html.raw("</li>");
+    Some(html)
 }
 
 fn leads_nowhere(part: &Part<'_>) -> bool {
@@ -74,14 +69,15 @@ fn leads_nowhere(part: &Part<'_>) -> bool {
 }
 
 /// A link to the site's home.
-pub fn home(part: &Part<'_>) -> Option<String> {
-    let label = sanitise(part.text("label"), Policy::phrases());
-    let own = esc_attr(&classes(part, "wp-block-navigation-item", "wp-block-home-link"));
-    let home = esc_attr(&part.item.scope.registry.site.url);
-    (!label.trim().is_empty()).then(|| {
-        format!(
-            "<li class=\"{own}\"><a class=\"wp-block-home-link__content wp-block-navigation-item__content\" href=\"{home}\" \
-             rel=\"home\">{label}</a></li>"
-        )
-    })
+pub fn home(part: &Part<'_>) -> Option<Html> {
+    let label = Html::sanitised(part.text("label"), Policy::phrases());
+    if label.as_str().trim().is_empty() {
+        return None;
+    }
+    let own = classes(part, "wp-block-navigation-item", "wp-block-home-link");
+    let mut html = Html::new();
+    html.raw("<li").attr("class", &own);
+    html.raw("><a class=\"wp-block-home-link__content wp-block-navigation-item__content\"");
+    html.attr("href", &part.item.scope.registry.site.url).raw(" rel=\"home\">").html(&label).raw("</a></li>");
+    Some(html)
 }

@@ -4,7 +4,8 @@
 //! record, `menus` navigation. Which blocks and shortcodes there are, who makes them and of which resource is declared (`[blocks]`, `[shortcodes]`);
 //! this is the table of makers. Each reads for itself, so a record with such parts costs statements of its own, and its
 //! document is not kept beyond the answer (`asks`). Of records and pieces only published ones show, whoever asks; of pictures
-//! those that the reader may see. What an author wrote into a part is text: it is escaped, and no address is a script.
+//! those that the reader may see. What an author wrote into a part is a value: [`Html`] escapes it where it is written, and no
+//! address is a script. What the parts of one content take is bounded ([`Budget`]).
 
 mod lists;
 mod loops;
@@ -19,8 +20,9 @@ use crate::registry::resource::{Context, Resource};
 use crate::storage::plan::{Cond, DbValue, Order};
 use crate::text::blocks::{self, Block, has_blocks, parse};
 use crate::text::dates;
+use crate::text::html::Html;
 use crate::text::render::{self, RenderOptions};
-use crate::text::sanitize::{clean_url, esc_attr};
+use crate::text::sanitize::clean_url;
 use crate::text::shortcode::Shortcode;
 use crate::text::time::{format_local, parse_datetime};
 use serde_json::Value;
@@ -30,6 +32,8 @@ use std::cell::Cell;
 const MOST_DEPTH: u8 = 4;
 /// Parts of one content, those in its pieces included: beyond that, nothing is shown.
 const MOST_PARTS: u32 = 200;
+/// Lists and counts that the parts of one content read.
+const MOST_READS: u32 = 4_000;
 /// Rows of a list at most, whatever an author asks for.
 const MOST_ROWS: u64 = 100;
 /// Months or years of an archive at most.
@@ -44,6 +48,8 @@ pub struct Part<'a> {
     block: Option<&'a Block<'a>>,
     attributes: Value,
     within: Within<'a>,
+    /// Bytes of the budget that were left when it began.
+    left: usize,
 }
 
 /// Where a part stands.
@@ -51,8 +57,7 @@ pub struct Part<'a> {
 struct Within<'a> {
     /// How many pieces it stands in.
     depth: u8,
-    /// Parts that may still be made.
-    left: &'a Cell<u32>,
+    budget: &'a Budget,
     /// The query around it.
     query: Option<&'a Value>,
     /// The record that a query shows here; none: the record whose content this is.
@@ -60,13 +65,62 @@ struct Within<'a> {
 }
 
 impl<'a> Within<'a> {
-    fn top(left: &'a Cell<u32>) -> Within<'a> {
-        Within { depth: 0, left, query: None, shown: None }
+    fn top(budget: &'a Budget) -> Within<'a> {
+        Within { depth: 0, budget, query: None, shown: None }
+    }
+}
+
+/// What the parts of one content may still take. A small content can ask for a large page: a query in a query shows
+/// what stands in it ten thousand times.
+struct Budget {
+    parts: Cell<u32>,
+    reads: Cell<u32>,
+    /// Bytes of HTML; `server.max_rendered` at first.
+    bytes: Cell<usize>,
+    /// Whether something was left out.
+    cut: Cell<bool>,
+}
+
+impl Budget {
+    fn of(item: &Item<'_>) -> Budget {
+        let bytes = item.scope.registry.declaration.server.max_rendered;
+        Budget {
+            parts: Cell::new(MOST_PARTS),
+            reads: Cell::new(MOST_READS),
+            bytes: Cell::new(bytes),
+            cut: Cell::new(false),
+        }
+    }
+
+    /// One of what is counted; `None` when nothing of it is left.
+    fn take(&self, left: &Cell<u32>) -> Option<()> {
+        let rest = left.get().checked_sub(1);
+        rest.map_or_else(|| self.cut.set(true), |rest| left.set(rest));
+        rest.map(drop)
+    }
+
+    /// Whether so many bytes, not counted yet, are within the budget.
+    fn allows(&self, bytes: usize) -> bool {
+        let within = bytes <= self.bytes.get();
+        self.cut.set(self.cut.get() || !within);
+        within
+    }
+
+    /// Counts the HTML that a part makes: each byte once, also where it was made by a part within. What is too large is
+    /// left out.
+    fn count(&self, make: impl FnOnce() -> Option<Html>) -> Option<Html> {
+        let before = self.bytes.get();
+        let html = make()?;
+        let counted = before - self.bytes.get();
+        let rest = html.len().saturating_sub(counted);
+        let within = self.allows(rest);
+        self.bytes.set(self.bytes.get().saturating_sub(rest));
+        within.then_some(html)
     }
 }
 
 /// Makes the HTML of a part; `None` shows nothing.
-type Maker = fn(&Part<'_>) -> Option<String>;
+type Maker = fn(&Part<'_>) -> Option<Html>;
 
 /// Every maker by the name that declarations use.
 pub const MAKERS: &[(&str, Maker)] = &[
@@ -96,8 +150,8 @@ pub const MAKERS: &[(&str, Maker)] = &[
     ("menu.branch", |part| menus::item(part, true)),
     ("menu.home", menus::home),
     ("search", search),
-    ("site.title", |part| site(part, "title")),
-    ("site.tagline", |part| site(part, "description")),
+    ("site.title", site_title),
+    ("site.tagline", site_tagline),
 ];
 
 /// Whether rendering a content asks for other rows.
@@ -111,15 +165,24 @@ pub fn asks(declared: &Declaration, content: &str) -> bool {
         || (has_blocks(content) && parse(content).iter().any(|block| within(declared, block)))
 }
 
-/// A content as HTML, with what stands in it for other rows.
+/// A content as HTML, with what stands in it for other rows. Where that is more than a content may make, a comment at
+/// the end says so.
 pub fn content(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>) -> String {
-    nested(item, raw, options, Within::top(&Cell::new(MOST_PARTS)))
+    let budget = Budget::of(item);
+    let mut html = nested(item, raw, options, Within::top(&budget));
+    if budget.cut.get() {
+        html.push_str(
+            "\n<!-- Some blocks and shortcodes are left out: this content asks for more than it may show. -->",
+        );
+    }
+    html
 }
 
 /// One block as a page shows it; `None`: nothing makes such a block.
 pub fn block(item: &Item<'_>, block_name: &str, attributes: Value) -> Option<String> {
     let made = item.scope.registry.declaration.blocks.get(block_name)?;
-    Some(make(item, made, None, attributes, Within::top(&Cell::new(MOST_PARTS))).unwrap_or_default())
+    let budget = Budget::of(item);
+    Some(make(item, made, None, attributes, Within::top(&budget)).unwrap_or_default().into())
 }
 
 fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Within<'_>) -> String {
@@ -134,7 +197,7 @@ fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Withi
 }
 
 /// What a block shows; `None`: nothing makes such a block.
-fn of_block(item: &Item<'_>, block: &Block<'_>, within: Within<'_>) -> Option<String> {
+fn of_block(item: &Item<'_>, block: &Block<'_>, within: Within<'_>) -> Option<Html> {
     let made = item.scope.registry.declaration.blocks.get(block.name.as_deref()?)?;
     Some(make(item, made, Some(block), block.attributes(), within).unwrap_or_default())
 }
@@ -145,11 +208,12 @@ fn make(
     block: Option<&Block<'_>>,
     attributes: Value,
     within: Within<'_>,
-) -> Option<String> {
-    within.left.set(within.left.get().checked_sub(1)?);
+) -> Option<Html> {
+    let budget = within.budget;
+    budget.take(&budget.parts)?;
     let (_, maker) = MAKERS.iter().find(|(known, _)| *known == made.by)?;
     let of = made.of.as_deref().and_then(|of| item.scope.registry.resource(of));
-    maker(&Part { item, of, block, attributes, within })
+    budget.count(|| maker(&Part { item, of, block, attributes, within, left: budget.bytes.get() }))
 }
 
 // ---------------------------------------------------------------------------------------------------- what is asked
@@ -191,7 +255,10 @@ impl Part<'_> {
         (skip, most): (u64, u64),
         fields: &str,
     ) -> Vec<Value> {
-        let scope = self.item.scope;
+        let (scope, budget) = (self.item.scope, self.within.budget);
+        if budget.take(&budget.reads).is_none() {
+            return Vec::new();
+        }
         let mut plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
         (plan.order, plan.offset, plan.limit) = (order, skip, Some(most.min(MOST_ROWS)));
         let fields = Fields::parse(Some(&Value::from(fields)));
@@ -205,14 +272,22 @@ impl Part<'_> {
     }
 
     /// What stands inside the block, made where `within` says.
-    fn inside(&self, within: Within<'_>) -> String {
+    fn inside(&self, within: Within<'_>) -> Html {
         let dynamic = |block: &Block| of_block(self.item, block, within);
-        self.block.map_or_else(String::new, |block| blocks::render_inside(block, Some(&dynamic)))
+        self.block.map_or_else(Html::new, |block| Html::rendered(blocks::render_inside(block, Some(&dynamic))))
+    }
+
+    /// Whether a list that has made so much goes on with another row.
+    fn goes_on(&self, made: &Html) -> bool {
+        let budget = self.within.budget;
+        let counted = self.left - budget.bytes.get();
+        budget.allows(made.len().saturating_sub(counted))
     }
 
     /// A number of a counted condition.
     fn count(&self, filter: Cond) -> u64 {
-        let Some(resource) = self.of else { return 0 };
+        let budget = self.within.budget;
+        let Some(resource) = self.of.filter(|_| budget.take(&budget.reads).is_some()) else { return 0 };
         let plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
         self.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.count(&plan)?)).unwrap_or_default()
     }
@@ -224,20 +299,35 @@ fn published(part: &Part<'_>) -> Cond {
     records::words("status", statuses.iter().filter(|(_, status)| status.public).map(|(name, _)| name.as_str()))
 }
 
-/// A moment of a document, as a machine and as people read it.
-fn time_of(part: &Part<'_>, date: &Value, class: &str, form: &str) -> String {
+/// The title of a document, which is HTML.
+fn title_of(document: &Value) -> Html {
+    let title = document["title"]["rendered"].as_str().filter(|title| !title.is_empty());
+    Html::rendered(title.unwrap_or("(no title)"))
+}
+
+/// A rendered text without the paragraph around it.
+fn unwrapped(text: &str) -> &str {
+    let text = text.trim();
+    text.strip_prefix("<p>").and_then(|inside| inside.strip_suffix("</p>")).unwrap_or(text)
+}
+
+/// A moment of a document, as a machine and as people read it; a link to an address, if there is one.
+fn time_of(part: &Part<'_>, date: &Value, class: &str, link: Option<&str>) -> Html {
     let zone = &part.item.scope.settings.zone;
     let moment = parse_datetime(date.as_str().unwrap_or(""));
     let local = moment.map_or(0, |m| m.in_zone(zone).0);
     let offset = local - zone.local_to_utc(local);
     let (sign, offset) = (if offset < 0 { '-' } else { '+' }, offset.abs());
-    format!(
-        "<time datetime=\"{}{sign}{:02}:{:02}\"{class}>{}</time>",
-        format_local(local),
-        offset / 3600,
-        offset / 60 % 60,
-        dates::named(local, form)
-    )
+    let machine = format!("{}{sign}{:02}:{:02}", format_local(local), offset / 3600, offset / 60 % 60);
+    let shown = dates::named(local, "%B %-d, %Y");
+    let mut html = Html::new();
+    html.raw("<time").attr("datetime", &machine).attr_if("class", class).raw(">");
+    match link {
+        Some(link) => html.raw("<a").attr("href", link).raw(">").text(&shown).raw("</a>"),
+        None => html.text(&shown),
+    };
+    html.raw("</time>");
+    html
 }
 
 /// Classes of a block: its own, then what the author added, then its name.
@@ -249,12 +339,12 @@ fn classes(part: &Part<'_>, own: &str, block: &str) -> String {
 // ---------------------------------------------------------------------------------------------------- makers
 
 /// A reusable piece: the content of another record.
-fn piece(part: &Part<'_>) -> Option<String> {
+fn piece(part: &Part<'_>) -> Option<Html> {
     content_of(part, part.attributes["ref"].as_i64()?)
 }
 
 /// What another record of the declared resource holds, if everybody may see it.
-fn content_of(part: &Part<'_>, wanted: i64) -> Option<String> {
+fn content_of(part: &Part<'_>, wanted: i64) -> Option<Html> {
     let resource = part.of.filter(|_| part.within.depth < MOST_DEPTH)?;
     let filter =
         vec![eq("id", DbValue::Int(wanted)), published(part), eq("password", txt("")), records::own_rows(resource)];
@@ -262,29 +352,47 @@ fn content_of(part: &Part<'_>, wanted: i64) -> Option<String> {
     let record = records::Record { resource, row: rows.first()? };
     let item = Item { resource, record, ..*part.item };
     let within = Within { depth: part.within.depth + 1, ..part.within };
-    Some(nested(&item, record.text("content"), &super::read::options(&item), within))
+    Some(Html::rendered(nested(&item, record.text("content"), &super::read::options(&item), within)))
 }
 
-/// What the site is called, or says of itself.
-fn site(part: &Part<'_>, setting: &str) -> Option<String> {
+/// The opening and closing tag of a heading, without the end of the first; level 0 is a paragraph.
+fn heading(level: u64) -> (&'static str, &'static str) {
+    const TAGS: [(&str, &str); 7] = [
+        ("<p", "</p>"),
+        ("<h1", "</h1>"),
+        ("<h2", "</h2>"),
+        ("<h3", "</h3>"),
+        ("<h4", "</h4>"),
+        ("<h5", "</h5>"),
+        ("<h6", "</h6>"),
+    ];
+    TAGS[usize::try_from(level).map_or(6, |level| level.min(6))]
+}
+
+/// What the site is called, as a link to it.
+fn site_title(part: &Part<'_>) -> Option<Html> {
     let scope = part.item.scope;
-    let text = esc_attr(scope.settings.text(setting));
-    Some(match setting {
-        "title" => format!(
-            "<h{level} class=\"{}\"><a href=\"{}\" target=\"_self\" rel=\"home\">{text}</a></h{level}>",
-            esc_attr(&classes(part, "", "wp-block-site-title")),
-            scope.registry.site.url,
-            level = part.number("level", 1).clamp(1, 6),
-        ),
-        _ => format!("<p class=\"{}\">{text}</p>", esc_attr(&classes(part, "", "wp-block-site-tagline"))),
-    })
+    let (open, close) = heading(part.number("level", 1).max(1));
+    let mut html = Html::new();
+    html.raw(open).attr("class", &classes(part, "", "wp-block-site-title")).raw("><a");
+    html.attr("href", &scope.registry.site.url).raw(" target=\"_self\" rel=\"home\">");
+    html.text(scope.settings.text("title")).raw("</a>").raw(close);
+    Some(html)
+}
+
+/// What the site says of itself.
+fn site_tagline(part: &Part<'_>) -> Option<Html> {
+    let mut html = Html::new();
+    html.raw("<p").attr("class", &classes(part, "", "wp-block-site-tagline")).raw(">");
+    html.text(part.item.scope.settings.text("description")).raw("</p>");
+    Some(html)
 }
 
 /// A form that searches the site.
-fn search(part: &Part<'_>) -> Option<String> {
+fn search(part: &Part<'_>) -> Option<Html> {
     let text = |key: &str, otherwise: &str| {
         let given = part.attributes[key].as_str().filter(|given| !given.is_empty());
-        esc_attr(&crate::text::strip::strip_all_tags(given.unwrap_or(otherwise)))
+        crate::text::strip::strip_all_tags(given.unwrap_or(otherwise))
     };
     let label = text("label", "Search");
     let placed = match part.text("buttonPosition") {
@@ -293,21 +401,19 @@ fn search(part: &Part<'_>) -> Option<String> {
     };
     let own = format!("wp-block-search__{placed} wp-block-search__text-button");
     let hidden = if part.attributes["showLabel"] == false { " screen-reader-text" } else { "" };
-    let button = match placed {
-        "no-button" => String::new(),
-        _ => format!(
-            "<button type=\"submit\" class=\"wp-block-search__button wp-element-button\" aria-label=\"{label}\">{}</button>",
-            text("buttonText", "Search")
-        ),
-    };
-    Some(format!(
-        "<form role=\"search\" method=\"get\" action=\"{}/\" class=\"{}\">\
-         <label class=\"wp-block-search__label{hidden}\" for=\"wp-block-search__input-1\">{label}</label>\
-         <div class=\"wp-block-search__inside-wrapper\">\
-         <input type=\"search\" id=\"wp-block-search__input-1\" class=\"wp-block-search__input\" name=\"s\" value=\"\" \
-         placeholder=\"{}\" required />{button}</div></form>",
-        clean_url(&part.item.scope.registry.site.url),
-        esc_attr(&classes(part, &own, "wp-block-search")),
-        text("placeholder", ""),
-    ))
+    let home = format!("{}/", clean_url(&part.item.scope.registry.site.url));
+    let mut html = Html::new();
+    html.raw("<form role=\"search\" method=\"get\"").attr("action", &home);
+    html.attr("class", &classes(part, &own, "wp-block-search")).raw("><label class=\"wp-block-search__label");
+    html.raw(hidden).raw("\" for=\"wp-block-search__input-1\">").text(&label).raw("</label>");
+    html.raw("<div class=\"wp-block-search__inside-wrapper\"><input type=\"search\" id=\"wp-block-search__input-1\"");
+    html.raw(" class=\"wp-block-search__input\" name=\"s\" value=\"\"").attr("placeholder", &text("placeholder", ""));
+    html.raw(" required />");
+    if placed != "no-button" {
+        html.raw("<button type=\"submit\" class=\"wp-block-search__button wp-element-button\"")
+            .attr("aria-label", &label);
+        html.raw(">").text(&text("buttonText", "Search")).raw("</button>");
+    }
+    html.raw("</div></form>");
+    Some(html)
 }

@@ -1,15 +1,16 @@
 //! Pictures and players that shortcodes stand for.
 
-use super::{MOST_ROWS, Part};
+use super::{MOST_ROWS, Part, unwrapped};
 use crate::access::acts;
 use crate::records::{among, eq, txt};
 use crate::registry::name;
 use crate::storage::plan::{Cond, DbValue, Op, Order};
-use crate::text::sanitize::{clean_url, esc_attr};
-use std::fmt::Write as _;
+use crate::text::html::Html;
+use crate::text::sanitize::clean_url;
+use serde_json::Value;
 
 /// `[gallery]`: pictures by number, or those that hang on the record.
-pub fn gallery(part: &Part<'_>) -> Option<String> {
+pub fn gallery(part: &Part<'_>) -> Option<Html> {
     let own = part.item.record.id();
     let wanted = match part.numbers("ids") {
         ids if ids.is_empty() => part.numbers("include"),
@@ -32,50 +33,58 @@ pub fn gallery(part: &Part<'_>) -> Option<String> {
         return None;
     }
     let size = Some(part.text("size")).filter(|size| !size.is_empty()).unwrap_or("thumbnail");
-    let columns = part.number("columns", 3);
-    let mut out =
-        format!("<div class='gallery galleryid-{own} gallery-columns-{columns} gallery-size-{}'>", esc_attr(size));
-    for picture in &found {
-        let shown = &picture["media_details"]["sizes"][size];
+    let own = format!("gallery galleryid-{own} gallery-columns-{} gallery-size-{size}", part.number("columns", 3));
+    let mut html = Html::new();
+    html.raw("<div").attr_in_single_quotes("class", &own).raw(">");
+    for picture in found.iter() {
+        if !part.goes_on(&html) {
+            break;
+        }
         let file = clean_url(picture["source_url"].as_str().unwrap_or(""));
-        let source = shown["source_url"].as_str().unwrap_or(&file);
-        let sides = if shown.is_object() { shown } else { &picture["media_details"] };
-        let sides = match (sides["width"].as_u64(), sides["height"].as_u64()) {
-            (Some(width), Some(height)) => format!(" width=\"{width}\" height=\"{height}\""),
-            _ => String::new(),
-        };
-        let image = format!(
-            "<img{sides} src=\"{}\" class=\"attachment-{size} size-{size}\" alt=\"{}\" decoding=\"async\" loading=\"lazy\" />",
-            esc_attr(source),
-            esc_attr(picture["alt_text"].as_str().unwrap_or("")),
-            size = esc_attr(size),
-        );
         let target = match part.text("link") {
             "none" => None,
             "file" => Some(file.as_str()),
             _ => picture["link"].as_str(),
         };
-        let image = target.map_or(image.clone(), |target| format!("<a href='{}'>{image}</a>", esc_attr(target)));
-        let _ = write!(
-            out,
-            "<figure class='gallery-item'>\n\t\t\t<div class='gallery-icon '>\n\t\t\t\t{image}\n\t\t\t</div>"
-        );
-        let caption = picture["caption"]["rendered"].as_str().unwrap_or("").trim();
-        let caption = caption.strip_prefix("<p>").and_then(|c| c.strip_suffix("</p>")).unwrap_or(caption);
+        html.raw("<figure class='gallery-item'>\n\t\t\t<div class='gallery-icon '>\n\t\t\t\t");
+        match target {
+            Some(target) => html
+                .raw("<a")
+                .attr_in_single_quotes("href", target)
+                .raw(">")
+                .html(&image(picture, size, &file))
+                .raw("</a>"),
+            None => html.html(&image(picture, size, &file)),
+        };
+        html.raw("\n\t\t\t</div>");
+        let caption = unwrapped(picture["caption"]["rendered"].as_str().unwrap_or(""));
         if !caption.is_empty() {
-            let _ = write!(
-                out,
-                "\n\t\t\t\t<figcaption class='wp-caption-text gallery-caption'>\n\t\t\t\t{caption}\n\t\t\t\t</figcaption>"
-            );
+            html.raw("\n\t\t\t\t<figcaption class='wp-caption-text gallery-caption'>\n\t\t\t\t");
+            html.html(&Html::rendered(caption)).raw("\n\t\t\t\t</figcaption>");
         }
-        out.push_str("</figure>");
+        html.raw("</figure>");
     }
-    out.push_str("\n\t\t</div>\n");
-    Some(out)
+    html.raw("\n\t\t</div>\n");
+    Some(html)
+}
+
+/// A picture in a size, or as it is where it has no such size.
+fn image(picture: &Value, size: &str, file: &str) -> Html {
+    let shown = &picture["media_details"]["sizes"][size];
+    let sides = if shown.is_object() { shown } else { &picture["media_details"] };
+    let mut html = Html::new();
+    html.raw("<img");
+    if let (Some(width), Some(height)) = (sides["width"].as_u64(), sides["height"].as_u64()) {
+        html.raw(" width=\"").number(width).raw("\" height=\"").number(height).raw("\"");
+    }
+    html.attr("src", shown["source_url"].as_str().unwrap_or(file));
+    html.attr("class", &format!("attachment-{size} size-{size}"));
+    html.attr("alt", picture["alt_text"].as_str().unwrap_or("")).raw(" decoding=\"async\" loading=\"lazy\" />");
+    html
 }
 
 /// `[audio]` and `[video]`: the browser's own player.
-pub fn player(part: &Part<'_>, element: &str) -> Option<String> {
+pub fn player(part: &Part<'_>, element: &str) -> Option<Html> {
     const KINDS: &[(&str, &str)] = &[
         ("mp3", "audio/mpeg"),
         ("ogg", "audio/ogg"),
@@ -92,13 +101,19 @@ pub fn player(part: &Part<'_>, element: &str) -> Option<String> {
     let end = address.split(['?', '#']).next()?.rsplit('.').next()?.to_lowercase();
     let kind = KINDS.iter().find(|(known, kind)| *known == end && kind.starts_with(element))?.1;
     let address = Some(clean_url(address)).filter(|address| !address.is_empty())?;
-    let address = esc_attr(&address);
-    let sides = match (element, part.number("width", 640), part.number("height", 360)) {
-        ("video", width, height) => format!(" width=\"{width}\" height=\"{height}\" preload=\"metadata\""),
-        _ => " preload=\"none\" style=\"width: 100%;\"".to_owned(),
+    let (open, close) = match element {
+        "video" => ("<video class=\"wp-video-shortcode\"", "</video>"),
+        _ => ("<audio class=\"wp-audio-shortcode\"", "</audio>"),
     };
-    Some(format!(
-        "<{element} class=\"wp-{element}-shortcode\"{sides} controls=\"controls\"><source type=\"{kind}\" src=\"{address}\" />\
-         <a href=\"{address}\">{address}</a></{element}>"
-    ))
+    let mut html = Html::new();
+    html.raw(open);
+    match (element, part.number("width", 640), part.number("height", 360)) {
+        ("video", width, height) => {
+            html.raw(" width=\"").number(width).raw("\" height=\"").number(height).raw("\" preload=\"metadata\"")
+        }
+        _ => html.raw(" preload=\"none\" style=\"width: 100%;\""),
+    };
+    html.raw(" controls=\"controls\"><source").attr("type", kind).attr("src", &address).raw(" /><a");
+    html.attr("href", &address).raw(">").text(&address).raw("</a>").raw(close);
+    Some(html)
 }
