@@ -6,6 +6,9 @@
 pub mod autop;
 pub mod balance;
 pub mod blocks;
+#[cfg(test)]
+#[path = "../../tests/common/html.rs"]
+mod browser;
 pub mod clickable;
 #[cfg(test)]
 mod corpus;
