@@ -638,7 +638,7 @@ fn slug_claim(work: &Work<'_>, draft: &Draft<'_>) -> Option<SlugClaim> {
         wanted = slug::sanitize_title(&draft.text("title"));
     }
     if wanted.is_empty() && claims {
-        wanted = "{id}".into();
+        wanted = SlugClaim::ID.into();
     }
     let moved = draft.before.is_none()
         || given.is_some()

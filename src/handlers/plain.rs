@@ -259,7 +259,7 @@ fn claim(resource: &Resource, wanted: &str) -> SlugClaim {
     SlugClaim {
         column: name("slug"),
         scope: Some(Arc::clone(&resource.kind)),
-        candidates: vec![if wanted.is_empty() { "{id}".into() } else { slug::sanitize_title(wanted).into() }],
+        candidates: vec![if wanted.is_empty() { SlugClaim::ID.into() } else { slug::sanitize_title(wanted).into() }],
         refuse: None,
     }
 }

@@ -245,7 +245,7 @@ fn claim(
     parent: i64,
 ) -> Result<SlugClaim, ApiError> {
     let base = given.unwrap_or_else(|| slug::sanitize_title(title));
-    let base = if base.is_empty() { "{id}".to_owned() } else { base };
+    let base = if base.is_empty() { SlugClaim::ID.to_owned() } else { base };
     let mut candidates: Vec<Arc<str>> = vec![base.as_str().into()];
     let snapshot = work.scope.snapshot()?;
     let (mut above, mut longer) = (parent, base);

@@ -408,6 +408,7 @@ fn slugs_are_claimed_once() {
         assert_eq!(free(&["a", "c"], None), "c");
         assert_eq!(free(&["a-2"], None), "a-2-2");
         drop(snapshot);
+        assert_eq!(new(&[SlugClaim::ID]), "7");
         // Row 2 holds a-2: kept when wanted, else given up; then a-2 is the smallest free one.
         let claim = |id, claim| {
             let put = Put { slug: Some(claim), ..put("record", existing(id), &[]) };

@@ -327,9 +327,15 @@ pub struct SlugClaim {
     pub column: Name,
     /// `None`: the first candidate is written and nothing is claimed (drafts, trash); a claim held before is released.
     pub scope: Option<Arc<str>>,
+    /// [`SlugClaim::ID`] is the row's id, which a new row gets with the commit.
     pub candidates: Vec<Arc<str>>,
     /// Refuse with this tag instead of adding a suffix; the row of the refusal is the holder's id.
     pub refuse: Option<&'static str>,
+}
+
+impl SlugClaim {
+    /// No slug that is made of a text has braces.
+    pub const ID: &'static str = "{id}";
 }
 
 /// A snapshot to keep beside the row.

@@ -231,3 +231,21 @@ fn a_page_beyond_the_end_is_told_beside_an_offset_too() {
         assert_eq!(server.get(&format!("/wp/v2/posts?{query}")).status, status, "{query}");
     }
 }
+
+#[test]
+fn what_has_no_words_for_a_slug_is_called_by_its_id() {
+    let server = Server::with(&["site.prefix=wp"]);
+    for (route, body) in [
+        ("/wp/v2/posts", json!({"title": "", "content": "x", "status": "publish"})),
+        ("/wp/v2/posts", json!({"title": "\"><", "slug": "?!", "status": "publish"})),
+        ("/wp/v2/pages", json!({"content": "x", "status": "publish"})),
+        ("/wp/v2/tags", json!({"name": "\"><"})),
+    ] {
+        let made = server.admin("POST", route, Some(&body));
+        assert_eq!(made.status, 201, "{}", made.text);
+        let id = made.body["id"].to_string();
+        assert_eq!(made.body["slug"], json!(id), "{route} {body}");
+        let again = server.admin("POST", &format!("{route}/{id}"), Some(&json!({"description": "y"})));
+        assert_eq!(again.body["slug"], json!(id), "{route} {body}");
+    }
+}

@@ -83,7 +83,9 @@ impl<'c> Work<'_, 'c> {
         let conn = self.writer.conn;
         let owner = Owner { table: self.writer.table_number(table.id), id };
         let held = if held { slugs::held(conn, owner)? } else { None };
-        let first = || claim.candidates.first().cloned().unwrap_or_else(|| "".into());
+        let named = |wanted: &Arc<str>| if **wanted == *SlugClaim::ID { id.to_string().into() } else { wanted.clone() };
+        let candidates: Vec<Arc<str>> = claim.candidates.iter().map(named).collect();
+        let first = || candidates.first().cloned().unwrap_or_else(|| "".into());
         let Some(scope) = &claim.scope else {
             if let Some((scope, slug)) = held {
                 slugs::release(conn, &scope, &slug)?;
@@ -91,10 +93,10 @@ impl<'c> Work<'_, 'c> {
             return Ok(first());
         };
         let own = held.as_ref().filter(|(held, _)| *held == **scope).map(|(_, slug)| &**slug);
-        if let Some(kept) = claim.candidates.iter().find(|c| Some(&***c) == own) {
+        if let Some(kept) = candidates.iter().find(|c| Some(&***c) == own) {
             return Ok(kept.clone());
         }
-        let free = slugs::free(conn, scope, &claim.candidates, own, |o| *o == owner)?;
+        let free = slugs::free(conn, scope, &candidates, own, |o| *o == owner)?;
         if let (Some(tag), Some(holder)) = (claim.refuse, free.holder) {
             return Err(Stop::Refuse(CommitError::Refused { tag, row: Some(vec![DbValue::Int(holder.id)]) }));
         }
