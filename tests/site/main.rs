@@ -1,6 +1,7 @@
 //! The program as its users meet it: started as a process, asked over HTTP.
 
 mod answers;
+mod attacks;
 mod audit;
 mod bad_input;
 mod batches;

@@ -1,0 +1,5 @@
+//! One test per class of attack and per bound: what strangers and authors send, and that the site stays whole.
+
+#[path = "../common/html.rs"]
+mod html;
+mod rendering;
