@@ -198,7 +198,7 @@ async fn answered(socket: &mut tokio::net::TcpStream, buffer: &mut Vec<u8>) -> u
 }
 
 /// Status and whole length of the answer that a buffer begins with, once that is known.
-fn head(buffer: &[u8]) -> Option<(u16, usize)> {
+pub fn head(buffer: &[u8]) -> Option<(u16, usize)> {
     let end = buffer.windows(4).position(|w| w == b"\r\n\r\n")?;
     let head = std::str::from_utf8(&buffer[..end]).expect("a head in ASCII").to_ascii_lowercase();
     let status = head[9..12].parse().expect("a status");

@@ -34,6 +34,8 @@ const MOST_DEPTH: u8 = 4;
 const MOST_PARTS: u32 = 200;
 /// Lists and counts that the parts of one content read.
 const MOST_READS: u32 = 4_000;
+/// Rows that they show, those of queries in queries included.
+const MOST_SHOWN: u64 = 2_000;
 /// Rows of a list at most, whatever an author asks for.
 const MOST_ROWS: u64 = 100;
 /// Months or years of an archive at most.
@@ -75,6 +77,7 @@ impl<'a> Within<'a> {
 struct Budget {
     parts: Cell<u32>,
     reads: Cell<u32>,
+    rows: Cell<u64>,
     /// Bytes of HTML; `server.max_rendered` at first.
     bytes: Cell<usize>,
     /// Whether something was left out.
@@ -87,6 +90,7 @@ impl Budget {
         Budget {
             parts: Cell::new(MOST_PARTS),
             reads: Cell::new(MOST_READS),
+            rows: Cell::new(MOST_SHOWN),
             bytes: Cell::new(bytes),
             cut: Cell::new(false),
         }
@@ -97,6 +101,13 @@ impl Budget {
         let rest = left.get().checked_sub(1);
         rest.map_or_else(|| self.cut.set(true), |rest| left.set(rest));
         rest.map(drop)
+    }
+
+    /// Counts rows; where they are the last ones, what follows is left out.
+    fn show(&self, rows: u64) {
+        let rest = self.rows.get().saturating_sub(rows);
+        self.cut.set(self.cut.get() || rest == 0);
+        self.rows.set(rest);
     }
 
     /// Whether so many bytes, not counted yet, are within the budget.
@@ -259,13 +270,15 @@ impl Part<'_> {
         if budget.take(&budget.reads).is_none() {
             return Vec::new();
         }
+        let most = most.min(MOST_ROWS).min(budget.rows.get());
         let mut plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
-        (plan.order, plan.offset, plan.limit) = (order, skip, Some(most.min(MOST_ROWS)));
+        (plan.order, plan.offset, plan.limit) = (order, skip, Some(most));
         let fields = Fields::parse(Some(&Value::from(fields)));
         let view = View { context: Context::VIEW, fields: &fields, password: None, links: false };
         let read = || {
             let snapshot = scope.snapshot()?;
             let rows = snapshot.rows(&plan)?;
+            budget.show(rows.len() as u64);
             documents(scope, &*snapshot, resource, &rows, &view)
         };
         read().unwrap_or_default()

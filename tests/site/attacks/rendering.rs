@@ -239,6 +239,7 @@ fn no_renderer_lets_a_value_out_of_its_place() {
 #[test]
 fn a_small_content_makes_no_huge_page() {
     const BOUND: usize = 4 << 20;
+    const ROWS: usize = 2_000;
     let server = Server::with(&["site.prefix=wp"]);
     let author = server.user("writer", "author");
     for place in 0..100 {
@@ -255,6 +256,10 @@ fn a_small_content_makes_no_huge_page() {
     let html = shown["content"]["rendered"].as_str().expect("text");
     assert!(html.len() <= BOUND + filler.len(), "{} bytes", html.len());
     assert!(html.contains("<!-- Some blocks and shortcodes are left out"), "{}", &html[html.len() - 200..]);
+    // Rows are counted as well as bytes: a page of ten thousand empty items is slow, however small.
+    let shown = publish(&server, &author, &json!({"content": query(&query("")), "status": "publish"}));
+    let html = shown["content"]["rendered"].as_str().expect("text");
+    assert!(html.matches("<li").count() <= ROWS && html.contains("left out"), "{}", html.matches("<li").count());
     let one = publish(&server, &author, &json!({"content": query("x"), "status": "publish"}));
     let html = one["content"]["rendered"].as_str().expect("text");
     assert!(!html.contains("left out") && html.matches("<li").count() == 100, "{html}");

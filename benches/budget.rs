@@ -1,0 +1,361 @@
+//! Whether strangers can take the program's memory or time from others: `cargo bench --bench budget`; `BENCH_BUDGET=5` for
+//! five seconds an attack instead of thirty, `BENCH_ONLY=search` for those whose name contains a word.
+//!
+//! Four connections send one kind of request that once was dear, beside a client that reads lists and items and writes
+//! posts. It fails where memory of its own grows by more than 64 MB, where the 99th percentile of the other client's
+//! times exceeds 250 ms, or where an attack is answered with a server error other than 503.
+
+mod common;
+
+use common::{Program, answer, creation, post};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+const API: &str = "/cms-json/cms/v2";
+const POSTS: usize = 1000;
+const ATTACKERS: usize = 4;
+const GROWTH: u64 = 64 << 20;
+const SLOWEST: Duration = Duration::from_millis(250);
+
+/// What an attack needs to know of the site.
+struct Site {
+    authorization: String,
+    /// A post whose content asks for far more than it holds.
+    nested: i64,
+    /// A post behind a password.
+    locked: i64,
+}
+
+/// Makes the n-th request.
+type Attack = fn(&Site, usize) -> Vec<u8>;
+
+const ATTACKS: &[(&str, Attack)] = &[
+    ("search of twenty words", |_, n| search(n, 20)),
+    ("search of 900 words", |_, n| search(n, 900)),
+    ("search of letters", |_, n| reading(&format!("posts?search={}", ["a", "e", "th", "in"][n % 4]))),
+    ("lists of numbers", |_, n| reading(&format!("posts?exclude={}&include={}", numbers(n, 100), numbers(n + 7, 100)))),
+    ("thousands of fields", |_, n| reading(&format!("posts?_fields={}", words(n, 3_000, ',')))),
+    ("distinct questions", |_, n| reading(&format!("posts?per_page=100&_embed=1&x={n}&offset={}", n % 900))),
+    ("thousands of parameters", |_, n| reading(&format!("posts?{}", words(n, 4_000, '&')))),
+    ("deep parameters", |_, n| reading(&format!("posts?a{}={n}", "[b]".repeat(2_000)))),
+    ("long logins in a form", |_, n| form("/login", &format!("login={}{n}&password=x", "\u{130}".repeat(30_000)))),
+    ("many logins", |_, n| basic(&format!("nobody-{n}"), "a wrong password")),
+    ("long logins", |_, n| basic(&format!("{}{n}", "a".repeat(40_000)), "x")),
+    ("long passwords", |_, n| form("/login", &format!("login=admin&password={}{n}", "p".repeat(1 << 20)))),
+    ("passwords of a post", |site, n| reading(&format!("posts/{}?password=guess-{n}", site.locked))),
+    ("XML-RPC with commas", |_, n| rpc("wp.getOptions", &[&n.to_string(), "x", "y", &",".repeat(400_000)])),
+    ("XML-RPC with many calls", |_, n| multicall(n)),
+    ("XML-RPC with deep values", |_, _| xml(&"<array><data><value>".repeat(20_000))),
+    ("large bodies", |_, n| {
+        post("", &format!("{API}/comments"), &json!({"content": "&<[\"'".repeat(400_000), "post": n}))
+    }),
+    ("deep bodies", |_, _| body(&format!("{API}/comments"), "application/json", &"[".repeat(1 << 20))),
+    ("bodies of many values", |_, _| {
+        body(&format!("{API}/posts"), "application/json", &format!("[{}0]", "0,".repeat(1 << 20)))
+    }),
+    ("forms of many fields", |_, n| body(&format!("{API}/posts"), FORM, &words(n, 100_000, '&'))),
+    ("batches of searches", |_, n| batch(n)),
+    ("a content of queries in queries", |site, n| reading(&format!("posts/{}?x={n}", site.nested))),
+    ("ranges and tags", |_, n| {
+        let many = (0..2_000).map(|k| format!("{k}-{}", k + n)).collect::<Vec<_>>().join(",");
+        format!("GET {API}/posts HTTP/1.1\r\nHost: b\r\nRange: bytes={many}\r\nIf-None-Match: {many}\r\n\r\n")
+            .into_bytes()
+    }),
+    ("pictures with huge profiles", |site, n| picture(&site.authorization, n)),
+];
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+fn main() {
+    let seconds = std::env::var("BENCH_BUDGET").map_or(30, |given| given.parse().expect("a number of seconds"));
+    let only = std::env::var("BENCH_ONLY").unwrap_or_default();
+    let folder = tempfile::TempDir::new().expect("a temporary folder");
+    let server = Program::start(folder.path(), &[]);
+    let site = Arc::new(prepare(&server));
+    warm_up(&server);
+    println!("{POSTS} posts, {seconds} seconds an attack, {ATTACKERS} connections");
+    println!("{:<34}{:>9}{:>12}{:>11}{:>9}  answers", "attack", "requests", "memory", "others p99", "others");
+    let mut failures = Vec::new();
+    for (name, attack) in ATTACKS.iter().filter(|(name, _)| name.contains(&only)) {
+        let outcome = run(&server, &site, *attack, Duration::from_secs(seconds));
+        println!(
+            "{name:<34}{:>9}{:>+9} MB{:>8} ms{:>9}  {}",
+            outcome.statuses.iter().map(|(_, count)| count).sum::<u64>(),
+            (outcome.grown as f64 / f64::from(1 << 20)).round(),
+            outcome.slowest.as_millis(),
+            outcome.others,
+            outcome.statuses.iter().map(|(status, count)| format!("{status}: {count}")).collect::<Vec<_>>().join(", "),
+        );
+        if outcome.grown > GROWTH {
+            failures.push(format!("{name}: memory grows by {} MB", outcome.grown >> 20));
+        }
+        if outcome.slowest > SLOWEST {
+            failures.push(format!("{name}: others wait {} ms", outcome.slowest.as_millis()));
+        }
+        for (status, _) in outcome.statuses.iter().filter(|(status, _)| *status >= 500 && *status != 503) {
+            failures.push(format!("{name}: answered {status}"));
+        }
+    }
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
+// ------------------------------------------------------------------------------------------------ the site
+
+fn prepare(server: &Program) -> Site {
+    let authorization = server.authorization.clone();
+    let make = |body: &Value| {
+        let (status, made) = ask(server, &post(&authorization, &format!("{API}/posts"), body));
+        assert_eq!(status, 201, "{}", String::from_utf8_lossy(&made));
+        serde_json::from_slice::<Value>(&made).expect("JSON")["id"].as_i64().expect("an id")
+    };
+    let (maker, count) = (authorization.clone(), POSTS / 16 + 1);
+    common::measured(&server.address, 16, 201, move |c, n| (n < count).then(|| creation(&maker, c * 10_000 + n)));
+    let query = |inside: &str| {
+        format!(
+            "<!-- wp:query {{\"query\":{{\"perPage\":100}}}} --><!-- wp:post-template -->{inside}<!-- /wp:post-template -->\
+             <!-- /wp:query -->"
+        )
+    };
+    let content = query(&query(&"x".repeat(10_000)));
+    Site {
+        nested: make(&json!({"title": {"raw": "Nested"}, "content": {"raw": content}, "status": "publish"})),
+        locked: make(&json!({"title": {"raw": "Locked"}, "password": "secret", "status": "publish"})),
+        authorization,
+    }
+}
+
+/// What a site under usual load holds counts as before: caches are filled, threads have worked.
+fn warm_up(server: &Program) {
+    for n in 0..3_000 {
+        let (status, _) = ask(server, &usual(n, &server.authorization));
+        assert!(status < 300, "{status}");
+    }
+}
+
+/// Requests of somebody who means no harm.
+fn usual(n: usize, authorization: &str) -> Vec<u8> {
+    match n % 10 {
+        0 => creation(authorization, 5_000_000 + n),
+        1 | 2 => reading(&format!("posts?page={}", 1 + n % 90)),
+        3 => reading(&format!("posts?per_page=5&_embed=1&exclude={}", 1 + n % POSTS)),
+        4 => reading(&format!("posts?search=post+{}", n % 997)),
+        _ => reading(&format!("posts/{}", 1 + n % POSTS)),
+    }
+}
+
+// ------------------------------------------------------------------------------------------------ an attack
+
+struct Outcome {
+    /// Most memory meanwhile beyond that before, in bytes.
+    grown: u64,
+    /// 99th percentile of the other client's times.
+    slowest: Duration,
+    /// Requests that the other client sent.
+    others: usize,
+    /// How often the attack was answered with each status; 0: the connection was closed.
+    statuses: Vec<(u16, u64)>,
+}
+
+fn run(server: &Program, site: &Arc<Site>, attack: Attack, span: Duration) -> Outcome {
+    let (over, counter) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let before = server.memory();
+    let attackers: Vec<_> = (0..ATTACKERS)
+        .map(|_| {
+            let (address, site, over, counter) = (server.address.clone(), site.clone(), over.clone(), counter.clone());
+            std::thread::spawn(move || send(&address, &site, attack, &over, &counter))
+        })
+        .collect();
+    let (start, mut times, mut most) = (Instant::now(), Vec::new(), before);
+    let mut socket = TcpStream::connect(&server.address).expect("a connection");
+    let mut buffer = Vec::new();
+    while start.elapsed() < span {
+        let request = usual(times.len(), &server.authorization);
+        let asked = Instant::now();
+        socket.write_all(&request).expect("a request");
+        let (status, _) = answer(&mut socket, &mut buffer);
+        assert!(status < 300, "somebody who means no harm is answered {status}");
+        times.push(asked.elapsed());
+        most = most.max(server.memory());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    over.store(true, Ordering::Relaxed);
+    let mut statuses = std::collections::BTreeMap::new();
+    for attacker in attackers {
+        for status in attacker.join().expect("the attack ends") {
+            *statuses.entry(status).or_insert(0) += 1;
+        }
+    }
+    times.sort();
+    Outcome {
+        grown: most.saturating_sub(before),
+        slowest: times[times.len() * 99 / 100],
+        others: times.len(),
+        statuses: statuses.into_iter().collect(),
+    }
+}
+
+/// Sends until it is over; the statuses of the answers.
+fn send(address: &str, site: &Site, attack: Attack, over: &AtomicBool, counter: &AtomicU64) -> Vec<u16> {
+    let mut statuses = Vec::new();
+    let mut connection = None;
+    while !over.load(Ordering::Relaxed) {
+        let request = attack(site, usize::try_from(counter.fetch_add(1, Ordering::Relaxed)).expect("a number"));
+        let mut socket = connection.take().unwrap_or_else(|| TcpStream::connect(address).expect("a connection"));
+        // A server that refuses a head or a body before its end closes the connection.
+        let sent = socket.write_all(&request);
+        match read(&mut socket) {
+            Some((status, closes)) => {
+                statuses.push(status);
+                connection = Some(socket).filter(|_| sent.is_ok() && !closes);
+            }
+            None => statuses.push(0),
+        }
+    }
+    statuses
+}
+
+/// One answer: its status, and whether the connection is closed after it; `None`: closed before an answer.
+fn read(socket: &mut TcpStream) -> Option<(u16, bool)> {
+    use std::io::Read;
+    let (mut buffer, mut chunk) = (Vec::new(), [0; 65536]);
+    loop {
+        match socket.read(&mut chunk) {
+            Ok(n) if n > 0 => buffer.extend_from_slice(&chunk[..n]),
+            _ => return None,
+        }
+        if let Some((status, _)) = common::head(&buffer).filter(|(_, whole)| buffer.len() >= *whole) {
+            let head = String::from_utf8_lossy(&buffer[..buffer.len().min(4_096)]).to_ascii_lowercase();
+            return Some((status, head.contains("\r\nconnection: close")));
+        }
+    }
+}
+
+fn ask(server: &Program, request: &[u8]) -> (u16, Vec<u8>) {
+    let mut socket = TcpStream::connect(&server.address).expect("a connection");
+    socket.write_all(request).expect("a request");
+    let mut buffer = Vec::new();
+    let (status, body) = answer(&mut socket, &mut buffer);
+    (status, buffer[body..].to_vec())
+}
+
+// ------------------------------------------------------------------------------------------------ requests
+
+fn reading(below: &str) -> Vec<u8> {
+    format!("GET {API}/{below} HTTP/1.1\r\nHost: bench\r\n\r\n").into_bytes()
+}
+
+fn body(path: &str, media: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!("POST {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: {media}\r\nContent-Length: {length}\r\n\r\n{body}")
+        .into_bytes()
+}
+
+fn form(path: &str, fields: &str) -> Vec<u8> {
+    body(path, FORM, fields)
+}
+
+/// Some words that no other request holds.
+fn words(n: usize, count: usize, between: char) -> String {
+    let words: Vec<String> = (0..count).map(|k| format!("w{}x{k}", n % 1_000_000)).collect();
+    words.join(&between.to_string())
+}
+
+fn numbers(n: usize, count: usize) -> String {
+    (0..count).map(|k| ((n * 31 + k * 7) % 5_000 + 1).to_string()).collect::<Vec<_>>().join(",")
+}
+
+fn search(n: usize, count: usize) -> Vec<u8> {
+    let mut words = words(n, count, '+');
+    words.truncate(50_000);
+    reading(&format!("posts?search={words}"))
+}
+
+fn basic(login: &str, password: &str) -> Vec<u8> {
+    use base64::Engine;
+    let pair = base64::engine::general_purpose::STANDARD.encode(format!("{login}:{password}"));
+    format!("GET {API}/users/me HTTP/1.1\r\nHost: bench\r\nAuthorization: Basic {pair}\r\n\r\n").into_bytes()
+}
+
+fn xml(parameters: &str) -> Vec<u8> {
+    let call = format!(
+        "<?xml version=\"1.0\"?><methodCall><methodName>wp.getOptions</methodName><params><param><value>{parameters}"
+    );
+    body("/xmlrpc.php", "text/xml", &call)
+}
+
+fn rpc(method: &str, parameters: &[&str]) -> Vec<u8> {
+    let parameters: String =
+        parameters.iter().map(|p| format!("<param><value><string>{p}</string></value></param>")).collect();
+    let call = format!(
+        "<?xml version=\"1.0\"?><methodCall><methodName>{method}</methodName><params>{parameters}</params></methodCall>"
+    );
+    body("/xmlrpc.php", "text/xml", &call)
+}
+
+fn multicall(n: usize) -> Vec<u8> {
+    let call = format!(
+        "<value><struct><member><name>methodName</name><value>wp.getPosts</value></member><member><name>params</name><value>\
+         <array><data><value>{n}</value><value>admin</value><value>wrong</value></data></array></value></member></struct></value>"
+    );
+    let calls = call.repeat(500);
+    body(
+        "/xmlrpc.php",
+        "text/xml",
+        &format!(
+            "<methodCall><methodName>system.multicall</methodName><params><param><value><array><data>{calls}</data></array>\
+             </value></param></params></methodCall>"
+        ),
+    )
+}
+
+fn batch(n: usize) -> Vec<u8> {
+    let part =
+        |k: usize| json!({"method": "POST", "path": format!("/cms/v2/comments?search={}", words(n * 25 + k, 20, '+'))});
+    let parts: Vec<Value> = (0..25).map(part).collect();
+    post("", "/cms-json/batch/v1", &json!({"requests": parts}))
+}
+
+/// A PNG of one pixel with a colour profile of 400 MB, which takes up 400 KB.
+fn picture(authorization: &str, n: usize) -> Vec<u8> {
+    static BYTES: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
+    let bytes = BYTES.get_or_init(|| {
+        let deflated = |length: usize| {
+            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+            let zeros = vec![0; 1 << 20];
+            let mut left = length;
+            while left > 0 {
+                let part = left.min(zeros.len());
+                encoder.write_all(&zeros[..part]).expect("memory");
+                left -= part;
+            }
+            encoder.finish().expect("memory")
+        };
+        let chunk = |kind: &[u8], data: &[u8]| {
+            let mut sum = flate2::Crc::new();
+            sum.update(kind);
+            sum.update(data);
+            let length = u32::try_from(data.len()).expect("a short chunk");
+            [&length.to_be_bytes()[..], kind, data, &sum.sum().to_be_bytes()].concat()
+        };
+        [
+            b"\x89PNG\r\n\x1a\n".to_vec(),
+            chunk(b"IHDR", &[0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]),
+            chunk(b"iCCP", &[b"x\0\0", &deflated(400 << 20)[..]].concat()),
+            chunk(b"IDAT", &deflated(2)),
+            chunk(b"IEND", &[]),
+        ]
+        .concat()
+    });
+    let mut request = format!(
+        "POST {API}/media HTTP/1.1\r\nHost: bench\r\nAuthorization: {authorization}\r\nContent-Type: image/png\r\n\
+         Content-Disposition: attachment; filename=\"p{n}.png\"\r\nContent-Length: {}\r\n\r\n",
+        bytes.len()
+    )
+    .into_bytes();
+    request.extend_from_slice(bytes);
+    request
+}
