@@ -27,6 +27,7 @@
 //! | 9 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
 //! | 10 | [`http`], [`boot`] | the only module that names actix; a database opened and furnished |
 //! | 11 | [`import`], [`due`], [`doctor`], [`serve`], [`cli`] | bringing a site in, what time does to records, a look from outside, serving, the command line |
+//! | 12 | [`fuzzing`] | what every parser of foreign bytes promises, for tests; nothing serves with it |
 //!
 //! # One request
 //!
@@ -61,6 +62,7 @@ pub mod error;
 pub mod fields;
 pub mod files;
 pub mod fragments;
+pub mod fuzzing;
 pub mod handlers;
 pub mod http;
 pub mod import;

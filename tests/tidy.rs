@@ -21,6 +21,7 @@ const LAYERS: &[&[&str]] = &[
     &["import", "due", "doctor"],
     &["serve"],
     &["cli"],
+    &["fuzzing"],
 ];
 
 fn sources() -> Vec<(PathBuf, String)> {

@@ -46,38 +46,17 @@ impl Cursor {
         let mut cursor = Cursor { column: column.clone(), descending, after: None };
         let word = given.as_str().unwrap_or("");
         if !word.is_empty() {
-            let after = cursor.read(word);
+            let after = read(word, &cursor.column, descending);
             cursor.after = Some(after.ok_or_else(|| invalid("Not a cursor of this order; begin with an empty one."))?);
         }
         Ok(Some(cursor))
-    }
-
-    fn read(&self, word: &str) -> Option<(DbValue, i64)> {
-        let told: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(word).ok()?).ok()?;
-        if told[0] != json!(&*self.column) || told[1] != json!(self.descending) {
-            return None;
-        }
-        let value = match &told[2] {
-            Value::Null => DbValue::Null,
-            Value::Number(n) if n.is_i64() => DbValue::Int(n.as_i64()?),
-            Value::Number(n) => DbValue::Real(n.as_f64()?),
-            Value::String(text) => DbValue::Text(text.as_str().into()),
-            _ => return None,
-        };
-        Some((value, told[3].as_i64()?))
     }
 
     /// The word that leads on from a row.
     pub fn next(&self, resource: &Resource, row: &Row) -> String {
         let record = Record { resource, row };
         let column = self.column.rsplit('.').next().unwrap_or_default();
-        let value = match record.value(column) {
-            DbValue::Null => Value::Null,
-            DbValue::Int(n) => json!(n),
-            DbValue::Real(n) => json!(n),
-            DbValue::Text(text) => json!(&**text),
-        };
-        URL_SAFE_NO_PAD.encode(json!([&*self.column, self.descending, value, record.id()]).to_string())
+        write(&self.column, self.descending, record.value(column), record.id())
     }
 
     /// The rows that are still to come. Null comes before everything else.
@@ -97,4 +76,31 @@ impl Cursor {
             (value, _) => Cond::All(vec![than(to, value.clone()), Cond::Any(vec![than(beyond, value.clone()), key])]),
         })
     }
+}
+
+/// The sort value and key in the word of a walk along a column; `None` for another walk's and for what is no word of ours.
+pub(crate) fn read(word: &str, column: &str, descending: bool) -> Option<(DbValue, i64)> {
+    let told: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(word).ok()?).ok()?;
+    if told[0] != json!(column) || told[1] != json!(descending) {
+        return None;
+    }
+    let value = match &told[2] {
+        Value::Null => DbValue::Null,
+        Value::Number(n) if n.is_i64() => DbValue::Int(n.as_i64()?),
+        Value::Number(n) => DbValue::Real(n.as_f64()?),
+        Value::String(text) => DbValue::Text(text.as_str().into()),
+        _ => return None,
+    };
+    Some((value, told[3].as_i64()?))
+}
+
+/// The word that leads on from a sort value and key; see [`read`].
+pub(crate) fn write(column: &str, descending: bool, value: &DbValue, key: i64) -> String {
+    let value = match value {
+        DbValue::Null => Value::Null,
+        DbValue::Int(n) => json!(n),
+        DbValue::Real(n) => json!(n),
+        DbValue::Text(text) => json!(&**text),
+    };
+    URL_SAFE_NO_PAD.encode(json!([column, descending, value, key]).to_string())
 }

@@ -8,7 +8,7 @@ pub mod catalogue;
 mod checks;
 mod comments;
 pub mod content;
-mod cursor;
+pub(crate) mod cursor;
 mod declared;
 mod echo;
 mod export;

@@ -10,6 +10,7 @@ mod cors;
 mod encoding;
 mod files;
 mod guard;
+pub mod memory;
 mod metrics;
 mod pages;
 mod proxies;

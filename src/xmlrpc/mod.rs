@@ -9,8 +9,8 @@ mod compile;
 mod rsd;
 mod run;
 mod shape;
-mod value;
-mod wire;
+pub(crate) mod value;
+pub(crate) mod wire;
 mod words;
 
 use crate::config::load::Loaded;

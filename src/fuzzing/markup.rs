@@ -1,0 +1,90 @@
+//! Markup: what the sanitiser lets through, and what rendering makes of it.
+
+use super::Judge;
+use crate::text::blocks::{self, Block};
+use crate::text::html_policy::{Policy, mark_links, sanitise};
+use crate::text::render::{self, RenderOptions};
+use crate::text::shortcode;
+
+/// Markup from people who may not write any.
+pub(super) fn sanitiser(bytes: &[u8], judge: Judge) {
+    let html = String::from_utf8_lossy(bytes);
+    for policy in [Policy::posts(), Policy::phrases(), Policy::biographies()] {
+        let clean = sanitise(&html, policy);
+        let outside = judge(&clean, &|element, attribute, value| policy.permits(element, attribute, value));
+        assert!(outside.is_empty(), "{outside:#?} in {clean:?}");
+        assert_eq!(sanitise(&clean, policy), clean, "again");
+        let marked = mark_links(&clean);
+        let outside = judge(&marked, &|element, attribute, value| {
+            policy.permits(element, attribute, value) || (element, attribute, value) == ("a", "rel", "nofollow ugc")
+        });
+        assert!(outside.is_empty(), "{outside:#?} in {marked:?}");
+    }
+}
+
+/// A content of an author, of a commenter, and of somebody who may write any markup.
+pub(super) fn content(bytes: &[u8], judge: Judge) {
+    let raw = String::from_utf8_lossy(bytes);
+    let options = RenderOptions::default();
+    let _ = (render::render_content(&raw, &options), render::render_excerpt("", &raw, &options));
+    let _ = (render::render_title(&raw), render::comment_content(&raw, &options));
+
+    let posts = Policy::posts();
+    let clean = sanitise(&raw, posts);
+    let within = |rendered: &str, policy: &Policy| {
+        let outside = judge(rendered, &|element, attribute, value| {
+            policy.permits(element, attribute, value) || added(element, attribute, value)
+        });
+        assert!(outside.is_empty(), "{outside:#?} in {rendered:?} of {clean:?}");
+    };
+    within(&render::render_content(&clean, &options), posts);
+    within(&render::render_excerpt("", &clean, &options), posts);
+    within(&render::render_excerpt(&clean, "", &options), posts);
+    within(&render::render_title(&sanitise(&raw, Policy::phrases())), Policy::phrases());
+    let comment = mark_links(&sanitise(&raw, Policy::phrases()));
+    within(&render::comment_content(&comment, &options), Policy::phrases());
+}
+
+/// What rendering writes by itself.
+fn added(element: &str, attribute: &str, value: &str) -> bool {
+    match (element, attribute) {
+        ("p" | "br", "") => true,
+        ("img", "decoding") => value == "async",
+        ("img" | "iframe", "loading") => value == "lazy",
+        ("a", "rel") => matches!(value, "nofollow" | "nofollow ugc"),
+        _ => false,
+    }
+}
+
+/// A content made of blocks.
+pub(super) fn blocks(bytes: &[u8], _: Judge) {
+    let text = String::from_utf8_lossy(bytes);
+    assert!(blocks::strip_delimiters(&text).len() <= text.len());
+    let _ = blocks::render_blocks(&text, None);
+    blocks::parse(&text).iter().for_each(written_again);
+}
+
+fn written_again(block: &Block<'_>) {
+    block.inner().for_each(written_again);
+    let Some(name) = &block.name else { return };
+    let attributes = block.attributes();
+    let written = blocks::delimited(name, &attributes, None);
+    let again = blocks::parse(&written);
+    let [again] = again.as_slice() else { panic!("{} blocks in {written}", again.len()) };
+    assert_eq!((&again.name, again.attributes()), (&block.name, attributes), "{written}");
+}
+
+/// A text with shortcodes.
+pub(super) fn shortcodes(bytes: &[u8], _: Judge) {
+    let text = String::from_utf8_lossy(bytes);
+    let largest = std::cell::Cell::new(0);
+    let expand = |code: &shortcode::Shortcode<'_>| {
+        let attributes: usize = code.attrs().map(|(name, value)| name.len() + value.len()).sum();
+        assert!(attributes <= code.attrs.len(), "{code:?}");
+        largest.set(largest.get().max(attributes));
+        code.attr("id").map(str::to_owned)
+    };
+    let _ = shortcode::expand(&text, Some(&expand));
+    assert!(largest.get() <= text.len());
+    assert!(shortcode::strip(&text).len() <= text.len());
+}
