@@ -9,8 +9,9 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// Most pairs of one query or form: what a body of the usual limit could hold would fill the memory otherwise.
-const MOST_PAIRS: usize = 200_000;
+/// Most values of one query, form or JSON body, lists and maps included. A value takes up to some 600 bytes of memory and as
+/// little as two bytes of a body: without a bound, a body of 16 MiB would fill gigabytes.
+const MOST_VALUES: usize = 100_000;
 
 /// Nesting that is followed whatever the declarations allow; what is deeper would need a larger stack.
 const DEEPEST: usize = 127;
@@ -43,36 +44,31 @@ impl BodyParams {
 ///
 /// `a[]=1&a[]=2` and `a[k]=v` nest, `+` is a blank, a key without `=` is empty, and of a repeated key the last value
 /// wins. Whatever is keyed 0 to n-1, in this order, becomes a list, everything else a map; leaves are strings. Fails with
-/// 400 on bytes that are no UTF-8, on NUL, on keys of more than `max_depth` parts and on too many pairs. Linear in the
-/// length of `raw`.
+/// 400 on bytes that are no UTF-8, on NUL, on keys of more than `max_depth` parts and on more than a hundred thousand values.
+/// Linear in the length of `raw`.
 pub fn decode_query(raw: &str, max_depth: usize) -> Result<Map<String, Value>, ApiError> {
-    let max_depth = max_depth.min(DEEPEST);
-    let mut root = Branch::default();
-    for (i, pair) in raw.split('&').filter(|pair| !pair.is_empty()).enumerate() {
-        if i == MOST_PAIRS {
-            let message = format!("The request has more than the {MOST_PAIRS} parameters that this server reads.");
-            return Err(ApiError::new(Code::BadRequest).with_message(message));
-        }
+    let mut tree = Tree::new(max_depth);
+    for pair in raw.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (key, value) = (decode_part(key)?, decode_part(value)?);
-        insert(&mut root, &key, value.into_owned(), max_depth)?;
+        tree.insert(&key, value.into_owned())?;
     }
-    Ok(root.entries.into_iter().map(|(key, node)| (key, node.into_value())).collect())
+    Ok(tree.into_values())
 }
 
 /// Builds the parameters of a form of parts from its pairs, by the rules of [`decode_query`].
 ///
 /// # Errors
-/// 400 for a NUL and for names that nest too deep.
+/// 400 for a NUL, for names that nest too deep and for too many values.
 pub fn decode_fields(pairs: Vec<(String, String)>, max_depth: usize) -> Result<Map<String, Value>, ApiError> {
-    let mut root = Branch::default();
+    let mut tree = Tree::new(max_depth);
     for (key, value) in pairs {
         if key.contains('\0') || value.contains('\0') {
             return Err(unreadable("The form"));
         }
-        insert(&mut root, &key, value, max_depth.min(DEEPEST))?;
+        tree.insert(&key, value)?;
     }
-    Ok(root.entries.into_iter().map(|(key, node)| (key, node.into_value())).collect())
+    Ok(tree.into_values())
 }
 
 /// Decodes percent signs, once. `None` when the outcome is no UTF-8 or holds a NUL.
@@ -175,9 +171,13 @@ fn is_json(kind: &str) -> bool {
 
 fn json_params(body: &[u8], max_depth: usize) -> Result<BodyParams, ApiError> {
     let max_depth = max_depth.min(DEEPEST);
-    if nests_deeper(body, max_depth) {
-        let message = format!("The body is nested deeper than the {max_depth} levels that this server reads.");
-        return Err(invalid_json(message, JsonFault::Depth));
+    match extent(body) {
+        Extent { depth, .. } if depth > max_depth => {
+            let message = format!("The body is nested deeper than the {max_depth} levels that this server reads.");
+            return Err(invalid_json(message, JsonFault::Depth));
+        }
+        Extent { values, .. } if values > MOST_VALUES => return Err(too_many()),
+        _ => {}
     }
     match serde_json::from_slice(body) {
         Ok(Value::Object(members)) => Ok(BodyParams::Json(members)),
@@ -239,9 +239,23 @@ fn invalid_json(message: String, fault: JsonFault) -> ApiError {
         .with_message(message)
 }
 
-/// Whether brackets outside strings nest deeper than this. Asked before parsing, so that no deep value is ever built.
-fn nests_deeper(json: &[u8], max_depth: usize) -> bool {
+fn too_many() -> ApiError {
+    let message = format!("The request has more than the {MOST_VALUES} values that this server reads.");
+    ApiError::new(Code::BadRequest).with_message(message)
+}
+
+/// How much a JSON text holds.
+struct Extent {
+    /// Brackets inside one another.
+    depth: usize,
+    /// Values, or more than there are: a bracket and a comma stand for one each.
+    values: usize,
+}
+
+/// What the brackets and commas outside strings tell. Asked before parsing, so that nothing deep or large is ever built.
+fn extent(json: &[u8]) -> Extent {
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
+    let mut extent = Extent { depth: 0, values: 1 };
     for byte in json {
         match (in_string, byte) {
             (true, _) if escaped => escaped = false,
@@ -249,15 +263,15 @@ fn nests_deeper(json: &[u8], max_depth: usize) -> bool {
             (_, b'"') => in_string = !in_string,
             (false, b'[' | b'{') => {
                 depth += 1;
-                if depth > max_depth {
-                    return true;
-                }
+                extent.depth = extent.depth.max(depth);
+                extent.values += 1;
             }
+            (false, b',') => extent.values += 1,
             (false, b']' | b'}') => depth = depth.saturating_sub(1),
             _ => {}
         }
     }
-    false
+    extent
 }
 
 fn decode_part(text: &str) -> Result<Cow<'_, str>, ApiError> {
@@ -344,25 +358,46 @@ fn canonical_index(key: &str) -> Option<u64> {
     canonical.then(|| key.parse().ok()).flatten()
 }
 
-fn insert(root: &mut Branch, key: &str, value: String, max_depth: usize) -> Result<(), ApiError> {
-    let Some((mut own, parts)) = split_key(key) else { return Ok(()) };
-    if parts.len() + 1 > max_depth {
-        let message =
-            format!("A key of the query is nested deeper than the {max_depth} levels that this server reads.");
-        return Err(ApiError::new(Code::BadRequest).with_message(message));
+/// All that is built of one query or form, within its bounds.
+struct Tree {
+    root: Branch,
+    max_depth: usize,
+    /// Values that may still come.
+    room: usize,
+}
+
+impl Tree {
+    fn new(max_depth: usize) -> Tree {
+        Tree { root: Branch::default(), max_depth: max_depth.min(DEEPEST), room: MOST_VALUES }
     }
-    let mut branch = root;
-    for part in parts {
-        let node = branch.entries.entry(own).or_insert_with(|| Node::Branch(Branch::default()));
-        if let Node::Leaf(_) = node {
-            *node = Node::Branch(Branch::default());
+
+    fn insert(&mut self, key: &str, value: String) -> Result<(), ApiError> {
+        let Some((mut own, parts)) = split_key(key) else { return Ok(()) };
+        let max_depth = self.max_depth;
+        if parts.len() + 1 > max_depth {
+            let message =
+                format!("A key of the query is nested deeper than the {max_depth} levels that this server reads.");
+            return Err(ApiError::new(Code::BadRequest).with_message(message));
         }
-        let Node::Branch(inner) = node else { unreachable!("a leaf was replaced just now") };
-        own = inner.claim(part);
-        branch = inner;
+        // A part that is there already counts again: what is bounded is the work, too.
+        self.room = self.room.checked_sub(parts.len() + 1).ok_or_else(too_many)?;
+        let mut branch = &mut self.root;
+        for part in parts {
+            let node = branch.entries.entry(own).or_insert_with(|| Node::Branch(Branch::default()));
+            if let Node::Leaf(_) = node {
+                *node = Node::Branch(Branch::default());
+            }
+            let Node::Branch(inner) = node else { unreachable!("a leaf was replaced just now") };
+            own = inner.claim(part);
+            branch = inner;
+        }
+        branch.entries.insert(own, Node::Leaf(value));
+        Ok(())
     }
-    branch.entries.insert(own, Node::Leaf(value));
-    Ok(())
+
+    fn into_values(self) -> Map<String, Value> {
+        self.root.entries.into_iter().map(|(key, node)| (key, node.into_value())).collect()
+    }
 }
 
 /// The plain name and the bracketed parts. As PHP has it, blanks before the name count for nothing, blanks and dots in it
@@ -440,11 +475,33 @@ mod tests {
 
     #[test]
     fn queries_that_cannot_be_read() {
-        let many = "a&".repeat(MOST_PAIRS + 1);
+        let many = "a&".repeat(MOST_VALUES + 1);
         for raw in ["a=%ff", "%ff=1", "a=%00", "a[%00]=1", "a[1][2][3][4]=x", &many] {
             assert_eq!(decode_query(raw, 4).map_err(|e| e.status()), Err(400), "{raw:.50}");
         }
         assert!(decode_query(&format!("a{}=1", "[x]".repeat(200)), usize::MAX).is_err());
+    }
+
+    #[test]
+    fn values_are_counted_in_forms_and_in_json() {
+        let form = |text: &str| decode_query(text, 64).map(|_| ()).map_err(|e| e.status());
+        let json = |text: &str| json_params(text.as_bytes(), 64).map(|_| ()).map_err(|e| e.status());
+        let fields =
+            |n: usize| decode_fields(vec![("a[b]".into(), String::new()); n], 64).map(|_| ()).map_err(|e| e.status());
+        // Each of these has two parts.
+        for (pairs, expected) in [(MOST_VALUES / 2, Ok(())), (MOST_VALUES / 2 + 1, Err(400))] {
+            assert_eq!(form(&"a[]&".repeat(pairs)), expected, "{pairs}");
+            assert_eq!(fields(pairs), expected, "{pairs}");
+        }
+        // The object, the list, and as many commas as items but one: the last text holds none that counts.
+        let listed = |items: usize| format!("{{\"a\":[{}\",,[\\\",\"]}}", "0,".repeat(items - 1));
+        for (items, expected) in
+            [(MOST_VALUES - 3, Ok(())), (MOST_VALUES - 2, Ok(())), (MOST_VALUES - 1, Err(400)), (1 << 20, Err(400))]
+        {
+            assert_eq!(json(&listed(items)), expected, "{items}");
+        }
+        assert_eq!(json(&format!("[{}[]]", "[],".repeat(MOST_VALUES / 2))), Err(400));
+        assert_eq!(form(&["a", &"[]".repeat(63), "&"].concat().repeat(MOST_VALUES / 64 + 1)), Err(400));
     }
 
     #[test]
@@ -456,7 +513,7 @@ mod tests {
             |i| format!("a[{}][x]=1", 1_000_000 - i),
         ];
         for pair in many {
-            let raw = (0..100_000).map(pair).collect::<Vec<_>>().join("&");
+            let raw = (0..30_000).map(pair).collect::<Vec<_>>().join("&");
             let started = Instant::now();
             assert!(decode_query(&raw, 64).is_ok());
             assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
