@@ -21,7 +21,7 @@ use std::sync::{Mutex, PoisonError};
 const CASES: u32 = 2_000;
 
 /// Bytes of the longest generated input.
-const LONGEST: usize = 16 << 10;
+const LONGEST: usize = 8 << 10;
 
 /// Kept inputs of one target, and the bytes of the longest: the corpus is to stay small.
 const MOST_KEPT: usize = 60;

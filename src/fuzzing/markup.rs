@@ -2,9 +2,10 @@
 
 use super::Judge;
 use crate::text::blocks::{self, Block};
+use crate::text::html::Html;
 use crate::text::html_policy::{Policy, mark_links, sanitise};
 use crate::text::render::{self, RenderOptions};
-use crate::text::shortcode;
+use crate::text::shortcode::{self, Shortcode};
 
 /// Markup from people who may not write any.
 pub(super) fn sanitiser(bytes: &[u8], judge: Judge) {
@@ -25,24 +26,39 @@ pub(super) fn sanitiser(bytes: &[u8], judge: Judge) {
 /// A content of an author, of a commenter, and of somebody who may write any markup.
 pub(super) fn content(bytes: &[u8], judge: Judge) {
     let raw = String::from_utf8_lossy(bytes);
-    let options = RenderOptions::default();
-    let _ = (render::render_content(&raw, &options), render::render_excerpt("", &raw, &options));
-    let _ = (render::render_title(&raw), render::comment_content(&raw, &options));
+    let plain = RenderOptions::default();
+    let _ = (render::render_content(&raw, &plain), render::render_excerpt("", &raw, &plain));
+    let _ = (render::render_title(&raw), render::comment_content(&raw, &plain));
 
-    let posts = Policy::posts();
-    let clean = sanitise(&raw, posts);
+    let clean = sanitise(&raw, Policy::posts());
     let within = |rendered: &str, policy: &Policy| {
         let outside = judge(rendered, &|element, attribute, value| {
             policy.permits(element, attribute, value) || added(element, attribute, value)
         });
         assert!(outside.is_empty(), "{outside:#?} in {rendered:?} of {clean:?}");
     };
-    within(&render::render_content(&clean, &options), posts);
-    within(&render::render_excerpt("", &clean, &options), posts);
-    within(&render::render_excerpt(&clean, "", &options), posts);
+    // Makers that write down whatever their shortcode or block says.
+    let code = |code: &Shortcode<'_>| Some(told(code.attrs().map(|(name, value)| format!("{name}={value}"))));
+    let block =
+        |block: &Block<'_>| block.name.as_deref()?.contains("query").then(|| told([block.attributes().to_string()]));
+    let made = RenderOptions { shortcodes: Some(&code), blocks: Some(&block), ..plain };
+    for options in [plain, made] {
+        within(&render::render_content(&clean, &options), Policy::posts());
+        within(&render::render_excerpt("", &clean, &options), Policy::posts());
+    }
+    within(&render::render_excerpt(&clean, "", &plain), Policy::posts());
     within(&render::render_title(&sanitise(&raw, Policy::phrases())), Policy::phrases());
     let comment = mark_links(&sanitise(&raw, Policy::phrases()));
-    within(&render::comment_content(&comment, &options), Policy::phrases());
+    within(&render::comment_content(&comment, &plain), Policy::phrases());
+}
+
+/// HTML with these texts wherever a text may stand.
+fn told(texts: impl IntoIterator<Item = String>) -> Html {
+    let mut html = Html::new();
+    for text in texts {
+        html.raw("<b").attr("title", &text).attr_in_single_quotes("class", &text).raw(">").text(&text).raw("</b>");
+    }
+    html
 }
 
 /// What rendering writes by itself.
@@ -78,11 +94,11 @@ fn written_again(block: &Block<'_>) {
 pub(super) fn shortcodes(bytes: &[u8], _: Judge) {
     let text = String::from_utf8_lossy(bytes);
     let largest = std::cell::Cell::new(0);
-    let expand = |code: &shortcode::Shortcode<'_>| {
+    let expand = |code: &Shortcode<'_>| {
         let attributes: usize = code.attrs().map(|(name, value)| name.len() + value.len()).sum();
         assert!(attributes <= code.attrs.len(), "{code:?}");
         largest.set(largest.get().max(attributes));
-        code.attr("id").map(str::to_owned)
+        None
     };
     let _ = shortcode::expand(&text, Some(&expand));
     assert!(largest.get() <= text.len());

@@ -319,12 +319,19 @@ fn first_tag<'a>(html: &'a str, names: &[&str]) -> Option<(usize, &'a str)> {
         let (Piece::Text(span) | Piece::Markup(span)) = span;
         let (name, closes) = if span.starts_with('<') { tag_name(span) } else { ("", false) };
         let wanted = names.is_empty() || names.iter().any(|n| n.eq_ignore_ascii_case(name));
-        if !name.is_empty() && !closes && wanted && span.ends_with('>') {
+        if !name.is_empty() && !closes && wanted && ends(span) {
             return Some((at, span));
         }
         at += span.len();
     }
     None
+}
+
+/// Whether a tag ends as a browser reads it: a `>` at the end may be part of a value whose quote is never closed.
+fn ends(tag: &str) -> bool {
+    let mut attributes = Attributes::of(tag);
+    attributes.by_ref().for_each(drop);
+    attributes.end == Some(tag.len())
 }
 
 /// Whether a comment is a delimiter, and the attributes in it.
