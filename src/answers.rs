@@ -5,7 +5,7 @@
 //! and columns, generations) stand still. What time alone changes (an offset of daylight saving, a preview's key) is at most [`MOST_AGE`] old. The
 //! registry is part of no key: a reload builds another engine, and with it another store.
 
-use crate::model::{Kept, Method, Payload, Peer, Reply, Request};
+use crate::model::{Kept, Method, Payload, Peer, Reply, Request, Room};
 use crate::scope::Principal;
 use crate::storage::{Observed, Seen, Storage};
 use quick_cache::sync::Cache;
@@ -46,6 +46,11 @@ impl Caller {
     /// Whoever is asking.
     pub fn of(principal: &Principal) -> Caller {
         Caller { id: principal.id, roles: principal.roles.clone(), app_password: principal.app_password.clone() }
+    }
+
+    /// Bytes of its own memory.
+    pub fn bytes(&self) -> usize {
+        self.roles.len() * size_of::<Arc<str>>()
     }
 }
 
@@ -100,7 +105,8 @@ impl Weighter<Key, Answer> for Size {
     fn weight(&self, key: &Key, answer: &Answer) -> u64 {
         // Each header is two texts of its own.
         let headers: usize = answer.headers.iter().map(|(name, value)| name.len() + value.len() + 80).sum();
-        (key.path.len() + key.query.len() + answer.kept.text.len() + headers + answer.seen.bytes() + 512) as u64
+        let key = key.path.len() + key.query.len() + key.caller.bytes();
+        (key + answer.kept.text.len() + headers + answer.seen.bytes() + 512) as u64
     }
 }
 
@@ -126,6 +132,9 @@ impl Asks {
 /// See the module's description.
 pub struct Answers {
     cache: Option<Cache<Key, Answer, Size>>,
+    /// What encodings of the answers may take.
+    room: Arc<Room>,
+    encodings: u64,
     asked: Asks,
     began: Instant,
     /// Milliseconds since `began` at the last look at the database.
@@ -140,11 +149,20 @@ pub struct Question<'a> {
 }
 
 impl Answers {
-    /// A store of at most `bytes`; none at all for 0.
+    /// A store of at most `bytes`, a quarter of them for encodings; none at all for 0.
     pub fn new(bytes: u64) -> Answers {
+        let encodings = bytes / 4;
+        let bytes = bytes - encodings;
         let answers = usize::try_from(bytes / 8192).unwrap_or(usize::MAX).max(64);
         let cache = (bytes > 0).then(|| Cache::with_weighter(answers, bytes, Size));
-        Answers { cache, asked: Asks::default(), began: Instant::now(), looked: AtomicU64::new(0) }
+        Answers {
+            cache,
+            room: Room::new(encodings),
+            encodings,
+            asked: Asks::default(),
+            began: Instant::now(),
+            looked: AtomicU64::new(0),
+        }
     }
 
     /// The question that a request asks, if answers to it can be kept: a plain read without a body, of a stranger or of
@@ -183,7 +201,7 @@ impl Answers {
         let seen = if status == 200 { observed.seen() } else { None };
         match (&self.cache, payload, seen) {
             (Some(cache), Payload::Text(text), Some(seen)) if text.len() <= LARGEST => {
-                let kept = Arc::new(Kept::new(text));
+                let kept = Arc::new(Kept::new(text, self.room.clone()));
                 let shared = headers.iter().cloned().collect();
                 let answer = Answer { headers: shared, kept: kept.clone(), seen: Arc::new(seen), at: question.now };
                 cache.insert(question.key(), answer);
@@ -200,7 +218,7 @@ impl Answers {
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        self.cache.as_ref().map_or(0, Cache::weight)
+        self.cache.as_ref().map_or(0, Cache::weight) + (self.encodings - self.room.left())
     }
 }
 

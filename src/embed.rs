@@ -114,7 +114,7 @@ struct Size;
 
 impl Weighter<Key, Entry> for Size {
     fn weight(&self, key: &Key, entry: &Entry) -> u64 {
-        (key.href.len() + entry.text.len() + 256) as u64
+        (key.href.len() + entry.text.len() + entry.seen.bytes() + key.caller.bytes() + 256) as u64
     }
 }
 
@@ -333,7 +333,7 @@ fn fetch<'a>(engine: &'a Engine, mut scope: Scope, href: &'a str) -> Pin<Box<dyn
                 let rendered = outcome.text.unwrap_or_else(|| Rendered::of(&outcome.body));
                 (outcome.status, rendered, !outcome.private)
             }
-            Err(error) => (error.status(), Rendered::of(&error.body()), true),
+            Err(error) => (error.status(), Rendered::of(&error.body()), error.status() < 500),
         };
         let text = match rendered {
             Rendered::One(text) => text,

@@ -24,12 +24,13 @@ use crate::registry::{Registry, Vocabulary, name};
 use crate::request::{self, BodyParams};
 use crate::route::{self, Match, Router};
 use crate::scope::{Clock, Scope, Settings, read_settings};
-use crate::storage::{Observed, Storage, StorageError};
+use crate::storage::{Budgeted, Observed, ReadBudget, Storage, StorageError};
 use arc_swap::ArcSwap;
 use serde_json::{Map, Value, json};
 use std::cell::LazyCell;
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Everything that requests are served from.
 pub struct Engine {
@@ -45,6 +46,8 @@ pub struct Engine {
     answers: Answers,
     embedded: Embedded,
     outbound: Outbound,
+    /// See [`crate::config::declaration::Storage::read_timeout`].
+    read_timeout: Option<Duration>,
     clock: Arc<dyn Clock>,
 }
 
@@ -109,6 +112,7 @@ impl Engine {
         let embedded = Embedded::new((megabytes << 20) / 4);
         let answers = Answers::new((registry.declaration.server.answers_mb as u64) << 20);
         let outbound = Outbound::new(&registry.declaration.outbound);
+        let read_timeout = Duration::try_from_secs_f64(registry.declaration.storage.read_timeout);
         Ok(Engine {
             router: Router::new(&registry),
             discovery: Discovery::new(&registry),
@@ -122,6 +126,7 @@ impl Engine {
             answers,
             embedded,
             outbound,
+            read_timeout: read_timeout.ok().filter(|limit| !limit.is_zero()),
             clock,
         })
     }
@@ -215,7 +220,7 @@ impl Engine {
         {
             return reply;
         }
-        let observed = question.as_ref().map(|_| Arc::new(Observed::new(self.storage.clone())));
+        let observed = question.as_ref().map(|_| Arc::new(Observed::new(scope.storage.clone())));
         if let Some(observed) = &observed {
             observed.note(name("setting"), scope.settings.generation);
             scope.storage = observed.clone();
@@ -231,7 +236,13 @@ impl Engine {
             text: true,
         };
         let dispatched = self.dispatch(&scope, &call).await;
-        let (mut reply, lasting) = self.finish(&scope, &call, dispatched).await;
+        let (mut reply, mut lasting) = self.finish(&scope, &call, dispatched).await;
+        let reads = matches!(method, Method::Get | Method::Head);
+        if reads && scope.budget.as_ref().is_some_and(|budget| budget.exceeded()) {
+            // Whatever came of it lacks something: an embedded document, a right that could not be looked up.
+            let ended = Dispatched { result: Err(ApiError::new(Code::ReadTimeout)), allow: Vec::new() };
+            (reply, lasting) = self.finish(&scope, &call, ended).await;
+        }
         reply.headers.extend(self.identity.fresh_nonce(&scope));
         match (question, observed) {
             (Some(question), Some(observed)) if lasting => self.answers.put(&question, &observed, reply),
@@ -244,9 +255,14 @@ impl Engine {
     /// # Errors
     /// The settings cannot be read.
     pub fn stranger(&self, request: &Request) -> Result<Scope, ApiError> {
+        let budget = self.read_timeout.map(|limit| Arc::new(ReadBudget::new(request.id.clone(), limit)));
         Ok(Scope {
             registry: self.registry.clone(),
-            storage: self.storage.clone(),
+            storage: match &budget {
+                Some(budget) => Arc::new(Budgeted::new(self.storage.clone(), budget.clone())),
+                None => self.storage.clone(),
+            },
+            budget,
             settings: self.settings()?,
             principal: Default::default(),
             now: self.clock.now(),
@@ -335,6 +351,7 @@ impl Engine {
         loaded: &Loaded,
     ) -> Result<Outcome, ApiError> {
         let sources = Sources { path: &matched.captures, body, query: &call.query };
+        self.names_within(&sources)?;
         let resource = matched.route.resource.map(|index| &self.registry.resources[index]);
         let judge = |arg: &Arg, value: &Value| judge(scope, resource?, arg, value);
         // What a write is decided on is one state; many reads decide without the database.
@@ -375,6 +392,22 @@ impl Engine {
             outcome.headers.extend(keys.clone().map(|header| (header, surrogate_keys(resource, &matched.captures))));
         }
         Ok(outcome)
+    }
+
+    /// Lists of names that every route takes have no declaration of their own to bound them.
+    fn names_within(&self, sources: &Sources<'_>) -> Result<(), ApiError> {
+        let most = self.registry.declaration.server.max_items;
+        for name in ["_fields", "_embed"] {
+            let names = match sources.get(name) {
+                Some(Value::String(text)) => text.split(',').count(),
+                Some(Value::Array(list)) => list.len(),
+                _ => 0,
+            };
+            if names > most {
+                return Err(ApiError::invalid_one(name, format!("{name} takes at most {most} names.")));
+            }
+        }
+        Ok(())
     }
 
     /// One request inside another; `batch` refuses routes that take no part in batches.
@@ -492,6 +525,7 @@ impl Engine {
             Ok(outcome) => (outcome.private, outcome.version, outcome.modified),
             Err(_) => (false, None, None),
         };
+        let failed = dispatched.result.as_ref().is_err_and(|error| error.status() >= 500);
         let mut reply = self.shaped(scope, call, dispatched).await;
         if private {
             reply.headers.push(("Cache-Control".into(), "private, no-store".into()));
@@ -507,7 +541,7 @@ impl Engine {
         } else if let Some(version) = version {
             reply.headers.push(("ETag".into(), format!("\"{version}\"")));
         }
-        (reply, !private)
+        (reply, !private && !failed)
     }
 
     async fn shaped(&self, scope: &Scope, call: &Call, dispatched: Dispatched) -> Reply {

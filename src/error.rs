@@ -228,6 +228,7 @@ catalogue! {
     BadRequest = "rest_bad_request", Fixed(400), "The request cannot be read.";
     Internal = "internal_server_error", Fixed(500), "Something went wrong on the server. The log knows the request by its id.";
     Busy = "rest_busy", Fixed(503), "The server has too much to write at the moment; try again.";
+    ReadTimeout = "rest_read_timeout", Fixed(503), "Reading took longer than this server allows; ask for less at a time.";
     StorageReadOnly = "rest_storage_unavailable", Fixed(503), "The server cannot write at the moment.";
 }
 
@@ -292,7 +293,7 @@ impl ApiError {
             message: code.message().to_owned(),
             data: (!bare).then(Map::new),
             additional: Vec::new(),
-            retry_after: matches!(code, Code::Busy | Code::TooManyRequests).then_some(1),
+            retry_after: matches!(code, Code::Busy | Code::ReadTimeout | Code::TooManyRequests).then_some(1),
         }))
     }
 

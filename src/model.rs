@@ -4,6 +4,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::net::IpAddr;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 /// An HTTP method of the contract.
@@ -145,14 +146,44 @@ pub enum Payload {
 #[derive(Debug)]
 pub struct Kept {
     pub text: Bytes,
-    /// Encoded texts in the order of the edge's table of encodings; empty where encoding does not pay.
+    /// Encoded texts in the order of the edge's table of encodings; empty where encoding does not pay, or where there is
+    /// no room for it.
     pub encoded: [OnceLock<Bytes>; 3],
+    room: Arc<Room>,
 }
 
 impl Kept {
-    /// A text without encodings yet.
-    pub fn new(text: Vec<u8>) -> Kept {
-        Kept { text: text.into(), encoded: Default::default() }
+    /// A text without encodings yet; `room` is what these may take.
+    pub fn new(text: Vec<u8>, room: Arc<Room>) -> Kept {
+        Kept { text: text.into(), encoded: Default::default(), room }
+    }
+
+    /// Takes room for an encoding of so many bytes; false when there is none.
+    pub fn takes(&self, bytes: usize) -> bool {
+        self.room.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes as u64)).is_ok()
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let taken: usize = self.encoded.iter().filter_map(OnceLock::get).map(Bytes::len).sum();
+        self.room.0.fetch_add(taken as u64, Relaxed);
+    }
+}
+
+/// Bytes that encodings of kept texts may still take together.
+#[derive(Debug)]
+pub struct Room(AtomicU64);
+
+impl Room {
+    /// Room for so many bytes.
+    pub fn new(bytes: u64) -> Arc<Room> {
+        Arc::new(Room(AtomicU64::new(bytes)))
+    }
+
+    /// What is left.
+    pub fn left(&self) -> u64 {
+        self.0.load(Relaxed)
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Peer};
 use crate::registry::{Endpoint, Registry, Route, name};
-use crate::storage::{Snapshot, Storage, StorageError};
+use crate::storage::{ReadBudget, Snapshot, Storage, StorageError};
 use crate::text::time::Zone;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -120,6 +120,8 @@ impl Clock for SystemClock {
 pub struct Scope {
     pub registry: Arc<Registry>,
     pub storage: Arc<dyn Storage>,
+    /// What the reads of the request may still take; `storage` keeps it. `None`: they are not bounded.
+    pub budget: Option<Arc<ReadBudget>>,
     pub settings: Arc<Settings>,
     pub principal: Principal,
     /// UTC seconds, the same throughout the request.
@@ -155,8 +157,14 @@ impl Scope {
 /// A failed read inside a stage.
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> ApiError {
-        tracing::error!("{error}");
-        ApiError::new(Code::Internal)
+        match error {
+            // The budget tells the log once for the whole request.
+            StorageError::TimedOut => ApiError::new(Code::ReadTimeout),
+            StorageError::Failed(cause) => {
+                tracing::error!("{cause}");
+                ApiError::new(Code::Internal)
+            }
+        }
     }
 }
 

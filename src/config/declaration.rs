@@ -89,7 +89,8 @@ pub struct Declaration {
 }
 
 /// Arguments by name: each a JSON Schema with `required`, `default` and our `x-` words
-/// (`x-role`, `x-filter`, `x-aliases`, `x-names`).
+/// (`x-role`, `x-filter`, `x-aliases`, `x-names`, `x-bounds`: what holds beside the schema and OPTIONS does not list,
+/// `x-words`: how many words a search may have).
 pub type ArgGroup = IndexMap<String, SchemaDoc>;
 
 /// How the server listens and what it accepts.
@@ -106,6 +107,10 @@ pub struct Server {
     pub max_query: usize,
     /// Deepest nesting of a body or query.
     pub max_depth: usize,
+    /// Most items of a list among the arguments of a request, where the argument declares no `maxItems`; most names in
+    /// `_fields` and `_embed`.
+    #[schemars(range(min = 1))]
+    pub max_items: usize,
     /// Seconds that a client has to send its head, and its body.
     pub read_timeout: u64,
     /// Seconds that an idle connection is kept.
@@ -134,6 +139,7 @@ impl Default for Server {
             max_body: 16 << 20,
             max_query: 60 << 10,
             max_depth: 64,
+            max_items: 1000,
             read_timeout: 30,
             keep_alive: 30,
             shutdown_timeout: 30,
@@ -159,11 +165,21 @@ pub struct Storage {
     pub write_queue: usize,
     /// Megabytes of rendered documents kept in memory.
     pub cache_mb: usize,
+    /// Seconds that the reads of one request may take together, those of embedded requests and of batches included; more is
+    /// answered 503. 0: no bound.
+    #[schemars(range(min = 0))]
+    pub read_timeout: f64,
 }
 
 impl Default for Storage {
     fn default() -> Self {
-        Storage { url: "sqlite:site.db".into(), migrate: Migrate::Boot, write_queue: 4096, cache_mb: 64 }
+        Storage {
+            url: "sqlite:site.db".into(),
+            migrate: Migrate::Boot,
+            write_queue: 4096,
+            cache_mb: 64,
+            read_timeout: 5.0,
+        }
     }
 }
 
@@ -721,7 +737,8 @@ pub struct Resource {
     /// New records are closed to comments and pings, whatever the settings say.
     #[serde(default)]
     pub closed_by_default: bool,
-    /// Columns that `search` looks into, by the name that `search_columns` gives them.
+    /// Columns that `search` looks into, by the name that `search_columns` gives them. Columns that only the edit context
+    /// shows are looked into only for callers who may edit the rows; the same holds for `sort` and filters.
     #[serde(default)]
     pub search: IndexMap<String, String>,
     /// Arguments that may not be empty in some rows.
@@ -782,6 +799,10 @@ pub struct Resource {
     /// How totals are counted: `readable` (what the caller may see) or `unfiltered`.
     #[serde(default)]
     pub total: Total,
+    /// Arguments that a request may give while its total is `unfiltered`. Any other that selects rows makes the total
+    /// `readable`: it would tell what is in rows that the caller may not see.
+    #[serde(default)]
+    pub unfiltered_with: Vec<String>,
     /// A page beyond the end is an error (true) or an empty list (false).
     #[serde(default)]
     pub strict_pages: bool,

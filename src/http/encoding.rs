@@ -29,7 +29,7 @@ pub fn choose(kept: &Kept, accepted: Option<&str>) -> (Bytes, Option<&'static st
     let Some(accepted) = accepted.filter(|_| kept.text.len() >= LEAST) else { return plain() };
     let Some(place) = best(accepted) else { return plain() };
     let encoded = kept.encoded[place].get_or_init(|| match (ENCODINGS[place].encode)(&kept.text) {
-        Ok(encoded) if encoded.len() < kept.text.len() => encoded.into(),
+        Ok(encoded) if encoded.len() < kept.text.len() && kept.takes(encoded.len()) => encoded.into(),
         _ => Bytes::new(),
     });
     if encoded.is_empty() { plain() } else { (encoded.clone(), Some(ENCODINGS[place].name)) }
@@ -69,10 +69,11 @@ fn gzip(text: &[u8]) -> std::io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Room;
 
     #[test]
     fn the_best_welcome_encoding_is_taken() {
-        let kept = Kept::new("the same words again and again; ".repeat(100).into_bytes());
+        let kept = Kept::new("the same words again and again; ".repeat(100).into_bytes(), Room::new(1 << 20));
         let check = |accepted: Option<&str>, expected: Option<&str>| {
             let (bytes, name) = choose(&kept, accepted);
             assert_eq!(name, expected, "{accepted:?}");
@@ -107,7 +108,20 @@ mod tests {
     }
 
     #[test]
+    fn encodings_take_no_more_than_their_room() {
+        let text = "the same words again and again; ".repeat(100).into_bytes();
+        let size = (ENCODINGS[0].encode)(&text).expect("memory").len() as u64;
+        let room = Room::new(size);
+        let first = Kept::new(text.clone(), room.clone());
+        assert_eq!((choose(&first, Some("zstd")).1, room.left()), (Some("zstd"), 0));
+        assert_eq!(choose(&Kept::new(text.clone(), room.clone()), Some("zstd")).1, None);
+        drop(first);
+        assert_eq!(room.left(), size);
+        assert_eq!(choose(&Kept::new(text, room.clone()), Some("zstd")).1, Some("zstd"));
+    }
+
+    #[test]
     fn short_texts_stay_as_they_are() {
-        assert_eq!(choose(&Kept::new(b"[]".to_vec()), Some("gzip")).1, None);
+        assert_eq!(choose(&Kept::new(b"[]".to_vec(), Room::new(1 << 20)), Some("gzip")).1, None);
     }
 }

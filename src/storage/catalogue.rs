@@ -89,7 +89,7 @@ impl Catalogue {
         for (id, table) in tables.iter_mut().enumerate() {
             table.id = id;
             if tables_by_name.insert(table.def.name.clone(), id).is_some() {
-                return Err(StorageError(format!("the table {} is declared twice", table.def.name)));
+                return Err(StorageError::Failed(format!("the table {} is declared twice", table.def.name)));
             }
         }
         let mut catalogue =
@@ -107,14 +107,17 @@ impl Catalogue {
 
     /// The table of this name.
     pub fn table(&self, name: &str) -> Result<&Table, StorageError> {
-        let id = self.tables_by_name.get(name).ok_or_else(|| StorageError(format!("there is no table {name}")))?;
+        let id =
+            self.tables_by_name.get(name).ok_or_else(|| StorageError::Failed(format!("there is no table {name}")))?;
         Ok(&self.tables[*id])
     }
 
     /// The relation of this name.
     pub fn relation(&self, name: &str) -> Result<(RelationId, &Relation), StorageError> {
-        let id =
-            self.relations_by_name.get(name).ok_or_else(|| StorageError(format!("there is no relation {name}")))?;
+        let id = self
+            .relations_by_name
+            .get(name)
+            .ok_or_else(|| StorageError::Failed(format!("there is no relation {name}")))?;
         Ok((*id, &self.relations[*id]))
     }
 
@@ -154,7 +157,7 @@ impl Catalogue {
             self.tables[src].outgoing.push(id);
             self.tables[dst].incoming.push(id);
             if self.relations_by_name.insert(def.name.clone(), id).is_some() {
-                return Err(StorageError(format!("the relation {} is declared twice", def.name)));
+                return Err(StorageError::Failed(format!("the relation {} is declared twice", def.name)));
             }
             self.relations.push(Relation { def: def.clone(), src, dst, status, sort });
         }
@@ -215,7 +218,7 @@ impl Table {
         self.columns
             .get(name)
             .copied()
-            .ok_or_else(|| StorageError(format!("the table {} has no column {name}", self.def.name)))
+            .ok_or_else(|| StorageError::Failed(format!("the table {} has no column {name}", self.def.name)))
     }
 
     fn count_into(&mut self, name: &Name) -> Result<(), StorageError> {

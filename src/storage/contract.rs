@@ -734,7 +734,7 @@ fn what_a_read_depends_on_grows_when_it_would_read_something_else() {
 #[test]
 fn mistakes_in_plans_are_told() {
     on_each(|db| {
-        let read_fails = |plan: ReadPlan| db.snapshot().unwrap().rows(&plan).unwrap_err().0;
+        let read_fails = |plan: ReadPlan| db.snapshot().unwrap().rows(&plan).unwrap_err().to_string();
         let any = || Cond::All(vec![]);
         assert_eq!(read_fails(read("nowhere", &["id"], any())), "there is no table nowhere");
         assert_eq!(read_fails(read("record", &["nothing"], any())), "the table record has no column nothing");

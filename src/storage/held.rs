@@ -3,6 +3,7 @@
 //! The writer's thread serves it and nothing else until it ends (see `writer/hold.rs`); this is the end that requests
 //! hold. What is dropped without [`Transaction::finish`] has never happened.
 
+use super::budget;
 use super::generations::Generations;
 use super::plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use super::{BeginFuture, CommitFuture, Depends, FinishFuture, Mark, Snapshot, Storage, StorageError, Transaction};
@@ -42,11 +43,12 @@ impl Held {
         read: impl FnOnce(&dyn Snapshot) -> Result<T, StorageError> + Send + 'static,
     ) -> Result<T, StorageError> {
         let (reply, answer) = mpsc::channel();
+        let deadline = budget::deadline();
         let job = move |snapshot: &dyn Snapshot| {
             // Whoever asked waits for it.
-            let _ = reply.send(read(snapshot));
+            let _ = reply.send(budget::until(deadline, || read(snapshot)));
         };
-        let ended = || StorageError("the transaction has ended".into());
+        let ended = || StorageError::Failed("the transaction has ended".into());
         self.ops.send(Op::Read(Box::new(job))).map_err(|_| ended())?;
         answer.recv().map_err(|_| ended())?
     }

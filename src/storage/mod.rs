@@ -3,6 +3,7 @@
 //! Knows tables and columns, nothing of schemas, resources or requests. No SQL text stands outside this module.
 
 mod ahead;
+mod budget;
 mod catalogue;
 #[cfg(test)]
 mod contract;
@@ -25,6 +26,7 @@ mod words;
 mod writer;
 
 pub use ahead::Ahead;
+pub use budget::{Budgeted, ReadBudget};
 pub use catalogue::builtin_tables;
 pub use fold::fold;
 pub use marks::{Depends, Mark};
@@ -35,20 +37,28 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// Why a read failed (for the log; a client sees an opaque 500).
+/// Why a read failed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StorageError(pub String);
+pub enum StorageError {
+    /// The cause, for the log; a client sees an opaque 500.
+    Failed(String),
+    /// The reads of the request have used up their [`ReadBudget`].
+    TimedOut,
+}
 
 impl StorageError {
     /// What is asked for will be there when it is asked for again: see [`Ahead`].
     fn not_yet() -> StorageError {
-        StorageError("not read yet".into())
+        StorageError::Failed("not read yet".into())
     }
 }
 
 impl std::fmt::Display for StorageError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            StorageError::Failed(cause) => f.write_str(cause),
+            StorageError::TimedOut => f.write_str("the read took too long"),
+        }
     }
 }
 

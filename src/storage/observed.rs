@@ -34,7 +34,9 @@ pub struct Seen {
 impl Seen {
     /// Bytes that it takes up.
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.scopes) + size_of_val(&*self.marks)
+        // A scope is a text of its own, with two counters before it.
+        let scopes: usize = self.scopes.iter().map(|scope| size_of::<Name>() + scope.len() + 16).sum();
+        scopes + size_of_val(&*self.marks)
     }
 
     /// Whether nothing that was read has been written since.

@@ -23,7 +23,10 @@ const LISTED: usize = 20;
 /// There is a file already; the database cannot be read, the copy not be written; what was copied is not whole.
 pub fn backup(path: &Path, to: &Path) -> std::result::Result<u64, StorageError> {
     if to.exists() {
-        return Err(StorageError(format!("{}: there is a file already; a backup overwrites none", to.display())));
+        return Err(StorageError::Failed(format!(
+            "{}: there is a file already; a backup overwrites none",
+            to.display()
+        )));
     }
     let half = beside(to, ".part");
     let made = copy_into(path, &half).and_then(|()| {
@@ -65,7 +68,7 @@ pub fn restore(from: &Path, path: &Path) -> std::result::Result<Option<PathBuf>,
 /// # Errors
 /// It cannot be read at all.
 pub fn examine(path: &Path, layout: &Layout) -> std::result::Result<Vec<String>, StorageError> {
-    let conn = examining(path).map_err(|e: OpenError| StorageError(e.to_string()))?;
+    let conn = examining(path).map_err(|e: OpenError| StorageError::Failed(e.to_string()))?;
     let catalogue = Catalogue::new(layout)?;
     // One state for all questions.
     conn.execute_batch("BEGIN")?;
@@ -78,21 +81,21 @@ pub fn examine(path: &Path, layout: &Layout) -> std::result::Result<Vec<String>,
 }
 
 fn copy_into(path: &Path, to: &Path) -> std::result::Result<(), StorageError> {
-    let conn = examining(path).map_err(|e| StorageError(e.to_string()))?;
+    let conn = examining(path).map_err(|e| StorageError::Failed(e.to_string()))?;
     // The copy holds secrets; the file is there before SQLite fills it, so that only its owner may read it.
     File::create(to).map_err(|e| failed(to, &e))?;
     private(to)?;
-    let name = to.to_str().ok_or_else(|| StorageError(format!("{}: the name is no UTF-8", to.display())))?;
+    let name = to.to_str().ok_or_else(|| StorageError::Failed(format!("{}: the name is no UTF-8", to.display())))?;
     conn.execute("VACUUM INTO ?1", [name])?;
     File::open(to).and_then(|file| file.sync_all()).map_err(|e| failed(to, &e))
 }
 
 /// The file is a database of ours without damage.
 fn whole(path: &Path) -> std::result::Result<(), StorageError> {
-    let conn = examining(path).map_err(|e| StorageError(e.to_string()))?;
+    let conn = examining(path).map_err(|e| StorageError::Failed(e.to_string()))?;
     match integrity(&conn)?.first() {
         None => Ok(()),
-        Some(damage) => Err(StorageError(format!("{}: {damage}", path.display()))),
+        Some(damage) => Err(StorageError::Failed(format!("{}: {damage}", path.display()))),
     }
 }
 
@@ -162,7 +165,7 @@ fn dangling(conn: &Connection, catalogue: &Catalogue) -> Result<Vec<String>> {
 fn closed(path: &Path) -> std::result::Result<(), StorageError> {
     let used = || {
         let text = "somebody uses this database; stop the server first, then put the copy back";
-        StorageError(format!("{}: {text}", path.display()))
+        StorageError::Failed(format!("{}: {text}", path.display()))
     };
     let conn = Connection::open(path)?;
     // Leaving the log behind takes the database for oneself alone.
@@ -212,5 +215,5 @@ fn sync_folder(path: &Path) {
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> StorageError {
-    StorageError(format!("{}: {error}", path.display()))
+    StorageError::Failed(format!("{}: {error}", path.display()))
 }

@@ -6,6 +6,7 @@ mod functions;
 mod open;
 mod reader;
 mod remembered;
+mod shapes;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -14,7 +15,8 @@ mod walks;
 
 pub(super) use open::{META_VERSION, checkpointing, commits, examining, load_words, read_generations, sign};
 pub use open::{OpenError, OpenOptions, PendingChange};
-pub(super) use reader::{Reading, Shapes};
+pub(super) use reader::Reading;
+pub(super) use shapes::Shapes;
 pub(super) use values::{Dictionary, bind, decode};
 
 use super::catalogue::Catalogue;
@@ -88,7 +90,7 @@ impl Sqlite {
     pub fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError> {
         let (reply, answer) = mpsc::channel();
         let job = Job::Secret { name: name.into(), len, reply };
-        let gone = || StorageError("the writer has stopped".into());
+        let gone = || StorageError::Failed("the writer has stopped".into());
         self.queue.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
         answer.recv().map_err(|_| gone())?
     }

@@ -20,6 +20,8 @@ use apply::Stop;
 use checkpoint::Checkpoints;
 use effects::Effects;
 pub(super) use hold::Begin;
+use quick_cache::Weighter;
+use quick_cache::unsync::Cache;
 use rusqlite::{Connection, OptionalExtension, Result, ToSql};
 use std::any::Any;
 use std::collections::HashMap;
@@ -32,6 +34,9 @@ use tokio::sync::oneshot;
 
 /// Plans in one transaction at most.
 const GROUP: usize = 256;
+
+/// Bytes of statement texts that the writer keeps: a client chooses which columns it sets.
+const TEXTS: usize = 1 << 20;
 
 /// Rows that are taken into the search index at once.
 const TAKEN_IN: i64 = 64;
@@ -142,6 +147,16 @@ impl Group {
     }
 }
 
+/// The memory of a text and its key.
+#[derive(Clone)]
+struct TextBytes;
+
+impl Weighter<Vec<u8>, Arc<str>> for TextBytes {
+    fn weight(&self, key: &Vec<u8>, text: &Arc<str>) -> u64 {
+        (key.len() + text.len() + 128) as u64
+    }
+}
+
 /// The writer's state between groups. All of it can be read anew from the file.
 struct Writer<'c> {
     conn: &'c Connection,
@@ -152,7 +167,7 @@ struct Writer<'c> {
     sequences: HashMap<Name, i64>,
     shapes: Shapes,
     /// Text of statements about one row, by statement, table and columns set.
-    texts: HashMap<Vec<u8>, Arc<str>>,
+    texts: Cache<Vec<u8>, Arc<str>, TextBytes>,
     /// The numbers of the catalogue's relations.
     relation_numbers: Vec<i64>,
     /// What the open transaction still has to write.
@@ -177,7 +192,7 @@ impl<'c> Writer<'c> {
             words,
             sequences: HashMap::new(),
             shapes: Shapes::default(),
-            texts: HashMap::new(),
+            texts: Cache::with_weighter(TEXTS / 1024, TEXTS as u64, TextBytes),
             pending: Effects::default(),
             data_version: i64::MIN,
             unsearched: true,
@@ -400,7 +415,12 @@ impl<'c> Writer<'c> {
 
     /// Text that is made once.
     fn text(&mut self, key: Vec<u8>, make: impl FnOnce() -> String) -> Arc<str> {
-        self.texts.entry(key).or_insert_with(|| make().into()).clone()
+        if let Some(text) = self.texts.get(&key) {
+            return text.clone();
+        }
+        let text: Arc<str> = make().into();
+        self.texts.insert(key, text.clone());
+        text
     }
 
     fn dictionary(&self) -> Dictionary<'_> {

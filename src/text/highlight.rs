@@ -2,62 +2,113 @@
 
 use crate::storage::fold;
 use crate::text::{sanitize, strip};
+use memchr::memmem;
+use std::cmp::Reverse;
+use std::ops::Range;
 
 /// Letters shown before the first place, and in all.
 const BEFORE: usize = 60;
 const SHOWN: usize = 240;
 
-/// A piece of the text, without its markup, with the needles marked; `None` when it holds none of them. Case and marks make
-/// no difference.
+/// Bytes of a text that are looked at.
+const LOOKED_AT: usize = 256 << 10;
+
+/// A piece of the text, without its markup, with the needles marked; `None` when the first [`LOOKED_AT`] bytes hold none
+/// of them. Case and marks make no difference. Linear in the text, for each needle.
 pub fn highlight(text: &str, needles: &[&str]) -> Option<String> {
-    let plain = strip::strip_all_tags(text);
-    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    let letters: Vec<(usize, char)> = plain
-        .char_indices()
-        .flat_map(|(at, c)| fold(c.encode_utf8(&mut [0; 4])).chars().map(move |f| (at, f)).collect::<Vec<_>>())
-        .collect();
-    let needles: Vec<Vec<char>> =
-        needles.iter().map(|n| fold(n).chars().collect()).filter(|n: &Vec<_>| !n.is_empty()).collect();
-    let longest_at = |place: usize| -> usize {
-        let matches = |needle: &&Vec<char>| {
-            letters.len() - place >= needle.len() && needle.iter().zip(&letters[place..]).all(|(a, (_, b))| a == b)
-        };
-        needles.iter().filter(matches).map(Vec::len).max().unwrap_or(0)
-    };
-    let first = (0..letters.len()).find(|place| longest_at(*place) > 0)?;
-    let start = word_start(&letters, first.saturating_sub(BEFORE), first);
-    let end = (start + SHOWN).min(letters.len());
-    let offset = |place: usize| letters.get(place).map_or(plain.len(), |(at, _)| *at);
+    let plain = plain(text);
+    let folded = Folded::of(&plain);
+    let found = folded.find(needles);
+    let first = found.first()?.start;
+    let start = folded.word_start(first.saturating_sub(BEFORE), first);
+    let end = (start + SHOWN).min(folded.offsets.len());
     let mut html = String::from(if start > 0 { "… " } else { "" });
-    let mut place = start;
     let mut written = start;
-    while place < end {
-        let length = longest_at(place);
-        if length == 0 {
-            place += 1;
-            continue;
-        }
-        html.push_str(&sanitize::esc_html(&plain[offset(written)..offset(place)]));
+    for place in found.into_iter().take_while(|place| place.start < end) {
+        html.push_str(&sanitize::esc_html(&plain[folded.offset(written)..folded.offset(place.start)]));
         html.push_str("<mark>");
-        html.push_str(&sanitize::esc_html(&plain[offset(place)..offset(place + length)]));
+        html.push_str(&sanitize::esc_html(&plain[folded.offset(place.start)..folded.offset(place.end)]));
         html.push_str("</mark>");
-        place += length;
-        written = place;
+        written = place.end;
     }
-    let end = word_start(&letters, end, letters.len()).max(written);
-    html.push_str(&sanitize::esc_html(plain[offset(written)..offset(end)].trim_end()));
-    if end < letters.len() {
+    let end = folded.word_start(end, folded.offsets.len()).max(written);
+    html.push_str(&sanitize::esc_html(plain[folded.offset(written)..folded.offset(end)].trim_end()));
+    if end < folded.offsets.len() {
         html.push_str(" …");
     }
     Some(html)
 }
 
-/// The first place after a blank from `from` on, `at_most` at the latest.
-fn word_start(letters: &[(usize, char)], from: usize, at_most: usize) -> usize {
-    if from == 0 {
-        return 0;
+/// The words of a text without its markup, one blank between them.
+fn plain(text: &str) -> String {
+    let mut end = text.len().min(LOOKED_AT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
     }
-    (from..at_most).find(|place| letters[place - 1].1 == ' ').unwrap_or(at_most)
+    strip::strip_all_tags(&text[..end]).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A text as it is searched, letter by letter.
+struct Folded {
+    text: String,
+    /// Where each letter begins in `text`.
+    places: Vec<usize>,
+    /// Where its origin begins in the plain text.
+    offsets: Vec<usize>,
+    /// Bytes of the plain text.
+    plain: usize,
+}
+
+impl Folded {
+    fn of(plain: &str) -> Folded {
+        let mut folded =
+            Folded { text: String::with_capacity(plain.len()), places: vec![], offsets: vec![], plain: plain.len() };
+        for (at, c) in plain.char_indices() {
+            if c.is_ascii() {
+                folded.push(at, c.to_ascii_lowercase());
+            } else {
+                fold(c.encode_utf8(&mut [0; 4])).chars().for_each(|c| folded.push(at, c));
+            }
+        }
+        folded
+    }
+
+    fn push(&mut self, offset: usize, letter: char) {
+        self.places.push(self.text.len());
+        self.offsets.push(offset);
+        self.text.push(letter);
+    }
+
+    /// The places of the needles in letters, in order; of those that overlap the first, and there the longest.
+    fn find(&self, needles: &[&str]) -> Vec<Range<usize>> {
+        let letter = |at: usize| self.places.binary_search(&at).unwrap_or_else(|next| next);
+        let mut all: Vec<Range<usize>> = Vec::new();
+        for needle in needles.iter().map(|needle| fold(needle)).filter(|needle| !needle.is_empty()) {
+            let found = memmem::find_iter(self.text.as_bytes(), needle.as_bytes());
+            all.extend(found.map(|at| letter(at)..letter(at + needle.len())));
+        }
+        all.sort_unstable_by_key(|place| (place.start, Reverse(place.end)));
+        let mut reached = 0;
+        all.retain(|place| {
+            let apart = place.start >= reached;
+            reached = if apart { place.end } else { reached };
+            apart
+        });
+        all
+    }
+
+    fn offset(&self, letter: usize) -> usize {
+        self.offsets.get(letter).copied().unwrap_or(self.plain)
+    }
+
+    /// The first letter after a blank from `from` on, `at_most` at the latest.
+    fn word_start(&self, from: usize, at_most: usize) -> usize {
+        if from == 0 {
+            return 0;
+        }
+        let blank = |letter: usize| self.text.as_bytes()[self.places[letter]] == b' ';
+        (from..at_most).find(|letter| blank(letter - 1)).unwrap_or(at_most)
+    }
 }
 
 #[cfg(test)]
@@ -74,11 +125,14 @@ mod tests {
             ("1 < 2 & <script>x</script>", vec!["2"], Some("1 &lt; <mark>2</mark> &amp;")),
             ("nothing here", vec!["else"], None),
             ("", vec!["x"], None),
+            ("aaa", vec!["aa"], Some("<mark>aa</mark>a")),
+            ("one two", vec!["one", "one two", "two"], Some("<mark>one two</mark>")),
         ] {
             assert_eq!(highlight(text, &needles).as_deref(), shown, "{text}");
         }
         let shown = highlight(&long, &["needle"]).expect("found");
         assert!(shown.starts_with("… before") && shown.ends_with("after …") && shown.contains("<mark>needle</mark>"));
         assert!(shown.len() < 300, "{shown}");
+        assert_eq!(highlight(&format!("{} end", "a".repeat(LOOKED_AT)), &["end"]), None);
     }
 }

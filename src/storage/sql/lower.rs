@@ -142,7 +142,7 @@ pub fn lower<'p>(
     for name in &plan.extensions {
         let extension = catalogue.table(name)?;
         if extension.def.extends.as_ref() != Some(&plan.table) {
-            return Err(StorageError(format!("the table {name} does not extend {}", plan.table)));
+            return Err(StorageError::Failed(format!("the table {name} does not extend {}", plan.table)));
         }
         let alias = lowering.alias();
         lowering.extensions.push((extension, alias));
@@ -255,7 +255,7 @@ impl<'p> Lowering<'p, '_> {
         };
         let found = self.extensions.iter().find(|(t, _)| scope.alias == 0 && &*t.def.name == table).copied();
         let (table, alias) =
-            found.ok_or_else(|| StorageError(format!("{name}: the plan does not join the table {table}")))?;
+            found.ok_or_else(|| StorageError::Failed(format!("{name}: the plan does not join the table {table}")))?;
         let def = table.column(rest)?;
         let default = def.default.as_ref().map(|value| {
             let column = Column { alias, name: rest, ty: def.ty, default: None };

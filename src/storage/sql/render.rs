@@ -134,8 +134,8 @@ fn edges_test(index: &EdgeParams, dst: Expr) -> Expr {
 
 fn expr(test: &Test<'_>) -> Expr {
     match test {
-        Test::All(tests) => tests.iter().map(expr).reduce(|a, b| a.and(b)).unwrap_or_else(|| Expr::cust("TRUE")),
-        Test::Any(tests) => tests.iter().map(expr).reduce(|a, b| a.or(b)).unwrap_or_else(|| Expr::cust("FALSE")),
+        Test::All(tests) => joined(tests.iter().map(expr).collect(), Expr::and).unwrap_or_else(|| Expr::cust("TRUE")),
+        Test::Any(tests) => joined(tests.iter().map(expr).collect(), Expr::or).unwrap_or_else(|| Expr::cust("FALSE")),
         Test::Not(test) => match &**test {
             Test::IsNull(by) => column(by).is_not_null(),
             test => expr(test).binary(BinOper::Custom("IS NOT"), Expr::cust("TRUE")),
@@ -157,6 +157,22 @@ fn expr(test: &Test<'_>) -> Expr {
         }
         Test::Linked(linked) => linked_expr(linked),
     }
+}
+
+/// Joins expressions pairwise, so that the tree is no deeper than it has to be: SQLite bounds its depth.
+fn joined(mut list: Vec<Expr>, join: fn(Expr, Expr) -> Expr) -> Option<Expr> {
+    while list.len() > 1 {
+        let mut pairs = list.into_iter();
+        let mut next = Vec::with_capacity(pairs.len().div_ceil(2));
+        while let Some(first) = pairs.next() {
+            next.push(match pairs.next() {
+                Some(second) => join(first, second),
+                None => first,
+            });
+        }
+        list = next;
+    }
+    list.pop()
 }
 
 fn compare(by: &Column<'_>, op: Op, value: usize) -> Expr {

@@ -1,6 +1,7 @@
 //! Opening a file: settings of each connection, what can go wrong and what to do about it.
 
 use super::super::StorageError;
+use super::super::budget;
 use super::super::catalogue::Catalogue;
 use super::super::generations::{COMMITS, Generations};
 use super::super::migrate::{self, Outcome};
@@ -24,6 +25,8 @@ const APPLICATION: i64 = 0x436d_7353;
 pub const META_VERSION: i64 = 2;
 /// Prepared statements kept by each connection.
 const STATEMENTS: usize = 512;
+/// Instructions of SQLite's machine between two looks at the clock: some ten microseconds.
+const STEPS: i32 = 1000;
 
 /// How to open a database.
 #[derive(Clone, Debug)]
@@ -221,7 +224,11 @@ impl std::error::Error for OpenError {}
 
 impl From<rusqlite::Error> for StorageError {
     fn from(error: rusqlite::Error) -> StorageError {
-        StorageError(error.to_string())
+        match error.sqlite_error_code() {
+            // Only the progress handler interrupts.
+            Some(ErrorCode::OperationInterrupted) => StorageError::TimedOut,
+            _ => StorageError::Failed(error.to_string()),
+        }
     }
 }
 
@@ -367,7 +374,7 @@ pub fn checkpointing(path: &Path, settings: &Settings) -> Result<Connection> {
 }
 
 fn connect(path: &Path, settings: &Settings, flags: OpenFlags) -> Result<Connection> {
-    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let mut conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     // The busy timeout comes first: everything after it may meet another process's lock.
     conn.busy_timeout(settings.busy)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
@@ -376,6 +383,7 @@ fn connect(path: &Path, settings: &Settings, flags: OpenFlags) -> Result<Connect
     conn.pragma_update(None, "mmap_size", i64::try_from(settings.mmap).unwrap_or(i64::MAX))?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     conn.pragma_update(None, "foreign_keys", false)?;
+    conn.progress_handler(STEPS, Some(budget::is_spent))?;
     functions::register(&conn)?;
     Ok(conn)
 }

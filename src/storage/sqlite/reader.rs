@@ -6,24 +6,21 @@ use super::super::catalogue::Catalogue;
 use super::super::marks;
 use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
 use super::super::search;
-use super::super::sql::{Bind, Lowered, Rendered, Want, lower};
+use super::super::sql::{Bind, Lowered, Want, lower};
 use super::super::tally::{Tallied, tallied};
 use super::super::words::{NO_WORD, Words};
 use super::super::writer::slugs;
 use super::super::{Depends, Snapshot, StorageError};
 use super::open;
 use super::remembered;
-use super::{Dictionary, Shared, bind, decode};
+use super::shapes::Shapes;
+use super::{Dictionary, Shared, bind};
 use arc_swap::Guard;
-use rusqlite::{Connection, Result, ToSql};
+use rusqlite::{CachedStatement, Connection, Result, ToSql};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// Texts kept at most; a client that sends ever new combinations of arguments starts them anew.
-const SHAPES: usize = 4096;
 
 thread_local! {
     static READERS: RefCell<Vec<(u64, Rc<Reader>)>> = const { RefCell::new(Vec::new()) };
@@ -174,9 +171,7 @@ pub struct Reading<'r> {
 impl Reading<'_> {
     /// The one number that a statement gives.
     fn number(&self, lowered: &Lowered<'_>) -> std::result::Result<u64, StorageError> {
-        let rendered = self.shapes.rendered(lowered);
-        let binds = rendered.order.iter().map(|i| &lowered.binds[*i]);
-        let numbers = select(self.conn, &rendered.text, binds, |row| row.get::<_, i64>(0))?;
+        let numbers = self.shapes.select(self.conn, lowered, |_, row| row.get::<_, i64>(0))?;
         Ok(numbers.first().copied().unwrap_or(0).max(0) as u64)
     }
 
@@ -362,61 +357,25 @@ fn execute(conn: &Connection, text: &str, params: &[&dyn ToSql]) -> Result<usize
     conn.prepare_cached(text)?.execute(params)
 }
 
-/// Reads plans on one connection and keeps the text of each shape.
-#[derive(Default)]
-pub struct Shapes(RefCell<HashMap<String, Rc<Rendered>>>);
-
-impl Shapes {
-    /// The rows of a plan.
-    pub fn rows(
-        &self,
-        plan: &ReadPlan,
-        catalogue: &Catalogue,
-        dictionary: Dictionary<'_>,
-    ) -> std::result::Result<Vec<Row>, StorageError> {
-        let lowered = lower(plan, Want::Rows, catalogue, dictionary.words)?;
-        let rendered = self.rendered(&lowered);
-        let binds = rendered.order.iter().map(|i| &lowered.binds[*i]);
-        Ok(select(dictionary.conn, &rendered.text, binds, |row| {
-            let mut values = Vec::with_capacity(rendered.words.len());
-            let mut text = 0;
-            for (place, word) in rendered.words.iter().enumerate() {
-                let value = decode(row.get_ref(place)?, *word, dictionary)?;
-                if let DbValue::Text(read) = &value {
-                    text += read.len() as u64;
-                }
-                values.push(value);
-            }
-            TEXT.set(TEXT.get() + text);
-            Ok(values)
-        })?)
-    }
-
-    fn rendered(&self, lowered: &Lowered<'_>) -> Rc<Rendered> {
-        let shape = lowered.shape();
-        let mut kept = self.0.borrow_mut();
-        if let Some(rendered) = kept.get(&shape) {
-            return rendered.clone();
-        }
-        if kept.len() >= SHAPES {
-            kept.clear();
-        }
-        let rendered = Rc::new(lowered.render());
-        kept.insert(shape, rendered.clone());
-        rendered
-    }
-}
-
 fn select<'b, T>(
     conn: &Connection,
     text: &str,
     binds: impl Iterator<Item = &'b Bind>,
+    row: impl FnMut(&rusqlite::Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = conn.prepare_cached(text)?;
+    fetch(&mut statement, binds, row)
+}
+
+/// Everything that a statement gives.
+pub(super) fn fetch<'b, T>(
+    statement: &mut CachedStatement<'_>,
+    binds: impl Iterator<Item = &'b Bind>,
     mut row: impl FnMut(&rusqlite::Row<'_>) -> Result<T>,
 ) -> Result<Vec<T>> {
     QUERIES.set(QUERIES.get() + 1);
-    let mut statement = conn.prepare_cached(text)?;
     for (place, value) in binds.enumerate() {
-        bind(&mut statement, place, value)?;
+        bind(statement, place, value)?;
     }
     let mut rows = statement.raw_query();
     let mut found = Vec::new();
@@ -424,4 +383,9 @@ fn select<'b, T>(
         found.push(row(next)?);
     }
     Ok(found)
+}
+
+/// Counts text that was read in rows.
+pub(super) fn count_text(bytes: u64) {
+    TEXT.set(TEXT.get() + bytes);
 }

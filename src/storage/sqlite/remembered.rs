@@ -4,15 +4,29 @@
 
 use super::super::plan::DbValue;
 use super::super::sql::Bind;
+use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-/// Counts kept at most.
+/// Bytes kept at most: all but nothing of it is keys.
+const BYTES: u64 = 2 << 20;
+/// The usual number of counts in them.
 const COUNTS: usize = 4096;
 /// Longer lists of values are counted each time: keeping them would cost more.
 const LIST: usize = 256;
+/// So are keys of more bytes.
+const KEY: usize = 8 << 10;
 
 /// See the module.
-pub struct Remembered(Cache<Vec<u8>, Counted>);
+pub struct Remembered(Cache<Vec<u8>, Counted, Bytes>);
+
+#[derive(Clone)]
+struct Bytes;
+
+impl Weighter<Vec<u8>, Counted> for Bytes {
+    fn weight(&self, key: &Vec<u8>, _: &Counted) -> u64 {
+        (key.capacity() + size_of::<Counted>() + 64) as u64
+    }
+}
 
 /// A count, and the sum of the numbers of all that it depends on when it was made.
 #[derive(Clone, Copy)]
@@ -23,7 +37,7 @@ struct Counted {
 
 impl Default for Remembered {
     fn default() -> Remembered {
-        Remembered(Cache::new(COUNTS))
+        Remembered(Cache::with_weighter(COUNTS, BYTES, Bytes))
     }
 }
 
@@ -68,5 +82,5 @@ pub fn key(shape: String, binds: &[Bind]) -> Option<Vec<u8>> {
             }
         }
     }
-    Some(key)
+    (key.len() <= KEY).then_some(key)
 }

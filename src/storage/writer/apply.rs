@@ -30,7 +30,7 @@ impl From<rusqlite::Error> for Stop {
 
 impl From<StorageError> for Stop {
     fn from(error: StorageError) -> Stop {
-        Stop::Refuse(CommitError::Failed(error.0))
+        Stop::Refuse(CommitError::Failed(error.to_string()))
     }
 }
 

@@ -1,0 +1,257 @@
+//! How long the reads of one request may take together.
+//!
+//! The time of each read is added up, wherever the request waits in between; what is left of the budget bounds the next
+//! read. SQLite asks every few instructions whether the budget of the running read is spent and then ends that read.
+//! Only reads are bounded: a statement that writes never runs with a deadline.
+
+use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
+use super::{BeginFuture, CommitFuture, Depends, FinishFuture, Mark, Snapshot, Storage, StorageError, Transaction};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+thread_local! {
+    /// When the read that runs on this thread has to end.
+    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Whether the read that runs on this thread has used up its budget.
+pub(super) fn is_spent() -> bool {
+    DEADLINE.get().is_some_and(|deadline| Instant::now() >= deadline)
+}
+
+/// The deadline of the read that runs on this thread, to hand it to another thread.
+pub(super) fn deadline() -> Option<Instant> {
+    DEADLINE.get()
+}
+
+/// Runs something that ends at a deadline.
+pub(super) fn until<T>(deadline: Option<Instant>, run: impl FnOnce() -> T) -> T {
+    /// Puts the deadline of the surrounding read back, also after a panic.
+    struct Restore(Option<Instant>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            DEADLINE.set(self.0);
+        }
+    }
+    let _restore = Restore(DEADLINE.replace(deadline));
+    run()
+}
+
+/// What one request may spend on reads, and what it has spent.
+pub struct ReadBudget {
+    /// For the log: which request it is.
+    request: Arc<str>,
+    limit: Duration,
+    /// Nanoseconds.
+    spent: AtomicU64,
+    committed: AtomicBool,
+    exceeded: AtomicBool,
+}
+
+impl ReadBudget {
+    /// A budget of which nothing is spent.
+    pub fn new(request: Arc<str>, limit: Duration) -> ReadBudget {
+        let (spent, committed, exceeded) = Default::default();
+        ReadBudget { request, limit, spent, committed, exceeded }
+    }
+
+    /// Whether a read was ended or refused.
+    pub fn exceeded(&self) -> bool {
+        self.exceeded.load(Ordering::Relaxed)
+    }
+
+    /// What may still be spent. A request that has written gets the budget once more, so that it can tell so.
+    fn left(&self) -> Duration {
+        let limit = if self.committed.load(Ordering::Relaxed) { self.limit * 2 } else { self.limit };
+        limit.saturating_sub(Duration::from_nanos(self.spent.load(Ordering::Relaxed)))
+    }
+
+    fn read<T>(&self, read: impl FnOnce() -> Result<T, StorageError>) -> Result<T, StorageError> {
+        let left = self.left();
+        if left.is_zero() {
+            self.exceeded.store(true, Ordering::Relaxed);
+            return Err(StorageError::TimedOut);
+        }
+        let began = Instant::now();
+        let outcome = until(Some(began + left), read);
+        let took = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.spent.fetch_add(took, Ordering::Relaxed);
+        if let Err(StorageError::TimedOut) = outcome {
+            self.exceeded.store(true, Ordering::Relaxed);
+        }
+        outcome
+    }
+}
+
+/// The request is over: an operator has to know which one was ended.
+impl Drop for ReadBudget {
+    fn drop(&mut self) {
+        if self.exceeded() {
+            let seconds = self.limit.as_secs_f64();
+            tracing::warn!(request = %self.request, "the reads of a request were ended after {seconds} s (storage.read_timeout)");
+        }
+    }
+}
+
+/// Carries everything out on the storage inside and counts the time of reads.
+pub struct Budgeted<S: ?Sized> {
+    budget: Arc<ReadBudget>,
+    inner: Arc<S>,
+}
+
+impl<S: ?Sized> Budgeted<S> {
+    /// Counts reads of `inner` against a budget.
+    pub fn new(inner: Arc<S>, budget: Arc<ReadBudget>) -> Budgeted<S> {
+        Budgeted { budget, inner }
+    }
+}
+
+impl<S: Storage + ?Sized> Storage for Budgeted<S> {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
+        Ok(Box::new(Counted { inner: self.inner.snapshot()?, budget: &self.budget }))
+    }
+
+    fn commit(&self, plan: WritePlan) -> CommitFuture {
+        let (budget, commit) = (self.budget.clone(), self.inner.commit(plan));
+        Box::pin(async move {
+            let committed = commit.await?;
+            budget.committed.store(true, Ordering::Relaxed);
+            Ok(committed)
+        })
+    }
+
+    fn generation(&self, scope: &Name) -> u64 {
+        self.inner.generation(scope)
+    }
+
+    fn mark(&self, mark: Mark) -> u64 {
+        self.inner.mark(mark)
+    }
+
+    fn begin(&self) -> BeginFuture {
+        let (budget, begin) = (self.budget.clone(), self.inner.begin());
+        Box::pin(async move { Ok(Arc::new(Budgeted::new(begin.await?, budget)) as Arc<dyn Transaction>) })
+    }
+}
+
+impl Transaction for Budgeted<dyn Transaction> {
+    fn finish(&self) -> FinishFuture {
+        self.inner.finish()
+    }
+}
+
+struct Counted<'s> {
+    inner: Box<dyn Snapshot + 's>,
+    budget: &'s ReadBudget,
+}
+
+impl Snapshot for Counted<'_> {
+    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
+        self.budget.read(|| self.inner.rows(plan))
+    }
+
+    fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
+        self.budget.read(|| self.inner.count(plan))
+    }
+
+    fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
+        self.budget.read(|| self.inner.edges(plan))
+    }
+
+    fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError> {
+        self.budget.read(|| self.inner.meta(space, ids))
+    }
+
+    fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError> {
+        self.budget.read(|| self.inner.revisions(space, ids))
+    }
+
+    fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError> {
+        self.budget.read(|| self.inner.setting(key))
+    }
+
+    fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError> {
+        self.budget.read(|| self.inner.slug(scope, slug))
+    }
+
+    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Depends> {
+        self.inner.depends(plan, rows)
+    }
+
+    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Depends> {
+        self.inner.depends_on_revisions(space, ids)
+    }
+
+    fn is_newest(&self) -> bool {
+        self.inner.is_newest()
+    }
+
+    fn free_slug(&self, scope: &str, candidates: &[Arc<str>], except: Option<i64>) -> Result<Arc<str>, StorageError> {
+        self.budget.read(|| self.inner.free_slug(scope, candidates, except))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::*;
+    use super::super::plan::{Change, Cond};
+    use super::*;
+
+    /// A database with enough rows that SQLite looks at the clock while it goes through them.
+    fn filled() -> (Arc<dyn Storage>, tempfile::TempDir) {
+        let Site { db, folder } = site();
+        commit(&db, (0..500).map(|n| Change::Put(post("publish", n, "One of many"))).collect()).unwrap();
+        (Arc::new(db), folder)
+    }
+
+    fn bounded(db: &Arc<dyn Storage>, limit: Duration) -> (Arc<ReadBudget>, Budgeted<dyn Storage>) {
+        let budget = Arc::new(ReadBudget::new("test".into(), limit));
+        (budget.clone(), Budgeted::new(db.clone(), budget))
+    }
+
+    fn long_read(db: &dyn Storage) -> Result<Vec<Row>, StorageError> {
+        db.snapshot()?.rows(&read("record", &["id"], Cond::Contains(vec![name("title")], "many".into())))
+    }
+
+    #[test]
+    fn a_read_ends_with_its_budget_and_the_next_one_does_not_begin() {
+        let (db, _folder) = filled();
+        let (budget, storage) = bounded(&db, Duration::from_nanos(1));
+        assert!(!budget.exceeded());
+        assert_eq!(long_read(&storage), Err(StorageError::TimedOut));
+        assert!(budget.exceeded());
+        let short = storage.snapshot().unwrap().setting(&name("settings"));
+        assert_eq!(short, Err(StorageError::TimedOut));
+        assert_eq!(long_read(&*db).unwrap().len(), 500, "other reads of the same thread go on");
+        let (budget, storage) = bounded(&db, Duration::from_secs(3600));
+        assert_eq!((long_read(&storage).unwrap().len(), budget.exceeded()), (500, false));
+    }
+
+    #[test]
+    fn a_transaction_outlives_a_read_that_was_ended_in_it() {
+        let (db, _folder) = filled();
+        let (budget, storage) = bounded(&db, Duration::from_nanos(1));
+        let transaction = wait(storage.begin()).unwrap();
+        let one = || vec![Change::Put(post("publish", 1, "Written"))];
+        commit(&*transaction, one()).unwrap();
+        assert_eq!(long_read(&*transaction), Err(StorageError::TimedOut));
+        commit(&*transaction, one()).unwrap();
+        wait(transaction.finish()).unwrap();
+        assert!(budget.exceeded());
+        let written = read("record", &["id"], eq("title", text("Written")));
+        assert_eq!(rows(&*db, &written).len(), 2);
+    }
+
+    #[test]
+    fn who_has_written_gets_the_budget_once_more() {
+        let limit = Duration::from_secs(1);
+        let budget = ReadBudget::new("test".into(), limit);
+        assert_eq!(budget.left(), limit);
+        budget.spent.store(1_000_000_000, Ordering::Relaxed);
+        assert_eq!(budget.left(), Duration::ZERO);
+        budget.committed.store(true, Ordering::Relaxed);
+        assert_eq!(budget.left(), limit);
+    }
+}

@@ -1,0 +1,169 @@
+//! Plans read on one connection: the text of each shape and its prepared statement, kept within a number of bytes.
+//!
+//! Clients choose the shapes by their arguments, so neither the number of shapes nor the length of one says how much
+//! memory they take.
+
+use super::super::StorageError;
+use super::super::catalogue::Catalogue;
+use super::super::plan::{DbValue, ReadPlan, Row};
+use super::super::sql::{Lowered, Rendered, Want, lower};
+use super::reader::{count_text, fetch};
+use super::{Dictionary, decode};
+use quick_cache::Weighter;
+use quick_cache::unsync::Cache;
+use rusqlite::{Connection, Result, StatementStatus};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// Bytes of texts and of their keys that a connection keeps.
+const TEXTS: u64 = 1 << 20;
+/// The usual bytes of a text and its key.
+const TEXT: u64 = 1 << 10;
+/// Bytes of prepared statements that a connection keeps. When more were prepared, it begins again with none.
+const STATEMENTS: usize = 8 << 20;
+/// A larger statement is prepared for each read.
+const LARGEST: usize = 256 << 10;
+
+/// See the module.
+pub struct Shapes {
+    texts: RefCell<Cache<String, Rc<Kept>, Bytes>>,
+    /// Bytes of the statements that were prepared since the connection kept none.
+    prepared: Cell<usize>,
+    /// How often the connection has dropped its statements.
+    round: Cell<u64>,
+}
+
+/// A text, and the round in which its statement was last prepared.
+struct Kept {
+    rendered: Rendered,
+    round: Cell<Option<u64>>,
+}
+
+#[derive(Clone)]
+struct Bytes;
+
+impl Weighter<String, Rc<Kept>> for Bytes {
+    fn weight(&self, shape: &String, kept: &Rc<Kept>) -> u64 {
+        let rendered = &kept.rendered;
+        (shape.len() + rendered.text.len() + size_of_val(&*rendered.order) + rendered.words.len() + 256) as u64
+    }
+}
+
+impl Default for Shapes {
+    fn default() -> Shapes {
+        let texts = Cache::with_weighter((TEXTS / TEXT) as usize, TEXTS, Bytes);
+        Shapes { texts: RefCell::new(texts), prepared: Cell::new(0), round: Cell::new(0) }
+    }
+}
+
+impl Shapes {
+    /// The rows of a plan.
+    pub fn rows(
+        &self,
+        plan: &ReadPlan,
+        catalogue: &Catalogue,
+        dictionary: Dictionary<'_>,
+    ) -> std::result::Result<Vec<Row>, StorageError> {
+        let lowered = lower(plan, Want::Rows, catalogue, dictionary.words)?;
+        Ok(self.select(dictionary.conn, &lowered, |rendered, row| {
+            let mut values = Vec::with_capacity(rendered.words.len());
+            let mut text = 0;
+            for (place, word) in rendered.words.iter().enumerate() {
+                let value = decode(row.get_ref(place)?, *word, dictionary)?;
+                if let DbValue::Text(read) = &value {
+                    text += read.len() as u64;
+                }
+                values.push(value);
+            }
+            count_text(text);
+            Ok(values)
+        })?)
+    }
+
+    /// What the statement of a lowered plan gives. The connection is always the same one.
+    pub fn select<T>(
+        &self,
+        conn: &Connection,
+        lowered: &Lowered<'_>,
+        mut row: impl FnMut(&Rendered, &rusqlite::Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let kept = self.kept(lowered);
+        let binds = kept.rendered.order.iter().map(|i| &lowered.binds[*i]);
+        let mut statement = conn.prepare_cached(&kept.rendered.text)?;
+        let found = fetch(&mut statement, binds, |found| row(&kept.rendered, found));
+        if kept.round.get() == Some(self.round.get()) {
+            return found;
+        }
+        let bytes = usize::try_from(statement.get_status(StatementStatus::MemUsed)).unwrap_or(0);
+        if bytes > LARGEST {
+            statement.discard();
+            return found;
+        }
+        drop(statement);
+        kept.round.set(Some(self.round.get()));
+        self.prepared.set(self.prepared.get() + bytes);
+        if self.prepared.get() > STATEMENTS {
+            conn.flush_prepared_statement_cache();
+            self.prepared.set(0);
+            self.round.set(self.round.get() + 1);
+        }
+        found
+    }
+
+    fn kept(&self, lowered: &Lowered<'_>) -> Rc<Kept> {
+        let shape = lowered.shape();
+        let mut texts = self.texts.borrow_mut();
+        if let Some(kept) = texts.get(&shape) {
+            return kept.clone();
+        }
+        let kept = Rc::new(Kept { rendered: lowered.render(), round: Cell::new(None) });
+        texts.insert(shape, kept.clone());
+        kept
+    }
+
+    /// Bytes of the texts, and of the prepared statements at most.
+    #[cfg(test)]
+    pub fn bytes(&self) -> (u64, usize) {
+        (self.texts.borrow().weight(), self.prepared.get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixtures::*;
+    use super::super::super::plan::Cond;
+    use super::*;
+
+    /// A plan whose shape is its number in binary: which of its words have to be there, and which not.
+    fn plan(number: usize, words: usize) -> ReadPlan {
+        let word = |bit: usize| {
+            let found = Cond::Contains(vec![name("title"), name("content")], "word".into());
+            if number >> bit & 1 == 1 { Cond::Not(Box::new(found)) } else { found }
+        };
+        read("record", &["id"], Cond::All((0..words).map(word).collect()))
+    }
+
+    #[test]
+    fn shapes_take_bounded_memory_however_many_there_are() {
+        let site = site();
+        let shared = &site.db.shared;
+        let conn = super::super::open::reading(&shared.path, &shared.settings).unwrap();
+        let words = shared.words.load();
+        let (shapes, dictionary) = (Shapes::default(), Dictionary { words: &words, conn: &conn });
+        let mut rounds = 0;
+        for number in 0..1200 {
+            shapes.rows(&plan(number, 12), &shared.catalogue, dictionary).unwrap();
+            let (texts, prepared) = shapes.bytes();
+            assert!(texts <= TEXTS && prepared <= STATEMENTS, "{texts} {prepared}");
+            rounds = shapes.round.get();
+        }
+        assert!(rounds > 0, "the statements were more than are kept");
+    }
+
+    #[test]
+    fn conditions_may_be_many() {
+        let site = site();
+        let any = Cond::Any((0..3000).map(|n| eq("author", int(n))).collect());
+        assert_eq!(rows(&site.db, &read("record", &["id"], any)).len(), 0);
+    }
+}
