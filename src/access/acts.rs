@@ -8,7 +8,7 @@ use crate::config::declaration::{Family, Status};
 use crate::records::{self, Record, among, columns, eq, everything, nothing, txt, words};
 use crate::registry::Registry;
 use crate::registry::name;
-use crate::registry::resource::Resource;
+use crate::registry::resource::{Context, Resource};
 use crate::scope::{Principal, Scope};
 use crate::storage::plan::{Cond, DbValue, Op};
 
@@ -218,7 +218,48 @@ fn reads(scope: &Scope, resource: &Resource) -> bool {
 
 /// The rows that the caller may see as they are edited: those that the caller may edit.
 pub fn visible_for_editing(scope: &Scope, resource: &Resource) -> Cond {
-    Cond::All(vec![visible_content(scope, resource), editable_content(scope, resource)])
+    match (resource.family, &resource.declared.owner) {
+        (Family::Content, _) => Cond::All(vec![visible_content(scope, resource), editable_content(scope, resource)]),
+        (Family::Plain, Some(owner)) if !scope.principal.can(resource.capability("edit_others")) => {
+            let own = resource.plan_column(owner).map(|owner| eq(&owner, DbValue::Int(scope.principal.id)));
+            Cond::All(vec![visible(scope, resource), own.unwrap_or_else(nothing)])
+        }
+        _ => visible(scope, resource),
+    }
+}
+
+/// Whether the caller may learn what columns hold that only the edit context shows, in every row of a list in this
+/// context.
+pub fn sees_edit_only(scope: &Scope, resource: &Resource, context: Context) -> bool {
+    let can = |act: &str| scope.principal.can(resource.capability(act));
+    match resource.family {
+        Family::User => scope.principal.can("list_users"),
+        Family::Comment => scope.principal.can("moderate_comments"),
+        // Lists in the edit context hold nothing but rows that the caller may edit.
+        Family::Content => edits_all(scope, resource) || (context == Context::EDIT && can("edit")),
+        Family::Plain => {
+            can("edit") && (resource.declared.owner.is_none() || context == Context::EDIT || can("edit_others"))
+        }
+        _ => can("edit"),
+    }
+}
+
+/// Whether the caller may edit every record of a resource.
+fn edits_all(scope: &Scope, resource: &Resource) -> bool {
+    let acts = ["edit", "edit_others", "edit_published", "edit_private"];
+    acts.iter().all(|act| scope.principal.can(resource.capability(act)))
+}
+
+/// Records whose text no password hides from the caller; `None` where that is all of them.
+pub fn unlocked(scope: &Scope, resource: &Resource) -> Option<Cond> {
+    if resource.family != Family::Content || edits_all(scope, resource) {
+        return None;
+    }
+    let mut any = vec![Cond::IsNull(name("password")), eq("password", txt(""))];
+    if scope.principal.known() {
+        any.push(editable_content(scope, resource));
+    }
+    Some(Cond::Any(any))
 }
 
 fn visible_content(scope: &Scope, resource: &Resource) -> Cond {

@@ -20,7 +20,7 @@ use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record};
 use crate::registry::args::Role;
-use crate::registry::resource::{Context, Resource};
+use crate::registry::resource::{Context, Resource, Sort};
 use crate::registry::{Endpoint, Registry, Route};
 use crate::scope::Scope;
 use crate::storage::plan::{DbValue, Row};
@@ -172,10 +172,44 @@ pub fn ask(asking: &Asking<'_>) -> Decision {
     }
     let (_, guard) = GUARDS[asking.endpoint.guard.0];
     let found = guard(asking)?;
+    edit_only(asking)?;
     if endpoint.editors_only && !acts::edits_something(scope) {
         return Err(asking.refuse(Code::CannotView));
     }
     Ok(found)
+}
+
+/// What only the edit context shows, nobody else learns by a filter, a sort order or a searched column.
+fn edit_only(asking: &Asking<'_>) -> Result<(), ApiError> {
+    let set = &asking.endpoint.args;
+    let Some(resource) =
+        asking.route.resource.filter(|_| set.edit_only).map(|index| &asking.registry().resources[index])
+    else {
+        return Ok(());
+    };
+    let args = asking.args;
+    let empty = |value: &Value| matches!(value, Value::Null) || value.as_array().is_some_and(Vec::is_empty);
+    let filter = set.args.iter().find(|arg| arg.edit_only && args.given(&arg.name).is_some_and(|value| !empty(value)));
+    let sort = args.role(set, Role::Orderby).and_then(Value::as_str).and_then(|orderby| resource.sort.get(orderby));
+    let sorts = matches!(sort, Some(Sort::Column(column)) if resource.edit_only.contains(column));
+    let named = args.role(set, Role::SearchColumns).and_then(Value::as_array).into_iter().flatten();
+    let closed = |name: &&str| resource.search.get(*name).is_some_and(|column| resource.edit_only.contains(column));
+    let searched = named.filter_map(Value::as_str).find(closed);
+    if (filter.is_none() && !sorts && searched.is_none())
+        || acts::sees_edit_only(asking.scope, resource, asking.context())
+    {
+        return Ok(());
+    }
+    if let (Some(column), Some(arg)) = (searched, set.role(Role::SearchColumns)) {
+        return Err(ApiError::invalid_one(&arg.name, format!("{}: you may not search in {column}.", arg.name)));
+    }
+    match filter {
+        Some(arg) => {
+            let message = format!("You may not use these parameters with these values: {}.", arg.name);
+            Err(asking.refuse(Code::ForbiddenParam).with_message(message))
+        }
+        None => Err(asking.refuse(Code::ForbiddenOrderby)),
+    }
 }
 
 /// Asks the guard once more on the rows as they are now.
@@ -483,10 +517,6 @@ fn user_list(asking: &Asking<'_>) -> Decision {
     }
     if asking.context() == Context::EDIT && !lists {
         return Err(asking.refuse(Code::ForbiddenContext));
-    }
-    let orderby = asking.args.role(&asking.endpoint.args, Role::Orderby).and_then(Value::as_str);
-    if !lists && matches!(orderby, Some("email" | "registered_date")) {
-        return Err(asking.refuse(Code::ForbiddenOrderby));
     }
     if asking.args.text("who") == Some("authors") {
         let mut content = asking.registry().family(Family::Content).filter(|r| r.supports("author"));

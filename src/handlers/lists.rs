@@ -11,12 +11,13 @@ use crate::config::declaration::{Family, Total};
 use crate::error::{ApiError, Code};
 use crate::prepare::{self, View};
 use crate::records::{self, Record, among, txt};
-use crate::registry::args::{ArgSet, Filter, FilterOp, Role};
+use crate::registry::args::{Arg, ArgSet, Filter, FilterOp, Role};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use crate::text::highlight::highlight;
+use crate::text::search::{Word, WordLimit};
 use crate::text::slug;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -71,7 +72,8 @@ impl Window {
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let (args, set) = (work.allowed.args(), &work.endpoint.args);
-    let mut filter = filter(work.scope, resource, args, set)?;
+    let context = work.allowed.context();
+    let mut filter = filter(work.scope, resource, args, set, context)?;
     if resource.family == Family::Comment {
         filter = Cond::All(vec![filter, acts::unhidden_comments(work.scope)]);
     }
@@ -79,11 +81,11 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     window.offset_pages = matches!(resource.family, Family::Term | Family::User);
     let visible = match resource.family {
         Family::Comment => acts::visible_comments(work.scope, unlocked(work)),
-        Family::Content if work.allowed.context() == Context::EDIT => acts::visible_for_editing(work.scope, resource),
+        Family::Content | Family::Plain if context == Context::EDIT => acts::visible_for_editing(work.scope, resource),
         _ => acts::visible_among(work.scope, resource, &filter),
     };
     let mut plan = records::plan(resource, Cond::All(vec![filter.clone(), visible]));
-    plan.order = order(resource, args, set)?;
+    plan.order = order(work.scope, resource, args, set, context)?;
     plan.limit = Some(window.per_page);
     plan.offset = window.offset;
     let cursor = Cursor::of(work, resource, &plan.order)?;
@@ -96,18 +98,13 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if !counts {
         plan.limit = Some(window.per_page + 1);
     }
-    let needles = highlighted(work);
-    let view = View {
-        context: work.allowed.context(),
-        fields: work.fields,
-        password: super::items::password(work),
-        links: true,
-    };
+    let highlights = Highlights::asked(work, resource)?;
+    let view = View { context, fields: work.fields, password: super::items::password(work), links: true };
     let snapshot = work.scope.snapshot()?;
     let kept = super::items::kept(work, resource, &view);
     let wanted = match prepare::columns_for(resource, &view) {
         // A cursor names sort keys, and places that hold words are looked for in the texts.
-        _ if cursor.is_some() || !needles.is_empty() => None,
+        _ if cursor.is_some() || highlights.is_some() => None,
         _ if kept => Some(work.engine.fragments().columns(resource).to_vec()),
         wanted => wanted,
     };
@@ -124,12 +121,12 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
             full.filter = Cond::All(vec![plan.filter.clone(), Cond::Compare(name("count"), Op::Gt, DbValue::Int(0))]);
             snapshot.count(&full)?
         }
-        Total::Readable => count(&*snapshot, &plan, rows.len() as u64, &window)?,
-        Total::Unfiltered => {
+        Total::Unfiltered if counts_all(resource, args, set) => {
             let mut all = plan.clone();
             all.filter = Cond::All(vec![records::own_rows(resource), filter]);
             snapshot.count(&all)?
         }
+        _ => count(&*snapshot, &plan, rows.len() as u64, &window)?,
     };
     // Beyond the end an offset finds nothing, and nothing is what it counts.
     let beyond = window.by_offset && window.offset >= total;
@@ -149,9 +146,9 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         Some(texts) => Outcome { status: 200, text: Some(Rendered::List(texts)), ..Outcome::default() },
         None => {
             let mut documents = prepare::documents(work.scope, &*snapshot, resource, &rows, &view)?;
-            if !needles.is_empty() {
+            if let Some(highlights) = &highlights {
                 for (document, row) in documents.iter_mut().zip(&rows) {
-                    add_highlights(document, Record { resource, row }, &needles);
+                    highlights.add(document, Record { resource, row });
                 }
             }
             Outcome::ok(Value::Array(documents))
@@ -172,28 +169,54 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(outcome)
 }
 
-/// What is looked for, where the request asks for the places that hold it (`_highlight`).
-pub fn highlighted(work: &Work<'_>) -> Vec<String> {
-    let text = work.allowed.args().role(&work.endpoint.args, Role::Search).and_then(Value::as_str).unwrap_or("");
-    let asked = work.query.get("_highlight").and_then(Value::as_str).is_some_and(|v| !matches!(v, "0" | "false"));
-    if !asked {
-        return Vec::new();
-    }
-    search_words(text).into_iter().filter(|word| !word.without && !word.text.is_empty()).map(|word| word.text).collect()
+/// The places that hold what is searched for, where a request asks for them (`_highlight`).
+pub struct Highlights {
+    columns: Vec<Name>,
+    needles: Vec<String>,
 }
 
-/// Adds `_highlights`: by searched column, a piece of the text with what was looked for in `<mark>`. What a password locks
-/// stays hidden.
-pub fn add_highlights(document: &mut Value, record: Record<'_>, needles: &[String]) {
-    let needles: Vec<&str> = needles.iter().map(String::as_str).collect();
-    let locked = !record.text("password").is_empty();
-    let columns = record.resource.search.values().filter(|column| !locked || *column.as_ref() == *"title");
-    let found = columns
-        .filter_map(|column| Some((column.to_string(), Value::String(highlight(record.text(column), &needles)?))));
-    let found: serde_json::Map<String, Value> = found.collect();
-    if let Some(document) = document.as_object_mut() {
-        document.insert("_highlights".into(), Value::Object(found));
+impl Highlights {
+    /// What the request asks for; `None` when nothing.
+    ///
+    /// # Errors
+    /// The search has too many words.
+    pub fn asked(work: &Work<'_>, resource: &Resource) -> Result<Option<Highlights>, ApiError> {
+        let asked = work.query.get("_highlight").and_then(Value::as_str).is_some_and(|v| !matches!(v, "0" | "false"));
+        let Some(search) = Search::asked(work.allowed.args(), &work.endpoint.args, resource.family)? else {
+            return Ok(None);
+        };
+        let wanted = search.words.into_iter().filter(|word| !word.without);
+        let needles: Vec<String> = wanted.map(|word| word.text).collect();
+        let columns = searched(work.scope, resource, work.allowed.context(), &[]);
+        Ok((asked && !needles.is_empty()).then_some(Highlights { columns, needles }))
     }
+
+    /// Adds `_highlights`: by searched column, a piece of the text with what was looked for in `<mark>`. What a password
+    /// locks stays hidden.
+    pub fn add(&self, document: &mut Value, record: Record<'_>) {
+        let needles: Vec<&str> = self.needles.iter().map(String::as_str).collect();
+        let locked = !record.text("password").is_empty();
+        let columns = self.columns.iter().filter(|column| !locked || ***column == *"title");
+        let found = columns
+            .filter_map(|column| Some((column.to_string(), Value::String(highlight(record.text(column), &needles)?))));
+        let found: serde_json::Map<String, Value> = found.collect();
+        if let Some(document) = document.as_object_mut() {
+            document.insert("_highlights".into(), Value::Object(found));
+        }
+    }
+}
+
+/// Whether the total counts what the caller may not read, too: the request gives no argument that would tell more of
+/// that than declared.
+fn counts_all(resource: &Resource, args: &Checked, set: &ArgSet) -> bool {
+    let empty = |value: &Value| match value {
+        Value::Array(list) => list.is_empty(),
+        Value::String(text) => text.is_empty(),
+        _ => false,
+    };
+    let selects = |arg: &Arg| arg.filter.is_some() || matches!(arg.role, Some(Role::Search | Role::Include));
+    let given = |arg: &&Arg| selects(arg) && args.given(&arg.name).is_some_and(|value| !empty(value));
+    set.args.iter().filter(given).all(|arg| resource.declared.unfiltered_with.contains(&arg.name))
 }
 
 /// Recorded: empty terms above full ones are shown, and not counted.
@@ -265,8 +288,14 @@ fn address_with(work: &Work<'_>, name: &str, value: &str) -> String {
 /// The condition that the arguments of a collection ask for, the caller's rights aside.
 ///
 /// # Errors
-/// Values that the caller may not ask for.
-pub fn filter(scope: &Scope, resource: &Resource, args: &Checked, set: &ArgSet) -> Result<Cond, ApiError> {
+/// Values that the caller may not ask for, a search of too many words.
+pub fn filter(
+    scope: &Scope,
+    resource: &Resource,
+    args: &Checked,
+    set: &ArgSet,
+    context: Context,
+) -> Result<Cond, ApiError> {
     let mut all = Vec::new();
     let mut any_taxonomy = Vec::new();
     let either = args.role(set, Role::TaxRelation).and_then(Value::as_str) == Some("OR");
@@ -300,20 +329,24 @@ pub fn filter(scope: &Scope, resource: &Resource, args: &Checked, set: &ArgSet) 
     {
         all.push(among(&resource.key, list.iter().filter_map(Value::as_i64).map(i64::abs)));
     }
-    if let Some(text) = args.role(set, Role::Search).and_then(Value::as_str) {
-        all.extend(search(resource, text, args, set));
-        // Whether a hidden text holds a word is not for strangers to find out.
-        if !text.is_empty() && !scope.principal.known() {
-            all.extend(without_password(resource));
-        }
+    if let Some(search) = Search::asked(args, set, resource.family)? {
+        let chosen: Vec<&str> = match args.role(set, Role::SearchColumns) {
+            Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        };
+        all.extend(search.conditions(&searched(scope, resource, context, &chosen)));
+        // Whether a locked text holds a word is for those to find out who edit it.
+        all.extend(acts::unlocked(scope, resource));
     }
     Ok(Cond::All(all))
 }
 
-/// The rows whose text no password hides.
-pub fn without_password(resource: &Resource) -> Option<Cond> {
-    let open = || Cond::Any(vec![Cond::IsNull(name("password")), Cond::Compare(name("password"), Op::Eq, txt(""))]);
-    (resource.family == Family::Content).then(open)
+/// The columns that a search looks into: those that are chosen or else all, of which the caller may see the values.
+pub fn searched(scope: &Scope, resource: &Resource, context: Context, chosen: &[&str]) -> Vec<Name> {
+    let sees_all = acts::sees_edit_only(scope, resource, context);
+    let wanted = |name: &str| chosen.is_empty() || chosen.contains(&name);
+    let columns = resource.search.iter().filter(|(name, _)| wanted(name)).map(|(_, column)| column);
+    columns.filter(|column| sees_all || !resource.edit_only.contains(*column)).cloned().collect()
 }
 
 /// Columns of which the request names the values that it wants, and those whose unwanted values outrank that. Comments
@@ -377,73 +410,88 @@ fn scalar(value: &Value) -> DbValue {
     }
 }
 
-/// Every word, as a substring, in one of the searched columns; `"a phrase"`; `-without`.
-fn search(resource: &Resource, text: &str, args: &Checked, set: &ArgSet) -> Vec<Cond> {
-    let chosen: Vec<&str> = match args.role(set, Role::SearchColumns) {
-        Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    };
-    let columns: Vec<_> = resource
-        .search
-        .iter()
-        .filter(|(name, _)| chosen.is_empty() || chosen.contains(&name.as_str()))
-        .map(|(_, column)| column.clone())
-        .collect();
-    let exact = args.role(set, Role::SearchSemantics).and_then(Value::as_str) == Some("exact");
-    search_conditions(resource.family, &columns, text, exact)
+/// What a request searches for: every word, as a substring, in one of the columns; `"a phrase"`; `-without`. Outside
+/// content, and when it is exact, the whole text is one word.
+pub struct Search {
+    family: Family,
+    text: String,
+    pub words: Vec<Word>,
 }
 
-/// Every word, as a substring, in one of the columns; `"a phrase"`; `-without`. Outside content, and when it is exact,
-/// the whole text is one word.
-pub fn search_conditions(family: Family, columns: &[Name], text: &str, exact: bool) -> Vec<Cond> {
-    let words = if exact || family != Family::Content {
-        vec![Word { text: text.trim().to_owned(), without: false }]
-    } else {
-        search_words(text)
-    };
-    let mut conditions = Vec::new();
-    for word in words.into_iter().filter(|w| !w.text.is_empty()) {
-        let found = Cond::Contains(columns.to_vec(), word.text.as_str().into());
-        conditions.push(if word.without { Cond::Not(Box::new(found)) } else { found });
-    }
-    conditions
-}
-
-/// One word or phrase of a search.
-pub struct Word {
-    pub text: String,
-    /// Must not be there.
-    pub without: bool,
-}
-
-/// What a search asks for: words, `"phrases"`, `-exclusions`.
-pub fn search_words(text: &str) -> Vec<Word> {
-    let mut words = Vec::new();
-    let mut rest = text.trim();
-    while !rest.is_empty() {
-        if let Some(inner) = rest.strip_prefix('"')
-            && let Some(end) = inner.find('"')
-        {
-            words.push(Word { text: inner[..end].to_owned(), without: false });
-            rest = inner[end + 1..].trim_start();
-            continue;
+impl Search {
+    /// The search of a request; `None` without one.
+    ///
+    /// # Errors
+    /// It has more words than its argument takes.
+    pub fn asked(args: &Checked, set: &ArgSet, family: Family) -> Result<Option<Search>, ApiError> {
+        let Some(arg) = set.role(Role::Search) else { return Ok(None) };
+        let text = args.get(&arg.name).and_then(Value::as_str).unwrap_or("").trim();
+        if text.is_empty() {
+            return Ok(None);
         }
-        let end = rest.find(|c: char| c.is_whitespace() || c == ',').unwrap_or(rest.len());
-        let word = &rest[..end];
-        match word.strip_prefix('-') {
-            Some(word) if !word.is_empty() => words.push(Word { text: word.to_owned(), without: true }),
-            _ => words.push(Word { text: word.trim_matches('"').to_owned(), without: false }),
-        }
-        rest = rest[end..].trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+        let exact = args.role(set, Role::SearchSemantics).and_then(Value::as_str) == Some("exact");
+        let phrase = exact || family != Family::Content;
+        let words =
+            if phrase { vec![Word { text: text.to_owned(), without: false }] } else { words_within(arg, text)? };
+        Ok(Some(Search { family, text: text.to_owned(), words }))
     }
-    words
+
+    /// What rows have to meet.
+    pub fn conditions(&self, columns: &[Name]) -> Vec<Cond> {
+        let condition = |word: &Word| {
+            let found = Cond::Contains(columns.to_vec(), word.text.as_str().into());
+            if word.without { Cond::Not(Box::new(found)) } else { found }
+        };
+        self.words.iter().map(condition).collect()
+    }
+
+    /// The whole phrase in the title, every word in the title, any word in the title, then what follows in the list of
+    /// searched columns; newest first within each.
+    pub fn relevance(&self, columns: &[Name]) -> Vec<Order> {
+        let mut order = Vec::new();
+        let words: Vec<&Word> = self.words.iter().filter(|w| !w.without).collect();
+        let mut columns = columns.iter();
+        let Some(title) = columns.next().filter(|_| self.family == Family::Content) else { return order };
+        let within = |column: &Name, text: &str| Cond::Contains(vec![column.clone()], text.into());
+        if words.len() > 1 {
+            order.push(Order::First(within(title, &self.text)));
+        }
+        order.push(Order::First(Cond::All(words.iter().map(|w| within(title, &w.text)).collect())));
+        if words.len() > 1 {
+            order.push(Order::First(Cond::Any(words.iter().map(|w| within(title, &w.text)).collect())));
+        }
+        // A single word outside the title says no more in one place than in another.
+        for column in columns.filter(|_| words.len() > 1) {
+            order.push(Order::First(within(column, &self.text)));
+        }
+        order.push(Order::Column(name("date_local"), true));
+        order
+    }
+}
+
+/// The words of a search text.
+///
+/// # Errors
+/// There are more than the argument takes.
+pub fn words_within(arg: &Arg, text: &str) -> Result<Vec<Word>, ApiError> {
+    let limit = arg.words.unwrap_or(WordLimit { most: usize::MAX, phrase: false });
+    limit.words(text).ok_or_else(|| {
+        ApiError::invalid_one(&arg.name, format!("{} takes at most {} words and phrases.", arg.name, limit.most))
+    })
 }
 
 /// The order that the arguments ask for.
 ///
 /// # Errors
-/// Sorting by what the request does not bring (`include` without ids, `relevance` without a search).
-pub fn order(resource: &Resource, args: &Checked, set: &ArgSet) -> Result<Vec<Order>, ApiError> {
+/// Sorting by what the request does not bring (`include` without ids, `relevance` without a search), a search of too many
+/// words.
+pub fn order(
+    scope: &Scope,
+    resource: &Resource,
+    args: &Checked,
+    set: &ArgSet,
+    context: Context,
+) -> Result<Vec<Order>, ApiError> {
     let descending = args.role(set, Role::Order).and_then(Value::as_str) != Some("asc");
     let Some(orderby) = args.role(set, Role::Orderby).and_then(Value::as_str) else {
         return Ok(vec![Order::Column(resource.key.clone(), descending)]);
@@ -480,53 +528,8 @@ pub fn order(resource: &Resource, args: &Checked, set: &ArgSet) -> Result<Vec<Or
             vec![Order::Given(name("slug"), slugs)]
         }
         Some(Sort::Relevance) => {
-            let Some(text) = args.role(set, Role::Search).and_then(Value::as_str).filter(|t| !t.is_empty()) else {
-                return Err(ApiError::new(Code::NoSearchTerm));
-            };
-            let columns: Vec<Name> = resource.search.values().cloned().collect();
-            order_by_relevance(&columns, text)
+            let search = Search::asked(args, set, resource.family)?.ok_or_else(|| ApiError::new(Code::NoSearchTerm))?;
+            search.relevance(&searched(scope, resource, context, &[]))
         }
     })
-}
-
-/// The whole phrase in the title, every word in the title, any word in the title, then what follows in the list of
-/// searched columns; newest first within each.
-pub fn order_by_relevance(columns: &[Name], text: &str) -> Vec<Order> {
-    let mut order = Vec::new();
-    let words: Vec<Word> = search_words(text).into_iter().filter(|w| !w.without && !w.text.is_empty()).collect();
-    let mut columns = columns.iter();
-    let Some(title) = columns.next() else { return order };
-    let within = |column: &Name, text: &str| Cond::Contains(vec![column.clone()], text.into());
-    if words.len() > 1 {
-        order.push(Order::First(within(title, text.trim())));
-    }
-    order.push(Order::First(Cond::All(words.iter().map(|w| within(title, &w.text)).collect())));
-    if words.len() > 1 {
-        order.push(Order::First(Cond::Any(words.iter().map(|w| within(title, &w.text)).collect())));
-    }
-    // A single word outside the title says no more in one place than in another.
-    for column in columns.filter(|_| words.len() > 1) {
-        order.push(Order::First(within(column, text.trim())));
-    }
-    order.push(Order::Column(name("date_local"), true));
-    order
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_search_is_words_phrases_and_exclusions() {
-        let check = |text: &str, expected: &[(&str, bool)]| {
-            let words = search_words(text);
-            let got: Vec<(&str, bool)> = words.iter().map(|w| (w.text.as_str(), w.without)).collect();
-            assert_eq!(got, expected, "{text}");
-        };
-        check("", &[]);
-        check("one two", &[("one", false), ("two", false)]);
-        check("\"one two\" three", &[("one two", false), ("three", false)]);
-        check("one -two", &[("one", false), ("two", true)]);
-        check("- \"open", &[("-", false), ("open", false)]);
-    }
 }

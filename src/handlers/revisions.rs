@@ -3,12 +3,13 @@
 //! A create makes no revision, each update that changes something makes one; one autosave per record and user. Autosaves
 //! are part of the history: they are listed and counted with the revisions.
 
-use super::lists::{Window, paging_headers, search_words};
+use super::lists::{Window, paging_headers, words_within};
 use super::{Outcome, Refusal, Work, content};
 use crate::behaviours::address;
 use crate::error::{ApiError, Code};
 use crate::prepare::{Batch, Item};
 use crate::records::{self, Record, among, columns, eq, int, text, txt};
+use crate::registry::args::Role;
 use crate::registry::name;
 use crate::registry::resource::{Context, Property, Resource, Source};
 use crate::storage::fold;
@@ -125,8 +126,11 @@ struct Found {
 /// Goes through the texts of a plan's rows; a few are in memory at a time.
 fn by_texts(work: &Work<'_>, plan: &ReadPlan, search: &str) -> Result<Vec<Found>, ApiError> {
     let phrase = fold(search).into_owned();
-    let words: Vec<(String, bool)> =
-        search_words(search).into_iter().map(|w| (fold(&w.text).into_owned(), w.without)).collect();
+    let words = match work.endpoint.args.role(Role::Search) {
+        Some(arg) => words_within(arg, search)?,
+        None => Vec::new(),
+    };
+    let words: Vec<(String, bool)> = words.into_iter().map(|w| (fold(&w.text).into_owned(), w.without)).collect();
     let snapshot = work.scope.snapshot()?;
     let mut found = Vec::new();
     let mut last = 0;

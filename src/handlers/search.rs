@@ -3,9 +3,7 @@
 //! Contract: "Search result". `type` names what kind of thing is looked for (records, terms), `subtype` the kinds or
 //! taxonomies; only what is published and what the caller may see is found.
 
-use super::lists::{
-    Window, add_highlights, highlighted, order_by_relevance, paging_headers, search_conditions, without_password,
-};
+use super::lists::{Highlights, Search, Window, paging_headers, searched};
 use super::{Outcome, Work};
 use crate::access::acts;
 use crate::behaviours::address;
@@ -40,7 +38,7 @@ pub fn search(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let mut outcome = Outcome::ok(Value::Array(Vec::new()));
     let mut total = 0;
     if let (Some(family), false) = (family, kinds.is_empty()) {
-        let plan = plan(work, family, &kinds, &window);
+        let plan = plan(work, family, &kinds, &window)?;
         let snapshot = work.scope.snapshot()?;
         let rows = snapshot.rows(&plan)?;
         // Beyond the last page nothing is known to have been found.
@@ -124,10 +122,16 @@ fn kinds<'a>(work: &Work<'a>, family: Family) -> Vec<&'a Resource> {
     if chosen.is_empty() || wanted.contains(&"any") { all } else { chosen }
 }
 
-fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -> ReadPlan {
+fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -> Result<ReadPlan, ApiError> {
     let args = work.allowed.args();
-    let visible = kinds.iter().map(|r| Cond::All(vec![records::own_rows(r), acts::visible(work.scope, r)])).collect();
-    let mut all = vec![Cond::Any(visible)];
+    let search = Search::asked(args, &work.endpoint.args, family)?;
+    let visible = kinds.iter().map(|kind| {
+        let mut own = vec![records::own_rows(kind), acts::visible(work.scope, kind)];
+        // Whether a locked text holds a word is for those to find out who edit it.
+        own.extend(search.as_ref().and_then(|_| acts::unlocked(work.scope, kind)));
+        Cond::All(own)
+    });
+    let mut all = vec![Cond::Any(visible.collect())];
     if family == Family::Content {
         all.push(words("status", ["publish"]));
     }
@@ -139,18 +143,15 @@ fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -
             all.push(if inside { listed } else { Cond::Not(Box::new(listed)) });
         }
     }
-    let text = args.text("search").unwrap_or("");
-    let columns: Vec<_> = kinds.first().map(|r| r.search.values().cloned().collect()).unwrap_or_default();
-    all.extend(search_conditions(family, &columns, text, false));
-    if !text.is_empty() && !work.scope.principal.known() {
-        all.extend(kinds.first().and_then(|kind| without_password(kind)));
-    }
-    let order = match (family, text.is_empty()) {
-        (Family::Content, false) => order_by_relevance(&columns, text),
-        (Family::Content, true) => vec![Order::Column(name("date_local"), true)],
+    let context = work.allowed.context();
+    let columns = kinds.first().map(|kind| searched(work.scope, kind, context, &[])).unwrap_or_default();
+    all.extend(search.iter().flat_map(|search| search.conditions(&columns)));
+    let order = match (family, &search) {
+        (Family::Content, Some(search)) => search.relevance(&columns),
+        (Family::Content, None) => vec![Order::Column(name("date_local"), true)],
         _ => vec![Order::Column(name("name_key"), false)],
     };
-    ReadPlan {
+    Ok(ReadPlan {
         table: name(tables::family_table(family).unwrap_or("record")),
         extensions: Vec::new(),
         columns: tables::family_columns(family).into_iter().map(name).collect(),
@@ -158,7 +159,7 @@ fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -
         order,
         limit: Some(window.per_page),
         offset: window.offset,
-    }
+    })
 }
 
 fn documents(
@@ -173,14 +174,14 @@ fn documents(
         let own: Vec<Row> = rows.iter().filter(|row| is_of(kind, row)).cloned().collect();
         batch.load_above(snapshot, kind, &own)?;
     }
-    let needles = highlighted(work);
+    let highlights = kinds.first().map(|kind| Highlights::asked(work, kind)).transpose()?.flatten();
     Ok(rows
         .iter()
         .filter_map(|row| kinds.iter().find(|kind| is_of(kind, row)).map(|kind| (kind, row)))
         .map(|(kind, row)| {
             let mut document = document(work, collection, kind, row, &batch);
-            if !needles.is_empty() {
-                add_highlights(&mut document, Record { resource: kind, row }, &needles);
+            if let Some(highlights) = &highlights {
+                highlights.add(&mut document, Record { resource: kind, row });
             }
             document
         })

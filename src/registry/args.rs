@@ -4,6 +4,7 @@ use super::Behaviour;
 use crate::error::ParamFailure;
 use crate::schema::Schema;
 use crate::storage::plan::{Name, Op};
+use crate::text::search::WordLimit;
 use serde_json::{Map, Value};
 
 /// What an argument does beside being checked.
@@ -105,6 +106,10 @@ pub struct Arg {
     pub default: Option<Value>,
     pub role: Option<Role>,
     pub filter: Option<Filter>,
+    /// The filter looks at what only the edit context shows.
+    pub edit_only: bool,
+    /// How many words a search may have.
+    pub words: Option<WordLimit>,
     /// Spelling of values: stored to wire.
     pub aliases: Vec<(String, String)>,
     /// Types that are taken unchecked although the schema does not describe them.
@@ -129,6 +134,8 @@ impl Arg {
 #[derive(Clone, Debug, Default)]
 pub struct ArgSet {
     pub args: Vec<Arg>,
+    /// Some value of some argument looks at what only the edit context shows.
+    pub edit_only: bool,
 }
 
 impl ArgSet {

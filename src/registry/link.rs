@@ -5,7 +5,7 @@
 use super::args::{Arg, ArgSet, Filter, FilterOp, Role as ArgRole, Spelling, spell};
 use super::resource::*;
 use super::tables::{self, DeclaredColumn};
-use super::{Behaviour, Endpoint, Registry, Role, Route, Site, Vocabulary, name, without_x_words};
+use super::{Behaviour, Endpoint, Registry, Role, Route, Site, Vocabulary, bounds, edit_only, name, without_x_words};
 use crate::config::declaration::{self, Declaration, Family, SchemaDoc};
 use crate::config::load::Loaded;
 use crate::error::{Code, Problem};
@@ -15,6 +15,7 @@ use crate::outbound::pattern;
 use crate::schema::{Dialect, Schema};
 use crate::storage::plan::{Layout, RelationDef};
 use crate::text::permalink::Permalink;
+use crate::text::search::WordLimit;
 use crate::text::shortcode;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -54,6 +55,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     let mut routes = linker.routes(&resources);
     let index_schemas = linker.route_schemas(&mut routes);
     linker.limits(&mut routes, &resources);
+    linker.totals(&routes, &resources);
     linker.audit(&resources);
     linker.parts(&resources);
     linker.joins(&resources);
@@ -320,6 +322,7 @@ impl Linker<'_> {
             links: Vec::new(),
             sort: IndexMap::new(),
             search: IndexMap::new(),
+            edit_only: HashSet::new(),
             capabilities: HashMap::new(),
             codes: HashMap::new(),
             required: Vec::new(),
@@ -340,6 +343,7 @@ impl Linker<'_> {
         if resource.columns.iter().any(|c| c.starts_with(&format!("{own_table}."))) {
             resource.extension = Some(name(&own_table));
         }
+        resource.edit_only = edit_only::columns(&resource);
         resource.schema = shown_schema(schema, &resource, self.dialect);
         self.names(&mut resource);
         Some(resource)
@@ -515,6 +519,7 @@ impl Linker<'_> {
             kind,
             nullable: types_of(doc).contains(&"null"),
             column: column_name.and_then(|c| resource.plan_column(&c)),
+            digest: doc.get("x-digest") == Some(&json!(true)),
             write,
             among: word("x-among").map(str::to_owned),
             aliases: aliases_of(doc),
@@ -895,6 +900,19 @@ impl Linker<'_> {
         }
     }
 
+    /// What leaves a total unfiltered has to be an argument of the resource's routes.
+    fn totals(&mut self, routes: &[Route], resources: &[Resource]) {
+        for resource in resources {
+            let own = routes.iter().filter(|route| route.owner == Some(resource.index));
+            let args = own.flat_map(|route| &route.endpoints).flat_map(|endpoint| &endpoint.args.args);
+            let names: Vec<&str> = args.map(|arg| arg.name.as_str()).collect();
+            for (i, arg) in resource.declared.unfiltered_with.iter().enumerate() {
+                let path = ["resources", &resource.name, "unfiltered_with", &i.to_string()];
+                self.known(&path, "argument", arg, &names);
+            }
+        }
+    }
+
     /// Tells each endpoint which of the declared limits count it.
     fn limits(&mut self, routes: &mut [Route], resources: &[Resource]) {
         let declared = self.declared;
@@ -1089,6 +1107,7 @@ impl Linker<'_> {
         for (arg, (doc, place)) in docs {
             args.args.extend(self.arg(&arg, doc, resource, &place));
         }
+        args.edit_only = resource.is_some_and(|resource| edit_only::reached(resource, &args));
         Some(Endpoint {
             methods,
             handler: Behaviour(handler?),
@@ -1231,6 +1250,7 @@ impl Linker<'_> {
             }
         };
         let filter = doc.get("x-filter").cloned().and_then(|f| self.filter(&f, resource, place));
+        let words = doc.get("x-words").cloned().and_then(|words| self.word_limit(&words, place));
         let aliases = aliases_of(&Value::Object(doc.clone()));
         let also = strings(doc.get("x-names"));
         let accepts = strings(doc.get("x-accepts"));
@@ -1240,7 +1260,8 @@ impl Linker<'_> {
             self.check_orderby(&doc, resource, place);
         }
         let source = Value::Object(doc);
-        let schema = match Schema::compile(&source, self.dialect) {
+        let bounded = bounds::applied(&source, self.declared.server.max_items);
+        let schema = match Schema::compile(&bounded, self.dialect) {
             Ok(schema) => schema,
             Err(problems) => {
                 for problem in problems {
@@ -1280,12 +1301,29 @@ impl Linker<'_> {
             required,
             default,
             role,
+            edit_only: resource.zip(filter.as_ref()).is_some_and(|(r, filter)| edit_only::filters(r, filter)),
             filter,
+            words,
             aliases,
             accepts,
             sentence_only: source.get("x-meta") == Some(&json!(true)),
             shown: Value::Object(shown),
         })
+    }
+
+    fn word_limit(&mut self, words: &Value, place: &Place) -> Option<WordLimit> {
+        let most = words.get("most").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
+        let phrase = match words.get("beyond").and_then(Value::as_str) {
+            Some("phrase") => Some(true),
+            Some("refuse") => Some(false),
+            _ => None,
+        };
+        let limit = most.zip(phrase).map(|(most, phrase)| WordLimit { most, phrase });
+        if limit.is_none() {
+            let hint = "write { most = 20, beyond = \"refuse\" } or { most = 9, beyond = \"phrase\" }";
+            self.report(place, "x-words", "not a limit of words".into(), Some(hint.into()));
+        }
+        limit
     }
 
     fn check_orderby(&mut self, doc: &SchemaDoc, resource: &Resource, place: &Place) {

@@ -4,6 +4,8 @@
 //! clock and no behaviour, only which one is named where: the tables of behaviours sit above it.
 
 pub mod args;
+mod bounds;
+mod edit_only;
 pub mod link;
 pub mod resource;
 pub mod tables;

@@ -6,7 +6,7 @@ use crate::error::Code;
 use crate::storage::plan::Name;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The contexts of the contract, as bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,6 +78,8 @@ pub struct Property {
     /// The schema allows null.
     pub nullable: bool,
     pub column: Option<Name>,
+    /// What is shown does not tell what the column holds.
+    pub digest: bool,
     pub write: Option<Behaviour>,
     /// Name of the resource whose declared entries the values are: each stands in one row at most.
     pub among: Option<String>,
@@ -198,6 +200,8 @@ pub struct Resource {
     pub sort: IndexMap<String, Sort>,
     /// Searched columns by the name that `search_columns` gives them.
     pub search: IndexMap<String, Name>,
+    /// Columns that only the edit context shows: see [`super::edit_only`].
+    pub edit_only: HashSet<Name>,
     /// Act to primitive capability.
     pub capabilities: HashMap<String, String>,
     pub codes: HashMap<Code, Code>,

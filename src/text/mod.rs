@@ -21,6 +21,7 @@ mod markup;
 pub mod permalink;
 pub mod render;
 pub mod sanitize;
+pub mod search;
 pub mod shortcode;
 pub mod slug;
 pub mod smilies;

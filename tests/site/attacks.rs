@@ -3,3 +3,4 @@
 #[path = "../common/html.rs"]
 mod html;
 mod rendering;
+mod searches;

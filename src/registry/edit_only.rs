@@ -1,0 +1,79 @@
+//! Columns that documents show in the edit context alone.
+//!
+//! Whoever may not see a value must not learn it by a filter, a sort order, a search or a total either. What looks at
+//! such a column is therefore for those who may edit the rows.
+
+use super::args::{ArgSet, Filter, Role};
+use super::resource::{Context, Property, Resource, Sort, Source};
+use crate::storage::plan::Name;
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// The contexts for those who do not edit.
+const OPEN: Context = Context(Context::VIEW.0 | Context::EMBED.0);
+
+/// The columns of a resource that a property holds and that no property shows outside the edit context.
+pub fn columns(resource: &Resource) -> HashSet<Name> {
+    let (mut held, mut shown) = (HashSet::new(), HashSet::new());
+    resource.properties.iter().for_each(|p| gather(resource, p, Context::ALL, &mut held, &mut shown));
+    let mut hidden: HashSet<Name> = held.difference(&shown).cloned().collect();
+    // Sort keys tell what their column tells.
+    let keys = resource.columns.iter().filter(|c| c.strip_suffix("_key").is_some_and(|of| hidden.contains(of)));
+    let keys: Vec<Name> = keys.cloned().collect();
+    hidden.extend(keys);
+    hidden
+}
+
+fn gather(
+    resource: &Resource,
+    property: &Property,
+    above: Context,
+    held: &mut HashSet<Name>,
+    shown: &mut HashSet<Name>,
+) {
+    let contexts = Context(property.contexts.0 & above.0);
+    let column = match &property.source {
+        Source::Object(children) => {
+            // What is shown in another form (`rendered` beside `raw`) is shown.
+            let whole = |p: &Property| p.contexts.shows_in(OPEN) && matches!(p.source, Source::Read(_, None));
+            let form = contexts.shows_in(OPEN) && children.iter().any(whole);
+            let mut own = HashSet::new();
+            children.iter().for_each(|p| gather(resource, p, contexts, &mut own, shown));
+            shown.extend(own.iter().filter(|_| form).cloned());
+            return held.extend(own);
+        }
+        Source::Column(index) | Source::Read(_, Some(index)) => resource.columns.get(*index).cloned(),
+        _ => property.column.clone(),
+    };
+    let Some(column) = column else { return };
+    if contexts.shows_in(OPEN) && !property.digest {
+        shown.insert(column.clone());
+    }
+    held.insert(column);
+}
+
+/// Whether some value of some argument looks at what only the edit context shows.
+pub fn reached(resource: &Resource, set: &ArgSet) -> bool {
+    let sorts = |sort: &Sort| matches!(sort, Sort::Column(column) if resource.edit_only.contains(column));
+    let sorted = set.role(Role::Orderby).is_some() && resource.sort.values().any(sorts);
+    let named = set.role(Role::SearchColumns).is_some()
+        && resource.search.values().any(|column| resource.edit_only.contains(column));
+    sorted || named || set.args.iter().any(|arg| arg.edit_only)
+}
+
+/// Whether a filter looks at what only the edit context shows.
+pub fn filters(resource: &Resource, filter: &Filter) -> bool {
+    match filter {
+        Filter::Column { column, .. } => resource.edit_only.contains(column),
+        Filter::Query { params, .. } => {
+            let text = |key: &str| params.get(key).and_then(Value::as_str);
+            let column = text("column").and_then(|column| resource.plan_column(column));
+            let meta = text("key").and_then(|key| resource.declared.meta.get(key));
+            let open = |context: &Value| matches!(context.as_str(), Some("view" | "embed"));
+            let meta_hidden = meta
+                .and_then(|meta| meta.schema.get("context")?.as_array())
+                .is_some_and(|contexts| !contexts.iter().any(open));
+            column.is_some_and(|column| resource.edit_only.contains(&column)) || meta_hidden
+        }
+    }
+}

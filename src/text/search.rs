@@ -1,0 +1,85 @@
+//! What a search text asks for: words, `"phrases"`, `-exclusions`.
+
+/// One word or phrase of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Word {
+    pub text: String,
+    /// Must not be there.
+    pub without: bool,
+}
+
+/// How many words a search may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WordLimit {
+    pub most: usize,
+    /// A search of more words is one phrase; otherwise it is refused.
+    pub phrase: bool,
+}
+
+impl WordLimit {
+    /// The words of a search within the limit; `None` when there are too many.
+    pub fn words(self, text: &str) -> Option<Vec<Word>> {
+        let words = words(text);
+        match words.len() > self.most {
+            false => Some(words),
+            true if self.phrase => Some(vec![Word { text: text.trim().to_owned(), without: false }]),
+            true => None,
+        }
+    }
+}
+
+/// What a search asks for. Empty phrases are left out.
+pub fn words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        if let Some(inner) = rest.strip_prefix('"')
+            && let Some(end) = inner.find('"')
+        {
+            words.push(Word { text: inner[..end].to_owned(), without: false });
+            rest = inner[end + 1..].trim_start();
+            continue;
+        }
+        let end = rest.find(|c: char| c.is_whitespace() || c == ',').unwrap_or(rest.len());
+        let word = &rest[..end];
+        match word.strip_prefix('-') {
+            Some(word) if !word.is_empty() => words.push(Word { text: word.to_owned(), without: true }),
+            _ => words.push(Word { text: word.trim_matches('"').to_owned(), without: false }),
+        }
+        rest = rest[end..].trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+    }
+    words.retain(|word| !word.text.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(words: &[Word]) -> Vec<(&str, bool)> {
+        words.iter().map(|w| (w.text.as_str(), w.without)).collect()
+    }
+
+    #[test]
+    fn a_search_is_words_phrases_and_exclusions() {
+        let check = |text: &str, expected: &[(&str, bool)]| assert_eq!(told(&words(text)), expected, "{text}");
+        check("", &[]);
+        check("one two", &[("one", false), ("two", false)]);
+        check("\"one two\" three", &[("one two", false), ("three", false)]);
+        check("one -two", &[("one", false), ("two", true)]);
+        check("- \"open", &[("-", false), ("open", false)]);
+        check("\"\" , one", &[("one", false)]);
+    }
+
+    #[test]
+    fn more_words_than_the_limit_are_one_phrase_or_none() {
+        let limit = |phrase| WordLimit { most: 2, phrase };
+        for phrase in [true, false] {
+            assert_eq!(limit(phrase).words("one").map(|w| w.len()), Some(1));
+            assert_eq!(limit(phrase).words(" one -two ").map(|w| w.len()), Some(2));
+        }
+        assert_eq!(limit(false).words("one two three"), None);
+        let words = limit(true).words(" one -two three ").expect("a phrase");
+        assert_eq!(told(&words), [("one -two three", false)]);
+    }
+}
