@@ -116,7 +116,7 @@ fn a_search_has_a_length_and_few_words() {
             let ask = |search: &str| server.admin("GET", &format!("{ns}/{route}search={search}"), None);
             for n in [most - 1, most] {
                 let found = ask(&backwards(n));
-                assert_eq!((found.status, ids(&found).len() > 0), (200, true), "{route} {n}: {}", found.text);
+                assert_eq!((found.status, !ids(&found).is_empty()), (200, true), "{route} {n}: {}", found.text);
             }
             let beyond = ask(&backwards(most + 1));
             if prefix == "cms" {
@@ -150,7 +150,7 @@ fn searches_leave_no_memory_behind() {
     let server = Server::start();
     let search = |n: usize| {
         // Which words are wanted and which are not is another shape of a statement each time.
-        let sign = |bit: usize| if n * 2_654_435_761 >> bit & 1 == 1 { "-" } else { "" };
+        let sign = |bit: usize| if ((n * 2_654_435_761) >> bit) & 1 == 1 { "-" } else { "" };
         let words: Vec<String> = (0..20).map(|bit| format!("{}w{n}x{bit}", sign(bit))).collect();
         let answer = server.get(&format!("/cms/v2/posts?orderby=relevance&search={}", words.join("+")));
         assert_eq!(answer.status, 200);
