@@ -18,9 +18,9 @@ pub struct Sources<'a> {
     pub query: &'a Map<String, Value>,
 }
 
-impl Sources<'_> {
+impl<'a> Sources<'a> {
     /// The value of a name, if any source has it.
-    pub fn get(&self, name: &str) -> Option<&Value> {
+    pub fn get(&self, name: &str) -> Option<&'a Value> {
         self.path.get(name).or_else(|| self.body.get(name)).or_else(|| self.query.get(name))
     }
 }

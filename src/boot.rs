@@ -298,7 +298,15 @@ impl Services {
             let known: Vec<&str> = registry.roles.keys().map(String::as_str).collect();
             return Err(BootError::Other(format!("there is no role `{role}`; there are {}", known.join(", "))));
         }
+        let site = &registry.declaration.site;
+        if email.len() > site.max_login {
+            return Err(BootError::Other(format!("an e-mail address has at most {} bytes", site.max_login)));
+        }
         let hash = match secret {
+            Secret::Password(password) if password.len() > site.max_password || password.contains('\0') => {
+                let most = site.max_password;
+                return Err(BootError::Other(format!("a password has at most {most} bytes and holds no NUL")));
+            }
             Secret::Password(password) => wait(self.hasher.hash(password))
                 .map_err(|_| BootError::Other("the password could not be hashed".into()))?,
             Secret::Hash(hash) if hashing::is_known(hash) => hash.to_owned(),

@@ -3,8 +3,10 @@
 //! Re-entrant and free of transport: embedding and batches dispatch through it. The only place where a request waits
 //! is a commit, and there it holds no thread. A request keeps the registry that it started with.
 
+use crate::access::attempts::Taken;
 use crate::access::hashing::Hasher;
 use crate::access::identity::Identity;
+use crate::access::unlock::Given;
 use crate::access::{self, Asking, Loaded};
 use crate::answers::Answers;
 use crate::args::{self, Checked, Sources};
@@ -15,7 +17,7 @@ use crate::embed::{self, Embedded};
 use crate::error::{ApiError, Code};
 use crate::fields::Fields;
 use crate::fragments::Fragments;
-use crate::handlers::{HANDLERS, Outcome, Rendered, Studio, Work, items};
+use crate::handlers::{HANDLERS, Outcome, Rendered, Studio, Work};
 use crate::model::{Method, Payload, Reply, Request};
 use crate::outbound::Outbound;
 use crate::registry::args::Arg;
@@ -54,6 +56,9 @@ pub struct Engine {
 /// Parameters that change the documents of an answer, or what is around them.
 const SHAPING: [&str; 3] = ["_fields", "_envelope", "_highlight"];
 
+/// Characters of what a client's program says of itself that are kept, in sessions and comments.
+const LONGEST_AGENT: usize = 254;
+
 /// A request on its way through the stages, from outside or from another request.
 pub struct Call {
     pub method: Method,
@@ -79,6 +84,14 @@ pub struct Part {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Value,
+}
+
+/// The password of a record that a call brings.
+struct Tried<'a> {
+    given: Given<'a>,
+    /// Whose password it is to be.
+    about: String,
+    taken: Taken,
 }
 
 /// The names that declarations may use.
@@ -182,7 +195,8 @@ impl Engine {
         let args = Checked::lenient(&endpoint.args, &sources, None);
         let loaded = Loaded::default();
         let route = matched.route;
-        let asking = Asking { scope: &scope, route, endpoint, args: &&args, sources: &sources, loaded: &loaded };
+        let (args, given) = (&&args, None);
+        let asking = Asking { scope: &scope, route, endpoint, args, sources: &sources, loaded: &loaded, given };
         access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload)
     }
 
@@ -267,7 +281,13 @@ impl Engine {
             principal: Default::default(),
             now: self.clock.now(),
             peer: request.peer.clone(),
-            agent: request.header("user-agent").unwrap_or_default().into(),
+            agent: request
+                .header("user-agent")
+                .unwrap_or_default()
+                .chars()
+                .take(LONGEST_AGENT)
+                .collect::<String>()
+                .into(),
             depth: 0,
             request_id: request.id.clone(),
             tentative: false,
@@ -307,20 +327,18 @@ impl Engine {
         let body = match &call.body {
             Ok(body) => body,
             Err(error) => {
-                let allow = self.allow(
-                    scope,
-                    &matched,
-                    Some(endpoint),
-                    None,
-                    &BodyParams::None,
-                    &call.query,
-                    &Loaded::default(),
-                );
+                let none = (&BodyParams::None, &call.query, None);
+                let allow = self.allow(scope, &matched, (Some(endpoint), None), none, &Loaded::default());
                 return Dispatched { result: Err(error.clone()), allow };
             }
         };
+        let tried = match self.try_password(scope, call, &matched, body) {
+            Ok(tried) => tried,
+            Err(error) => return Dispatched { result: Err(error), allow: Vec::new() },
+        };
+        let given = tried.as_ref().map(|tried| &tried.given);
         let loaded = Loaded::default();
-        let mut result = self.answer(scope, call, &matched, endpoint, body, &loaded).await;
+        let mut result = self.answer(scope, call, &matched, endpoint, (body, given), &loaded).await;
         // A write may have changed what the caller may do, or taken the target away.
         let written = result.as_mut().ok().and_then(|outcome| outcome.written.take());
         let edited = result.as_ref().is_ok_and(|outcome| outcome.edited);
@@ -334,11 +352,39 @@ impl Engine {
             true => {
                 let mut query = call.query.clone();
                 query.insert("context".into(), "edit".into());
-                self.allow(scope, &matched, Some(endpoint), granted, body, &query, loaded)
+                self.allow(scope, &matched, (Some(endpoint), granted), (body, &query, given), loaded)
             }
-            false => self.allow(scope, &matched, Some(endpoint), granted, body, &call.query, loaded),
+            false => self.allow(scope, &matched, (Some(endpoint), granted), (body, &call.query, given), loaded),
         };
+        self.tried(scope, tried.as_ref());
         Dispatched { result, allow }
+    }
+
+    /// The password of a record that a call brings, counted as a guess until [`Engine::tried`] tells what came of it.
+    ///
+    /// # Errors
+    /// The caller has guessed wrong too often.
+    fn try_password<'a>(
+        &self,
+        scope: &Scope,
+        call: &'a Call,
+        matched: &'a Match<'_>,
+        body: &'a BodyParams,
+    ) -> Result<Option<Tried<'a>>, ApiError> {
+        let sources = Sources { path: &matched.captures, body, query: &call.query };
+        let resource = matched.route.resource.map(|index| &self.registry.resources[index]);
+        let Some(given) = Given::of(call.method, resource.map(|r| r.family), &sources) else { return Ok(None) };
+        // Another spelling of one record has places of its own, but whoever asks has few places for all records.
+        let of = matched.captures.values().next_back().or_else(|| sources.get("post"));
+        let about = format!("{}/{}", resource.map_or("", |r| &*r.name), of.unwrap_or(&Value::Null));
+        let taken = self.identity.throttle().guess(scope, &about, given.text)?;
+        Ok(Some(Tried { given, about, taken }))
+    }
+
+    fn tried(&self, scope: &Scope, tried: Option<&Tried<'_>>) {
+        if let Some(Tried { given, about, taken }) = tried {
+            self.identity.throttle().guessed(scope, (about, given.text), *taken, given.outcome());
+        }
     }
 
     async fn answer(
@@ -347,7 +393,7 @@ impl Engine {
         call: &Call,
         matched: &Match<'_>,
         endpoint: &crate::registry::Endpoint,
-        body: &BodyParams,
+        (body, given): (&BodyParams, Option<&Given<'_>>),
         loaded: &Loaded,
     ) -> Result<Outcome, ApiError> {
         let sources = Sources { path: &matched.captures, body, query: &call.query };
@@ -357,7 +403,8 @@ impl Engine {
         // What a write is decided on is one state; many reads decide without the database.
         let state = if matches!(call.method, Method::Get | Method::Head) { None } else { Some(scope.snapshot()?) };
         let checked = args::check(&endpoint.args, &sources, &judge)?;
-        let asking = Asking { scope, route: matched.route, endpoint, args: &&checked, sources: &sources, loaded };
+        let (route, args) = (matched.route, &&checked);
+        let asking = Asking { scope, route, endpoint, args, sources: &sources, loaded, given };
         let allowed = access::allow(&asking, checked.clone())?;
         drop(state);
         let inner_read = scope.depth > 0 && matches!(call.method, Method::Get | Method::Head);
@@ -377,12 +424,13 @@ impl Engine {
             path: &call.path,
             expects: &call.expects,
             captures: &matched.captures,
+            given,
             engine: self,
             whole: call.text && call.method == Method::Get && SHAPING.iter().all(|name| sources.get(name).is_none()),
         };
         let (_, handler) = HANDLERS[endpoint.handler.0];
         let mut outcome = handler(&work).await?;
-        outcome.private |= items::password(&work).is_some();
+        outcome.private |= given.is_some();
         let read = matches!(call.method, Method::Get | Method::Head) && outcome.status == 200;
         if let Some((lifetime, keys)) = &endpoint.cache
             && read
@@ -417,8 +465,8 @@ impl Engine {
             None => self.dispatch(scope, call).await,
             Some(error) => {
                 let matched = self.router.matches(&self.registry, &call.path).into_iter().next();
-                let none = BodyParams::None;
-                let allow = matched.map(|m| self.allow(scope, &m, None, None, &none, &call.query, &Loaded::default()));
+                let none = (&BodyParams::None, &call.query, None);
+                let allow = matched.map(|m| self.allow(scope, &m, (None, None), none, &Loaded::default()));
                 Dispatched { result: Err(error), allow: allow.unwrap_or_default() }
             }
         };
@@ -482,7 +530,13 @@ impl Engine {
             let document = self.discovery.options(scope, matched.index, &call.path);
             let none = BodyParams::None;
             let body = call.body.as_ref().unwrap_or(&none);
-            let allow = self.allow(scope, &matched, None, None, body, &call.query, &Loaded::default());
+            let tried = match self.try_password(scope, call, &matched, body) {
+                Ok(tried) => tried,
+                Err(error) => return Dispatched { result: Err(error), allow: Vec::new() },
+            };
+            let brought = (body, &call.query, tried.as_ref().map(|tried| &tried.given));
+            let allow = self.allow(scope, &matched, (None, None), brought, &Loaded::default());
+            self.tried(scope, tried.as_ref());
             return Dispatched { result: Ok(Outcome::ok(document)), allow };
         }
         match self.discovery.index_options(&call.path) {
@@ -496,22 +550,20 @@ impl Engine {
 
     /// Asks the guard of every method of the route with what the request brings, but for the endpoint whose guard has
     /// said yes already.
-    #[expect(clippy::too_many_arguments, reason = "each is a part of one request, and they are together nowhere else")]
     fn allow(
         &self,
         scope: &Scope,
         matched: &Match<'_>,
-        answering: Option<&crate::registry::Endpoint>,
-        granted: Option<&crate::registry::Endpoint>,
-        body: &BodyParams,
-        query: &Map<String, Value>,
+        (answering, granted): (Option<&crate::registry::Endpoint>, Option<&crate::registry::Endpoint>),
+        (body, query, given): (&BodyParams, &Map<String, Value>, Option<&Given<'_>>),
         loaded: &Loaded,
     ) -> Vec<&'static str> {
         let sources = Sources { path: &matched.captures, body, query };
         let mut methods = Vec::new();
         for endpoint in &matched.route.endpoints {
             let args = LazyCell::new(|| Checked::lenient(&endpoint.args, &sources, answering.map(|e| &e.args)));
-            let asking = Asking { scope, route: matched.route, endpoint, args: &args, sources: &sources, loaded };
+            let asking =
+                Asking { scope, route: matched.route, endpoint, args: &args, sources: &sources, loaded, given };
             if granted.is_some_and(|granted| std::ptr::eq(granted, endpoint)) || access::ask(&asking).is_ok() {
                 methods.extend(endpoint.methods.iter().map(|m| m.as_str()));
             }

@@ -4,6 +4,7 @@
 //! queries whatever its length. Fields that were not asked for are neither fetched nor computed.
 
 use crate::access::acts;
+use crate::access::unlock::Given;
 use crate::behaviours::{Needs, READS, address};
 use crate::config::declaration::Family;
 use crate::error::ApiError;
@@ -67,7 +68,7 @@ pub struct View<'a> {
     pub context: Context,
     pub fields: &'a Fields,
     /// The object password that the request carries.
-    pub password: Option<&'a str>,
+    pub password: Option<&'a Given<'a>>,
     /// Whether links are wanted.
     pub links: bool,
 }
@@ -160,8 +161,8 @@ fn link_columns(link: &Link, used: &mut HashSet<usize>) {
 
 fn document(scope: &Scope, resource: &Resource, row: &Row, view: &View<'_>, batch: &Batch) -> Value {
     let record = Record { resource, row };
-    let unlocked = view.context == Context::EDIT
-        || view.password.is_some_and(|p| crate::access::same_text(p, record.text("password")));
+    let unlocked =
+        view.context == Context::EDIT || view.password.is_some_and(|given| given.opens(record.text("password")));
     let item = Item { scope, resource, record, context: view.context, unlocked, batch };
     let mut map = Map::new();
     for property in shown(&resource.properties, view) {

@@ -127,7 +127,7 @@ pub struct Scope {
     /// UTC seconds, the same throughout the request.
     pub now: i64,
     pub peer: Peer,
-    /// What the client's program says of itself; empty when it says nothing.
+    /// What the client's program says of itself, shortened; empty when it says nothing.
     pub agent: Arc<str>,
     /// How deep this request is nested in others (embedding, batches).
     pub depth: u8,

@@ -23,6 +23,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
+use tracing::Level;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 
 /// Between two looks for files without a record.
 const SWEEP_PAUSE: Duration = Duration::from_secs(600);
@@ -51,8 +54,10 @@ impl Service for Site {
         Some(&self.engine.studio().files)
     }
 
-    fn serves(&self, path: &str) -> bool {
-        self.calls.as_ref().is_some_and(|(own, _)| own == path) || self.pages.as_ref().is_some_and(|p| p.serves(path))
+    fn serves(&self, path: &str) -> Option<usize> {
+        // A call that is too large is answered by a fault, which needs the call's body to have been read.
+        let called = self.calls.as_ref().filter(|(own, _)| own == path).map(|_| self.facts.server.max_body);
+        called.or_else(|| self.pages.as_ref().filter(|pages| pages.serves(path)).map(Pages::max_body))
     }
 
     fn elsewhere<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
@@ -261,10 +266,12 @@ impl Follower {
     }
 }
 
-/// Errors and warnings of the program go to the standard error, one line each.
+/// Errors and warnings of the program go to the standard error, one line each. What the HTTP library says of a connection
+/// is about what a client sent: the access log has it, and anybody could fill the disk with it.
 fn log_to_stderr() {
-    let subscriber =
-        tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_target(false).finish();
+    let ours = filter_fn(|event| *event.level() <= Level::INFO && !event.target().starts_with("actix_http::h1"));
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false).with_target(false);
+    let subscriber = tracing_subscriber::registry().with(lines.with_filter(ours));
     // A second server in one process (tests) keeps the first one's.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }

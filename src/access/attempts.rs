@@ -1,154 +1,313 @@
-//! Wrong guesses of account passwords, and secrets that were right: who guesses too often waits, and who has proven a
-//! secret before neither waits nor costs another slow hash.
+//! Wrong guesses of secrets (passwords of accounts and of records), and secrets that were right: who guesses too often
+//! waits, and who has proven a secret before neither waits nor costs another slow hash.
 //!
-//! Kept in memory alone. Guesses count by where they come from together with whose account they aim at, and by where they
-//! come from, so that nobody can lock an owner out from elsewhere. It knows no request and no password table.
+//! Kept in memory alone. It knows no request and no password table.
+//!
+//! # What is counted
+//!
+//! A guess counts three times: for its source and what it aims at, for its source, and for the wider network around it.
+//! A source is an IPv4 address or an IPv6 /64, and the network around it the /24 or /48, which is what one customer of a
+//! provider usually has. So nobody can lock an owner out from elsewhere, and nobody has more guesses by naming more
+//! accounts or by taking more addresses of one network. The tables are bounded; see [`super::meter`] for what an attacker
+//! gains by filling them.
+//!
+//! What was proven counts for the source that proved it. Otherwise whoever is made to wait could go on guessing: all
+//! guesses would be refused but the right one. For the same reason even the owner's own source may look only so often
+//! while it waits ([`LOOKS`]): somebody else may be guessing behind the same address.
 
-use super::meter::{Bucket, Meter};
-use hmac::{Hmac, Mac};
+use super::meter::{Bucket, Key, Keys, Meter};
 use quick_cache::sync::Cache;
-use sha2::Sha256;
 use std::net::IpAddr;
-use std::sync::Arc;
 
-/// Proven secrets that are remembered.
+/// Proven secrets that are remembered, of 16 bytes each.
 const MOST_PROVEN: usize = 1_000;
 
-/// A whole network may guess so many times as often as one of its members about one account.
-const NETWORK: i64 = 5;
+/// A source may guess so many times as often as it may about one account.
+const SOURCE: i64 = 5;
 
-/// How much guessing is borne.
+/// A wider network may guess so many times as often as one source may about one account.
+const AROUND: i64 = 20;
+
+/// While a source waits, so many times as many secrets as it may guess are compared with what it has proven.
+const LOOKS: i64 = 10;
+
+/// How much guessing is borne, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// Wrong guesses in a row.
-    pub burst: i64,
-    /// Seconds until one more is borne.
-    pub pause: i64,
+    burst: i64,
+    /// Until one more is borne.
+    pause: i64,
 }
 
-/// Where a guess comes from, and whose account it aims at; empty: anybody's.
-type Guesser = (Option<IpAddr>, Arc<str>);
+impl Patience {
+    /// So many guesses in a row, then one in so many seconds.
+    pub fn paused(burst: u32, seconds: u32) -> Patience {
+        Patience { burst: burst.into(), pause: i64::from(seconds).max(1) * 1000 }
+    }
+
+    /// So many guesses in a row, then so many a minute.
+    pub fn per_minute(burst: u32, guesses: u32) -> Patience {
+        Patience { burst: burst.into(), pause: (60_000 / i64::from(guesses.max(1))).max(1) }
+    }
+}
+
+/// Who guesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Who {
+    /// Somebody at this address.
+    Network(Option<IpAddr>),
+    /// A user who is logged in.
+    User(i64),
+}
+
+impl Who {
+    /// What tells sources apart: addresses of one /64 are one source.
+    pub(super) fn source(self) -> Vec<u8> {
+        match self {
+            Who::Network(None) => vec![0],
+            Who::Network(Some(ip)) => within(ip, 32, 64),
+            Who::User(id) => id.to_le_bytes().to_vec(),
+        }
+    }
+
+    /// What tells the networks around sources apart.
+    fn around(self) -> Vec<u8> {
+        match self {
+            Who::Network(Some(ip)) => within(ip, 24, 48),
+            other => other.source(),
+        }
+    }
+}
+
+/// The leading bits of an address, as bytes; addresses of the two kinds are of different lengths.
+fn within(ip: IpAddr, v4: u32, v6: u32) -> Vec<u8> {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => (u32::from(ip) & u32::MAX << (32 - v4)).to_be_bytes().to_vec(),
+        IpAddr::V6(ip) => (u128::from(ip) & u128::MAX << (128 - v6)).to_be_bytes().to_vec(),
+    }
+}
+
+/// A secret that somebody gives for something.
+#[derive(Clone, Copy)]
+pub struct Guess<'a> {
+    pub who: Who,
+    /// Whose secret it is to be: an account, a record.
+    pub about: &'a str,
+    pub secret: &'a str,
+    /// What the secret is compared with, where it is known beforehand: another stored hash is another secret to prove.
+    pub stored: &'a str,
+}
+
+/// How a guess may go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It counts until [`Attempts::right`] or [`Attempts::give_back`] is told otherwise.
+    Counted,
+    /// This secret was right before, from here; it counts nowhere.
+    Proven,
+}
 
 /// See the module's description.
 pub struct Attempts {
-    guessers: Meter<Guesser>,
-    proven: Cache<[u8; 32], ()>,
-    key: [u8; 32],
+    keys: Keys,
+    guesses: Meter,
+    /// What sources that wait have compared with what they have proven.
+    looks: Meter,
+    proven: Cache<Key, ()>,
 }
 
 impl Default for Attempts {
     fn default() -> Attempts {
-        Attempts { guessers: Meter::default(), proven: Cache::new(MOST_PROVEN), key: rand::random() }
+        Attempts {
+            keys: Keys::default(),
+            guesses: Meter::default(),
+            looks: Meter::default(),
+            proven: Cache::new(MOST_PROVEN),
+        }
     }
 }
 
 impl Attempts {
-    /// Takes a guess from what is borne. A right guess is given back by [`Attempts::right`].
+    /// Takes a guess from what is borne.
     ///
     /// # Errors
     /// There is none left: seconds until there is.
-    pub fn take(&self, from: Option<IpAddr>, account: &str, patience: Patience, now: i64) -> Result<(), i64> {
-        self.guessers.take(&buckets(from, account, patience), now)
+    pub fn take(&self, guess: &Guess<'_>, patience: Patience, now: i64) -> Result<Taken, i64> {
+        let now = now.saturating_mul(1000);
+        let seconds = |wait: i64| (wait + 999) / 1000;
+        match self.guesses.take(&self.buckets(guess, patience), now) {
+            Ok(()) if self.is_proven(guess) => {
+                self.give_back(guess, patience);
+                Ok(Taken::Proven)
+            }
+            Ok(()) => Ok(Taken::Counted),
+            Err(wait) => {
+                let look = self.look(guess, patience);
+                self.looks.take(std::slice::from_ref(&look), now).map_err(|_| seconds(wait))?;
+                if !self.is_proven(guess) {
+                    return Err(seconds(wait));
+                }
+                self.looks.give_back(&look);
+                Ok(Taken::Proven)
+            }
+        }
     }
 
-    /// Gives a guess back, for it was right, and forgets the wrong ones about this account from this place.
-    pub fn right(&self, from: Option<IpAddr>, account: &str, patience: Patience) {
-        let [own, all] = buckets(from, account, patience);
-        self.guessers.forget(&own.key);
-        self.guessers.give_back(&all);
+    /// The guess was right: it is remembered, and the wrong ones about the same from this source are forgotten.
+    pub fn right(&self, guess: &Guess<'_>, patience: Patience) {
+        let [own, all, around] = self.buckets(guess, patience);
+        self.guesses.forget(&own.key);
+        self.guesses.give_back(&all);
+        self.guesses.give_back(&around);
+        self.proven.insert(self.proof(guess), ());
     }
 
-    /// Remembers that a secret fits a stored hash. Another stored hash is another secret to prove.
-    pub fn prove(&self, secret: &str, stored: &str) {
-        self.proven.insert(self.digest(secret, stored), ());
+    /// The guess was neither right nor wrong.
+    pub fn give_back(&self, guess: &Guess<'_>, patience: Patience) {
+        for bucket in self.buckets(guess, patience) {
+            self.guesses.give_back(&bucket);
+        }
     }
 
-    /// Whether a secret was proven before.
-    pub fn is_proven(&self, secret: &str, stored: &str) -> bool {
-        self.proven.get(&self.digest(secret, stored)).is_some()
+    /// What was proven turned out to be wrong by now.
+    pub fn disprove(&self, guess: &Guess<'_>) {
+        self.proven.remove(&self.proof(guess));
     }
 
-    fn digest(&self, secret: &str, stored: &str) -> [u8; 32] {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");
-        mac.update(stored.as_bytes());
-        mac.update(b"\0");
-        mac.update(secret.as_bytes());
-        mac.finalize().into_bytes().into()
+    fn is_proven(&self, guess: &Guess<'_>) -> bool {
+        self.proven.get(&self.proof(guess)).is_some()
     }
-}
 
-/// One network's guesses about one account, and about all accounts.
-fn buckets(from: Option<IpAddr>, account: &str, patience: Patience) -> [Bucket<Guesser>; 2] {
-    let from = from.map(network);
-    [
-        Bucket { key: (from, Arc::from(account)), pause: patience.pause, burst: patience.burst },
-        Bucket {
-            key: (from, Arc::from("")),
-            pause: (patience.pause / NETWORK).max(1),
-            burst: patience.burst.saturating_mul(NETWORK),
-        },
-    ]
-}
+    fn proof(&self, guess: &Guess<'_>) -> Key {
+        let source = guess.who.source();
+        self.keys.of(&[b"proof", &source, guess.about.as_bytes(), guess.stored.as_bytes(), guess.secret.as_bytes()])
+    }
 
-/// Who has one IPv6 address has the whole /64.
-pub(super) fn network(ip: IpAddr) -> IpAddr {
-    match ip.to_canonical() {
-        IpAddr::V6(ip) => IpAddr::V6((u128::from(ip) & !u128::from(u64::MAX)).into()),
-        v4 => v4,
+    /// One source's guesses about one account and about all, and those of the network around it.
+    fn buckets(&self, guess: &Guess<'_>, patience: Patience) -> [Bucket; 3] {
+        let (source, around) = (guess.who.source(), guess.who.around());
+        let of = |key: Key, times: i64| Bucket {
+            key,
+            pause: (patience.pause / times).max(1),
+            burst: patience.burst.saturating_mul(times),
+        };
+        [
+            of(self.keys.of(&[b"own", &source, guess.about.as_bytes()]), 1),
+            of(self.keys.of(&[b"all", &source]), SOURCE),
+            of(self.keys.of(&[b"around", &around]), AROUND),
+        ]
+    }
+
+    fn look(&self, guess: &Guess<'_>, patience: Patience) -> Bucket {
+        let key = self.keys.of(&[b"look", &guess.who.source(), guess.about.as_bytes()]);
+        Bucket { key, pause: (patience.pause / LOOKS).max(1), burst: patience.burst.saturating_mul(LOOKS) }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::meter::MOST;
     use super::*;
 
-    const PATIENCE: Patience = Patience { burst: 3, pause: 60 };
+    fn patience() -> Patience {
+        Patience::paused(3, 60)
+    }
 
-    fn ip(text: &str) -> Option<IpAddr> {
-        Some(text.parse().expect("an address"))
+    fn ip(text: &str) -> Who {
+        Who::Network(text.parse().ok())
+    }
+
+    fn guess<'a>(from: &str, about: &'a str, secret: &'a str) -> Guess<'a> {
+        Guess { who: ip(from), about, secret, stored: "hash" }
     }
 
     #[test]
     fn guesses_run_out_and_come_back() {
         let attempts = Attempts::default();
-        let guess = |from: &str, account: &str, now: i64| attempts.take(ip(from), account, PATIENCE, now).is_ok();
-        assert!((0..3).all(|_| guess("192.0.2.1", "ada", 1000)));
-        assert!(!guess("192.0.2.1", "ada", 1000) && !guess("192.0.2.1", "ada", 1059));
-        assert!(guess("192.0.2.2", "ada", 1000), "the owner elsewhere is not locked out");
-        assert!(guess("192.0.2.1", "bob", 1000));
-        assert!(guess("192.0.2.1", "ada", 1061) && !guess("192.0.2.1", "ada", 1061));
-        attempts.right(ip("192.0.2.1"), "ada", PATIENCE);
-        assert!(guess("192.0.2.1", "ada", 1061));
+        let take = |from: &str, account: &str, now: i64| attempts.take(&guess(from, account, "x"), patience(), now);
+        let borne = |from: &str, account: &str, now: i64| take(from, account, now).is_ok();
+        assert!((0..3).all(|_| borne("192.0.2.1", "ada", 1000)));
+        assert_eq!((take("192.0.2.1", "ada", 1000), take("192.0.2.1", "ada", 1059)), (Err(60), Err(1)));
+        assert!(borne("192.0.2.2", "ada", 1000), "the owner elsewhere is not locked out");
+        assert!(borne("192.0.2.1", "bob", 1000));
+        assert!(borne("192.0.2.1", "ada", 1061) && !borne("192.0.2.1", "ada", 1061));
+        attempts.right(&guess("192.0.2.1", "ada", "x"), patience());
+        assert!(borne("192.0.2.1", "ada", 1061));
     }
 
     #[test]
     fn a_network_guesses_about_many_accounts_no_more_often() {
         let attempts = Attempts::default();
+        let take = |from: &str, account: &str| attempts.take(&guess(from, account, "x"), patience(), 0);
         let borne =
-            (0..100).filter(|n| attempts.take(ip("2001:db8::1"), &format!("user{n}"), PATIENCE, 0).is_ok()).count();
-        assert_eq!(borne, 15);
-        assert_eq!(attempts.take(ip("2001:db8::ffff"), "ada", PATIENCE, 0), Err(12), "the same /64");
-        assert!(attempts.take(ip("2001:db8:0:1::1"), "ada", PATIENCE, 0).is_ok());
-        assert!(attempts.take(None, "ada", PATIENCE, 0).is_ok());
+            |from: &dyn Fn(u32) -> String| (0..100).filter(|n| take(&from(*n), &format!("user{n}")).is_ok()).count();
+        assert_eq!(borne(&|_| "2001:db8::1".into()), 15);
+        assert_eq!(take("2001:db8::ffff", "ada"), Err(12), "the same /64");
+        assert_eq!(borne(&|n| format!("2001:db8:0:{n:x}::1")), 60 - 15, "all of a /48");
+        assert_eq!(take("2001:db8:0:ffff::1", "ada"), Err(3));
+        assert!(take("2001:db8:1::1", "ada").is_ok());
+        assert_eq!(borne(&|n| format!("192.0.2.{n}")), 60, "all of a /24");
+        assert_eq!(take("::ffff:192.0.2.200", "ada"), Err(3));
+        assert!(take("192.0.3.1", "ada").is_ok() && take("", "ada").is_ok());
     }
 
     #[test]
-    fn memory_is_bounded() {
+    fn filling_the_table_does_not_free_a_guessed_account() {
         let attempts = Attempts::default();
-        for n in 0..30_000u32 {
-            let _ = attempts.take(Some(IpAddr::V4(n.into())), "ada", PATIENCE, 0);
+        let full = guess("192.0.2.1", "ada", "x");
+        while attempts.take(&full, patience(), 0).is_ok() {}
+        for n in 0..2 * MOST as u32 {
+            let who = Who::Network(Some(IpAddr::V4((n << 8).into())));
+            let _ = attempts.take(&Guess { who, ..full }, patience(), 0);
         }
-        assert!(attempts.guessers.len() < 11_000);
+        assert_eq!(attempts.guesses.len(), MOST);
+        assert_eq!(attempts.take(&full, patience(), 0), Err(60));
     }
 
     #[test]
-    fn a_proven_secret_is_proven_for_its_hash_alone() {
+    fn long_accounts_take_no_more_place() {
         let attempts = Attempts::default();
-        attempts.prove("secret", "hash");
-        assert!(attempts.is_proven("secret", "hash"));
-        for (secret, stored) in [("secret", "other"), ("Secret", "hash"), ("", "hash"), ("secret\0", "hash")] {
-            assert!(!attempts.is_proven(secret, stored));
+        let long = "x".repeat(1 << 20);
+        assert!(attempts.take(&guess("192.0.2.1", &long, &long), patience(), 0).is_ok());
+        let buckets = attempts.buckets(&guess("192.0.2.1", &long, &long), patience());
+        assert!(buckets.iter().all(|bucket| size_of_val(&bucket.key) == 16));
+    }
+
+    #[test]
+    fn a_proven_secret_is_proven_for_its_hash_and_its_source_alone() {
+        let attempts = Attempts::default();
+        let right = guess("192.0.2.1", "ada", "secret");
+        assert_eq!(attempts.take(&right, patience(), 0), Ok(Taken::Counted));
+        attempts.right(&right, patience());
+        let ask = |guess: Guess<'_>| attempts.take(&guess, patience(), 0);
+        assert!((0..100).all(|_| ask(right) == Ok(Taken::Proven)), "it counts nowhere");
+        for other in [
+            Guess { stored: "other", ..right },
+            Guess { secret: "Secret", ..right },
+            Guess { who: ip("192.0.2.2"), ..right },
+            Guess { who: Who::User(1), ..right },
+            Guess { about: "bob", ..right },
+        ] {
+            assert_eq!(ask(other), Ok(Taken::Counted));
+            attempts.give_back(&other, patience());
         }
-        assert!(!Attempts::default().is_proven("secret", "hash"));
+        attempts.disprove(&right);
+        assert_eq!(ask(right), Ok(Taken::Counted));
+    }
+
+    #[test]
+    fn who_waits_cannot_go_on_guessing_what_the_owner_has_proven() {
+        let attempts = Attempts::default();
+        let right = guess("192.0.2.1", "ada", "secret");
+        attempts.right(&right, patience());
+        let ask = |guess: Guess<'_>, now: i64| attempts.take(&guess, patience(), now);
+        while ask(guess("192.0.2.1", "ada", "wrong"), 0).is_ok() {}
+        assert_eq!(ask(right, 0), Ok(Taken::Proven), "the owner behind the same address does not wait");
+        assert_eq!(ask(guess("192.0.2.9", "ada", "secret"), 0), Ok(Taken::Counted));
+        let refused = (0..1000).filter(|n| ask(guess("192.0.2.1", "ada", &format!("wrong {n}")), 0).is_err()).count();
+        assert_eq!(refused, 1000);
+        assert_eq!(ask(right, 0), Err(60), "but then nothing is compared any more");
+        assert_eq!(ask(right, 6), Ok(Taken::Proven));
     }
 }

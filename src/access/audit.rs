@@ -1,17 +1,23 @@
 //! Who did what to accounts, passwords and permissions: rows of a declared resource (`site.audit`).
 //!
 //! An entry travels in the plan that it tells of, so that neither is there without the other. Values are recorded only
-//! where the declaration names them; secrets never are. It reads nothing.
+//! where the declaration names them; secrets never are. Every text of an entry has a bound, and so has the number of
+//! entries that strangers can cause.
 
+use crate::records::{columns, eq, int, ordered};
 use crate::registry::link::AUDITED;
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use crate::storage::plan::{Change, DbValue, Input, Put, Target};
+use crate::storage::StorageError;
+use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Target};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// Longest text of an entry, in characters.
 const LONGEST: usize = 300;
+
+/// Most things that one entry says were set.
+const MOST_CHANGED: usize = 20;
 
 /// Something that happened.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +48,7 @@ pub fn entry(scope: &Scope, event: &Event<'_>) -> Option<Change> {
         short(event.login),
         short(event.path),
         short(event.subject),
-        DbValue::Text(Arc::from(Value::from(event.changed.clone()).to_string())),
+        DbValue::Text(Arc::from(Value::from(changed(event)).to_string())),
         short(&ip),
     ];
     Some(Change::Put(Put {
@@ -53,6 +59,30 @@ pub fn entry(scope: &Scope, event: &Event<'_>) -> Option<Change> {
         edges: Vec::new(),
         meta: Vec::new(),
         revision: None,
+    }))
+}
+
+/// What was set, shortened.
+fn changed(event: &Event<'_>) -> Vec<String> {
+    event.changed.iter().take(MOST_CHANGED).map(|text| text.chars().take(LONGEST).collect()).collect()
+}
+
+/// The change that keeps the entries of strangers below `site.max_audit_strangers` although another one comes: whoever
+/// floods the trail takes the places of other strangers only, never those of entries about users.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn overflow(scope: &Scope) -> Result<Option<Change>, StorageError> {
+    let registry = &scope.registry;
+    let Some(resource) = resource(registry).map(|index| &registry.resources[index]) else { return Ok(None) };
+    let most = registry.declaration.site.max_audit_strangers.max(1);
+    let strangers = || eq("user", DbValue::Int(0));
+    let newest = ordered(columns(&resource.table, &["id"], strangers()), "id", true);
+    let plan = ReadPlan { offset: most - 1, limit: Some(1), ..newest };
+    let last = scope.storage.snapshot()?.rows(&plan)?.first().map(|row| int(&row[0]));
+    Ok(last.map(|last| {
+        let old = Cond::Compare(name("id"), Op::Le, DbValue::Int(last));
+        Change::RemoveWhere { table: resource.table.clone(), filter: Cond::All(vec![strangers(), old]) }
     }))
 }
 

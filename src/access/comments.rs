@@ -7,7 +7,6 @@
 use super::{Asking, Decision, Found, acts, target};
 use crate::error::{ApiError, Code};
 use crate::records::Record;
-use crate::registry::args::Role;
 use crate::registry::resource::Context;
 use crate::storage::plan::Row;
 use serde_json::Value;
@@ -20,7 +19,7 @@ pub(super) fn list(asking: &Asking<'_>) -> Decision {
         if *post == 0 && !caller.can("moderate_comments") {
             return Err(asking.refuse(Code::CannotRead));
         }
-        let password = if posts.len() == 1 { password(asking) } else { None };
+        let password = asking.given.filter(|_| posts.len() == 1);
         if acts::reads_commented(asking.scope, *post, password) == Some(false) {
             return Err(asking.refuse(Code::CannotReadPost));
         }
@@ -62,19 +61,13 @@ fn asked_posts(asking: &Asking<'_>) -> Vec<i64> {
     }
 }
 
-/// The password of the record; commenting takes it, too, though it is no argument there.
-fn password<'a>(asking: &Asking<'a>) -> Option<&'a str> {
-    let declared = asking.args.role(&asking.endpoint.args, Role::Password);
-    declared.or_else(|| asking.sources.get("password")).and_then(Value::as_str)
-}
-
 pub(super) fn read(asking: &Asking<'_>) -> Decision {
     let row = stored(asking)?;
     let record = Record { resource: asking.resource()?, row: &row };
     if asking.context() == Context::EDIT && !asking.scope.principal.can("moderate_comments") {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
-    let password = password(asking);
+    let password = asking.given;
     if !acts::reads_comment(asking.scope, record, password) {
         return Err(asking.refuse(Code::CannotRead));
     }
@@ -98,7 +91,7 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
         Some("trash") => return Err(asking.fail(Code::CommentTrashPost)),
         Some(_) => {}
     }
-    if acts::reads_commented(asking.scope, post, password(asking)) != Some(true) {
+    if acts::reads_commented(asking.scope, post, asking.given) != Some(true) {
         return Err(asking.refuse(Code::CannotReadPost));
     }
     let (takes, open) = acts::with_record(asking.scope, post, |record| {

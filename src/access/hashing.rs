@@ -1,6 +1,8 @@
 //! Hashes of account passwords, made on a thread of their own with a bounded queue.
 //!
-//! bcrypt over a keyed pre-hash, so that the whole password counts and not its first 72 bytes.
+//! bcrypt over a keyed pre-hash of 64 characters, so that the whole password counts: bcrypt itself reads no more than 72
+//! bytes. Of a plain bcrypt hash that another program made, the first 72 bytes count, as they did there. Whoever calls
+//! has bounded the password (`site.max_password`).
 
 use super::same_text;
 use base64::Engine as _;
@@ -61,7 +63,8 @@ impl Hasher {
             .ok_or(HashError::Failed)
     }
 
-    /// Whether a password is the one behind a stored hash. An empty hash costs the same time and never fits.
+    /// Whether a password is the one behind a stored hash. An empty hash costs the same time and never fits. A wrong
+    /// password for a portable hash, which is fast, costs that time, too: otherwise the time would tell such accounts.
     ///
     /// # Errors
     /// See [`HashError`].
@@ -70,7 +73,9 @@ impl Hasher {
         self.run(move || match stored.strip_prefix(MARK) {
             Some(hash) => bcrypt::verify(password, hash).unwrap_or(false),
             None if stored.starts_with("$2") => bcrypt::verify(plain, &stored).unwrap_or(false),
-            None if is_portable(&stored) => portable(&plain, &stored).is_some_and(|hash| same_text(&hash, &stored)),
+            None if is_portable(&stored) && portable(&plain, &stored).is_some_and(|hash| same_text(&hash, &stored)) => {
+                true
+            }
             None => {
                 let _ = bcrypt::hash(password, cost);
                 false
@@ -107,11 +112,18 @@ fn is_portable(stored: &str) -> bool {
     stored.starts_with("$P$") || stored.starts_with("$H$")
 }
 
-/// The hash of that kind that a password has with the salt and the rounds of another; nothing when that one is broken.
+/// Most bytes that one portable hash is made of: 4,096 bytes of a password over the usual 8,192 rounds are an eighth.
+const MOST_DIGESTED: u64 = 256 << 20;
+
+/// The hash of that kind that a password has with the salt and the rounds of another; nothing when that one is broken, or
+/// when password and rounds together would take seconds.
 fn portable(password: &str, stored: &str) -> Option<String> {
     const DIGITS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let setting = stored.get(..12)?;
     let power = DIGITS.iter().position(|d| *d == setting.as_bytes()[3]).filter(|power| (7..=20).contains(power))?;
+    if (password.len() as u64 + 16) << power > MOST_DIGESTED {
+        return None;
+    }
     let salt = &setting.as_bytes()[4..];
     let mut hash = Md5::new().chain_update(salt).chain_update(password.as_bytes()).finalize();
     for _ in 0..1_u32 << power {
@@ -161,5 +173,24 @@ mod tests {
             assert_eq!(portable("test12345", broken), None, "{broken}");
             assert!(!is_known(broken) || broken.len() == 34, "{broken}");
         }
+    }
+
+    #[test]
+    fn a_portable_hash_digests_no_more_than_its_bound() {
+        let usual = "$P$BIQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0";
+        assert!(portable(&"x".repeat(4096), usual).is_some());
+        assert!(portable(&"x".repeat(32_752), usual).is_some(), "at the bound");
+        assert_eq!(portable(&"x".repeat(32_753), usual), None, "one byte above");
+        let most_rounds = "$P$IIQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0";
+        assert_eq!(portable(&"x".repeat(4096), most_rounds), None);
+    }
+
+    #[test]
+    fn the_whole_password_counts() {
+        let hasher = Hasher::start(4).expect("a thread");
+        let long = "x".repeat(4095);
+        let hash = crate::boot::wait(hasher.hash(&format!("{long}a"))).expect("a hash");
+        assert_eq!(crate::boot::wait(hasher.verify(&format!("{long}a"), &hash)), Ok(true));
+        assert_eq!(crate::boot::wait(hasher.verify(&format!("{long}b"), &hash)), Ok(false));
     }
 }

@@ -3,7 +3,7 @@
 //! Contract: "Authentication" 1 to 6, 9. A wrong or unknown credential leaves the caller a stranger. Secrets are kept as
 //! a keyed hash, found by an index and never by scanning.
 
-use super::attempts::{Attempts, Patience};
+use super::attempts::{Attempts, Guess, Patience, Taken, Who};
 use super::audit::{self, Event};
 use super::hashing::{HashError, Hasher, is_foreign};
 use super::same_text;
@@ -124,6 +124,9 @@ impl Identity {
     /// # Errors
     /// The database cannot be read.
     pub async fn verify(&self, scope: &Scope, login: &str, secret: &str) -> Result<Option<Principal>, ApiError> {
+        if !readable(&scope.registry, login, secret) {
+            return Ok(None);
+        }
         let key: Arc<str> = self.digest(&format!("{}|{login}|{secret}", scope.registry.fingerprint)).into();
         // Before anything is read, so that nothing older is filed under them.
         let generations = generations(&*scope.storage);
@@ -168,7 +171,8 @@ impl Identity {
     }
 
     /// The user with this login (or e-mail address) and account password. An unknown user costs the same time.
-    /// `true`: the password had to be looked at, since nobody had proven it a while before. What is wrong is recorded.
+    /// `true`: the password had to be looked at, since it had not been proven from there a while before. What is wrong is
+    /// recorded, unless it is too long to be looked at.
     ///
     /// # Errors
     /// The database cannot be read; too many hashes are waiting, or too many guesses were wrong.
@@ -180,6 +184,9 @@ impl Identity {
         Occasion { patience, path }: Occasion<'_>,
     ) -> Result<Option<(Principal, bool)>, ApiError> {
         let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
+        if !readable(&scope.registry, login, password) {
+            return Ok(None);
+        }
         let key = title_key(login);
         let row = {
             let named = Cond::Any(vec![eq("login_key", txt(&key)), eq("email_key", txt(&key))]);
@@ -188,15 +195,14 @@ impl Identity {
             scope.snapshot()?.rows(&plan)?.into_iter().next()
         };
         let stored = row.as_ref().map_or("", |row| Record { resource: users, row }.text("password_hash"));
-        if self.attempts.is_proven(password, stored) {
+        let guess = Guess { who: Who::Network(scope.peer.ip), about: &key, secret: password, stored };
+        let taken = self.attempts.take(&guess, patience, scope.now);
+        if taken.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))? == Taken::Proven {
             return Ok(row.map(|row| (principal(&scope.registry, Record { resource: users, row: &row }), false)));
         }
-        let taken = self.attempts.take(scope.peer.ip, &key, patience, scope.now);
-        taken.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))?;
         match hasher.verify(password, stored).await {
             Ok(true) => {
-                self.attempts.right(scope.peer.ip, &key, patience);
-                self.attempts.prove(password, stored);
+                self.attempts.right(&guess, patience);
                 if let Some(row) = row.as_ref().filter(|_| is_foreign(stored)) {
                     renew(scope, hasher, row, users, password).await;
                 }
@@ -206,8 +212,11 @@ impl Identity {
                 record(scope, &Event { name: "login_failed", login, path, ..Event::default() }).await;
                 Ok(None)
             }
-            Err(HashError::Busy) => Err(ApiError::new(Code::TooManyRequests)),
-            Err(HashError::Failed) => Err(ApiError::new(Code::Internal)),
+            Err(error) => {
+                self.attempts.give_back(&guess, patience);
+                let code = if error == HashError::Busy { Code::TooManyRequests } else { Code::Internal };
+                Err(ApiError::new(code))
+            }
         }
     }
 
@@ -276,9 +285,25 @@ impl Identity {
     }
 }
 
+/// Whether credentials are of a length that is looked at (`site.max_login`, `site.max_password`). A NUL is in no login
+/// and in no password: other programs take it for the end of a text.
+fn readable(registry: &Registry, login: &str, secret: &str) -> bool {
+    let site = &registry.declaration.site;
+    login.len() <= site.max_login
+        && secret.len() <= site.max_password
+        && !login.contains('\0')
+        && !secret.contains('\0')
+}
+
 /// Records an event that changes nothing else. A failure shows in the log.
 pub async fn record(scope: &Scope, event: &Event<'_>) {
-    let changes: Vec<Change> = audit::entry(scope, event).into_iter().collect();
+    let mut changes: Vec<Change> = audit::entry(scope, event).into_iter().collect();
+    if event.user == 0 && !changes.is_empty() {
+        match audit::overflow(scope) {
+            Ok(old) => changes.extend(old),
+            Err(error) => tracing::warn!(request = %scope.request_id, "the audit trail was not shortened: {error}"),
+        }
+    }
     if !changes.is_empty()
         && let Err(error) = scope.storage.commit(WritePlan { changes }).await
     {

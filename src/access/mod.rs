@@ -14,6 +14,7 @@ mod passwords;
 mod revisions;
 pub mod sessions;
 pub mod throttle;
+pub mod unlock;
 
 use crate::args::{Checked, Sources};
 use crate::config::declaration::Family;
@@ -29,6 +30,7 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Deref;
+use unlock::Given;
 
 /// The decision that a request may go on, with what it was made on. Only [`allow`] makes one.
 pub struct Allowed {
@@ -86,6 +88,8 @@ pub struct Asking<'a> {
     /// What the request brings, for what no argument declares.
     pub sources: &'a Sources<'a>,
     pub loaded: &'a Loaded,
+    /// The password of a record that the request brings.
+    pub given: Option<&'a Given<'a>>,
 }
 
 /// What a guard finds on the way.
@@ -221,9 +225,9 @@ pub fn still_allowed(
     route: &Route,
     endpoint: &Endpoint,
     args: &Checked,
-    sources: &Sources<'_>,
+    (sources, given): (&Sources<'_>, Option<&Given<'_>>),
 ) -> Result<(), ApiError> {
-    ask(&Asking { scope, route, endpoint, args: &args, sources, loaded: &Loaded::default() }).map(|_| ())
+    ask(&Asking { scope, route, endpoint, args: &args, sources, loaded: &Loaded::default(), given }).map(|_| ())
 }
 
 impl<'a> Asking<'a> {
@@ -345,10 +349,7 @@ fn content_read(asking: &Asking<'_>) -> Decision {
     if asking.context() == Context::EDIT && !acts::may(asking.scope, "edit", record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
-    if let Some(password) = asking.args.role(&asking.endpoint.args, Role::Password).and_then(Value::as_str)
-        && !password.is_empty()
-        && !same_text(password, record.text("password"))
-    {
+    if asking.given.is_some_and(|given| !given.opens(record.text("password"))) {
         return Err(ApiError::new(Code::PostIncorrectPassword));
     }
     if !acts::may(asking.scope, "read", record) {
@@ -579,21 +580,32 @@ fn user_read(asking: &Asking<'_>) -> Decision {
 fn user_create(asking: &Asking<'_>) -> Decision {
     if !asking.scope.principal.can("create_users") {
         // What does not fit is told before who may.
-        return Err(malformed_account(asking.args).unwrap_or_else(|| asking.refuse(Code::CannotCreateUser)));
+        return Err(
+            malformed_account(asking.registry(), asking.args).unwrap_or_else(|| asking.refuse(Code::CannotCreateUser))
+        );
     }
     Ok(Found::default())
 }
 
-/// What is wrong with the login or the password that a request gives an account, as an argument that does not fit.
-pub fn malformed_account(args: &Checked) -> Option<ApiError> {
-    let login = args.given("username").and_then(Value::as_str).is_some_and(|login| !slug::valid_login(login));
-    let unfit = |password: &str| password.is_empty() || password.contains('\\');
-    let password = args.given("password").and_then(Value::as_str).is_some_and(unfit);
-    match (login, password) {
-        (true, _) => Some(ApiError::invalid_for("username", Code::UserInvalidUsername)),
-        (_, true) => Some(ApiError::invalid_for("password", Code::UserInvalidPassword)),
-        _ => None,
+/// What is wrong with the login, the address or the password that a request gives an account, as an argument that does
+/// not fit.
+pub fn malformed_account(registry: &Registry, args: &Checked) -> Option<ApiError> {
+    let site = &registry.declaration.site;
+    let given = |name: &str| args.given(name).and_then(Value::as_str);
+    if given("username").is_some_and(|login| !slug::valid_login(login)) {
+        return Some(ApiError::invalid_for("username", Code::UserInvalidUsername));
     }
+    if given("email").is_some_and(|email| email.len() > site.max_login) {
+        let message = format!("An e-mail address has at most {} bytes.", site.max_login);
+        return Some(ApiError::invalid_one("email", message));
+    }
+    let password = given("password")?;
+    if password.len() > site.max_password {
+        let message = format!("A password has at most {} bytes.", site.max_password);
+        return Some(ApiError::invalid_one("password", message));
+    }
+    let unfit = password.is_empty() || password.contains(['\\', '\0']);
+    unfit.then(|| ApiError::invalid_for("password", Code::UserInvalidPassword))
 }
 
 fn user_update(asking: &Asking<'_>) -> Decision {

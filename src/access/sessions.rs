@@ -9,11 +9,11 @@ use super::same_text;
 use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::model::Request;
-use crate::records::{self, Record, eq, int, text, txt};
+use crate::records::{self, Record, columns, eq, int, ordered, text, txt};
 use crate::registry::name;
 use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
-use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, Target, WritePlan};
+use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Target, WritePlan};
 use rand::RngExt;
 use serde_json::Value;
 
@@ -39,13 +39,16 @@ pub enum Purpose {
 }
 
 impl Identity {
-    /// A new session of a user that ends at `expires`: the cookie's value, and the changes that keep it.
-    pub fn begin_session(&self, scope: &Scope, user: i64, expires: i64) -> (String, Vec<Change>) {
+    /// A new session of a user that ends at `expires`: the cookie's value, and the changes that keep it. Beyond
+    /// `pages.max_sessions` the one that was not used for longest ends.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn begin_session(&self, scope: &Scope, user: i64, expires: i64) -> Result<(String, Vec<Change>), ApiError> {
         const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
         let mut rng = rand::rng();
         let token: String = (0..LENGTH).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])).collect();
         let ip = scope.peer.ip.map(|ip| ip.to_string()).unwrap_or_default();
-        let agent: String = scope.agent.chars().take(300).collect();
         let ended = Cond::Compare(name("expires"), Op::Le, DbValue::Int(scope.now));
         let put = Put {
             table: name("session"),
@@ -56,14 +59,17 @@ impl Identity {
                 (name("seen"), Input::Value(DbValue::Int(scope.now))),
                 (name("expires"), Input::Value(DbValue::Int(expires))),
                 (name("ip"), Input::Value(txt(&ip))),
-                (name("agent"), Input::Value(txt(&agent))),
+                (name("agent"), Input::Value(txt(&scope.agent))),
             ],
             slug: None,
             edges: Vec::new(),
             meta: Vec::new(),
             revision: None,
         };
-        (token, vec![Change::RemoveWhere { table: name("session"), filter: ended }, Change::Put(put)])
+        let mut changes = vec![Change::RemoveWhere { table: name("session"), filter: ended }];
+        changes.extend(superseded(scope, user)?);
+        changes.push(Change::Put(put));
+        Ok((token, changes))
     }
 
     /// Whose session the cookie of the request opens.
@@ -75,6 +81,10 @@ impl Identity {
         let Some(token) = cookies(request).find(|(name, _)| *name == wanted).map(|(_, value)| value) else {
             return Ok(None);
         };
+        // Nothing of another length was ever given out, so nothing else is worth a look.
+        if token.len() != LENGTH {
+            return Ok(None);
+        }
         let key = self.session_key(token);
         let snapshot = scope.snapshot()?;
         let row = records::first(&*snapshot, "session", &["hash", "user", "expires", "seen"], eq("hash", txt(&key)))?;
@@ -124,6 +134,16 @@ impl Identity {
     }
 }
 
+/// The change that makes room for one more session of a user.
+fn superseded(scope: &Scope, user: i64) -> Result<Option<Change>, ApiError> {
+    let most = scope.registry.declaration.pages.max_sessions.max(1);
+    let own = ordered(columns("session", &["hash"], eq("user", DbValue::Int(user))), "seen", true);
+    let rows = scope.snapshot()?.rows(&ReadPlan { offset: most - 1, ..own })?;
+    let keys: Vec<DbValue> = rows.into_iter().map(|row| row[0].clone()).collect();
+    let filter = Cond::In(name("hash"), keys.clone());
+    Ok((!keys.is_empty()).then_some(Change::RemoveWhere { table: name("session"), filter }))
+}
+
 /// The cookie that holds a session.
 pub fn cookie_name(prefix: &str) -> String {
     format!("{prefix}_session")
@@ -136,11 +156,19 @@ pub fn nonce_given(prefix: &str, request: &Request, max_depth: usize) -> Option<
     if let Some(nonce) = request.header(&format!("x-{prefix}-nonce")) {
         return Some(nonce.to_owned());
     }
-    request.query.get(&parameter).map(text).or_else(|| match body_params(request, max_depth) {
+    // JSON holds no nonce, and reading it twice would cost twice.
+    let json = request.header("content-type").is_some_and(|kind| kind.contains("json"));
+    if let Some(nonce) = request.query.get(&parameter) {
+        return Some(text(nonce));
+    }
+    if json {
+        return None;
+    }
+    match body_params(request, max_depth) {
         Ok(BodyParams::Form(fields)) => fields.get(&parameter).map(text),
         Ok(BodyParams::Upload(upload)) if upload.form => upload.fields.get(&parameter).map(text),
         _ => None,
-    })
+    }
 }
 
 fn cookies(request: &Request) -> impl Iterator<Item = (&str, &str)> {

@@ -1,30 +1,30 @@
 //! How often one caller may ask: the declared limits, kept in memory (`[limits]`).
 //!
 //! A limit counts what is allowed and about to be done, so that refusals cost nobody anything; answers that are at hand
-//! are not counted. Strangers are told apart by their networks, the others by who they are.
+//! are not counted. Strangers are told apart by their networks, the others by who they are. Wrong credentials and wrong
+//! passwords of records have limits of their own.
 
-use super::attempts::network;
-use super::meter::{Bucket, Meter};
+use super::attempts::{Attempts, Guess, Patience, Taken, Who};
+use super::meter::{Bucket, Keys, Meter};
 use crate::config::declaration::{Callers, Limit};
 use crate::error::{ApiError, Code};
 use crate::registry::Registry;
 use crate::scope::Scope;
-use std::net::IpAddr;
 
 /// Milliseconds of a second, in which buckets are counted.
 const SECOND: i64 = 1000;
 
-/// Whose requests count together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Who {
-    Network(Option<IpAddr>),
-    User(i64),
-}
-
 /// See the module's description.
+///
+/// What is allowed and what is wrong are counted in tables of their own, so that a flood of one evicts nothing of the
+/// other.
 #[derive(Default)]
 pub struct Throttle {
-    meter: Meter<(Box<str>, Who)>,
+    keys: Keys,
+    requests: Meter,
+    mistakes: Meter,
+    /// Passwords of records.
+    records: Attempts,
 }
 
 impl Throttle {
@@ -34,11 +34,12 @@ impl Throttle {
     /// 429 with the seconds to wait.
     pub fn request(&self, scope: &Scope, limits: &[usize]) -> Result<(), ApiError> {
         let known = scope.principal.known();
-        self.take(scope, limits.iter().map(|i| limit(&scope.registry, *i)), |callers| match callers {
+        let limits = limits.iter().map(|i| limit(&scope.registry, *i));
+        self.take(&self.requests, scope, limits, |callers| match callers {
             Callers::All => true,
             Callers::Strangers => !known,
             Callers::Known => known,
-            Callers::Mistaken => false,
+            Callers::Mistaken | Callers::Guessing => false,
         })
     }
 
@@ -47,21 +48,47 @@ impl Throttle {
     /// # Errors
     /// 429 with the seconds to wait.
     pub fn mistake(&self, scope: &Scope) -> Result<(), ApiError> {
-        self.take(scope, scope.registry.declaration.limits.iter(), |callers| callers == Callers::Mistaken)
+        let limits = scope.registry.declaration.limits.iter();
+        self.take(&self.mistakes, scope, limits, |callers| callers == Callers::Mistaken)
+    }
+
+    /// Counts the password of a record before it is compared; `about` names the record. A password that was right
+    /// before, from the same source, counts nowhere.
+    ///
+    /// # Errors
+    /// 429 with the seconds to wait.
+    pub fn guess(&self, scope: &Scope, about: &str, secret: &str) -> Result<Taken, ApiError> {
+        let Some(patience) = guessing(&scope.registry) else { return Ok(Taken::Proven) };
+        let taken = self.records.take(&guess(scope, about, secret), patience, scope.now);
+        taken.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))
+    }
+
+    /// Tells what came of a password that [`Throttle::guess`] has taken.
+    pub fn guessed(&self, scope: &Scope, (about, secret): (&str, &str), taken: Taken, outcome: Guessed) {
+        let Some(patience) = guessing(&scope.registry) else { return };
+        let guess = guess(scope, about, secret);
+        match (taken, outcome) {
+            (Taken::Counted, Guessed::Right) => self.records.right(&guess, patience),
+            (Taken::Counted, Guessed::Unused) => self.records.give_back(&guess, patience),
+            // The record has another password by now, so this was a guess after all.
+            (Taken::Proven, Guessed::Wrong) => {
+                self.records.disprove(&guess);
+                let _ = self.records.take(&guess, patience, scope.now);
+            }
+            (Taken::Counted, Guessed::Wrong) | (Taken::Proven, Guessed::Right | Guessed::Unused) => {}
+        }
     }
 
     fn take<'l>(
         &self,
+        meter: &Meter,
         scope: &Scope,
         limits: impl Iterator<Item = (&'l String, &'l Limit)>,
         concerns: impl Fn(Callers) -> bool,
     ) -> Result<(), ApiError> {
-        let who = match scope.principal.id {
-            0 => Who::Network(scope.peer.ip.map(network)),
-            id => Who::User(id),
-        };
+        let source = who(scope).source();
         let bucket = |(name, limit): (&String, &Limit)| Bucket {
-            key: (name.as_str().into(), who),
+            key: self.keys.of(&[name.as_bytes(), &source]),
             pause: 60 * SECOND / i64::from(limit.per_minute.max(1)),
             burst: i64::from(limit.burst),
         };
@@ -69,10 +96,38 @@ impl Throttle {
         if buckets.is_empty() {
             return Ok(());
         }
-        self.meter
+        meter
             .take(&buckets, scope.now * SECOND)
             .map_err(|wait| ApiError::wait(Code::TooManyRequests, (wait + SECOND - 1) / SECOND))
     }
+}
+
+/// What came of a record's password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guessed {
+    Right,
+    Wrong,
+    /// It was compared with nothing.
+    Unused,
+}
+
+fn guess<'a>(scope: &Scope, about: &'a str, secret: &'a str) -> Guess<'a> {
+    Guess { who: who(scope), about, secret, stored: "" }
+}
+
+/// Strangers are told apart by their networks, users by their numbers.
+fn who(scope: &Scope) -> Who {
+    match scope.principal.id {
+        0 => Who::Network(scope.peer.ip),
+        id => Who::User(id),
+    }
+}
+
+/// The declared limit on passwords of records; of several the first counts.
+fn guessing(registry: &Registry) -> Option<Patience> {
+    let mut limits = registry.declaration.limits.values();
+    let limit = limits.find(|limit| !limit.off && limit.callers == Callers::Guessing)?;
+    Some(Patience::per_minute(limit.burst, limit.per_minute))
 }
 
 fn limit(registry: &Registry, index: usize) -> (&String, &Limit) {

@@ -27,6 +27,10 @@ pub struct XmlRpc {
     pub max_depth: usize,
     /// Most values in one call.
     pub max_values: usize,
+    /// Most values in one list or structure, and most words of one text.
+    pub max_list: usize,
+    /// Most bytes of text in an answer.
+    pub max_answer: usize,
     /// Most calls in one call of many.
     pub max_calls: usize,
     /// Most items that one list answers.
@@ -56,6 +60,8 @@ impl Default for XmlRpc {
             max_body: 16 << 20,
             max_depth: 16,
             max_values: 20_000,
+            max_list: 1000,
+            max_answer: 32 << 20,
             max_calls: 50,
             max_items: 1000,
             paging: Paging::default(),

@@ -215,6 +215,14 @@ pub struct Site {
     pub application_passwords_for: People,
     /// Name of the resource that keeps the audit trail; empty: none is kept.
     pub audit: String,
+    /// Longest login or e-mail address in bytes: a longer one is wrong unread.
+    pub max_login: usize,
+    /// Longest account password in bytes: a longer one is wrong unread and cannot be set.
+    pub max_password: usize,
+    /// Application passwords that one user may have.
+    pub max_application_passwords: u64,
+    /// Entries of the audit trail that strangers have caused (wrong logins); the oldest of them make room.
+    pub max_audit_strangers: u64,
     /// bcrypt's cost for account passwords.
     pub bcrypt_cost: u32,
     /// JSONP callbacks are honoured.
@@ -244,6 +252,10 @@ impl Default for Site {
             application_passwords: AppPasswords::Https,
             application_passwords_for: People::default(),
             audit: String::new(),
+            max_login: 320,
+            max_password: 4096,
+            max_application_passwords: 100,
+            max_audit_strangers: 10_000,
             bcrypt_cost: 10,
             jsonp: true,
             blanks_separate: false,
@@ -287,6 +299,9 @@ pub enum Callers {
     Known,
     /// Those who send credentials that are wrong: beyond the limit they are refused instead of being taken for strangers.
     Mistaken,
+    /// Those who give a wrong password of a record, in a row: beyond the limit no password of that record is looked at.
+    /// `methods` and `resources` do not matter.
+    Guessing,
 }
 
 /// Pages for people. An address is a path, perhaps with one parameter of the query: `/login?act=out`.
@@ -313,6 +328,10 @@ pub struct Pages {
     pub session_hours: u32,
     /// Days until a session ends that is to be remembered.
     pub remember_days: u32,
+    /// Largest form in bytes.
+    pub max_body: usize,
+    /// Sessions that one user may have at a time; the one that was not used for longest ends.
+    pub max_sessions: u64,
     /// Wrong passwords in a row that are borne from one place for one account.
     pub max_guesses: u32,
     /// Seconds until one more is borne.
@@ -333,6 +352,8 @@ impl Default for Pages {
             fields: ["login".into(), "password".into(), "remember".into()],
             session_hours: 48,
             remember_days: 14,
+            max_body: 64 << 10,
+            max_sessions: 50,
             max_guesses: 10,
             guess_pause: 30,
         }

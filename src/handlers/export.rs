@@ -5,6 +5,7 @@ use crate::error::ApiError;
 use crate::model::Method;
 use crate::request::BodyParams;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 use std::io::{Cursor, Write};
 use zip::ZipWriter;
 use zip::result::ZipError;
@@ -84,12 +85,38 @@ fn header(about: &Map<String, Value>) -> String {
     out
 }
 
+/// The name, or with a number where another entry has it already: records of one slug may be of several themes, and an
+/// archive holds a name once. Names that differ in case alone are the same to some systems.
+fn unused(name: &str, taken: &mut HashSet<String>) -> String {
+    let (stem, end) = name.rsplit_once('.').map_or((name, String::new()), |(stem, end)| (stem, format!(".{end}")));
+    let mut candidates = std::iter::once(name.to_owned()).chain((2_u64..).map(|n| format!("{stem}-{n}{end}")));
+    let free = candidates.find(|candidate| taken.insert(candidate.to_lowercase()));
+    free.unwrap_or_else(|| name.to_owned())
+}
+
 fn packed(files: &[(String, String)]) -> Result<Vec<u8>, ZipError> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    let mut taken = HashSet::new();
     for (name, text) in files {
-        zip.start_file(name.as_str(), options)?;
+        zip.start_file(unused(name, &mut taken), options)?;
         zip.write_all(text.as_bytes())?;
     }
     Ok(zip.finish()?.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_of_one_name_get_numbers() {
+        let files = ["a.html", "a.html", "A.html", "a-2.html", "b"].map(|name| (name.to_owned(), name.to_owned()));
+        let bytes = packed(&files).expect("an archive");
+        let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).expect("an archive");
+        let names: Vec<String> = (0..archive.len())
+            .map(|i| archive.by_index(i).expect("an entry").name().expect("a name").to_string())
+            .collect();
+        assert_eq!(names, ["a.html", "a-2.html", "A-3.html", "a-2-2.html", "b"]);
+    }
 }

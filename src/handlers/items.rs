@@ -25,7 +25,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let (record, rows) = (Record { resource, row }, std::slice::from_ref(row));
-    let view = View { context: work.allowed.context(), fields: work.fields, password: password(work), links: true };
+    let view = View { context: work.allowed.context(), fields: work.fields, password: work.given, links: true };
     let found =
         kept(work, resource, &view).then(|| work.engine.fragments().get(work.scope, record, view.context)).flatten();
     let text = match found {
@@ -70,17 +70,11 @@ pub fn show(
     context: Context,
     fields: &Fields,
 ) -> Result<Value, ApiError> {
-    let view = View { context, fields, password: password(work), links: true };
+    let view = View { context, fields, password: work.given, links: true };
     let snapshot = work.scope.snapshot()?;
     let rows = std::slice::from_ref(row);
     let mut documents = prepare::documents(work.scope, &*snapshot, resource, rows, &view)?;
     documents.pop().ok_or_else(|| ApiError::new(Code::Internal))
-}
-
-/// The object password that the request carries.
-pub fn password<'a>(work: &'a Work<'_>) -> Option<&'a str> {
-    let given = work.allowed.args().role(&work.endpoint.args, Role::Password).and_then(Value::as_str);
-    given.or_else(|| work.query.get("password").and_then(Value::as_str))
 }
 
 /// Whether documents can be had as text that is kept, which the columns of [`Fragments::columns`] are enough to find.
@@ -307,7 +301,7 @@ where
                     work.route,
                     work.endpoint,
                     work.allowed.args(),
-                    &work.sources(),
+                    (&work.sources(), work.given),
                 )?;
             }
             Err(Refusal::Error(error)) => return Err(error),

@@ -99,7 +99,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         plan.limit = Some(window.per_page + 1);
     }
     let highlights = Highlights::asked(work, resource)?;
-    let view = View { context, fields: work.fields, password: super::items::password(work), links: true };
+    let view = View { context, fields: work.fields, password: work.given, links: true };
     let snapshot = work.scope.snapshot()?;
     let kept = super::items::kept(work, resource, &view);
     let wanted = match prepare::columns_for(resource, &view) {
@@ -228,11 +228,10 @@ fn hides_empty(args: &Checked, set: &ArgSet) -> bool {
 
 /// The one record that the request asks for and carries the password of.
 fn unlocked(work: &Work<'_>) -> Option<i64> {
-    let (args, set) = (work.allowed.args(), &work.endpoint.args);
-    let password = args.role(set, Role::Password).and_then(Value::as_str)?;
-    let [post] = args.get("post").and_then(Value::as_array)?.as_slice() else { return None };
+    let given = work.given?;
+    let [post] = work.allowed.args().get("post").and_then(Value::as_array)?.as_slice() else { return None };
     let post = post.as_i64()?.abs();
-    acts::reads_commented(work.scope, post, Some(password)).filter(|open| *open).map(|_| post)
+    acts::reads_commented(work.scope, post, Some(given)).filter(|open| *open).map(|_| post)
 }
 
 /// A first page that is not full tells the total itself.

@@ -29,6 +29,7 @@ pub mod terms;
 mod themes;
 mod users;
 
+use crate::access::unlock::Given;
 use crate::access::{Allowed, audit};
 use crate::conditional::Expects;
 use crate::engine::{Call, Part};
@@ -76,6 +77,8 @@ pub struct Work<'a> {
     /// Documents may be answered as text: nothing is left out of them or wrapped around them. (What is embedded is put
     /// into the text.)
     pub whole: bool,
+    /// The password of a record that the request brings.
+    pub given: Option<&'a Given<'a>>,
     /// For handlers that dispatch requests of their own.
     pub engine: &'a crate::engine::Engine,
 }

@@ -59,10 +59,16 @@ pub fn introspect(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// Makes a password and shows it for the only time.
 ///
 /// # Errors
-/// An empty name; an end that is past; a limit to resources that there are not.
+/// An empty name; an end that is past; a limit to resources that there are not; as many passwords as a user may have.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let user = user(work)?;
     let title = title(work)?.ok_or_else(|| ApiError::new(Code::AppPasswordEmptyName))?;
+    let most = work.scope.registry.declaration.site.max_application_passwords;
+    let own = records::columns("app_password", &["uuid"], eq("user", DbValue::Int(user)));
+    if work.scope.snapshot()?.count(&own)? >= most {
+        let message = format!("A user has at most {most} application passwords; revoke one of them first.");
+        return Err(ApiError::invalid_one("name", message));
+    }
     let args = work.allowed.args();
     let app_id = args.text("app_id").unwrap_or("");
     let wanted = NewPassword { user, title: &title, app_id, expires: expires(work)?, limits: limits(work)? };

@@ -38,7 +38,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::new(Code::UserExists));
     }
     let args = work.allowed.args();
-    if let Some(error) = access::malformed_account(args) {
+    if let Some(error) = access::malformed_account(&work.scope.registry, args) {
         return Err(error);
     }
     let login = args.text("username").unwrap_or("").to_owned();
@@ -96,7 +96,7 @@ async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<DbVal
     let record = Record { resource, row };
     let key = record.value("id").clone();
     let args = work.allowed.args();
-    if let Some(error) = access::malformed_account(args) {
+    if let Some(error) = access::malformed_account(&work.scope.registry, args) {
         return Err(error.into());
     }
     if args.given("username").and_then(Value::as_str).is_some_and(|login| login != record.text("login")) {

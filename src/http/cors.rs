@@ -9,6 +9,9 @@ use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
 const METHODS: HeaderValue = HeaderValue::from_static("OPTIONS, GET, POST, PUT, PATCH, DELETE");
 const VARY: HeaderValue = HeaderValue::from_static("Origin");
 
+/// Longest `Origin` that is looked at and repeated, in bytes: a scheme, a host name of at most 255 bytes, a port.
+const LONGEST_ORIGIN: usize = 320;
+
 /// The declared rules. Without any, nothing is added.
 pub struct Rules {
     any: bool,
@@ -50,7 +53,7 @@ impl Rules {
         if self.varies && (shared || origin.is_some()) {
             headers.append(header::VARY, VARY);
         }
-        let Some(origin) = origin else { return };
+        let Some(origin) = origin.filter(|origin| origin.len() <= LONGEST_ORIGIN) else { return };
         if self.reflect || self.lists(origin) {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
             headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
@@ -139,6 +142,15 @@ mod tests {
         let allowed = "Authorization, X-CMS-Nonce, Content-Disposition, Content-MD5, Content-Type";
         assert_eq!(get("access-control-allow-headers"), Some(allowed));
         assert_eq!(headers(&Cors::default(), Some("https://a"), true), []);
+    }
+
+    #[test]
+    fn an_origin_that_is_too_long_is_not_repeated() {
+        let reflect = Cors { reflect: true, ..Cors::default() };
+        let of = |length: usize| format!("https://{}", "x".repeat(length - 8));
+        let told =
+            |length| headers(&reflect, Some(&of(length)), false).iter().any(|(n, _)| n.ends_with("allow-origin"));
+        assert!(told(LONGEST_ORIGIN - 1) && told(LONGEST_ORIGIN) && !told(LONGEST_ORIGIN + 1));
     }
 
     #[test]

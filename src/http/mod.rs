@@ -63,9 +63,9 @@ pub trait Service: Send + Sync + 'static {
         None
     }
 
-    /// Whether something is served at this path outside the REST base, as the path came.
-    fn serves(&self, _path: &str) -> bool {
-        false
+    /// Whether something is served at this path outside the REST base, as the path came: most bytes of a body there.
+    fn serves(&self, _path: &str) -> Option<usize> {
+        None
     }
 
     /// Answers a request for such a path.
@@ -387,8 +387,8 @@ async fn answer(mut http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
             respond::rest(respond::failure(&error), &Shape::default(), &compiled, &asked(&http, &id))
         }
         Place::File(key) => file(&http, &key, &compiled).await,
-        Place::Elsewhere if service.serves(http.path()) => {
-            elsewhere(&http, (payload, busy.as_ref()), &compiled, (Arc::clone(&id), peer)).await
+        Place::Elsewhere if let Some(max_body) = service.serves(http.path()) => {
+            elsewhere(&http, (payload, max_body, busy.as_ref()), &compiled, (Arc::clone(&id), peer)).await
         }
         Place::Home if reads(&http) => {
             let page = pages::home(&service.title(), &facts.rest_url, facts.rsd_url.as_deref());
@@ -425,12 +425,13 @@ async fn rest(
         Ok(query) => query,
         Err(error) => return refused(error, &Shape::default()),
     };
-    let shape = match Shape::of(&query, facts.jsonp) {
+    let shape = match Shape::of(&query, facts.jsonp, respond::brings_credentials(http.headers(), &query, &facts.prefix))
+    {
         Ok(shape) => shape,
         Err(reply) => return respond::rest(reply, &Shape::default(), compiled, &asked),
     };
-    let received =
-        receive::request(http, payload, &*compiled.service, (path, raw_query), query, (Arc::clone(&id), peer));
+    let body = (payload, facts.server.max_body);
+    let received = receive::request(http, body, &*compiled.service, (path, raw_query), query, (Arc::clone(&id), peer));
     let request = match received.await {
         Ok(request) => request,
         Err(error) => return refused(error, &shape),
@@ -468,7 +469,7 @@ async fn file(http: &HttpRequest, key: &str, compiled: &Compiled) -> (Response<B
 /// What is served outside the REST base: no shapes, no CORS, no REST headers.
 async fn elsewhere(
     http: &HttpRequest,
-    (payload, busy): (actix_http::Payload, Option<&Busy>),
+    (payload, max_body, busy): (actix_http::Payload, usize, Option<&Busy>),
     compiled: &Compiled,
     (id, peer): (Arc<str>, Peer),
 ) -> (Response<BoxBody>, usize) {
@@ -480,8 +481,8 @@ async fn elsewhere(
         Err(error) => return refused(&error),
     };
     let place = (http.path().to_owned(), raw_query.to_owned());
-    let request = match receive::request(http, payload, &*compiled.service, place, query, (Arc::clone(&id), peer)).await
-    {
+    let body = (payload, max_body.min(facts.server.max_body));
+    let request = match receive::request(http, body, &*compiled.service, place, query, (Arc::clone(&id), peer)).await {
         Ok(request) => request,
         Err(error) => return refused(&error),
     };

@@ -6,15 +6,17 @@ use crate::model::Peer;
 use crate::network::Network;
 use std::net::{IpAddr, Ipv6Addr};
 
+/// Most trusted proxies behind one another; what stands before them in the header is not read.
+const MOST_PROXIES: usize = 16;
+
 /// The peer of a request: `connected` is the other end of the socket, `trusted` the declared networks, `header` gives
 /// all lines of a header, in order.
 pub fn peer<'a, I>(connected: Option<IpAddr>, trusted: &[Network], header: impl Fn(&str) -> I) -> Peer
 where
     I: Iterator<Item = &'a str>,
 {
-    let all = |name: &str| header(name).flat_map(|line| line.split(',')).map(str::trim).collect::<Vec<_>>();
-    let (via, protocol) = (all("x-forwarded-for"), all("x-forwarded-proto"));
-    let forwarded = !via.is_empty() || !protocol.is_empty() || header("forwarded").next().is_some();
+    let present = |name: &str| header(name).next().is_some();
+    let forwarded = ["x-forwarded-for", "x-forwarded-proto", "forwarded"].into_iter().any(present);
     let direct = Peer { ip: connected.map(plain), https: false, forwarded };
     if !forwarded {
         return direct;
@@ -25,15 +27,21 @@ where
     }
     // Each proxy appends, so only entries that a trusted one wrote count: from the right, up to the first stranger.
     let mut ip = connected;
-    for entry in via.iter().rev() {
+    for entry in last(header("x-forwarded-for"), MOST_PROXIES) {
         let Some(address) = address(entry) else { break };
         ip = Some(address);
         if !is_trusted(address) {
             break;
         }
     }
-    let https = protocol.last().is_some_and(|name| name.eq_ignore_ascii_case("https"));
+    let https = last(header("x-forwarded-proto"), 1).first().is_some_and(|name| name.eq_ignore_ascii_case("https"));
     Peer { ip: ip.map(plain), https, forwarded }
+}
+
+/// The last entries of a header that is a list, the very last first.
+fn last<'a>(lines: impl Iterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
+    let lines: Vec<&str> = lines.collect();
+    lines.iter().rev().flat_map(|line| line.rsplit(',')).map(str::trim).take(most).collect()
 }
 
 /// An entry of `X-Forwarded-For`: an address, possibly with a port.
@@ -80,5 +88,9 @@ mod tests {
         check("10.0.0.1", &[("forwarded", "for=1.2.3.4;proto=https")], ("10.0.0.1", false, true));
         check("10.0.0.1", &[("x-forwarded-proto", "https, http")], ("10.0.0.1", false, true));
         check("::ffff:10.0.0.1", &[proto], ("10.0.0.1", true, true));
+        let chain = |proxies: usize| format!("1.2.3.4{}", ", 10.0.0.2".repeat(proxies));
+        check("10.0.0.1", &[("x-forwarded-for", &chain(14))], ("1.2.3.4", false, true));
+        check("10.0.0.1", &[("x-forwarded-for", &chain(15))], ("1.2.3.4", false, true));
+        check("10.0.0.1", &[("x-forwarded-for", &chain(16))], ("10.0.0.2", false, true));
     }
 }

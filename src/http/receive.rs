@@ -78,11 +78,11 @@ pub fn query(raw: &str, facts: &Facts) -> Result<Map<String, Value>, ApiError> {
     decode_query(raw, facts.server.max_depth)
 }
 
-/// Reads the body and puts the request together. 413 for a body above the limit, 408 for one that takes too long, 404
+/// Reads the body and puts the request together. 413 for a body above `max_body` bytes, 408 for one that takes too long, 404
 /// for a method that no route can have.
 pub async fn request(
     http: &HttpRequest,
-    payload: Payload,
+    (payload, max_body): (Payload, usize),
     service: &dyn Service,
     (path, raw_query): (String, String),
     query: Map<String, Value>,
@@ -94,9 +94,9 @@ pub async fn request(
     let mut request = Request { id, method, path, raw_query, query, headers, body: Vec::new(), upload: None, peer };
     if has_body(http.headers()) {
         if may_bring_file(&request) {
-            bring(&mut request, http, payload, service).await?;
+            bring(&mut request, http, (payload, max_body), service).await?;
         } else {
-            request.body = body(http.headers(), payload, service.facts()).await?;
+            request.body = body(http.headers(), (payload, max_body), service.facts()).await?;
         }
     }
     Ok(request)
@@ -106,7 +106,7 @@ pub async fn request(
 async fn bring(
     request: &mut Request,
     http: &HttpRequest,
-    payload: Payload,
+    (payload, max_body): (Payload, usize),
     service: &dyn Service,
 ) -> Result<(), ApiError> {
     let (headers, facts) = (http.headers(), service.facts());
@@ -116,11 +116,11 @@ async fn bring(
     };
     let kind = request.header("content-type");
     let (form, parameters) = (is_form_of_parts(kind), is_parameters(kind));
-    let usual = facts.server.max_body as u64;
+    let usual = max_body as u64;
     let bounds = Bounds {
         // A form has more to say than the file.
         body: admitted.map_or(usual, |(most, _)| if form { most + usual } else { most }),
-        fields: facts.server.max_body,
+        fields: max_body,
         depth: facts.server.max_depth,
         patience: Duration::from_secs(facts.server.read_timeout.max(1)),
     };
@@ -130,12 +130,12 @@ async fn bring(
     let mut upload = match admitted {
         _ if form => uploads::form(headers, payload, bounds, admitted.map(|(_, files)| &**files)).await?,
         Some((_, files)) if parameters => {
-            request.body = body(headers, payload, facts).await?;
+            request.body = body(headers, (payload, max_body), facts).await?;
             uploads::kept(&request.body, files)?
         }
         Some((_, files)) => uploads::whole(payload, bounds, files).await?,
         None => {
-            request.body = body(headers, payload, facts).await?;
+            request.body = body(headers, (payload, max_body), facts).await?;
             return Ok(());
         }
     };
@@ -169,8 +169,7 @@ pub fn has_body(headers: &HeaderMap) -> bool {
     announced(headers) > 0 || headers.contains_key(header::TRANSFER_ENCODING)
 }
 
-async fn body(headers: &HeaderMap, payload: Payload, facts: &Facts) -> Result<Vec<u8>, ApiError> {
-    let limit = facts.server.max_body;
+async fn body(headers: &HeaderMap, (payload, limit): (Payload, usize), facts: &Facts) -> Result<Vec<u8>, ApiError> {
     if !has_body(headers) {
         return Ok(Vec::new());
     }

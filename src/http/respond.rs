@@ -26,12 +26,19 @@ pub struct Shape {
 
 impl Shape {
     /// Reads `_jsonp` and `_pretty`. The error is a whole reply, since it is written in no shape at all.
-    pub fn of(query: &Map<String, Value>, jsonp_enabled: bool) -> Result<Shape, Reply> {
+    ///
+    /// JSONP is for strangers alone: any site can have a browser run such an answer, so what only the caller may see must
+    /// never be in one.
+    pub fn of(query: &Map<String, Value>, jsonp_enabled: bool, credentials: bool) -> Result<Shape, Reply> {
         let pretty = query.contains_key("_pretty");
         let name = match query.get("_jsonp") {
             None => return Ok(Shape { jsonp: None, pretty }),
             Some(Value::String(name)) if name.is_empty() => return Ok(Shape { jsonp: None, pretty }),
             Some(_) if !jsonp_enabled => return Err(bare(ApiError::new(Code::JsonpDisabled), JSON)),
+            Some(_) if credentials => {
+                let message = "JSONP is for requests without credentials; ask without _jsonp.";
+                return Err(bare(ApiError::new(Code::JsonpDisabled).with_message(message), JSON));
+            }
             Some(Value::String(name)) if is_callback(name) => name.clone(),
             Some(_) => return Err(bare(ApiError::new(Code::JsonpInvalid), JAVASCRIPT)),
         };
@@ -50,6 +57,22 @@ impl Shape {
             Some(name) => [b"/**/", name.as_bytes(), b"(", &as_script(&json), b")"].concat(),
         }
     }
+}
+
+/// Whether a request may make its sender known: by an `Authorization` header, or by the cookie of a session together with
+/// a nonce. A cookie alone makes nobody known.
+pub fn brings_credentials(headers: &HeaderMap, query: &Map<String, Value>, prefix: &str) -> bool {
+    let session = format!("{prefix}_session=");
+    let cookie = |value: &HeaderValue| {
+        value.as_bytes().split(|b| *b == b';').any(|c| c.trim_ascii().starts_with(session.as_bytes()))
+    };
+    // A nonce may also be in a form, which comes later: any body counts.
+    let nonce = || {
+        headers.contains_key(format!("x-{prefix}-nonce"))
+            || query.contains_key(&format!("_{prefix}nonce"))
+            || super::receive::has_body(headers)
+    };
+    headers.contains_key(header::AUTHORIZATION) || headers.get_all(header::COOKIE).any(cookie) && nonce()
 }
 
 fn is_callback(name: &str) -> bool {
@@ -253,7 +276,7 @@ mod tests {
     #[test]
     fn callbacks() {
         let check = |name: Value, enabled: bool, expected: Result<Option<&str>, &str>| {
-            let found = Shape::of(&query(json!({"_jsonp": name})), enabled);
+            let found = Shape::of(&query(json!({"_jsonp": name})), enabled, false);
             let found = found.map(|shape| shape.jsonp).map_err(|reply| match reply.payload {
                 Payload::Json(body) => {
                     assert_eq!(body.get("data"), None);
@@ -275,7 +298,7 @@ mod tests {
     #[test]
     fn shapes() {
         let check = |wanted: Value, json: &str, expected: &str| {
-            let shape = Shape::of(&query(wanted), true).expect("a fine shape");
+            let shape = Shape::of(&query(wanted), true, false).expect("a fine shape");
             assert_eq!(String::from_utf8_lossy(&shape.write(Cow::Borrowed(json.as_bytes()))), expected);
         };
         check(json!({}), "{\"a\":1}", "{\"a\":1}");

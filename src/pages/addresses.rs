@@ -4,6 +4,9 @@
 
 use url::Url;
 
+/// Longest address that a page sends people to, in bytes.
+pub const LONGEST: usize = 8192;
+
 /// Schemes that are no program's own, or that run something in the browser.
 const FOREIGN: [&str; 16] = [
     "http",
@@ -30,6 +33,9 @@ const FOREIGN: [&str; 16] = [
 /// A sentence for people.
 pub fn target(text: &str) -> Result<Url, String> {
     let refused = |why: &str| Err(format!("The program asks to send you to an address that {why}."));
+    if text.len() > LONGEST {
+        return refused("is longer than 8,192 bytes");
+    }
     // The parser would drop some of these silently.
     if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
         return refused("holds characters which no address has");
@@ -76,7 +82,7 @@ pub fn with(url: &Url, pairs: &[(&str, &str)]) -> String {
 
 /// A place on this site: its path and query. Anything else is nowhere.
 pub fn within(site: &str, wanted: &str) -> Option<String> {
-    if wanted.is_empty() || wanted.chars().any(|c| c.is_control() || c == '\\') {
+    if wanted.is_empty() || wanted.len() > LONGEST || wanted.chars().any(|c| c.is_control() || c == '\\') {
         return None;
     }
     let base = Url::parse(site).ok()?;
@@ -128,6 +134,15 @@ mod tests {
         ] {
             assert!(target(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn addresses_have_a_length() {
+        let of = |length: usize| format!("https://a.example/{}", "x".repeat(length - 18));
+        assert!(target(&of(LONGEST - 1)).is_ok() && target(&of(LONGEST)).is_ok());
+        assert!(target(&of(LONGEST + 1)).is_err_and(|why| why.contains("8,192")));
+        let place = |length: usize| within("https://a.example", &format!("/{}", "x".repeat(length - 1)));
+        assert!(place(LONGEST).is_some() && place(LONGEST + 1).is_none());
     }
 
     #[test]

@@ -96,6 +96,11 @@ impl Pages {
         self.addresses().any(|(address, _)| address.split('?').next() == Some(path)) || self.asset(path).is_some()
     }
 
+    /// Most bytes of a form.
+    pub fn max_body(&self) -> usize {
+        self.declared.max_body
+    }
+
     /// Answers a request for a page.
     pub async fn serve(&self, engine: &Engine, request: Request) -> Reply {
         let Some(place) = self.place(&request) else {
@@ -194,14 +199,19 @@ impl<'a> Visit<'a> {
         self.scope.principal.known()
     }
 
-    /// The browser says that another site had it send this.
+    /// The browser says that another site had it send this, or does not say which one did: a sandboxed frame sends
+    /// `Origin: null`, and so does a page of ours that hides where it comes from.
     fn sent_by_another_site(&self) -> bool {
-        if let Some(site) = self.request.header("sec-fetch-site") {
-            return !matches!(site, "same-origin" | "none");
+        let (site, host) = (self.request.header("sec-fetch-site"), self.request.header("host"));
+        let own = |origin: &str| {
+            origin.split_once("://").zip(host).is_some_and(|((_, origin), host)| origin.eq_ignore_ascii_case(host))
+        };
+        match (site, self.request.header("origin")) {
+            (Some(site), Some("null")) => site != "same-origin",
+            (Some(site), _) => !matches!(site, "same-origin" | "none"),
+            (None, Some(origin)) => !own(origin),
+            (None, None) => false,
         }
-        let origin = self.request.header("origin").and_then(|origin| origin.split_once("://"));
-        let host = self.request.header("host");
-        matches!((origin, host), (Some((_, origin)), Some(host)) if !origin.eq_ignore_ascii_case(host))
     }
 
     /// Whether whoever is logged in may have application passwords.
@@ -253,7 +263,7 @@ impl<'a> Visit<'a> {
         if login.is_empty() || password.is_empty() {
             return self.login(401, Some("Give your user name and your password."));
         }
-        let patience = Patience { burst: i64::from(pages.max_guesses), pause: i64::from(pages.guess_pause) };
+        let patience = Patience::paused(pages.max_guesses, pages.guess_pause);
         let identity = self.engine.identity();
         let occasion = Occasion { patience, path: &self.request.path };
         let found = identity.verify_account(&self.scope, self.engine.hasher(), (login, password), occasion).await;
@@ -269,7 +279,11 @@ impl<'a> Visit<'a> {
         };
         let remembered = (!remember.is_empty()).then(|| i64::from(pages.remember_days) * 24 * 60 * 60);
         let life = remembered.unwrap_or(i64::from(pages.session_hours) * 60 * 60);
-        let (token, mut changes) = identity.begin_session(&self.scope, caller.id, self.scope.now + life);
+        let begun = identity.begin_session(&self.scope, caller.id, self.scope.now + life);
+        let (token, mut changes) = match begun {
+            Ok(begun) => begun,
+            Err(error) => return self.failure(&error),
+        };
         changes.extend(self.happened("login", &caller, ""));
         if let Err(error) = self.scope.storage.commit(WritePlan { changes }).await {
             return self.failure(&self.scope.internal(&format!("{error:?}")));
@@ -314,9 +328,12 @@ impl<'a> Visit<'a> {
         place.unwrap_or_else(|| self.pages.declared.profile.clone())
     }
 
-    /// To the login, which keeps what was asked for in its parameter.
+    /// To the login, which keeps what was asked for in its parameter, unless that is too long for an address.
     fn to_login(&self) -> Reply {
         let pages = &self.pages.declared;
+        if self.request.raw_query.len() > addresses::LONGEST {
+            return found(&pages.login);
+        }
         let query = if self.request.raw_query.is_empty() { "" } else { "?" };
         let here = format!("{}{}{query}{}", self.scope.registry.site.url, self.request.path, self.request.raw_query);
         let kept: String =

@@ -118,7 +118,7 @@ async fn password(visit: &Visit<'_>, item: &str) -> Result<Part, Told> {
     if visit.field("new").chars().count() < 8 {
         return Err(problem(400, "The new password is too short: at least 8 characters."));
     }
-    let patience = Patience { burst: i64::from(pages.max_guesses), pause: i64::from(pages.guess_pause) };
+    let patience = Patience::paused(pages.max_guesses, pages.guess_pause);
     let login = visit.scope.principal.login.clone();
     let own = (&*login, visit.field("current"));
     let occasion = Occasion { patience, path: &visit.request.path };

@@ -238,7 +238,7 @@ impl Session<'_> {
             return Ok(None);
         }
         let declared = &scope.registry.declaration.xmlrpc;
-        let patience = Patience { burst: i64::from(declared.max_guesses), pause: i64::from(declared.guess_pause) };
+        let patience = Patience::paused(declared.max_guesses, declared.guess_pause);
         let occasion = Occasion { patience, path: &declared.path };
         let found = identity.verify_account(scope, self.engine.hasher(), (login, secret), occasion).await?;
         if let Some((caller, true)) = &found {

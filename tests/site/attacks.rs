@@ -2,5 +2,6 @@
 
 #[path = "../common/html.rs"]
 mod html;
+mod identity;
 mod rendering;
 mod searches;

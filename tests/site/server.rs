@@ -4,6 +4,8 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A running server and its folder. Dropping it ends the process.
@@ -16,7 +18,11 @@ pub struct Server {
     /// `admin:application password`.
     pub admin: (String, String),
     args: Vec<String>,
+    log: Log,
 }
+
+/// What the process has written to its standard error since it was ready.
+type Log = Arc<(Mutex<String>, Condvar)>;
 
 /// What came back.
 #[derive(Debug)]
@@ -105,10 +111,10 @@ impl Server {
         let mut add = refs(&args);
         add.extend(["app-password", "add", "admin", "tests"]);
         let secret = stdout(&add, "").trim().to_owned();
-        let (process, rest) = spawn(&args);
+        let (process, rest, log) = spawn(&args);
         let site = rest.trim_end_matches('/').trim_end_matches(&format!("/{prefix}-json")).to_owned();
         let rest = rest.trim_end_matches('/').to_owned();
-        Server { process, folder, site, rest, prefix, admin: ("admin".into(), secret), args }
+        Server { process, folder, site, rest, prefix, admin: ("admin".into(), secret), args, log }
     }
 
     /// Ends the process and serves the same folder with other overrides.
@@ -127,11 +133,22 @@ impl Server {
     /// Kills the process without warning, if it still runs, and starts it again over the same database.
     pub fn kill_and_restart(&mut self) {
         self.stop();
-        let (process, rest) = spawn(&self.args);
+        let (process, rest, log) = spawn(&self.args);
+        self.log = log;
         let rest = rest.trim_end_matches('/').to_owned();
         self.site = rest.trim_end_matches(&format!("/{}-json", self.prefix)).to_owned();
         self.rest = rest;
         self.process = process;
+    }
+
+    /// The log, as soon as it holds this text.
+    pub fn log_until(&self, text: &str) -> String {
+        let (written, grown) = &*self.log;
+        let log = written.lock().expect("no panic holds it");
+        let waited = grown.wait_timeout_while(log, Duration::from_secs(30), |log| !log.contains(text));
+        let (log, waited) = waited.expect("no panic holds it");
+        assert!(!waited.timed_out(), "the log has no {text}: {log}");
+        log.clone()
     }
 
     /// The process's number.
@@ -234,7 +251,7 @@ fn refs(args: &[String]) -> Vec<&str> {
 }
 
 /// Starts the process and waits until it says where it listens.
-fn spawn(args: &[String]) -> (Child, String) {
+fn spawn(args: &[String]) -> (Child, String, Log) {
     let mut child =
         program().args(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program starts");
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
@@ -248,6 +265,16 @@ fn spawn(args: &[String]) -> (Child, String) {
         said.push('\n');
     };
     // The log goes on; nobody reading it would block the server.
-    std::thread::spawn(move || lines.for_each(drop));
-    (child, rest)
+    let log = Log::default();
+    let ours = Arc::clone(&log);
+    std::thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            let (written, grown) = &*ours;
+            let mut written = written.lock().expect("no panic holds it");
+            written.push_str(&line);
+            written.push('\n');
+            grown.notify_all();
+        }
+    });
+    (child, rest, log)
 }

@@ -82,7 +82,7 @@ fn post(server: &Server, body: &str) -> Answer {
     server.send("POST", &url, None, Some(("text/xml", body.as_bytes().to_vec())), &[])
 }
 
-fn raw(server: &Server, method: &str, params: &[Value]) -> Value {
+pub fn raw(server: &Server, method: &str, params: &[Value]) -> Value {
     let answer = post(server, &body(method, params));
     assert_eq!(answer.status, 200, "{method}: {}", answer.text);
     assert_eq!(answer.header("content-type"), Some("text/xml; charset=UTF-8"));

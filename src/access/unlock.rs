@@ -1,0 +1,97 @@
+//! The password of a record that a request brings: what it opens, and whether it was right.
+//!
+//! Every comparison of such a password goes through [`Given::opens`], so that the engine knows afterwards whether the
+//! request was a guess, wherever it was compared: in a guard, in a list, or for `Allow`. It counts nothing itself.
+
+use super::same_text;
+use super::throttle::Guessed;
+use crate::args::Sources;
+use crate::config::declaration::Family;
+use crate::model::Method;
+use serde_json::Value;
+use std::cell::Cell;
+
+/// See the module's description.
+pub struct Given<'a> {
+    /// What was sent.
+    pub text: &'a str,
+    right: Cell<bool>,
+    wrong: Cell<bool>,
+}
+
+impl<'a> Given<'a> {
+    /// The password that a request brings for what it reads or comments on. (A write of a record sets the record's
+    /// password by the same name.) An empty one is none.
+    pub fn of(method: Method, family: Option<Family>, sources: &Sources<'a>) -> Option<Given<'a>> {
+        let reads = matches!(method, Method::Get | Method::Head | Method::Options);
+        let opens = match family {
+            Some(Family::Content) => reads,
+            Some(Family::Comment) => true,
+            _ => false,
+        };
+        let sent = sources.get("password").filter(|_| opens);
+        let text = sent.and_then(Value::as_str).filter(|text| !text.is_empty())?;
+        Some(Given { text, right: Cell::new(false), wrong: Cell::new(false) })
+    }
+
+    /// Whether it is the password of a record; what has no password is opened by none.
+    pub fn opens(&self, lock: &str) -> bool {
+        let right = !lock.is_empty() && same_text(self.text, lock);
+        if right {
+            self.right.set(true);
+        } else if !lock.is_empty() {
+            self.wrong.set(true);
+        }
+        right
+    }
+
+    /// What came of it. In a list of several records it is right if it opened one of them.
+    pub fn outcome(&self) -> Guessed {
+        match (self.right.get(), self.wrong.get()) {
+            (true, _) => Guessed::Right,
+            (false, true) => Guessed::Wrong,
+            (false, false) => Guessed::Unused,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::BodyParams;
+    use serde_json::{Map, json};
+
+    #[test]
+    fn a_password_is_judged_by_what_it_met() {
+        let query = json!({"password": "key"}).as_object().cloned().expect("an object");
+        let (path, body) = (Map::new(), BodyParams::None);
+        let sources = Sources { path: &path, body: &body, query: &query };
+        let given = || Given::of(Method::Get, Some(Family::Content), &sources).expect("a password");
+        let check = |locks: &[&str], expected: Guessed| {
+            let given = given();
+            for lock in locks {
+                assert_eq!(given.opens(lock), *lock == "key");
+            }
+            assert_eq!(given.outcome(), expected, "{locks:?}");
+        };
+        check(&[], Guessed::Unused);
+        check(&["", ""], Guessed::Unused);
+        check(&["key"], Guessed::Right);
+        check(&["other"], Guessed::Wrong);
+        check(&["", "Key"], Guessed::Wrong);
+        check(&["other", "key", "kez"], Guessed::Right);
+        for (method, family) in [
+            (Method::Post, Some(Family::Content)),
+            (Method::Delete, Some(Family::Content)),
+            (Method::Get, Some(Family::User)),
+            (Method::Post, Some(Family::User)),
+            (Method::Get, None),
+        ] {
+            assert!(Given::of(method, family, &sources).is_none(), "{method:?} {family:?}");
+        }
+        assert!(Given::of(Method::Post, Some(Family::Comment), &sources).is_some());
+        let empty = json!({"password": ""}).as_object().cloned().expect("an object");
+        let sources = Sources { query: &empty, ..sources };
+        assert!(Given::of(Method::Get, Some(Family::Content), &sources).is_none());
+    }
+}
