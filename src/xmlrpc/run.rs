@@ -3,8 +3,9 @@
 //! It decides nothing about permissions or validity: the routes do. Faults are made of their errors.
 
 use super::shape::Names;
-use super::value::{Value, elements, from_json, to_json};
+use super::value::{Value, bytes, elements, from_json, json_bytes, to_json};
 use super::wire::{self, Called, Limits};
+use super::words::MOST_WORDS;
 use super::{Act, Ask, Kind, Method, Param, Rpc, Step};
 use crate::access::attempts::Patience;
 use crate::access::audit::Event;
@@ -43,6 +44,9 @@ impl From<Fault> for Failure {
 /// An expression met a value of a type that it cannot use: the client sent something odd.
 impl From<minijinja::Error> for Failure {
     fn from(error: minijinja::Error) -> Failure {
+        if super::words::is_too_long(&error) {
+            return Fault::TooLarge.into();
+        }
         tracing::debug!("an XML-RPC expression failed: {error}");
         Fault::InvalidParams.into()
     }
@@ -55,7 +59,7 @@ pub async fn answer(rpc: &Rpc, engine: &Engine, request: &Request) -> Vec<u8> {
         if request.body.len() > declared.max_body {
             return Err(Failure::from(Fault::TooLarge));
         }
-        let limits = Limits { depth: declared.max_depth, values: declared.max_values };
+        let limits = Limits { depth: declared.max_depth, values: declared.max_values, list: declared.max_list };
         let called = wire::read(&request.body, limits)?;
         let mut scope = engine.stranger(request).map_err(|error| failure(engine.registry(), &error))?;
         // Requests inside this one are reduced and finished here.
@@ -84,6 +88,7 @@ pub fn globals<'m>(registry: &Registry, methods: impl Iterator<Item = &'m String
         ("program", Value::from(env!("CARGO_PKG_NAME"))),
     ]);
     Names::default()
+        .and(&Arc::from(MOST_WORDS), Value::from(registry.declaration.xmlrpc.max_list))
         .and(&Arc::from("site"), site)
         .and(&Arc::from("types"), Value::from_pairs(types))
         .and(&Arc::from("taxonomies"), terms)
@@ -101,6 +106,7 @@ fn kind(registry: &Registry, resource: &Resource) -> Value {
         ("route", Value::from(resource.path.as_str())),
         ("resource", Value::from(resource.name.as_str())),
         ("hierarchical", Value::from(resource.declared.hierarchical)),
+        ("create", Value::from(resource.capability("create"))),
         ("supports", resource.declared.supports.iter().map(|s| Value::from(s.as_str())).collect()),
         ("meta", resource.declared.meta.keys().map(|key| Value::from(key.as_str())).collect()),
         ("taxonomies", terms.collect()),
@@ -143,7 +149,10 @@ impl Session<'_> {
         let (names, scope) = self.begin(method, called.params).await?;
         match &method.many {
             Some(many) => self.many(elements(&many.eval(names.value())?)).await,
-            None => self.run(method, names, &scope).await,
+            None => {
+                let value = self.run(method, names, &scope).await?;
+                self.fits(bytes(&value)).map(|()| value).map_err(|error| self.failure(&error))
+            }
         }
     }
 
@@ -162,8 +171,15 @@ impl Session<'_> {
             return Err(Fault::TooLarge.into());
         }
         let mut answers = Vec::with_capacity(calls.len());
+        let mut size = 0;
         for call in calls {
-            answers.push(match self.one_of_many(&call).await {
+            let answer = match self.fits(size) {
+                Ok(()) => self.one_of_many(&call).await,
+                Err(error) => Err(self.failure(&error)),
+            };
+            size += answer.as_ref().map_or(0, bytes);
+            let answer = self.fits(size).map_err(|error| self.failure(&error)).and(answer);
+            answers.push(match answer {
                 Ok(value) => Value::from(vec![value]),
                 Err(failure) => wire::fault_value(failure.code, &failure.message),
             });
@@ -303,6 +319,13 @@ impl Session<'_> {
         })
     }
 
+    /// Refuses answers that hold more text than is declared.
+    fn fits(&self, bytes: usize) -> Result<(), ApiError> {
+        let most = self.engine.registry().declaration.xmlrpc.max_answer;
+        let message = || format!("The answer holds more than {most} bytes; ask for fewer items.");
+        if bytes > most { Err(ApiError::new(Code::PayloadTooLarge).with_message(message())) } else { Ok(()) }
+    }
+
     fn failure(&self, error: &ApiError) -> Failure {
         failure(self.engine.registry(), error)
     }
@@ -418,6 +441,7 @@ impl Session<'_> {
         let skip = skip.and_then(count).unwrap_or(0);
         let mut whole = Page { document: serde_json::Value::Array(Vec::new()), total: None };
         let serde_json::Value::Array(items) = &mut whole.document else { return Ok(whole) };
+        let mut held = 0;
         while items.len() < wanted {
             let size = declared.paging.most.max(1).min(wanted - items.len());
             call.query.insert(declared.paging.size.clone(), size.into());
@@ -426,6 +450,8 @@ impl Session<'_> {
             whole.total = page.total;
             let serde_json::Value::Array(more) = page.document else { break };
             let full = more.len() == size;
+            held += more.iter().map(json_bytes).sum::<usize>();
+            self.fits(held)?;
             items.extend(more);
             if !full {
                 break;

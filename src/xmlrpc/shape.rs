@@ -7,6 +7,7 @@ use super::value::{Value, elements};
 use super::words::Expression;
 use minijinja::Error;
 use minijinja::value::Object;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A compiled shape.
@@ -60,7 +61,7 @@ impl Shape {
         self.eval_some(names, None)
     }
 
-    fn eval_some(&self, names: &Names, wanted: Option<&[String]>) -> Result<Value, Error> {
+    fn eval_some(&self, names: &Names, wanted: Option<&HashSet<String>>) -> Result<Value, Error> {
         match self {
             Shape::Expression(expression) => expression.eval(names.value()),
             Shape::Constant(value) => Ok(value.clone()),
@@ -77,7 +78,7 @@ impl Shape {
                         .extend(super::value::members(&rest).into_iter().map(|(key, value)| (Value::from(key), value)));
                 }
                 for (name, shape) in members {
-                    if wanted.is_none_or(|wanted| wanted.iter().any(|w| **w == **name)) {
+                    if wanted.is_none_or(|wanted| wanted.contains(&**name)) {
                         let value = shape.eval(names)?;
                         if !value.is_undefined() {
                             pairs.push((Value::from(&**name), value));
@@ -94,7 +95,7 @@ impl Shape {
                     inner = inner.and(name, value);
                 }
                 match pick {
-                    Some(pick) => shape.eval_some(&inner, pick.wanted(names)?.as_deref()),
+                    Some(pick) => shape.eval_some(&inner, pick.wanted(names)?.as_ref()),
                     None => shape.eval_some(&inner, wanted),
                 }
             }
@@ -124,17 +125,19 @@ impl Each {
 }
 
 impl Pick {
-    fn wanted(&self, names: &Names) -> Result<Option<Vec<String>>, Error> {
+    fn wanted(&self, names: &Names) -> Result<Option<HashSet<String>>, Error> {
         let only = self.only.eval(names.value())?;
         if only.kind() != minijinja::value::ValueKind::Seq {
             return Ok(None);
         }
-        let mut wanted = self.always.clone();
+        let mut wanted: HashSet<String> = self.always.iter().cloned().collect();
         for name in elements(&only) {
             let name = name.to_string();
             match self.groups.iter().find(|(group, _)| *group == name) {
                 Some((_, members)) => wanted.extend(members.iter().cloned()),
-                None => wanted.push(name),
+                None => {
+                    wanted.insert(name);
+                }
             }
         }
         Ok(Some(wanted))

@@ -104,6 +104,28 @@ fn number(value: &Value) -> serde_json::Value {
     real.map_or(serde_json::Value::Null, serde_json::Value::Number)
 }
 
+/// Bytes of text in a value; numbers count as a few.
+pub fn bytes(value: &Value) -> usize {
+    match value.kind() {
+        ValueKind::Seq | ValueKind::Iterable => elements(value).iter().map(bytes).sum::<usize>() + 16,
+        ValueKind::Map => members(value).iter().map(|(name, value)| name.len() + bytes(value)).sum::<usize>() + 16,
+        ValueKind::Bytes => value.as_bytes().map_or(0, <[u8]>::len),
+        _ => value.as_str().map_or(8, str::len),
+    }
+}
+
+/// The same of a document.
+pub fn json_bytes(json: &serde_json::Value) -> usize {
+    match json {
+        serde_json::Value::String(text) => text.len(),
+        serde_json::Value::Array(list) => list.iter().map(json_bytes).sum::<usize>() + 16,
+        serde_json::Value::Object(map) => {
+            map.iter().map(|(name, value)| name.len() + json_bytes(value)).sum::<usize>() + 16
+        }
+        _ => 8,
+    }
+}
+
 /// The elements of a list; none for anything that cannot be walked.
 pub fn elements(value: &Value) -> Vec<Value> {
     value.try_iter().map(Iterator::collect).unwrap_or_default()
@@ -136,6 +158,14 @@ mod tests {
         assert_eq!(to_rest_time("2031-01-02T03:04:05"), "2031-01-02T03:04:05");
         assert_eq!(to_rest_time("soon"), "soon");
         assert_eq!(to_rest_time("ééééT"), "ééééT");
+    }
+
+    #[test]
+    fn texts_are_what_weighs() {
+        let document = json!({"a": ["xx", "yyy"], "b": {"c": "z"}, "n": 1});
+        assert_eq!(json_bytes(&document), bytes(&from_json(&document)));
+        assert_eq!(json_bytes(&document), 3 * 16 + 1 + 5 + 2 + 1 + 1 + 8);
+        assert_eq!(bytes(&Value::from_bytes(vec![0; 100])), 100);
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub struct Limits {
     pub depth: usize,
     /// Values in all.
     pub values: usize,
+    /// Values in one list, members of one structure, parameters.
+    pub list: usize,
 }
 
 /// A call as it came.
@@ -90,6 +92,7 @@ impl Cursor<'_> {
                         expect(&name, "param")?;
                         self.enter("value")?;
                         params.push(self.value(1)?);
+                        self.fits(params.len())?;
                         self.leave()?;
                     }
                 }
@@ -165,6 +168,7 @@ impl Cursor<'_> {
             while let Some(name) = self.child()? {
                 expect(&name, "value")?;
                 values.push(self.value(depth + 1)?);
+                self.fits(values.len())?;
             }
         }
         Ok(Value::from(values))
@@ -184,8 +188,14 @@ impl Cursor<'_> {
             }
             let (Some(key), Some(value)) = (key, value) else { return Err(Fault::NotWellFormed) };
             pairs.push((Value::from(key.trim()), value));
+            self.fits(pairs.len())?;
         }
+        // Of a repeated name the last value counts.
         Ok(Value::from_pairs(pairs))
+    }
+
+    fn fits(&self, length: usize) -> Result<(), Fault> {
+        if length > self.limits.list { Err(Fault::TooLarge) } else { Ok(()) }
     }
 
     /// The name of the next child, entered; `None` once the element around it was left.
@@ -345,7 +355,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    const LIMITS: Limits = Limits { depth: 5, values: 20 };
+    const LIMITS: Limits = Limits { depth: 5, values: 20, list: 7 };
 
     fn call(params: &str) -> Result<serde_json::Value, Fault> {
         let text = format!(
@@ -374,6 +384,10 @@ mod tests {
         check("<nil/>", json!(null));
         check("<array><data><value>a</value><value><int>1</int></value></data></array>", json!(["a", 1]));
         check("<array/>", json!([]));
+        check(
+            "<struct><member><name>k</name><value>1</value></member><member><name>k</name><value>2</value></member></struct>",
+            json!({"k": "2"}),
+        );
         check(
             "<struct><member><name>k</name><value><boolean>0</boolean></value></member></struct>",
             json!({"k": false}),
@@ -419,7 +433,26 @@ mod tests {
         assert!(call(&param(&nested(4))).is_ok());
         assert_eq!(call(&param(&nested(5))), Err(Fault::TooLarge));
         assert_eq!(call(&param(&nested(100_000))), Err(Fault::TooLarge));
-        assert_eq!(call(&param("x").repeat(21)), Err(Fault::TooLarge));
+        // The twenty-first value, in lists that are short.
+        let lists = |values: usize| {
+            let list =
+                |values: usize| param(&format!("<array><data>{}</data></array>", "<value>x</value>".repeat(values)));
+            list(6) + &list(6) + &list(values - 15)
+        };
+        assert!(call(&lists(19)).is_ok() && call(&lists(20)).is_ok());
+        assert_eq!(call(&lists(21)), Err(Fault::TooLarge));
+        let member = |n: usize| format!("<member><name>k{n}</name><value>x</value></member>");
+        for n in [6, 7, 8] {
+            let members: String = (0..n).map(member).collect();
+            for long in [
+                param("x").repeat(n),
+                param(&format!("<array><data>{}</data></array>", "<value>x</value>".repeat(n))),
+                param(&format!("<struct>{members}</struct>")),
+                param(&format!("<struct>{}</struct>", member(1).repeat(n))),
+            ] {
+                assert_eq!(call(&long).is_ok(), n <= LIMITS.list, "{n}: {long:.60}");
+            }
+        }
         assert_eq!(call(&format!("<{}>", "x".repeat(5000))), Err(Fault::TooLarge));
     }
 

@@ -5,9 +5,11 @@
 
 use super::value::{Moment, Value, elements, to_rest_time};
 use minijinja::value::ValueKind;
-use minijinja::{Environment, Error, UndefinedBehavior};
+use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 static LANGUAGE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut language = Environment::new();
@@ -138,19 +140,52 @@ fn by(list: &Value, key: &str) -> Value {
     Value::from_pairs(pairs.map(|(key, item)| (Value::from(key), item)))
 }
 
-/// The words of a list, or of a text with commas: trimmed, none empty, each once.
-fn words(value: &Value) -> Value {
-    let texts: Vec<Arc<str>> = match value.as_str() {
-        Some(text) => text.split(',').map(Arc::from).collect(),
-        None => elements(value).iter().map(|element| Arc::from(element.to_string())).collect(),
+/// The name that the number of words of one text has among the names of an expression; no expression can write it.
+pub const MOST_WORDS: &str = "@most_words";
+
+/// The number where nothing is declared.
+const WORDS: usize = 1000;
+
+/// A text has more words than are taken.
+#[derive(Debug)]
+struct TooLong;
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text has too many words")
+    }
+}
+
+impl std::error::Error for TooLong {}
+
+/// Whether an expression failed because a text has more words than are taken.
+pub fn is_too_long(error: &Error) -> bool {
+    std::error::Error::source(error).is_some_and(|source| source.is::<TooLong>())
+}
+
+/// The words of a list, or of a text with commas: trimmed, none empty, each once, in the order of their first places.
+fn words(state: &State, value: &Value) -> Result<Value, Error> {
+    let most = state.lookup(MOST_WORDS).and_then(|most| most.as_usize()).unwrap_or(WORDS);
+    let texts: Vec<Value> = match value.as_str() {
+        Some(_) => Vec::new(),
+        None => elements(value),
     };
-    let mut words: Vec<&str> = Vec::new();
-    for word in texts.iter().map(|text| text.trim()) {
-        if !word.is_empty() && !words.contains(&word) {
-            words.push(word);
+    let texts: Vec<Cow<'_, str>> = texts.iter().map(text_of).collect();
+    let split = value.as_str().into_iter().flat_map(|text| text.split(','));
+    let (mut seen, mut words) = (HashSet::new(), Vec::new());
+    for word in split.chain(texts.iter().map(|text| &**text)).map(str::trim) {
+        if !word.is_empty() && seen.insert(word) {
+            if words.len() == most {
+                return Err(Error::new(ErrorKind::InvalidOperation, "too many words").with_source(TooLong));
+            }
+            words.push(Value::from(word));
         }
     }
-    words.into_iter().map(Value::from).collect()
+    Ok(Value::from(words))
+}
+
+fn text_of(value: &Value) -> Cow<'_, str> {
+    value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed)
 }
 
 /// The elements of the lists in a list.
@@ -170,7 +205,7 @@ fn gather(maps: &Value, names: &Value) -> Value {
         let held = names.iter().flat_map(|name| elements(&map.get_attr(name).unwrap_or_default()));
         gathered.extend(held);
     }
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     gathered.retain(|value| seen.insert(value.to_string()));
     Value::from(gathered)
 }
@@ -203,6 +238,30 @@ mod tests {
         check("no|flag", json!(false));
         check("['x', ' x ', '']|words", json!(["x"]));
         check("{'ID': 'id'}['ID'] or 'date'", json!("id"));
+    }
+
+    #[test]
+    fn a_text_has_so_many_words() {
+        let words = Expression::compile("t|words").expect("fine");
+        let eval = |text: Value, most: Option<usize>| {
+            let mut names = vec![("t", text)];
+            names.extend(most.map(|most| (MOST_WORDS, Value::from(most))));
+            words.eval(Value::from_pairs(names)).map(|words| words.len())
+        };
+        let text = |n: usize| (0..n).map(|n| format!("w{n},")).collect::<String>();
+        let list = |n: usize| (0..n).map(|n| Value::from(format!("w{n}"))).collect::<Value>();
+        for n in [WORDS - 1, WORDS] {
+            assert_eq!(eval(Value::from(text(n)), None).ok(), Some(Some(n)));
+            assert_eq!(eval(list(n), None).ok(), Some(Some(n)));
+        }
+        for long in [Value::from(text(WORDS + 1)), list(WORDS + 1)] {
+            assert!(eval(long, None).is_err_and(|error| is_too_long(&error)));
+        }
+        assert!(eval(Value::from("a,b,c"), Some(3)).is_ok() && eval(Value::from("a,b,c"), Some(2)).is_err());
+        // Blanks and repetitions are no words, however many there are.
+        assert_eq!(eval(Value::from(", a".repeat(200_000)), None).ok(), Some(Some(1)));
+        let other = Expression::compile("t|join(1, 2, 3, 4)").expect("fine");
+        assert!(other.eval(Value::from_pairs([("t", Value::from("x"))])).is_err_and(|error| !is_too_long(&error)));
     }
 
     #[test]

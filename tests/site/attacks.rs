@@ -5,3 +5,4 @@ mod html;
 mod identity;
 mod rendering;
 mod searches;
+mod xmlrpc;

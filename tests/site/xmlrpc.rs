@@ -27,7 +27,7 @@ fn value(json: &Value) -> String {
 }
 
 /// An answer as JSON: times as `@` and their text, faults as `{"fault": code}`.
-fn read(xml: &str) -> Value {
+pub fn read(xml: &str) -> Value {
     let mut reader = quick_xml::Reader::from_str(xml);
     reader.config_mut().expand_empty_elements = true;
     let (mut stack, mut text): (Vec<(String, Vec<Value>)>, String) = (Vec::new(), String::new());
@@ -70,14 +70,14 @@ fn read(xml: &str) -> Value {
     }
 }
 
-fn body(method: &str, params: &[Value]) -> String {
+pub fn body(method: &str, params: &[Value]) -> String {
     let params: String = params.iter().map(|p| format!("<param>{}</param>", value(p))).collect();
     format!(
         "<?xml version=\"1.0\"?>\n<methodCall><methodName>{method}</methodName><params>{params}</params></methodCall>\n"
     )
 }
 
-fn post(server: &Server, body: &str) -> Answer {
+pub fn post(server: &Server, body: &str) -> Answer {
     let url = format!("{}/xmlrpc.php", server.site);
     server.send("POST", &url, None, Some(("text/xml", body.as_bytes().to_vec())), &[])
 }
@@ -90,7 +90,7 @@ pub fn raw(server: &Server, method: &str, params: &[Value]) -> Value {
 }
 
 /// A call of a method whose parameters begin with a site, a login and a secret.
-fn call_as(server: &Server, who: &(String, String), method: &str, params: &[Value]) -> Value {
+pub fn call_as(server: &Server, who: &(String, String), method: &str, params: &[Value]) -> Value {
     let mut all = vec![json!(1), json!(who.0), json!(who.1)];
     all.extend_from_slice(params);
     raw(server, method, &all)
