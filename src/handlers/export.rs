@@ -85,8 +85,8 @@ fn header(about: &Map<String, Value>) -> String {
     out
 }
 
-/// The name, or with a number where another entry has it already: records of one slug may be of several themes, and an
-/// archive holds a name once. Names that differ in case alone are the same to some systems.
+/// The name, or with a number where another entry has it already: drafts may share a slug, and an archive holds a name
+/// once. Names that differ in case alone are the same to some systems.
 fn unused(name: &str, taken: &mut HashSet<String>) -> String {
     let (stem, end) = name.rsplit_once('.').map_or((name, String::new()), |(stem, end)| (stem, format!(".{end}")));
     let mut candidates = std::iter::once(name.to_owned()).chain((2_u64..).map(|n| format!("{stem}-{n}{end}")));

@@ -500,3 +500,15 @@ fn malformed_requests_leave_an_access_line_and_no_error() {
     let longest = log.lines().map(str::len).max().unwrap_or(0);
     assert!(log.contains("long=qqqq") && longest < 6000, "{longest}");
 }
+
+#[test]
+fn two_drafts_of_one_slug_do_not_break_the_export() {
+    let server = Server::with(&["site.prefix=wp"]);
+    for slug in ["a", "a"] {
+        let body = json!({"slug": slug, "status": "draft", "title": "T", "content": "c"});
+        assert_eq!(server.admin("POST", "/wp/v2/templates", Some(&body)).status, 201);
+    }
+    let archive = server.admin("GET", "/wp-block-editor/v1/export", None);
+    assert_eq!(archive.status, 200, "{:.200}", archive.text);
+    assert!(archive.text.contains("templates/a.html") && archive.text.contains("templates/a-2.html"));
+}
