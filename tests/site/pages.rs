@@ -225,7 +225,9 @@ fn guesses_are_slowed_for_one_account_from_one_place() {
         assert_eq!(guess("admin", "wrong").status, 401);
     }
     let slowed = guess("admin", "wrong");
-    assert_eq!((slowed.status, slowed.header("retry-after")), (429, Some("60")));
+    let wait: u32 = slowed.header("retry-after").and_then(|wait| wait.parse().ok()).expect("Retry-After");
+    // Less than the whole pause where the guesses took their time.
+    assert!(slowed.status == 429 && (40..=60).contains(&wait), "{} {wait}", slowed.status);
     assert_eq!(guess("admin", PASSWORD).status, 429, "the right one waits, too: nobody learns whether it is right");
     assert!(works(&server, &server.admin.0, &server.admin.1), "programs are not locked out");
 }
