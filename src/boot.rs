@@ -163,7 +163,7 @@ impl Services {
             storage: Arc::new(storage),
             identity: Arc::new(Identity::new(key)),
             hasher: Arc::new(hasher),
-            studio: Arc::new(Studio { files: Arc::new(files), pool }),
+            studio: Arc::new(Studio { files: Arc::new(files), pool, memory: Arc::default() }),
         })
     }
 

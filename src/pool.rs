@@ -1,7 +1,7 @@
-//! Threads for work that takes long, behind a queue that is bounded.
+//! Threads for work that takes long, behind a queue that is bounded; and the memory that they share.
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -62,6 +62,51 @@ fn work(waiting: &Mutex<Receiver<Job>>) {
     }
 }
 
+/// Bytes that several jobs share: each takes what it may need before it begins, and waits until there is as much. In
+/// order of arrival, so that a large job is not passed by small ones for ever.
+#[derive(Default)]
+pub struct Budget {
+    /// Held by whoever is next.
+    turn: Mutex<()>,
+    taken: Mutex<u64>,
+    freed: Condvar,
+}
+
+/// Bytes of a [`Budget`], given back when this is dropped.
+pub struct Taken<'b> {
+    budget: &'b Budget,
+    bytes: u64,
+}
+
+impl Budget {
+    /// Takes bytes of at most `most`, as soon as they are free; `None` for more than there are at all. Who holds some
+    /// must not take more.
+    pub fn take(&self, bytes: u64, most: u64) -> Option<Taken<'_>> {
+        if bytes > most {
+            return None;
+        }
+        let _next = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = |taken: &mut u64| taken.saturating_add(bytes) > most && *taken > 0;
+        let mut taken = self.freed.wait_while(taken, full).unwrap_or_else(PoisonError::into_inner);
+        *taken = taken.saturating_add(bytes);
+        Some(Taken { budget: self, bytes })
+    }
+
+    /// Bytes that are taken now.
+    pub fn taken(&self) -> u64 {
+        *self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        let mut taken = self.budget.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        *taken = taken.saturating_sub(self.bytes);
+        self.budget.freed.notify_all();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,5 +131,31 @@ mod tests {
         assert!(refused >= 1, "{refused}");
         drop(open);
         assert_eq!(slow.await, Ok(()));
+    }
+
+    #[test]
+    fn bytes_are_taken_and_given_back() {
+        let budget = Budget::default();
+        assert!(budget.take(11, 10).is_none(), "more than there is at all");
+        let first = budget.take(10, 10).expect("all of it");
+        std::thread::scope(|scope| {
+            let (asks, asked) = std::sync::mpsc::channel();
+            let budget = &budget;
+            let waits = scope.spawn(move || {
+                asks.send(()).expect("a listener");
+                budget.take(1, 10).map(|taken| (budget.taken(), drop(taken)).0)
+            });
+            asked.recv().expect("a beginning");
+            assert_eq!(budget.taken(), 10);
+            drop(first);
+            assert_eq!(waits.join().expect("an end"), Some(1));
+        });
+        assert_eq!(budget.taken(), 0);
+        // A panic gives back, too.
+        let broken = std::panic::catch_unwind(|| {
+            let _taken = budget.take(5, 10);
+            panic!("a job of the test");
+        });
+        assert!(broken.is_err() && budget.taken() == 0);
     }
 }

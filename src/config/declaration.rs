@@ -374,6 +374,11 @@ pub struct Media {
     pub max_pixels: u64,
     /// Most frames of an animation.
     pub max_frames: u32,
+    /// Bytes of memory that all pictures under work take together; what a picture may take is worked out from its head,
+    /// and one that needs more than all of it is refused.
+    pub max_memory: u64,
+    /// Seconds that the work on one picture may take.
+    pub timeout: u64,
     /// Threads that work on pictures.
     pub workers: usize,
     /// Pictures that may wait for them; more are answered 503.
@@ -400,6 +405,8 @@ impl Default for Media {
             max_upload: 64 << 20,
             max_pixels: 50_000_000,
             max_frames: 500,
+            max_memory: 640 << 20,
+            timeout: 120,
             workers: 2,
             queue: 64,
             largest: 2560,

@@ -12,7 +12,7 @@ use crate::config::declaration::Family;
 use crate::error::{ApiError, Code, ParamFailure};
 use crate::prepare::Batch;
 use crate::records::{self, Record, eq, int, text, txt};
-use crate::registry::resource::{Resource, Source};
+use crate::registry::resource::{Property, Resource, Source};
 use crate::registry::{Registry, name};
 use crate::storage::plan::{
     Change, Cond, DbValue, EdgePlan, Input, Name, Piece, Put, RevisionPut, Row, SlugClaim, Target, WritePlan,
@@ -115,7 +115,8 @@ pub async fn create_for_file(work: &Work<'_>, resource: &Resource, brought: Brou
     let mut draft = draft(work, resource, None)?;
     for (column, value) in &brought.texts {
         if draft.text(column).is_empty() {
-            draft.put(column, txt(value));
+            let value = as_if_sent(work, resource, column, value)?;
+            draft.put(column, value);
         }
     }
     if !brought.extra.is_empty() {
@@ -129,6 +130,17 @@ pub async fn create_for_file(work: &Work<'_>, resource: &Resource, brought: Brou
     let done = work.commit(WritePlan { changes }).await;
     let done = done.map_err(|refusal| answer(work, resource, refusal))?;
     done.puts.into_iter().next().map(|put| put.key).ok_or_else(|| ApiError::new(Code::Internal))
+}
+
+/// What a text that a file brings is stored as: what the caller's own text would be, where a client may write the column.
+fn as_if_sent(work: &Work<'_>, resource: &Resource, column: &str, value: &str) -> Result<DbValue, ApiError> {
+    let writes = |property: &Property| match &property.source {
+        Source::Object(children) => children.iter().any(|c| !c.readonly && c.column.as_deref() == Some(column)),
+        _ => property.column.as_deref() == Some(column),
+    };
+    let property = resource.properties.iter().find(|property| !property.readonly && writes(property));
+    let written = property.map(|property| stored(work, resource, property, &json!(value))).transpose()?.flatten();
+    Ok(written.map_or_else(|| txt(value), |(_, value)| value))
 }
 
 /// Changes a record.

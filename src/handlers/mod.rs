@@ -39,7 +39,7 @@ use crate::fields::Fields;
 use crate::files::Files;
 use crate::fragments::Fragment;
 use crate::model::Method;
-use crate::pool::Pool;
+use crate::pool::{Budget, Pool};
 use crate::records::Record;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Route};
@@ -55,6 +55,8 @@ use std::sync::Arc;
 pub struct Studio {
     pub files: Arc<Files>,
     pub pool: Pool,
+    /// Memory for the work on pictures.
+    pub memory: Arc<Budget>,
 }
 
 /// What a handler works on.

@@ -1,98 +1,65 @@
-//! What a camera writes into a picture: read for people who show it, and the place where it was taken removed.
+//! What a camera writes into a picture, for people who show it: plain text, escaped, bounded.
 
-use exif::{Exif, In, Reader, Tag, Value};
-use image::ImageFormat;
-use img_parts::Bytes;
-use img_parts::jpeg::{Jpeg, markers};
-use img_parts::png::Png;
-use img_parts::webp::WebP;
+use super::exif::{self, Exif, Value};
+use crate::text::sanitize;
 use serde_json::{Value as Json, json};
 
 /// Characters of a description that still passes for a title.
 const LONGEST_TITLE: usize = 80;
 
-/// The members of `image_meta`; numbers are texts there.
-pub fn describe(raw: Option<&[u8]>) -> Json {
-    let exif = raw.and_then(|raw| Reader::new().read_raw(raw.to_vec()).ok());
-    let text = |tag| exif.as_ref().and_then(|e| words(e, tag)).unwrap_or_default();
-    let number = |tag| exif.as_ref().and_then(|e| figure(e, tag)).map_or_else(|| "0".to_owned(), short);
+/// Characters of a longer one.
+const LONGEST_CAPTION: usize = 2000;
+
+/// Characters of a name or a note.
+const LONGEST_LINE: usize = 250;
+
+/// The members of `image_meta`; numbers are texts there, texts are HTML that shows what the file says, letter by letter.
+pub fn describe(tiff: Option<&[u8]>) -> Json {
+    let exif = tiff.map(Exif::read).unwrap_or_default();
+    let text = |tag, most| match exif.value(tag) {
+        Some(Value::Text(bytes)) => line(&String::from_utf8_lossy(bytes), most),
+        _ => String::new(),
+    };
+    let number = |tag| match exif.value(tag) {
+        Some(Value::Number(number)) => short(*number),
+        _ => "0".to_owned(),
+    };
     // A few words are a name, more are a text.
-    let (title, caption) = match text(Tag::ImageDescription) {
+    let (title, caption) = match text(exif::DESCRIPTION, LONGEST_CAPTION) {
         few if few.chars().count() < LONGEST_TITLE => (few, String::new()),
         many => (String::new(), many),
     };
-    let taken = [Tag::DateTimeOriginal, Tag::DateTimeDigitized, Tag::DateTime];
-    let taken = taken.into_iter().map(text).find_map(|text| seconds(&text)).unwrap_or(0);
+    let taken = [exif::TAKEN, exif::DIGITIZED, exif::CHANGED].into_iter();
+    let taken = taken.map(|tag| text(tag, LONGEST_LINE)).find_map(|text| seconds(&text)).unwrap_or(0);
+    let noted = |tag| shown(&text(tag, LONGEST_LINE));
     json!({
-        "aperture": number(Tag::FNumber),
-        "credit": text(Tag::Artist),
-        "camera": text(Tag::Model),
-        "caption": caption,
+        "aperture": number(exif::APERTURE),
+        "credit": noted(exif::ARTIST),
+        "camera": noted(exif::MODEL),
+        "caption": shown(&caption),
         "created_timestamp": taken.to_string(),
-        "copyright": text(Tag::Copyright),
-        "focal_length": number(Tag::FocalLength),
-        "iso": number(Tag::PhotographicSensitivity),
-        "shutter_speed": number(Tag::ExposureTime),
-        "title": title,
-        "orientation": number(Tag::Orientation),
+        "copyright": noted(exif::COPYRIGHT),
+        "focal_length": number(exif::FOCAL_LENGTH),
+        "iso": number(exif::SENSITIVITY),
+        "shutter_speed": number(exif::EXPOSURE),
+        "title": shown(&title),
+        "orientation": number(exif::ORIENTATION),
         "keywords": [],
     })
 }
 
-/// Whether the metadata tell where the picture was taken.
-pub fn tells_place(exif: Option<&[u8]>, xmp: Option<&[u8]>) -> bool {
-    let in_exif = exif.and_then(|raw| Reader::new().read_raw(raw.to_vec()).ok());
-    let in_exif = in_exif.is_some_and(|exif| exif.fields().any(|f| f.tag.context() == exif::Context::Gps));
-    in_exif || xmp.is_some_and(|xmp| xmp.windows(3).any(|w| w == b"GPS"))
+/// One line of at most `most` characters, without what steers a terminal or the direction of text.
+fn line(text: &str, most: usize) -> String {
+    let steers =
+        |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let kept: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).filter(|c| !steers(*c)).collect();
+    let line = kept.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(most).collect::<String>().trim_end().to_owned()
 }
 
-/// The file without the segments that hold such metadata, pixels and colours untouched. `None` when its parts cannot be
-/// told apart.
-pub fn without_metadata(file: Vec<u8>, format: ImageFormat) -> Option<Vec<u8>> {
-    let bytes = Bytes::from(file);
-    let mut out = Vec::new();
-    match format {
-        ImageFormat::Jpeg => {
-            let mut jpeg = Jpeg::from_bytes(bytes).ok()?;
-            jpeg.remove_segments_by_marker(markers::APP1);
-            jpeg.remove_segments_by_marker(markers::APP13);
-            jpeg.encoder().write_to(&mut out).ok()?;
-        }
-        ImageFormat::Png => {
-            let mut png = Png::from_bytes(bytes).ok()?;
-            for kind in [*b"eXIf", *b"iTXt", *b"tEXt", *b"zTXt"] {
-                png.remove_chunks_by_type(kind);
-            }
-            png.encoder().write_to(&mut out).ok()?;
-        }
-        ImageFormat::WebP => {
-            let mut webp = WebP::from_bytes(bytes).ok()?;
-            webp.remove_chunks_by_id(*b"EXIF");
-            webp.remove_chunks_by_id(*b"XMP ");
-            webp.encoder().write_to(&mut out).ok()?;
-        }
-        _ => return None,
-    }
-    Some(out)
-}
-
-fn words(exif: &Exif, tag: Tag) -> Option<String> {
-    match &exif.get_field(tag, In::PRIMARY)?.value {
-        Value::Ascii(parts) => {
-            let text = parts.first().map(|part| String::from_utf8_lossy(part).into_owned())?;
-            Some(text.trim_matches(|c: char| c.is_whitespace() || c.is_control()).to_owned())
-        }
-        _ => None,
-    }
-}
-
-fn figure(exif: &Exif, tag: Tag) -> Option<f64> {
-    let value = &exif.get_field(tag, In::PRIMARY)?.value;
-    match value {
-        Value::Rational(list) => list.first().map(exif::Rational::to_f64),
-        value => value.get_uint(0).map(f64::from),
-    }
-    .filter(|n| n.is_finite())
+/// A text as HTML in which nothing is markup: no tag, no block, no shortcode.
+fn shown(text: &str) -> String {
+    sanitize::escape(text).replace('[', "&#91;").replace(']', "&#93;")
 }
 
 /// At most six decimals, without zeros at the end.
@@ -113,11 +80,10 @@ mod tests {
     use super::*;
 
     /// A directory of text fields, as cameras write it.
-    fn exif(fields: &[(u16, &str)], place: bool) -> Vec<u8> {
-        let count = fields.len() + usize::from(place);
-        let mut directory = (count as u16).to_le_bytes().to_vec();
+    fn exif(fields: &[(u16, &str)]) -> Vec<u8> {
+        let mut directory = (fields.len() as u16).to_le_bytes().to_vec();
         let mut behind = Vec::new();
-        let start = 8 + 2 + count * 12 + 4;
+        let start = 8 + 2 + fields.len() * 12 + 4;
         for (tag, text) in fields {
             let mut bytes = text.as_bytes().to_vec();
             // Shorter values would stand in the entry itself.
@@ -128,43 +94,43 @@ mod tests {
             directory.extend(((start + behind.len()) as u32).to_le_bytes());
             behind.extend(bytes);
         }
-        if place {
-            directory.extend(0x8825u16.to_le_bytes());
-            directory.extend(4u16.to_le_bytes());
-            directory.extend(1u32.to_le_bytes());
-            directory.extend(((start + behind.len()) as u32).to_le_bytes());
-            behind.extend(1u16.to_le_bytes());
-            behind.extend([1, 0, 2, 0, 2, 0, 0, 0, b'N', 0, 0, 0]);
-            behind.extend(0u32.to_le_bytes());
-        }
         directory.extend(0u32.to_le_bytes());
         [b"II*\0\x08\0\0\0".to_vec(), directory, behind].concat()
     }
 
     #[test]
     fn what_cameras_write() {
-        let raw = exif(
-            &[(0x010e, "Pier at dawn"), (0x0110, "Box 5"), (0x013b, "Mira"), (0x0132, "2021:03:04 09:15:00")],
-            false,
-        );
+        let raw = exif(&[
+            (exif::DESCRIPTION, "Pier at dawn"),
+            (exif::MODEL, "Box 5"),
+            (exif::ARTIST, "Mira"),
+            (exif::CHANGED, "2021:03:04 09:15:00"),
+        ]);
         let meta = describe(Some(&raw));
         assert_eq!((&meta["title"], &meta["caption"]), (&json!("Pier at dawn"), &json!("")));
         assert_eq!((&meta["camera"], &meta["credit"]), (&json!("Box 5"), &json!("Mira")));
         assert_eq!(meta["created_timestamp"], "1614849300");
         let long = "word ".repeat(30);
-        assert_eq!(describe(Some(&exif(&[(0x010e, &long)], false)))["caption"], long.trim());
+        assert_eq!(describe(Some(&exif(&[(exif::DESCRIPTION, &long)])))["caption"], long.trim());
         let nothing = describe(None);
         assert_eq!((&nothing["aperture"], &nothing["keywords"]), (&json!("0"), &json!([])));
         assert_eq!(describe(Some(b"no exif at all")), nothing);
     }
 
     #[test]
-    fn places_are_noticed() {
-        assert!(tells_place(Some(&exif(&[], true)), None));
-        assert!(!tells_place(Some(&exif(&[(0x0110, "Box 5")], false)), None));
-        assert!(tells_place(None, Some(b"<rdf exif:GPSLatitude='1'/>")));
-        assert!(!tells_place(None, Some(b"<rdf/>")));
-        assert!(!tells_place(None, None));
+    fn texts_are_plain_and_bounded() {
+        let check = |text: &str, member: &str, expected: &str| {
+            assert_eq!(describe(Some(&exif(&[(exif::DESCRIPTION, text)])))[member], expected, "{text}");
+        };
+        check("<img src=x onerror=alert(1)>", "title", "&lt;img src=x onerror=alert(1)&gt;");
+        check("[embed]x[/embed]", "title", "&#91;embed&#93;x&#91;/embed&#93;");
+        check("a\u{202e}gnp\r\n\tb & 'c'", "title", "agnp b &amp; &#39;c&#39;");
+        for (given, kept) in [(LONGEST_CAPTION - 1, LONGEST_CAPTION - 1), (LONGEST_CAPTION, LONGEST_CAPTION)] {
+            check(&"x".repeat(given), "caption", &"x".repeat(kept));
+        }
+        check(&"x".repeat(LONGEST_CAPTION + 1), "caption", &"x".repeat(LONGEST_CAPTION));
+        let artist = describe(Some(&exif(&[(exif::ARTIST, &"<".repeat(LONGEST_LINE + 1))])));
+        assert_eq!(artist["credit"], "&lt;".repeat(LONGEST_LINE));
     }
 
     #[test]

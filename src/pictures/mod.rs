@@ -1,12 +1,17 @@
 //! Pictures: measured before anything is decoded, turned upright, brought to smaller sizes, cut and rotated.
 //!
-//! Works on files and bytes, in a bounded pool. It knows neither records nor where files live in the end.
+//! Works on files and bytes, in a bounded pool. It knows neither records nor where files live in the end. A picture is
+//! judged by its head: what it will take is worked out, and taken from what all pictures may take, before it is decoded.
 
-mod frames;
+pub mod boxes;
+mod exif;
+mod memory;
 pub mod metadata;
+mod parts;
 pub mod sizes;
 
 use crate::config::declaration::{Media, PictureSize};
+use crate::pool::{Budget, Taken};
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
 use image::codecs::gif::GifEncoder;
@@ -15,28 +20,30 @@ use image::codecs::png::{CompressionType, FilterType as FilterKind, PngEncoder};
 use image::codecs::webp::WebPEncoder;
 use image::metadata::Orientation;
 use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Rgba, RgbaImage};
+use parts::Parts;
 use serde_json::Value;
 use std::fmt;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Why a picture is not taken.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PictureError {
     /// It cannot be decoded: why.
     Broken(String),
-    /// Pixels, or frames, beyond the declared limit.
+    /// Pixels, frames, memory or time beyond the declared limit.
     TooLarge(String),
     /// Nothing would be left of it.
     Empty,
+    /// It tells what this site does not publish: what to do.
+    Refused(String),
 }
 
 impl fmt::Display for PictureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PictureError::Broken(why) => write!(f, "The picture cannot be read: {why}."),
-            PictureError::TooLarge(why) => f.write_str(why),
+            PictureError::TooLarge(why) | PictureError::Refused(why) => f.write_str(why),
             PictureError::Empty => f.write_str("Nothing would be left of the picture."),
         }
     }
@@ -48,6 +55,7 @@ impl From<image::ImageError> for PictureError {
             image::ImageError::Limits(_) => {
                 PictureError::TooLarge("The picture is larger than this site takes.".into())
             }
+            image::ImageError::IoError(error) => error.into(),
             error => PictureError::Broken(error.to_string()),
         }
     }
@@ -55,7 +63,49 @@ impl From<image::ImageError> for PictureError {
 
 impl From<std::io::Error> for PictureError {
     fn from(error: std::io::Error) -> PictureError {
-        PictureError::Broken(error.to_string())
+        match error.kind() {
+            std::io::ErrorKind::TimedOut => too_slow(),
+            _ => PictureError::Broken(error.to_string()),
+        }
+    }
+}
+
+fn too_slow() -> PictureError {
+    PictureError::TooLarge("The work on the picture takes longer than this site allows.".into())
+}
+
+/// What the work on pictures is bounded by.
+#[derive(Clone, Copy)]
+pub struct Bounds<'b> {
+    pub rules: &'b Media,
+    /// What all pictures take together.
+    pub memory: &'b Budget,
+}
+
+/// One picture's share of it.
+struct Share<'b> {
+    rules: &'b Media,
+    until: Instant,
+    _bytes: Taken<'b>,
+}
+
+impl<'b> Bounds<'b> {
+    /// Waits until so many bytes are free; then time begins to count.
+    fn share(self, bytes: u64) -> Result<Share<'b>, PictureError> {
+        let most = self.rules.max_memory;
+        let taken = self.memory.take(bytes, most).ok_or_else(|| {
+            let (needs, most) = (bytes.div_ceil(1 << 20), most >> 20);
+            PictureError::TooLarge(format!("The picture needs {needs} MiB of memory; at most {most} are there."))
+        })?;
+        let until = Instant::now() + Duration::from_secs(self.rules.timeout);
+        Ok(Share { rules: self.rules, until, _bytes: taken })
+    }
+}
+
+impl Share<'_> {
+    /// Between two steps: whether there is time for the next.
+    fn go_on(&self) -> Result<(), PictureError> {
+        if Instant::now() > self.until { Err(too_slow()) } else { Ok(()) }
     }
 }
 
@@ -123,16 +173,14 @@ pub fn format_of(mime: &str) -> Option<ImageFormat> {
 ///
 /// # Errors
 /// See [`PictureError`].
-pub fn prepare(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepared, PictureError> {
-    let Opened { mut picture, orientation, exif, xmp, icc } = open(file, format, rules)?;
-    let writing = Writing { format, quality: rules.quality, icc: icc.as_deref() };
-    let cleaned = if metadata::tells_place(exif.as_deref(), xmp.as_deref()) {
-        let bytes = std::fs::read(file)?;
-        let cleaned = metadata::without_metadata(bytes, format);
-        Some(cleaned.ok_or_else(|| PictureError::Broken("the place cannot be removed from it".into()))?)
-    } else {
-        None
-    };
+pub fn prepare(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<Prepared, PictureError> {
+    let rules = bounds.rules;
+    let parts = judged(file, format, rules)?;
+    let size = if parts.tells_place { std::fs::metadata(file)?.len() } else { 0 };
+    let share = bounds.share(memory::preparing(&parts, size, rules))?;
+    let (mut picture, orientation) = decoded(file, format, &parts, &share)?;
+    let writing = Writing { format, quality: rules.quality, icc: parts.icc.as_deref() };
+    let cleaned = if parts.tells_place { Some(parts.cleaned(file, share.until)?) } else { None };
     let turned = orientation != Orientation::NoTransforms;
     picture.apply_orientation(orientation);
     let most = PictureSize { width: rules.largest, height: rules.largest, crop: false };
@@ -145,12 +193,13 @@ pub fn prepare(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepar
         (false, true) => Some("-rotated"),
         (false, false) => None,
     };
-    let mut meta = metadata::describe(exif.as_deref());
+    let mut meta = metadata::describe(parts.exif.as_deref());
     if turned {
         // What is shown stands upright.
         meta["orientation"] = "1".into();
     }
     let standing = standing.map(|mark| {
+        share.go_on()?;
         let bytes = encode(&picture, &writing)?;
         Ok::<_, PictureError>(Standing { mark, bytes })
     });
@@ -159,7 +208,7 @@ pub fn prepare(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepar
         height: picture.height(),
         cleaned,
         standing: standing.transpose()?,
-        made: make(&picture, &writing, rules, |_| true)?,
+        made: make(&picture, &writing, &share, |_| true)?,
         meta,
     })
 }
@@ -171,24 +220,36 @@ pub fn prepare(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepar
 pub fn missing(
     file: &Path,
     format: ImageFormat,
-    rules: &Media,
+    bounds: Bounds<'_>,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<Made>, PictureError> {
-    let Opened { mut picture, orientation, icc, .. } = open(file, format, rules)?;
+    let rules = bounds.rules;
+    let parts = judged(file, format, rules)?;
+    // Either way up: nothing is decoded for nothing.
+    let sides = [(parts.width, parts.height), (parts.height, parts.width)];
+    if !sides.iter().any(|sides| wanted_sizes(*sides, rules).any(&wanted)) {
+        return Ok(Vec::new());
+    }
+    let share = bounds.share(memory::preparing(&parts, 0, rules))?;
+    let (mut picture, orientation) = decoded(file, format, &parts, &share)?;
     picture.apply_orientation(orientation);
-    make(&picture, &Writing { format, quality: rules.quality, icc: icc.as_deref() }, rules, wanted)
+    make(&picture, &Writing { format, quality: rules.quality, icc: parts.icc.as_deref() }, &share, wanted)
 }
 
 /// Carries out the steps of an edit and gives the new file.
 ///
 /// # Errors
 /// See [`PictureError`]; [`PictureError::Empty`] when a rectangle holds nothing.
-pub fn edit(file: &Path, format: ImageFormat, rules: &Media, steps: &[Step]) -> Result<Vec<u8>, PictureError> {
-    let Opened { mut picture, orientation, icc, .. } = open(file, format, rules)?;
+pub fn edit(file: &Path, format: ImageFormat, bounds: Bounds<'_>, steps: &[Step]) -> Result<Vec<u8>, PictureError> {
+    let rules = bounds.rules;
+    let parts = judged(file, format, rules)?;
+    let share = bounds.share(memory::editing(&parts, steps, rules))?;
+    let (mut picture, orientation) = decoded(file, format, &parts, &share)?;
     picture.apply_orientation(orientation);
     for step in steps {
+        share.go_on()?;
         picture = match step {
-            Step::Rotate(angle) => rotate(&picture, *angle, rules)?,
+            Step::Rotate(angle) => rotate(picture, *angle, rules)?,
             Step::Flip { horizontal, vertical } => {
                 let picture = if *horizontal { picture.fliph() } else { picture };
                 if *vertical { picture.flipv() } else { picture }
@@ -196,21 +257,13 @@ pub fn edit(file: &Path, format: ImageFormat, rules: &Media, steps: &[Step]) -> 
             Step::Crop { left, top, width, height } => crop(&picture, (*left, *top), (*width, *height))?,
         };
     }
-    encode(&picture, &Writing { format, quality: rules.quality, icc: icc.as_deref() })
+    share.go_on()?;
+    encode(&picture, &Writing { format, quality: rules.quality, icc: parts.icc.as_deref() })
 }
 
 /// Names of the declared sizes that a picture of this size has a smaller copy for.
 pub fn wanted_sizes(size: (u32, u32), rules: &Media) -> impl Iterator<Item = &str> {
     rules.sizes.iter().filter(move |(_, wanted)| sizes::plan(size, wanted).is_some()).map(|(name, _)| name.as_str())
-}
-
-struct Opened {
-    picture: DynamicImage,
-    orientation: Orientation,
-    exif: Option<Vec<u8>>,
-    xmp: Option<Vec<u8>>,
-    /// What the colours mean.
-    icc: Option<Vec<u8>>,
 }
 
 /// How a picture is written.
@@ -220,30 +273,31 @@ struct Writing<'a> {
     icc: Option<&'a [u8]>,
 }
 
-/// Reads the head, judges it, and only then the pixels.
-fn open(file: &Path, format: ImageFormat, rules: &Media) -> Result<Opened, PictureError> {
-    let most = rules.max_frames;
-    if frames::count(file, format, most)? > most {
-        return Err(PictureError::TooLarge(format!("The animation has more than {most} frames.")));
-    }
-    let mut reader = ImageReader::with_format(BufReader::new(File::open(file)?), format);
+/// Takes a file apart and judges it by its head.
+fn judged(file: &Path, format: ImageFormat, rules: &Media) -> Result<Parts, PictureError> {
+    let parts = Parts::of(file, format)?;
+    memory::check(&parts, rules)?;
+    Ok(parts)
+}
+
+/// Reads the pixels; and how they have to be turned.
+fn decoded(
+    file: &Path,
+    format: ImageFormat,
+    parts: &Parts,
+    share: &Share<'_>,
+) -> Result<(DynamicImage, Orientation), PictureError> {
+    let mut reader = ImageReader::with_format(parts.reader(file, share.until)?, format);
     let mut limits = image::Limits::no_limits();
-    // Four bytes a pixel, and as much again for what a decoder needs beside.
-    limits.max_alloc = Some(rules.max_pixels.saturating_mul(8).max(1 << 20));
+    limits.max_alloc = Some(parts.decoding);
     reader.limits(limits);
-    let mut decoder = reader.into_decoder()?;
-    let (width, height) = decoder.dimensions();
-    let pixels = u64::from(width) * u64::from(height);
-    if pixels > rules.max_pixels {
-        let most = rules.max_pixels;
-        return Err(PictureError::TooLarge(format!("The picture has {pixels} pixels; at most {most} are taken.")));
+    let decoder = reader.into_decoder()?;
+    if decoder.dimensions() != (parts.width, parts.height) {
+        return Err(PictureError::Broken("it is not as large as it says".into()));
     }
-    let exif = decoder.exif_metadata().ok().flatten();
-    let xmp = decoder.xmp_metadata().ok().flatten();
-    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let icc = decoder.icc_profile().ok().flatten();
-    let picture = eight_bits(DynamicImage::from_decoder(decoder)?);
-    Ok(Opened { picture, orientation, exif, xmp, icc })
+    let told = parts.exif.as_deref().and_then(|tiff| exif::Exif::read(tiff).orientation());
+    let orientation = told.and_then(Orientation::from_exif).unwrap_or(Orientation::NoTransforms);
+    Ok((eight_bits(DynamicImage::from_decoder(decoder)?), orientation))
 }
 
 fn eight_bits(picture: DynamicImage) -> DynamicImage {
@@ -260,13 +314,14 @@ fn eight_bits(picture: DynamicImage) -> DynamicImage {
 fn make(
     picture: &DynamicImage,
     writing: &Writing<'_>,
-    rules: &Media,
+    share: &Share<'_>,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<Made>, PictureError> {
     let mut made = Vec::new();
     let original = Original::of(picture);
-    for (name, size) in rules.sizes.iter().filter(|(name, _)| wanted(name)) {
+    for (name, size) in share.rules.sizes.iter().filter(|(name, _)| wanted(name)) {
         let Some(plan) = sizes::plan((picture.width(), picture.height()), size) else { continue };
+        share.go_on()?;
         let copy = original.resize(plan)?;
         let bytes = encode(&copy, writing)?;
         made.push(Made { name: name.clone(), width: copy.width(), height: copy.height(), bytes });
@@ -358,10 +413,10 @@ fn keep_colours(encoder: &mut impl ImageEncoder, picture: &DynamicImage, writing
     }
 }
 
-fn rotate(picture: &DynamicImage, angle: f64, rules: &Media) -> Result<DynamicImage, PictureError> {
+fn rotate(picture: DynamicImage, angle: f64, rules: &Media) -> Result<DynamicImage, PictureError> {
     let angle = angle.rem_euclid(360.0);
     if angle == 0.0 {
-        return Ok(picture.clone());
+        return Ok(picture);
     }
     for (quarter, turned) in [
         (90.0, DynamicImage::rotate90 as fn(&_) -> _),
@@ -369,7 +424,7 @@ fn rotate(picture: &DynamicImage, angle: f64, rules: &Media) -> Result<DynamicIm
         (270.0, DynamicImage::rotate270),
     ] {
         if angle == quarter {
-            return Ok(turned(picture));
+            return Ok(turned(&picture));
         }
     }
     let (sin, cos) = angle.to_radians().sin_cos();
@@ -379,7 +434,8 @@ fn rotate(picture: &DynamicImage, angle: f64, rules: &Media) -> Result<DynamicIm
     if across * down > rules.max_pixels as f64 {
         return Err(PictureError::TooLarge("The picture would become too large.".into()));
     }
-    let from = picture.to_rgba8();
+    let clear = picture.color().has_alpha();
+    let from = picture.into_rgba8();
     // Each new pixel asks where it comes from; the corners come from nowhere and stay clear.
     let rotated = RgbaImage::from_fn(across as u32, down as u32, |x, y| {
         let (dx, dy) = (f64::from(x) + 0.5 - across / 2.0, f64::from(y) + 0.5 - down / 2.0);
@@ -387,7 +443,8 @@ fn rotate(picture: &DynamicImage, angle: f64, rules: &Media) -> Result<DynamicIm
         blend(&from, sx, sy)
     });
     let rotated = DynamicImage::ImageRgba8(rotated);
-    Ok(if picture.color().has_alpha() { rotated } else { on_white(rotated) })
+    drop(from);
+    Ok(if clear { rotated } else { on_white(rotated) })
 }
 
 /// The colour between four pixels, each as much as the point is near to it.
@@ -418,6 +475,7 @@ fn blend(from: &RgbaImage, x: f64, y: f64) -> Rgba<u8> {
 fn on_white(picture: DynamicImage) -> DynamicImage {
     let mut ground = RgbaImage::from_pixel(picture.width(), picture.height(), Rgba([255; 4]));
     image::imageops::overlay(&mut ground, &picture, 0, 0);
+    drop(picture);
     DynamicImage::ImageRgb8(DynamicImage::ImageRgba8(ground).into_rgb8())
 }
 
@@ -444,6 +502,11 @@ mod tests {
         let mut rules = Media { max_pixels: 1_000_000, max_frames: 2, ..Media::default() };
         rules.sizes.insert("small".into(), PictureSize { width: 10, height: 10, crop: true });
         rules
+    }
+
+    /// The work on a picture under rules, with all the memory that they name.
+    fn prepared(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepared, PictureError> {
+        prepare(file, format, Bounds { rules, memory: &Budget::default() })
     }
 
     fn file(bytes: &[u8]) -> tempfile::NamedTempFile {
@@ -477,7 +540,7 @@ mod tests {
             profile[16..20].copy_from_slice(space);
             let source =
                 encode(&steps(40, 20), &Writing { format, quality: 82, icc: Some(&profile) }).expect("encoded");
-            let copy = prepare(file(&source).path(), format, &rules()).expect("prepared").made.remove(0);
+            let copy = prepared(file(&source).path(), format, &rules()).expect("prepared").made.remove(0);
             let mut decoder =
                 ImageReader::with_format(std::io::Cursor::new(copy.bytes), format).into_decoder().expect("read");
             let found = decoder.icc_profile().expect("read");
@@ -489,7 +552,7 @@ mod tests {
     fn every_format_is_prepared() {
         for format in FORMATS {
             let source = file(&written(&steps(40, 20), format).expect("encoded"));
-            let prepared = prepare(source.path(), format, &rules()).unwrap_or_else(|e| panic!("{format:?}: {e}"));
+            let prepared = prepared(source.path(), format, &rules()).unwrap_or_else(|e| panic!("{format:?}: {e}"));
             assert_eq!((prepared.width, prepared.height, prepared.made.len()), (40, 20, 1), "{format:?}");
             assert!(prepared.standing.is_none() && prepared.cleaned.is_none(), "{format:?}");
             let small = &prepared.made[0];
@@ -501,17 +564,20 @@ mod tests {
     #[test]
     fn limits_come_first() {
         let large = file(&written(&steps(1100, 1000), ImageFormat::Png).expect("encoded"));
-        let refused = prepare(large.path(), ImageFormat::Png, &rules());
+        let refused = prepared(large.path(), ImageFormat::Png, &rules());
         assert!(matches!(refused, Err(PictureError::TooLarge(_))), "{refused:?}");
-        let broken = prepare(file(b"GIF89a").path(), ImageFormat::Gif, &rules());
+        let broken = prepared(file(b"GIF89a").path(), ImageFormat::Gif, &rules());
         assert!(matches!(broken, Err(PictureError::Broken(_))), "{broken:?}");
     }
 
     #[test]
     fn edits() {
         let source = file(&written(&steps(40, 20), ImageFormat::Png).expect("encoded"));
+        let (rules, memory) = (rules(), Budget::default());
+        let edited =
+            |steps: &[Step]| edit(source.path(), ImageFormat::Png, Bounds { rules: &rules, memory: &memory }, steps);
         let check = |steps: &[Step], size: (u32, u32), corner: std::ops::RangeInclusive<u8>| {
-            let bytes = edit(source.path(), ImageFormat::Png, &rules(), steps).expect("edited");
+            let bytes = edited(steps).expect("edited");
             let picture = image::load_from_memory(&bytes).expect("a picture").to_rgb8();
             assert_eq!(picture.dimensions(), size, "{steps:?}");
             assert!(corner.contains(&picture.get_pixel(0, 0).0[0]), "{steps:?}: {:?}", picture.get_pixel(0, 0));
@@ -527,7 +593,7 @@ mod tests {
         check(&[Step::Crop { left: 50.0, top: 0.0, width: 50.0, height: 50.0 }], (20, 10), 120..=130);
         check(&[Step::Crop { left: 90.0, top: 90.0, width: 100.0, height: 100.0 }], (4, 2), 220..=240);
         let nothing = [Step::Crop { left: 0.0, top: 0.0, width: 0.0, height: 50.0 }];
-        assert_eq!(edit(source.path(), ImageFormat::Png, &rules(), &nothing), Err(PictureError::Empty));
+        assert_eq!(edited(&nothing), Err(PictureError::Empty));
     }
 
     proptest! {
@@ -542,7 +608,7 @@ mod tests {
             }
             bytes.truncate(bytes.len().saturating_sub(cut % 40));
             let source = file(&bytes);
-            let _ = prepare(source.path(), format, &rules());
+            let _ = prepared(source.path(), format, &rules());
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::config::declaration::Media;
 use crate::files::kinds::{self, Kind};
 use crate::files::{FilesError, names};
 use crate::handlers::Studio;
-use crate::pictures::{self, Made, PictureError};
+use crate::pictures::{self, Bounds, Made, PictureError, boxes};
 use crate::pool::PoolError;
 use crate::records::{columns, eq, everything, text, txt};
 use crate::registry::{Registry, name};
@@ -177,10 +177,12 @@ impl Keeper<'_> {
             None => None,
             Some(format) => {
                 let path = PathBuf::from(source.path);
-                let prepared = self.in_pool(move |media| pictures::prepare(&path, format, media)).await?;
+                let prepared = self.in_pool(move |bounds| pictures::prepare(&path, format, bounds)).await?;
                 Some(prepared.map_err(KeepError::Picture)?)
             }
         };
+        // Where nothing is decoded, the place of origin is written over.
+        let copy = if prepared.is_none() { self.without_place(source.path).await? } else { None };
         let files = &self.studio.files;
         let extension = &kind.extension;
         let (key, base) = self.claim(folder, base, extension).await?;
@@ -189,7 +191,7 @@ impl Keeper<'_> {
         let mut size = cleaned.as_ref().map_or(source.size, |bytes| bytes.len() as u64);
         match cleaned {
             Some(bytes) => files.put(&key, bytes).await?,
-            None => files.put_file(&key, source.path).await?,
+            None => files.put_file(&key, copy.as_ref().map_or(source.path, |copy| copy.path())).await?,
         }
         let mut details = Map::new();
         let mut shown = key.clone();
@@ -221,6 +223,22 @@ impl Keeper<'_> {
         let mut extra = Map::new();
         extra.insert("media_details".into(), Value::Object(details));
         Ok(Kept { title: base, url: address(self.registry, &shown), file: shown, keys, extra })
+    }
+
+    /// A copy of a file that does not tell where it was made; `None` when the file does not tell either.
+    async fn without_place(&self, file: &Path) -> Result<Option<tempfile::NamedTempFile>, KeepError> {
+        let (path, files) = (PathBuf::from(file), Arc::clone(&self.studio.files));
+        let copied = self.in_pool(move |_| {
+            let places = boxes::places(&path).map_err(KeepError::Picture)?;
+            if places.is_empty() {
+                return Ok(None);
+            }
+            let copy = files.temporary()?;
+            let written = std::fs::copy(&path, copy.path()).and_then(|_| boxes::write_over(copy.path(), &places));
+            written.map_err(|error| KeepError::Failed(error.to_string()))?;
+            Ok(Some(copy))
+        });
+        copied.await?
     }
 
     /// Claims and stores smaller copies; what is said of them, by name. Their keys are added to `keys`.
@@ -284,10 +302,11 @@ impl Keeper<'_> {
     /// Too many pictures are waiting.
     pub async fn in_pool<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&Media) -> T + Send + 'static,
+        job: impl FnOnce(Bounds<'_>) -> T + Send + 'static,
     ) -> Result<T, KeepError> {
-        let registry = Arc::clone(self.registry);
-        let done = self.studio.pool.run(move || job(&registry.declaration.media)).await;
+        let (registry, memory) = (Arc::clone(self.registry), Arc::clone(&self.studio.memory));
+        let bounds = move || job(Bounds { rules: &registry.declaration.media, memory: &memory });
+        let done = self.studio.pool.run(bounds).await;
         done.map_err(|error| match error {
             PoolError::Busy => KeepError::Busy,
             // A decoder that panics has met a file that nobody should trust.

@@ -83,7 +83,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::new(Code::ImageNotEdited));
     }
     let source = work.engine.studio().files.fetch(file).await.map_err(|e| unreachable_files(work, &e))?;
-    let edited = keeper(work).in_pool(move |media| pictures::edit(&source, format, media, &steps)).await;
+    let edited = keeper(work).in_pool(move |bounds| pictures::edit(&source, format, bounds, &steps)).await;
     let edited = edited.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let edited = edited.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;
     let mut incoming = work.engine.studio().files.temporary().map_err(|e| unreachable_files(work, &e))?;
@@ -129,7 +129,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let present = all.pointer("/media_details/sizes").and_then(Value::as_object).cloned().unwrap_or_default();
     let source = work.engine.studio().files.fetch(&file).await.map_err(|e| unreachable_files(work, &e))?;
     let made = keeper(work)
-        .in_pool(move |media| pictures::missing(&source, format, media, |size| !present.contains_key(size)))
+        .in_pool(move |bounds| pictures::missing(&source, format, bounds, |size| !present.contains_key(size)))
         .await
         .map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let made = made.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;
@@ -343,7 +343,7 @@ fn refusal(work: &Work<'_>, error: KeepError, broken: Code) -> ApiError {
 fn picture_refusal(error: PictureError, broken: Code) -> ApiError {
     let code = match error {
         PictureError::TooLarge(_) => Code::UploadTooLarge,
-        PictureError::Broken(_) | PictureError::Empty => broken,
+        PictureError::Broken(_) | PictureError::Empty | PictureError::Refused(_) => broken,
     };
     ApiError::new(code).with_message(error.to_string())
 }
