@@ -30,8 +30,8 @@ pub struct Batch {
     pub meta: HashMap<i64, Vec<(Arc<str>, Value)>>,
     /// Number of revisions and the newest one's id, by record.
     pub revisions: HashMap<i64, (i64, i64)>,
-    /// Slug and parent of the rows above, by id.
-    pub above: HashMap<i64, (Arc<str>, i64)>,
+    /// The rows above, by id.
+    pub above: HashMap<i64, Above>,
     /// Rows that have children of their kind.
     pub parents: HashSet<i64>,
     /// Slugs of authors, by id.
@@ -42,6 +42,14 @@ pub struct Batch {
     pub terms: HashMap<i64, Place>,
 }
 
+/// What a row above another tells for its address.
+pub struct Above {
+    pub slug: Arc<str>,
+    pub parent: i64,
+    /// Everybody may read it, so that addresses may name it.
+    pub open: bool,
+}
+
 /// What other rows tell of a record or a term.
 pub struct Place {
     /// Position of its resource.
@@ -50,6 +58,10 @@ pub struct Place {
     pub title: Arc<str>,
     pub address: String,
     pub trashed: bool,
+    /// Everybody may read it, so that addresses may name it.
+    pub open: bool,
+    /// The caller may read it.
+    pub seen: bool,
 }
 
 /// One row on its way to a document.
@@ -298,7 +310,8 @@ impl Item<'_> {
             _ => (&stands_for.record, &self.batch.places),
         };
         let id = self.record.int(&stands_for.id);
-        places.get(&id).filter(|_| self.record.text(&stands_for.class) == class).map(|place| (id, place))
+        let place = places.get(&id).filter(|place| place.seen && self.record.text(&stands_for.class) == class);
+        place.map(|place| (id, place))
     }
 
     fn revisions(&self) -> (i64, i64) {
@@ -473,7 +486,7 @@ impl Batch {
         }
         let attached = resource.declared.address.as_deref() == Some("attached");
         if needs.above && !attached {
-            batch.load_above(snapshot, resource, rows)?;
+            batch.load_above(snapshot, scope, resource, rows)?;
         }
         if needs.children {
             let plan = columns(
@@ -519,12 +532,13 @@ impl Batch {
             let plan = records::plan(taxonomy, among("id", ids.iter().copied()));
             let found = snapshot.rows(&plan)?;
             let mut batch = Batch::default();
-            batch.load_above(snapshot, taxonomy, &found)?;
+            batch.load_above(snapshot, scope, taxonomy, &found)?;
             for row in &found {
                 let record = Record { resource: taxonomy, row };
                 let address = address::of(scope, record, &batch, record.text("slug"));
                 let title = Arc::from(record.text("name"));
-                self.terms.insert(record.id(), Place { resource: taxonomy.index, title, address, trashed: false });
+                let place = Place { resource: taxonomy.index, title, address, trashed: false, open: true, seen: true };
+                self.terms.insert(record.id(), place);
             }
         }
         Ok(())
@@ -544,14 +558,23 @@ impl Batch {
             let short = all_but_spared(content, &HashSet::new());
             let found = records::read(snapshot, content, records::plan(content, among("id", ids)), &short)?;
             let mut batch = Batch::default();
-            batch.load_above(snapshot, content, &found)?;
+            batch.load_above(snapshot, scope, content, &found)?;
+            let open = |record: Record<'_>| {
+                let public = scope.registry.status(record.text("status")).is_some_and(|status| status.public);
+                public && !content.capabilities.contains_key("read")
+            };
+            let closed = found.iter().map(|row| Record { resource: content, row }).filter(|record| !open(*record));
+            let seen = seen_among(snapshot, scope, content, closed.map(|record| record.id()).collect())?;
             for row in &found {
                 let record = Record { resource: content, row };
+                let open = open(record);
                 let place = Place {
                     resource: content.index,
                     title: Arc::from(record.text("title")),
                     address: address::of(scope, record, &batch, record.text("slug")),
                     trashed: record.text("status") == "trash",
+                    open,
+                    seen: open || seen.contains(&record.id()),
                 };
                 self.places.insert(record.id(), place);
             }
@@ -570,15 +593,26 @@ impl Batch {
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn load_above(&mut self, snapshot: &dyn Snapshot, resource: &Resource, rows: &[Row]) -> Result<(), ApiError> {
+    pub fn load_above(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        scope: &Scope,
+        resource: &Resource,
+        rows: &[Row],
+    ) -> Result<(), ApiError> {
         let parent = |row: &Row| Record { resource, row }.int("parent");
         let mut wanted: HashSet<i64> = rows.iter().map(parent).filter(|p| *p != 0).collect();
+        let states = resource.family == Family::Content;
+        let public: HashSet<&str> = if states { public_states(scope) } else { HashSet::new() };
         while !wanted.is_empty() {
-            let plan = columns(&resource.table, &["id", "slug", "parent"], among("id", wanted));
+            let state = if states { "status" } else { "slug" };
+            let plan = columns(&resource.table, &["id", "slug", "parent", state], among("id", wanted));
             let mut next = HashSet::new();
             for row in snapshot.rows(&plan)? {
                 let (id, parent) = (int(&row[0]), int(&row[2]));
-                let fresh = self.above.insert(id, (Arc::from(text(&row[1])), parent)).is_none();
+                let open = !states || public.contains(text(&row[3]));
+                let above = Above { slug: Arc::from(text(&row[1])), parent, open };
+                let fresh = self.above.insert(id, above).is_none();
                 if fresh && parent != 0 && !self.above.contains_key(&parent) {
                     next.insert(parent);
                 }
@@ -587,6 +621,25 @@ impl Batch {
         }
         Ok(())
     }
+}
+
+fn public_states(scope: &Scope) -> HashSet<&str> {
+    let all = scope.registry.declaration.statuses.iter();
+    all.filter(|(_, status)| status.public).map(|(name, _)| name.as_str()).collect()
+}
+
+/// Those of these records that the caller may read.
+fn seen_among(
+    snapshot: &dyn Snapshot,
+    scope: &Scope,
+    content: &Resource,
+    ids: Vec<i64>,
+) -> Result<HashSet<i64>, ApiError> {
+    if ids.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let filter = Cond::All(vec![among("id", ids), acts::visible(scope, content)]);
+    Ok(snapshot.rows(&columns("record", &["id"], filter))?.iter().map(|row| int(&row[0])).collect())
 }
 
 fn collect(property: &Property, context: Context, needs: &mut Needs) {

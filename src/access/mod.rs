@@ -369,16 +369,17 @@ fn content_create(asking: &Asking<'_>) -> Decision {
         return Err(asking.refuse(Code::CannotCreate));
     }
     assigned_terms(asking, resource)?;
-    if resource.supports("attached") {
-        attaches(asking, resource)?;
-    }
+    attaches(asking, resource, 0)?;
     Ok(Found::default())
 }
 
-/// Whoever hangs something on a record must be able to edit the record.
-fn attaches(asking: &Asking<'_>, resource: &Resource) -> Result<(), ApiError> {
+/// Whoever hangs something on a record must be able to edit the record; what hangs there already may stay.
+fn attaches(asking: &Asking<'_>, resource: &Resource, already: i64) -> Result<(), ApiError> {
+    if !resource.supports("attached") {
+        return Ok(());
+    }
     let parent = resource.properties.iter().find(|p| p.column.as_deref() == Some("parent"));
-    let parent = parent.and_then(|p| asking.args.int(&p.name)).filter(|id| *id != 0);
+    let parent = parent.and_then(|p| asking.args.int(&p.name)).filter(|id| *id != 0 && *id != already);
     match parent {
         Some(id) if acts::parent_content(asking.scope, id, "edit") != Some(true) => {
             Err(asking.refuse(Code::CannotEdit))
@@ -392,7 +393,10 @@ fn file_edit(asking: &Asking<'_>) -> Decision {
     if !asking.scope.principal.can(asking.resource()?.capability("create")) {
         return Err(asking.refuse(Code::CannotEditImage));
     }
-    content_update(asking)
+    let found = content_update(asking)?;
+    // The new file hangs where the request says.
+    attaches(asking, asking.resource()?, 0)?;
+    Ok(found)
 }
 
 fn content_update(asking: &Asking<'_>) -> Decision {
@@ -403,6 +407,7 @@ fn content_update(asking: &Asking<'_>) -> Decision {
     }
     author_and_sticky(asking, resource)?;
     assigned_terms(asking, resource)?;
+    attaches(asking, resource, Record { resource, row: &row }.int("parent"))?;
     target(row)
 }
 

@@ -25,25 +25,27 @@ pub fn of(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> Strin
     }
     match shape {
         "permalinks" => format!("{}{}", site.url, site.permalinks.render(&parts(record, batch, slug))),
-        "path" => format!("{}/{}/", site.url, path(record, batch, slug)),
         "attached" => below(scope, record, batch, slug),
-        template => {
-            let filled = template
-                .replace("{path}", &path(record, batch, slug))
-                .replace("{slug}", slug)
-                .replace("{id}", &record.key());
+        shape => {
+            let Some(path) = path(record, batch, slug) else { return plain(scope, resource, record.id()) };
+            if shape == "path" {
+                return format!("{}/{path}/", site.url);
+            }
+            let filled = shape.replace("{path}", &path).replace("{slug}", slug).replace("{id}", &record.key());
             format!("{}{}", site.url, filled)
         }
     }
 }
 
-/// The address of something that hangs on another record: below that record's, or by id where that one has none.
+/// The address of something that hangs on another record: below that record's, or by id where that one has none that
+/// everybody may know.
 fn below(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String {
     let parent = record.int("parent");
     if parent == 0 {
         return format!("{}/{slug}/", scope.registry.site.url);
     }
-    match batch.places.get(&parent).map(|place| &place.address).filter(|address| !address.contains('?')) {
+    let place = batch.places.get(&parent).filter(|place| place.open);
+    match place.map(|place| &place.address).filter(|address| !address.contains('?')) {
         Some(address) => format!("{address}{slug}/"),
         None => plain(scope, record.resource, record.id()),
     }
@@ -71,18 +73,22 @@ pub fn parts<'a>(record: Record<'a>, batch: &'a Batch, slug: &'a str) -> Parts<'
     }
 }
 
-/// Slugs from the topmost ancestor down.
-pub fn path(record: Record<'_>, batch: &Batch, slug: &str) -> String {
+/// Slugs from the topmost ancestor down; `None` where one of them is not for everybody: an address is the same for every
+/// caller and never names what some of them may not read.
+pub fn path(record: Record<'_>, batch: &Batch, slug: &str) -> Option<String> {
     let mut slugs: Vec<Arc<str>> = Vec::new();
     let mut parent = record.int("parent");
-    while let Some((slug, above)) = batch.above.get(&parent) {
-        slugs.push(slug.clone());
-        parent = *above;
+    while let Some(above) = batch.above.get(&parent) {
+        if !above.open {
+            return None;
+        }
+        slugs.push(above.slug.clone());
+        parent = above.parent;
         if slugs.len() > 100 {
             break;
         }
     }
     let mut path: String = slugs.iter().rev().map(|s| format!("{s}/")).collect();
     path.push_str(slug);
-    path
+    Some(path)
 }

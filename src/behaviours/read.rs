@@ -146,7 +146,10 @@ fn permalink_template(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Valu
             format!("{}{}", site.url, site.permalinks.render(&address::parts(record, item.batch, "%postname%")))
         }
         Some("attached") if record.int("parent") != 0 => address::of(item.scope, record, item.batch, "%postname%"),
-        Some("path") => format!("{}/{}/", site.url, address::path(record, item.batch, "%pagename%")),
+        Some("path") => match address::path(record, item.batch, "%pagename%") {
+            Some(path) => format!("{}/{path}/", site.url),
+            None => address::plain(item.scope, item.resource, record.id()),
+        },
         _ => address::plain(item.scope, item.resource, record.id()),
     };
     Some(Value::String(template))
@@ -301,7 +304,8 @@ fn locale(item: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value
 fn comment_link(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let id = item.record.id();
     let post = item.record.int("post");
-    let base = item.batch.places.get(&post).map(|place| place.address.clone());
+    let place = item.batch.places.get(&post).filter(|place| place.seen);
+    let base = place.map(|place| place.address.clone());
     let base = base.unwrap_or_else(|| format!("{}/?p={post}", item.scope.registry.site.url));
     Some(Value::String(format!("{base}#comment-{id}")))
 }

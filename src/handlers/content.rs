@@ -5,7 +5,7 @@
 use super::files::keep;
 use super::plain::{check_reference, pointing, related, stored};
 use super::{Refusal, Work};
-use crate::access::failure;
+use crate::access::{acts, failure};
 use crate::args::Checked;
 use crate::behaviours::{WRITES, Writing, address};
 use crate::config::declaration::Family;
@@ -330,11 +330,14 @@ fn stands(work: &Work<'_>, draft: &Draft<'_>) -> Result<(), ApiError> {
         class if *class == declared.term => ("term", Code::TermInvalidId),
         _ => return Ok(()),
     };
+    let number = draft.int(&declared.id);
     let there = || {
-        let id = eq("id", DbValue::Int(draft.int(&declared.id)));
+        let id = eq("id", DbValue::Int(number));
         Ok::<_, ApiError>(records::first(&*work.scope.snapshot()?, table, &["id"], id)?.is_some())
     };
-    if kind.is_empty() && !there()? { Err(ApiError::new(code).with_status(400)) } else { Ok(()) }
+    let hidden = || table == "record" && !unchanged(draft, &declared.id, number) && !readable(work, number);
+    let told = || Ok::<_, ApiError>(there()? && !hidden());
+    if kind.is_empty() && !told()? { Err(ApiError::new(code).with_status(400)) } else { Ok(()) }
 }
 
 /// The registered meta that an argument sets.
@@ -457,7 +460,8 @@ fn parent(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     }
     let snapshot = work.scope.snapshot()?;
     let found = records::first(&*snapshot, "record", &["parent"], eq("id", DbValue::Int(wanted)))?;
-    let Some(found) = found else {
+    // What the caller may not read is to the caller as if it were not there, unless it is the parent already.
+    let Some(found) = found.filter(|_| unchanged(draft, "parent", wanted) || readable(work, wanted)) else {
         return Err(ApiError::new(Code::PostInvalidId).with_status(400).with_message("The parent does not exist."));
     };
     // Above itself, a record stays at the top.
@@ -472,6 +476,16 @@ fn parent(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     }
     draft.put("parent", DbValue::Int(if looped { 0 } else { wanted }));
     Ok(())
+}
+
+/// Whether a record has this value in a column already: what comes back as it was is nobody's doing.
+fn unchanged(draft: &Draft<'_>, column: &str, wanted: i64) -> bool {
+    draft.before.is_some_and(|row| Record { resource: draft.resource, row }.int(column) == wanted)
+}
+
+/// Whether the caller may read the record with this number.
+fn readable(work: &Work<'_>, id: i64) -> bool {
+    acts::parent_content(work.scope, id, "read") == Some(true)
 }
 
 /// Files hang on records that do not hang on others themselves. One that does not exist is as good as any.
@@ -503,12 +517,14 @@ fn template(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// A picture that exists; anything else counts as none.
+/// A picture that exists and that the caller sees; anything else counts as none.
 fn media(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let Some(wanted) = work.allowed.args().given("featured_media").and_then(Value::as_i64) else { return Ok(()) };
     let kinds = work.scope.registry.family(Family::Content).filter(|r| r.supports("files")).map(|r| &*r.kind);
     let filter = Cond::All(vec![eq("id", DbValue::Int(wanted)), records::words("kind", kinds)]);
-    let found = wanted != 0 && records::first(&*work.scope.snapshot()?, "record", &["id"], filter)?.is_some();
+    let found = wanted != 0
+        && records::first(&*work.scope.snapshot()?, "record", &["id"], filter)?.is_some()
+        && (unchanged(draft, "featured_media", wanted) || readable(work, wanted));
     draft.put("featured_media", DbValue::Int(if found { wanted } else { 0 }));
     Ok(())
 }
@@ -739,7 +755,7 @@ fn guid(work: &Work<'_>, draft: &Draft<'_>) -> Result<Vec<Piece>, ApiError> {
         address::plain(work.scope, resource, ID)
     } else {
         let mut batch = Batch::default();
-        batch.load_above(&*work.scope.snapshot()?, resource, std::slice::from_ref(&row))?;
+        batch.load_above(&*work.scope.snapshot()?, work.scope, resource, std::slice::from_ref(&row))?;
         address::of(work.scope, record, &batch, SLUG)
     };
     let mut pieces = Vec::new();

@@ -52,7 +52,7 @@ fn describe(work: &Work<'_>, record: Record<'_>) -> Result<Value, ApiError> {
     let width = width(work.allowed.args().get("maxwidth"));
     let height = ((width * 9 + 15) / 16).max(200);
     let mut batch = Batch::default();
-    batch.load_above(&*work.scope.snapshot()?, record.resource, std::slice::from_ref(record.row))?;
+    batch.load_above(&*work.scope.snapshot()?, work.scope, record.resource, std::slice::from_ref(record.row))?;
     let link = address::of(work.scope, record, &batch, record.text("slug"));
     let title = render_title(record.text("title"));
     let (author, author_url) = author(work, record.int("author"))?;

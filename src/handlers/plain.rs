@@ -1,15 +1,17 @@
 //! Writes of resources whose rows are their properties and nothing more.
 
 use super::{Refusal, Work};
-use crate::access::failure;
+use crate::access::{acts, failure};
 use crate::args::Checked;
 use crate::behaviours::{WRITES, Writing, default_write};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, among, columns, txt};
-use crate::registry::resource::{OnDelete, Property, Resource, Source};
+use crate::registry::resource::{OnDelete, Property, Relation, Resource, Source};
 use crate::registry::{Registry, name};
-use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Order, Put, SlugClaim, Target, WritePlan};
+use crate::storage::plan::{
+    Change, Cond, DbValue, EdgePlan, Input, Name, Op, Order, Put, SlugClaim, Target, WritePlan,
+};
 use crate::text::slug;
 use serde_json::Value;
 use std::sync::Arc;
@@ -201,7 +203,8 @@ pub fn related(
     if wanted.is_empty() {
         return Ok(wanted);
     }
-    let filter = Cond::All(vec![records::own_rows(target), among(&target.key, wanted.iter().copied())]);
+    let seen = seen_or_linked(work, resource, property, relation, target)?;
+    let filter = Cond::All(vec![records::own_rows(target), among(&target.key, wanted.iter().copied()), seen]);
     let mut plan = columns(&target.table, &[&target.key], filter);
     if target.family == Family::Term {
         plan.order = vec![Order::Column(name("name_key"), false)];
@@ -222,6 +225,30 @@ pub fn related(
     Ok(wanted)
 }
 
+/// What a relation may lead to: records that the caller may not read are as if they were not there, unless they are
+/// linked already. Other rows are not hidden.
+fn seen_or_linked(
+    work: &Work<'_>,
+    resource: &Resource,
+    property: &Property,
+    relation: &Relation,
+    target: &Resource,
+) -> Result<Cond, ApiError> {
+    if target.family != Family::Content {
+        return Ok(records::everything());
+    }
+    let linked = match work.allowed.target() {
+        Some(row) if relation.many => {
+            let of = vec![Record { resource, row }.id()];
+            let edges = EdgePlan { rels: vec![relation.rel.clone()], of, reverse: false };
+            work.scope.snapshot()?.edges(&edges)?.into_iter().map(|edge| edge.dst).collect()
+        }
+        Some(row) => vec![Record { resource, row }.int(property.column.as_deref().unwrap_or(&property.name))],
+        None => Vec::new(),
+    };
+    Ok(Cond::Any(vec![acts::visible(work.scope, target), among(&target.key, linked)]))
+}
+
 /// A relation kept in a column leads to something, or nowhere.
 ///
 /// # Errors
@@ -239,7 +266,10 @@ pub fn check_reference(
         DbValue::Null | DbValue::Int(0) => false,
         value => {
             let target = &work.scope.registry.resources[relation.to];
-            records::find(&*work.scope.snapshot()?, target, value)?.is_none()
+            let seen = seen_or_linked(work, resource, property, relation, target)?;
+            let own = Cond::Compare(name(&target.key), Op::Eq, value.clone());
+            let plan = columns(&target.table, &[&target.key], Cond::All(vec![records::own_rows(target), own, seen]));
+            work.scope.snapshot()?.rows(&plan)?.is_empty()
         }
     };
     if relation.check

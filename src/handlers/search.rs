@@ -172,7 +172,7 @@ fn documents(
     let mut batch = Batch::default();
     for kind in kinds {
         let own: Vec<Row> = rows.iter().filter(|row| is_of(kind, row)).cloned().collect();
-        batch.load_above(snapshot, kind, &own)?;
+        batch.load_above(snapshot, work.scope, kind, &own)?;
     }
     let highlights = kinds.first().map(|kind| Highlights::asked(work, kind)).transpose()?.flatten();
     Ok(rows
