@@ -118,7 +118,7 @@ impl Files {
             #[cfg(feature = "s3")]
             Place::Bucket(url) => bucket(url)?,
             Place::Folder(folder) => {
-                std::fs::create_dir_all(folder)?;
+                private_folder(folder)?;
                 Arc::new(LocalFileSystem::new_with_prefix(folder)?.with_fsync(true).with_automatic_cleanup(true))
             }
         };
@@ -224,6 +224,9 @@ impl Files {
     /// # Errors
     /// There is no place for it.
     pub fn temporary(&self) -> Result<tempfile::NamedTempFile, FilesError> {
+        if let Some(folder) = self.folder() {
+            private_folder(folder)?;
+        }
         let folder = self.incoming();
         std::fs::create_dir_all(&folder)?;
         Ok(tempfile::NamedTempFile::new_in(folder)?)
@@ -257,6 +260,25 @@ impl Files {
                 let _ = std::fs::remove_file(entry.path());
             }
         }
+    }
+}
+
+/// Makes the folder of files if it is not there. A new one is for its owner alone, as the database is: whoever may
+/// read a file asks the server, which knows whether it belongs to a draft. One that is there keeps its mode, so that an
+/// operator can open it to another program; files in it need none of their own, nobody gets past the folder.
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    if let Some(above) = folder.parent() {
+        std::fs::create_dir_all(above)?;
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
     }
 }
 

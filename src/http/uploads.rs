@@ -22,7 +22,10 @@ use tokio::io::AsyncWriteExt as _;
 const SLOWEST: u64 = 16 << 10;
 
 /// Most parts of one form.
-const MOST_PARTS: usize = 10_000;
+const MOST_PARTS: usize = 1_000;
+
+/// Most files of one form; one is kept.
+const MOST_FILES: usize = 20;
 
 /// What is accepted of a body with files.
 #[derive(Clone, Copy)]
@@ -54,10 +57,11 @@ pub async fn form(
     while let Some(part) = next(&mut parts, bounds).await? {
         let mut part = part.map_err(|error| refusal(&error))?;
         count += 1;
-        if count > MOST_PARTS {
+        let own = part.name().unwrap_or_default().to_owned();
+        if count > MOST_PARTS || upload.files.len() >= MOST_FILES || own.len() > room {
             return Err(ApiError::new(Code::PayloadTooLarge));
         }
-        let own = part.name().unwrap_or_default().to_owned();
+        room -= own.len();
         let named = part.content_disposition().and_then(|d| d.get_filename()).map(str::to_owned);
         match (named, files) {
             (Some(name), Some(files)) => upload.files.push(to_disk(&mut part, files, bounds, own, name).await?),

@@ -164,12 +164,13 @@ fn wanted(extra: &Map<String, Value>) -> Vec<String> {
     all
 }
 
-/// A file of the folder; a name that leads out of it finds nothing.
+/// A file of the folder; a name that leads out of it finds nothing, nor does a link in it that does.
 fn found(folder: &Path, relative: &str) -> Option<PathBuf> {
     let relative = Path::new(relative);
     let inside = relative.components().all(|part| matches!(part, Component::Normal(_)));
     let path = folder.join(relative);
-    (inside && path.is_file()).then_some(path)
+    let stays = || Some(path.canonicalize().ok()?.starts_with(folder.canonicalize().ok()?));
+    (inside && path.is_file() && stays() == Some(true)).then_some(path)
 }
 
 #[cfg(test)]
