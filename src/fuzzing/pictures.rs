@@ -2,7 +2,8 @@
 
 use super::Judge;
 use crate::config::declaration::{Media, PictureSize};
-use crate::pictures::{self, metadata};
+use crate::pictures::{self, exif, metadata};
+use crate::pool::Budget;
 use image::ImageFormat;
 use serde_json::Value;
 use std::io::{Seek as _, Write as _};
@@ -24,11 +25,6 @@ pub(super) fn gif(bytes: &[u8], _: Judge) {
 }
 
 pub(super) fn webp(bytes: &[u8], _: Judge) {
-    // The decoder takes memory for as much as a part says that it holds, and does not read files whose head names parts that
-    // were removed: both are for `pictures` to keep from it.
-    if claims_more(bytes) || bytes.windows(4).any(|name| name == b"XMP ") {
-        return;
-    }
     prepared(bytes, ImageFormat::WebP);
 }
 
@@ -38,7 +34,7 @@ pub(super) fn jpeg(bytes: &[u8], _: Judge) {
 
 /// What a camera wrote, as it stands in the file.
 pub(super) fn exif(bytes: &[u8], _: Judge) {
-    let _ = metadata::tells_place(Some(bytes), Some(bytes));
+    let _ = exif::tells_place(bytes);
     let described = metadata::describe(Some(bytes));
     let texts = described.as_object().expect("members").values().filter_map(Value::as_str);
     // Numbers have up to six decimals; a byte that is no text becomes a mark of three.
@@ -54,11 +50,13 @@ fn prepared(bytes: &[u8], format: ImageFormat) {
         ..Media::default()
     });
     let file = written(bytes);
-    let Ok(prepared) = pictures::prepare(file.path(), format, &RULES) else { return };
+    let memory = Budget::default();
+    let bounds = pictures::Bounds { rules: &RULES, memory: &memory };
+    let Ok(prepared) = pictures::prepare(file.path(), format, bounds) else { return };
     assert!(prepared.width <= RULES.largest.max(64 * 64) && prepared.made.len() <= 1);
     if let Some(cleaned) = prepared.cleaned {
         let file = written(&cleaned);
-        let again = pictures::prepare(file.path(), format, &RULES);
+        let again = pictures::prepare(file.path(), format, bounds);
         assert!(again.is_ok_and(|again| again.cleaned.is_none()), "the place is still told, or the picture is broken");
     }
 }
@@ -67,16 +65,4 @@ fn written(bytes: &[u8]) -> NamedTempFile {
     let mut file = NamedTempFile::new().expect("a file");
     file.write_all(bytes).and_then(|()| file.rewind()).expect("is written");
     file
-}
-
-fn claims_more(webp: &[u8]) -> bool {
-    let mut at = 12;
-    while let Some(&[_, _, _, _, a, b, c, d]) = webp.get(at..at + 8) {
-        let length = u32::from_le_bytes([a, b, c, d]) as usize;
-        at += 8 + length + length % 2;
-        if at > webp.len() {
-            return true;
-        }
-    }
-    false
 }
