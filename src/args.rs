@@ -198,6 +198,9 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
         _ => false,
     });
     if accepted {
+        if let Some(bounds) = &arg.accepted {
+            bounds.check(name, value)?;
+        }
         return Ok(value.clone());
     }
     if arg.aliases.is_empty() {

@@ -196,8 +196,11 @@ fn shown<'p>(properties: &'p [Property], view: &'p View<'_>) -> impl Iterator<It
 }
 
 impl Item<'_> {
-    /// The value of a property; `None` leaves it out.
+    /// The value of a property; `None` leaves it out. What the record's password locks shows as if nothing were stored.
     pub fn value(&self, property: &Property) -> Option<Value> {
+        if property.locked && !self.open() && !matches!(property.source, Source::Meta | Source::Object(_)) {
+            return Some(locked_value(property.kind));
+        }
         let value = match &property.source {
             Source::Nothing => return None,
             Source::Fixed(value) => value.clone(),
@@ -217,7 +220,7 @@ impl Item<'_> {
                 let targets = self.batch.edges.get(&(rel.clone(), self.record.id()));
                 json!(targets.cloned().unwrap_or_default())
             }
-            Source::Meta => self.meta(),
+            Source::Meta => self.meta(property.locked && !self.open()),
             Source::Extra => {
                 let extra: Value = serde_json::from_str(self.record.text("extra")).unwrap_or(Value::Null);
                 match extra.get(&property.name) {
@@ -229,13 +232,19 @@ impl Item<'_> {
         Some(spell(value, &property.aliases, Spelling::ToWire))
     }
 
-    fn meta(&self) -> Value {
+    /// Whether the caller may see what the record's password protects.
+    pub fn open(&self) -> bool {
+        self.unlocked || self.record.text("password").is_empty()
+    }
+
+    fn meta(&self, locked: bool) -> Value {
         if self.resource.declared.meta.is_empty() && self.scope.registry.declaration.site.empty_list_is_map {
             return json!([]);
         }
         let stored = self.batch.meta.get(&self.record.id());
         let mut map = Map::new();
         for (key, meta) in &self.resource.declared.meta {
+            let stored = stored.filter(|_| !locked || meta.schema.get("x-locked") == Some(&json!(false)));
             let mut values = stored.into_iter().flatten().filter(|(k, _)| **k == **key).map(|(_, v)| v.clone());
             let value = if meta.single {
                 let value = values.next().or_else(|| meta.schema.get("default").cloned());
@@ -411,6 +420,16 @@ fn show(value: &DbValue) -> Option<String> {
 fn allowed(schema: &Map<String, Value>, value: Value) -> Value {
     let choices = schema.get("enum").and_then(Value::as_array);
     if choices.is_none_or(|choices| choices.contains(&value)) { value } else { Value::Null }
+}
+
+/// What is locked, as the property's type without content.
+fn locked_value(kind: Kind) -> Value {
+    match kind {
+        Kind::Text | Kind::Time => json!(""),
+        Kind::Integer | Kind::Number => json!(0),
+        Kind::Boolean => json!(false),
+        Kind::Json => Value::Null,
+    }
 }
 
 fn empty(schema: &Map<String, Value>) -> Value {

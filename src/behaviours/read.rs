@@ -34,8 +34,6 @@ pub const READS: &[(&str, Read, Needs)] = &[
     ("extra_capabilities", extra_capabilities, Needs::ROW),
     ("comment.rendered", comment_rendered, Needs::ROW),
     ("locale", locale, Needs::ROW),
-    ("content.raw", content_raw, Needs::ROW),
-    ("column", column, Needs::ROW),
     ("format", format, Needs::ROW),
     ("id.nullable", nullable_id, Needs::ROW),
     ("media_type", media_type, Needs::ROW),
@@ -93,11 +91,6 @@ pub fn options(item: &Item<'_>) -> RenderOptions<'static> {
     RenderOptions { smilies: item.scope.settings.flag("use_smilies"), ..RenderOptions::default() }
 }
 
-/// Whether the caller may see what the record's password protects.
-fn open(item: &Item<'_>) -> bool {
-    item.unlocked || item.record.text("password").is_empty()
-}
-
 /// One line of text, as people read it.
 fn line(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     Some(json!(texturize(text(value))))
@@ -110,16 +103,10 @@ fn long_line(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
 }
 
 fn content(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
-    if !open(item) {
-        return Some(json!(""));
-    }
     Some(Value::String(dynamic::content(item, item.record.text("content"), &options(item))))
 }
 
 fn excerpt(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
-    if !open(item) {
-        return Some(json!(""));
-    }
     let (excerpt, content) = (item.record.text("excerpt"), item.record.text("content"));
     Some(Value::String(render::render_excerpt(excerpt, content, &options(item))))
 }
@@ -256,16 +243,6 @@ fn extra_capabilities(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Val
 
 fn comment_rendered(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     Some(Value::String(render::comment_content(text(value), &options(item))))
-}
-
-/// A text that the record's password locks.
-fn content_raw(item: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {
-    Some(if open(item) { column_value(property, value) } else { json!("") })
-}
-
-/// The column as it is; undoes a behaviour in an overlay.
-fn column(_: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {
-    Some(column_value(property, value))
 }
 
 /// The absence of a format has a name.

@@ -79,6 +79,9 @@ pub struct Declaration {
     /// How often callers may ask, by name.
     #[serde(default)]
     pub limits: IndexMap<String, Limit>,
+    /// What values that clients send may hold where their schema sets no bound.
+    #[serde(default)]
+    pub bounds: Bounds,
     /// Pages for people: logging in, profiles, letting programs in.
     #[serde(default)]
     pub pages: Pages,
@@ -150,6 +153,31 @@ impl Default for Server {
             access_log: true,
             watch: true,
         }
+    }
+}
+
+/// What values that clients send may hold where their schema sets no bound of its own. More is answered 400.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Bounds {
+    /// Characters of a text without `maxLength`.
+    pub text: u64,
+    /// Items of a list without `maxItems` that a write brings.
+    pub items: u64,
+    /// Members of an object without `maxProperties`.
+    pub members: u64,
+    /// Bytes of JSON text of what no schema describes: members of free-form objects, lists without `items`.
+    pub free: u64,
+    /// Parents above a record or a term, counted upwards.
+    pub ancestors: usize,
+    /// Whether the arguments that OPTIONS lists tell `maxLength` and `maxItems` of the properties they stand for. The
+    /// schema in the same answer always tells them.
+    pub shown: bool,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds { text: 65_535, items: 1000, members: 1000, free: 1 << 20, ancestors: 100, shown: true }
     }
 }
 

@@ -24,13 +24,8 @@ const PAUSE: i64 = 15;
 /// A stranger's text with this many links waits for a moderator.
 const SUSPICIOUS_LINKS: usize = 2;
 
-/// Most bytes of a column, and what a longer value answers.
-const LENGTHS: [(&str, usize, Code); 4] = [
-    ("author_name", 245, Code::CommentAuthorTooLong),
-    ("author_email", 100, Code::CommentEmailTooLong),
-    ("author_url", 200, Code::CommentUrlTooLong),
-    ("content", 65_525, Code::CommentContentTooLong),
-];
+/// Most bytes that are kept of what a client calls itself.
+const AGENT: usize = 254;
 
 /// What a request sets of a comment.
 struct Draft {
@@ -208,7 +203,7 @@ fn draft(work: &Work<'_>, resource: &Resource, before: Option<Record<'_>>) -> Re
     draft.status = args.given("status").and_then(Value::as_str).map(str::to_owned);
     // Recorded: whoever writes last is remembered, also of an update.
     let ip = work.scope.peer.ip.map(|ip| ip.to_string()).unwrap_or_default();
-    for (column, seen) in [("author_user_agent", &*work.scope.agent), ("author_ip", &ip)] {
+    for (column, seen) in [("author_user_agent", beginning(&work.scope.agent, AGENT)), ("author_ip", &ip)] {
         if draft.text(column).is_empty() && !seen.is_empty() {
             draft.set.insert(column, txt(seen));
         }
@@ -258,10 +253,22 @@ fn signed(work: &Work<'_>, resource: &Resource, draft: &mut Draft) -> Result<(),
 }
 
 fn lengths(resource: &Resource, draft: &Draft) -> Result<(), ApiError> {
-    match LENGTHS.iter().find(|(column, most, _)| draft.text(column).len() > *most) {
-        Some((.., code)) => Err(failure(resource, *code)),
-        None => Ok(()),
+    for property in &resource.properties {
+        let bounded = match &property.source {
+            Source::Object(children) => children.iter().find(|child| child.longest.is_some()),
+            _ => Some(property),
+        };
+        let Some((column, (most, code))) = bounded.and_then(|p| p.column.as_deref().zip(p.longest)) else { continue };
+        if draft.text(column).len() > most {
+            return Err(failure(resource, code));
+        }
     }
+    Ok(())
+}
+
+/// The beginning of a text, of at most so many bytes.
+fn beginning(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
 }
 
 fn dates(work: &Work<'_>, creating: bool, draft: &mut Draft) {

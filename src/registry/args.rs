@@ -112,8 +112,10 @@ pub struct Arg {
     pub words: Option<WordLimit>,
     /// Spelling of values: stored to wire.
     pub aliases: Vec<(String, String)>,
-    /// Types that are taken unchecked although the schema does not describe them.
+    /// Types that are taken although the schema does not describe them.
     pub accepts: Vec<String>,
+    /// How long such values may be.
+    pub accepted: Option<Schema>,
     /// A failure is told by its sentence alone.
     pub sentence_only: bool,
     /// What OPTIONS shows.

@@ -12,7 +12,7 @@ use crate::error::{Code, Problem};
 use crate::model::Method;
 use crate::network::Network;
 use crate::outbound::pattern;
-use crate::schema::{Dialect, Schema};
+use crate::schema::{Bounds, Dialect, Schema};
 use crate::storage::plan::{Layout, RelationDef};
 use crate::text::permalink::Permalink;
 use crate::text::search::WordLimit;
@@ -36,6 +36,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         dialect: Dialect {
             blanks_separate: loaded.declaration.site.blanks_separate,
             empty_list_is_map: loaded.declaration.site.empty_list_is_map,
+            bounds: usual_bounds(&loaded.declaration.bounds),
         },
         problems: Vec::new(),
     };
@@ -523,7 +524,26 @@ impl Linker<'_> {
             write,
             among: word("x-among").map(str::to_owned),
             aliases: aliases_of(doc),
+            locked: doc.get("x-locked").and_then(Value::as_bool).unwrap_or_else(|| is_content(resource, doc)),
+            longest: self.longest(resource, doc, pointer),
         }
+    }
+
+    /// `x-too-long` with its `x-max-bytes`.
+    fn longest(&mut self, resource: &Resource, doc: &Value, pointer: &str) -> Option<(usize, Code)> {
+        let wanted = doc.get("x-too-long")?.as_str().unwrap_or_default();
+        let most = doc.get("x-max-bytes").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
+        let code = Code::parse(wanted);
+        if code.is_none() || most.is_none() {
+            let message = match code {
+                None => format!("no error has the code `{wanted}`"),
+                Some(_) => "x-too-long goes with x-max-bytes".to_owned(),
+            };
+            let hint = nearest(wanted, Code::ALL.iter().map(|c| c.as_str()));
+            let place = format!("{pointer}/x-too-long");
+            self.problems.push(self.loaded.schema_problem(&resource.declared.schema, &place, message, hint));
+        }
+        most.zip(code)
     }
 
     /// Position of a column, made on the spot when the kind may declare its own.
@@ -1104,8 +1124,9 @@ impl Linker<'_> {
         let guard = self.known(&extend(&at, "access"), "guard", guard_name, &guards);
         let docs = self.arg_docs(endpoint, resource, captures, &at);
         let mut args = ArgSet::default();
+        let dialect = self.dialect_of(&methods);
         for (arg, (doc, place)) in docs {
-            args.args.extend(self.arg(&arg, doc, resource, &place));
+            args.args.extend(self.arg(&arg, doc, resource, &place, dialect));
         }
         args.edit_only = resource.is_some_and(|resource| edit_only::reached(resource, &args));
         Some(Endpoint {
@@ -1124,6 +1145,15 @@ impl Linker<'_> {
             limits: Vec::new(),
             audit: endpoint.audit.clone(),
         })
+    }
+
+    /// How an endpoint's arguments are read: the usual number of items is for what writes bring, reads declare theirs.
+    fn dialect_of(&self, methods: &[Method]) -> Dialect {
+        let mut dialect = self.dialect;
+        if methods.iter().all(|method| *method == Method::Get) {
+            dialect.bounds.items = None;
+        }
+        dialect
     }
 
     /// The argument documents of an endpoint in order: groups, its own, the resource's adjustments.
@@ -1208,7 +1238,7 @@ impl Linker<'_> {
                 .map(|(k, v)| (k.clone(), v.clone()))
                 .collect();
             if doc.get("x-meta") == Some(&json!(true)) {
-                arg.extend(meta_properties(resource));
+                arg.extend(meta_properties(resource, Value::clone));
             }
             let extra = [doc.get("arg_options"), doc.get("x-args"), doc.get("x-create").filter(|_| create)];
             for (key, value) in extra.into_iter().flatten().filter_map(Value::as_object).flatten() {
@@ -1224,6 +1254,9 @@ impl Linker<'_> {
                 let accepts = arg.entry("x-accepts".to_owned()).or_insert_with(|| json!([]));
                 accepts.as_array_mut().into_iter().for_each(|types| types.push(json!("null")));
             }
+            if !self.declared.bounds.shown {
+                arg.insert("x-bounds-shown".into(), json!(false));
+            }
             let place = Place::Schema(resource.declared.schema.clone(), format!("/properties/{}", escape(property)));
             match docs.get_mut(property) {
                 // A path capture of the same name stays what it is.
@@ -1235,7 +1268,14 @@ impl Linker<'_> {
         }
     }
 
-    fn arg(&mut self, arg: &str, mut doc: SchemaDoc, resource: Option<&Resource>, place: &Place) -> Option<Arg> {
+    fn arg(
+        &mut self,
+        arg: &str,
+        mut doc: SchemaDoc,
+        resource: Option<&Resource>,
+        place: &Place,
+        dialect: Dialect,
+    ) -> Option<Arg> {
         let required = doc.shift_remove("required").and_then(|r| r.as_bool()).unwrap_or(false);
         let default = doc.get("default").cloned();
         let role = match doc.get("x-role").and_then(Value::as_str) {
@@ -1260,8 +1300,9 @@ impl Linker<'_> {
             self.check_orderby(&doc, resource, place);
         }
         let source = Value::Object(doc);
+        let accepted = accepted_bounds(&source, &accepts).and_then(|bounds| Schema::compile(&bounds, dialect).ok());
         let bounded = bounds::applied(&source, self.declared.server.max_items);
-        let schema = match Schema::compile(&bounded, self.dialect) {
+        let schema = match Schema::compile(&bounded, dialect) {
             Ok(schema) => schema,
             Err(problems) => {
                 for problem in problems {
@@ -1274,6 +1315,9 @@ impl Linker<'_> {
             Value::Object(map) => map,
             _ => Map::new(),
         };
+        if source.get("x-bounds-shown") == Some(&json!(false)) {
+            without_bounds(&mut shown);
+        }
         if source.get("x-default-null") == Some(&json!(true)) {
             shown.insert("default".into(), Value::Null);
         }
@@ -1306,6 +1350,7 @@ impl Linker<'_> {
             words,
             aliases,
             accepts,
+            accepted,
             sentence_only: source.get("x-meta") == Some(&json!(true)),
             shown: Value::Object(shown),
         })
@@ -1426,6 +1471,56 @@ fn key_doc(capture: &str, resource: Option<&Resource>) -> SchemaDoc {
     doc.as_object().cloned().unwrap_or_default()
 }
 
+/// What a record's password locks unless the schema says otherwise (`x-locked`): its long texts and its meta.
+fn is_content(resource: &Resource, doc: &Value) -> bool {
+    let word = |word: &str| doc.get(word).and_then(Value::as_str).unwrap_or_default();
+    resource.family == Family::Content
+        && (doc.get("x-meta") == Some(&json!(true))
+            || matches!(word("x-column"), "content" | "excerpt")
+            || matches!(word("x-read"), "content.rendered" | "excerpt.rendered"))
+}
+
+/// The declared bounds, for schemas that set none.
+fn usual_bounds(declared: &declaration::Bounds) -> Bounds {
+    Bounds {
+        text: Some(declared.text),
+        items: Some(declared.items),
+        members: Some(declared.members),
+        free: Some(declared.free),
+    }
+}
+
+/// What holds of values that are accepted although the schema does not describe them: the bounds of the text that they
+/// stand for, which is the argument's own or its `raw`. `None`: only values without extent are accepted.
+fn accepted_bounds(source: &Value, accepts: &[String]) -> Option<Value> {
+    if !accepts.iter().any(|kind| matches!(kind.as_str(), "string" | "array" | "object")) {
+        return None;
+    }
+    let raw = source.get("properties").and_then(|properties| properties.get("raw")).unwrap_or(source);
+    let words = ["maxLength", "x-max-bytes", "x-too-long"].iter().filter_map(|word| Some((*word, raw.get(*word)?)));
+    let mut bounds: Map<String, Value> = words.map(|(word, value)| (word.to_owned(), value.clone())).collect();
+    let inner = Value::Object(bounds.clone());
+    bounds.insert("properties".into(), json!({"raw": inner}));
+    Some(Value::Object(bounds))
+}
+
+/// Takes `maxLength` and `maxItems` out of what is shown of an argument.
+fn without_bounds(shown: &mut Map<String, Value>) {
+    shown.shift_remove("maxLength");
+    shown.shift_remove("maxItems");
+    let inner = shown.get_mut("items").and_then(Value::as_object_mut);
+    inner.into_iter().for_each(without_bounds);
+    for key in ["properties", "oneOf", "anyOf"] {
+        match shown.get_mut(key) {
+            Some(Value::Object(members)) => {
+                members.values_mut().filter_map(Value::as_object_mut).for_each(without_bounds);
+            }
+            Some(Value::Array(list)) => list.iter_mut().filter_map(Value::as_object_mut).for_each(without_bounds),
+            _ => {}
+        }
+    }
+}
+
 /// The schema that OPTIONS shows.
 fn shown_schema(schema: &Value, resource: &Resource, dialect: Dialect) -> Value {
     let mut shown = match without_x_words(schema) {
@@ -1445,7 +1540,7 @@ fn shown_schema(schema: &Value, resource: &Resource, dialect: Dialect) -> Value 
                 // TOML cannot say null, and meta keys are declared beside the schema.
                 let declared = schema.get("properties").and_then(|p| p.get(name));
                 if declared.and_then(|d| d.get("x-meta")) == Some(&json!(true)) {
-                    doc.extend(meta_properties(resource));
+                    doc.extend(meta_properties(resource, without_x_words));
                     show_no_meta(doc, dialect);
                 }
                 if declared.and_then(|d| d.get("x-default-null")) == Some(&json!(true)) {
@@ -1465,9 +1560,9 @@ fn show_no_meta(doc: &mut Map<String, Value>, dialect: Dialect) {
 }
 
 /// Registered meta as the `properties` of the `meta` object; nothing where none is registered.
-fn meta_properties(resource: &Resource) -> Option<(String, Value)> {
+fn meta_properties(resource: &Resource, written: impl Fn(&Value) -> Value) -> Option<(String, Value)> {
     let doc = |meta: &declaration::Meta| {
-        let one = without_x_words(&Value::Object(meta.schema.clone()));
+        let one = written(&Value::Object(meta.schema.clone()));
         if meta.single { one } else { json!({"type": "array", "items": one}) }
     };
     let registered: Map<String, Value> =

@@ -85,6 +85,10 @@ pub struct Property {
     pub among: Option<String>,
     /// Spelling of values: stored to wire.
     pub aliases: Vec<(String, String)>,
+    /// The record's password locks it (`x-locked`).
+    pub locked: bool,
+    /// Most bytes of what is stored, and the code of the refusal (`x-too-long`), for what the schema alone does not judge.
+    pub longest: Option<(usize, Code)>,
 }
 
 /// A relation of the resource's rows to those of another resource.

@@ -1,8 +1,9 @@
-//! `items`, `minItems`, `maxItems` and `uniqueItems`.
+//! `items`, `minItems`, `maxItems` and `uniqueItems`; `x-max-bytes` of lists without `items`.
 
 use super::compile::Reader;
 use super::equal::has_duplicates;
 use super::failure::{Failure, Place, Reason, Report, count};
+use super::free::{check_free, size_of};
 use super::node::Node;
 use serde_json::Value;
 
@@ -13,13 +14,17 @@ pub(super) struct ArrayRules {
     fewest: Option<u64>,
     most: Option<u64>,
     unique: bool,
+    /// Bytes of a list whose items no schema describes.
+    free: Option<u64>,
 }
 
 impl ArrayRules {
     pub fn read(reader: &mut Reader<'_, '_>) -> Self {
         let items = reader.schema("items").map(Box::new);
-        let (fewest, most) = reader.range("minItems", "maxItems");
-        ArrayRules { items, fewest, most, unique: reader.flag("uniqueItems").unwrap_or(false) }
+        let bounds = reader.bounds();
+        let (fewest, most) = reader.bounded_range("minItems", "maxItems", bounds.items);
+        let free = if items.is_none() { reader.most_bytes(bounds.free) } else { None };
+        ArrayRules { items, fewest, most, unique: reader.flag("uniqueItems").unwrap_or(false), free }
     }
 
     /// Items first, then how many, then whether they differ: the order in which clients see failures.
@@ -38,6 +43,7 @@ impl ArrayRules {
             let rest = || format!("takes at most {}", count(most, "item", "items"));
             return Err(R::at(place, Reason::TooManyItems, rest));
         }
+        check_free(place, self.free, || list.iter().map(size_of).sum())?;
         self.check_unique(place, list)
     }
 

@@ -13,7 +13,7 @@ use super::object::ObjectRules;
 use super::pattern::{Pattern, PatternProblem};
 use super::string::StringRules;
 use super::types::Type;
-use super::{Dialect, SchemaProblem};
+use super::{Bounds, Dialect, SchemaProblem};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -135,6 +135,10 @@ impl Compiler {
             return Node::default();
         }
         self.depth += 1;
+        let outside = self.dialect;
+        if map.get("readonly") == Some(&Value::Bool(true)) {
+            self.dialect.bounds = Bounds::default();
+        }
         let before = self.problems.len();
         let mut reader = Reader { map, pointer, compiler: self };
         reader.check_words();
@@ -143,6 +147,7 @@ impl Compiler {
             reader.check_values(&node);
         }
         self.depth -= 1;
+        self.dialect = outside;
         node
     }
 
@@ -179,6 +184,22 @@ impl<'d> Reader<'d, '_> {
             self.problem(least, format!("{least} is above {most}: nothing can fit"), None);
         }
         limits
+    }
+
+    /// As [`Reader::range`]; without an upper limit the usual one holds, unless the lower one is above it.
+    pub fn bounded_range(&mut self, least: &str, most: &str, usual: Option<u64>) -> (Option<u64>, Option<u64>) {
+        let (low, high) = self.range(least, most);
+        (low, high.or_else(|| usual.map(|usual| usual.max(low.unwrap_or(0)))))
+    }
+
+    /// The most bytes that a value may have: `x-max-bytes`, or else the usual number.
+    pub fn most_bytes(&mut self, usual: Option<u64>) -> Option<u64> {
+        self.count("x-max-bytes").or(usual)
+    }
+
+    /// What values may hold where this schema sets no bound.
+    pub fn bounds(&self) -> Bounds {
+        self.compiler.dialect.bounds
     }
 
     /// Any number.

@@ -14,6 +14,7 @@ mod compile;
 mod equal;
 mod failure;
 mod format;
+mod free;
 mod node;
 mod number;
 mod object;
@@ -42,6 +43,22 @@ pub struct Dialect {
     pub blanks_separate: bool,
     /// An empty list stands for an empty object: such servers print empty maps as `[]`, and clients send them back.
     pub empty_list_is_map: bool,
+    /// What values may hold where a schema sets no bound of its own.
+    pub bounds: Bounds,
+}
+
+/// The most that a value may hold where its schema sets no bound. `None`: anything. What is `readonly` is free of them:
+/// clients send back what they were shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// Characters of a text (`maxLength`).
+    pub text: Option<u64>,
+    /// Items of a list (`maxItems`).
+    pub items: Option<u64>,
+    /// Members of an object (`maxProperties`).
+    pub members: Option<u64>,
+    /// Bytes of JSON text that lists without `items` and members without a schema have together (`x-max-bytes`).
+    pub free: Option<u64>,
 }
 
 /// Something wrong in a schema document.
@@ -136,7 +153,8 @@ mod tests {
     use serde_json::{Map, json};
     use std::path::Path;
 
-    const WP: Dialect = Dialect { blanks_separate: true, empty_list_is_map: true };
+    const NO_BOUNDS: Bounds = Bounds { text: None, items: None, members: None, free: None };
+    const WP: Dialect = Dialect { blanks_separate: true, empty_list_is_map: true, bounds: NO_BOUNDS };
 
     fn compile(document: &Value, dialect: Dialect) -> Schema {
         Schema::compile(document, dialect).unwrap_or_else(|problems| panic!("{document}: {problems:#?}"))

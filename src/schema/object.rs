@@ -1,8 +1,9 @@
 //! `properties`, `patternProperties`, `additionalProperties`, `required` in both styles, `minProperties` and
-//! `maxProperties`.
+//! `maxProperties`; `x-max-bytes` of the properties that no schema describes.
 
 use super::compile::Reader;
 use super::failure::{Failure, Place, Reason, Refused, Report, count};
+use super::free::{check_free, size_of};
 use super::node::Node;
 use super::pattern::{Match, Pattern};
 use indexmap::IndexMap;
@@ -18,6 +19,8 @@ pub(super) struct ObjectRules {
     additional: Additional,
     fewest: Option<u64>,
     most: Option<u64>,
+    /// Bytes of the properties that no schema describes, together.
+    free: Option<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -52,8 +55,10 @@ impl ObjectRules {
                 .schema("additionalProperties")
                 .map_or(Additional::Allowed, |node| Additional::Checked(Box::new(node))),
         };
-        let (fewest, most) = reader.range("minProperties", "maxProperties");
-        ObjectRules { required, properties, patterns, additional, fewest, most }
+        let bounds = reader.bounds();
+        let (fewest, most) = reader.bounded_range("minProperties", "maxProperties", bounds.members);
+        let free = if let Additional::Allowed = additional { reader.most_bytes(bounds.free) } else { None };
+        ObjectRules { required, properties, patterns, additional, fewest, most, free }
     }
 
     /// Missing properties first, then each one in the order sent, then how many.
@@ -73,7 +78,8 @@ impl ObjectRules {
             let rest = || format!("takes at most {}", count(most, "property", "properties"));
             return Err(R::at(place, Reason::TooManyProperties, rest));
         }
-        Ok(())
+        let unknown = || map.iter().filter(|(name, _)| self.schemas_of(name).next().is_none());
+        check_free(place, self.free, || unknown().map(|(name, value)| name.len() as u64 + size_of(value)).sum())
     }
 
     fn check_property<R: Report>(&self, place: &Place<'_>, name: &str, value: &Value) -> Result<(), R> {

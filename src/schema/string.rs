@@ -1,4 +1,4 @@
-//! `minLength`, `maxLength` and `pattern`. (`format` comes after `enum` and stands on its own.)
+//! `minLength`, `maxLength`, `x-max-bytes` and `pattern`. (`format` comes after `enum` and stands on its own.)
 
 use super::compile::Reader;
 use super::failure::{Place, Reason, Report, count};
@@ -9,14 +9,20 @@ use super::pattern::{Match, Pattern};
 pub(super) struct StringRules {
     shortest: Option<u64>,
     longest: Option<u64>,
+    /// Bytes in UTF-8, for what is stored in so many.
+    bytes: Option<u64>,
     pattern: Option<Pattern>,
 }
 
 impl StringRules {
     pub fn read(reader: &mut Reader<'_, '_>) -> Self {
-        let (shortest, longest) = reader.range("minLength", "maxLength");
+        let usual = reader.bounds().text;
+        let (shortest, longest) = reader.bounded_range("minLength", "maxLength", usual);
+        let bytes = reader.most_bytes(None);
         let pattern = reader.text("pattern").and_then(|source| reader.pattern("pattern", source));
-        StringRules { shortest, longest, pattern }
+        // What is too long for its column has an answer of its own there.
+        let (longest, bytes) = if reader.get("x-too-long").is_some() { (None, None) } else { (longest, bytes) };
+        StringRules { shortest, longest, bytes, pattern }
     }
 
     pub fn check<R: Report>(&self, place: &Place<'_>, text: &str) -> Result<(), R> {
@@ -30,6 +36,9 @@ impl StringRules {
                 let most = || format!("is longer than {}", count(most, "character", "characters"));
                 return Err(R::at(place, Reason::TooLong, most));
             }
+        }
+        if let Some(most) = self.bytes.filter(|most| text.len() as u64 > *most) {
+            return Err(R::at(place, Reason::TooLong, || format!("is longer than {}", count(most, "byte", "bytes"))));
         }
         let Some(pattern) = &self.pattern else { return Ok(()) };
         match pattern.find_in(text) {
