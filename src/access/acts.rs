@@ -12,12 +12,13 @@ use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::scope::{Principal, Scope};
 use crate::storage::plan::{Cond, DbValue, Op};
+use std::sync::Arc;
 
 /// Whether the caller may do an act on a row.
 pub fn may(scope: &Scope, act: &str, record: Record<'_>) -> bool {
     match record.resource.family {
         Family::Content => content(scope, act, record),
-        Family::User => user(scope, act, record.id()),
+        Family::User => user(scope, act, record),
         Family::Comment => comment(scope, act, record),
         Family::Plain => plain(scope, act, record),
         _ => scope.principal.can(record.resource.capability(act)),
@@ -93,14 +94,36 @@ fn inherited(scope: &Scope, record: Record<'_>) -> bool {
     }
 }
 
-fn user(scope: &Scope, act: &str, id: i64) -> bool {
+/// Whoever has an account in hand may do all that it may. So what is done to the accounts of others is for those who
+/// may do as much themselves.
+fn user(scope: &Scope, act: &str, record: Record<'_>) -> bool {
     let caller = &scope.principal;
+    let own = caller.known() && caller.id == record.id();
+    let reaches = || may_give(scope, &records::split_words(record.text("roles")));
     match act {
-        "edit" => (caller.known() && caller.id == id) || caller.can("edit_users"),
-        "delete" => caller.can("delete_users"),
-        "promote" => caller.can("promote_users"),
-        "read" => caller.known() && caller.id == id || caller.can("list_users"),
+        "edit" => own || (caller.can("edit_users") && reaches()),
+        "delete" => caller.can("delete_users") && reaches(),
+        "promote" => caller.can("promote_users") && reaches(),
+        "read" => own || caller.can("list_users"),
         act => caller.can(act),
+    }
+}
+
+/// Whether the caller may do all that these roles allow. Who has a role that is always kept rules over all of them, also
+/// over those that allow what it does not.
+pub fn may_give(scope: &Scope, roles: &[Arc<str>]) -> bool {
+    let caller = &scope.principal;
+    let declared = &scope.registry.declaration.roles;
+    caller.roles.iter().any(|role| declared.get(&**role).is_some_and(|role| role.kept))
+        || scope.registry.capabilities(roles).iter().all(|capability| caller.can(capability))
+}
+
+/// Whether the caller sees a row in the edit context: the one rule for reading it so, and for what a write answers.
+pub fn sees_edited(scope: &Scope, record: Record<'_>) -> bool {
+    match record.resource.family {
+        Family::Comment => scope.principal.can("moderate_comments"),
+        Family::Content | Family::User | Family::Plain => may(scope, "edit", record),
+        _ => scope.principal.can(record.resource.capability("edit")),
     }
 }
 

@@ -64,7 +64,7 @@ fn asked_posts(asking: &Asking<'_>) -> Vec<i64> {
 pub(super) fn read(asking: &Asking<'_>) -> Decision {
     let row = stored(asking)?;
     let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !asking.scope.principal.can("moderate_comments") {
+    if asking.context() == Context::EDIT && !acts::sees_edited(asking.scope, record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     let password = asking.given;
@@ -82,7 +82,10 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
     if !caller.known() && !asking.registry().declaration.site.anonymous_comments {
         return Err(asking.fail(Code::CommentLoginRequired));
     }
-    claims(asking)?;
+    claims(asking, None)?;
+    if asking.args.given("status").is_some() && !caller.can("moderate_comments") {
+        return Err(asking.refuse(Code::CommentInvalidStatus));
+    }
     let post = asking.args.int("post").or_else(|| asked_posts(asking).first().copied()).unwrap_or(0);
     let status = acts::with_record(asking.scope, post, |record| record.text("status").to_owned());
     match status.as_deref() {
@@ -105,30 +108,32 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
     }
 }
 
-/// What only moderators say of a new comment: somebody else's name or address, a state.
-fn claims(asking: &Asking<'_>) -> Result<(), ApiError> {
+/// Somebody else's name or address only moderators give a comment, be it new or, with what it has `before`, changed.
+fn claims(asking: &Asking<'_>, before: Option<Record<'_>>) -> Result<(), ApiError> {
     let caller = &asking.scope.principal;
     if caller.can("moderate_comments") {
         return Ok(());
     }
-    if asking.args.given("author").is_some_and(|author| author.as_i64() != Some(caller.id)) {
+    let may_name = |id: Option<i64>| id == Some(caller.id) || before.is_some_and(|b| Some(b.int("author")) == id);
+    if asking.args.given("author").is_some_and(|author| !may_name(author.as_i64())) {
         return Err(asking.refuse(Code::CommentInvalidAuthor));
     }
     let own = asking.scope.peer.ip.map(|ip| ip.to_string());
-    if asking.args.given("author_ip").is_some_and(|ip| ip.as_str() != own.as_deref()) {
+    let may_come_from =
+        |ip: Option<&str>| ip == own.as_deref() || before.is_some_and(|b| Some(b.text("author_ip")) == ip);
+    if asking.args.given("author_ip").is_some_and(|ip| !may_come_from(ip.as_str())) {
         return Err(asking.refuse(Code::CommentInvalidAuthorIp));
-    }
-    if asking.args.given("status").is_some() {
-        return Err(asking.refuse(Code::CommentInvalidStatus));
     }
     Ok(())
 }
 
 pub(super) fn update(asking: &Asking<'_>) -> Decision {
     let row = stored(asking)?;
-    if !acts::may(asking.scope, "edit", Record { resource: asking.resource()?, row: &row }) {
+    let record = Record { resource: asking.resource()?, row: &row };
+    if !acts::may(asking.scope, "edit", record) {
         return Err(asking.refuse(Code::CannotEdit));
     }
+    claims(asking, Some(record))?;
     target(row)
 }
 

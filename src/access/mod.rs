@@ -30,6 +30,7 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Deref;
+use std::sync::Arc;
 use unlock::Given;
 
 /// The decision that a request may go on, with what it was made on. Only [`allow`] makes one.
@@ -346,7 +347,7 @@ fn content_list(asking: &Asking<'_>) -> Decision {
 fn content_read(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::PostInvalidId)?;
     let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !acts::may(asking.scope, "edit", record) {
+    if asking.context() == Context::EDIT && !acts::sees_edited(asking.scope, record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     if asking.given.is_some_and(|given| !given.opens(record.text("password"))) {
@@ -476,8 +477,8 @@ fn term_list(asking: &Asking<'_>) -> Decision {
 
 fn term_read(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::TermInvalid)?;
-    let resource = asking.resource()?;
-    if asking.context() == Context::EDIT && !asking.scope.principal.can(resource.capability("edit")) {
+    let record = Record { resource: asking.resource()?, row: &row };
+    if asking.context() == Context::EDIT && !acts::sees_edited(asking.scope, record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     target(row)
@@ -571,7 +572,7 @@ fn user_read(asking: &Asking<'_>) -> Decision {
     if record.id() == asking.scope.principal.id {
         return target(row);
     }
-    if asking.context() == Context::EDIT && !acts::may(asking.scope, "edit", record) {
+    if asking.context() == Context::EDIT && !acts::sees_edited(asking.scope, record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     let lists = acts::may(asking.scope, "edit", record) || asking.scope.principal.can("list_users");
@@ -589,7 +590,21 @@ fn user_create(asking: &Asking<'_>) -> Decision {
             malformed_account(asking.registry(), asking.args).unwrap_or_else(|| asking.refuse(Code::CannotCreateUser))
         );
     }
+    let wanted = roles(asking).unwrap_or_default();
+    let usual = wanted.iter().all(|role| **role == *NEW_USER);
+    if !usual && !asking.scope.principal.can("promote_users") || !acts::may_give(asking.scope, &wanted) {
+        return Err(asking.refuse(Code::CannotEditRoles));
+    }
     Ok(Found::default())
+}
+
+/// The role of new users.
+pub const NEW_USER: &str = "subscriber";
+
+/// The roles that a request gives a user.
+fn roles(asking: &Asking<'_>) -> Option<Vec<Arc<str>>> {
+    let given = asking.args.given("roles")?.as_array()?;
+    Some(given.iter().filter_map(Value::as_str).map(Arc::from).collect())
 }
 
 /// What is wrong with the login, the address or the password that a request gives an account, as an argument that does
@@ -616,8 +631,8 @@ pub fn malformed_account(registry: &Registry, args: &Checked) -> Option<ApiError
 fn user_update(asking: &Asking<'_>) -> Decision {
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
-    let roles = asking.args.given("roles").and_then(Value::as_array).is_some_and(|r| !r.is_empty());
-    if roles && !acts::may(asking.scope, "promote", record) {
+    let roles = roles(asking).unwrap_or_default();
+    if !roles.is_empty() && !(acts::may(asking.scope, "promote", record) && acts::may_give(asking.scope, &roles)) {
         return Err(asking.refuse(Code::CannotEditRoles));
     }
     if !acts::may(asking.scope, "edit", record) {
@@ -687,7 +702,7 @@ fn plain_list(asking: &Asking<'_>) -> Decision {
 fn plain_read(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::RecordInvalidId)?;
     let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !acts::may(asking.scope, "edit", record) {
+    if asking.context() == Context::EDIT && !acts::sees_edited(asking.scope, record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     if !acts::may(asking.scope, "read", record) {

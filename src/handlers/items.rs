@@ -1,6 +1,7 @@
 //! Single items of every family: read, and the way to each family's writes.
 
 use super::{Outcome, Refusal, Rendered, Work, comments, content, joining, plain, terms, users};
+use crate::access::acts;
 use crate::behaviours::{address, dynamic};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
@@ -124,7 +125,12 @@ pub fn ready(
     Ok(Some(texts.into_iter().flatten().collect()))
 }
 
-/// The answer to a change: the row with this key as it is now, in the edit context.
+/// The context in which a write answers with a row: the edit context for those who may read the row so.
+pub fn written_context(work: &Work<'_>, record: Record<'_>) -> Context {
+    if acts::sees_edited(work.scope, record) { Context::EDIT } else { Context::VIEW }
+}
+
+/// The answer to a change: the row with this key as it is now, as [`written_context`] says.
 ///
 /// # Errors
 /// It is gone, or the database cannot be read.
@@ -132,8 +138,9 @@ pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Resu
     // One state for all that is read.
     let _state = work.scope.snapshot()?;
     let row = fetch(work, resource, key)?;
-    let document = show(work, resource, &row, Context::EDIT, work.fields)?;
-    let shown = Outcome::of_row(document, Record { resource, row: &row });
+    let record = Record { resource, row: &row };
+    let context = written_context(work, record);
+    let shown = Outcome::of_row(show(work, resource, &row, context, work.fields)?, record);
     Ok(Outcome { written: Some((resource.index, row)), edited: true, ..shown })
 }
 
@@ -146,7 +153,7 @@ pub fn fetch(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Row,
     records::find(&*snapshot, resource, key)?.ok_or_else(|| ApiError::new(Code::Internal))
 }
 
-/// `create`: 201, the new item in the edit context, its address in `Location`.
+/// `create`: 201, the new item as [`written_context`] says, its address in `Location`.
 ///
 /// # Errors
 /// The family's rules.
@@ -179,7 +186,8 @@ pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let name = format!("{}//{slug}", work.scope.registry.active_theme());
         if let Some(key) = records::key_of(&work.scope.registry, &*snapshot, resource, &name)? {
             let row = fetch(work, resource, &key)?;
-            return Ok(Outcome::ok(show(work, resource, &row, Context::EDIT, work.fields)?));
+            let context = written_context(work, Record { resource, row: &row });
+            return Ok(Outcome::ok(show(work, resource, &row, context, work.fields)?));
         }
         slug = match slug.rsplit_once('-') {
             Some((shorter, _)) => shorter,
@@ -196,18 +204,17 @@ pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub fn created(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Outcome, ApiError> {
     let _state = work.scope.snapshot()?;
     let row = fetch(work, resource, key)?;
-    let path = resource.item_path(&records::path_key(&work.scope.registry, Record { resource, row: &row }));
-    // Whoever does not moderate sees a new comment as everybody does.
-    let moderated = resource.family == Family::Comment && !work.scope.principal.can("moderate_comments");
-    let context = if moderated { Context::VIEW } else { Context::EDIT };
-    let document = show(work, resource, &row, context, work.fields)?;
     let record = Record { resource, row: &row };
+    let path = resource.item_path(&records::path_key(&work.scope.registry, record));
+    let context = written_context(work, record);
+    let document = show(work, resource, &row, context, work.fields)?;
     let made = Outcome::created(document, work.scope.registry.rest(&path));
-    let edited = context == Context::EDIT;
+    // Recorded: who only comments is told to read.
+    let edited = resource.family != Family::Comment || context == Context::EDIT;
     Ok(Outcome { version: record.version(), modified: record.modified(), edited, ..made })
 }
 
-/// `update`: the changed item in the edit context.
+/// `update`: the changed item as [`written_context`] says.
 ///
 /// # Errors
 /// The family's rules.
@@ -261,7 +268,8 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
         .await?;
         return show_written(work, resource, &key);
     }
-    let previous = show(work, resource, target, Context::EDIT, &Fields::all())?;
+    let context = written_context(work, Record { resource, row: target });
+    let previous = show(work, resource, target, context, &Fields::all())?;
     let files = if resource.supports("files") { super::files::of_record(work, resource, target)? } else { Vec::new() };
     with_target(work, resource, async |row| match resource.family {
         Family::Content => content::remove(work, resource, row).await,

@@ -1,6 +1,6 @@
 //! Writes of the user family: logins, addresses, roles, passwords, and what becomes of a user's records.
 
-use super::items::{created, fetch, show, show_written, with_target};
+use super::items::{created, fetch, show, show_written, with_target, written_context};
 use super::plain::stored;
 use super::{Outcome, Refusal, Work};
 use crate::access::hashing::HashError;
@@ -9,7 +9,7 @@ use crate::error::{ApiError, Code};
 use crate::fields::Fields;
 use crate::records::{self, Record, eq, join_words, split_words, txt};
 use crate::registry::name;
-use crate::registry::resource::{Context, Resource};
+use crate::registry::resource::Resource;
 use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, Row, SlugClaim, Target, WritePlan};
 use crate::text::{sanitize, slug};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let login = args.text("username").unwrap_or("").to_owned();
     let mut set = columns(work, resource)?;
     set.retain(|entry| !unnamed(entry));
-    let roles = roles(work, None)?.unwrap_or_else(|| vec!["subscriber".into()]);
+    let roles = roles(work, None)?.unwrap_or_else(|| vec![access::NEW_USER.into()]);
     let set_if_absent = |set: &mut Vec<(Name, Input)>, column: &str, value: &str| {
         if !set.iter().any(|(c, _)| &**c == column) {
             set.push((name(column), Input::Value(txt(value))));
@@ -163,7 +163,8 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     {
         return Err(ApiError::new(Code::UserInvalidReassign));
     }
-    let previous = show(work, resource, target, Context::EDIT, &Fields::all())?;
+    let context = written_context(work, Record { resource, row: target });
+    let previous = show(work, resource, target, context, &Fields::all())?;
     with_target(work, resource, async |row| remove(work, resource, row, heir).await).await?;
     Ok(Outcome::ok(json!({"deleted": true, "previous": previous})))
 }
