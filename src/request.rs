@@ -6,6 +6,7 @@
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Request, Upload};
 use indexmap::IndexMap;
+use memchr::memmem;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -103,7 +104,7 @@ pub fn effective_method(request: &Request) -> Option<Method> {
 /// The parameters in the body, by its content type.
 ///
 /// A JSON list has no names and so gives no parameters, as null and an empty body do. Broken JSON, JSON nested deeper
-/// than `max_depth` and other lone values are `rest_invalid_json`; of a repeated member the last one counts. A form fails
+/// than `max_depth` and other lone values are `rest_invalid_json`, a NUL fails as in a query; of a repeated member the last one counts. A form fails
 /// like [`decode_query`] and counts only for the methods that write. What comes without a type is taken for a form, as
 /// WordPress does, except on POST, where PHP has looked already.
 pub fn body_params(request: &Request, max_depth: usize) -> Result<BodyParams, ApiError> {
@@ -180,6 +181,8 @@ fn json_params(body: &[u8], max_depth: usize) -> Result<BodyParams, ApiError> {
         _ => {}
     }
     match serde_json::from_slice(body) {
+        // An escape is the only way to write one.
+        Ok(value) if memmem::find(body, b"\\u0000").is_some() && holds_nul(&value) => Err(unreadable("The body")),
         Ok(Value::Object(members)) => Ok(BodyParams::Json(members)),
         Ok(Value::Array(_) | Value::Null) => Ok(BodyParams::None),
         Ok(_) => {
@@ -237,6 +240,16 @@ fn invalid_json(message: String, fault: JsonFault) -> ApiError {
         .with("json_error_code", Value::from(fault as u8))
         .with("json_error_message", Value::from(message.as_str()))
         .with_message(message)
+}
+
+/// Whether a text or a name in the value holds a NUL.
+fn holds_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(list) => list.iter().any(holds_nul),
+        Value::Object(members) => members.iter().any(|(name, value)| name.contains('\0') || holds_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 fn too_many() -> ApiError {

@@ -3,6 +3,7 @@
 //! Contract: "Block", "States and transitions"; where the document is silent, the recorded behaviour.
 
 use super::files::keep;
+use super::lineage;
 use super::plain::{check_reference, pointing, related, stored};
 use super::{Refusal, Work};
 use crate::access::{acts, failure};
@@ -50,6 +51,8 @@ struct Draft<'a> {
     meta: MetaValues,
     /// A new record's identifier; empty: its address.
     guid: String,
+    /// What has to hold of the records above.
+    unmoved: Vec<Change>,
 }
 
 impl<'a> Draft<'a> {
@@ -68,6 +71,7 @@ impl<'a> Draft<'a> {
             edges: Vec::new(),
             meta: Vec::new(),
             guid: String::new(),
+            unmoved: Vec::new(),
         }
     }
 
@@ -126,6 +130,7 @@ pub async fn create_for_file(work: &Work<'_>, resource: &Resource, brought: Brou
     draft.guid = brought.guid;
     let put = finish(work, &mut draft, Target::New)?;
     let mut changes = vec![Change::Put(put)];
+    changes.append(&mut draft.unmoved);
     changes.extend(brought.changes);
     let done = work.commit(WritePlan { changes }).await;
     let done = done.map_err(|refusal| answer(work, resource, refusal))?;
@@ -166,7 +171,9 @@ async fn change(work: &Work<'_>, resource: &Resource, row: &Row, keep: bool) -> 
     let target = Target::Existing { key: key.clone(), expect: Some(record.int("version")) };
     let mut put = finish(work, &mut draft, target)?;
     put.revision = if keep { revision(work, &draft) } else { None };
-    work.carry_out(vec![Change::Put(put)], |refusal| answer(work, resource, refusal)).await?;
+    let mut changes = vec![Change::Put(put)];
+    changes.append(&mut draft.unmoved);
+    work.carry_out(changes, |refusal| answer(work, resource, refusal)).await?;
     Ok(key)
 }
 
@@ -246,7 +253,7 @@ fn answer(work: &Work<'_>, resource: &Resource, refusal: Refusal) -> ApiError {
             ApiError::new(Code::CannotDeleteStored).with_message("Other items point to this one.").with_status(409)
         }
         Refusal::Rule { tag: "duplicate" | "key_taken", .. } => ApiError::new(Code::DuplicateValue),
-        Refusal::Rule { tag: keep::SWEPT, .. } => ApiError::new(Code::Busy),
+        Refusal::Rule { tag: keep::SWEPT | lineage::MOVED, .. } => ApiError::new(Code::Busy),
         Refusal::Rule { tag, .. } => work.scope.internal(&format!("no answer for refusal {tag}")),
     }
 }
@@ -459,22 +466,18 @@ fn parent(work: &Work<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
         return Ok(());
     }
     let snapshot = work.scope.snapshot()?;
-    let found = records::first(&*snapshot, "record", &["parent"], eq("id", DbValue::Int(wanted)))?;
+    let found = records::first(&*snapshot, "record", &["id"], eq("id", DbValue::Int(wanted)))?;
     // What the caller may not read is to the caller as if it were not there, unless it is the parent already.
-    let Some(found) = found.filter(|_| unchanged(draft, "parent", wanted) || readable(work, wanted)) else {
+    if found.filter(|_| unchanged(draft, "parent", wanted) || readable(work, wanted)).is_none() {
         return Err(ApiError::new(Code::PostInvalidId).with_status(400).with_message("The parent does not exist."));
-    };
-    // Above itself, a record stays at the top.
-    let own = draft.before.map_or(0, |row| Record { resource: draft.resource, row }.id());
-    let (mut above, mut steps) = (int(&found[0]), 0);
-    let mut looped = own != 0 && wanted == own;
-    while above != 0 && !looped && steps < 1000 {
-        looped = above == own;
-        let row = records::first(&*snapshot, "record", &["parent"], eq("id", DbValue::Int(above)))?;
-        above = row.map_or(0, |row| int(&row[0]));
-        steps += 1;
     }
-    draft.put("parent", DbValue::Int(if looped { 0 } else { wanted }));
+    // Below itself, a record stays at the top.
+    let own = draft.before.map_or(0, |row| Record { resource: draft.resource, row }.id());
+    let above = lineage::above(work, &draft.resource.table, own, wanted)?;
+    draft.put("parent", DbValue::Int(if above.looped { 0 } else { wanted }));
+    if !above.looped {
+        draft.unmoved = above.unmoved(&draft.resource.table).collect();
+    }
     Ok(())
 }
 

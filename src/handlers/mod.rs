@@ -15,6 +15,7 @@ mod export;
 pub mod files;
 pub mod items;
 mod joining;
+mod lineage;
 pub mod lists;
 mod newest;
 mod oembed;
@@ -105,7 +106,7 @@ pub struct Outcome {
     pub private: bool,
     /// The row that was written, as it is now, and its resource's index.
     pub written: Option<(usize, Row)>,
-    /// A row was written and is shown in the edit context.
+    /// A row was written: `Allow` tells what the caller may do with it in the edit context.
     pub edited: bool,
 }
 

@@ -13,6 +13,7 @@ use crate::storage::plan::{
     Change, Cond, DbValue, EdgePlan, Input, Name, Op, Order, Put, SlugClaim, Target, WritePlan,
 };
 use crate::text::slug;
+use indexmap::IndexSet;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -194,12 +195,8 @@ pub fn related(
 ) -> Result<Vec<i64>, ApiError> {
     let relation = &resource.relations[index];
     let target = &work.scope.registry.resources[relation.to];
-    let mut wanted: Vec<i64> = Vec::new();
-    for id in value.as_array().into_iter().flatten().filter_map(Value::as_i64).map(i64::abs) {
-        if !wanted.contains(&id) {
-            wanted.push(id);
-        }
-    }
+    let given = value.as_array().into_iter().flatten().filter_map(Value::as_i64).map(i64::saturating_abs);
+    let mut wanted: Vec<i64> = given.collect::<IndexSet<i64>>().into_iter().collect();
     if wanted.is_empty() {
         return Ok(wanted);
     }
@@ -210,11 +207,11 @@ pub fn related(
         plan.order = vec![Order::Column(name("name_key"), false)];
     }
     let rows = work.scope.snapshot()?.rows(&plan)?;
-    let found = rows.iter().map(|row| records::int(&row[0]));
+    let found: IndexSet<i64> = rows.iter().map(|row| records::int(&row[0])).collect();
     if target.family == Family::Term {
-        return Ok(found.collect());
+        return Ok(found.into_iter().collect());
     }
-    let exists = |id: &i64| found.clone().any(|there| there == *id);
+    let exists = |id: &i64| found.contains(id);
     if relation.check
         && let Some(missing) = wanted.iter().find(|id| !exists(id))
     {

@@ -1,5 +1,6 @@
 //! Writes of the term family: names unique below a parent, slugs unique in the taxonomy, parents without loops.
 
+use super::lineage;
 use super::plain::{pointing, stored};
 use super::{Refusal, Work};
 use crate::access::failure;
@@ -23,7 +24,7 @@ pub async fn create(work: &Work<'_>, resource: &Resource) -> Result<DbValue, Api
     if title.is_empty() {
         return Err(failure(resource, Code::EmptyTermName));
     }
-    let parent = parent(work, resource, 0)?.unwrap_or(0);
+    let (parent, unmoved) = parent(work, resource, 0)?.unwrap_or_default();
     let mut set = columns(work, resource, &title, parent)?;
     set.push((name("taxonomy"), Input::Value(DbValue::Text(resource.kind.clone()))));
     let unique = resource.declared.unique_names;
@@ -43,6 +44,7 @@ pub async fn create(work: &Work<'_>, resource: &Resource) -> Result<DbValue, Api
         revision: None,
     }));
     changes.extend(taken_over);
+    changes.extend(unmoved);
     let done = work.commit(WritePlan { changes }).await.map_err(|refusal| answer(work, resource, refusal))?;
     done.puts.into_iter().next().map(|put| put.key).ok_or_else(|| ApiError::new(Code::Internal))
 }
@@ -62,7 +64,8 @@ pub async fn update(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<D
     if title.is_empty() {
         return Err(failure(resource, Code::EmptyTermName).into());
     }
-    let parent = parent(work, resource, record.id())?.unwrap_or_else(|| record.int("parent"));
+    let moved = parent(work, resource, record.id())?;
+    let (parent, unmoved) = moved.unwrap_or_else(|| (record.int("parent"), Vec::new()));
     let unique = resource.declared.unique_names;
     let slug = args.given("slug").and_then(Value::as_str).filter(|_| !unique);
     let slug = slug.or_else(|| (unique && title != record.text("name")).then_some("")).map(|given| {
@@ -89,6 +92,7 @@ pub async fn update(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<D
         changes.push(unlike(resource, &title, parent, record.id()));
     }
     changes.push(Change::Put(put));
+    changes.extend(unmoved);
     work.carry_out(changes, |refusal| answer(work, resource, refusal)).await?;
     Ok(key)
 }
@@ -178,6 +182,7 @@ fn answer(work: &Work<'_>, resource: &Resource, refusal: Refusal) -> ApiError {
             failure(resource, Code::TermExists).with("term_id", json!(id))
         }
         Refusal::Rule { tag: "duplicate_term_slug", .. } => failure(resource, Code::DuplicateTermSlug),
+        Refusal::Rule { tag: lineage::MOVED, .. } => ApiError::new(Code::Busy),
         Refusal::Rule { tag, .. } => work.scope.internal(&format!("no answer for refusal {tag}")),
     }
 }
@@ -209,31 +214,24 @@ fn columns(work: &Work<'_>, resource: &Resource, title: &str, parent: i64) -> Re
     Ok(set)
 }
 
-/// The parent asked for: one that exists; above itself, a term goes to the top.
-fn parent(work: &Work<'_>, resource: &Resource, own: i64) -> Result<Option<i64>, ApiError> {
+/// The parent asked for, and what has to hold of the terms above it: one that exists; below itself, a term goes to the
+/// top.
+fn parent(work: &Work<'_>, resource: &Resource, own: i64) -> Result<Option<(i64, Vec<Change>)>, ApiError> {
     if !resource.declared.hierarchical && work.sources().get("parent").is_some() {
         return Err(ApiError::new(Code::TaxonomyNotHierarchical));
     }
     let Some(wanted) = work.allowed.args().given("parent").and_then(Value::as_i64) else { return Ok(None) };
     if wanted == 0 {
-        return Ok(Some(0));
+        return Ok(Some((0, Vec::new())));
     }
-    let snapshot = work.scope.snapshot()?;
-    let find = |id: i64| records::find(&*snapshot, resource, &DbValue::Int(id));
-    let Some(mut row) = find(wanted)? else {
+    if records::find(&*work.scope.snapshot()?, resource, &DbValue::Int(wanted))?.is_none() {
         return Err(ApiError::new(Code::TermInvalid).with_status(400).with_message("The parent does not exist."));
-    };
-    for _ in 0..1000 {
-        let above = Record { resource, row: &row };
-        if own != 0 && above.id() == own {
-            return Ok(Some(0));
-        }
-        match find(above.int("parent"))? {
-            Some(next) => row = next,
-            None => break,
-        }
     }
-    Ok(Some(wanted))
+    let above = lineage::above(work, &resource.table, own, wanted)?;
+    if above.looped {
+        return Ok(Some((0, Vec::new())));
+    }
+    Ok(Some((wanted, above.unmoved(&resource.table).collect())))
 }
 
 /// The slug wanted; below a parent, a taken one takes the parent's slugs before it takes a number.
@@ -252,7 +250,12 @@ fn claim(
     while above != 0 && candidates.len() < 20 {
         let Some(row) = records::find(&*snapshot, resource, &DbValue::Int(above))? else { break };
         let record = Record { resource, row: &row };
-        longer = format!("{longer}-{}", record.text("slug"));
+        let end = format!("-{}", record.text("slug"));
+        // Nothing of its own would be left.
+        if end.len() >= slug::MAX_SLUG {
+            break;
+        }
+        longer = slug::with_end(&longer, &end);
         candidates.push(longer.as_str().into());
         above = record.int("parent");
     }

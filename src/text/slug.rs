@@ -31,11 +31,7 @@ pub fn sanitize_title(title: &str) -> String {
 
 /// `base-n`, shortened so that the whole keeps [`MAX_SLUG`] and no escape is cut.
 pub fn with_end(base: &str, end: &str) -> String {
-    let mut cut = base.len().min(200 - end.len().min(200));
-    while !base.is_char_boundary(cut) {
-        cut -= 1;
-    }
-    format!("{}{end}", &base[..cut])
+    format!("{}{end}", &base[..cut_before(base, MAX_SLUG.saturating_sub(end.len()))])
 }
 
 /// x
