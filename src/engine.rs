@@ -444,7 +444,7 @@ impl Engine {
 
     /// Lists of names that every route takes have no declaration of their own to bound them.
     fn names_within(&self, sources: &Sources<'_>) -> Result<(), ApiError> {
-        let most = self.registry.declaration.server.max_items;
+        let most = usize::try_from(self.registry.declaration.bounds.items).unwrap_or(usize::MAX);
         for name in ["_fields", "_embed"] {
             let names = match sources.get(name) {
                 Some(Value::String(text)) => text.split(',').count(),

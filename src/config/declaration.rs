@@ -110,10 +110,6 @@ pub struct Server {
     pub max_query: usize,
     /// Deepest nesting of a body or query.
     pub max_depth: usize,
-    /// Most items of a list among the arguments of a request, where the argument declares no `maxItems`; most names in
-    /// `_fields` and `_embed`.
-    #[schemars(range(min = 1))]
-    pub max_items: usize,
     /// Seconds that a client has to send its head, and its body.
     pub read_timeout: u64,
     /// Seconds that an idle connection is kept.
@@ -142,7 +138,6 @@ impl Default for Server {
             max_body: 16 << 20,
             max_query: 60 << 10,
             max_depth: 64,
-            max_items: 1000,
             read_timeout: 30,
             keep_alive: 30,
             shutdown_timeout: 30,
@@ -162,7 +157,8 @@ impl Default for Server {
 pub struct Bounds {
     /// Characters of a text without `maxLength`.
     pub text: u64,
-    /// Items of a list without `maxItems` that a write brings.
+    /// Items of a list without `maxItems`, in arguments and in bodies; names in `_fields` and `_embed`.
+    #[schemars(range(min = 1))]
     pub items: u64,
     /// Members of an object without `maxProperties`.
     pub members: u64,

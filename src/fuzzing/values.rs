@@ -10,7 +10,7 @@ use crate::model::{Method, Peer, Request};
 use crate::registry::args::{ArgSet, Role};
 use crate::registry::{Registry, link};
 use crate::request::{BodyParams, body_params, decode_query};
-use crate::schema::{Dialect, Schema};
+use crate::schema::{Bounds, Dialect, Schema};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
@@ -139,7 +139,8 @@ pub(super) fn schema(bytes: &[u8], _: Judge) {
     // Patterns come from operators, who may write costly ones.
     without_patterns(&mut document);
     for wordpress in [false, true] {
-        let dialect = Dialect { blanks_separate: wordpress, empty_list_is_map: wordpress };
+        let bounds = Bounds { text: Some(5_000), items: Some(100), members: Some(100), free: Some(10_000) };
+        let dialect = Dialect { blanks_separate: wordpress, empty_list_is_map: wordpress, bounds };
         match Schema::compile(&document, dialect) {
             Ok(schema) => {
                 let texts = Value::String(String::from_utf8_lossy(value).into_owned());

@@ -1301,7 +1301,7 @@ impl Linker<'_> {
         }
         let source = Value::Object(doc);
         let accepted = accepted_bounds(&source, &accepts).and_then(|bounds| Schema::compile(&bounds, dialect).ok());
-        let bounded = bounds::applied(&source, self.declared.server.max_items);
+        let bounded = bounds::applied(&source, self.declared.bounds.items);
         let schema = match Schema::compile(&bounded, dialect) {
             Ok(schema) => schema,
             Err(problems) => {

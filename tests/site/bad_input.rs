@@ -65,7 +65,7 @@ fn queries_paths_and_bodies() {
 
 #[test]
 fn a_hundred_thousand_ids() {
-    let server = Server::with(&["server.max_items=100000"]);
+    let server = Server::with(&["bounds.items=100000"]);
     let made = server.admin("POST", "/cms/v2/posts", Some(&json!({"title": {"raw": "Here"}, "status": "publish"})));
     let id = made.body["id"].clone();
     let ids: Vec<i64> = (1..=100_000).collect();

@@ -70,7 +70,7 @@ fn every_list_of_a_request_has_a_bound() {
 
 #[test]
 fn the_bounds_hold_however_a_list_comes() {
-    let server = Server::with(&["server.max_items=3"]);
+    let server = Server::with(&["bounds.items=3"]);
     let url = format!("{}/cms/v2/posts", server.rest);
     let (form, urlencoded) = ("include[]=1&include[]=2&include[]=3", "application/x-www-form-urlencoded");
     for (more, status) in [("", 200), ("&include[]=4", 400)] {
