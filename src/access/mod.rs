@@ -370,23 +370,24 @@ fn content_create(asking: &Asking<'_>) -> Decision {
         return Err(asking.refuse(Code::CannotCreate));
     }
     assigned_terms(asking, resource)?;
-    attaches(asking, resource, 0)?;
+    attaches(asking, resource, None)?;
     Ok(Found::default())
 }
 
-/// Whoever hangs something on a record must be able to edit the record; what hangs there already may stay.
-fn attaches(asking: &Asking<'_>, resource: &Resource, already: i64) -> Result<(), ApiError> {
+/// Whoever attaches something to a record must be able to edit the record; what is attached to it `already` may stay.
+/// An update may name a record that does not exist, as in the recorded contract: no address names it.
+fn attaches(asking: &Asking<'_>, resource: &Resource, already: Option<i64>) -> Result<(), ApiError> {
     if !resource.supports("attached") {
         return Ok(());
     }
     let parent = resource.properties.iter().find(|p| p.column.as_deref() == Some("parent"));
-    let parent = parent.and_then(|p| asking.args.int(&p.name)).filter(|id| *id != 0 && *id != already);
-    match parent {
-        Some(id) if acts::parent_content(asking.scope, id, "edit") != Some(true) => {
-            Err(asking.refuse(Code::CannotEdit))
-        }
-        _ => Ok(()),
+    let parent = parent.and_then(|p| asking.args.int(&p.name)).filter(|id| *id != 0 && Some(*id) != already);
+    let Some(id) = parent else { return Ok(()) };
+    let exists = || records::first(&*asking.scope.snapshot()?, "record", &["id"], records::eq("id", DbValue::Int(id)));
+    if acts::parent_content(asking.scope, id, "edit") == Some(true) || already.is_some() && exists()?.is_none() {
+        return Ok(());
     }
+    Err(asking.refuse(Code::CannotEdit))
 }
 
 /// A new file out of one that is there: for those who bring files and edit this one.
@@ -396,7 +397,7 @@ fn file_edit(asking: &Asking<'_>) -> Decision {
     }
     let found = content_update(asking)?;
     // The new file hangs where the request says.
-    attaches(asking, asking.resource()?, 0)?;
+    attaches(asking, asking.resource()?, None)?;
     Ok(found)
 }
 
@@ -408,7 +409,7 @@ fn content_update(asking: &Asking<'_>) -> Decision {
     }
     author_and_sticky(asking, resource)?;
     assigned_terms(asking, resource)?;
-    attaches(asking, resource, Record { resource, row: &row }.int("parent"))?;
+    attaches(asking, resource, Some(Record { resource, row: &row }.int("parent")))?;
     target(row)
 }
 
