@@ -60,8 +60,9 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
     let deep = if depth == 16 { 2 } else { 1 };
     // Sixteen bits become eight in a copy. Beside the pixels, a decoder holds a few rows and what it inflates ahead.
     let copy = if deep == 2 { parts.channels } else { 0 };
-    parts.decoding =
-        parts.pixels() * (parts.channels * deep + copy) + u64::from(parts.width) * 32 + 2 * MOST_METADATA as u64;
+    // A head may name more pixels than 64 bits can count the bytes of; it is refused for them later.
+    let pixels = parts.pixels().saturating_mul(parts.channels * deep + copy);
+    parts.decoding = pixels.saturating_add(u64::from(parts.width) * 32 + 2 * MOST_METADATA as u64);
     Ok(parts)
 }
 
