@@ -36,7 +36,7 @@ macro_rules! targets {
 
 targets! {
     head multipart query json arguments schema fields cursor sanitiser content blocks shortcodes texts page_head wxr xmlrpc
-    exif png gif webp jpeg declarations
+    exif png gif webp jpeg boxed declarations
 }
 
 #[test]

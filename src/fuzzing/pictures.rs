@@ -2,19 +2,26 @@
 
 use super::Judge;
 use crate::config::declaration::{Media, PictureSize};
-use crate::pictures::{self, exif, metadata};
+use crate::pictures::{self, Bounds, Prepared, boxes, metadata};
 use crate::pool::Budget;
 use image::ImageFormat;
 use serde_json::Value;
 use std::io::{Seek as _, Write as _};
+use std::path::Path;
 use std::sync::LazyLock;
 use tempfile::NamedTempFile;
 
 pub(super) const PROMISE: &str =
-    "a picture within the limits, or a refusal; what told its place does so no more; all in bounded memory";
+    "a picture within the limits, or a refusal; what told its place tells it no more and still is a picture";
 
 /// Few pixels are enough: what is asked is what the heads can do.
 const MOST_PIXELS: u64 = 64 * 64;
+
+/// Bytes that one picture may take: [`super::PICTURE`] holds the decoder to them.
+pub(super) const MOST_MEMORY: usize = 24 << 20;
+
+/// Longest side of what is shown.
+const LARGEST: u32 = 32;
 
 pub(super) fn png(bytes: &[u8], _: Judge) {
     prepared(bytes, ImageFormat::Png);
@@ -34,31 +41,48 @@ pub(super) fn jpeg(bytes: &[u8], _: Judge) {
 
 /// What a camera wrote, as it stands in the file.
 pub(super) fn exif(bytes: &[u8], _: Judge) {
-    let _ = exif::tells_place(bytes);
     let described = metadata::describe(Some(bytes));
     let texts = described.as_object().expect("members").values().filter_map(Value::as_str);
     // Numbers have up to six decimals; a byte that is no text becomes a mark of three.
     assert!(texts.map(str::len).sum::<usize>() <= bytes.len() * 3 + 4_000, "{described}");
 }
 
+/// A film, or a picture that is made like one.
+pub(super) fn boxed(bytes: &[u8], _: Judge) {
+    let file = written(bytes);
+    let Ok(places) = boxes::places(file.path()) else { return };
+    boxes::write_over(file.path(), &places).expect("is written over");
+    let length = file.as_file().metadata().expect("a file").len();
+    assert_eq!(length, bytes.len() as u64, "nothing moves");
+    // A description that is cut short may still count as one that tells; there is nothing left in it.
+    let cleaned = std::fs::read(file.path()).expect("a file");
+    let left = boxes::places(file.path()).expect("what was read is read again");
+    boxes::write_over(file.path(), &left).expect("is written over");
+    assert_eq!(std::fs::read(file.path()).expect("a file"), cleaned, "{left:?} of {places:?}");
+}
+
 fn prepared(bytes: &[u8], format: ImageFormat) {
+    let file = written(bytes);
+    let Ok(prepared) = prepare(file.path(), format) else { return };
+    let size = (prepared.width, prepared.height);
+    assert!(format == ImageFormat::Gif || size.0.max(size.1) <= LARGEST, "{size:?}");
+    assert!(u64::from(size.0) * u64::from(size.1) <= MOST_PIXELS && prepared.made.len() <= 1);
+    if let Some(cleaned) = prepared.cleaned {
+        let again = prepare(written(&cleaned).path(), format);
+        assert!(again.is_ok_and(|again| again.cleaned.is_none()), "the place is still told, or the picture is broken");
+    }
+}
+
+fn prepare(file: &Path, format: ImageFormat) -> Result<Prepared, pictures::PictureError> {
     static RULES: LazyLock<Media> = LazyLock::new(|| Media {
         max_pixels: MOST_PIXELS,
         max_frames: 8,
-        largest: 32,
+        max_memory: MOST_MEMORY as u64,
+        largest: LARGEST,
         sizes: [("small".to_owned(), PictureSize { width: 8, height: 8, crop: true })].into_iter().collect(),
         ..Media::default()
     });
-    let file = written(bytes);
-    let memory = Budget::default();
-    let bounds = pictures::Bounds { rules: &RULES, memory: &memory };
-    let Ok(prepared) = pictures::prepare(file.path(), format, bounds) else { return };
-    assert!(prepared.width <= RULES.largest.max(64 * 64) && prepared.made.len() <= 1);
-    if let Some(cleaned) = prepared.cleaned {
-        let file = written(&cleaned);
-        let again = pictures::prepare(file.path(), format, bounds);
-        assert!(again.is_ok_and(|again| again.cleaned.is_none()), "the place is still told, or the picture is broken");
-    }
+    pictures::prepare(file, format, Bounds { rules: &RULES, memory: &Budget::default() })
 }
 
 fn written(bytes: &[u8]) -> NamedTempFile {

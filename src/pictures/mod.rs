@@ -4,7 +4,7 @@
 //! judged by its head: what it will take is worked out, and taken from what all pictures may take, before it is decoded.
 
 pub mod boxes;
-pub(crate) mod exif;
+mod exif;
 mod memory;
 pub mod metadata;
 mod parts;
