@@ -24,9 +24,6 @@ const PAUSE: i64 = 15;
 /// A stranger's text with this many links waits for a moderator.
 const SUSPICIOUS_LINKS: usize = 2;
 
-/// Most bytes that are kept of what a client calls itself.
-const AGENT: usize = 254;
-
 /// What a request sets of a comment.
 struct Draft {
     set: BTreeMap<&'static str, DbValue>,
@@ -203,7 +200,7 @@ fn draft(work: &Work<'_>, resource: &Resource, before: Option<Record<'_>>) -> Re
     draft.status = args.given("status").and_then(Value::as_str).map(str::to_owned);
     // Recorded: whoever writes last is remembered, also of an update.
     let ip = work.scope.peer.ip.map(|ip| ip.to_string()).unwrap_or_default();
-    for (column, seen) in [("author_user_agent", beginning(&work.scope.agent, AGENT)), ("author_ip", &ip)] {
+    for (column, seen) in [("author_user_agent", &*work.scope.agent), ("author_ip", ip.as_str())] {
         if draft.text(column).is_empty() && !seen.is_empty() {
             draft.set.insert(column, txt(seen));
         }
@@ -264,11 +261,6 @@ fn lengths(resource: &Resource, draft: &Draft) -> Result<(), ApiError> {
         }
     }
     Ok(())
-}
-
-/// The beginning of a text, of at most so many bytes.
-fn beginning(text: &str, most: usize) -> &str {
-    &text[..text.floor_char_boundary(most)]
 }
 
 fn dates(work: &Work<'_>, creating: bool, draft: &mut Draft) {
