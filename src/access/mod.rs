@@ -633,7 +633,8 @@ fn user_update(asking: &Asking<'_>) -> Decision {
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
     let roles = roles(asking).unwrap_or_default();
-    if !roles.is_empty() && !(acts::may(asking.scope, "promote", record) && acts::may_give(asking.scope, &roles)) {
+    let gives = || acts::may(asking.scope, "promote", record) && acts::may_give(asking.scope, &roles);
+    if !roles.is_empty() && !gives() {
         return Err(asking.refuse(Code::CannotEditRoles));
     }
     if !acts::may(asking.scope, "edit", record) {
