@@ -58,7 +58,7 @@ impl Cost {
 const TEXT: Cost = Cost { memory: 64, memory_fixed: 1 << 20, nanoseconds: 20_000, milliseconds_fixed: 200 };
 
 /// Markup that is rendered: each step of several makes another copy, and a list of what is open.
-const RENDERED: Cost = Cost { memory: 400, ..TEXT };
+const RENDERED: Cost = Cost { memory: 400, nanoseconds: 150_000, milliseconds_fixed: 500, ..TEXT };
 
 /// Trees of values: a byte of input may become an entry of a map.
 const TREE: Cost = Cost { memory: 400, ..TEXT };
