@@ -383,8 +383,11 @@ fn attaches(asking: &Asking<'_>, resource: &Resource, already: Option<i64>) -> R
     let parent = resource.properties.iter().find(|p| p.column.as_deref() == Some("parent"));
     let parent = parent.and_then(|p| asking.args.int(&p.name)).filter(|id| *id != 0 && Some(*id) != already);
     let Some(id) = parent else { return Ok(()) };
-    let exists = || records::first(&*asking.scope.snapshot()?, "record", &["id"], records::eq("id", DbValue::Int(id)));
-    if acts::parent_content(asking.scope, id, "edit") == Some(true) || already.is_some() && exists()?.is_none() {
+    let exists = || -> Result<bool, ApiError> {
+        let row = records::first(&*asking.scope.snapshot()?, "record", &["id"], records::eq("id", DbValue::Int(id)))?;
+        Ok(row.is_some())
+    };
+    if acts::parent_content(asking.scope, id, "edit") == Some(true) || already.is_some() && !exists()? {
         return Ok(());
     }
     Err(asking.refuse(Code::CannotEdit))
