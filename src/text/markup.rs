@@ -169,13 +169,10 @@ impl Iterator for Attributes<'_> {
     type Item = Attribute;
 
     fn next(&mut self) -> Option<Attribute> {
-        match self.skip(|b| is_html_space(b) || b == b'/')? {
-            b'>' => {
-                self.end = Some(self.at + 1);
-                return None;
-            }
-            // An equals sign begins a name here.
-            _ => {}
+        // An equals sign begins a name here.
+        if self.skip(|b| is_html_space(b) || b == b'/')? == b'>' {
+            self.end = Some(self.at + 1);
+            return None;
         }
         let start = self.at;
         self.at += 1;
