@@ -1,4 +1,4 @@
-//! Whether strangers can take the program's memory or time from others: `cargo bench --bench budget`; `BENCH_BUDGET=5` for
+//! Whether one caller can take the program's memory or time from others: `cargo bench --bench budget`; `BENCH_BUDGET=5` for
 //! five seconds an attack instead of thirty, `BENCH_ONLY=search` for those whose name contains a word.
 //!
 //! Four connections send one kind of request that once was dear, beside a client that reads lists and items and writes

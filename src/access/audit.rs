@@ -67,7 +67,7 @@ fn changed(event: &Event<'_>) -> Vec<String> {
     event.changed.iter().take(MOST_CHANGED).map(|text| text.chars().take(LONGEST).collect()).collect()
 }
 
-/// The change that keeps the entries of strangers below `site.max_audit_strangers` although another one comes: whoever
+/// The change that keeps the entries of strangers below `site.max_audit_anonymous` although another one comes: whoever
 /// floods the trail takes the places of other strangers only, never those of entries about users.
 ///
 /// # Errors
@@ -75,7 +75,7 @@ fn changed(event: &Event<'_>) -> Vec<String> {
 pub fn overflow(scope: &Scope) -> Result<Option<Change>, StorageError> {
     let registry = &scope.registry;
     let Some(resource) = resource(registry).map(|index| &registry.resources[index]) else { return Ok(None) };
-    let most = registry.declaration.site.max_audit_strangers.max(1);
+    let most = registry.declaration.site.max_audit_anonymous.max(1);
     let strangers = || eq("user", DbValue::Int(0));
     let newest = ordered(columns(&resource.table, &["id"], strangers()), "id", true);
     let plan = ReadPlan { offset: most - 1, limit: Some(1), ..newest };

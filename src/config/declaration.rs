@@ -245,8 +245,8 @@ pub struct Site {
     pub max_password: usize,
     /// Application passwords that one user may have.
     pub max_application_passwords: u64,
-    /// Entries of the audit trail that strangers have caused (wrong logins); the oldest of them make room.
-    pub max_audit_strangers: u64,
+    /// Entries of the audit trail that anonymous callers have caused (wrong logins); the oldest of them make room.
+    pub max_audit_anonymous: u64,
     /// bcrypt's cost for account passwords.
     pub bcrypt_cost: u32,
     /// JSONP callbacks are honoured.
@@ -279,7 +279,7 @@ impl Default for Site {
             max_login: 320,
             max_password: 4096,
             max_application_passwords: 100,
-            max_audit_strangers: 10_000,
+            max_audit_anonymous: 10_000,
             bcrypt_cost: 10,
             jsonp: true,
             blanks_separate: false,

@@ -426,7 +426,7 @@ fn what_a_program_says_of_itself_is_kept_short() {
 
 #[test]
 fn wrong_logins_leave_so_many_entries() {
-    let server = Server::with(&["site.max_audit_strangers=3", "pages.max_guesses=100"]);
+    let server = Server::with(&["site.max_audit_anonymous=3", "pages.max_guesses=100"]);
     server.user("eva", "author");
     let all = |server: &Server| server.admin("GET", "/server/v1/audit?per_page=100", None).body.clone();
     let count = |entries: &Value, event: &str| {
