@@ -192,8 +192,6 @@ const POST_RULES: Rules = Rules {
 /// go; addresses lose a scheme that is not allowed; stray `<`, `>` and `&` become entities. Block delimiters stay, the
 /// texts in their attributes are held to the same policy. Applying it again changes nothing.
 pub fn sanitise(html: &str, policy: &Policy) -> String {
-    let unwanted =
-        |c: char| c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r') || matches!(c, '\u{80}'..='\u{9f}');
     let cleaned;
     let html = if html.contains(unwanted) {
         cleaned = html.replace(unwanted, "");
@@ -229,6 +227,11 @@ pub fn sanitise(html: &str, policy: &Policy) -> String {
     }
     push_text(&html[at..], &mut out);
     out
+}
+
+/// Control characters, which no text keeps, however they are written.
+fn unwanted(c: char) -> bool {
+    c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r') || matches!(c, '\u{80}'..='\u{9f}')
 }
 
 /// Marks the links in a text as the work of a stranger (`rel="nofollow ugc"`), as stored comments have them.
@@ -421,7 +424,7 @@ fn clean_address(value: &str, policy: &Policy) -> String {
     if allowed_scheme(value, &schemes) {
         return value.to_owned();
     }
-    let decoded = decode_references(value);
+    let decoded = decode_references(value).replace(unwanted, "");
     let mut rest: &str = &decoded;
     while !allowed_scheme(rest, &schemes) {
         rest = rest.split_once(':').map_or("", |(_, rest)| rest.trim_start());
@@ -431,7 +434,7 @@ fn clean_address(value: &str, policy: &Policy) -> String {
 
 /// The declarations that are allowed, or `None` when none is.
 fn clean_style(value: &str, policy: &Policy) -> Option<String> {
-    let decoded = decode_references(value).replace("&quot;", "\"").replace("&apos;", "'");
+    let decoded = decode_references(value).replace(unwanted, "").replace("&quot;", "\"").replace("&apos;", "'");
     let kept: Vec<&str> = decoded.split(';').map(str::trim).filter(|d| allowed_declaration(d, policy)).collect();
     (!kept.is_empty()).then(|| kept.join(";"))
 }
@@ -601,6 +604,8 @@ mod tests {
         check("<a href='javascript:alert(1)'>x</a>", "<a href='alert(1)'>x</a>");
         check("<a href=\"java&#115;cript:x\">x</a>", "<a href=\"x\">x</a>");
         check("<a href=\"java\tscript:x\">x</a>", "<a href=\"x\">x</a>");
+        check("<a href=\"x:/&#1;a&#8;b&#128;\">x</a>", "<a href=\"/ab\">x</a>");
+        check("<p style=\"color:&#1;red\">x</p>", "<p style=\"color:red\">x</p>");
         check("<a href=\"javascript:javascript:x\">z</a>", "<a href=\"x\">z</a>");
         check("<img src=x onerror=alert(1)>", "<img src=\"x\">");
         check("<img src=\"x\" onload=1 alt=\"\">", "<img src=\"x\" alt=\"\">");
