@@ -94,8 +94,8 @@ fn inherited(scope: &Scope, record: Record<'_>) -> bool {
     }
 }
 
-/// Whoever has an account in hand may do all that it may. So what is done to the accounts of others is for those who
-/// may do as much themselves.
+/// Control of an account gives all of its capabilities. So a caller changes the accounts of others only where the caller
+/// has these capabilities, too.
 fn user(scope: &Scope, act: &str, record: Record<'_>) -> bool {
     let caller = &scope.principal;
     let own = caller.known() && caller.id == record.id();

@@ -11,8 +11,8 @@
 //! accounts or by taking more addresses of one network. The tables are bounded; see [`super::meter`] for what an attacker
 //! gains by filling them.
 //!
-//! What was proven counts for the source that proved it. Otherwise whoever is made to wait could go on guessing: all
-//! guesses would be refused but the right one. For the same reason even the owner's own source may look only so often
+//! What was proven counts for the source that proved it. Otherwise an attacker who has to wait could go on guessing:
+//! every guess would be refused except the right one. For the same reason even the owner's own source may look only so often
 //! while it waits ([`LOOKS`]): somebody else may be guessing behind the same address.
 
 use super::meter::{Bucket, Key, Keys, Meter};
@@ -31,12 +31,12 @@ const AROUND: i64 = 20;
 /// While a source waits, so many times as many secrets as it may guess are compared with what it has proven.
 const LOOKS: i64 = 10;
 
-/// How much guessing is borne, in milliseconds.
+/// How many guesses are allowed; times in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// Wrong guesses in a row.
     burst: i64,
-    /// Until one more is borne.
+    /// Until one more is allowed.
     pause: i64,
 }
 
@@ -102,7 +102,7 @@ pub struct Guess<'a> {
 /// How a guess may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// It counts until [`Attempts::right`] or [`Attempts::give_back`] is told otherwise.
+    /// It counts until [`Attempts::right`] or [`Attempts::give_back`] is called.
     Counted,
     /// This secret was right before, from here; it counts nowhere.
     Proven,
@@ -129,7 +129,7 @@ impl Default for Attempts {
 }
 
 impl Attempts {
-    /// Takes a guess from what is borne.
+    /// Counts a guess, if it is allowed.
     ///
     /// # Errors
     /// There is none left: seconds until there is.
@@ -226,28 +226,28 @@ mod tests {
     fn guesses_run_out_and_come_back() {
         let attempts = Attempts::default();
         let take = |from: &str, account: &str, now: i64| attempts.take(&guess(from, account, "x"), patience(), now);
-        let borne = |from: &str, account: &str, now: i64| take(from, account, now).is_ok();
-        assert!((0..3).all(|_| borne("192.0.2.1", "ada", 1000)));
+        let allowed = |from: &str, account: &str, now: i64| take(from, account, now).is_ok();
+        assert!((0..3).all(|_| allowed("192.0.2.1", "ada", 1000)));
         assert_eq!((take("192.0.2.1", "ada", 1000), take("192.0.2.1", "ada", 1059)), (Err(60), Err(1)));
-        assert!(borne("192.0.2.2", "ada", 1000), "the owner elsewhere is not locked out");
-        assert!(borne("192.0.2.1", "bob", 1000));
-        assert!(borne("192.0.2.1", "ada", 1061) && !borne("192.0.2.1", "ada", 1061));
+        assert!(allowed("192.0.2.2", "ada", 1000), "the owner elsewhere is not locked out");
+        assert!(allowed("192.0.2.1", "bob", 1000));
+        assert!(allowed("192.0.2.1", "ada", 1061) && !allowed("192.0.2.1", "ada", 1061));
         attempts.right(&guess("192.0.2.1", "ada", "x"), patience());
-        assert!(borne("192.0.2.1", "ada", 1061));
+        assert!(allowed("192.0.2.1", "ada", 1061));
     }
 
     #[test]
     fn a_network_guesses_about_many_accounts_no_more_often() {
         let attempts = Attempts::default();
         let take = |from: &str, account: &str| attempts.take(&guess(from, account, "x"), patience(), 0);
-        let borne =
+        let allowed =
             |from: &dyn Fn(u32) -> String| (0..100).filter(|n| take(&from(*n), &format!("user{n}")).is_ok()).count();
-        assert_eq!(borne(&|_| "2001:db8::1".into()), 15);
+        assert_eq!(allowed(&|_| "2001:db8::1".into()), 15);
         assert_eq!(take("2001:db8::ffff", "ada"), Err(12), "the same /64");
-        assert_eq!(borne(&|n| format!("2001:db8:0:{n:x}::1")), 60 - 15, "all of a /48");
+        assert_eq!(allowed(&|n| format!("2001:db8:0:{n:x}::1")), 60 - 15, "all of a /48");
         assert_eq!(take("2001:db8:0:ffff::1", "ada"), Err(3));
         assert!(take("2001:db8:1::1", "ada").is_ok());
-        assert_eq!(borne(&|n| format!("192.0.2.{n}")), 60, "all of a /24");
+        assert_eq!(allowed(&|n| format!("192.0.2.{n}")), 60, "all of a /24");
         assert_eq!(take("::ffff:192.0.2.200", "ada"), Err(3));
         assert!(take("192.0.3.1", "ada").is_ok() && take("", "ada").is_ok());
     }

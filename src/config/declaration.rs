@@ -166,8 +166,8 @@ pub struct Bounds {
     pub free: u64,
     /// Parents above a record or a term, counted upwards.
     pub ancestors: usize,
-    /// Whether the arguments that OPTIONS lists tell `maxLength` and `maxItems` of the properties they stand for. The
-    /// schema in the same answer always tells them.
+    /// Whether the arguments in OPTIONS list `maxLength` and `maxItems` of their properties. The schema in the same
+    /// answer always lists them.
     pub shown: bool,
 }
 
