@@ -5,7 +5,7 @@
 //! entries that strangers can cause.
 
 use crate::records::{columns, eq, int, ordered};
-use crate::registry::link::AUDITED;
+use crate::registry::link::parts::AUDITED;
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
 use crate::storage::StorageError;

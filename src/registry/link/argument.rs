@@ -1,0 +1,270 @@
+//! Arguments of endpoints: groups, what schemas derive, adjustments; compiled with their filters.
+
+use super::super::args::{Arg, Role as ArgRole, Spelling, spell};
+use super::super::resource::*;
+use super::super::{bounds, edit_only, without_x_words};
+use super::property::aliases_of;
+use super::shown::{meta_properties, show_no_meta, without_bounds};
+use super::{Declared, Linker, escape, extend, nearest};
+use crate::config::declaration::{self, Family, SchemaDoc};
+use crate::schema::{Dialect, Schema};
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+
+impl Linker<'_> {
+    /// The argument documents of an endpoint in order: groups, its own, the resource's adjustments.
+    pub(super) fn arg_docs(
+        &mut self,
+        endpoint: &declaration::Endpoint,
+        resource: Option<&Resource>,
+        captures: &[String],
+        at: &[&str],
+    ) -> IndexMap<String, (SchemaDoc, Declared)> {
+        let mut docs: IndexMap<String, (SchemaDoc, Declared)> = IndexMap::new();
+        for group in &endpoint.args {
+            match group.as_str() {
+                "@create" | "@update" => {
+                    if let Some(resource) = resource {
+                        self.derived(resource, group == "@create", &mut docs);
+                    }
+                }
+                "@key" => {
+                    for capture in captures {
+                        let place = Declared::Config(at.iter().map(|s| (*s).to_owned()).collect());
+                        docs.entry(capture.clone()).or_insert_with(|| (key_doc(capture, resource), place));
+                    }
+                }
+                group => match self.declared.args.get(group) {
+                    Some(args) => {
+                        for (arg, doc) in args {
+                            let place = Declared::Config(vec!["args".into(), group.into(), arg.clone()]);
+                            merge_arg(&mut docs, arg, doc, place);
+                        }
+                    }
+                    None => {
+                        let names: Vec<&str> = self.declared.args.keys().map(String::as_str).collect();
+                        let hint = nearest(group, names.into_iter().chain(["@create", "@update", "@key"]));
+                        self.problem(&extend(at, "args"), format!("unknown group of arguments `{group}`"), hint);
+                    }
+                },
+            }
+        }
+        let own = endpoint.with.iter().map(|(arg, change)| {
+            let mut place: Vec<String> = at.iter().map(|s| (*s).to_owned()).collect();
+            place.extend(["with".to_owned(), arg.clone()]);
+            (arg, change, place)
+        });
+        let adjusted = endpoint.name.as_ref().zip(resource).and_then(|(n, r)| {
+            r.declared.endpoints.get(n).map(|args| {
+                args.iter()
+                    .map(|(arg, change)| {
+                        let place =
+                            vec!["resources".into(), r.name.clone(), "endpoints".into(), n.clone(), arg.clone()];
+                        (arg, change, place)
+                    })
+                    .collect::<Vec<_>>()
+            })
+        });
+        for (arg, change, place) in own.chain(adjusted.into_iter().flatten()) {
+            match change {
+                Value::Bool(false) => {
+                    docs.shift_remove(arg);
+                }
+                Value::Object(doc) => merge_arg(&mut docs, arg, doc, Declared::Config(place)),
+                _ => {
+                    let path: Vec<&str> = place.iter().map(String::as_str).collect();
+                    self.problem(&path, "an argument is a table, or false to remove it", None);
+                }
+            }
+        }
+        docs
+    }
+
+    /// Create and update arguments from the schema's properties.
+    pub(super) fn derived(
+        &self,
+        resource: &Resource,
+        create: bool,
+        docs: &mut IndexMap<String, (SchemaDoc, Declared)>,
+    ) {
+        let Some(schema) = self.loaded.schemas.get(&resource.declared.schema) else { return };
+        for (property, doc) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let Some(doc) = doc.as_object() else { continue };
+            if doc.get("readonly") == Some(&json!(true)) || doc.get("x-args") == Some(&json!(false)) {
+                continue;
+            }
+            let mut arg: SchemaDoc = doc
+                .iter()
+                .filter(|(k, _)| !matches!(k.as_str(), "context" | "readonly" | "arg_options"))
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect();
+            if doc.get("x-meta") == Some(&json!(true)) {
+                arg.extend(meta_properties(resource, Value::clone));
+            }
+            let extra = [doc.get("arg_options"), doc.get("x-args"), doc.get("x-create-arg").filter(|_| create)];
+            for (key, value) in extra.into_iter().flatten().filter_map(Value::as_object).flatten() {
+                arg.insert(key.clone(), value.clone());
+            }
+            if !create {
+                arg.shift_remove("default");
+                arg.shift_remove("x-default-null");
+                arg.shift_remove("required");
+            }
+            if resource.family == Family::Singleton {
+                // Null takes a field back to its default.
+                let accepts = arg.entry("x-also-types".to_owned()).or_insert_with(|| json!([]));
+                accepts.as_array_mut().into_iter().for_each(|types| types.push(json!("null")));
+            }
+            if !self.declared.bounds.in_options {
+                arg.insert("x-bounds-in-options".into(), json!(false));
+            }
+            let place = Declared::Schema(resource.declared.schema.clone(), format!("/properties/{}", escape(property)));
+            match docs.get_mut(property) {
+                // A path capture of the same name stays what it is.
+                Some(_) => {}
+                None => {
+                    docs.insert(property.clone(), (arg, place));
+                }
+            }
+        }
+    }
+
+    pub(super) fn arg(
+        &mut self,
+        arg: &str,
+        mut doc: SchemaDoc,
+        resource: Option<&Resource>,
+        place: &Declared,
+        dialect: Dialect,
+    ) -> Option<Arg> {
+        let required = doc.shift_remove("required").and_then(|r| r.as_bool()).unwrap_or(false);
+        let default = doc.get("default").cloned();
+        let role = match doc.get("x-param").and_then(Value::as_str) {
+            None => None,
+            Some(wanted) => {
+                let found = ArgRole::parse(wanted);
+                if found.is_none() {
+                    let hint = nearest(wanted, ArgRole::ALL.iter().map(|(n, _)| *n));
+                    self.report(place, "x-param", format!("unknown role `{wanted}`"), hint);
+                }
+                found
+            }
+        };
+        let filter = doc.get("x-filter").cloned().and_then(|f| self.filter(&f, resource, place));
+        let words = doc.get("x-search-words").cloned().and_then(|words| self.word_limit(&words, place));
+        let aliases = aliases_of(&Value::Object(doc.clone()));
+        let also = strings(doc.get("x-arg-aliases"));
+        let accepts = strings(doc.get("x-also-types"));
+        if role == Some(ArgRole::Orderby)
+            && let Some(resource) = resource
+        {
+            self.check_orderby(&doc, resource, place);
+        }
+        let source = Value::Object(doc);
+        let accepted = accepted_bounds(&source, &accepts).and_then(|bounds| Schema::compile(&bounds, dialect).ok());
+        let bounded = bounds::applied(&source, self.declared.bounds.max_items);
+        let schema = match Schema::compile(&bounded, dialect) {
+            Ok(schema) => schema,
+            Err(problems) => {
+                for problem in problems {
+                    self.report(place, &problem.pointer, problem.message, problem.hint);
+                }
+                return None;
+            }
+        };
+        let mut shown = match without_x_words(&source) {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        };
+        if source.get("x-bounds-in-options") == Some(&json!(false)) {
+            without_bounds(&mut shown);
+        }
+        if source.get("x-default-null") == Some(&json!(true)) {
+            shown.insert("default".into(), Value::Null);
+        }
+        if source.get("x-meta") == Some(&json!(true)) {
+            show_no_meta(&mut shown, self.dialect);
+        }
+        if source["items"]["x-enum-as-object"] == json!(true)
+            && let Some(items) = shown.get_mut("items").and_then(Value::as_object_mut)
+            && let Some(Value::Array(values)) = items.get("enum")
+        {
+            let by_name = values.iter().filter_map(|v| Some((v.as_str()?.to_owned(), v.clone()))).collect();
+            items.insert("enum".into(), Value::Object(by_name));
+        }
+        shown.entry("description").or_insert_with(|| json!(""));
+        shown.insert("required".into(), json!(required));
+        // A default that does not fit its own type stays as declared.
+        let default = default.map(|declared| {
+            let coerced = schema.accept(arg, declared.clone()).unwrap_or(declared);
+            spell(coerced, &aliases, Spelling::ToStored)
+        });
+        Some(Arg {
+            name: arg.to_owned(),
+            also,
+            schema,
+            required,
+            default,
+            role,
+            edit_only: resource.zip(filter.as_ref()).is_some_and(|(r, filter)| edit_only::filters(r, filter)),
+            filter,
+            words,
+            aliases,
+            accepts,
+            accepted,
+            sentence_only: source.get("x-meta") == Some(&json!(true)),
+            shown: Value::Object(shown),
+        })
+    }
+}
+
+pub(super) fn merge_arg(
+    docs: &mut IndexMap<String, (SchemaDoc, Declared)>,
+    arg: &str,
+    change: &SchemaDoc,
+    place: Declared,
+) {
+    match docs.get_mut(arg) {
+        Some((doc, at)) => {
+            for (key, value) in change {
+                if value == &Value::Bool(false) && key != "default" && key != "required" {
+                    doc.shift_remove(key);
+                } else {
+                    doc.insert(key.clone(), value.clone());
+                }
+            }
+            *at = place;
+        }
+        None => {
+            docs.insert(arg.to_owned(), (change.clone(), place));
+        }
+    }
+}
+
+pub(super) fn key_doc(capture: &str, resource: Option<&Resource>) -> SchemaDoc {
+    let text = resource.is_some_and(|r| r.key_is_text && capture == &*r.key);
+    let doc = json!({
+        "description": format!("The {capture} in the path."),
+        "type": if text { "string" } else { "integer" },
+    });
+    doc.as_object().cloned().unwrap_or_default()
+}
+
+/// What holds of values that are accepted although the schema does not describe them: the bounds of the text that they
+/// stand for, which is the argument's own or its `raw`. `None`: only values without extent are accepted.
+pub(super) fn accepted_bounds(source: &Value, accepts: &[String]) -> Option<Value> {
+    if !accepts.iter().any(|kind| matches!(kind.as_str(), "string" | "array" | "object")) {
+        return None;
+    }
+    let raw = source.get("properties").and_then(|properties| properties.get("raw")).unwrap_or(source);
+    let words =
+        ["maxLength", "x-max-bytes", "x-too-long-code"].iter().filter_map(|word| Some((*word, raw.get(*word)?)));
+    let mut bounds: Map<String, Value> = words.map(|(word, value)| (word.to_owned(), value.clone())).collect();
+    let inner = Value::Object(bounds.clone());
+    bounds.insert("properties".into(), json!({"raw": inner}));
+    Some(Value::Object(bounds))
+}
+
+pub(super) fn strings(value: Option<&Value>) -> Vec<String> {
+    value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}

@@ -1,0 +1,119 @@
+//! Tables, columns and relations of the database.
+
+use super::super::name;
+use super::super::resource::*;
+use super::super::tables::{self, DeclaredColumn};
+use super::Linker;
+use super::property::kind_of;
+use crate::config::declaration::Family;
+use crate::storage::plan::{Layout, RelationDef};
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+
+impl Linker<'_> {
+    pub(super) fn layout(&mut self, resources: &[Resource]) -> Layout {
+        let mut layout = Layout {
+            tables: tables::shared(),
+            counts: tables::counts(),
+            searched: searched(resources),
+            ..Layout::default()
+        };
+        let mut made = HashSet::new();
+        for resource in resources {
+            if let Some(table) = self.own_table(resource)
+                && made.insert(table.name.clone())
+            {
+                layout.tables.push(table);
+            }
+            for relation in resource.relations.iter().filter(|r| r.many) {
+                let target = &resources[relation.to];
+                let content = resource.family == Family::Content;
+                let leads_there = |r: &&Relation| r.many && r.to == relation.to;
+                let sole = resources.iter().flat_map(|r| &r.relations).filter(leads_there).count() == 1;
+                let def = RelationDef {
+                    name: relation.rel.clone(),
+                    src: resource.table.clone(),
+                    dst: target.table.clone(),
+                    status: content.then(|| name("status")),
+                    sort: content.then(|| name("date_local")),
+                    counted: (content && target.family == Family::Term).then(tables::term_count),
+                    only_kind: sole.then(|| resource.kind.clone()),
+                };
+                if !layout.relations.iter().any(|r| r.name == def.name) {
+                    layout.relations.push(def);
+                }
+            }
+        }
+        layout
+    }
+
+    pub(super) fn own_table(&mut self, resource: &Resource) -> Option<crate::storage::plan::TableDef> {
+        let plain = resource.family == Family::Plain;
+        let table = if plain { resource.table.clone() } else { resource.extension.clone()? };
+        let prefix = format!("{table}.");
+        let docs = self.loaded.schemas.get(&resource.declared.schema)?.get("properties")?.as_object()?;
+        let filtered = filtered_columns(resource);
+        let mut columns = Vec::new();
+        for full in &resource.columns {
+            let short = if plain {
+                if **full == *resource.key || &**full == "version" {
+                    continue;
+                }
+                full.to_string()
+            } else {
+                match full.strip_prefix(&prefix) {
+                    Some(short) => short.to_owned(),
+                    None => continue,
+                }
+            };
+            let doc = docs
+                .iter()
+                .find(|(p, d)| d.get("x-column").and_then(Value::as_str).unwrap_or(p) == short)
+                .map(|(_, d)| d);
+            let flag = |word: &str| doc.is_some_and(|d| d.get(word) == Some(&json!(true)));
+            columns.push(DeclaredColumn {
+                kind: doc.map_or(Kind::Text, kind_of),
+                indexed: flag("x-index") || filtered.contains(&short),
+                unique: flag("x-unique"),
+                was: doc.and_then(|d| d.get("x-was")).and_then(Value::as_str).map(str::to_owned),
+                name: short,
+            });
+        }
+        let extends = (!plain).then_some(&*resource.table);
+        Some(tables::declared(&table, &resource.key, resource.key_is_text, extends, &columns))
+    }
+}
+
+/// The columns that searches look into, by table: of content and of what the site declares for itself.
+pub(super) fn searched(resources: &[Resource]) -> Vec<(crate::storage::plan::Name, Vec<crate::storage::plan::Name>)> {
+    let mut all: IndexMap<crate::storage::plan::Name, Vec<crate::storage::plan::Name>> = IndexMap::new();
+    for resource in resources.iter().filter(|r| matches!(r.family, Family::Content | Family::Plain) && !r.key_is_text) {
+        let columns = all.entry(resource.table.clone()).or_default();
+        for column in resource.search.values().filter(|column| !column.contains('.')) {
+            if !columns.contains(column) && *column != resource.key {
+                columns.push(column.clone());
+            }
+        }
+        columns.sort();
+    }
+    all.into_iter().filter(|(_, columns)| !columns.is_empty()).collect()
+}
+
+/// Columns that an argument of the resource filters or sorts by.
+pub(super) fn filtered_columns(resource: &Resource) -> HashSet<String> {
+    let mut columns: HashSet<String> =
+        resource.declared.sort.values().filter(|c| !c.starts_with('@')).cloned().collect();
+    for args in resource.declared.endpoints.values() {
+        for doc in args.values() {
+            let column = doc.get("x-filter").and_then(|f| f.get("column")).and_then(Value::as_str);
+            columns.extend(column.map(str::to_owned));
+        }
+    }
+    columns.extend(resource.declared.owner.clone());
+    columns
+}
+
+pub(super) fn ident(kind: &str) -> String {
+    kind.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
+}

@@ -1,0 +1,153 @@
+//! Links of items.
+
+use super::super::resource::*;
+use super::{Linker, extend, nearest};
+use crate::config::declaration::{self, Family};
+use serde_json::Map;
+use std::collections::HashMap;
+
+impl Linker<'_> {
+    pub(super) fn links(&mut self, resources: &mut [Resource]) {
+        let places: HashMap<String, usize> = resources.iter().map(|r| (r.name.clone(), r.index)).collect();
+        for resource in resources.iter_mut() {
+            let declared = resource.declared.links.clone();
+            for (i, link) in declared.iter().enumerate() {
+                let i = i.to_string();
+                let owner = resource.name.clone();
+                let path = ["resources", owner.as_str(), "links", i.as_str()];
+                if let Some(link) = self.link(resource, link, &places, &path) {
+                    resource.links.push(link);
+                }
+            }
+            if declared.is_empty() && resource.stores_rows() {
+                resource.links.extend(usual_links());
+            }
+            let embeddable = resource.relations.iter().filter(|r| r.embeddable).cloned().collect::<Vec<_>>();
+            for relation in embeddable {
+                if !declared.iter().any(|l| l.rel == relation.property) {
+                    resource.links.extend(relation_link(resource, &relation));
+                }
+            }
+        }
+    }
+
+    pub(super) fn link(
+        &mut self,
+        resource: &Resource,
+        link: &declaration::Link,
+        places: &HashMap<String, usize>,
+        path: &[&str],
+    ) -> Option<Link> {
+        let target = match (link.to.as_deref(), &link.href) {
+            (Some("@record"), None) => Target::Referenced(Family::Content),
+            (Some("@term"), None) => Target::Referenced(Family::Term),
+            (Some(to), None) => {
+                let Some(to) = places.get(to).copied() else {
+                    let hint = nearest(to, places.keys().map(String::as_str));
+                    self.problem(&extend(path, "to"), format!("the link leads to `{to}`, which is no resource"), hint);
+                    return None;
+                };
+                match &link.key {
+                    Some(key) => {
+                        self.column(resource, &extend(path, "key"), key)?;
+                        Target::Item { resource: to, column: resource.column(key)? }
+                    }
+                    None => {
+                        let mut query = Vec::new();
+                        for (arg, column) in &link.query {
+                            let value = match column.strip_prefix('=') {
+                                Some(literal) => QueryValue::Literal(literal.to_owned()),
+                                None => {
+                                    self.column(resource, &extend(path, "query"), column)?;
+                                    QueryValue::Column(resource.column(column)?)
+                                }
+                            };
+                            query.push((arg.clone(), value));
+                        }
+                        Target::Collection { resource: to, query }
+                    }
+                }
+            }
+            (None, Some(href)) => Target::Template(self.template(resource, href, path)?),
+            _ => {
+                self.problem(path, "a link has either `to` or `href`", None);
+                return None;
+            }
+        };
+        let when_column = match &link.when.set {
+            Some(column) => {
+                self.column(resource, &extend(path, "when"), column)?;
+                resource.column(column)
+            }
+            None => None,
+        };
+        Some(Link {
+            rel: link.rel.clone(),
+            absolute: link.href.as_deref().is_some_and(|h| h.contains("://")),
+            target,
+            embeddable: link.embeddable,
+            attrs: link.attrs.clone(),
+            when: link.when.clone(),
+            when_column,
+        })
+    }
+
+    pub(super) fn template(&mut self, resource: &Resource, href: &str, path: &[&str]) -> Option<Vec<HrefPiece>> {
+        let mut pieces = Vec::new();
+        let mut rest = href;
+        while let Some(open) = rest.find('{') {
+            let close = rest[open..].find('}').map(|c| c + open)?;
+            pieces.push(HrefPiece::Literal(rest[..open].to_owned()));
+            let place = &rest[open + 1..close];
+            pieces.push(match place {
+                "self" => HrefPiece::SelfPath,
+                "collection" => HrefPiece::CollectionPath,
+                "api_name" => HrefPiece::ApiName,
+                // A URI template for clients, as in curies.
+                "rel" => HrefPiece::Literal("{rel}".into()),
+                "@revision_id" => HrefPiece::RevisionId,
+                column => {
+                    self.column(resource, &extend(path, "href"), column)?;
+                    HrefPiece::Column(resource.column(column)?)
+                }
+            });
+            rest = &rest[close + 1..];
+        }
+        pieces.push(HrefPiece::Literal(rest.to_owned()));
+        Some(pieces)
+    }
+}
+
+/// What every item links to unless the declarations say otherwise.
+pub(super) fn usual_links() -> [Link; 2] {
+    let link = |rel: &str, piece: HrefPiece| Link {
+        rel: rel.to_owned(),
+        target: Target::Template(vec![piece]),
+        embeddable: false,
+        attrs: Map::new(),
+        when: declaration::When::default(),
+        when_column: None,
+        absolute: false,
+    };
+    [link("self", HrefPiece::SelfPath), link("collection", HrefPiece::CollectionPath)]
+}
+
+pub(super) fn relation_link(resource: &Resource, relation: &Relation) -> Option<Link> {
+    let target = if relation.many {
+        Target::Collection {
+            resource: relation.to,
+            query: vec![("include".into(), QueryValue::Literal(format!("@{}", relation.property)))],
+        }
+    } else {
+        Target::Item { resource: relation.to, column: resource.column(&relation.property)? }
+    };
+    Some(Link {
+        rel: relation.property.clone(),
+        absolute: false,
+        when_column: if relation.many { None } else { resource.column(&relation.property) },
+        target,
+        embeddable: true,
+        attrs: Map::new(),
+        when: declaration::When::default(),
+    })
+}

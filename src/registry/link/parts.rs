@@ -1,0 +1,66 @@
+//! What refers to resources beside routes: rendered parts of contents, menus, the audit trail.
+
+use super::super::resource::*;
+use super::{Linker, extend};
+use crate::config::declaration::Family;
+use crate::text::shortcode;
+
+impl Linker<'_> {
+    /// What stands in contents for other rows: who makes it, and of which resource.
+    pub(super) fn parts(&mut self, resources: &[Resource]) {
+        let (blocks, shortcodes) = (&self.declared.blocks, &self.declared.shortcodes);
+        let makers = self.vocabulary.makers.clone();
+        let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
+        for (table, all) in [("blocks", blocks), ("shortcodes", shortcodes)] {
+            for (part, made) in all {
+                if table == "shortcodes" {
+                    self.known(&[table, part], "shortcode", part, &shortcode::NAMES);
+                }
+                self.known(&[table, part, "renderer"], "renderer", &made.renderer, &makers);
+                if let Some(of) = &made.resource {
+                    self.known(&[table, part, "resource"], "resource", of, &names);
+                }
+            }
+        }
+    }
+
+    /// Menus to which records are added when they are published.
+    pub(super) fn auto_add(&mut self, resources: &[Resource]) {
+        let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
+        for resource in resources {
+            let Some(auto_add) = &resource.declared.auto_add else { continue };
+            let path = ["resources", resource.name.as_str(), "auto_add"];
+            for of in &auto_add.resources {
+                self.known(&extend(&path, "resources"), "resource", of, &names);
+            }
+            if let Some(menus) = self.known(&extend(&path, "menu"), "resource", &auto_add.menu, &names) {
+                self.column(&resources[menus], &extend(&path, "property"), &auto_add.property);
+                self.column(resource, &extend(&path, "menu"), &auto_add.menu);
+            }
+            if resource.declared.reference.is_none() {
+                self.problem(&path, "its rows refer to nothing", Some("declare `reference`, too".into()));
+            }
+        }
+    }
+
+    /// The resource of the audit trail has to be there, with rows of its own and what entries hold.
+    pub(super) fn audit(&mut self, resources: &[Resource]) {
+        let Some(wanted) = self.declared.site.audit.get() else { return };
+        let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
+        let Some(index) = self.known(&["site", "audit"], "resource", wanted, &names) else { return };
+        let resource = &resources[index];
+        if resource.family != Family::Plain {
+            let message = format!("`{wanted}` has no table of its own");
+            self.problem(&["site", "audit"], message, Some("family = \"plain\"".into()));
+            return;
+        }
+        let missing: Vec<&str> = AUDITED.into_iter().filter(|column| resource.column(column).is_none()).collect();
+        if !missing.is_empty() {
+            let message = format!("the schema of `{wanted}` lacks {}", missing.join(", "));
+            self.problem(&["site", "audit"], message, None);
+        }
+    }
+}
+
+/// What an entry of the audit trail holds.
+pub const AUDITED: [&str; 8] = ["date", "event", "user", "login", "path", "subject", "changed", "ip"];

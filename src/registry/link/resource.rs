@@ -1,0 +1,212 @@
+//! One resource: names, table, columns, capabilities, sort keys, codes.
+
+use super::super::resource::*;
+use super::super::tables::{self};
+use super::super::{edit_only, name};
+use super::layout::ident;
+use super::property::kind_of;
+use super::shown::shown_schema;
+use super::{Linker, escape, extend, nearest, refs};
+use crate::config::declaration::{self, Family};
+use crate::error::Code;
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+
+impl Linker<'_> {
+    pub(super) fn resources(&mut self) -> Vec<Resource> {
+        let declared = self.declared;
+        let mut resources = Vec::new();
+        for (resource_name, resource) in &declared.resources {
+            let index = resources.len();
+            if let Some(compiled) = self.resource(index, resource_name, resource) {
+                resources.push(compiled);
+            }
+        }
+        resources
+    }
+
+    pub(super) fn resource(&mut self, index: usize, key: &str, declared: &declaration::Resource) -> Option<Resource> {
+        let at = |rest: &[&'static str]| -> Vec<String> {
+            let mut path = vec!["resources".to_owned(), key.to_owned()];
+            path.extend(rest.iter().map(|s| (*s).to_owned()));
+            path
+        };
+        let Some(schema) = self.loaded.schemas.get(&declared.schema) else {
+            // The loader has told why the file cannot be read.
+            return None;
+        };
+        let namespace = match self.declared.namespaces.get(&declared.namespace) {
+            Some(namespace) => namespace.path.clone(),
+            None => {
+                let names: Vec<String> = self.declared.namespaces.keys().cloned().collect();
+                let hint = nearest(&declared.namespace, names.iter().map(String::as_str));
+                let path = at(&["namespace"]);
+                self.problem(&refs(&path), format!("unknown namespace `{}`", declared.namespace), hint);
+                return None;
+            }
+        };
+        self.compile_schema(&declared.schema, "", schema);
+        let mut declared = declared.clone();
+        if let Some(data) = declared.data.as_ref().and_then(|file| self.loaded.schemas.get(file)?.as_object()) {
+            declared.about.extend(data.clone());
+        }
+        let base = declared.base.clone().unwrap_or_else(|| key.to_owned());
+        let kind = declared.kind.clone().unwrap_or_else(|| key.to_owned());
+        let family_table = tables::family_table(declared.family);
+        let own_table = format!("x_{}", ident(&kind));
+        let mut resource = Resource {
+            index,
+            name: key.to_owned(),
+            family: declared.family,
+            kind: name(&kind),
+            api_name: declared.api_name.clone().unwrap_or(kind),
+            path: format!("/{namespace}/{base}"),
+            namespace,
+            base,
+            title: schema.get("title").and_then(Value::as_str).unwrap_or(key).to_owned(),
+            table: match declared.family {
+                Family::Plain => name(&own_table),
+                _ => name(family_table.unwrap_or("")),
+            },
+            extension: None,
+            key: name("id"),
+            key_is_text: false,
+            properties: Vec::new(),
+            columns: tables::family_columns(declared.family).into_iter().map(name).collect(),
+            column_index: HashMap::new(),
+            relations: Vec::new(),
+            links: Vec::new(),
+            sort: IndexMap::new(),
+            search: IndexMap::new(),
+            edit_only: HashSet::new(),
+            capabilities: HashMap::new(),
+            codes: HashMap::new(),
+            not_empty: Vec::new(),
+            status_of_codes: HashMap::new(),
+            schema: Value::Null,
+            declared: declared.clone(),
+        };
+        resource.column_index = resource.columns.iter().enumerate().map(|(i, c)| (c.to_string(), i)).collect();
+        if declared.family == Family::Plain {
+            self.plain_key(&mut resource, schema);
+        }
+        let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+        for (property_name, doc) in &properties {
+            let pointer = format!("/properties/{}", escape(property_name));
+            let property = self.property(&mut resource, property_name, doc, &pointer, true);
+            resource.properties.push(property);
+        }
+        if resource.columns.iter().any(|c| c.starts_with(&format!("{own_table}."))) {
+            resource.extension = Some(name(&own_table));
+        }
+        resource.edit_only = edit_only::columns(&resource);
+        resource.schema = shown_schema(schema, &resource, self.dialect);
+        self.names(&mut resource);
+        Some(resource)
+    }
+
+    /// Capabilities, sort keys, searched columns and codes of a resource.
+    pub(super) fn names(&mut self, resource: &mut Resource) {
+        let declared = resource.declared.clone();
+        let owner = resource.name.clone();
+        if let Some(map) = &declared.capabilities {
+            match self.declared.capabilities.get(map) {
+                Some(acts) => resource.capabilities = acts.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
+                None => {
+                    let names: Vec<String> = self.declared.capabilities.keys().cloned().collect();
+                    let hint = nearest(map, names.iter().map(String::as_str));
+                    let path = ["resources", &owner, "capabilities"];
+                    self.problem(&path, format!("unknown capability map `{map}`"), hint);
+                }
+            }
+        }
+        for (value, target) in &declared.sort {
+            let sort = match target.as_str() {
+                "@include" => Sort::Include,
+                "@slugs" => Sort::Slugs,
+                "@relevance" => Sort::Relevance,
+                column => match self.column(resource, &["resources", &owner, "sort", value], column) {
+                    Some(column) => Sort::Column(column),
+                    None => continue,
+                },
+            };
+            resource.sort.insert(value.clone(), sort);
+        }
+        for (value, column) in &declared.search {
+            if let Some(column) = self.column(resource, &["resources", &owner, "search", value], column) {
+                resource.search.insert(value.clone(), column);
+            }
+        }
+        resource.codes = self.codes(&["resources", &owner, "codes"], &declared.codes);
+        for (i, required) in declared.not_empty.iter().enumerate() {
+            let i = i.to_string();
+            let path = ["resources", owner.as_str(), "not_empty", &i];
+            for column in required.when.keys().chain([&required.column]) {
+                self.column(resource, &path, column);
+            }
+            if let Some(code) = self.code(&extend(&path, "code"), &required.code) {
+                resource.not_empty.push((required.clone(), code));
+            }
+        }
+        if let Some(reference) = &declared.reference {
+            for column in [&reference.class, &reference.kind, &reference.id] {
+                self.column(resource, &["resources", &owner, "reference"], column);
+            }
+        }
+        for column in declared.import.keys() {
+            self.column(resource, &["resources", &owner, "import", column], column);
+        }
+        for (code, status) in &declared.status_of_codes {
+            if let Some(code) = self.code(&["resources", &owner, "status_of_codes", code], code) {
+                resource.status_of_codes.insert(code, *status);
+            }
+        }
+    }
+
+    /// Codes that stand in for others.
+    pub(super) fn codes(&mut self, path: &[&str], declared: &IndexMap<String, String>) -> HashMap<Code, Code> {
+        let mut codes = HashMap::new();
+        for (from, to) in declared {
+            let path = extend(path, from);
+            if let (Some(from), Some(to)) = (self.code(&path, from), self.code(&path, to)) {
+                codes.insert(from, to);
+            }
+        }
+        codes
+    }
+
+    pub(super) fn code(&mut self, path: &[&str], code: &str) -> Option<Code> {
+        let found = Code::parse(code);
+        if found.is_none() {
+            let hint = nearest(code, Code::ALL.iter().map(|c| c.as_str()));
+            self.problem(path, format!("no error has the code `{code}`"), hint);
+        }
+        found
+    }
+
+    pub(super) fn column(
+        &mut self,
+        resource: &Resource,
+        path: &[&str],
+        column: &str,
+    ) -> Option<crate::storage::plan::Name> {
+        let found = resource.plan_column(column);
+        if found.is_none() {
+            let hint = nearest(column, resource.column_index.keys().map(String::as_str));
+            self.problem(path, format!("`{}` has no column `{column}`", resource.name), hint);
+        }
+        found
+    }
+
+    pub(super) fn plain_key(&mut self, resource: &mut Resource, schema: &Value) {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let key = properties.into_iter().flatten().find(|(_, doc)| doc.get("x-key") == Some(&json!(true)));
+        if let Some((key, doc)) = key {
+            resource.key = name(key);
+            resource.key_is_text = kind_of(doc) == Kind::Text;
+        }
+        resource.columns = vec![resource.key.clone(), name("version")];
+        resource.column_index = HashMap::from([(resource.key.to_string(), 0), ("version".to_owned(), 1)]);
+    }
+}

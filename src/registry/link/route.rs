@@ -1,0 +1,267 @@
+//! Routes and their endpoints, and what counts them.
+
+use super::super::args::ArgSet;
+use super::super::resource::*;
+use super::super::{Behaviour, Endpoint, Route, edit_only, without_x_words};
+use super::{Linker, extend, nearest, refs};
+use crate::config::declaration::{self};
+use crate::model::Method;
+use crate::schema::Dialect;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+impl Linker<'_> {
+    pub(super) fn routes(&mut self, resources: &[Resource]) -> Vec<Route> {
+        let mut routes: Vec<Route> = Vec::new();
+        let declared = self.declared;
+        for (i, route) in declared.routes.iter().enumerate() {
+            let i = i.to_string();
+            let namespace = match &route.namespace {
+                None => String::new(),
+                Some(wanted) => match declared.namespaces.get(wanted) {
+                    Some(namespace) => namespace.path.clone(),
+                    None => {
+                        let hint = nearest(wanted, declared.namespaces.keys().map(String::as_str));
+                        let message = format!("unknown namespace `{wanted}`");
+                        self.problem(&["routes", &i, "namespace"], message, hint);
+                        continue;
+                    }
+                },
+            };
+            let resource = route.resource.as_ref().and_then(|wanted| resources.iter().find(|r| r.name == *wanted));
+            let path = ["routes".to_owned(), i];
+            routes.extend(self.route(route, &namespace, "", resource, resources, &path));
+        }
+        for resource in resources {
+            for family in &resource.declared.routes {
+                let Some(list) = declared.route_sets.get(family) else {
+                    let hint = nearest(family, declared.route_sets.keys().map(String::as_str));
+                    let message = format!("there is no route set `{family}`");
+                    self.problem(&["resources", &resource.name, "routes"], message, hint);
+                    continue;
+                };
+                for (i, route) in list.iter().enumerate() {
+                    let path = ["route_sets".to_owned(), family.clone(), i.to_string()];
+                    let (namespace, base) = (&resource.namespace, &resource.base);
+                    routes.extend(self.route(route, namespace, base, Some(resource), resources, &path));
+                }
+            }
+        }
+        self.duplicates(&routes);
+        routes
+    }
+
+    pub(super) fn duplicates(&mut self, routes: &[Route]) {
+        let mut seen = HashMap::new();
+        for route in routes {
+            for endpoint in &route.endpoints {
+                for method in &endpoint.methods {
+                    let owner = route.resource.map(|r| self.declared.resources.get_index(r).map(|(k, _)| k.clone()));
+                    let owner = owner.flatten();
+                    if seen.insert((route.pattern.to_lowercase(), *method), owner.clone()).is_some() {
+                        let message = format!("{} {} is declared twice", method.as_str(), route.pattern);
+                        match owner {
+                            Some(owner) => self.problem(&["resources", &owner, "routes"], message, None),
+                            None => self.problem(&["routes"], message, None),
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn route(
+        &mut self,
+        route: &declaration::Route,
+        namespace: &str,
+        base: &str,
+        resource: Option<&Resource>,
+        resources: &[Resource],
+        path: &[String],
+    ) -> Option<Route> {
+        let shown = match &route.resource {
+            None => resource,
+            Some(wanted) => match resources.iter().find(|r| r.name == *wanted) {
+                Some(shown) => Some(shown),
+                None => {
+                    let hint = nearest(wanted, resources.iter().map(|r| r.name.as_str()));
+                    let mut at = refs(path);
+                    at.push("resource");
+                    self.problem(&at, format!("unknown resource `{wanted}`"), hint);
+                    return None;
+                }
+            },
+        };
+        let below = route.path.replace("{base}", base);
+        let separator = if below.starts_with('/') || below.is_empty() { "" } else { "/" };
+        let pattern = if namespace.is_empty() { below } else { format!("/{namespace}{separator}{below}") };
+        let mut at = refs(path);
+        let (matcher, captures) = match compile_pattern(&pattern) {
+            Ok(compiled) => compiled,
+            Err(message) => {
+                at.push("path");
+                self.problem(&at, format!("the path is no regular expression: {message}"), None);
+                return None;
+            }
+        };
+        let mut endpoints = Vec::new();
+        for (i, endpoint) in route.endpoints.iter().enumerate() {
+            let mut at: Vec<String> = path.to_vec();
+            at.extend(["endpoints".to_owned(), i.to_string()]);
+            endpoints.extend(self.endpoint(endpoint, resource, &captures, &at));
+        }
+        Some(Route {
+            pattern,
+            matcher,
+            captures,
+            namespace: namespace.to_owned(),
+            resource: shown.map(|r| r.index),
+            owner: resource.map(|r| r.index),
+            no_schema: route.no_schema,
+            hidden: route.hidden,
+            schema: shown.zip(resource).filter(|(s, o)| s.index != o.index).map(|(s, o)| self.schema_below(s, o)),
+            endpoints,
+        })
+    }
+
+    /// The schema of what hangs below another resource's items: properties marked `x-inherit` are the owner's.
+    pub(super) fn schema_below(&self, shown: &Resource, owner: &Resource) -> Value {
+        if shown.declared.extends.is_some() {
+            let mut schema = owner.schema.clone();
+            let own = shown.schema["properties"].as_object().cloned().unwrap_or_default();
+            if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+                properties.extend(own);
+            }
+            return schema;
+        }
+        let mut schema = shown.schema.clone();
+        schema["title"] = json!(format!("{}-revision", owner.api_name));
+        let declared = self.loaded.schemas.get(&shown.declared.schema).and_then(|s| s.get("properties"));
+        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.retain(|name, doc| {
+                let borrowed =
+                    declared.and_then(|d| d.get(name)).and_then(|d| d.get("x-inherit")) == Some(&json!(true));
+                match owner.schema["properties"].get(name) {
+                    Some(own) if borrowed => {
+                        *doc = own.clone();
+                        true
+                    }
+                    found => !borrowed || found.is_some(),
+                }
+            });
+        }
+        schema
+    }
+
+    pub(super) fn endpoint(
+        &mut self,
+        endpoint: &declaration::Endpoint,
+        resource: Option<&Resource>,
+        captures: &[String],
+        path: &[String],
+    ) -> Option<Endpoint> {
+        let at = refs(path);
+        let mut methods = Vec::new();
+        for method in &endpoint.methods {
+            match Method::parse(method) {
+                Some(method) => methods.push(method),
+                None => {
+                    self.problem(&extend(&at, "methods"), format!("unknown method `{method}`"), None);
+                }
+            }
+        }
+        let handlers = self.vocabulary.handlers.clone();
+        let handler = self.known(&extend(&at, "handler"), "handler", &endpoint.handler, &handlers);
+        let (guard_name, guard_param) = match endpoint.access.split_once(':') {
+            Some((guard, param)) => (guard, param),
+            None => (endpoint.access.as_str(), ""),
+        };
+        let guards = self.vocabulary.guards.clone();
+        let guard = self.known(&extend(&at, "access"), "guard", guard_name, &guards);
+        let docs = self.arg_docs(endpoint, resource, captures, &at);
+        let mut args = ArgSet::default();
+        let dialect = self.dialect_of(&methods);
+        for (arg, (doc, place)) in docs {
+            args.args.extend(self.arg(&arg, doc, resource, &place, dialect));
+        }
+        args.edit_only = resource.is_some_and(|resource| edit_only::reached(resource, &args));
+        Some(Endpoint {
+            methods,
+            handler: Behaviour(handler?),
+            guard: Behaviour(guard?),
+            guard_param: guard_param.to_owned(),
+            codes: self.codes(&extend(&at, "codes"), &endpoint.codes),
+            editors_only: endpoint.editors_only,
+            cache: endpoint
+                .cache_control
+                .as_ref()
+                .or(resource.and_then(|r| r.declared.cache_control.as_ref()))
+                .map(cache_control),
+            args,
+            batch: endpoint.batch,
+            file: endpoint.file,
+            credentials: endpoint.credentials,
+            envelope: endpoint.envelope,
+            limits: Vec::new(),
+            audit: endpoint.audit.clone(),
+        })
+    }
+
+    /// How an endpoint's arguments are read: the usual number of items is for what writes bring, reads declare theirs.
+    pub(super) fn dialect_of(&self, methods: &[Method]) -> Dialect {
+        let mut dialect = self.dialect;
+        if methods.iter().all(|method| *method == Method::Get) {
+            dialect.bounds.items = None;
+        }
+        dialect
+    }
+
+    /// Gives routes without a resource the schemas declared for them; what is left are those of the indexes.
+    pub(super) fn route_schemas(&mut self, routes: &mut [Route]) -> HashMap<String, Value> {
+        let declared = self.declared;
+        let mut indexes = HashMap::new();
+        for (path, file) in &declared.route_schemas {
+            // The loader has told why a file cannot be read.
+            let Some(schema) = self.loaded.schemas.get(file) else { continue };
+            self.compile_schema(file, "", schema);
+            let shown = without_x_words(schema);
+            if path == "/" || declared.namespaces.values().any(|n| path.strip_prefix('/') == Some(&n.path)) {
+                indexes.insert(path.clone(), shown);
+                continue;
+            }
+            match routes.iter_mut().find(|r| r.resource.is_none() && r.pattern == *path) {
+                Some(route) => route.schema = Some(shown),
+                None => {
+                    let alone = routes.iter().filter(|r| r.resource.is_none()).map(|r| r.pattern.as_str());
+                    let hint = nearest(path, alone);
+                    let message = format!("no route without a resource has the path `{path}`");
+                    self.problem(&["route_schemas", path], message, hint);
+                }
+            }
+        }
+        indexes
+    }
+}
+
+/// A pattern as the router matches it, and the names of its captures.
+pub(super) fn compile_pattern(pattern: &str) -> Result<(regex::bytes::Regex, Vec<String>), String> {
+    let matcher = regex::bytes::RegexBuilder::new(&format!("^(?:{pattern})$"))
+        .unicode(false)
+        .case_insensitive(true)
+        .build()
+        .map_err(|e| e.to_string().lines().last().unwrap_or("").trim().to_owned())?;
+    let captures = matcher.capture_names().flatten().map(str::to_owned).collect();
+    Ok((matcher, captures))
+}
+
+/// What a declared lifetime is in headers.
+pub(super) fn cache_control(declared: &declaration::CacheControl) -> (String, Option<String>) {
+    let mut value = format!("public, max-age={}", declared.max_age.map_or(0, |age| age.seconds()));
+    let stale = declared.stale_while_revalidate;
+    for (word, age) in [("s-maxage", declared.shared_max_age), ("stale-while-revalidate", stale)] {
+        if let Some(age) = age {
+            value.push_str(&format!(", {word}={}", age.seconds()));
+        }
+    }
+    (value, declared.tag_header.clone())
+}

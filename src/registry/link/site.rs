@@ -1,0 +1,118 @@
+//! The site, the networks that it trusts, media, roles and timed transitions.
+
+use super::super::{Role, Site};
+use super::{Linker, extend};
+use crate::network::Network;
+use crate::outbound::pattern;
+use crate::text::permalink::Permalink;
+use indexmap::IndexMap;
+use std::sync::Arc;
+use url::Url;
+
+impl Linker<'_> {
+    pub(super) fn site(&mut self, listener: &str) -> Option<Site> {
+        let site = &self.declared.site;
+        let url = site.url.as_deref().filter(|url| !url.is_empty()).unwrap_or(listener);
+        let url = url.trim_end_matches('/').to_owned();
+        if !(url.starts_with("http://") || url.starts_with("https://")) {
+            self.problem(&["site", "url"], "not an http or https address", Some("write https://example.org".into()));
+        }
+        let permalinks = match Permalink::compile(&site.permalinks) {
+            Ok(permalinks) => permalinks,
+            Err(error) => {
+                self.problem(&["site", "permalinks"], error.to_string(), None);
+                return None;
+            }
+        };
+        let rest_path = format!("/{}-json", site.prefix);
+        Some(Site { prefix: site.prefix.clone(), rest_url: format!("{url}{rest_path}"), rest_path, url, permalinks })
+    }
+
+    /// Networks, and whom other sites' things are asked of.
+    pub(super) fn networks(&mut self) {
+        let (trusted, open) = (&self.declared.server.trusted_proxies, &self.declared.outbound.networks);
+        for (path, networks) in [(["server", "trusted_proxies"], trusted), (["outbound", "networks"], open)] {
+            for (i, text) in networks.iter().enumerate().filter(|(_, text)| Network::parse(text).is_none()) {
+                let hint = "write 10.0.0.0/8, fd00::/8 or a single address";
+                self.problem(&[path[0], path[1], &i.to_string()], format!("`{text}` is no network"), Some(hint.into()));
+            }
+        }
+        for (key, provider) in &self.declared.outbound.providers {
+            let path = ["outbound", "providers", key];
+            for (i, address) in provider.addresses.iter().enumerate().filter(|(_, text)| pattern(text).is_none()) {
+                let hint = "write https://*.example.com/watch*";
+                let message = format!("`{address}` is no address");
+                self.problem(&[path[0], path[1], path[2], "addresses", &i.to_string()], message, Some(hint.into()));
+            }
+            let endpoint = Url::parse(&provider.endpoint);
+            if !endpoint.is_ok_and(|url| matches!(url.scheme(), "http" | "https")) {
+                let hint = "write https://example.com/oembed";
+                self.problem(&extend(&path, "endpoint"), "not an http or https address", Some(hint.into()));
+            }
+        }
+    }
+
+    /// Where files are served, and what is made and taken of them.
+    pub(super) fn media(&mut self) {
+        let media = &self.declared.media;
+        let path = media.path.as_str();
+        let segments: Vec<&str> = path.split('/').skip(1).collect();
+        let plain = |segment: &&str| {
+            !segment.is_empty() && segment.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+        };
+        if !path.starts_with('/') || segments.is_empty() || !segments.iter().all(plain) {
+            let hint = "write /files: a slash before each part, none at the end";
+            self.problem(&["media", "path"], "not a path below the site's address", Some(hint.into()));
+        } else if segments[0] == format!("{}-json", self.declared.site.prefix) {
+            self.problem(&["media", "path"], "this is where the interface is served", None);
+        }
+        for (key, size) in &media.sizes {
+            if size.width == 0 && (size.height == 0 || size.crop) || size.height == 0 && size.crop {
+                let hint = "give a width, a height, or both; a cut needs both";
+                self.problem(&["media", "sizes", key], "a size without a side", Some(hint.into()));
+            }
+        }
+        for (mime, kind) in &media.types {
+            let odd = |end: &String| end.is_empty() || !end.bytes().all(|b| b.is_ascii_alphanumeric());
+            if kind.extensions.is_empty() || kind.extensions.iter().any(odd) {
+                let hint = "extensions = [\"png\"]: at least one, without a dot";
+                self.problem(&["media", "types", mime], "a type needs ends of file names", Some(hint.into()));
+            }
+        }
+    }
+
+    pub(super) fn roles(&mut self) -> IndexMap<String, Role> {
+        let roles = self.declared.roles.iter().map(|(key, role)| {
+            let capabilities = role.capabilities.iter().map(|c| Arc::from(c.as_str())).collect();
+            (key.clone(), Role { name: role.name.clone(), capabilities })
+        });
+        roles.collect()
+    }
+
+    /// Roles that passwords are limited to have to exist; users come and go.
+    pub(super) fn people(&mut self) {
+        let declared = self.declared;
+        let known: Vec<&str> = declared.roles.keys().map(String::as_str).collect();
+        for (i, role) in declared.site.application_passwords_for.roles.iter().enumerate() {
+            let place = ["site", "application_passwords_for", "roles", &i.to_string()];
+            self.known(&place, "role", role, &known);
+        }
+    }
+
+    /// A record keeps its slug through a timed transition: where it claims one before, it does so after.
+    pub(super) fn transitions(&mut self) {
+        for (name, status) in &self.declared.statuses {
+            let Some(to) = status.transition.as_ref().and_then(|transition| transition.to.as_deref()) else { continue };
+            let path = ["statuses", name, "transition", "to"];
+            let names: Vec<&str> = self.declared.statuses.keys().map(String::as_str).collect();
+            if self.known(&path, "status", to, &names).is_none() {
+                continue;
+            }
+            if self.declared.statuses[to].claims_slug != status.claims_slug || to == name {
+                let message = format!("records cannot come from `{name}` into `{to}` by themselves");
+                let hint = "the two differ, and agree on `claims_slug`".to_owned();
+                self.problem(&path, message, Some(hint));
+            }
+        }
+    }
+}
