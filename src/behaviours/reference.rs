@@ -37,7 +37,7 @@ fn referent<'a>(item: &'a Item<'_>) -> Referent<'a> {
 }
 
 fn told<'a>(resource: &'a Resource, label: &str) -> Option<&'a str> {
-    resource.declared.about.get("labels")?.get(label)?.as_str()
+    resource.declared.labels.get(label).map(String::as_str)
 }
 
 /// The row's own title, or else that of what it stands for.

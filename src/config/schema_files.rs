@@ -30,7 +30,7 @@ pub fn schema_files(reader: &mut Reader<'_>, merged: &mut Merged) -> IndexMap<St
     trees.into_iter().filter_map(|(key, tree)| Some((key, tree?))).collect()
 }
 
-/// Where the declaration names a file: `resources.*.schema` and `.data`, `route_schemas.*`.
+/// Where the declaration names a file: `resources.*.schema` and `.entries_file`, `route_schemas.*`.
 fn places(merged: &mut Merged) -> Vec<&mut Node> {
     let mut places = Vec::new();
     for (key, entry) in merged.root.as_table_mut().into_iter().flat_map(Table::iter_mut) {
@@ -38,8 +38,9 @@ fn places(merged: &mut Merged) -> Vec<&mut Node> {
         match key.as_str() {
             "resources" => {
                 let resources = named.filter_map(|resource| resource.node.as_table_mut());
-                let files =
-                    resources.flat_map(Table::iter_mut).filter(|(key, _)| matches!(key.as_str(), "schema" | "data"));
+                let files = resources
+                    .flat_map(Table::iter_mut)
+                    .filter(|(key, _)| matches!(key.as_str(), "schema" | "entries_file"));
                 places.extend(files.map(|(_, file)| &mut file.node));
             }
             "route_schemas" => places.extend(named.map(|schema| &mut schema.node)),

@@ -61,8 +61,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         _ => Code::TypeInvalid,
     };
     let entry = entries(work, resource)?.into_iter().find(|(n, _)| n == name);
-    let hidden = resource.declared.about.get("hidden").and_then(Value::as_array);
-    if hidden.is_some_and(|names| names.iter().any(|n| n == name)) {
+    if resource.declared.options.hidden.iter().any(|hidden| hidden == name) {
         return Err(work.scope.principal.refuse(Code::CannotReadTypes));
     }
     let (_, document) = entry.ok_or_else(|| ApiError::new(missing))?;
@@ -123,7 +122,13 @@ fn entries(work: &Work<'_>, resource: &Resource) -> Result<Entries, ApiError> {
 }
 
 fn common(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Value> {
-    let mut map = entry.declared.about.clone();
+    let mut map = match json!(entry.declared.listing) {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    };
+    if !entry.declared.labels.is_empty() {
+        map.insert("labels".into(), json!(entry.declared.labels));
+    }
     map.entry("name").or_insert_with(|| json!(entry.title));
     map.insert("slug".into(), json!(entry.api_name));
     map.insert("hierarchical".into(), json!(entry.declared.hierarchical));

@@ -12,17 +12,17 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 
 /// A ZIP with a page for each record of the declared folders (`about.folders`: a folder, and a resource of named
-/// records), the site's styles (`about.styles`, a resource with one record) as `theme.json`, and what the active theme
+/// records), the site's styles (`options.styles`, a resource with one record) as `theme.json`, and what the active theme
 /// says of itself as `style.css`.
 ///
 /// # Errors
 /// None of its own.
 pub async fn export(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let registry = &work.scope.registry;
-    let about = &work.resource()?.declared.about;
+    let options = &work.resource()?.declared.options;
     let mut files: Vec<(String, String)> = Vec::new();
-    for (folder, resource) in about.get("folders").and_then(Value::as_object).into_iter().flatten() {
-        let Some(resource) = resource.as_str().and_then(|name| registry.resource(name)) else { continue };
+    for (folder, resource) in &options.folders {
+        let Some(resource) = registry.resource(resource) else { continue };
         let listed = work.ask(Method::Get, &resource.path, json!({"context": "edit"}), BodyParams::None).await;
         for record in listed.body.as_array().into_iter().flatten() {
             let (slug, content) = (record["slug"].as_str(), record["content"]["raw"].as_str());
@@ -34,7 +34,7 @@ pub async fn export(work: &Work<'_>) -> Result<Outcome, ApiError> {
     files.push(("theme.json".into(), format!("{:#}\n", styles(work).await?)));
     let name = registry.active_theme();
     let theme = registry.declaration.themes.get(name);
-    files.push(("style.css".into(), header(theme.map_or(&Map::new(), |theme| &theme.about))));
+    files.push(("style.css".into(), header(theme.map_or(&Map::new(), |theme| &theme.header))));
     let bytes = packed(&files).map_err(|error| work.scope.internal(&error))?;
     let disposition = format!("attachment; filename=\"{name}.zip\"");
     Ok(Outcome {
@@ -49,7 +49,7 @@ pub async fn export(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// The settings and styles that the site itself keeps.
 async fn styles(work: &Work<'_>) -> Result<Value, ApiError> {
     let registry = &work.scope.registry;
-    let resource = work.resource()?.declared.about.get("styles").and_then(Value::as_str);
+    let resource = work.resource()?.declared.options.styles.as_deref();
     let mut kept = json!({"version": 3});
     if let Some(resource) = resource.and_then(|name| registry.resource(name))
         && let Some(id) = super::themes::own_record(work, resource)?

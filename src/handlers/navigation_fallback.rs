@@ -1,6 +1,7 @@
 //! `get`: the record of a kind that serves where nobody has chosen one; made when there is none.
 
 use super::{Outcome, Work};
+use crate::config::declaration::NavigationFallback;
 use crate::engine::Part;
 use crate::error::{ApiError, Code};
 use crate::model::Method;
@@ -18,17 +19,16 @@ const MOST_ITEMS: i64 = 100;
 /// # Errors
 /// The caller may not read or make such records.
 pub async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let resource = named(work, "of").ok_or_else(|| ApiError::new(Code::Internal))?;
+    let options = work.resource()?.declared.options.navigation.as_ref().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let resource = named(work, &options.resource).ok_or_else(|| ApiError::new(Code::Internal))?;
     let query = json!({"status": "publish", "per_page": 1, "_fields": "id"});
     let found = good(work, work.ask(Method::Get, &resource.path, query, BodyParams::None).await)?;
     let id = match found[0]["id"].as_i64() {
         Some(id) => id,
         None => {
-            let body = match of_menu(work).await? {
+            let body = match of_menu(work, options).await? {
                 Some(body) => body,
-                None => {
-                    work.resource()?.declared.about.get("new").and_then(Value::as_object).cloned().unwrap_or_default()
-                }
+                None => options.new.clone(),
             };
             let made = work.ask(Method::Post, &resource.path, json!({}), BodyParams::Json(body)).await;
             good(work, made)?["id"].as_i64().ok_or_else(|| ApiError::new(Code::Internal))?
@@ -39,8 +39,8 @@ pub async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome { private: true, ..Outcome::ok(document) })
 }
 
-fn named<'a>(work: &Work<'a>, about: &str) -> Option<&'a Resource> {
-    work.scope.registry.resource(work.resource().ok()?.declared.about.get(about)?.as_str()?)
+fn named<'a>(work: &Work<'a>, name: &str) -> Option<&'a Resource> {
+    work.scope.registry.resource(name)
 }
 
 /// The document of an inner answer, or what it refused.
@@ -54,8 +54,10 @@ fn good(work: &Work<'_>, part: Part) -> Result<Value, ApiError> {
 
 /// The content of a new record with the items of a menu: one that has a place, else the newest. `None`: there is no menu
 /// with items.
-async fn of_menu(work: &Work<'_>) -> Result<Option<Map<String, Value>>, ApiError> {
-    let (Some(menus), Some(items)) = (named(work, "menus"), named(work, "items")) else { return Ok(None) };
+async fn of_menu(work: &Work<'_>, options: &NavigationFallback) -> Result<Option<Map<String, Value>>, ApiError> {
+    let (Some(menus), Some(items)) = (named(work, &options.menus), named(work, &options.items)) else {
+        return Ok(None);
+    };
     let query = json!({"orderby": "id", "order": "desc", "per_page": MOST_ITEMS});
     let all = good(work, work.ask(Method::Get, &menus.path, query, BodyParams::None).await)?;
     let all = all.as_array().map_or(&[][..], Vec::as_slice);

@@ -17,6 +17,7 @@ use crate::registry::tables;
 use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, DbValue, Order, ReadPlan, Row};
 use crate::text::render::render_title;
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// One page of what was found.
@@ -58,18 +59,22 @@ struct Values<'a> {
     /// Path of a value's page.
     address: &'a str,
     /// What people call the values.
-    labels: &'a Map<String, Value>,
+    labels: &'a IndexMap<String, String>,
 }
 
 impl<'a> Values<'a> {
     fn declared(work: &Work<'a>, wanted: &str) -> Option<Values<'a>> {
-        let all = work.resource().ok()?.declared.about.get("values")?.as_object()?;
+        let all = &work.resource().ok()?.declared.options.values;
         let (kind, declared) = all.iter().find(|(kind, _)| *kind == wanted)?;
-        let text = |key: &str| declared.get(key).and_then(Value::as_str);
-        let of = work.scope.registry.resource(text("resource")?)?;
-        let property = of.properties.iter().find(|p| Some(p.name.as_str()) == text("property"))?;
-        let labels = declared.get("labels")?.as_object()?;
-        Some(Values { kind, of, column: property.column.as_deref()?, address: text("address")?, labels })
+        let of = work.scope.registry.resource(&declared.resource)?;
+        let property = of.properties.iter().find(|p| p.name == declared.property)?;
+        Some(Values {
+            kind,
+            of,
+            column: property.column.as_deref()?,
+            address: &declared.address,
+            labels: &declared.labels,
+        })
     }
 
     /// The values that some record has which the caller may see, and whose label holds the text.
@@ -80,7 +85,6 @@ impl<'a> Values<'a> {
         let registry = &work.scope.registry;
         let mut found = Vec::new();
         for (value, label) in self.labels {
-            let label = label.as_str().unwrap_or(value);
             let has = records::eq(self.column, records::txt(value));
             let plan = records::plan(self.of, Cond::All(vec![policy::visible(work.scope, self.of), has]));
             // Counts are remembered, so that a value that no record has is not looked for each time.
@@ -114,7 +118,7 @@ fn kinds<'a>(work: &Work<'a>, family: Family) -> Vec<&'a Resource> {
     };
     let public = |r: &Resource| match family {
         Family::Content => r.declared.searchable,
-        _ => r.declared.about.get("visibility").and_then(|v| v.get("public")) == Some(&json!(true)),
+        _ => r.declared.listing.visibility.get("public") == Some(&json!(true)),
     };
     let all: Vec<&Resource> = work.scope.registry.kinds(family).filter(|r| public(r)).collect();
     let chosen: Vec<&Resource> = all.iter().copied().filter(|r| wanted.contains(&r.api_name.as_str())).collect();

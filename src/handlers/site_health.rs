@@ -15,7 +15,7 @@ const CHECKS: [(&str, Check); 2] = [
     ("authorization", |work| work.scope.principal.app_password.is_some()),
 ];
 
-/// The entry that the path ends with (`about.entries`): its members, and those of its `good` or `bad`, by its `check`.
+/// The entry that the path ends with (`options.entries`): its members, and those of its `good` or `bad`, by its `check`.
 ///
 /// # Errors
 /// The declaration names no such entry or check: 500.

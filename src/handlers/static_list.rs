@@ -66,14 +66,14 @@ pub fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     })
 }
 
-/// What the parts of a key are called (`about.parts`), where it is made of several.
+/// What the parts of a key are called (`options.key_parts`), where it is made of several.
 fn parts(resource: &Resource) -> impl Iterator<Item = &str> {
-    resource.declared.about.get("parts").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    resource.declared.options.key_parts.iter().map(String::as_str)
 }
 
 /// The name of the member that tells entries apart.
 fn key_name(resource: &Resource) -> &str {
-    resource.declared.about.get("key").and_then(Value::as_str).unwrap_or("id")
+    resource.declared.options.key.as_deref().unwrap_or("id")
 }
 
 /// The entry's key has the parts that the path or the arguments name.
@@ -87,18 +87,21 @@ fn chosen(work: &Work<'_>, entry: &Value) -> bool {
     })
 }
 
-/// Declared links (`about.links`): templates relative to the REST base, with `{key}` and the names of the key's parts.
+/// Declared links (`options.links`): templates relative to the REST base, with `{key}` and the names of the key's parts.
 fn links(work: &Work<'_>, entry: &Value) -> Result<Option<Value>, ApiError> {
     let resource = work.resource()?;
-    let Some(declared) = resource.declared.about.get("links").and_then(Value::as_object) else { return Ok(None) };
+    let declared = &resource.declared.options.links;
+    if declared.is_empty() {
+        return Ok(None);
+    }
     let key = entry.get(key_name(resource)).and_then(Value::as_str).unwrap_or("");
     let fill = |template: &str| {
         let named = parts(resource).zip(key.split('/'));
         named.fold(template.replace("{key}", key), |text, (part, value)| text.replace(&format!("{{{part}}}"), value))
     };
-    let links = declared.iter().filter_map(|(rel, template)| {
-        let href = work.scope.registry.rest(&format!("{}{}", resource.path, fill(template.as_str()?)));
-        Some((rel.clone(), serde_json::json!([{"href": href}])))
+    let links = declared.iter().map(|(rel, template)| {
+        let href = work.scope.registry.rest(&format!("{}{}", resource.path, fill(template)));
+        (rel.clone(), serde_json::json!([{"href": href}]))
     });
     Ok(Some(Value::Object(links.collect())))
 }
@@ -112,13 +115,12 @@ fn shown(work: &Work<'_>, entry: &Value) -> Result<Value, ApiError> {
     let context = work.allowed.context();
     let resource = work.resource()?;
     let mut entry = entry.clone();
-    if let Some(holder) = resource.declared.about.get("holder")
+    if let Some(holder) = &resource.declared.options.holder
         && let Some(map) = entry.as_object_mut()
     {
-        let word = |key: &str| holder.get(key).and_then(Value::as_str).unwrap_or("");
         let key = map.get(key_name(resource));
-        let held = held_by(work, word("resource"), word("property"), key.and_then(Value::as_str).unwrap_or(""))?;
-        map.insert(word("shown_as").to_owned(), Value::from(held));
+        let held = held_by(work, &holder.resource, &holder.property, key.and_then(Value::as_str).unwrap_or(""))?;
+        map.insert(holder.shown_as.clone(), Value::from(held));
     }
     let properties = resource.properties.iter().filter(|p| p.contexts.shows_in(context));
     let mut members: Map<String, Value> =

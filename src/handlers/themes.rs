@@ -36,7 +36,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 /// Whether the theme's name holds the text, in any case.
 fn is_named(name: &str, theme: &Theme, text: &str) -> bool {
-    let shown = theme.about.get("name").and_then(Value::as_str).unwrap_or("");
+    let shown = theme.header.get("name").and_then(Value::as_str).unwrap_or("");
     let text = text.to_lowercase();
     shown.to_lowercase().contains(&text) || name.to_lowercase().contains(&text)
 }
@@ -58,7 +58,7 @@ fn state(theme: &Theme) -> &'static str {
 
 fn document(work: &Work<'_>, name: &str, theme: &Theme) -> Result<Value, ApiError> {
     let resource = work.resource()?;
-    let mut known = theme.about.clone();
+    let mut known = theme.header.clone();
     known.insert("stylesheet".into(), json!(name));
     known.entry("template").or_insert_with(|| json!(name));
     known.insert("status".into(), json!(state(theme)));
@@ -74,13 +74,13 @@ fn document(work: &Work<'_>, name: &str, theme: &Theme) -> Result<Value, ApiErro
     let item = resource.item_path(name);
     let mut links =
         json!({"self": [{"href": registry.rest(&item)}], "collection": [{"href": registry.rest(&resource.path)}]});
-    // What the site itself keeps of the active theme (`about.own`: a relation and a resource with one record).
-    if let Some(own) = resource.declared.about.get("own").filter(|_| theme.active)
-        && let Some(kept) = own.get("resource").and_then(Value::as_str).and_then(|name| registry.resource(name))
+    // The site's own styles belong to the active theme.
+    if let Some(own) = resource.declared.options.user_styles.as_ref().filter(|_| theme.active)
+        && let Some(kept) = registry.resource(&own.resource)
         && let Some(id) = own_record(work, kept)?
     {
         let href = registry.rest(&kept.item_path(&id.to_string()));
-        links[own.get("rel").and_then(Value::as_str).unwrap_or("own")] = json!([{"href": href}]);
+        links[own.rel.as_str()] = json!([{"href": href}]);
     }
     map.insert("_links".into(), links);
     Ok(Value::Object(map))

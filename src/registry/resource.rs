@@ -246,7 +246,7 @@ impl Resource {
 
     /// Its items have pages of their own on the site.
     pub fn viewable(&self) -> bool {
-        self.declared.about.get("viewable") != Some(&Value::Bool(false))
+        self.declared.listing.viewable != Some(false)
     }
 
     /// Path of an item below the REST base.
@@ -259,14 +259,14 @@ impl Resource {
         self.codes.get(&code).copied().unwrap_or(code)
     }
 
-    /// The declared entries (`about.entries`), none if none are.
+    /// The declared entries (`options.entries`), none if none are.
     pub fn entries(&self) -> &[Value] {
-        self.declared.about.get("entries").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+        &self.declared.options.entries
     }
 
-    /// The declared entry with this key (`about.key`). Keys are texts in a path and may be numbers in an entry.
+    /// The declared entry with this key (`options.key`). Keys are texts in a path and may be numbers in an entry.
     pub fn entry(&self, wanted: &str) -> Option<&Value> {
-        let key = self.declared.about.get("key").and_then(Value::as_str).unwrap_or("id");
+        let key = self.declared.options.key.as_deref().unwrap_or("id");
         self.entries().iter().find(|entry| match entry.get(key) {
             Some(Value::String(key)) => key == wanted,
             Some(Value::Number(key)) => key.as_i64().is_some_and(|key| wanted.parse() == Ok(key)),

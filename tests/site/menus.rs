@@ -3,7 +3,7 @@
 use super::server::Server;
 use serde_json::{Value, json};
 
-const PLACES: &str = "[resources.menu_locations.about]\nkey = \"name\"\nholder = { resource = \"menus\", property = \"locations\", shown_as = \"menu\" }\n\
+const PLACES: &str = "[resources.menu_locations.options]\nkey = \"name\"\nholder = { resource = \"menus\", property = \"locations\", shown_as = \"menu\" }\n\
     entries = [{ name = \"primary\", description = \"At the top\" }, { name = \"footer\", description = \"Below\" }]\n";
 
 fn site() -> Server {

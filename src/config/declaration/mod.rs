@@ -7,12 +7,14 @@
 //! JSON Schema too.
 
 mod media;
+mod options;
 mod resource;
 mod route;
 mod server;
 mod site;
 
 pub use media::*;
+pub use options::*;
 pub use resource::*;
 pub use route::*;
 pub use server::*;

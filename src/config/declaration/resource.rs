@@ -1,5 +1,6 @@
 //! Resources: schema, storage, links and rules.
 
+use super::options::{HandlerOptions, Listing};
 use super::route::{CacheControl, SchemaDoc};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -32,10 +33,9 @@ pub struct Resource {
     pub family: Family,
     /// Schema file, relative to the file that declares it.
     pub schema: String,
-    /// File with what a handler composes its answers of, relative to the file that declares it: an object whose members
-    /// count as if they stood in `about`.
+    /// JSON file with the member `entries`, relative to the file that declares it: they are appended to `options.entries`.
     #[serde(default)]
-    pub data: Option<String>,
+    pub entries_file: Option<String>,
     /// Name of the declared namespace.
     pub namespace: String,
     /// Last part of the collection's path; default: the resource's name.
@@ -148,9 +148,15 @@ pub struct Resource {
     /// Statuses that differ from the catalogue's, by code.
     #[serde(default)]
     pub status_of_codes: IndexMap<String, u16>,
-    /// What the resource says of itself in the lists of types and taxonomies.
+    /// What the lists of types and taxonomies show of it.
     #[serde(default)]
-    pub about: Map<String, Value>,
+    pub listing: Listing,
+    /// Labels for people, by the names that clients know (`singular_name`).
+    #[serde(default)]
+    pub labels: IndexMap<String, String>,
+    /// What its handlers need beside the schema.
+    #[serde(default)]
+    pub options: HandlerOptions,
     /// Extra members of the link objects in the OPTIONS schema (`links`), as written.
     #[serde(default)]
     pub schema_links: Vec<Value>,

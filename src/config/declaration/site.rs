@@ -275,7 +275,7 @@ pub struct Theme {
     pub active: bool,
     /// Members of the theme object beside `theme_supports`.
     #[serde(default)]
-    pub about: Map<String, Value>,
+    pub header: Map<String, Value>,
     #[serde(default)]
     pub supports: Map<String, Value>,
     /// Template files by the name that `template` holds.

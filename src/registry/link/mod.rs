@@ -60,6 +60,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.totals(&routes, &resources);
     linker.audit(&resources);
     linker.parts(&resources);
+    linker.options(&resources);
     linker.auto_add(&resources);
     let problems = linker.problems;
     let Some(site) = site else { return Err(sorted(problems)) };

@@ -24,6 +24,42 @@ impl Linker<'_> {
         }
     }
 
+    /// Resources and properties that options of handlers name.
+    pub(super) fn options(&mut self, resources: &[Resource]) {
+        let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
+        for resource in resources {
+            let options = &resource.declared.options;
+            let owner = resource.name.as_str();
+            let own = [
+                (options.holder.as_ref().map(|o| &o.resource), vec!["holder", "resource"]),
+                (options.user_styles.as_ref().map(|o| &o.resource), vec!["user_styles", "resource"]),
+                (options.styles.as_ref(), vec!["styles"]),
+                (options.navigation.as_ref().map(|o| &o.resource), vec!["navigation", "resource"]),
+                (options.navigation.as_ref().map(|o| &o.menus), vec!["navigation", "menus"]),
+                (options.navigation.as_ref().map(|o| &o.items), vec!["navigation", "items"]),
+            ];
+            let own = own.into_iter().filter_map(|(wanted, keys)| Some((wanted?, keys)));
+            let folders = options.folders.iter().map(|(folder, wanted)| (wanted, vec!["folders", folder.as_str()]));
+            for (wanted, keys) in own.chain(folders) {
+                self.known(&below(owner, &keys), "resource", wanted, &names);
+            }
+            if let Some(holder) = &options.holder
+                && let Some(of) = resources.iter().find(|r| r.name == holder.resource)
+            {
+                self.column(of, &below(owner, &["holder", "property"]), &holder.property);
+            }
+            for (value, searched) in &options.values {
+                let Some(of) =
+                    self.known(&below(owner, &["values", value, "resource"]), "resource", &searched.resource, &names)
+                else {
+                    continue;
+                };
+                let properties: Vec<&str> = resources[of].properties.iter().map(|p| p.name.as_str()).collect();
+                self.known(&below(owner, &["values", value, "property"]), "property", &searched.property, &properties);
+            }
+        }
+    }
+
     /// Menus to which records are added when they are published.
     pub(super) fn auto_add(&mut self, resources: &[Resource]) {
         let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
@@ -64,3 +100,8 @@ impl Linker<'_> {
 
 /// What an entry of the audit trail holds.
 pub const AUDITED: [&str; 8] = ["date", "event", "user", "login", "path", "subject", "changed", "ip"];
+
+/// The place of an option of a resource's handlers.
+fn below<'p>(owner: &'p str, keys: &[&'p str]) -> Vec<&'p str> {
+    [&["resources", owner, "options"], keys].concat()
+}

@@ -48,8 +48,8 @@ impl Linker<'_> {
         };
         self.compile_schema(&declared.schema, "", schema);
         let mut declared = declared.clone();
-        if let Some(data) = declared.data.as_ref().and_then(|file| self.loaded.schemas.get(file)?.as_object()) {
-            declared.about.extend(data.clone());
+        if let Some(file) = declared.entries_file.as_ref().and_then(|file| self.loaded.schemas.get(file)) {
+            declared.options.entries.extend(file["entries"].as_array().cloned().unwrap_or_default());
         }
         let base = declared.base.clone().unwrap_or_else(|| key.to_owned());
         let kind = declared.kind.clone().unwrap_or_else(|| key.to_owned());

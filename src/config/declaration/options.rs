@@ -1,0 +1,120 @@
+//! What lists of types and taxonomies show of a resource, and what handlers need beside its schema.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What the lists of types and taxonomies show of a resource, beside what follows from its declaration.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Listing {
+    /// Name for people; default: the schema's title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Icon of its entry in menus.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub icon: Option<String>,
+    /// Whether the site has a page that lists its records: yes, no, or the page's slug.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub has_archive: Option<Value>,
+    /// Whether its items have pages of their own on the site.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub viewable: Option<bool>,
+    /// Where screens show it (`show_ui`, `show_in_nav_menus`, …); `public` also decides whether searches find its terms.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub visibility: Map<String, Value>,
+    /// Blocks that a new record starts with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<Vec<Value>>,
+    /// Which changes of that template editors allow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template_lock: Option<Value>,
+    /// Whether a cloud of its terms may be shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub show_cloud: Option<bool>,
+    /// Names of the capabilities as clients know them.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub capabilities: IndexMap<String, String>,
+}
+
+/// What handlers need beside the schema. Each option says whose it is.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HandlerOptions {
+    /// `static.list`, `static.get`, `site_health.test`: the entries.
+    pub entries: Vec<Value>,
+    /// `static.*`: the member that identifies an entry; default: `id`.
+    pub key: Option<String>,
+    /// `static.*`: names of the parts of a key that has several, separated by slashes.
+    pub key_parts: Vec<String>,
+    /// `static.*`: links of an entry by relation: paths below the collection, with `{key}` and `{PART}`.
+    pub links: IndexMap<String, String>,
+    /// `static.*`: the row that names an entry.
+    pub holder: Option<Holder>,
+    /// `catalogue.get`: names that exist and are refused as forbidden.
+    pub hidden: Vec<String>,
+    /// `search`: fixed sets of values that searches of this type look into.
+    pub values: IndexMap<String, SearchedValues>,
+    /// `theme.list`, `theme.get`: the record with the site's own styles.
+    pub user_styles: Option<UserStyles>,
+    /// `theme.export`: folders of the archive, each with the resource whose records are its files.
+    pub folders: IndexMap<String, String>,
+    /// `theme.export`: the resource whose one record becomes `theme.json`.
+    pub styles: Option<String>,
+    /// `navigation_fallback.get`: what a navigation is made from.
+    pub navigation: Option<NavigationFallback>,
+}
+
+/// See [`HandlerOptions::holder`].
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Holder {
+    /// Resource of the row.
+    pub resource: String,
+    /// Its property with the keys of entries, separated by spaces.
+    pub property: String,
+    /// Member of the entry that shows the row's number.
+    pub shown_as: String,
+}
+
+/// See [`HandlerOptions::values`].
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SearchedValues {
+    /// Resource whose records have the values.
+    pub resource: String,
+    /// Their property.
+    pub property: String,
+    /// Path of a value's page; `{value}` stands for the value.
+    pub address: String,
+    /// Names for people, by value.
+    pub labels: IndexMap<String, String>,
+}
+
+/// See [`HandlerOptions::user_styles`].
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct UserStyles {
+    /// Relation of the link.
+    pub rel: String,
+    /// Resource with the one record.
+    pub resource: String,
+}
+
+/// See [`HandlerOptions::navigation`].
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct NavigationFallback {
+    /// Resource of navigations.
+    pub resource: String,
+    /// Resource of menus that one is made from.
+    pub menus: String,
+    /// Resource of their items.
+    pub items: String,
+    /// The record that is created where there is no menu.
+    pub new: Map<String, Value>,
+}
