@@ -9,6 +9,7 @@ mod edit_only;
 pub mod link;
 pub mod resource;
 pub mod tables;
+pub mod words;
 
 use crate::config::declaration::{self, Declaration};
 use crate::error::Code;

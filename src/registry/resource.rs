@@ -5,6 +5,8 @@ use crate::config::declaration::{self, Family, When};
 use crate::error::Code;
 use crate::storage::plan::Name;
 use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -110,11 +112,17 @@ pub struct Relation {
 }
 
 /// What becomes of a relation when its target is deleted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
 pub enum OnDelete {
+    /// The key becomes 0, or leaves the list.
+    #[default]
     Clear,
+    /// The deletion is refused.
     Refuse,
+    /// The row is deleted, too.
     Cascade,
+    /// The key becomes that of the heir whom the deletion names.
     Reassign,
 }
 

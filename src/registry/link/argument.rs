@@ -2,8 +2,9 @@
 
 use super::super::args::{Arg, Role as ArgRole, Spelling, spell};
 use super::super::resource::*;
+use super::super::words::{ArgumentWords, PropertyWords};
 use super::super::{bounds, edit_only, without_x_words};
-use super::property::aliases_of;
+use super::filter::word_limit;
 use super::shown::{meta_properties, show_no_meta, without_bounds};
 use super::{Declared, Linker, escape, extend, nearest};
 use crate::config::declaration::{self, Family, SchemaDoc};
@@ -90,7 +91,8 @@ impl Linker<'_> {
         let Some(schema) = self.loaded.schemas.get(&resource.declared.schema) else { return };
         for (property, doc) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let Some(doc) = doc.as_object() else { continue };
-            if doc.get("readonly") == Some(&json!(true)) || doc.get("x-args") == Some(&json!(false)) {
+            let words = PropertyWords::of(&Value::Object(doc.clone()));
+            if doc.get("readonly") == Some(&json!(true)) || words.args == Some(json!(false)) {
                 continue;
             }
             let mut arg: SchemaDoc = doc
@@ -98,7 +100,7 @@ impl Linker<'_> {
                 .filter(|(k, _)| !matches!(k.as_str(), "context" | "readonly" | "arg_options"))
                 .map(|(k, v)| (k.clone(), v.clone()))
                 .collect();
-            if doc.get("x-meta") == Some(&json!(true)) {
+            if words.meta {
                 arg.extend(meta_properties(resource, Value::clone));
             }
             let extra = [doc.get("arg_options"), doc.get("x-args"), doc.get("x-create-arg").filter(|_| create)];
@@ -139,7 +141,8 @@ impl Linker<'_> {
     ) -> Option<Arg> {
         let required = doc.shift_remove("required").and_then(|r| r.as_bool()).unwrap_or(false);
         let default = doc.get("default").cloned();
-        let role = match doc.get("x-param").and_then(Value::as_str) {
+        let words = ArgumentWords::of(&doc);
+        let role = match words.param.as_deref() {
             None => None,
             Some(wanted) => {
                 let found = ArgRole::parse(wanted);
@@ -150,11 +153,10 @@ impl Linker<'_> {
                 found
             }
         };
-        let filter = doc.get("x-filter").cloned().and_then(|f| self.filter(&f, resource, place));
-        let words = doc.get("x-search-words").cloned().and_then(|words| self.word_limit(&words, place));
-        let aliases = aliases_of(&Value::Object(doc.clone()));
-        let also = strings(doc.get("x-arg-aliases"));
-        let accepts = strings(doc.get("x-also-types"));
+        let filter = words.filter.and_then(|filter| self.filter(filter, resource, place));
+        let aliases: Vec<(String, String)> = words.value_map.into_iter().collect();
+        let accepts = words.also_types;
+        let (default_null, meta) = (words.default_null, doc.get("x-meta") == Some(&json!(true)));
         if role == Some(ArgRole::Orderby)
             && let Some(resource) = resource
         {
@@ -179,13 +181,13 @@ impl Linker<'_> {
         if source.get("x-bounds-in-options") == Some(&json!(false)) {
             without_bounds(&mut shown);
         }
-        if source.get("x-default-null") == Some(&json!(true)) {
+        if default_null {
             shown.insert("default".into(), Value::Null);
         }
-        if source.get("x-meta") == Some(&json!(true)) {
+        if meta {
             show_no_meta(&mut shown, self.dialect);
         }
-        if source["items"]["x-enum-as-object"] == json!(true)
+        if source["items"].as_object().is_some_and(|items| ArgumentWords::of(items).enum_as_object)
             && let Some(items) = shown.get_mut("items").and_then(Value::as_object_mut)
             && let Some(Value::Array(values)) = items.get("enum")
         {
@@ -201,18 +203,18 @@ impl Linker<'_> {
         });
         Some(Arg {
             name: arg.to_owned(),
-            also,
+            also: words.arg_aliases,
             schema,
             required,
             default,
             role,
             edit_only: resource.zip(filter.as_ref()).is_some_and(|(r, filter)| edit_only::filters(r, filter)),
             filter,
-            words,
+            words: words.search_words.map(word_limit),
             aliases,
             accepts,
             accepted,
-            sentence_only: source.get("x-meta") == Some(&json!(true)),
+            sentence_only: meta,
             shown: Value::Object(shown),
         })
     }
@@ -263,8 +265,4 @@ pub(super) fn accepted_bounds(source: &Value, accepts: &[String]) -> Option<Valu
     let inner = Value::Object(bounds.clone());
     bounds.insert("properties".into(), json!({"raw": inner}));
     Some(Value::Object(bounds))
-}
-
-pub(super) fn strings(value: Option<&Value>) -> Vec<String> {
-    value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }

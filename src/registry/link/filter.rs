@@ -3,13 +3,19 @@
 use super::super::Behaviour;
 use super::super::args::{Filter, FilterOp};
 use super::super::resource::*;
+use super::super::words::{Overflow, SearchWords};
 use super::{Declared, Linker, nearest};
 use crate::config::declaration::SchemaDoc;
 use crate::text::search::WordLimit;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 impl Linker<'_> {
-    pub(super) fn filter(&mut self, filter: &Value, resource: Option<&Resource>, place: &Declared) -> Option<Filter> {
+    pub(super) fn filter(
+        &mut self,
+        filter: Map<String, Value>,
+        resource: Option<&Resource>,
+        place: &Declared,
+    ) -> Option<Filter> {
         if let Some(query) = filter.get("query").and_then(Value::as_str) {
             let names = self.vocabulary.queries.clone();
             let found = names.iter().position(|n| *n == query);
@@ -17,8 +23,7 @@ impl Linker<'_> {
                 let hint = nearest(query, names.iter().copied());
                 self.report(place, "x-filter", format!("unknown query behaviour `{query}`"), hint);
             }
-            let params = filter.as_object().cloned().unwrap_or_default();
-            return Some(Filter::Query { behaviour: Behaviour(found?), params });
+            return Some(Filter::Query { behaviour: Behaviour(found?), params: filter });
         }
         let resource = resource?;
         let column = filter.get("column").and_then(Value::as_str).unwrap_or_default();
@@ -37,21 +42,6 @@ impl Linker<'_> {
         Some(Filter::Column { column: plan_column, op: *op, first })
     }
 
-    pub(super) fn word_limit(&mut self, words: &Value, place: &Declared) -> Option<WordLimit> {
-        let most = words.get("max").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
-        let phrase = match words.get("overflow").and_then(Value::as_str) {
-            Some("phrase") => Some(true),
-            Some("refuse") => Some(false),
-            _ => None,
-        };
-        let limit = most.zip(phrase).map(|(most, phrase)| WordLimit { most, phrase });
-        if limit.is_none() {
-            let hint = "write { max = 20, overflow = \"refuse\" } or { max = 9, overflow = \"phrase\" }";
-            self.report(place, "x-search-words", "not a limit of words".into(), Some(hint.into()));
-        }
-        limit
-    }
-
     pub(super) fn check_orderby(&mut self, doc: &SchemaDoc, resource: &Resource, place: &Declared) {
         for value in doc.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
             if resource.stores_rows() && !resource.sort.contains_key(value) {
@@ -60,4 +50,9 @@ impl Linker<'_> {
             }
         }
     }
+}
+
+/// How many words a search has, as it is carried out.
+pub(super) fn word_limit(words: SearchWords) -> WordLimit {
+    WordLimit { most: words.max, phrase: words.overflow == Overflow::Phrase }
 }

@@ -3,12 +3,13 @@
 use super::super::name;
 use super::super::resource::*;
 use super::super::tables::{self, DeclaredColumn};
+use super::super::words::{ArgumentWords, PropertyWords};
 use super::Linker;
 use super::property::kind_of;
 use crate::config::declaration::Family;
 use crate::storage::plan::{Layout, RelationDef};
 use indexmap::IndexMap;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::HashSet;
 
 impl Linker<'_> {
@@ -67,16 +68,15 @@ impl Linker<'_> {
                     None => continue,
                 }
             };
-            let doc = docs
-                .iter()
-                .find(|(p, d)| d.get("x-column").and_then(Value::as_str).unwrap_or(p) == short)
-                .map(|(_, d)| d);
-            let flag = |word: &str| doc.is_some_and(|d| d.get(word) == Some(&json!(true)));
+            let named =
+                |(p, doc): &(&String, &Value)| PropertyWords::of(doc).column.as_deref().unwrap_or(p.as_str()) == short;
+            let doc = docs.iter().find(named).map(|(_, doc)| doc);
+            let words = doc.map(PropertyWords::of).unwrap_or_default();
             columns.push(DeclaredColumn {
                 kind: doc.map_or(Kind::Text, kind_of),
-                indexed: flag("x-index") || filtered.contains(&short),
-                unique: flag("x-unique"),
-                was: doc.and_then(|d| d.get("x-was")).and_then(Value::as_str).map(str::to_owned),
+                indexed: words.index || filtered.contains(&short),
+                unique: words.unique,
+                was: words.was,
                 name: short,
             });
         }
@@ -106,8 +106,8 @@ pub(super) fn filtered_columns(resource: &Resource) -> HashSet<String> {
         resource.declared.sort.values().filter(|c| !c.starts_with('@')).cloned().collect();
     for args in resource.declared.endpoints.values() {
         for doc in args.values() {
-            let column = doc.get("x-filter").and_then(|f| f.get("column")).and_then(Value::as_str);
-            columns.extend(column.map(str::to_owned));
+            let filter = doc.as_object().and_then(|doc| ArgumentWords::of(doc).filter);
+            columns.extend(filter.and_then(|f| f.get("column")?.as_str().map(str::to_owned)));
         }
     }
     columns.extend(resource.declared.owner.clone());

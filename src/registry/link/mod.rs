@@ -14,6 +14,7 @@ mod resource;
 mod route;
 mod shown;
 mod site;
+mod words;
 
 use super::{Registry, Route, Vocabulary};
 use crate::config::declaration::{self, Declaration};
@@ -42,6 +43,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         problems: Vec::new(),
     };
     let site = linker.site(site_url);
+    linker.words();
     linker.networks();
     linker.media();
     let roles = linker.roles();

@@ -2,6 +2,7 @@
 
 use super::super::resource::*;
 use super::super::tables::{self};
+use super::super::words::PropertyWords;
 use super::super::{Behaviour, name};
 use super::layout::ident;
 use super::{Linker, escape, nearest};
@@ -18,33 +19,30 @@ impl Linker<'_> {
         pointer: &str,
         top: bool,
     ) -> Property {
-        let word = |w: &str| doc.get(w).and_then(Value::as_str);
+        let words = PropertyWords::of(doc);
         let kind = kind_of(doc);
-        let column = word("x-column").map(str::to_owned);
-        let read = word("x-read").map(str::to_owned);
-        let write = word("x-write").map(str::to_owned);
         let children = doc.get("properties").and_then(Value::as_object);
         let composed = children.is_some_and(|c| c.values().any(has_source));
         let owns_columns = tables::family_table(resource.family).is_some() || resource.family == Family::Plain;
-        let mut column_name = column.clone();
-        let source = if let Some(read) = read {
-            let index = column.as_deref().and_then(|c| self.place(resource, c, pointer));
-            match self.schema_name(resource, pointer, "x-read", &read, &self.vocabulary.reads.clone()) {
+        let mut column_name = words.column.clone();
+        let source = if let Some(read) = &words.read {
+            let index = words.column.as_deref().and_then(|c| self.place(resource, c, pointer));
+            match self.schema_name(resource, pointer, "x-read", read, &self.vocabulary.reads.clone()) {
                 Some(behaviour) => Source::Read(Behaviour(behaviour), index),
                 None => Source::Nothing,
             }
-        } else if let Some(value) = doc.get("x-const") {
+        } else if let Some(value) = &words.constant {
             Source::Fixed(value.clone())
-        } else if doc.get("x-meta") == Some(&json!(true)) {
+        } else if words.meta {
             Source::Meta
-        } else if doc.get("x-relation").is_some() && kind == Kind::Json {
+        } else if words.relation.is_some() && kind == Kind::Json {
             // The relation itself is resolved when all resources are known.
             Source::Nothing
-        } else if doc.get("x-handler-property") == Some(&json!(true)) || !owns_columns {
+        } else if words.handler_property || !owns_columns {
             Source::Extra
-        } else if doc.get("x-input-only") == Some(&json!(true)) {
+        } else if words.input_only {
             Source::Nothing
-        } else if let Some(column) = &column {
+        } else if let Some(column) = &words.column {
             self.place(resource, column, pointer).map_or(Source::Nothing, Source::Column)
         } else if composed {
             let children = children.cloned().unwrap_or_default();
@@ -59,9 +57,10 @@ impl Linker<'_> {
         } else {
             Source::Nothing
         };
-        let write = write.and_then(|write| {
-            self.schema_name(resource, pointer, "x-write", &write, &self.vocabulary.writes.clone()).map(Behaviour)
+        let write = words.write.as_deref().and_then(|write| {
+            self.schema_name(resource, pointer, "x-write", write, &self.vocabulary.writes.clone()).map(Behaviour)
         });
+        let (content, longest) = (is_content(resource, &words), self.longest(resource, &words, pointer));
         Property {
             name: property_name.to_owned(),
             contexts: contexts_of(doc),
@@ -70,22 +69,24 @@ impl Linker<'_> {
             kind,
             nullable: types_of(doc).contains(&"null"),
             column: column_name.and_then(|c| resource.plan_column(&c)),
-            digest: doc.get("x-stored-digest") == Some(&json!(true)),
+            digest: words.stored_digest,
             write,
-            among: word("x-options-from").map(str::to_owned),
-            aliases: aliases_of(doc),
-            locked: doc
-                .get("x-password-protected")
-                .and_then(Value::as_bool)
-                .unwrap_or_else(|| is_content(resource, doc)),
-            longest: self.longest(resource, doc, pointer),
+            among: words.options_from,
+            aliases: words.value_map.into_iter().collect(),
+            locked: words.password_protected.unwrap_or(content),
+            longest,
         }
     }
 
     /// `x-too-long-code` with its `x-max-bytes`.
-    pub(super) fn longest(&mut self, resource: &Resource, doc: &Value, pointer: &str) -> Option<(usize, Code)> {
-        let wanted = doc.get("x-too-long-code")?.as_str().unwrap_or_default();
-        let most = doc.get("x-max-bytes").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
+    pub(super) fn longest(
+        &mut self,
+        resource: &Resource,
+        words: &PropertyWords,
+        pointer: &str,
+    ) -> Option<(usize, Code)> {
+        let wanted = words.too_long_code.as_deref()?;
+        let most = words.max_bytes.and_then(|most| usize::try_from(most).ok());
         let code = Code::parse(wanted);
         if code.is_none() || most.is_none() {
             let message = match code {
@@ -143,19 +144,22 @@ impl Linker<'_> {
 }
 
 /// What a record's password locks unless the schema says otherwise (`x-password-protected`): its long texts and its meta.
-pub(super) fn is_content(resource: &Resource, doc: &Value) -> bool {
-    let word = |word: &str| doc.get(word).and_then(Value::as_str).unwrap_or_default();
+pub(super) fn is_content(resource: &Resource, words: &PropertyWords) -> bool {
     resource.family == Family::Content
-        && (doc.get("x-meta") == Some(&json!(true))
-            || matches!(word("x-column"), "content" | "excerpt")
-            || matches!(word("x-read"), "content.rendered" | "excerpt.rendered"))
+        && (words.meta
+            || matches!(words.column.as_deref(), Some("content" | "excerpt"))
+            || matches!(words.read.as_deref(), Some("content.rendered" | "excerpt.rendered")))
 }
 
 pub(super) fn has_source(doc: &Value) -> bool {
-    ["x-column", "x-read", "x-handler-property", "x-meta", "x-relation", "x-input-only"]
-        .iter()
-        .any(|w| doc.get(w).is_some())
-        || doc.get("properties").and_then(Value::as_object).is_some_and(|c| c.values().any(has_source))
+    let words = PropertyWords::of(doc);
+    let own = words.column.is_some()
+        || words.read.is_some()
+        || words.relation.is_some()
+        || words.handler_property
+        || words.meta
+        || words.input_only;
+    own || doc.get("properties").and_then(Value::as_object).is_some_and(|c| c.values().any(has_source))
 }
 
 pub(super) fn types_of(doc: &Value) -> Vec<&str> {
@@ -184,11 +188,6 @@ pub(super) fn contexts_of(doc: &Value) -> Context {
             Context(list.iter().filter_map(Value::as_str).filter_map(Context::parse).fold(0, |bits, c| bits | c.0))
         }
     }
-}
-
-pub(super) fn aliases_of(doc: &Value) -> Vec<(String, String)> {
-    let map = doc.get("x-value-map").and_then(Value::as_object);
-    map.into_iter().flatten().filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect()
 }
 
 pub(super) fn is_ident(column: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use super::super::resource::*;
 use super::super::tables::{self};
+use super::super::words::PropertyWords;
 use super::super::{edit_only, name};
 use super::layout::ident;
 use super::property::kind_of;
@@ -10,7 +11,7 @@ use super::{Linker, escape, extend, nearest, refs};
 use crate::config::declaration::{self, Family};
 use crate::error::Code;
 use indexmap::IndexMap;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
 impl Linker<'_> {
@@ -201,7 +202,7 @@ impl Linker<'_> {
 
     pub(super) fn plain_key(&mut self, resource: &mut Resource, schema: &Value) {
         let properties = schema.get("properties").and_then(Value::as_object);
-        let key = properties.into_iter().flatten().find(|(_, doc)| doc.get("x-key") == Some(&json!(true)));
+        let key = properties.into_iter().flatten().find(|(_, doc)| PropertyWords::of(doc).key);
         if let Some((key, doc)) = key {
             resource.key = name(key);
             resource.key_is_text = kind_of(doc) == Kind::Text;

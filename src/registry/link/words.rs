@@ -1,0 +1,98 @@
+//! Whether every word of ours in schemas and arguments exists and has a value of its type.
+
+use super::super::words::{Wrong, check, is_word, names};
+use super::{Declared, Linker, escape, nearest};
+use serde_json::{Map, Value};
+
+/// Keywords below which further documents stand, by name.
+const NAMED: [&str; 3] = ["properties", "patternProperties", "definitions"];
+/// Keywords that hold one document or a list of them.
+const NESTED: [&str; 8] =
+    ["items", "additionalProperties", "oneOf", "anyOf", "allOf", "x-args", "x-create-arg", "arg_options"];
+
+impl Linker<'_> {
+    /// Checks the words of all schema files and of all declared arguments.
+    pub(super) fn words(&mut self) {
+        let declared = self.declared;
+        let mut files: Vec<&String> = declared.resources.values().map(|resource| &resource.schema).collect();
+        files.sort();
+        files.dedup();
+        for file in files {
+            if let Some(Value::Object(schema)) = self.loaded.schemas.get(file) {
+                self.document(&Declared::Schema(file.clone(), String::new()), "", schema);
+            }
+        }
+        for (group, args) in &declared.args {
+            for (arg, doc) in args {
+                self.document(&Declared::Config(vec!["args".into(), group.clone(), arg.clone()]), "", doc);
+            }
+        }
+        for (name, resource) in &declared.resources {
+            let at = |rest: [&str; 3]| -> Declared {
+                let path = ["resources", name.as_str()].into_iter().chain(rest);
+                Declared::Config(path.map(str::to_owned).collect())
+            };
+            for (endpoint, args) in &resource.endpoints {
+                for (arg, doc) in args.iter().filter_map(|(arg, doc)| Some((arg, doc.as_object()?))) {
+                    self.document(&at(["endpoints", endpoint, arg]), "", doc);
+                }
+            }
+            for (key, meta) in &resource.meta {
+                self.document(&at(["meta", key, "schema"]), "", &meta.schema);
+            }
+        }
+        let sets = declared.route_sets.iter().map(|(name, routes)| (vec!["route_sets".into(), name.clone()], routes));
+        for (path, routes) in sets.chain([(vec!["routes".to_owned()], &declared.routes)]) {
+            for (i, route) in routes.iter().enumerate() {
+                for (n, endpoint) in route.endpoints.iter().enumerate() {
+                    for (arg, doc) in endpoint.with.iter().filter_map(|(arg, doc)| Some((arg, doc.as_object()?))) {
+                        let more = [i.to_string(), "endpoints".into(), n.to_string(), "with".into(), arg.clone()];
+                        let path = path.iter().cloned().chain(more).collect();
+                        self.document(&Declared::Config(path), "", doc);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The words of one document and of those in it.
+    fn document(&mut self, place: &Declared, pointer: &str, doc: &Map<String, Value>) {
+        let in_schema = matches!(place, Declared::Schema(..));
+        for (key, value) in doc {
+            let below = format!("{pointer}/{}", escape(key));
+            // In changes to arguments `false` takes a word away.
+            let removed = !in_schema && *value == Value::Bool(false);
+            if is_word(key) && !(removed && names(false).iter().any(|(name, _)| name == key)) {
+                match check(key, value, in_schema) {
+                    Ok(()) => {}
+                    Err(Wrong::Type(message)) => {
+                        self.report(place, &below, format!("`{key}` does not fit: {message}"), None);
+                    }
+                    Err(Wrong::Unknown(known)) => {
+                        let hint = nearest(key, known.into_iter());
+                        self.report(place, &below, format!("there is no word `{key}`"), hint);
+                    }
+                }
+            }
+            if NAMED.contains(&key.as_str()) {
+                for (name, inner) in value.as_object().into_iter().flatten() {
+                    if let Value::Object(inner) = inner {
+                        self.document(place, &format!("{below}/{}", escape(name)), inner);
+                    }
+                }
+            } else if NESTED.contains(&key.as_str()) {
+                match value {
+                    Value::Object(inner) => self.document(place, &below, inner),
+                    Value::Array(list) => {
+                        for (i, inner) in list.iter().enumerate() {
+                            if let Value::Object(inner) = inner {
+                                self.document(place, &format!("{below}/{i}"), inner);
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}

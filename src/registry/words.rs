@@ -1,0 +1,284 @@
+//! The words of our own in schemas and arguments (`x-…`), as types. Their descriptions are part of the reference.
+//!
+//! A document is read leniently here: a word of the wrong type counts as absent, because `link/words.rs` has reported it.
+
+use super::resource::OnDelete;
+use indexmap::IndexMap;
+use schemars::{JsonSchema, schema_for};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer};
+use serde_json::{Map, Value};
+use std::sync::LazyLock;
+
+/// Words of a property of a resource's schema.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PropertyWords {
+    /// Column that holds the value; default: the property's name.
+    #[serde(rename = "x-column")]
+    pub column: Option<String>,
+    /// Read behaviour that computes the value.
+    #[serde(rename = "x-read")]
+    pub read: Option<String>,
+    /// Write behaviour that turns an argument into what is stored.
+    #[serde(rename = "x-write")]
+    pub write: Option<String>,
+    /// The value, always.
+    #[serde(rename = "x-const", deserialize_with = "any")]
+    pub constant: Option<Value>,
+    /// The object of registered meta values.
+    #[serde(rename = "x-meta")]
+    pub meta: bool,
+    /// The property holds keys of another resource's items.
+    #[serde(rename = "x-relation")]
+    pub relation: Option<RelationWord>,
+    /// The handler provides the value.
+    #[serde(rename = "x-handler-property")]
+    pub handler_property: bool,
+    /// Accepted in writes, never stored under its name and never shown.
+    #[serde(rename = "x-input-only")]
+    pub input_only: bool,
+    /// Resource with declared entries whose keys are the allowed values.
+    #[serde(rename = "x-options-from")]
+    pub options_from: Option<String>,
+    /// Spelling of values in the API, by the stored value.
+    #[serde(rename = "x-value-map")]
+    pub value_map: IndexMap<String, String>,
+    /// The column holds a digest of what the value is computed from, so that the value does not follow from the column.
+    #[serde(rename = "x-stored-digest")]
+    pub stored_digest: bool,
+    /// Whether a record's password protects the value. Default: so it is for contents, excerpts and meta.
+    #[serde(rename = "x-password-protected")]
+    pub password_protected: Option<bool>,
+    /// Most bytes of a text, or of the JSON of a value that no schema describes.
+    #[serde(rename = "x-max-bytes")]
+    pub max_bytes: Option<u64>,
+    /// Code of the refusal of a text that exceeds `x-max-bytes`.
+    #[serde(rename = "x-too-long-code")]
+    pub too_long_code: Option<String>,
+    /// `false`: no argument of writes follows from the property; a table: changes to that argument.
+    #[serde(rename = "x-args")]
+    pub args: Option<Value>,
+    /// Changes to the argument that creates.
+    #[serde(rename = "x-create-arg")]
+    pub create_arg: Option<Map<String, Value>>,
+    /// The property identifies rows of a resource with a table of its own.
+    #[serde(rename = "x-key")]
+    pub key: bool,
+    /// The column has an index.
+    #[serde(rename = "x-index")]
+    pub index: bool,
+    /// No two rows have the same value.
+    #[serde(rename = "x-unique")]
+    pub unique: bool,
+    /// Earlier name of the column; its values are kept.
+    #[serde(rename = "x-was")]
+    pub was: Option<String>,
+    /// The default is null, which TOML cannot say.
+    #[serde(rename = "x-default-null")]
+    pub default_null: bool,
+    /// The description is that of the owner's property of the same name.
+    #[serde(rename = "x-inherit")]
+    pub inherit: bool,
+}
+
+/// See [`PropertyWords::relation`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RelationWord {
+    /// The other resource.
+    pub to: String,
+    /// Name of the relation; default: kind and property.
+    #[serde(default)]
+    pub rel: Option<String>,
+    /// Whether items that the caller may not see are refused.
+    #[serde(default = "yes")]
+    pub check: bool,
+    /// Code of that refusal.
+    #[serde(default)]
+    pub code: Option<String>,
+    /// Whether the items may be embedded.
+    #[serde(default)]
+    pub embeddable: bool,
+    /// What becomes of the property when an item is deleted.
+    #[serde(default)]
+    pub on_delete: OnDelete,
+}
+
+/// Words of an argument. A property's argument has those of the property, too.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ArgumentWords {
+    /// What the engine does with the argument: `page`, `per_page`, `search`, `orderby`, ….
+    #[serde(rename = "x-param")]
+    pub param: Option<String>,
+    /// The rows that the value selects: `{ column, op }` or `{ query = "a query behaviour" }` with its options.
+    #[serde(rename = "x-filter")]
+    pub filter: Option<Map<String, Value>>,
+    /// Further names of the argument.
+    #[serde(rename = "x-arg-aliases")]
+    pub arg_aliases: Vec<String>,
+    /// Spelling of values in the API, by the stored value.
+    #[serde(rename = "x-value-map")]
+    pub value_map: IndexMap<String, String>,
+    /// Further types that are accepted although OPTIONS does not list them.
+    #[serde(rename = "x-also-types")]
+    pub also_types: Vec<String>,
+    /// How many words a search looks for.
+    #[serde(rename = "x-search-words")]
+    pub search_words: Option<SearchWords>,
+    /// Keywords of JSON Schema that hold although OPTIONS does not list them.
+    #[serde(rename = "x-unlisted-bounds")]
+    pub unlisted_bounds: Option<Map<String, Value>>,
+    /// OPTIONS lists the choices as an object.
+    #[serde(rename = "x-enum-as-object")]
+    pub enum_as_object: bool,
+    /// Most bytes of a text, or of the JSON of a value that no schema describes.
+    #[serde(rename = "x-max-bytes")]
+    pub max_bytes: Option<u64>,
+    /// The default is null, which TOML cannot say.
+    #[serde(rename = "x-default-null")]
+    pub default_null: bool,
+    /// `false`: a record's password does not protect this meta value.
+    #[serde(rename = "x-password-protected")]
+    pub password_protected: Option<bool>,
+}
+
+/// See [`ArgumentWords::search_words`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SearchWords {
+    /// Words that are looked for one by one.
+    pub max: usize,
+    /// What a search of more words is.
+    pub overflow: Overflow,
+}
+
+/// See [`SearchWords::overflow`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Overflow {
+    /// Refused with 400.
+    Refuse,
+    /// One phrase.
+    Phrase,
+}
+
+impl PropertyWords {
+    /// The words of a property's document.
+    pub fn of(doc: &Value) -> PropertyWords {
+        lenient(doc)
+    }
+}
+
+impl ArgumentWords {
+    /// The words of an argument's document.
+    pub fn of(doc: &Map<String, Value>) -> ArgumentWords {
+        gather(doc)
+    }
+}
+
+fn lenient<W: Default + DeserializeOwned>(doc: &Value) -> W {
+    doc.as_object().map(gather).unwrap_or_default()
+}
+
+/// Those of a document's words that are sound, as one value.
+fn gather<W: Default + DeserializeOwned>(doc: &Map<String, Value>) -> W {
+    let ours = doc.iter().filter(|(key, _)| is_word(key)).map(|(key, value)| (key.clone(), value.clone()));
+    let sound = ours.filter(|(key, value)| read::<W>(key, value).is_ok()).collect();
+    serde_json::from_value(Value::Object(sound)).unwrap_or_default()
+}
+
+fn read<W: DeserializeOwned>(key: &str, value: &Value) -> Result<W, serde_json::Error> {
+    serde_json::from_value(Value::Object(Map::from_iter([(key.to_owned(), value.clone())])))
+}
+
+/// Whether a keyword is one of ours.
+pub fn is_word(key: &str) -> bool {
+    key.starts_with("x-")
+}
+
+/// What is wrong with one word of a document; `in_schema`: in a resource's schema, where arguments follow from properties.
+pub fn check(key: &str, value: &Value, in_schema: bool) -> Result<(), Wrong> {
+    let argument = read::<ArgumentWords>(key, value).map(drop);
+    let found = match in_schema {
+        true => argument.or_else(|_| read::<PropertyWords>(key, value).map(drop)),
+        false => argument,
+    };
+    let Err(error) = found else { return Ok(()) };
+    let known = names(in_schema);
+    Err(match known.iter().any(|(name, _)| name == key) {
+        true => Wrong::Type(error.to_string()),
+        false => Wrong::Unknown(known.iter().map(|(name, _)| name.as_str()).collect()),
+    })
+}
+
+/// See [`check`].
+pub enum Wrong {
+    /// The value does not fit.
+    Type(String),
+    /// There is no such word; those that there are.
+    Unknown(Vec<&'static str>),
+}
+
+/// Every word with its description.
+pub fn names(in_schema: bool) -> &'static [(String, String)] {
+    static ARGUMENT: LazyLock<Vec<(String, String)>> = LazyLock::new(described::<ArgumentWords>);
+    static ALL: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+        let mut all = described::<PropertyWords>();
+        let more = ARGUMENT.iter().filter(|(name, _)| !all.iter().any(|(known, _)| known == name)).cloned();
+        all.extend(more.collect::<Vec<_>>());
+        all
+    });
+    if in_schema { &ALL } else { &ARGUMENT }
+}
+
+fn described<W: JsonSchema>() -> Vec<(String, String)> {
+    let schema = schema_for!(W);
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    properties.map(|(name, doc)| (name.clone(), doc["description"].as_str().unwrap_or_default().to_owned())).collect()
+}
+
+/// A value of any type, null included.
+fn any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn words_are_checked_one_by_one() {
+        let outcome = |key: &str, value: Value, in_schema: bool| match check(key, &value, in_schema) {
+            Ok(()) => "sound".to_owned(),
+            Err(Wrong::Type(message)) => message,
+            Err(Wrong::Unknown(_)) => "unknown".to_owned(),
+        };
+        assert_eq!(outcome("x-column", json!("title"), true), "sound");
+        assert_eq!(outcome("x-column", json!("title"), false), "unknown");
+        assert_eq!(outcome("x-wirte", json!("raw"), true), "unknown");
+        assert_eq!(outcome("x-const", json!(null), true), "sound");
+        assert!(outcome("x-column", json!(5), true).contains("expected a string"));
+        assert!(outcome("x-relation", json!({"to": "posts", "on_delete": "explode"}), true).contains("explode"));
+        assert!(outcome("x-search-words", json!({"max": 9}), false).contains("overflow"));
+    }
+
+    #[test]
+    fn a_wrong_word_hides_no_other() {
+        let words = PropertyWords::of(&json!({"type": "string", "x-column": "slug", "x-write": 5, "x-const": null}));
+        assert_eq!((words.column.as_deref(), words.write, words.constant), (Some("slug"), None, Some(Value::Null)));
+    }
+
+    #[test]
+    fn every_word_is_described() {
+        for (name, description) in names(true) {
+            assert!(!description.is_empty(), "{name}");
+        }
+    }
+}
