@@ -5,7 +5,7 @@
 
 use crate::boot::{self, BootError};
 use crate::config::declaration::{Family, Moment};
-use crate::handlers::content;
+use crate::families::content;
 use crate::records::{self, Record, int, ordered, txt, words};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};

@@ -5,6 +5,7 @@ use crate::access::acts;
 use crate::behaviours::address;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
+use crate::families::content;
 use crate::prepare::Batch;
 use crate::records::{self, Record, eq};
 use crate::registry::resource::Resource;
@@ -171,7 +172,7 @@ fn by_path(work: &Work<'_>, path: &str) -> Result<Option<i64>, ApiError> {
         let mut at = 0;
         let mut whole = true;
         for slug in path.split('/').filter(|s| !s.is_empty()) {
-            match snapshot.slug(&super::content::scope_of(resource, at), slug)? {
+            match snapshot.slug(&content::slug_scope(resource, at), slug)? {
                 Some(id) => at = id,
                 None => whole = false,
             }
