@@ -237,10 +237,7 @@ impl Services {
                 continue;
             }
             drop(snapshot);
-            let title = "Uncategorized";
-            let target = Target::Keyed(DbValue::Int(id));
-            let slug = slug::sanitize_title(title);
-            self.commit(vec![Change::Put(term::told(taxonomy, target, title, &slug, Vec::new()))])?;
+            self.commit(vec![Change::Put(term::always_there(taxonomy, id))])?;
         }
         Ok(())
     }
@@ -258,7 +255,7 @@ impl Services {
             let found = records::first(&*snapshot, &resource.table, &["id"], records::own_rows(resource))?;
             drop(snapshot);
             if found.is_none() {
-                self.commit(vec![Change::Put(content::always_there(resource, now))])?;
+                self.commit(vec![Change::Put(content::always_there(registry, resource, now))])?;
             }
         }
         Ok(())

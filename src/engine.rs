@@ -57,9 +57,6 @@ pub struct Engine {
 /// Parameters that change the documents of an answer, or what is around them.
 const SHAPING: [&str; 3] = ["_fields", "_envelope", "_highlight"];
 
-/// Characters of what a client's program says of itself that are kept, in sessions and comments.
-const LONGEST_AGENT: usize = 254;
-
 /// A request on its way through the stages, from outside or from another request.
 pub struct Call {
     pub method: Method,
@@ -286,7 +283,7 @@ impl Engine {
                 .header("user-agent")
                 .unwrap_or_default()
                 .chars()
-                .take(LONGEST_AGENT)
+                .take(self.registry.declaration.bounds.user_agent)
                 .collect::<String>()
                 .into(),
             depth: 0,

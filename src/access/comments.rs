@@ -13,10 +13,9 @@ use serde_json::Value;
 
 /// Every comment of the records asked for must be open to the caller; the rest is left to the condition on rows.
 pub(super) fn list(asking: &Asking<'_>) -> Decision {
-    let caller = &asking.scope.principal;
     let posts = asked_posts(asking);
     for post in &posts {
-        if *post == 0 && !caller.can("moderate_comments") {
+        if *post == 0 && !acts::moderates(asking.scope) {
             return Err(asking.refuse(Code::CannotRead));
         }
         let password = asking.given.filter(|_| posts.len() == 1);
@@ -24,7 +23,7 @@ pub(super) fn list(asking: &Asking<'_>) -> Decision {
             return Err(asking.refuse(Code::CannotReadPost));
         }
     }
-    if asking.context() == Context::EDIT && !caller.can("moderate_comments") {
+    if asking.context() == Context::EDIT && !acts::moderates(asking.scope) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     if acts::edits_something(asking.scope) {
@@ -83,16 +82,17 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
         return Err(asking.fail(Code::CommentLoginRequired));
     }
     claims(asking, None)?;
-    if asking.args.given("status").is_some() && !caller.can("moderate_comments") {
+    if asking.args.given("status").is_some() && !acts::moderates(asking.scope) {
         return Err(asking.refuse(Code::CommentInvalidStatus));
     }
     let post = asking.args.int("post").or_else(|| asked_posts(asking).first().copied()).unwrap_or(0);
     let status = acts::with_record(asking.scope, post, |record| record.text("status").to_owned());
-    match status.as_deref() {
-        None => return Err(asking.fail(Code::CommentInvalidPostId)),
-        Some("draft" | "auto-draft") => return Err(asking.fail(Code::CommentDraftPost)),
-        Some("trash") => return Err(asking.fail(Code::CommentTrashPost)),
-        Some(_) => {}
+    let Some(status) = status else { return Err(asking.fail(Code::CommentInvalidPostId)) };
+    if asking.registry().status_is(&status, |status| status.draft) {
+        return Err(asking.fail(Code::CommentDraftPost));
+    }
+    if asking.registry().status_is(&status, |status| status.trash) {
+        return Err(asking.fail(Code::CommentTrashPost));
     }
     if acts::reads_commented(asking.scope, post, asking.given) != Some(true) {
         return Err(asking.refuse(Code::CannotReadPost));
@@ -111,7 +111,7 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
 /// Somebody else's name or address only moderators give a comment, be it new or, with what it has `before`, changed.
 fn claims(asking: &Asking<'_>, before: Option<Record<'_>>) -> Result<(), ApiError> {
     let caller = &asking.scope.principal;
-    if caller.can("moderate_comments") {
+    if acts::moderates(asking.scope) {
         return Ok(());
     }
     let may_name = |id: Option<i64>| id == Some(caller.id) || before.is_some_and(|b| Some(b.int("author")) == id);

@@ -42,6 +42,10 @@ pub struct Declaration {
     /// Record states by neutral name.
     #[serde(default)]
     pub statuses: IndexMap<String, Status>,
+    /// States of comments by neutral name. The first public one is that of approved comments, the first one that is
+    /// neither public nor removed that of comments which wait for a moderator.
+    #[serde(default)]
+    pub comment_statuses: IndexMap<String, CommentStatus>,
     /// Namespaces by the name that resources refer to.
     #[serde(default)]
     pub namespaces: IndexMap<String, Namespace>,
@@ -166,6 +170,8 @@ pub struct Bounds {
     pub free: u64,
     /// Parents above a record or a term, counted upwards.
     pub ancestors: usize,
+    /// Characters of a `User-Agent` header that are stored, with comments and sessions; the rest is cut off.
+    pub user_agent: usize,
     /// Whether the arguments in OPTIONS list `maxLength` and `maxItems` of their properties. The schema in the same
     /// answer always lists them.
     pub shown: bool,
@@ -173,7 +179,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Bounds { text: 65_535, items: 1000, members: 1000, free: 1 << 20, ancestors: 100, shown: true }
+        Bounds { text: 65_535, items: 1000, members: 1000, free: 1 << 20, ancestors: 100, user_agent: 254, shown: true }
     }
 }
 
@@ -548,12 +554,19 @@ pub struct Role {
     /// Somebody always has it: the last one can neither lose it nor be deleted.
     #[serde(default)]
     pub kept: bool,
+    /// New users have it when no role is given; at most one role.
+    #[serde(default)]
+    pub default: bool,
+    /// Users that an import brings have it; at most one role.
+    #[serde(default)]
+    pub imported: bool,
 }
 
 /// The primitive capability that each act needs, by act. Acts of content: `create`, `edit`, `edit_others`,
 /// `edit_published`, `edit_private`, `publish`, `read_private`, `delete`, `delete_others`, `delete_published`,
-/// `delete_private`; of terms: `manage`, `edit`, `delete`, `assign`; of plain resources: `read`, `create`, `edit`,
-/// `delete` and, with an owner column, `edit_others`, `delete_others`. An absent act needs `do_not_allow`; an empty
+/// `delete_private`; of terms: `manage`, `edit`, `delete`, `assign`; of comments: `moderate`, `skip_limits`; of users: `list`,
+/// `create`, `edit`, `delete`, `promote`; of plain resources: `read`, `create`, `edit`, `delete` and, with an owner column,
+/// `edit_others`, `delete_others`. An absent act needs `do_not_allow`; an empty
 /// name is open to everybody.
 pub type CapabilityMap = IndexMap<String, String>;
 
@@ -589,9 +602,52 @@ pub struct Status {
     /// Lists leave out the comments of records in this state.
     #[serde(default)]
     pub hides_comments: bool,
+    /// A record in this state is being written: nobody comments on it, and autosaves of its author change the record
+    /// itself. New records start in the first such state that is not internal.
+    #[serde(default)]
+    pub draft: bool,
+    /// Records in this state wait for somebody who may publish; others do not choose their slugs.
+    #[serde(default)]
+    pub review: bool,
+    /// Records that are deleted come here first, and go back with the state and the slug that they had.
+    #[serde(default)]
+    pub trash: bool,
+    /// Records in this state are as visible as their parents: the state of what supports `attached`.
+    #[serde(default)]
+    pub inherits: bool,
+    /// The state in which records wait for this one until their date has come.
+    #[serde(default)]
+    pub schedules_to: Option<String>,
     /// What time does to records in this state.
     #[serde(default)]
     pub due: Option<Due>,
+}
+
+/// A state of comments.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CommentStatus {
+    /// What requests call it; none named: its own name.
+    pub names: Vec<String>,
+    /// Shown to everybody who reads the record.
+    pub public: bool,
+    /// Put away, out of lists that do not ask for it: it remembers the state before, to which a request brings it back
+    /// that calls for `un` and its name.
+    pub removed: bool,
+    /// Where comments go that are deleted.
+    pub trash: bool,
+}
+
+/// What holds back comments of callers who do not moderate.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Moderation {
+    /// Seconds between two comments of one person; absent: none.
+    #[schemars(range(min = 1))]
+    pub min_interval: Option<u32>,
+    /// Links that make a comment wait for a moderator, whoever had comments approved before; absent: any number passes.
+    #[schemars(range(min = 1))]
+    pub hold_links: Option<u32>,
 }
 
 /// A transition that nobody asks for: it happens when its time has come, without traffic.
@@ -808,7 +864,8 @@ pub struct Resource {
     /// Items are known by the active theme and their slug (`theme//slug`), not by number; those in the trash by nothing.
     #[serde(default)]
     pub named: bool,
-    /// Columns of a record that is always there: made at boot where there is none of the kind, but some content.
+    /// Columns of a row that is always there. Of content: a record made at boot where there is none of the kind, but some
+    /// content; of terms: the default term (`default_setting`), made in an empty database.
     #[serde(default)]
     pub always: IndexMap<String, String>,
     /// Records go to the trash before they are gone; otherwise a deletion has to be forced.
@@ -842,6 +899,9 @@ pub struct Resource {
     /// Registered meta by key.
     #[serde(default)]
     pub meta: IndexMap<String, Meta>,
+    /// What holds back comments, of the comment family.
+    #[serde(default)]
+    pub moderation: Moderation,
     /// A term or record that always exists; the name of the setting that holds its id (`default_category`).
     #[serde(default)]
     pub default_setting: Option<String>,

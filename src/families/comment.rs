@@ -22,18 +22,6 @@ use std::collections::BTreeMap;
 
 use columns as col;
 
-/// Seconds between two comments of one person.
-const PAUSE: i64 = 15;
-
-/// An anonymous caller's text with this many links waits for a moderator.
-const SUSPICIOUS_LINKS: usize = 2;
-
-/// The kind of what people write; pings are of other kinds.
-pub const COMMENT: &str = "comment";
-const APPROVED: &str = "approved";
-const HOLD: &str = "hold";
-const TRASH: &str = "trash";
-
 /// Comments above one, as far as a loop is looked for.
 const DEEPEST: usize = 1000;
 
@@ -79,13 +67,13 @@ pub fn creation(edit: &Edit<'_>) -> Result<Vec<Change>, ApiError> {
     }
     signed(edit, &mut draft)?;
     lengths(resource, &draft)?;
-    draft.set.insert(col::KIND, txt(COMMENT));
-    let first = first_status(edit.scope, &draft)?;
+    draft.set.insert(col::KIND, DbValue::Text(resource.kind.clone()));
+    let first = first_status(edit, &draft)?;
     let given = draft.status.take();
-    let status = given.and_then(|word| transition(first, "", &word));
+    let status = given.and_then(|word| transition(&edit.scope.registry, first, "", &word));
     draft.set_status(status.unwrap_or_else(|| (first.into(), None)));
-    let mut changes = vec![on_a_record(&draft), twice(&draft)];
-    changes.extend(too_soon(edit.scope, &draft));
+    let mut changes = vec![on_a_record(&draft), twice(&edit.scope.registry, &draft)];
+    changes.extend(too_soon(edit, &draft));
     changes.push(draft.put(Target::New));
     Ok(changes)
 }
@@ -106,7 +94,8 @@ pub fn update(edit: &Edit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiErr
         changes.push(on_a_record(&draft));
     }
     if let Some(word) = draft.status.take()
-        && let Some(states) = transition(record.text(col::STATUS), record.text(col::STATUS_BEFORE), &word)
+        && let Some(states) =
+            transition(&edit.scope.registry, record.text(col::STATUS), record.text(col::STATUS_BEFORE), &word)
     {
         draft.set_status(states);
     }
@@ -118,13 +107,13 @@ pub fn update(edit: &Edit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiErr
 ///
 /// # Errors
 /// It is there already.
-pub fn trashing(record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn trashing(registry: &Registry, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     let status = record.text(col::STATUS);
-    if status == TRASH {
+    if registry.comment_status_is(status, |status| status.trash) {
         return Err(failure(record.resource, Code::AlreadyTrashed));
     }
     let mut draft = Draft::default();
-    draft.set_status((TRASH.to_owned(), Some(status.to_owned())));
+    draft.set_status((registry.trashed_comment_status().to_owned(), Some(status.to_owned())));
     Ok(vec![draft.put(existing(record))])
 }
 
@@ -259,7 +248,7 @@ fn movable(scope: &Scope, record: Record<'_>, draft: &Draft) -> Result<(), ApiEr
     let caller = &scope.principal;
     let moves = draft.set.get(col::POST).is_some_and(|post| int(post) != record.int(col::POST));
     // Who moderates all comments need not edit the record, and yet has to see it.
-    let act = if caller.can("moderate_comments") { "read" } else { "edit" };
+    let act = if acts::moderates(scope) { "read" } else { "edit" };
     if moves && acts::parent_content(scope, draft.int(col::POST), act) == Some(false) {
         return Err(caller.refuse(Code::CannotEdit));
     }
@@ -282,13 +271,16 @@ fn thread(scope: &Scope, record: Record<'_>, draft: &mut Draft) -> Result<(), Ap
 
 /// The state that a new comment has when nobody says: it shows at once when its author moderates, wrote the record, or
 /// has had a comment approved before.
-fn first_status(scope: &Scope, draft: &Draft) -> Result<&'static str, ApiError> {
+fn first_status<'r>(edit: &Edit<'r>, draft: &Draft) -> Result<&'r str, ApiError> {
+    let registry = &edit.scope.registry;
+    let (approved, held) = (registry.approved_comment_status(), registry.held_comment_status());
     let author = draft.int(col::AUTHOR);
-    if author != 0 && trusted(scope, author, draft.int(col::POST))? {
-        return Ok(APPROVED);
+    if author != 0 && trusted(edit, author, draft.int(col::POST))? {
+        return Ok(approved);
     }
-    if links(draft.text(col::CONTENT)) >= SUSPICIOUS_LINKS {
-        return Ok(HOLD);
+    let most = edit.resource.declared.moderation.hold_links;
+    if most.is_some_and(|most| links(draft.text(col::CONTENT)) >= most as usize) {
+        return Ok(held);
     }
     let same = match author {
         0 => Cond::All(vec![
@@ -297,20 +289,20 @@ fn first_status(scope: &Scope, draft: &Draft) -> Result<&'static str, ApiError> 
         ]),
         author => eq(col::AUTHOR, DbValue::Int(author)),
     };
-    let filter = Cond::All(vec![same, eq(col::STATUS, txt(APPROVED))]);
-    let known = records::first(&*scope.snapshot()?, col::TABLE, &[ID], filter)?.is_some();
-    Ok(if known { APPROVED } else { HOLD })
+    let filter = Cond::All(vec![same, eq(col::STATUS, txt(approved))]);
+    let known = records::first(&*edit.scope.snapshot()?, col::TABLE, &[ID], filter)?.is_some();
+    Ok(if known { approved } else { held })
 }
 
-fn trusted(scope: &Scope, author: i64, post: i64) -> Result<bool, ApiError> {
-    let snapshot = scope.snapshot()?;
+fn trusted(edit: &Edit<'_>, author: i64, post: i64) -> Result<bool, ApiError> {
+    let snapshot = edit.scope.snapshot()?;
     let found = records::first(&*snapshot, record::TABLE, &[record::AUTHOR], eq(ID, DbValue::Int(post)))?;
     if found.is_some_and(|row| int(&row[0]) == author) {
         return Ok(true);
     }
     let found = records::first(&*snapshot, user::TABLE, &[user::ROLES], eq(ID, DbValue::Int(author)))?;
     let roles = found.map(|row| records::split_words(text(&row[0]))).unwrap_or_default();
-    Ok(scope.registry.capabilities(&roles).contains("moderate_comments"))
+    Ok(edit.scope.registry.capabilities(&roles).contains(edit.resource.capability("moderate")))
 }
 
 fn links(markup: &str) -> usize {
@@ -318,17 +310,14 @@ fn links(markup: &str) -> usize {
 }
 
 /// The state that a word leads to, and the one to come back to; `None` leaves the comment as it is.
-fn transition(status: &str, before: &str, word: &str) -> Option<(String, Option<String>)> {
-    let back = || if before.is_empty() { HOLD } else { before }.to_owned();
-    let (to, away) = match word {
-        APPROVED | "approve" | "1" => (APPROVED, false),
-        HOLD | "0" => (HOLD, false),
-        "spam" | TRASH => (word, true),
-        "untrash" if status == TRASH => return Some((back(), None)),
-        "unspam" if status == "spam" => return Some((back(), None)),
-        _ => return None,
+fn transition(registry: &Registry, status: &str, before: &str, word: &str) -> Option<(String, Option<String>)> {
+    let removed = |status: &str| registry.comment_status_is(status, |status| status.removed);
+    let Some(to) = registry.comment_status_named(word) else {
+        let restores = word.strip_prefix("un") == Some(status) && removed(status);
+        let back = if before.is_empty() { registry.held_comment_status() } else { before };
+        return restores.then(|| (back.to_owned(), None));
     };
-    (to != status).then(|| (to.to_owned(), away.then(|| status.to_owned())))
+    (to != status).then(|| (to.to_owned(), removed(to).then(|| status.to_owned())))
 }
 
 // ------------------------------------------------------------------------------------------------ inside the commit
@@ -343,11 +332,11 @@ fn on_a_record(draft: &Draft) -> Change {
 }
 
 /// Nobody says the same in the same place twice.
-fn twice(draft: &Draft) -> Change {
+fn twice(registry: &Registry, draft: &Draft) -> Change {
     let filter = Cond::All(vec![
         eq(col::POST, DbValue::Int(draft.int(col::POST))),
         eq(col::PARENT, DbValue::Int(draft.int(col::PARENT))),
-        Cond::Not(Box::new(eq(col::STATUS, txt(TRASH)))),
+        Cond::Not(Box::new(eq(col::STATUS, txt(registry.trashed_comment_status())))),
         Cond::Any(vec![
             eq(col::AUTHOR_NAME, txt(draft.text(col::AUTHOR_NAME))),
             eq(col::AUTHOR_EMAIL, txt(draft.text(col::AUTHOR_EMAIL))),
@@ -359,9 +348,10 @@ fn twice(draft: &Draft) -> Change {
 }
 
 /// Who does not moderate pauses between two comments, under whatever name. One look each, so that each has its index.
-fn too_soon(scope: &Scope, draft: &Draft) -> Vec<Change> {
-    let caller = &scope.principal;
-    if caller.can("moderate_comments") || caller.can("manage_options") {
+fn too_soon(edit: &Edit<'_>, draft: &Draft) -> Vec<Change> {
+    let caller = &edit.scope.principal;
+    let Some(interval) = edit.resource.declared.moderation.min_interval else { return Vec::new() };
+    if ["moderate", "skip_limits"].iter().any(|act| caller.can(edit.resource.capability(act))) {
         return Vec::new();
     }
     let mut who = vec![eq(col::AUTHOR_EMAIL, txt(draft.text(col::AUTHOR_EMAIL)))];
@@ -373,7 +363,8 @@ fn too_soon(scope: &Scope, draft: &Draft) -> Vec<Change> {
         let from_here = eq(col::AUTHOR_IP, txt(draft.text(col::AUTHOR_IP)));
         who.push(Cond::All(vec![eq(col::AUTHOR, DbValue::Int(0)), from_here]));
     }
-    let since = Cond::Compare(name(col::DATE_UTC), Op::Gt, DbValue::Int(scope.now - PAUSE));
+    let since =
+        Cond::Compare(name(col::DATE_UTC), Op::Gt, DbValue::Int(edit.scope.now.saturating_sub(i64::from(interval))));
     let look = |who: Cond| Change::Require {
         plan: records::columns(col::TABLE, &[ID], Cond::All(vec![who, since.clone()])),
         found: false,
@@ -387,9 +378,10 @@ mod tests {
 
     #[test]
     fn words_lead_from_state_to_state() {
+        let registry = crate::registry::statuses::tests::shipped();
         let check = |status: &str, before: &str, word: &str, expected: Option<(&str, Option<&str>)>| {
             let expected = expected.map(|(to, back)| (to.to_owned(), back.map(str::to_owned)));
-            assert_eq!(transition(status, before, word), expected, "{status} {word}");
+            assert_eq!(transition(&registry, status, before, word), expected, "{status} {word}");
         };
         check("hold", "", "approve", Some(("approved", None)));
         check("hold", "", "1", Some(("approved", None)));

@@ -161,11 +161,11 @@ pub fn told(kind: &str, target: Target, status: &str, dates: Dates, mut set: Col
 }
 
 /// The record that a resource always has, made at a moment in UTC seconds.
-pub fn always_there(resource: &Resource, now: i64) -> Put {
+pub fn always_there(registry: &Registry, resource: &Resource, now: i64) -> Put {
     let mut set =
         vec![text_column(col::COMMENT_STATUS, derived::CLOSED), text_column(col::PING_STATUS, derived::CLOSED)];
     set.extend(resource.declared.always.iter().map(|(column, value)| text_column(column, value)));
-    told(&resource.kind, Target::New, "publish", Dates::at(now, now), set)
+    told(&resource.kind, Target::New, registry.published_status(), Dates::at(now, now), set)
 }
 
 /// The plan that makes a record, perhaps one that stands for a file.
@@ -236,12 +236,12 @@ fn change(edit: &Edit<'_>, record: Record<'_>, keep: bool) -> Result<Vec<Change>
 /// It is there already.
 pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     let resource = record.resource;
-    if record.text(col::STATUS) == "trash" {
+    if scope.registry.status_is(record.text(col::STATUS), |status| status.trash) {
         return Err(ApiError::new(Code::AlreadyTrashed));
     }
     let own = record.text(col::SLUG);
     let mut set = vec![
-        text_column(col::STATUS, "trash"),
+        text_column(col::STATUS, scope.registry.trash_status()),
         text_column(col::STATUS_BEFORE, record.text(col::STATUS)),
         text_column(col::SLUG_BEFORE, own),
         column(col::TRASHED_AT, DbValue::Int(scope.now)),

@@ -110,7 +110,7 @@ pub fn has_trash(resource: &Resource) -> bool {
 /// It is there already.
 pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     match record.resource.family {
-        Family::Comment => comment::trashing(record),
+        Family::Comment => comment::trashing(&scope.registry, record),
         _ => content::trashing(scope, record),
     }
 }

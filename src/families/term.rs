@@ -36,6 +36,16 @@ pub fn told(taxonomy: &Resource, target: Target, title: &str, slug: &str, mut se
     Put { slug: Some(claimed(taxonomy, vec![slug.into()])), ..Put::new(col::TABLE, target, all) }
 }
 
+/// The default term of a taxonomy, under this number: as `always` declares it, with a slug made of its name.
+pub fn always_there(taxonomy: &Resource, id: i64) -> Put {
+    let declared = &taxonomy.declared.always;
+    let title = declared.get(col::NAME).map_or("", String::as_str);
+    let further = declared.iter().filter(|(column, _)| ![col::NAME, col::SLUG].contains(&column.as_str()));
+    let set = further.map(|(column, value)| text_column(column, value)).collect();
+    let slug = declared.get(col::SLUG).cloned().unwrap_or_else(|| slug::sanitize_title(title));
+    told(taxonomy, Target::Keyed(DbValue::Int(id)), title, &slug, set)
+}
+
 /// The columns that tell a new term from others.
 fn named(taxonomy: &Resource, title: &str) -> Columns {
     let mut set = vec![column(col::TAXONOMY, DbValue::Text(taxonomy.kind.clone()))];

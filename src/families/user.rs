@@ -3,7 +3,7 @@
 use super::plain::pointing;
 use super::values::stored;
 use super::{Columns, Edit, column, deletion, text_column, text_of};
-use crate::access::{self, acts};
+use crate::access::acts;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
 pub use crate::registry::columns::user as columns;
@@ -67,7 +67,8 @@ pub fn creation(edit: &Edit<'_>) -> Result<Vec<Change>, ApiError> {
     if text_of(&set, col::NAME).is_none() {
         set.push(text_column(col::NAME, &full_name(edit, login)));
     }
-    let roles = roles(edit)?.unwrap_or_else(|| vec![access::NEW_USER.into()]);
+    let default = || edit.scope.registry.default_role().into_iter().map(Arc::from).collect();
+    let roles = roles(edit)?.unwrap_or_else(default);
     set.push(roles_column(roles.iter().map(|role| &**role)));
     let slug = edit.args.text("slug").map(slug::nicename).filter(|s| !s.is_empty());
     let email = edit.args.text("email").unwrap_or("");
@@ -229,8 +230,8 @@ fn roles(edit: &Edit<'_>) -> Result<Option<Vec<Arc<str>>>, ApiError> {
 /// Whether the caller may give a user these roles.
 fn may_have(scope: &Scope, record: Record<'_>, wanted: &[Arc<str>]) -> Result<(), ApiError> {
     let caller = &scope.principal;
-    let keeps = |capability: &str| scope.registry.capabilities(wanted).contains(capability);
-    if record.id() == caller.id && caller.can("edit_users") && !keeps("edit_users") {
+    let edits = record.resource.capability("edit");
+    if record.id() == caller.id && caller.can(edits) && !scope.registry.capabilities(wanted).contains(edits) {
         // Nobody takes the keys from themselves.
         return Err(ApiError::new(Code::UserInvalidRole).with_status(403));
     }

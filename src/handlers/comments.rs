@@ -17,7 +17,7 @@ pub fn check_new(work: &Work<'_>, resource: &Resource) -> Result<(), ApiError> {
     if !matches!(named("id"), Value::Null) {
         return Err(failure(resource, Code::CommentExists));
     }
-    if !matches!(named("type").as_str(), None | Some("" | comment::COMMENT)) {
+    if named("type").as_str().is_some_and(|kind| !kind.is_empty() && *kind != *resource.kind) {
         return Err(failure(resource, Code::CommentInvalidType));
     }
     Ok(())

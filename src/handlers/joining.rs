@@ -10,9 +10,6 @@ use crate::storage::plan::{Cond, DbValue};
 use serde_json::json;
 use std::sync::Arc;
 
-/// The state whose records join.
-const OUT: &str = "publish";
-
 /// Adds the items that `joins` of other resources declares for a record that was written; `before` is the state that it was
 /// in. Only what stands at the top joins, and only once. An item that cannot be added is left out: the record is written.
 ///
@@ -20,12 +17,13 @@ const OUT: &str = "publish";
 /// The database cannot be read.
 pub async fn join(work: &Work<'_>, resource: &Resource, key: &DbValue, before: &str) -> Result<(), ApiError> {
     let registry = &work.scope.registry;
+    let public = |status: &str| registry.status_is(status, |status| status.public);
     let joining =
         |other: &&Resource| other.declared.joins.as_ref().is_some_and(|joins| joins.of.contains(&resource.name));
-    let Some(items) = registry.resources.iter().find(joining).filter(|_| before != OUT) else { return Ok(()) };
+    let Some(items) = registry.resources.iter().find(joining).filter(|_| !public(before)) else { return Ok(()) };
     let row = items::fetch(work, resource, key)?;
     let record = Record { resource, row: &row };
-    if record.text("status") != OUT || record.int("parent") != 0 {
+    if !public(record.text("status")) || record.int("parent") != 0 {
         return Ok(());
     }
     for (menu, place) in wanting(work, items, record.id())? {
@@ -33,7 +31,7 @@ pub async fn join(work: &Work<'_>, resource: &Resource, key: &DbValue, before: &
         let Some(joins) = &items.declared.joins else { continue };
         let body = json!({
             &stands_for.class: stands_for.record, &stands_for.kind: resource.wire, &stands_for.id: record.id(),
-            &joins.to: menu, "menu_order": place, "status": OUT,
+            &joins.to: menu, "menu_order": place, "status": registry.published_status(),
         });
         let mut scope = work.scope.clone();
         // Who publishes need not be somebody who may change menus.

@@ -19,7 +19,8 @@ const MOST_ITEMS: i64 = 100;
 /// The caller may not read or make such records.
 pub async fn newest_or_new(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = named(work, "of").ok_or_else(|| ApiError::new(Code::Internal))?;
-    let query = json!({"status": "publish", "per_page": 1, "_fields": "id"});
+    let status = work.scope.registry.published_status();
+    let query = json!({"status": status, "per_page": 1, "_fields": "id"});
     let found = good(work, work.ask(Method::Get, &resource.path, query, BodyParams::None).await)?;
     let id = match found[0]["id"].as_i64() {
         Some(id) => id,
@@ -68,7 +69,7 @@ async fn of_menu(work: &Work<'_>) -> Result<Option<Map<String, Value>>, ApiError
     let made_by = |maker: &str| blocks.iter().find(|(_, made)| made.by == maker).map(|(name, _)| name.as_str());
     let (Some(item), Some(branch)) = (made_by("menu.item"), made_by("menu.branch")) else { return Ok(None) };
     let content = level(items, 0, item, branch);
-    let body = json!({"title": menu["name"], "content": content, "status": "publish"});
+    let body = json!({"title": menu["name"], "content": content, "status": work.scope.registry.published_status()});
     Ok(body.as_object().filter(|_| !content.is_empty()).cloned())
 }
 

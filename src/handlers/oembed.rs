@@ -147,7 +147,8 @@ fn resolve<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>
     let Some(row) = records::find(&*snapshot, resource, &DbValue::Int(id))? else { return Ok(None) };
     drop(snapshot);
     let record = Record { resource, row: &row };
-    let open = record.text("status") == "publish" && resource.viewable() && acts::may(work.scope, "read", record);
+    let public = registry.status_is(record.text("status"), |status| status.public);
+    let open = public && resource.viewable() && acts::may(work.scope, "read", record);
     Ok(open.then_some((resource, row)))
 }
 

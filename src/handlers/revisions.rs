@@ -222,7 +222,7 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let record = Record { resource: owner, row };
     let own = record.int("author") == work.scope.principal.id;
-    if own && matches!(record.text("status"), "draft" | "auto-draft") {
+    if own && work.scope.registry.status_is(record.text("status"), |status| status.draft) {
         let key = super::items::with_target(work, owner, async |row| {
             let changes = content::overwriting(&work.edit(owner, Some(row)), Record { resource: owner, row })?;
             work.carry_out(owner, changes).await

@@ -34,6 +34,9 @@ const BATCH: usize = 400;
 /// The demo site, which furnishes an empty database.
 const DEMO: &str = include_str!("../../fixtures/demo.xml");
 
+/// What exports say of comments that went to the trash with their record.
+const WITH_ITS_RECORD: &str = "post-trashed";
+
 /// What an import did, for people.
 #[derive(Debug, Default)]
 pub struct Report {
@@ -305,7 +308,7 @@ impl<'a> Importer<'a> {
             text_column(user::columns::NAME, shown),
             text_column(user::columns::FIRST_NAME, &author.first_name),
             text_column(user::columns::LAST_NAME, &author.last_name),
-            user::roles_column(["author"]),
+            user::roles_column(self.registry.imported_role()),
         ];
         let target = Target::Keyed(DbValue::Int(id));
         self.pending.push(Change::Put(user::told(target, &author.login, now, None, set)));
@@ -374,7 +377,7 @@ impl<'a> Importer<'a> {
         let kind = self.kind(&record.kind);
         let resource = self.registry.resource_of_kind(&kind);
         let mut change = self.put(&record, &kind, id);
-        let claims = self.registry.status(&record.status).is_some_and(|s| s.claims_slug) || record.status == "trash";
+        let claims = self.registry.status_is(&record.status, |status| status.claims_slug || status.trash);
         let parent = self.records.target(record.parent);
         let scope = match resource {
             Some(resource) => content::slug_scope(resource, parent),
@@ -486,9 +489,9 @@ impl<'a> Importer<'a> {
         if let Some(format) = format {
             set.push(text_column(content::columns::FORMAT, format));
         }
-        if record.status == "trash" {
+        if self.registry.status_is(&record.status, |status| status.trash) {
             let before = meta("_wp_trash_meta_status").filter(|s| self.registry.status(s).is_some());
-            set.push(text_column(content::columns::STATUS_BEFORE, before.unwrap_or("draft")));
+            set.push(text_column(content::columns::STATUS_BEFORE, before.unwrap_or(self.registry.draft_status())));
             set.push(text_column(content::columns::SLUG_BEFORE, content::slug_before(&record.slug)));
         }
         if let Some(url) = record.attachment_url.as_deref().filter(|url| !url.is_empty()) {
@@ -557,11 +560,10 @@ impl<'a> Importer<'a> {
         use comment::columns as col;
         let value = |name: &str, value: i64| column(name, DbValue::Int(value));
         let status = match from.approved.as_str() {
-            "1" | "approve" | "approved" => "approved",
-            "spam" => "spam",
-            "trash" | "post-trashed" => "trash",
-            _ => "hold",
+            WITH_ITS_RECORD => Some(self.registry.trashed_comment_status()),
+            word => self.registry.comment_status_named(word),
         };
+        let status = status.unwrap_or(self.registry.held_comment_status());
         let (local, utc) = self.pair(from.date_local, from.date_utc);
         let set = vec![
             text_column(col::CONTENT, &from.content),

@@ -2,6 +2,8 @@
 //!
 //! Nothing here reads files or a database; [`link`] returns the whole registry or the whole list of problems.
 
+mod states;
+
 use super::args::{Arg, ArgSet, Filter, FilterOp, Role as ArgRole, Spelling, spell};
 use super::resource::*;
 use super::tables::{self, DeclaredColumn};
@@ -47,6 +49,8 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.people();
     linker.transitions();
     let mut resources = linker.resources();
+    linker.needed(&resources);
+    linker.always(&resources);
     if let Some(site) = &site {
         schema_links(&mut resources, &site.rest_url);
     }
@@ -768,27 +772,10 @@ impl Linker<'_> {
 
     // -------------------------------------------------------------------------------------------- layout
 
-    /// A record keeps its slug through a transition of time: where it claims one before, it does so after.
-    fn transitions(&mut self) {
-        for (name, status) in &self.declared.statuses {
-            let Some(to) = status.due.as_ref().and_then(|due| due.to.as_deref()) else { continue };
-            let path = ["statuses", name, "due", "to"];
-            let names: Vec<&str> = self.declared.statuses.keys().map(String::as_str).collect();
-            if self.known(&path, "status", to, &names).is_none() {
-                continue;
-            }
-            if self.declared.statuses[to].claims_slug != status.claims_slug || to == name {
-                let message = format!("records cannot come from `{name}` into `{to}` by themselves");
-                let hint = "the two differ, and agree on `claims_slug`".to_owned();
-                self.problem(&path, message, Some(hint));
-            }
-        }
-    }
-
     fn layout(&mut self, resources: &[Resource]) -> Layout {
         let mut layout = Layout {
             tables: tables::shared(),
-            counts: tables::counts(),
+            counts: tables::counts(self.declared),
             searched: searched(resources),
             ..Layout::default()
         };
@@ -810,7 +797,7 @@ impl Linker<'_> {
                     dst: target.table.clone(),
                     status: content.then(|| name("status")),
                     sort: content.then(|| name("date_local")),
-                    counted: (content && target.family == Family::Term).then(tables::term_count),
+                    counted: (content && target.family == Family::Term).then(|| tables::term_count(self.declared)),
                     only_kind: sole.then(|| resource.kind.clone()),
                 };
                 if !layout.relations.iter().any(|r| r.name == def.name) {

@@ -5,7 +5,7 @@
 
 use super::columns::{ID, VERSION, comment, file, record, term, user};
 use super::resource::Kind;
-use crate::config::declaration::Family;
+use crate::config::declaration::{Declaration, Family};
 use crate::storage::plan::{ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Name, TableDef};
 use std::sync::Arc;
 
@@ -219,20 +219,20 @@ fn files() -> TableDef {
 }
 
 /// Counts of rows that the writer keeps in their parents.
-pub fn counts() -> Vec<CountDef> {
+pub fn counts(declared: &Declaration) -> Vec<CountDef> {
     vec![CountDef {
         table: n(comment::TABLE),
         reference: n(comment::POST),
         status: n(comment::STATUS),
-        statuses: vec![n("approved")],
+        statuses: declared.comment_statuses_where(|status| status.public).map(n).collect(),
         parent: n(record::TABLE),
         column: n(record::COMMENT_COUNT),
     }]
 }
 
 /// What a relation of records to terms counts.
-pub fn term_count() -> Counted {
-    Counted { column: n(term::COUNT), statuses: vec![n("publish")] }
+pub fn term_count(declared: &Declaration) -> Counted {
+    Counted { column: n(term::COUNT), statuses: declared.statuses_where(|status| status.public).map(n).collect() }
 }
 
 /// Names of the columns of a family's shared table, key and version included.

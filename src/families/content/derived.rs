@@ -25,7 +25,7 @@ pub(super) fn finish(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<Put, ApiE
         return Err(ApiError::new(Code::EmptyContent));
     }
     dates(edit, draft);
-    restore(draft);
+    restore(edit.scope, draft);
     // What only its readers see needs no password beside.
     if edit.scope.registry.status(&draft.text(col::STATUS)).is_some_and(|s| s.private)
         && !draft.text(col::PASSWORD).is_empty()
@@ -112,10 +112,10 @@ fn dates(edit: &Edit<'_>, draft: &mut Draft<'_>) {
         draft.put_all(date_columns(local, utc, floats));
     }
     let due = draft.int(col::DATE_UTC);
-    if status == "publish" && due > now {
-        status = "future".into();
-    } else if status == "future" && due <= now {
-        status = "publish".into();
+    let registry = &scope.registry;
+    let later = registry.status(&status).and_then(|status| status.schedules_to.as_deref()).filter(|_| due > now);
+    if let Some(other) = later.or_else(|| registry.scheduled_for(&status).filter(|_| due <= now)) {
+        status = other.to_owned();
     }
     draft.put(col::STATUS, txt(&status));
     let modified = if creating { (draft.int(col::DATE_LOCAL), due) } else { (local_now, now) };
@@ -123,8 +123,9 @@ fn dates(edit: &Edit<'_>, draft: &mut Draft<'_>) {
 }
 
 /// Out of the trash, a record gets its slug back.
-fn restore(draft: &mut Draft<'_>) {
-    if draft.before_text(col::STATUS) == "trash" && draft.text(col::STATUS) != "trash" {
+fn restore(scope: &Scope, draft: &mut Draft<'_>) {
+    let trashed = |status: &str| scope.registry.status_is(status, |status| status.trash);
+    if trashed(draft.before_text(col::STATUS)) && !trashed(&draft.text(col::STATUS)) {
         let slug = draft.before_text(col::SLUG_BEFORE).to_owned();
         draft.put(col::SLUG, txt(&slug));
         draft.put(col::SLUG_BEFORE, txt(""));
@@ -141,7 +142,8 @@ fn slug_claim(edit: &Edit<'_>, draft: &Draft<'_>) -> Option<SlugClaim> {
     let given = edit.given_text(&property.name).map(slug::sanitize_title);
     let claims = scope.registry.status(&status).is_some_and(|s| s.claims_slug);
     let mut wanted = given.clone().unwrap_or_else(|| draft.text(col::SLUG));
-    if status == "pending" && !scope.principal.can(resource.capability("publish")) {
+    if scope.registry.status_is(&status, |status| status.review) && !scope.principal.can(resource.capability("publish"))
+    {
         wanted = String::new();
     }
     if wanted.is_empty() && claims {
@@ -235,7 +237,9 @@ fn pieces(text: &str, number: &str, word: &str) -> Vec<Piece> {
 
 /// A snapshot of what revisions keep, when the kind has revisions.
 pub(super) fn revision(scope: &Scope, draft: &Draft<'_>) -> Option<RevisionPut> {
-    if !draft.resource.supports("revisions") || draft.text(col::STATUS) == "auto-draft" {
+    // Nobody has saved it yet.
+    let unsaved = scope.registry.status_is(&draft.text(col::STATUS), |status| status.draft && status.internal);
+    if unsaved || !draft.resource.supports("revisions") {
         return None;
     }
     Some(RevisionPut {

@@ -88,13 +88,13 @@ fn state(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     }
     let Some(wanted) = wanted.filter(|w| *w != before) else {
         if draft.before.is_none() {
-            draft.put(col::STATUS, txt("draft"));
+            draft.put(col::STATUS, txt(edit.scope.registry.draft_status()));
         }
         return Ok(());
     };
     let caller = &edit.scope.principal;
-    let declared = edit.scope.registry.status(wanted);
-    let publishes = wanted == "future" || declared.is_some_and(|s| s.public || s.private);
+    let registry = &edit.scope.registry;
+    let publishes = registry.is_out(wanted) || registry.status_is(wanted, |status| status.private);
     if publishes && !caller.can(draft.resource.capability("publish")) {
         return Err(caller.refuse(Code::CannotPublish));
     }
@@ -113,7 +113,9 @@ fn attached_state(edit: &Edit<'_>, draft: &mut Draft<'_>, wanted: Option<&str>) 
             }
             draft.put(col::STATUS, txt(status));
         }
-        None if wanted.is_some() || draft.before.is_none() => draft.put(col::STATUS, txt("inherit")),
+        None if wanted.is_some() || draft.before.is_none() => {
+            draft.put(col::STATUS, txt(edit.scope.registry.inherited_status()))
+        }
         None => {}
     }
     Ok(())
