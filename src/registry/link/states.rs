@@ -13,7 +13,12 @@ impl Linker<'_> {
                 self.transition(&["statuses", name, "due", "to"], name, to);
             }
             if let Some(to) = status.schedules_to.as_deref() {
-                self.transition(&["statuses", name, "schedules_to"], name, to);
+                let path = ["statuses", name.as_str(), "schedules_to"];
+                self.transition(&path, name, to);
+                let earlier = self.declared.statuses.iter().take_while(|(other, _)| *other != name);
+                if let Some((other, _)) = earlier.into_iter().find(|(_, s)| s.schedules_to.as_deref() == Some(to)) {
+                    self.problem(&path, format!("`{other}` schedules to `{to}` already"), None);
+                }
             }
         }
     }
@@ -75,5 +80,50 @@ impl Linker<'_> {
                 self.problem(&path[..2], "its default term has no name", Some(hint));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::load::load;
+
+    /// What linking says of the shipped declaration with some keys set otherwise.
+    fn problems(sets: &[&str]) -> Vec<String> {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let loaded = load(None, &sets, []).unwrap_or_else(|problems| panic!("{sets:?} does not load: {problems:?}"));
+        let linked = crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example");
+        linked.err().unwrap_or_default().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn faults_in_states_and_roles_are_told() {
+        let check = |sets: &[&str], expected: &str| {
+            let problems = problems(sets);
+            assert!(
+                problems.iter().any(|problem| problem.contains(expected)),
+                "{sets:?} should say `{expected}`, not {problems:#?}"
+            );
+        };
+        check(&["statuses.publish.public=false"], "the resources need a state that is `public`");
+        check(&["statuses.draft.draft=false"], "the resources need a state that is `draft` and not `internal`");
+        check(&["statuses.trash.trash=false"], "the resources need a state that is `trash`");
+        check(&["statuses.inherit.inherits=false"], "the resources need a state that is `inherits`");
+        check(&["comment_statuses.approved.public=false"], "the resources need a state that is `public`");
+        check(&["comment_statuses.hold.removed=true"], "a state that is neither `public` nor `removed`");
+        check(&["comment_statuses.trash.trash=false"], "the resources need a state that is `trash`");
+        check(&["statuses.publish.schedules_to=futur"], "did you mean `future`?");
+        check(&["statuses.publish.schedules_to=draft"], "records cannot come from `publish` into `draft`");
+        check(&["statuses.future.due.to=future"], "records cannot come from `future` into `future`");
+        check(&["statuses.private.schedules_to=future"], "`publish` schedules to `future` already");
+        check(&["roles.editor.default=true"], "another role is `default` already");
+        check(&["roles.editor.imported=true"], "another role is `imported` already");
+        check(&["resources.categories.always.nam=x"], "`categories` has no column `nam`");
+        check(&["resources.categories.always.name="], "its default term has no name");
+    }
+
+    #[test]
+    fn the_shipped_states_have_no_faults() {
+        assert_eq!(problems(&[]), Vec::<String>::new());
+        assert_eq!(problems(&["site.prefix=wp"]), Vec::<String>::new());
     }
 }
