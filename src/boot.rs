@@ -1,4 +1,4 @@
-//! From the declarations to a server that is ready: the database opened, an empty one furnished, the engine built.
+//! From the declarations to a server that is ready: the database opened, an empty one seeded, the engine built.
 
 use crate::access::hashing::{self, Hasher};
 use crate::access::identity::{self, Identity, NewPassword};
@@ -6,7 +6,7 @@ use crate::config::declaration::{Declaration, Family, Migrate};
 use crate::config::load::{self, Loaded};
 use crate::engine::{self, Engine};
 use crate::error::Problem;
-use crate::families::file::{self, Studio};
+use crate::families::file::{self, MediaServices};
 use crate::families::{content, term, text_column, user};
 use crate::files::Files;
 use crate::pool::Pool;
@@ -141,7 +141,7 @@ pub struct Services {
     pub storage: Arc<Sqlite>,
     pub identity: Arc<Identity>,
     pub hasher: Arc<Hasher>,
-    pub studio: Arc<Studio>,
+    pub media: Arc<MediaServices>,
 }
 
 impl Services {
@@ -162,7 +162,7 @@ impl Services {
             storage: Arc::new(storage),
             identity: Arc::new(Identity::new(key)),
             hasher: Arc::new(hasher),
-            studio: Arc::new(Studio { files: Arc::new(files), pool, memory: Arc::default() }),
+            media: Arc::new(MediaServices { files: Arc::new(files), pool, memory: Arc::default() }),
         })
     }
 
@@ -172,8 +172,8 @@ impl Services {
     /// The settings cannot be read.
     pub fn engine(&self, registry: Arc<Registry>) -> Result<Engine, BootError> {
         let storage: Arc<dyn Storage> = self.storage.clone();
-        let (identity, hasher, studio) = (self.identity.clone(), self.hasher.clone(), self.studio.clone());
-        Ok(Engine::new(registry, storage, identity, hasher, studio, Arc::new(SystemClock))?)
+        let (identity, hasher, media) = (self.identity.clone(), self.hasher.clone(), self.media.clone());
+        Ok(Engine::new(registry, storage, identity, hasher, media, Arc::new(SystemClock))?)
     }
 
     fn commit(&self, changes: Vec<Change>) -> Result<crate::storage::plan::Committed, BootError> {
@@ -186,7 +186,7 @@ impl Services {
     /// # Errors
     /// The database cannot be read or written.
     pub fn sweep(&self, after: u64) -> Result<usize, BootError> {
-        self.studio.files.clear_incoming(Duration::from_secs(after));
+        self.media.files.clear_incoming(Duration::from_secs(after));
         let now = time::OffsetDateTime::now_utc().unix_timestamp();
         let before = now.saturating_sub(i64::try_from(after).unwrap_or(i64::MAX));
         let mut swept = 0;
@@ -199,7 +199,7 @@ impl Services {
             let orphans = file::doomed(&*self.storage.snapshot()?, SWEPT_AT_ONCE)?;
             let mut changes = Vec::new();
             for key in &orphans {
-                match wait(self.studio.files.delete(key)) {
+                match wait(self.media.files.delete(key)) {
                     Ok(()) => changes.push(file::unclaimed(key)),
                     Err(error) => tracing::warn!("{key} cannot be swept away: {error}"),
                 }
@@ -228,7 +228,7 @@ impl Services {
     ///
     /// # Errors
     /// The database cannot be written.
-    pub fn furnish(&self, registry: &Registry) -> Result<(), BootError> {
+    pub fn seed(&self, registry: &Registry) -> Result<(), BootError> {
         for taxonomy in registry.family(Family::Term) {
             let Some(setting) = &taxonomy.declared.default_setting else { continue };
             let id = registry.declaration.settings.get(setting).and_then(|v| v.as_i64()).unwrap_or(1);

@@ -5,7 +5,6 @@ use crate::config::declaration::Migrate;
 use crate::config::load::{Loaded, attempt, environment};
 use crate::config::source::Origin;
 use crate::config::{shipped, watch};
-use crate::due::Keeper;
 use crate::engine::{self, Engine};
 use crate::error::{ApiError, Code};
 use crate::files::Files;
@@ -13,6 +12,7 @@ use crate::http::{self, Facts, Reading, Service, Swap};
 use crate::model::{Reply, Request};
 use crate::pages::Pages;
 use crate::registry::Registry;
+use crate::scheduler::Scheduler;
 use crate::storage::Storage;
 use crate::storage::plan::{Layout, Name};
 use crate::storage::sqlite::Sqlite;
@@ -51,7 +51,7 @@ impl Service for Site {
     }
 
     fn files(&self) -> Option<&Arc<Files>> {
-        Some(&self.engine.studio().files)
+        Some(&self.engine.media().files)
     }
 
     fn serves(&self, path: &str) -> Option<usize> {
@@ -84,17 +84,17 @@ impl Service for Site {
     }
 
     fn readings(&self) -> Vec<Reading> {
-        let (answers, embedded) = (self.engine.answers(), self.engine.embedded());
+        let (answers, embedded) = (self.engine.responses(), self.engine.embedded());
         let [found, missed] = answers.asked().numbers();
         let [embedded_found, embedded_missed] = embedded.asked().numbers();
         let told = [
-            ("answers_found", "Whole answers that were kept", found),
-            ("answers_missed", "Whole answers that had to be made", missed),
-            ("answers_bytes", "Bytes of kept answers", answers.bytes()),
+            ("response_cache_hits", "Whole answers that were kept", found),
+            ("response_cache_misses", "Whole answers that had to be made", missed),
+            ("response_cache_bytes", "Bytes of kept answers", answers.bytes()),
             ("embedded_found", "Embedded documents that were kept", embedded_found),
             ("embedded_missed", "Embedded documents that had to be asked for", embedded_missed),
             ("embedded_bytes", "Bytes of kept embedded documents", embedded.bytes()),
-            ("fragments_bytes", "Bytes of kept documents", self.engine.fragments().bytes()),
+            ("fragments_bytes", "Bytes of kept documents", self.engine.documents().bytes()),
         ];
         let reading = |(name, help, value)| Reading { name, help, value: i64::try_from(value).unwrap_or(i64::MAX) };
         told.map(reading).into()
@@ -124,7 +124,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let registry = registry?;
     let (calls, services) = thread::scope(|beside| {
         let calls = beside.spawn(|| boot::calls(&loaded, &registry));
-        let services = furnished(&registry);
+        let services = seeded(&registry);
         (calls.join(), services)
     });
     let calls = calls.map_err(|_| BootError::Other("the calls could not be compiled".into()))??;
@@ -136,7 +136,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let sweep_after = registry.declaration.media.sweep_after;
     let sweeper = services.clone();
     let registry = Arc::new(registry);
-    let keeper = Keeper::start(registry.clone(), services.storage.clone())?;
+    let keeper = Scheduler::start(registry.clone(), services.storage.clone())?;
     let site = Arc::new(Swap::new(self::site(&services, calls, registry)?));
     let rest_url = site.load().facts().rest_url.clone();
     let current = Mutex::new((layout, services));
@@ -184,9 +184,9 @@ fn load(source: &Source) -> (Result<Loaded, BootError>, Vec<PathBuf>) {
 }
 
 /// The database, opened and with all that is always there.
-fn furnished(registry: &Registry) -> Result<Services, BootError> {
+fn seeded(registry: &Registry) -> Result<Services, BootError> {
     let services = Services::start(boot::open(registry, true)?, registry)?;
-    services.furnish(registry)?;
+    services.seed(registry)?;
     first_start(&services, registry)?;
     services.complete(registry)?;
     Ok(services)
@@ -231,7 +231,7 @@ struct Follower {
     /// The tables that the database was opened for, and what serves it.
     current: Mutex<(Layout, Services)>,
     site: Arc<Swap>,
-    keeper: Keeper,
+    keeper: Scheduler,
     address: String,
 }
 
@@ -255,7 +255,7 @@ impl Follower {
             let migrates = registry.declaration.storage.migrate == Migrate::Auto;
             services.storage = Arc::new(boot::open(&registry, migrates)?);
         }
-        services.furnish(&registry)?;
+        services.seed(&registry)?;
         services.complete(&registry)?;
         let layout = registry.layout.clone();
         let registry = Arc::new(registry);

@@ -6,7 +6,7 @@
 //! (`include`, `overlays`, `remove`) is in `grammar`. Types with defaults serialise, so that the defaults are in the
 //! JSON Schema too.
 
-use super::calls::XmlRpc;
+use super::xmlrpc::XmlRpc;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ pub struct Declaration {
     pub args: IndexMap<String, ArgGroup>,
     /// Reusable sets of routes that a resource takes over with its own base, schema and arguments.
     #[serde(default)]
-    pub families: IndexMap<String, Vec<Route>>,
+    pub route_sets: IndexMap<String, Vec<Route>>,
     /// The resources, in the order in which their routes are tried and listed.
     #[serde(default)]
     pub resources: IndexMap<String, Resource>,
@@ -67,10 +67,10 @@ pub struct Declaration {
     pub route_schemas: IndexMap<String, String>,
     /// Blocks that are made of other rows when a content is shown, by their full name (`core/latest-posts`).
     #[serde(default)]
-    pub blocks: IndexMap<String, Made>,
+    pub blocks: IndexMap<String, Rendered>,
     /// Shortcodes that are made of other rows.
     #[serde(default)]
-    pub shortcodes: IndexMap<String, Made>,
+    pub shortcodes: IndexMap<String, Rendered>,
     /// Themes; exactly one is active.
     #[serde(default)]
     pub themes: IndexMap<String, Theme>,
@@ -96,8 +96,8 @@ pub struct Declaration {
 }
 
 /// Arguments by name: each a JSON Schema with `required`, `default` and our `x-` words
-/// (`x-role`, `x-filter`, `x-aliases`, `x-names`, `x-bounds`: what holds beside the schema and OPTIONS does not list,
-/// `x-words`: how many words a search may have).
+/// (`x-param`, `x-filter`, `x-value-map`, `x-arg-aliases`, `x-unlisted-bounds`: what holds beside the schema and OPTIONS does not list,
+/// `x-search-words`: how many words a search may have).
 pub type ArgGroup = IndexMap<String, SchemaDoc>;
 
 /// How the server listens and what it accepts.
@@ -258,16 +258,16 @@ pub struct Site {
     /// JSONP callbacks are honoured.
     pub jsonp: bool,
     /// Blanks separate the items of a list in a text, as commas do.
-    pub blanks_separate: bool,
+    pub space_separated_lists: bool,
     /// An empty list is taken for an empty map.
-    pub empty_list_is_map: bool,
+    pub empty_list_as_object: bool,
     /// Relations that lead to nothing are embedded, too, as empty lists.
-    pub embed_empty: bool,
+    pub embed_empty_relations: bool,
     /// A refusal tells that the login or the password that was sent is empty.
-    pub empty_credentials_told: bool,
+    pub explain_empty_credentials: bool,
     /// OPTIONS of a route that does not exist is an empty description, and only routes without values in their path have
     /// links in theirs.
-    pub bare_options: bool,
+    pub options_without_route: bool,
 }
 
 impl Default for Site {
@@ -288,11 +288,11 @@ impl Default for Site {
             max_audit_anonymous: 10_000,
             bcrypt_cost: 10,
             jsonp: true,
-            blanks_separate: false,
-            empty_list_is_map: false,
-            embed_empty: true,
-            empty_credentials_told: true,
-            bare_options: false,
+            space_separated_lists: false,
+            empty_list_as_object: false,
+            embed_empty_relations: true,
+            explain_empty_credentials: true,
+            options_without_route: false,
         }
     }
 }
@@ -363,9 +363,9 @@ pub struct Pages {
     /// Sessions that one user may have at a time; the one that was not used for longest ends.
     pub max_sessions: u64,
     /// Wrong passwords in a row that are borne from one place for one account.
-    pub max_guesses: u32,
+    pub max_login_attempts: u32,
     /// Seconds until one more is borne.
-    pub guess_pause: u32,
+    pub retry_after: u32,
 }
 
 impl Default for Pages {
@@ -384,8 +384,8 @@ impl Default for Pages {
             remember_days: 14,
             max_body: 64 << 10,
             max_sessions: 50,
-            max_guesses: 10,
-            guess_pause: 30,
+            max_login_attempts: 10,
+            retry_after: 30,
         }
     }
 }
@@ -841,7 +841,7 @@ pub struct Resource {
     pub sort: IndexMap<String, String>,
     /// Name of the query that leads to an item by its id (`/?p=12`); default `p`.
     #[serde(default)]
-    pub plain_query: Option<String>,
+    pub query_var: Option<String>,
     /// New records are closed to comments and pings, whatever the settings say.
     #[serde(default)]
     pub closed_by_default: bool,
@@ -854,7 +854,7 @@ pub struct Resource {
     pub required: Vec<Required>,
     /// The record or term, of any kind, that a row stands for.
     #[serde(default)]
-    pub stands_for: Option<StandsFor>,
+    pub reference: Option<Reference>,
     /// Records that get a row standing for them when they are first published.
     #[serde(default)]
     pub joins: Option<Joins>,
@@ -914,10 +914,10 @@ pub struct Resource {
     /// Arguments that a request may give while its total is `unfiltered`. Any other that selects rows makes the total
     /// `readable`: it would tell what is in rows that the caller may not see.
     #[serde(default)]
-    pub unfiltered_with: Vec<String>,
+    pub unfiltered_args: Vec<String>,
     /// A page beyond the end is an error (true) or an empty list (false).
     #[serde(default)]
-    pub strict_pages: bool,
+    pub error_beyond_last_page: bool,
     /// How long caches may keep what its own routes answer strangers; an endpoint's own `cache` outranks it.
     #[serde(default)]
     pub cache: Option<Cache>,
@@ -929,7 +929,7 @@ pub struct Resource {
     pub codes: IndexMap<String, String>,
     /// Statuses that differ from the catalogue's, by code.
     #[serde(default)]
-    pub code_status: IndexMap<String, u16>,
+    pub status_of_codes: IndexMap<String, u16>,
     /// What the resource says of itself in the lists of types and taxonomies.
     #[serde(default)]
     pub about: Map<String, Value>,
@@ -954,7 +954,7 @@ pub struct Required {
 /// See [`Declaration::blocks`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Made {
+pub struct Rendered {
     /// Who makes it: `records`, `archive`, `terms`, `cloud`, `tree`, `comments`, `notes`, `piece`, `query`,
     /// `query.records`, `query.nothing`, `record.title`, `record.date`, `record.excerpt`, `record.picture`, `record.author`,
     /// `record.terms`, `record.link`, `menu`, `menu.item`, `menu.branch`, `menu.home`, `search`, `gallery`, `player.audio`,
@@ -989,14 +989,14 @@ pub enum ImportedAs {
     Record,
     /// The platform's name of a kind or taxonomy.
     Kind,
-    /// The number, in the export, of what the row stands for (`stands_for`).
-    StoodFor,
+    /// The number, in the export, of what the row stands for (`reference`).
+    Referenced,
 }
 
-/// See [`Resource::stands_for`]: three columns name a thing, and four classes tell what kind of thing it is.
+/// See [`Resource::reference`]: three columns name a thing, and four classes tell what kind of thing it is.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct StandsFor {
+pub struct Reference {
     /// Column with the class.
     pub class: String,
     /// Column with the neutral name of the kind or taxonomy.

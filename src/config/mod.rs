@@ -4,7 +4,6 @@
 //! `read` get texts, `parse_toml` and `parse_json` make `tree`s of them; `settings`, `layers`, `merge`, `schema_files`
 //! and `prefix` put them together; `check` tells what is wrong. Nothing here knows what a declaration means.
 
-pub mod calls;
 pub mod check;
 pub mod declaration;
 pub mod grammar;
@@ -21,3 +20,4 @@ pub mod shipped;
 pub mod source;
 pub mod tree;
 pub mod watch;
+pub mod xmlrpc;

@@ -6,7 +6,7 @@
 use super::plain::pointing;
 use super::values::{meta, stored};
 use super::{Edit, MetaValues, deletion, existing, parents};
-use crate::access::{acts, failure};
+use crate::access::{failure, policy};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, int, text, txt};
@@ -248,8 +248,8 @@ fn movable(scope: &Scope, record: Record<'_>, draft: &Draft) -> Result<(), ApiEr
     let caller = &scope.principal;
     let moves = draft.set.get(col::POST).is_some_and(|post| int(post) != record.int(col::POST));
     // Who moderates all comments need not edit the record, and yet has to see it.
-    let act = if acts::moderates(scope) { "read" } else { "edit" };
-    if moves && acts::parent_content(scope, draft.int(col::POST), act) == Some(false) {
+    let act = if policy::moderates(scope) { "read" } else { "edit" };
+    if moves && policy::parent_content(scope, draft.int(col::POST), act) == Some(false) {
         return Err(caller.refuse(Code::CannotEdit));
     }
     Ok(())

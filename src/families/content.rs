@@ -9,7 +9,7 @@ mod given;
 use super::plain::pointing;
 use super::values::{self, stored};
 use super::{Columns, Edit, MetaValues, column, deletion, existing, text_column};
-use crate::behaviours::{WRITES, Writing};
+use crate::behaviours::{WRITES, WriteContext};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, int, text, txt};
@@ -28,7 +28,7 @@ use columns as col;
 
 /// What a file brings to the record that stands for it, where nothing else is given.
 #[derive(Default)]
-pub struct Brought {
+pub struct FileDefaults {
     /// Texts by column.
     pub texts: Vec<(&'static str, String)>,
     /// Address of the file as it is now: the identifier of the record for ever.
@@ -172,7 +172,7 @@ pub fn always_there(registry: &Registry, resource: &Resource, now: i64) -> Put {
 ///
 /// # Errors
 /// The rules of the family.
-pub fn creation(edit: &Edit<'_>, brought: Brought) -> Result<Vec<Change>, ApiError> {
+pub fn creation(edit: &Edit<'_>, brought: FileDefaults) -> Result<Vec<Change>, ApiError> {
     let mut draft = draft(edit)?;
     for (column, value) in &brought.texts {
         if draft.text(column).is_empty() {
@@ -379,7 +379,7 @@ fn draft<'a>(edit: &Edit<'a>) -> Result<Draft<'a>, ApiError> {
 fn member(edit: &Edit<'_>, draft: &mut Draft<'_>, property: &Property, value: &Value) -> Result<(), ApiError> {
     let value = match property.write {
         Some(write) => {
-            let writing = Writing { scope: edit.scope, resource: edit.resource, property };
+            let writing = WriteContext { scope: edit.scope, resource: edit.resource, property };
             json!(text(&WRITES[write.0].1(&writing, value)?))
         }
         None => value.clone(),

@@ -75,7 +75,7 @@ impl<'a> Edit<'a> {
 /// The rules of the family.
 pub fn creation(edit: &Edit<'_>) -> Result<Vec<Change>, ApiError> {
     match edit.resource.family {
-        Family::Content => content::creation(edit, content::Brought::default()),
+        Family::Content => content::creation(edit, content::FileDefaults::default()),
         Family::Term => term::creation(edit),
         Family::Comment => comment::creation(edit),
         _ => plain::creation(edit),

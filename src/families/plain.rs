@@ -89,7 +89,7 @@ pub fn pointing(registry: &Registry, resource: &Resource, key: &DbValue) -> Vec<
 
 /// Rows of `other` that stand for a row that goes: they go, too.
 fn standing(other: &Resource, resource: &Resource, id: i64) -> Option<Change> {
-    let declared = other.declared.stands_for.as_ref()?;
+    let declared = other.declared.reference.as_ref()?;
     let class = if resource.family == Family::Term { &declared.term } else { &declared.record };
     let same = vec![
         records::own_rows(other),

@@ -3,7 +3,7 @@
 use super::plain::pointing;
 use super::values::stored;
 use super::{Columns, Edit, column, deletion, text_column, text_of};
-use crate::access::acts;
+use crate::access::policy;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
 pub use crate::registry::columns::user as columns;
@@ -235,7 +235,7 @@ fn may_have(scope: &Scope, record: Record<'_>, wanted: &[Arc<str>]) -> Result<()
         // Nobody takes the keys from themselves.
         return Err(ApiError::new(Code::UserInvalidRole).with_status(403));
     }
-    if !acts::may(scope, "promote", record) {
+    if !policy::may(scope, "promote", record) {
         return Err(caller.refuse(Code::CannotEditRoles));
     }
     Ok(())

@@ -2,8 +2,8 @@
 //! declaration.
 
 use super::{Edit, MetaValues};
-use crate::access::{acts, failure};
-use crate::behaviours::{WRITES, Writing, default_write};
+use crate::access::{failure, policy};
+use crate::behaviours::{WRITES, WriteContext, default_write};
 use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::records::{self, among, columns};
@@ -35,7 +35,7 @@ pub fn stored(
     let Some(column) = &writable.column else { return Ok(None) };
     let behaviour = property.write.or(writable.write);
     let value = match behaviour {
-        Some(behaviour) => WRITES[behaviour.0].1(&Writing { scope, resource, property }, value)?,
+        Some(behaviour) => WRITES[behaviour.0].1(&WriteContext { scope, resource, property }, value)?,
         None => default_write(scope, writable, value),
     };
     Ok(Some((column.clone(), value)))
@@ -110,7 +110,7 @@ fn seen_or_linked(
         Some(record) => vec![record.int(property.column.as_deref().unwrap_or(&property.name))],
         None => Vec::new(),
     };
-    Ok(Cond::Any(vec![acts::visible(edit.scope, target), among(&target.key, linked)]))
+    Ok(Cond::Any(vec![policy::visible(edit.scope, target), among(&target.key, linked)]))
 }
 
 /// A relation kept in a column leads to something, or nowhere.

@@ -3,7 +3,7 @@
 //! A catalogue answers an object whose members are its entries by name, never paged.
 
 use super::{Outcome, Work};
-use crate::access::acts::reads_status;
+use crate::access::policy::reads_status;
 use crate::config::declaration::{Family, Status};
 use crate::error::{ApiError, Code};
 use crate::registry::resource::{Context, Resource};

@@ -5,7 +5,7 @@
 
 use super::lists::{Highlights, Search, Window, paging_headers, searched};
 use super::{Outcome, Work};
-use crate::access::acts;
+use crate::access::policy;
 use crate::behaviours::address;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
@@ -82,7 +82,7 @@ impl<'a> Values<'a> {
         for (value, label) in self.labels {
             let label = label.as_str().unwrap_or(value);
             let has = records::eq(self.column, records::txt(value));
-            let plan = records::plan(self.of, Cond::All(vec![acts::visible(work.scope, self.of), has]));
+            let plan = records::plan(self.of, Cond::All(vec![policy::visible(work.scope, self.of), has]));
             // Counts are remembered, so that a value that no record has is not looked for each time.
             if !label.to_lowercase().contains(&text) || snapshot.count(&plan)? == 0 {
                 continue;
@@ -126,14 +126,14 @@ fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -
     let args = work.allowed.args();
     let search = Search::asked(args, &work.endpoint.args, family)?;
     let visible = kinds.iter().map(|kind| {
-        let mut own = vec![records::own_rows(kind), acts::visible(work.scope, kind)];
+        let mut own = vec![records::own_rows(kind), policy::visible(work.scope, kind)];
         // Whether a locked text holds a word is for those to find out who edit it.
-        own.extend(search.as_ref().and_then(|_| acts::unlocked(work.scope, kind)));
+        own.extend(search.as_ref().and_then(|_| policy::unlocked(work.scope, kind)));
         Cond::All(own)
     });
     let mut all = vec![Cond::Any(visible.collect())];
     if family == Family::Content {
-        all.push(acts::published(work.scope));
+        all.push(policy::published(work.scope));
     }
     for (arg, inside) in [("include", true), ("exclude", false)] {
         let ids: Vec<i64> =

@@ -32,10 +32,10 @@ use actix_http::{Request as HttpRequest, Response};
 use actix_service::{ServiceFactoryExt as _, fn_service};
 use actix_web::rt::net::TcpStream;
 use arc_swap::ArcSwap;
-use connection::{Busy, Connection, Patience, Standing};
+use connection::{Busy, Connection, ConnectionState, Timeouts};
 use metrics::Metrics;
-use receive::Place;
-use respond::{Asked, Shape};
+use receive::Destination;
+use respond::{RequestFacts, Shape};
 use socket2::{Domain, Protocol as Transport, SockAddr, Socket, Type};
 use std::convert::Infallible;
 use std::future::{Future, ready};
@@ -293,7 +293,7 @@ fn public_server(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<actix_server::Server> {
     let keep_alive = Duration::from_secs(server.keep_alive);
-    let patience = Patience { read: Duration::from_secs(server.read_timeout.max(1)), idle: keep_alive };
+    let patience = Timeouts { read: Duration::from_secs(server.read_timeout.max(1)), idle: keep_alive };
     let mut builder = actix_server::Server::build().shutdown_timeout(server.shutdown_timeout).shutdown_signal(stop);
     if server.workers > 0 {
         builder = builder.workers(server.workers);
@@ -368,7 +368,8 @@ impl Edge {
 /// Every request comes through here.
 async fn answer(mut http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
     let started = Instant::now();
-    let busy = http.conn_data::<Rc<Standing>>().map(|standing| standing.begin(receive::has_body(http.headers())));
+    let busy =
+        http.conn_data::<Rc<ConnectionState>>().map(|standing| standing.begin(receive::has_body(http.headers())));
     let in_flight = edge.metrics.as_ref().map(|metrics| metrics.begin());
     let payload = http.take_payload();
     let compiled = edge.services.0.load_full();
@@ -378,23 +379,25 @@ async fn answer(mut http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
     let ip = peer.ip;
     let query = http.uri().query().unwrap_or_default();
     let (response, bytes) = match receive::place(http.path(), query, &facts.rest_path, &facts.media.path) {
-        Place::Rest { path, raw_query } => {
+        Destination::Rest { path, raw_query } => {
             rest(&http, (payload, busy.as_ref()), &compiled, (path, raw_query), (Arc::clone(&id), peer)).await
         }
-        Place::Unreadable => {
+        Destination::Unreadable => {
             let message = "The path of the request is no UTF-8 text, or holds a NUL.";
             let error = ApiError::new(Code::BadRequest).with_message(message);
             respond::rest(respond::failure(&error), &Shape::default(), &compiled, &asked(&http, &id))
         }
-        Place::File(key) => file(&http, &key, &compiled).await,
-        Place::Elsewhere if let Some(max_body) = service.serves(http.path()) => {
+        Destination::File(key) => file(&http, &key, &compiled).await,
+        Destination::Elsewhere if let Some(max_body) = service.serves(http.path()) => {
             elsewhere(&http, (payload, max_body, busy.as_ref()), &compiled, (Arc::clone(&id), peer)).await
         }
-        Place::Home if reads(&http) => {
+        Destination::Home if reads(&http) => {
             let page = pages::home(&service.title(), &facts.rest_url, facts.rsd_url.as_deref());
             respond::page(page, true, &compiled)
         }
-        Place::Home | Place::Elsewhere => respond::page(pages::not_found(&facts.rest_url), false, &compiled),
+        Destination::Home | Destination::Elsewhere => {
+            respond::page(pages::not_found(&facts.rest_url), false, &compiled)
+        }
     };
     if let Some(busy) = busy.filter(|_| response.head().connection_type() == ConnectionType::Close) {
         busy.close();
@@ -498,9 +501,9 @@ async fn elsewhere(
     }
 }
 
-fn asked<'a>(http: &'a HttpRequest, id: &'a str) -> Asked<'a> {
+fn asked<'a>(http: &'a HttpRequest, id: &'a str) -> RequestFacts<'a> {
     let headers = http.headers();
-    Asked {
+    RequestFacts {
         id,
         preflight: *http.method() == HttpMethod::OPTIONS,
         origin: headers.get(header::ORIGIN),

@@ -516,7 +516,7 @@ impl<'a> Importer<'a> {
                 ImportedAs::Words => txt(wxr::php_strings(value).join(" ").trim()),
                 ImportedAs::Record => DbValue::Int(self.records.target(number)),
                 ImportedAs::Kind => txt(self.registry.resource_of_wire(value).map_or(value, |r| &*r.kind)),
-                ImportedAs::StoodFor => DbValue::Int(self.stood_for(resource, record, number)),
+                ImportedAs::Referenced => DbValue::Int(self.referenced(resource, record, number)),
             };
             set.push((column, Input::Value(value)));
         }
@@ -524,14 +524,14 @@ impl<'a> Importer<'a> {
     }
 
     /// What the number of a record or term became, by the class that another imported column holds.
-    fn stood_for(&self, resource: &Resource, record: &Record, number: i64) -> i64 {
-        let class = resource.declared.stands_for.as_ref().and_then(|stands_for| {
-            let from = resource.declared.imported.get(&stands_for.class)?;
+    fn referenced(&self, resource: &Resource, record: &Record, number: i64) -> i64 {
+        let class = resource.declared.reference.as_ref().and_then(|reference| {
+            let from = resource.declared.imported.get(&reference.class)?;
             let (_, class) = record.meta.iter().find(|(key, _)| *key == from.meta)?;
-            Some((stands_for, class))
+            Some((reference, class))
         });
         match class {
-            Some((stands_for, class)) if *class == stands_for.term => self.numbered.get(&number).copied().unwrap_or(0),
+            Some((reference, class)) if *class == reference.term => self.numbered.get(&number).copied().unwrap_or(0),
             _ => self.records.target(number),
         }
     }

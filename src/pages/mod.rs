@@ -8,9 +8,9 @@ mod addresses;
 mod authorize;
 mod profile;
 
-use crate::access::attempts::Patience;
+use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
-use crate::access::identity::{self, Occasion};
+use crate::access::identity::{self, LoginContext};
 use crate::access::sessions::{Purpose, cookie_name};
 use crate::conditional::Expects;
 use crate::config::declaration::{self, Family};
@@ -51,7 +51,7 @@ pub struct Pages {
 
 /// Which page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum PageKind {
     Login,
     Logout,
     Profile,
@@ -106,7 +106,7 @@ impl Pages {
         let Some(place) = self.place(&request) else {
             return crate::engine::error_reply(&ApiError::new(Code::NoRoute));
         };
-        if let Place::Asset(index) = place {
+        if let PageKind::Asset(index) = place {
             let (_, media_type, text) = ASSETS[index];
             return Reply {
                 status: 200,
@@ -120,21 +120,21 @@ impl Pages {
         }
     }
 
-    fn addresses(&self) -> impl Iterator<Item = (&str, Place)> {
+    fn addresses(&self) -> impl Iterator<Item = (&str, PageKind)> {
         let declared = &self.declared;
         [
-            (declared.logout.as_str(), Place::Logout),
-            (declared.nonce.as_str(), Place::Nonce),
-            (declared.login.as_str(), Place::Login),
-            (declared.profile.as_str(), Place::Profile),
-            (declared.authorize.as_str(), Place::Authorize),
+            (declared.logout.as_str(), PageKind::Logout),
+            (declared.nonce.as_str(), PageKind::Nonce),
+            (declared.login.as_str(), PageKind::Login),
+            (declared.profile.as_str(), PageKind::Profile),
+            (declared.authorize.as_str(), PageKind::Authorize),
         ]
         .into_iter()
         .filter(|(address, _)| !address.is_empty())
     }
 
     /// The page asked for; an address with a parameter goes before the same path without.
-    fn place(&self, request: &Request) -> Option<Place> {
+    fn place(&self, request: &Request) -> Option<PageKind> {
         let fits = |address: &str| match address.split_once('?') {
             None => address == request.path,
             Some((path, pair)) => {
@@ -144,7 +144,7 @@ impl Pages {
         };
         let (with, without): (Vec<_>, Vec<_>) = self.addresses().partition(|(address, _)| address.contains('?'));
         let found = with.into_iter().chain(without).find(|(address, _)| fits(address)).map(|(_, place)| place);
-        found.or_else(|| self.asset(&request.path).map(Place::Asset))
+        found.or_else(|| self.asset(&request.path).map(PageKind::Asset))
     }
 
     fn asset(&self, path: &str) -> Option<usize> {
@@ -166,7 +166,7 @@ impl<'a> Visit<'a> {
         Ok(Visit { pages, engine, request, scope, form })
     }
 
-    async fn answer(&self, place: Place) -> Reply {
+    async fn answer(&self, place: PageKind) -> Reply {
         let writes = match self.request.method {
             Method::Get | Method::Head => false,
             Method::Post => true,
@@ -176,21 +176,21 @@ impl<'a> Visit<'a> {
             return self.message(403, "Not taken", &["This form was sent by another site, so it was not taken."]);
         }
         // A login has no session yet, so it has no nonce; every other form does.
-        if writes && place != Place::Login && self.known() && !self.token_fits() {
+        if writes && place != PageKind::Login && self.known() && !self.token_fits() {
             let lines = ["This form is too old, or it is not from here. Go back, load the page again and repeat it."];
             return self.message(403, "Not taken", &lines);
         }
         match (place, writes) {
-            (Place::Login, false) => self.login(200, None),
-            (Place::Login, true) => self.log_in().await,
-            (Place::Nonce, false) => self.nonce(),
-            (Place::Logout, true) => self.log_out().await,
+            (PageKind::Login, false) => self.login(200, None),
+            (PageKind::Login, true) => self.log_in().await,
+            (PageKind::Nonce, false) => self.nonce(),
+            (PageKind::Logout, true) => self.log_out().await,
             _ if !self.known() => self.to_login(),
-            (Place::Logout, false) => self.page(200, "Log out", "logout.html", json!({})),
-            (Place::Profile, false) => profile::show(self, profile::Told::default()).await,
-            (Place::Profile, true) => profile::change(self).await,
-            (Place::Authorize, false) => authorize::ask(self),
-            (Place::Authorize, true) => authorize::decide(self).await,
+            (PageKind::Logout, false) => self.page(200, "Log out", "logout.html", json!({})),
+            (PageKind::Profile, false) => profile::show(self, profile::Notice::default()).await,
+            (PageKind::Profile, true) => profile::change(self).await,
+            (PageKind::Authorize, false) => authorize::ask(self),
+            (PageKind::Authorize, true) => authorize::decide(self).await,
             _ => self.message(404, "Nothing here", &["No page answers this."]),
         }
     }
@@ -263,9 +263,9 @@ impl<'a> Visit<'a> {
         if login.is_empty() || password.is_empty() {
             return self.login(401, Some("Give your user name and your password."));
         }
-        let patience = Patience::paused(pages.max_guesses, pages.guess_pause);
+        let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
         let identity = self.engine.identity();
-        let occasion = Occasion { patience, path: &self.request.path };
+        let occasion = LoginContext { patience, path: &self.request.path };
         let found = identity.verify_account(&self.scope, self.engine.hasher(), (login, password), occasion).await;
         let caller = match found {
             Ok(Some((caller, _))) => caller,

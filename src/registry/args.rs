@@ -155,7 +155,7 @@ impl ArgSet {
 /// Direction of a change of spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
-    ToWire,
+    ToApi,
     ToStored,
 }
 
@@ -166,7 +166,7 @@ pub fn spell(value: Value, aliases: &[(String, String)], direction: Spelling) ->
     }
     let one = |text: &str| -> Option<String> {
         aliases.iter().find_map(|(stored, wire)| {
-            let (from, to) = if direction == Spelling::ToWire { (stored, wire) } else { (wire, stored) };
+            let (from, to) = if direction == Spelling::ToApi { (stored, wire) } else { (wire, stored) };
             (from == text).then(|| to.clone())
         })
     };

@@ -36,8 +36,8 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         declared: &loaded.declaration,
         vocabulary,
         dialect: Dialect {
-            blanks_separate: loaded.declaration.site.blanks_separate,
-            empty_list_is_map: loaded.declaration.site.empty_list_is_map,
+            space_separated_lists: loaded.declaration.dialect.space_separated_lists,
+            empty_list_as_object: loaded.declaration.dialect.empty_list_as_object,
             bounds: usual_bounds(&loaded.declaration.bounds),
         },
         problems: Vec::new(),
@@ -165,8 +165,8 @@ impl Linker<'_> {
                 self.column(&resources[menus], &extend(&path, "asked_by"), &joins.asked_by);
                 self.column(resource, &extend(&path, "to"), &joins.to);
             }
-            if resource.declared.stands_for.is_none() {
-                self.problem(&path, "its rows stand for nothing", Some("declare `stands_for`, too".into()));
+            if resource.declared.reference.is_none() {
+                self.problem(&path, "its rows stand for nothing", Some("declare `reference`, too".into()));
             }
         }
     }
@@ -331,7 +331,7 @@ impl Linker<'_> {
             capabilities: HashMap::new(),
             codes: HashMap::new(),
             required: Vec::new(),
-            code_status: HashMap::new(),
+            status_of_codes: HashMap::new(),
             schema: Value::Null,
             declared: declared.clone(),
         };
@@ -397,17 +397,17 @@ impl Linker<'_> {
                 resource.required.push((required.clone(), code));
             }
         }
-        if let Some(stands_for) = &declared.stands_for {
-            for column in [&stands_for.class, &stands_for.kind, &stands_for.id] {
-                self.column(resource, &["resources", &owner, "stands_for"], column);
+        if let Some(reference) = &declared.reference {
+            for column in [&reference.class, &reference.kind, &reference.id] {
+                self.column(resource, &["resources", &owner, "reference"], column);
             }
         }
         for column in declared.imported.keys() {
             self.column(resource, &["resources", &owner, "imported", column], column);
         }
-        for (code, status) in &declared.code_status {
-            if let Some(code) = self.code(&["resources", &owner, "code_status", code], code) {
-                resource.code_status.insert(code, *status);
+        for (code, status) in &declared.status_of_codes {
+            if let Some(code) = self.code(&["resources", &owner, "status_of_codes", code], code) {
+                resource.status_of_codes.insert(code, *status);
             }
         }
     }
@@ -487,16 +487,16 @@ impl Linker<'_> {
                 Some(behaviour) => Source::Read(Behaviour(behaviour), index),
                 None => Source::Nothing,
             }
-        } else if let Some(value) = doc.get("x-fixed") {
+        } else if let Some(value) = doc.get("x-const") {
             Source::Fixed(value.clone())
         } else if doc.get("x-meta") == Some(&json!(true)) {
             Source::Meta
         } else if doc.get("x-relation").is_some() && kind == Kind::Json {
             // The relation itself is resolved when all resources are known.
             Source::Nothing
-        } else if doc.get("x-extra") == Some(&json!(true)) || !owns_columns {
+        } else if doc.get("x-handler-property") == Some(&json!(true)) || !owns_columns {
             Source::Extra
-        } else if doc.get("x-nothing") == Some(&json!(true)) {
+        } else if doc.get("x-input-only") == Some(&json!(true)) {
             Source::Nothing
         } else if let Some(column) = &column {
             self.place(resource, column, pointer).map_or(Source::Nothing, Source::Column)
@@ -524,27 +524,30 @@ impl Linker<'_> {
             kind,
             nullable: types_of(doc).contains(&"null"),
             column: column_name.and_then(|c| resource.plan_column(&c)),
-            digest: doc.get("x-digest") == Some(&json!(true)),
+            digest: doc.get("x-stored-digest") == Some(&json!(true)),
             write,
-            among: word("x-among").map(str::to_owned),
+            among: word("x-options-from").map(str::to_owned),
             aliases: aliases_of(doc),
-            locked: doc.get("x-locked").and_then(Value::as_bool).unwrap_or_else(|| is_content(resource, doc)),
+            locked: doc
+                .get("x-password-protected")
+                .and_then(Value::as_bool)
+                .unwrap_or_else(|| is_content(resource, doc)),
             longest: self.longest(resource, doc, pointer),
         }
     }
 
-    /// `x-too-long` with its `x-max-bytes`.
+    /// `x-too-long-code` with its `x-max-bytes`.
     fn longest(&mut self, resource: &Resource, doc: &Value, pointer: &str) -> Option<(usize, Code)> {
-        let wanted = doc.get("x-too-long")?.as_str().unwrap_or_default();
+        let wanted = doc.get("x-too-long-code")?.as_str().unwrap_or_default();
         let most = doc.get("x-max-bytes").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
         let code = Code::parse(wanted);
         if code.is_none() || most.is_none() {
             let message = match code {
                 None => format!("no error has the code `{wanted}`"),
-                Some(_) => "x-too-long goes with x-max-bytes".to_owned(),
+                Some(_) => "x-too-long-code goes with x-max-bytes".to_owned(),
             };
             let hint = nearest(wanted, Code::ALL.iter().map(|c| c.as_str()));
-            let place = format!("{pointer}/x-too-long");
+            let place = format!("{pointer}/x-too-long-code");
             self.problems.push(self.loaded.schema_problem(&resource.declared.schema, &place, message, hint));
         }
         most.zip(code)
@@ -600,8 +603,10 @@ impl Linker<'_> {
             let file = resource.declared.schema.clone();
             let docs = self.loaded.schemas.get(&file).and_then(|s| s.get("properties")).and_then(Value::as_object);
             for (property, doc) in docs.cloned().unwrap_or_default() {
-                if let Some(among) = doc.get("x-among").and_then(Value::as_str).filter(|a| !places.contains_key(*a)) {
-                    let pointer = format!("/properties/{}/x-among", escape(&property));
+                if let Some(among) =
+                    doc.get("x-options-from").and_then(Value::as_str).filter(|a| !places.contains_key(*a))
+                {
+                    let pointer = format!("/properties/{}/x-options-from", escape(&property));
                     let hint = nearest(among, places.keys().map(String::as_str));
                     let message = format!("the values are entries of `{among}`, which is no resource");
                     self.problems.push(self.loaded.schema_problem(&file, &pointer, message, hint));
@@ -692,8 +697,8 @@ impl Linker<'_> {
         path: &[&str],
     ) -> Option<Link> {
         let target = match (link.to.as_deref(), &link.href) {
-            (Some("@record"), None) => Target::StoodFor(Family::Content),
-            (Some("@term"), None) => Target::StoodFor(Family::Term),
+            (Some("@record"), None) => Target::Referenced(Family::Content),
+            (Some("@term"), None) => Target::Referenced(Family::Term),
             (Some(to), None) => {
                 let Some(to) = places.get(to).copied() else {
                     let hint = nearest(to, places.keys().map(String::as_str));
@@ -876,7 +881,7 @@ impl Linker<'_> {
                     continue;
                 };
                 for (i, route) in list.iter().enumerate() {
-                    let path = ["families".to_owned(), family.clone(), i.to_string()];
+                    let path = ["route_sets".to_owned(), family.clone(), i.to_string()];
                     let (namespace, base) = (&resource.namespace, &resource.base);
                     routes.extend(self.route(route, namespace, base, Some(resource), resources, &path));
                 }
@@ -913,8 +918,8 @@ impl Linker<'_> {
             let own = routes.iter().filter(|route| route.owner == Some(resource.index));
             let args = own.flat_map(|route| &route.endpoints).flat_map(|endpoint| &endpoint.args.args);
             let names: Vec<&str> = args.map(|arg| arg.name.as_str()).collect();
-            for (i, arg) in resource.declared.unfiltered_with.iter().enumerate() {
-                let path = ["resources", &resource.name, "unfiltered_with", &i.to_string()];
+            for (i, arg) in resource.declared.unfiltered_args.iter().enumerate() {
+                let path = ["resources", &resource.name, "unfiltered_args", &i.to_string()];
                 self.known(&path, "argument", arg, &names);
             }
         }
@@ -1055,7 +1060,7 @@ impl Linker<'_> {
         })
     }
 
-    /// The schema of what hangs below another resource's items: properties marked `x-of-parent` are the owner's.
+    /// The schema of what hangs below another resource's items: properties marked `x-inherit` are the owner's.
     fn schema_below(&self, shown: &Resource, owner: &Resource) -> Value {
         if shown.declared.of_owner {
             let mut schema = owner.schema.clone();
@@ -1071,7 +1076,7 @@ impl Linker<'_> {
         if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
             properties.retain(|name, doc| {
                 let borrowed =
-                    declared.and_then(|d| d.get(name)).and_then(|d| d.get("x-of-parent")) == Some(&json!(true));
+                    declared.and_then(|d| d.get(name)).and_then(|d| d.get("x-inherit")) == Some(&json!(true));
                 match owner.schema["properties"].get(name) {
                     Some(own) if borrowed => {
                         *doc = own.clone();
@@ -1150,8 +1155,8 @@ impl Linker<'_> {
         resource: Option<&Resource>,
         captures: &[String],
         at: &[&str],
-    ) -> IndexMap<String, (SchemaDoc, Place)> {
-        let mut docs: IndexMap<String, (SchemaDoc, Place)> = IndexMap::new();
+    ) -> IndexMap<String, (SchemaDoc, Declared)> {
+        let mut docs: IndexMap<String, (SchemaDoc, Declared)> = IndexMap::new();
         for group in &endpoint.args {
             match group.as_str() {
                 "@create" | "@update" => {
@@ -1161,14 +1166,14 @@ impl Linker<'_> {
                 }
                 "@key" => {
                     for capture in captures {
-                        let place = Place::Config(at.iter().map(|s| (*s).to_owned()).collect());
+                        let place = Declared::Config(at.iter().map(|s| (*s).to_owned()).collect());
                         docs.entry(capture.clone()).or_insert_with(|| (key_doc(capture, resource), place));
                     }
                 }
                 group => match self.declared.args.get(group) {
                     Some(args) => {
                         for (arg, doc) in args {
-                            let place = Place::Config(vec!["args".into(), group.into(), arg.clone()]);
+                            let place = Declared::Config(vec!["args".into(), group.into(), arg.clone()]);
                             merge_arg(&mut docs, arg, doc, place);
                         }
                     }
@@ -1201,7 +1206,7 @@ impl Linker<'_> {
                 Value::Bool(false) => {
                     docs.shift_remove(arg);
                 }
-                Value::Object(doc) => merge_arg(&mut docs, arg, doc, Place::Config(place)),
+                Value::Object(doc) => merge_arg(&mut docs, arg, doc, Declared::Config(place)),
                 _ => {
                     let path: Vec<&str> = place.iter().map(String::as_str).collect();
                     self.problem(&path, "an argument is a table, or false to remove it", None);
@@ -1212,7 +1217,7 @@ impl Linker<'_> {
     }
 
     /// Create and update arguments from the schema's properties.
-    fn derived(&self, resource: &Resource, create: bool, docs: &mut IndexMap<String, (SchemaDoc, Place)>) {
+    fn derived(&self, resource: &Resource, create: bool, docs: &mut IndexMap<String, (SchemaDoc, Declared)>) {
         let Some(schema) = self.loaded.schemas.get(&resource.declared.schema) else { return };
         for (property, doc) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let Some(doc) = doc.as_object() else { continue };
@@ -1227,7 +1232,7 @@ impl Linker<'_> {
             if doc.get("x-meta") == Some(&json!(true)) {
                 arg.extend(meta_properties(resource, Value::clone));
             }
-            let extra = [doc.get("arg_options"), doc.get("x-args"), doc.get("x-create").filter(|_| create)];
+            let extra = [doc.get("arg_options"), doc.get("x-args"), doc.get("x-create-arg").filter(|_| create)];
             for (key, value) in extra.into_iter().flatten().filter_map(Value::as_object).flatten() {
                 arg.insert(key.clone(), value.clone());
             }
@@ -1238,13 +1243,13 @@ impl Linker<'_> {
             }
             if resource.family == Family::Singleton {
                 // Null takes a field back to its default.
-                let accepts = arg.entry("x-accepts".to_owned()).or_insert_with(|| json!([]));
+                let accepts = arg.entry("x-also-types".to_owned()).or_insert_with(|| json!([]));
                 accepts.as_array_mut().into_iter().for_each(|types| types.push(json!("null")));
             }
             if !self.declared.bounds.shown {
                 arg.insert("x-bounds-shown".into(), json!(false));
             }
-            let place = Place::Schema(resource.declared.schema.clone(), format!("/properties/{}", escape(property)));
+            let place = Declared::Schema(resource.declared.schema.clone(), format!("/properties/{}", escape(property)));
             match docs.get_mut(property) {
                 // A path capture of the same name stays what it is.
                 Some(_) => {}
@@ -1260,27 +1265,27 @@ impl Linker<'_> {
         arg: &str,
         mut doc: SchemaDoc,
         resource: Option<&Resource>,
-        place: &Place,
+        place: &Declared,
         dialect: Dialect,
     ) -> Option<Arg> {
         let required = doc.shift_remove("required").and_then(|r| r.as_bool()).unwrap_or(false);
         let default = doc.get("default").cloned();
-        let role = match doc.get("x-role").and_then(Value::as_str) {
+        let role = match doc.get("x-param").and_then(Value::as_str) {
             None => None,
             Some(wanted) => {
                 let found = ArgRole::parse(wanted);
                 if found.is_none() {
                     let hint = nearest(wanted, ArgRole::ALL.iter().map(|(n, _)| *n));
-                    self.report(place, "x-role", format!("unknown role `{wanted}`"), hint);
+                    self.report(place, "x-param", format!("unknown role `{wanted}`"), hint);
                 }
                 found
             }
         };
         let filter = doc.get("x-filter").cloned().and_then(|f| self.filter(&f, resource, place));
-        let words = doc.get("x-words").cloned().and_then(|words| self.word_limit(&words, place));
+        let words = doc.get("x-search-words").cloned().and_then(|words| self.word_limit(&words, place));
         let aliases = aliases_of(&Value::Object(doc.clone()));
-        let also = strings(doc.get("x-names"));
-        let accepts = strings(doc.get("x-accepts"));
+        let also = strings(doc.get("x-arg-aliases"));
+        let accepts = strings(doc.get("x-also-types"));
         if role == Some(ArgRole::Orderby)
             && let Some(resource) = resource
         {
@@ -1311,7 +1316,7 @@ impl Linker<'_> {
         if source.get("x-meta") == Some(&json!(true)) {
             show_no_meta(&mut shown, self.dialect);
         }
-        if source["items"]["x-enum-map"] == json!(true)
+        if source["items"]["x-enum-as-object"] == json!(true)
             && let Some(items) = shown.get_mut("items").and_then(Value::as_object_mut)
             && let Some(Value::Array(values)) = items.get("enum")
         {
@@ -1343,7 +1348,7 @@ impl Linker<'_> {
         })
     }
 
-    fn word_limit(&mut self, words: &Value, place: &Place) -> Option<WordLimit> {
+    fn word_limit(&mut self, words: &Value, place: &Declared) -> Option<WordLimit> {
         let most = words.get("most").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
         let phrase = match words.get("beyond").and_then(Value::as_str) {
             Some("phrase") => Some(true),
@@ -1353,12 +1358,12 @@ impl Linker<'_> {
         let limit = most.zip(phrase).map(|(most, phrase)| WordLimit { most, phrase });
         if limit.is_none() {
             let hint = "write { most = 20, beyond = \"refuse\" } or { most = 9, beyond = \"phrase\" }";
-            self.report(place, "x-words", "not a limit of words".into(), Some(hint.into()));
+            self.report(place, "x-search-words", "not a limit of words".into(), Some(hint.into()));
         }
         limit
     }
 
-    fn check_orderby(&mut self, doc: &SchemaDoc, resource: &Resource, place: &Place) {
+    fn check_orderby(&mut self, doc: &SchemaDoc, resource: &Resource, place: &Declared) {
         for value in doc.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
             if resource.stores_rows() && !resource.sort.contains_key(value) {
                 let hint = format!("add `{value} = \"a column\"` to [resources.{}.sort]", resource.name);
@@ -1367,7 +1372,7 @@ impl Linker<'_> {
         }
     }
 
-    fn filter(&mut self, filter: &Value, resource: Option<&Resource>, place: &Place) -> Option<Filter> {
+    fn filter(&mut self, filter: &Value, resource: Option<&Resource>, place: &Declared) -> Option<Filter> {
         if let Some(query) = filter.get("query").and_then(Value::as_str) {
             let names = self.vocabulary.queries.clone();
             let found = names.iter().position(|n| *n == query);
@@ -1395,14 +1400,14 @@ impl Linker<'_> {
         Some(Filter::Column { column: plan_column, op: *op, first })
     }
 
-    fn report(&mut self, place: &Place, below: &str, message: String, hint: Option<String>) {
+    fn report(&mut self, place: &Declared, below: &str, message: String, hint: Option<String>) {
         let problem = match place {
-            Place::Config(path) => {
+            Declared::Config(path) => {
                 let mut path: Vec<&str> = path.iter().map(String::as_str).collect();
                 path.extend(below.split('/').filter(|s| !s.is_empty()));
                 self.loaded.problem(&path, message, hint)
             }
-            Place::Schema(file, pointer) => {
+            Declared::Schema(file, pointer) => {
                 let pointer = format!("{pointer}/{}", below.trim_start_matches('/'));
                 self.loaded.schema_problem(file, &pointer, message, hint)
             }
@@ -1413,7 +1418,7 @@ impl Linker<'_> {
 
 /// Where an argument's document was written.
 #[derive(Clone, Debug)]
-enum Place {
+enum Declared {
     Config(Vec<String>),
     Schema(String, String),
 }
@@ -1431,7 +1436,7 @@ fn compile_pattern(pattern: &str) -> Result<(regex::bytes::Regex, Vec<String>), 
     Ok((matcher, captures))
 }
 
-fn merge_arg(docs: &mut IndexMap<String, (SchemaDoc, Place)>, arg: &str, change: &SchemaDoc, place: Place) {
+fn merge_arg(docs: &mut IndexMap<String, (SchemaDoc, Declared)>, arg: &str, change: &SchemaDoc, place: Declared) {
     match docs.get_mut(arg) {
         Some((doc, at)) => {
             for (key, value) in change {
@@ -1458,7 +1463,7 @@ fn key_doc(capture: &str, resource: Option<&Resource>) -> SchemaDoc {
     doc.as_object().cloned().unwrap_or_default()
 }
 
-/// What a record's password locks unless the schema says otherwise (`x-locked`): its long texts and its meta.
+/// What a record's password locks unless the schema says otherwise (`x-password-protected`): its long texts and its meta.
 fn is_content(resource: &Resource, doc: &Value) -> bool {
     let word = |word: &str| doc.get(word).and_then(Value::as_str).unwrap_or_default();
     resource.family == Family::Content
@@ -1484,7 +1489,8 @@ fn accepted_bounds(source: &Value, accepts: &[String]) -> Option<Value> {
         return None;
     }
     let raw = source.get("properties").and_then(|properties| properties.get("raw")).unwrap_or(source);
-    let words = ["maxLength", "x-max-bytes", "x-too-long"].iter().filter_map(|word| Some((*word, raw.get(*word)?)));
+    let words =
+        ["maxLength", "x-max-bytes", "x-too-long-code"].iter().filter_map(|word| Some((*word, raw.get(*word)?)));
     let mut bounds: Map<String, Value> = words.map(|(word, value)| (word.to_owned(), value.clone())).collect();
     let inner = Value::Object(bounds.clone());
     bounds.insert("properties".into(), json!({"raw": inner}));
@@ -1541,7 +1547,7 @@ fn shown_schema(schema: &Value, resource: &Resource, dialect: Dialect) -> Value 
 
 /// Where empty lists pass for empty maps, one shows that no meta is registered.
 fn show_no_meta(doc: &mut Map<String, Value>, dialect: Dialect) {
-    if dialect.empty_list_is_map {
+    if dialect.empty_list_as_object {
         doc.entry("properties").or_insert_with(|| json!([]));
     }
 }
@@ -1643,7 +1649,9 @@ fn filtered_columns(resource: &Resource) -> HashSet<String> {
 }
 
 fn has_source(doc: &Value) -> bool {
-    ["x-column", "x-read", "x-extra", "x-meta", "x-relation", "x-nothing"].iter().any(|w| doc.get(w).is_some())
+    ["x-column", "x-read", "x-handler-property", "x-meta", "x-relation", "x-input-only"]
+        .iter()
+        .any(|w| doc.get(w).is_some())
         || doc.get("properties").and_then(Value::as_object).is_some_and(|c| c.values().any(has_source))
 }
 
@@ -1676,7 +1684,7 @@ fn contexts_of(doc: &Value) -> Context {
 }
 
 fn aliases_of(doc: &Value) -> Vec<(String, String)> {
-    let map = doc.get("x-aliases").and_then(Value::as_object);
+    let map = doc.get("x-value-map").and_then(Value::as_object);
     map.into_iter().flatten().filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect()
 }
 

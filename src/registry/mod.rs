@@ -140,7 +140,7 @@ impl Registry {
     }
 
     /// The resource whose kind is written this way on the wire.
-    pub fn resource_of_wire(&self, wire: &str) -> Option<&Resource> {
+    pub fn resource_of_wire(&self, api_name: &str) -> Option<&Resource> {
         self.resources.iter().find(|r| r.wire == wire && r.stores_rows())
     }
 

@@ -85,9 +85,9 @@ pub struct Property {
     pub among: Option<String>,
     /// Spelling of values: stored to wire.
     pub aliases: Vec<(String, String)>,
-    /// The record's password locks it (`x-locked`).
+    /// The record's password locks it (`x-password-protected`).
     pub locked: bool,
-    /// Most bytes of what is stored, and the code of the refusal (`x-too-long`), for what the schema alone does not judge.
+    /// Most bytes of what is stored, and the code of the refusal (`x-too-long-code`), for what the schema alone does not judge.
     pub longest: Option<(usize, Code)>,
 }
 
@@ -128,7 +128,7 @@ pub enum Target {
     /// A template relative to the REST base.
     Template(Vec<HrefPiece>),
     /// The record or the term that the row stands for.
-    StoodFor(Family),
+    Referenced(Family),
 }
 
 /// A value in a link's query.
@@ -209,7 +209,7 @@ pub struct Resource {
     /// Act to primitive capability.
     pub capabilities: HashMap<String, String>,
     pub codes: HashMap<Code, Code>,
-    pub code_status: HashMap<Code, u16>,
+    pub status_of_codes: HashMap<Code, u16>,
     /// Columns that may not be empty in some rows, with the code of the refusal.
     pub required: Vec<(declaration::Required, Code)>,
     /// The resource schema as clients see it.

@@ -6,10 +6,10 @@ use super::shape::Names;
 use super::value::{Value, bytes, elements, from_json, json_bytes, to_json};
 use super::wire::{self, Called, Limits};
 use super::words::MOST_WORDS;
-use super::{Act, Ask, Kind, Method, Param, Rpc, Step};
-use crate::access::attempts::Patience;
+use super::{Act, Ask, CompiledStep, Kind, Method, Param, Rpc};
+use crate::access::attempts::AttemptLimit;
 use crate::access::audit::Event;
-use crate::access::identity::{self, Occasion};
+use crate::access::identity::{self, LoginContext};
 use crate::config::declaration::Family;
 use crate::embed;
 use crate::engine::{Call, Engine};
@@ -254,8 +254,8 @@ impl Session<'_> {
             return Ok(None);
         }
         let declared = &scope.registry.declaration.xmlrpc;
-        let patience = Patience::paused(declared.max_guesses, declared.guess_pause);
-        let occasion = Occasion { patience, path: &declared.path };
+        let patience = AttemptLimit::paused(declared.max_login_attempts, declared.retry_after);
+        let occasion = LoginContext { patience, path: &declared.path };
         let found = identity.verify_account(scope, self.engine.hasher(), (login, secret), occasion).await?;
         if let Some((caller, true)) = &found {
             let event = Event { name: "login", user: caller.id, login, path: &declared.path, ..Event::default() };
@@ -264,7 +264,7 @@ impl Session<'_> {
         Ok(found.map(|(caller, _)| caller))
     }
 
-    fn steps<'f>(&'f self, scope: &'f Scope, steps: &'f [Step], mut names: Names) -> Done<'f, Names> {
+    fn steps<'f>(&'f self, scope: &'f Scope, steps: &'f [CompiledStep], mut names: Names) -> Done<'f, Names> {
         Box::pin(async move {
             for step in steps {
                 if let Some(when) = &step.when
@@ -278,7 +278,7 @@ impl Session<'_> {
         })
     }
 
-    async fn step(&self, scope: &Scope, step: &Step, mut names: Names) -> Result<Names, Failure> {
+    async fn step(&self, scope: &Scope, step: &CompiledStep, mut names: Names) -> Result<Names, Failure> {
         let value = match &step.act {
             Act::Block(steps) => return self.steps(scope, steps, names).await,
             Act::Let(bound) => {
@@ -355,7 +355,7 @@ impl Session<'_> {
         ]))
     }
 
-    async fn ask(&self, scope: &Scope, ask: &Ask, names: &Names) -> Result<Asked, Failure> {
+    async fn ask(&self, scope: &Scope, ask: &Ask, names: &Names) -> Result<PageRequest, Failure> {
         let path = ask.path.eval(names.value())?.to_string();
         let map = |shape: &Option<super::Shape>| -> Result<Map<String, serde_json::Value>, Failure> {
             let value = shape.as_ref().map(|shape| shape.eval(names)).transpose()?;
@@ -395,11 +395,11 @@ impl Session<'_> {
                     }
                     None => document,
                 };
-                Ok(Asked { value: from_json(&document), total, failed: None })
+                Ok(PageRequest { value: from_json(&document), total, failed: None })
             }
             Err(error) if ask.tolerate.contains(&error.code()) => {
                 let data = error.body().get("data").map(from_json);
-                Ok(Asked { value: Value::UNDEFINED, total: None, failed: data })
+                Ok(PageRequest { value: Value::UNDEFINED, total: None, failed: data })
             }
             Err(error) => Err(self.failure(&error)),
         }
@@ -411,7 +411,7 @@ impl Session<'_> {
         let (field, name, bytes) = (part("field").to_string(), part("name").to_string(), part("bytes"));
         let bytes = bytes.as_bytes().ok_or(Fault::InvalidParams)?;
         let written = || -> Result<tempfile::TempPath, String> {
-            let mut file = self.engine.studio().files.temporary().map_err(|error| error.to_string())?;
+            let mut file = self.engine.media().files.temporary().map_err(|error| error.to_string())?;
             std::io::Write::write_all(&mut file, bytes).map_err(|error| error.to_string())?;
             Ok(file.into_temp_path())
         };
@@ -467,7 +467,7 @@ struct Page {
     total: Option<i64>,
 }
 
-struct Asked {
+struct PageRequest {
     value: Value,
     total: Option<i64>,
     /// Data of an error that was tolerated.

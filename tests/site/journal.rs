@@ -2,7 +2,7 @@
 
 use super::inside::Inside;
 use super::server::{Server, stdout};
-use cms_server::due;
+use cms_server::scheduler;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::fs;

@@ -249,7 +249,7 @@ fn account_passwords_are_taken_unless_that_is_switched_off() {
 
 #[test]
 fn guessing_is_slowed_and_owners_are_not() {
-    let server = Server::with(&["xmlrpc.max_guesses=3", "xmlrpc.guess_pause=3600"]);
+    let server = Server::with(&["xmlrpc.max_login_attempts=3", "xmlrpc.retry_after=3600"]);
     let ask = |login: &str, secret: &str| raw(&server, "wp.getUsersBlogs", &[json!(login), json!(secret)]);
     assert_eq!(ask("admin", "an account password")[0]["blogid"], "1");
     for (guess, code) in [("a", 403), ("b", 403), ("c", 403), ("d", 429), ("e", 429)] {

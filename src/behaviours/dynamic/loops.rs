@@ -180,7 +180,7 @@ pub fn date(part: &Part<'_>) -> Option<Html> {
 /// A record's excerpt, in a query only: in the record's own content it would be made of itself.
 pub fn excerpt(part: &Part<'_>) -> Option<Html> {
     let Shown { resource, document } = part.within.shown?;
-    // Made for each by itself: parts are counted, records of a query are not.
+    // Rendered for each by itself: parts are counted, records of a query are not.
     let own = eq("id", DbValue::Int(document["id"].as_i64()?));
     let found = part.documents_of(resource, own, Vec::new(), (0, 1), "excerpt");
     let text = unwrapped(found.first()?["excerpt"]["rendered"].as_str()?);
@@ -201,7 +201,7 @@ pub fn excerpt(part: &Part<'_>) -> Option<Html> {
 pub fn picture(part: &Part<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
     let wanted = document["featured_media"].as_i64().filter(|id| *id != 0)?;
-    let visible = crate::access::acts::visible(part.item.scope, part.of?);
+    let visible = crate::access::policy::visible(part.item.scope, part.of?);
     let filter = Cond::All(vec![eq("id", DbValue::Int(wanted)), visible]);
     let found = part.documents(filter, Vec::new(), 1, "alt_text,source_url,media_details");
     let picture = found.first()?;

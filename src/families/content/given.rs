@@ -1,7 +1,7 @@
 //! Checks of what is given for a record: its author, state, place, template and picture.
 
 use super::{Draft, col};
-use crate::access::{acts, failure};
+use crate::access::{failure, policy};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code, ParamFailure};
 use crate::families::{Edit, parents};
@@ -25,7 +25,7 @@ pub(super) fn check(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiErr
 
 /// What the row stands for has to be there, unless its kind is told as well.
 fn stands(scope: &Scope, draft: &Draft<'_>) -> Result<(), ApiError> {
-    let Some(declared) = &draft.resource.declared.stands_for else { return Ok(()) };
+    let Some(declared) = &draft.resource.declared.reference else { return Ok(()) };
     let (class, kind) = (draft.text(&declared.class), draft.text(&declared.kind));
     if class == declared.archive {
         let known = scope.registry.resource_of_kind(&kind).is_some();
@@ -164,7 +164,7 @@ fn parent(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
 
 /// Whether the caller may read the record with this number.
 fn readable(scope: &Scope, id: i64) -> bool {
-    acts::parent_content(scope, id, "read") == Some(true)
+    policy::parent_content(scope, id, "read") == Some(true)
 }
 
 /// Files hang on records that do not hang on others themselves. One that does not exist is as good as any.

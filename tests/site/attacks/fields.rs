@@ -599,7 +599,7 @@ capabilities = "note"
 sort = { id = "id" }
 
 [resources.notes.endpoints.list]
-orderby = { description = "x", type = "string", enum = ["id"], default = "id", x-role = "orderby" }
+orderby = { description = "x", type = "string", enum = ["id"], default = "id", x-param = "orderby" }
 "#;
 
 const NOTE: &str = r#"{"title": "note", "type": "object", "properties": {
@@ -693,7 +693,7 @@ fn a_password_locks_every_content() {
 fn a_schema_says_what_a_password_locks() {
     let more = "[schemas.post.properties.menu_note]\ndescription = \"x\"\ntype = \"string\"\nx-locked = true\n\n\
         [schemas.post.properties.open_note]\ndescription = \"x\"\ntype = \"string\"\n\n\
-        [resources.posts.meta.price]\nschema = { description = \"x\", type = \"integer\", default = 0, x-locked = false }\n";
+        [resources.posts.meta.price]\nschema = { description = \"x\", type = \"integer\", default = 0, x-password-protected = false }\n";
     let site = Site::with("cms", more);
     let body = json!({"title": {"raw": "Locked"}, "status": "publish", "password": "sesame", "menu_note": "SECRET",
         "open_note": "open", "meta": {"footnotes": "SECRET", "price": 7}});

@@ -570,7 +570,7 @@ fn declared_relations_lead_to_what_the_caller_sees() {
         [capabilities.mark]\nread = \"\"\ncreate = \"read\"\nedit = \"read\"\ndelete = \"read\"\n\
         [resources.marks]\nfamily = \"plain\"\nnamespace = \"marks\"\nschema = \"schemas/mark.json\"\nkind = \"mark\"\n\
         routes = [\"crud\"]\ncapabilities = \"mark\"\nsort = { id = \"id\" }\nsearch = {}\n\
-        [resources.marks.endpoints.list]\norderby = { type = \"string\", enum = [\"id\"], default = \"id\", x-role = \"orderby\" }\n";
+        [resources.marks.endpoints.list]\norderby = { type = \"string\", enum = [\"id\"], default = \"id\", x-param = \"orderby\" }\n";
     std::fs::write(folder.path().join("site.toml"), declared).expect("a file");
     let server = Server::over(folder, &["site.prefix=wp"]);
     let reader = server.user("reader", "subscriber");

@@ -268,7 +268,7 @@ fn library() -> Server {
         .replace("search = { title = \"title\" }", "search = { title = \"title\", shelf = \"shelf\" }")
         .replace("enum = [\"id\", \"title\", \"pages\"", "enum = [\"id\", \"title\", \"pages\", \"shelf\"")
         + "shelf = { description = \"Only this shelf.\", type = \"string\", x-filter = { column = \"shelf\", op = \"eq\" } }\n\
-           columns = { description = \"Where the search looks.\", type = \"array\", items = { type = \"string\" }, x-role = \"search_columns\" }\n";
+           columns = { description = \"Where the search looks.\", type = \"array\", items = { type = \"string\" }, x-param = \"search_columns\" }\n";
     let mut schema: Value = serde_json::from_str(include_str!("../../../fixtures/books/book.json")).expect("JSON");
     schema["properties"]["shelf"] = json!({"description": "Where it stands.", "type": "string", "context": ["edit"]});
     std::fs::write(folder.path().join("site.toml"), declared).expect("a file");

@@ -27,10 +27,10 @@ pub async fn join(work: &Work<'_>, resource: &Resource, key: &DbValue, before: &
         return Ok(());
     }
     for (menu, place) in wanting(work, items, record.id())? {
-        let Some(stands_for) = &items.declared.stands_for else { continue };
+        let Some(reference) = &items.declared.reference else { continue };
         let Some(joins) = &items.declared.joins else { continue };
         let body = json!({
-            &stands_for.class: stands_for.record, &stands_for.kind: resource.wire, &stands_for.id: record.id(),
+            &reference.class: reference.record, &reference.kind: resource.wire, &reference.id: record.id(),
             &joins.to: menu, "menu_order": place, "status": registry.published_status(),
         });
         let mut scope = work.scope.clone();
@@ -51,11 +51,11 @@ pub async fn join(work: &Work<'_>, resource: &Resource, key: &DbValue, before: &
 
 /// The menus that want the record and have no item for it, each with the place behind its items.
 fn wanting(work: &Work<'_>, items: &Resource, record: i64) -> Result<Vec<(i64, u64)>, ApiError> {
-    let declared = items.declared.joins.as_ref().zip(items.declared.stands_for.as_ref());
-    let Some((joins, stands_for)) = declared else { return Ok(Vec::new()) };
+    let declared = items.declared.joins.as_ref().zip(items.declared.reference.as_ref());
+    let Some((joins, reference)) = declared else { return Ok(Vec::new()) };
     let Some(menus) = work.scope.registry.resource(&joins.to) else { return Ok(Vec::new()) };
     let columns =
-        menus.plan_column(&joins.asked_by).zip(items.plan_column(&joins.to)).zip(items.plan_column(&stands_for.id));
+        menus.plan_column(&joins.asked_by).zip(items.plan_column(&joins.to)).zip(items.plan_column(&reference.id));
     let Some(((asked_by, of_menu), number)) = columns else { return Ok(Vec::new()) };
     let snapshot = work.scope.snapshot()?;
     let mut wanting = Vec::new();

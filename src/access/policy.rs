@@ -4,7 +4,7 @@
 //! object's acts from ownership and status (contract: "Authentication", 10), and its twin as a condition on rows, which
 //! lists, items, searches, counts and embedding share.
 
-use super::unlock::Given;
+use super::unlock::RecordPassword;
 use crate::config::declaration::{Family, Status};
 use crate::records::{self, Record, among, columns, eq, everything, nothing, txt, words};
 use crate::registry::name;
@@ -138,7 +138,7 @@ fn comment(scope: &Scope, act: &str, record: Record<'_>) -> bool {
 }
 
 /// Whether the caller sees a comment: an approved one below a readable record, an own one, one that the caller edits.
-pub fn reads_comment(scope: &Scope, record: Record<'_>, password: Option<&Given<'_>>) -> bool {
+pub fn reads_comment(scope: &Scope, record: Record<'_>, password: Option<&RecordPassword<'_>>) -> bool {
     let caller = &scope.principal;
     let post = record.int("post");
     let shown = scope.registry.comment_status_is(record.text("status"), |status| status.public);
@@ -152,7 +152,7 @@ pub fn reads_comment(scope: &Scope, record: Record<'_>, password: Option<&Given<
 }
 
 /// Whether the caller reads the record with this id and what is locked in it; `None` when there is none.
-pub fn reads_commented(scope: &Scope, id: i64, password: Option<&Given<'_>>) -> Option<bool> {
+pub fn reads_commented(scope: &Scope, id: i64, password: Option<&RecordPassword<'_>>) -> Option<bool> {
     with_record(scope, id, |record| {
         let lock = record.text("password");
         let locked = !lock.is_empty() && !password.is_some_and(|given| given.opens(lock));

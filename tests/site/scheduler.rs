@@ -2,8 +2,8 @@
 
 use super::inside::Inside;
 use super::server::Server;
-use cms_server::due;
 use cms_server::model::Method;
+use cms_server::scheduler;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! `newest_or_new`: the record of a kind that serves where nobody has chosen one; made when there is none.
+//! `get`: the record of a kind that serves where nobody has chosen one; made when there is none.
 
 use super::{Outcome, Work};
 use crate::engine::Part;
@@ -17,7 +17,7 @@ const MOST_ITEMS: i64 = 100;
 ///
 /// # Errors
 /// The caller may not read or make such records.
-pub async fn newest_or_new(work: &Work<'_>) -> Result<Outcome, ApiError> {
+pub async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = named(work, "of").ok_or_else(|| ApiError::new(Code::Internal))?;
     let status = work.scope.registry.published_status();
     let query = json!({"status": status, "per_page": 1, "_fields": "id"});

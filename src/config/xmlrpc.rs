@@ -18,9 +18,9 @@ pub struct XmlRpc {
     /// Account passwords are taken, too; application passwords always are, where they may be used.
     pub account_password: bool,
     /// Wrong account passwords in a row, from one place about one account.
-    pub max_guesses: u32,
+    pub max_login_attempts: u32,
     /// Seconds until one more is looked at.
-    pub guess_pause: u32,
+    pub retry_after: u32,
     /// Largest call in bytes.
     pub max_body: usize,
     /// Deepest nesting of values.
@@ -55,8 +55,8 @@ impl Default for XmlRpc {
             enabled: false,
             path: "/xmlrpc.php".into(),
             account_password: true,
-            max_guesses: 10,
-            guess_pause: 60,
+            max_login_attempts: 10,
+            retry_after: 60,
             max_body: 16 << 20,
             max_depth: 16,
             max_values: 20_000,
