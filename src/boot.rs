@@ -154,8 +154,8 @@ impl Services {
         let cost = registry.declaration.site.bcrypt_cost.clamp(4, 16);
         let hasher = Hasher::start(cost).map_err(|e| BootError::Other(format!("no thread for hashing: {e}")))?;
         let media = &registry.declaration.media;
-        let files =
-            Files::at(&media.url, database(&registry.declaration)?).map_err(|e| BootError::Other(e.to_string()))?;
+        let files = Files::at(media.url.as_deref().unwrap_or_default(), database(&registry.declaration)?)
+            .map_err(|e| BootError::Other(e.to_string()))?;
         let pool = Pool::start("pictures", media.workers, media.queue);
         let pool = pool.map_err(|e| BootError::Other(format!("no thread for pictures: {e}")))?;
         Ok(Services {
@@ -237,7 +237,7 @@ impl Services {
                 continue;
             }
             drop(snapshot);
-            self.commit(vec![Change::Put(term::always_there(taxonomy, id))])?;
+            self.commit(vec![Change::Put(term::seed(taxonomy, id))])?;
         }
         Ok(())
     }
@@ -250,12 +250,12 @@ impl Services {
     pub fn complete(&self, registry: &Registry) -> Result<(), BootError> {
         let now = time::OffsetDateTime::now_utc().unix_timestamp();
         let any = records::first(&*self.storage.snapshot()?, "record", &["id"], records::everything())?;
-        for resource in registry.family(Family::Content).filter(|r| any.is_some() && !r.declared.always.is_empty()) {
+        for resource in registry.family(Family::Content).filter(|r| any.is_some() && !r.declared.seed.is_empty()) {
             let snapshot = self.storage.snapshot()?;
             let found = records::first(&*snapshot, &resource.table, &["id"], records::own_rows(resource))?;
             drop(snapshot);
             if found.is_none() {
-                self.commit(vec![Change::Put(content::always_there(registry, resource, now))])?;
+                self.commit(vec![Change::Put(content::seed(registry, resource, now))])?;
             }
         }
         Ok(())
@@ -281,12 +281,12 @@ impl Services {
             return Err(BootError::Other(format!("there is no role `{role}`; there are {}", known.join(", "))));
         }
         let site = &registry.declaration.site;
-        if email.len() > site.max_login {
-            return Err(BootError::Other(format!("an e-mail address has at most {} bytes", site.max_login)));
+        if email.len() > site.max_login.as_usize() {
+            return Err(BootError::Other(format!("an e-mail address has at most {} bytes", site.max_login.bytes())));
         }
         let hash = match secret {
-            Secret::Password(password) if password.len() > site.max_password || password.contains('\0') => {
-                let most = site.max_password;
+            Secret::Password(password) if password.len() > site.max_password.as_usize() || password.contains('\0') => {
+                let most = site.max_password.bytes();
                 return Err(BootError::Other(format!("a password has at most {most} bytes and holds no NUL")));
             }
             Secret::Password(password) => wait(self.hasher.hash(password))

@@ -131,7 +131,7 @@ impl Embedded {
     }
 
     /// How often documents were found here.
-    pub fn asked(&self) -> &HitCounts {
+    pub fn hit_counts(&self) -> &HitCounts {
         &self.asked
     }
 

@@ -13,6 +13,7 @@ use crate::behaviours::{QUERIES, READS, WRITES, dynamic, judge};
 use crate::cache::documents::DocumentCache;
 use crate::cache::responses::ResponseCache;
 use crate::conditional::{Expects, http_date};
+use crate::config::units::{Optional, Size};
 use crate::discovery::{self, Discovery};
 use crate::embed::{self, Embedded};
 use crate::error::{ApiError, Code};
@@ -118,12 +119,13 @@ impl Engine {
         clock: Arc<dyn Clock>,
     ) -> Result<Engine, StorageError> {
         let settings = read_settings(&registry, &*storage)?;
-        let megabytes = registry.declaration.storage.cache_mb as u64;
-        let documents = DocumentCache::new(&registry, (megabytes << 20) / 4 * 3);
-        let embedded = Embedded::new((megabytes << 20) / 4);
-        let responses = ResponseCache::new((registry.declaration.server.answers_mb as u64) << 20);
+        let cache = &registry.declaration.cache;
+        let bytes = |size: &Optional<Size>| size.get().map_or(0, |size| size.bytes());
+        let documents = DocumentCache::new(&registry, bytes(&cache.documents) / 4 * 3);
+        let embedded = Embedded::new(bytes(&cache.documents) / 4);
+        let responses = ResponseCache::new(bytes(&cache.responses));
         let outbound = Outbound::new(&registry.declaration.outbound);
-        let read_timeout = Duration::try_from_secs_f64(registry.declaration.storage.read_timeout);
+        let read_timeout = registry.declaration.storage.read_timeout.get().map(|limit| limit.std());
         Ok(Engine {
             router: Router::new(&registry),
             discovery: Discovery::new(&registry),
@@ -137,7 +139,7 @@ impl Engine {
             responses,
             embedded,
             outbound,
-            read_timeout: read_timeout.ok().filter(|limit| !limit.is_zero()),
+            read_timeout,
             clock,
         })
     }
@@ -149,7 +151,7 @@ impl Engine {
 
     /// Documents that were rendered before.
     pub fn documents(&self) -> &DocumentCache {
-        &self.fragments
+        &self.documents
     }
 
     /// Answers that were given before.
@@ -195,7 +197,7 @@ impl Engine {
         let route = matched.route;
         let (args, given) = (&&args, None);
         let asking = Asking { scope: &scope, route, endpoint, args, sources: &sources, loaded: &loaded, given };
-        access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload)
+        access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload.bytes())
     }
 
     /// The registry that requests are served from.
@@ -283,7 +285,7 @@ impl Engine {
                 .header("user-agent")
                 .unwrap_or_default()
                 .chars()
-                .take(self.registry.declaration.bounds.user_agent)
+                .take(self.registry.declaration.bounds.max_user_agent)
                 .collect::<String>()
                 .into(),
             depth: 0,
@@ -444,7 +446,7 @@ impl Engine {
 
     /// Lists of names that every route takes have no declaration of their own to bound them.
     fn names_within(&self, sources: &Sources<'_>) -> Result<(), ApiError> {
-        let most = usize::try_from(self.registry.declaration.bounds.items).unwrap_or(usize::MAX);
+        let most = usize::try_from(self.registry.declaration.bounds.max_items).unwrap_or(usize::MAX);
         for name in ["_fields", "_embed"] {
             let names = match sources.get(name) {
                 Some(Value::String(text)) => text.split(',').count(),

@@ -134,7 +134,7 @@ pub enum Payload {
     /// JSON text that was rendered before.
     Text(Vec<u8>),
     /// JSON text that is kept for the next who asks.
-    SharedText(Arc<SharedText>),
+    Shared(Arc<SharedText>),
     /// Anything else, with its media type.
     Other {
         media_type: &'static str,

@@ -12,9 +12,7 @@ use crate::fields::Fields;
 use crate::records::{self, Record, among, columns, int, text};
 use crate::registry::args::{Spelling, spell};
 use crate::registry::name;
-use crate::registry::resource::{
-    Context, HrefPiece, Kind, Link, Property, QueryValue, Resource, Source, Target as LinkTarget,
-};
+use crate::registry::resource::{Context, HrefPiece, Kind, Link, Property, QueryValue, Resource, Source, Target};
 use crate::scope::Scope;
 use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, DbValue, EdgePlan, Name, Order, ReadPlan, Row};
@@ -39,9 +37,9 @@ pub struct Batch {
     /// Slugs of authors, by id.
     pub authors: HashMap<i64, Arc<str>>,
     /// Records by id, for what stands under them or for them.
-    pub places: HashMap<i64, Target>,
+    pub places: HashMap<i64, Linked>,
     /// Terms by id, for what stands for them.
-    pub terms: HashMap<i64, Target>,
+    pub terms: HashMap<i64, Linked>,
 }
 
 /// What a row above another tells for its address.
@@ -53,7 +51,7 @@ pub struct Ancestor {
 }
 
 /// What other rows tell of a record or a term.
-pub struct Target {
+pub struct Linked {
     /// Position of its resource.
     pub resource: usize,
     /// Its title or name, as stored.
@@ -298,11 +296,11 @@ impl Item<'_> {
     fn attr(&self, link: &Link, value: &Value) -> Value {
         match value.as_str() {
             Some("@kind") if let Target::Referenced(family) = link.target => {
-                json!(self.referenced(family).map(|(_, place)| &self.scope.registry.resources[place.resource].wire))
+                json!(self.referenced(family).map(|(_, place)| &self.scope.registry.resources[place.resource].api_name))
             }
             Some("@revision_count") => json!(self.revisions().0),
             Some("@revision_id") => json!(self.revisions().1),
-            Some(OF_KIND) => json!(self.commented().map(|r| &r.wire)),
+            Some(OF_KIND) => json!(self.commented().map(|r| &r.api_name)),
             _ => value.clone(),
         }
     }
@@ -314,7 +312,7 @@ impl Item<'_> {
     }
 
     /// The record or term that the row stands for, and its number.
-    pub fn referenced(&self, family: Family) -> Option<(i64, &Target)> {
+    pub fn referenced(&self, family: Family) -> Option<(i64, &Linked)> {
         let reference = self.resource.declared.reference.as_ref()?;
         let (class, places) = match family {
             Family::Term => (&reference.term, &self.batch.terms),
@@ -386,7 +384,7 @@ impl Item<'_> {
                         }
                         HrefPiece::CollectionPath => path.push_str(&self.resource.path),
                         HrefPiece::RevisionId => path.push_str(&self.revisions().1.to_string()),
-                        HrefPiece::Wire => path.push_str(&self.resource.wire),
+                        HrefPiece::ApiName => path.push_str(&self.resource.api_name),
                     }
                 }
                 path
@@ -558,7 +556,7 @@ impl Batch {
                 let record = Record { resource: taxonomy, row };
                 let address = address::of(scope, record, &batch, record.text("slug"));
                 let title = Arc::from(record.text("name"));
-                let place = Target { resource: taxonomy.index, title, address, trashed: false, open: true, seen: true };
+                let place = Linked { resource: taxonomy.index, title, address, trashed: false, open: true, seen: true };
                 self.terms.insert(record.id(), place);
             }
         }
@@ -589,7 +587,7 @@ impl Batch {
             for row in &found {
                 let record = Record { resource: content, row };
                 let open = open(record);
-                let place = Target {
+                let place = Linked {
                     resource: content.index,
                     title: Arc::from(record.text("title")),
                     address: address::of(scope, record, &batch, record.text("slug")),
@@ -686,5 +684,5 @@ pub fn meta_space(resource: &Resource) -> Name {
 
 /// Keeps the plan's order for rows that were read by a list of ids.
 pub fn in_given_order(plan: &mut ReadPlan, ids: &[i64]) {
-    plan.order = vec![Order::RecordPassword(name("id"), ids.iter().copied().map(DbValue::Int).collect())];
+    plan.order = vec![Order::Given(name("id"), ids.iter().copied().map(DbValue::Int).collect())];
 }

@@ -8,7 +8,7 @@ use crate::config::{shipped, watch};
 use crate::engine::{self, Engine};
 use crate::error::{ApiError, Code};
 use crate::files::Files;
-use crate::http::{self, Facts, Reading, Service, Swap};
+use crate::http::{self, Facts, Reading, ReadingKind, Service, Swap};
 use crate::model::{Reply, Request};
 use crate::pages::Pages;
 use crate::registry::Registry;
@@ -56,7 +56,7 @@ impl Service for Site {
 
     fn serves(&self, path: &str) -> Option<usize> {
         // A call that is too large is answered by a fault, which needs the call's body to have been read.
-        let called = self.calls.as_ref().filter(|(own, _)| own == path).map(|_| self.facts.server.max_body);
+        let called = self.calls.as_ref().filter(|(own, _)| own == path).map(|_| self.facts.server.max_body.as_usize());
         called.or_else(|| self.pages.as_ref().filter(|pages| pages.serves(path)).map(Pages::max_body))
     }
 
@@ -84,20 +84,20 @@ impl Service for Site {
     }
 
     fn readings(&self) -> Vec<Reading> {
-        let (answers, embedded) = (self.engine.responses(), self.engine.embedded());
-        let [found, missed] = answers.asked().numbers();
-        let [embedded_found, embedded_missed] = embedded.asked().numbers();
-        let told = [
-            ("response_cache_hits", "Whole answers that were kept", found),
-            ("response_cache_misses", "Whole answers that had to be made", missed),
-            ("response_cache_bytes", "Bytes of kept answers", answers.bytes()),
-            ("embedded_found", "Embedded documents that were kept", embedded_found),
-            ("embedded_missed", "Embedded documents that had to be asked for", embedded_missed),
-            ("embedded_bytes", "Bytes of kept embedded documents", embedded.bytes()),
-            ("fragments_bytes", "Bytes of kept documents", self.engine.documents().bytes()),
-        ];
-        let reading = |(name, help, value)| Reading { name, help, value: i64::try_from(value).unwrap_or(i64::MAX) };
-        told.map(reading).into()
+        let (responses, embedded) = (self.engine.responses(), self.engine.embedded());
+        let counter = |name, help, value| Reading { name, help, value, kind: ReadingKind::Counter };
+        let gauge = |name, help, value| Reading { name, help, value, kind: ReadingKind::Gauge };
+        let [hits, misses] = responses.hit_counts().numbers();
+        let [embedded_hits, embedded_misses] = embedded.hit_counts().numbers();
+        vec![
+            counter("response_cache_hits", "Requests answered from the response cache", hits),
+            counter("response_cache_misses", "Cacheable requests that were not in the response cache", misses),
+            gauge("response_cache_bytes", "Bytes of cached responses", responses.bytes()),
+            counter("embedded_cache_hits", "Embedded documents found in the cache", embedded_hits),
+            counter("embedded_cache_misses", "Embedded documents that were not in the cache", embedded_misses),
+            gauge("embedded_cache_bytes", "Bytes of cached embedded documents", embedded.bytes()),
+            gauge("document_cache_bytes", "Bytes of cached documents", self.engine.documents().bytes()),
+        ]
     }
 }
 
@@ -133,7 +133,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     // What was written where is not asked any more.
     drop(loaded);
     let layout = registry.layout.clone();
-    let sweep_after = registry.declaration.media.sweep_after;
+    let orphan_timeout = registry.declaration.media.orphan_timeout;
     let sweeper = services.clone();
     let registry = Arc::new(registry);
     let keeper = Scheduler::start(registry.clone(), services.storage.clone())?;
@@ -148,7 +148,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     eprintln!("ready in {} ms: {rest_url}/", start.elapsed().as_millis());
     thread::Builder::new()
         .name("sweeper".into())
-        .spawn(move || keep_swept(&sweeper, sweep_after))
+        .spawn(move || delete_orphans(&sweeper, orphan_timeout))
         .map_err(|e| BootError::Other(format!("no thread for sweeping: {e}")))?;
     http::run(site, listener, http::termination()).map_err(|e| BootError::Other(e.to_string()))
 }
@@ -165,9 +165,9 @@ fn outlive_file_limits() -> std::io::Result<()> {
 }
 
 /// Sweeps now, for what the last run has left, and from time to time.
-fn keep_swept(services: &Services, after: u64) {
+fn delete_orphans(services: &Services, after: crate::config::units::Duration) {
     loop {
-        match services.sweep(after) {
+        match services.sweep(after.seconds()) {
             Ok(0) => {}
             Ok(n) => tracing::info!("{n} files without a record were swept away"),
             Err(error) => tracing::warn!("files without a record stay for now: {error}"),
@@ -216,7 +216,7 @@ fn first_start(services: &Services, registry: &Registry) -> Result<(), BootError
         return Ok(());
     }
     let password = crate::access::identity::new_secret();
-    let role = registry.kept_role().unwrap_or_default();
+    let role = registry.required_role().unwrap_or_default();
     services.add_user(registry, "admin", "admin@example.org", role, Secret::Password(&password))?;
     eprintln!("This is a new database. Its administrator is `admin` with the password {password}");
     if registry.declaration.site.demo {

@@ -16,6 +16,7 @@
 //! while it waits ([`LOOKS`]): somebody else may be guessing behind the same address.
 
 use super::meter::{Bucket, Key, Keys, Meter};
+use crate::config::units::Duration;
 use quick_cache::sync::Cache;
 use std::net::IpAddr;
 
@@ -41,9 +42,9 @@ pub struct AttemptLimit {
 }
 
 impl AttemptLimit {
-    /// So many guesses in a row, then one in so many seconds.
-    pub fn paused(burst: u32, seconds: u32) -> AttemptLimit {
-        AttemptLimit { burst: burst.into(), pause: i64::from(seconds).max(1) * 1000 }
+    /// So many attempts in a row, then one after each pause.
+    pub fn paused(burst: u32, pause: Duration) -> AttemptLimit {
+        AttemptLimit { burst: burst.into(), pause: i64::try_from(pause.milliseconds()).unwrap_or(i64::MAX).max(1000) }
     }
 
     /// So many guesses in a row, then so many a minute.
@@ -211,7 +212,7 @@ mod tests {
     use super::*;
 
     fn patience() -> AttemptLimit {
-        AttemptLimit::paused(3, 60)
+        AttemptLimit::paused(3, Duration::seconds_of(60))
     }
 
     fn ip(text: &str) -> Who {

@@ -289,8 +289,8 @@ impl Identity {
 /// and in no password: other programs take it for the end of a text.
 fn readable(registry: &Registry, login: &str, secret: &str) -> bool {
     let site = &registry.declaration.site;
-    login.len() <= site.max_login
-        && secret.len() <= site.max_password
+    login.len() <= site.max_login.as_usize()
+        && secret.len() <= site.max_password.as_usize()
         && !login.contains('\0')
         && !secret.contains('\0')
 }

@@ -618,13 +618,13 @@ pub fn malformed_account(registry: &Registry, args: &Checked) -> Option<ApiError
     if given("username").is_some_and(|login| !slug::valid_login(login)) {
         return Some(ApiError::invalid_for("username", Code::UserInvalidUsername));
     }
-    if given("email").is_some_and(|email| email.len() > site.max_login) {
-        let message = format!("An e-mail address has at most {} bytes.", site.max_login);
+    if given("email").is_some_and(|email| email.len() > site.max_login.as_usize()) {
+        let message = format!("An e-mail address has at most {} bytes.", site.max_login.bytes());
         return Some(ApiError::invalid_one("email", message));
     }
     let password = given("password")?;
-    if password.len() > site.max_password {
-        let message = format!("A password has at most {} bytes.", site.max_password);
+    if password.len() > site.max_password.as_usize() {
+        let message = format!("A password has at most {} bytes.", site.max_password.bytes());
         return Some(ApiError::invalid_one("password", message));
     }
     let unfit = password.is_empty() || password.contains(['\\', '\0']);

@@ -102,7 +102,7 @@ fn user(scope: &Scope, act: &str, record: Record<'_>) -> bool {
 pub fn may_give(scope: &Scope, roles: &[Arc<str>]) -> bool {
     let caller = &scope.principal;
     let declared = &scope.registry.declaration.roles;
-    caller.roles.iter().any(|role| declared.get(&**role).is_some_and(|role| role.kept))
+    caller.roles.iter().any(|role| declared.get(&**role).is_some_and(|role| role.required))
         || scope.registry.capabilities(roles).iter().all(|capability| caller.can(capability))
 }
 

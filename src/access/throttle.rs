@@ -37,9 +37,9 @@ impl Throttle {
         let limits = limits.iter().map(|i| limit(&scope.registry, *i));
         self.take(&self.requests, scope, limits, |callers| match callers {
             Callers::All => true,
-            Callers::Strangers => !known,
-            Callers::Known => known,
-            Callers::Mistaken | Callers::Guessing => false,
+            Callers::Anonymous => !known,
+            Callers::Authenticated => known,
+            Callers::FailedAuth | Callers::FailedRecordPassword => false,
         })
     }
 
@@ -49,7 +49,7 @@ impl Throttle {
     /// 429 with the seconds to wait.
     pub fn mistake(&self, scope: &Scope) -> Result<(), ApiError> {
         let limits = scope.registry.declaration.limits.iter();
-        self.take(&self.mistakes, scope, limits, |callers| callers == Callers::Mistaken)
+        self.take(&self.mistakes, scope, limits, |callers| callers == Callers::FailedAuth)
     }
 
     /// Counts the password of a record before it is compared; `about` names the record. A password that was right
@@ -92,7 +92,8 @@ impl Throttle {
             pause: 60 * SECOND / i64::from(limit.per_minute.max(1)),
             burst: i64::from(limit.burst),
         };
-        let buckets: Vec<_> = limits.filter(|(_, limit)| !limit.off && concerns(limit.callers)).map(bucket).collect();
+        let buckets: Vec<_> =
+            limits.filter(|(_, limit)| limit.enabled && concerns(limit.callers)).map(bucket).collect();
         if buckets.is_empty() {
             return Ok(());
         }
@@ -126,7 +127,7 @@ fn who(scope: &Scope) -> Who {
 /// The declared limit on passwords of records; of several the first counts.
 fn guessing(registry: &Registry) -> Option<AttemptLimit> {
     let mut limits = registry.declaration.limits.values();
-    let limit = limits.find(|limit| !limit.off && limit.callers == Callers::Guessing)?;
+    let limit = limits.find(|limit| limit.enabled && limit.callers == Callers::FailedRecordPassword)?;
     Some(AttemptLimit::per_minute(limit.burst, limit.per_minute))
 }
 

@@ -76,7 +76,7 @@ fn states(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Resul
     let usual = arg.default.as_ref().map(texts).unwrap_or_default();
     let separates = |c: char| c == ',' || c.is_ascii_whitespace();
     for status in texts(value).into_iter().flat_map(|t| t.split(separates)).filter(|s| !s.is_empty()) {
-        let status = arg.aliases.iter().find(|(_, wire)| wire == status).map_or(status, |(stored, _)| stored);
+        let status = arg.aliases.iter().find(|(_, public)| public == status).map_or(status, |(stored, _)| stored);
         let private = scope.registry.status(status).is_some_and(|s| s.private);
         let may = usual.contains(&status) || (private && caller.can(resource.capability("read_private")));
         if !may {
@@ -298,7 +298,7 @@ fn published_authors(asked: &QueryContext<'_>, value: &Value) -> Found {
     Ok(match value {
         Value::Bool(true) => Some(policy::published_authors(asked.scope, None)),
         Value::Array(list) if !list.is_empty() => {
-            let kinds = list.iter().filter_map(Value::as_str).filter_map(|w| registry.resource_of_wire(w));
+            let kinds = list.iter().filter_map(Value::as_str).filter_map(|w| registry.resource_by_api_name(w));
             let kinds: Vec<&str> = kinds.map(|r| &*r.kind).collect();
             Some(if kinds.is_empty() { nothing() } else { policy::published_authors(asked.scope, Some(kinds)) })
         }
@@ -319,7 +319,7 @@ fn file_types(asked: &QueryContext<'_>, value: &Value) -> Found {
     }
     let taken = &asked.scope.registry.declaration.media.types;
     // Types that no file here can have count for nothing.
-    let exact: Vec<&str> = exact.into_iter().filter(|t| taken.get(*t).is_some_and(|t| !t.off)).collect();
+    let exact: Vec<&str> = exact.into_iter().filter(|t| taken.get(*t).is_some_and(|t| t.enabled)).collect();
     let classes: Vec<&str> = classes.into_iter().filter(|c| CLASSES.contains(c)).collect();
     if classes.is_empty() && exact.is_empty() {
         return Ok(None);

@@ -162,7 +162,7 @@ fn generated_slug(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
 /// Class names that themes style a record by.
 fn class_list(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let (record, resource) = (item.record, item.resource);
-    let api_name = &resource.wire;
+    let api_name = &resource.api_name;
     let mut classes = vec![
         format!("post-{}", record.id()),
         api_name.clone(),
@@ -188,7 +188,7 @@ fn class_list(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
 }
 
 fn wire_kind(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
-    Some(json!(item.resource.wire))
+    Some(json!(item.resource.api_name))
 }
 
 /// Addresses of the picture that stands for an e-mail address, by width in pixels.

@@ -158,11 +158,11 @@ fn entries(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiErro
     }
 }
 
-/// A kind or taxonomy by its name on the wire; what is none stays as it was written.
+/// A kind or taxonomy by its name in the API; what is none stays as it was written.
 fn kind(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let api_name = inner(value);
-    let known = writing.scope.registry.resource_of_wire(&wire);
-    Ok(text(known.map_or(&*wire, |r| &*r.kind)))
+    let known = writing.scope.registry.resource_by_api_name(&api_name);
+    Ok(text(known.map_or(&*api_name, |r| &*r.kind)))
 }
 
 /// Phrases; links in them are marked as the work of strangers.

@@ -175,7 +175,7 @@ impl ResponseCache {
 
     /// The answer as it was given before, if it still holds.
     pub fn get(&self, question: &ResponseKey<'_>, storage: &dyn Storage) -> Option<Reply> {
-        let found = self.cache.as_ref()?.get(&question.asked());
+        let found = self.cache.as_ref()?.get(&question.borrowed());
         self.look(storage);
         let holds = |answer: &CachedResponse| question.now - answer.at < MAX_AGE && answer.seen.holds(storage);
         let Some(answer) = found.filter(holds) else {
@@ -183,7 +183,7 @@ impl ResponseCache {
             return None;
         };
         self.asked.count(true);
-        Some(Reply { status: 200, headers: answer.headers.to_vec(), payload: Payload::SharedText(answer.kept) })
+        Some(Reply { status: 200, headers: answer.headers.to_vec(), payload: Payload::Shared(answer.kept) })
     }
 
     fn look(&self, storage: &dyn Storage) {
@@ -206,14 +206,14 @@ impl ResponseCache {
                 let answer =
                     CachedResponse { headers: shared, kept: kept.clone(), seen: Arc::new(seen), at: question.now };
                 cache.insert(question.key(), answer);
-                Reply { status, headers, payload: Payload::SharedText(kept) }
+                Reply { status, headers, payload: Payload::Shared(kept) }
             }
             (_, payload, _) => Reply { status, headers, payload },
         }
     }
 
     /// How often answers were found here.
-    pub fn asked(&self) -> &HitCounts {
+    pub fn hit_counts(&self) -> &HitCounts {
         &self.asked
     }
 
@@ -224,7 +224,7 @@ impl ResponseCache {
 }
 
 impl ResponseKey<'_> {
-    fn asked(&self) -> KeyRef<'_> {
+    fn borrowed(&self) -> KeyRef<'_> {
         KeyRef {
             path: &self.request.path,
             query: &self.request.raw_query,

@@ -126,6 +126,7 @@ fn finish(mut reader: Reader<'_>, root: Node, schema_trees: IndexMap<String, Nod
 
 #[cfg(test)]
 mod tests {
+    use super::super::declaration::Workers;
     use super::super::grammar;
     use super::*;
     use expect_test::expect_file;
@@ -288,7 +289,7 @@ mod tests {
         );
         let shelf = ("schemas/dialects/more/shelf.json", "{}");
         let loaded = load_texts(&base_and(&[cms, shelves, shelf]), &["server.workers=3"], &[]).expect("sound");
-        assert_eq!(loaded.declaration.server.workers, 3);
+        assert_eq!(loaded.declaration.server.workers, Workers::Number(3));
         assert_eq!(loaded.declaration.resources["shelves"].schema, "schemas/dialects/more/shelf.json");
         assert_eq!(loaded.schemas["schemas/book.json"]["title"], json!("cms book"));
         assert_eq!(loaded.schemas["schemas/dialects/more/shelf.json"], json!({}));

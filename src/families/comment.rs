@@ -5,7 +5,7 @@
 
 use super::plain::pointing;
 use super::values::{meta, stored};
-use super::{Edit, MetaValues, deletion, existing, parents};
+use super::{MetaValues, RowEdit, deletion, existing, parents};
 use crate::access::{failure, policy};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
@@ -59,7 +59,7 @@ impl Draft {
 ///
 /// # Errors
 /// No text, no author, a column that is too long.
-pub fn creation(edit: &Edit<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let resource = edit.resource;
     let mut draft = draft(edit)?;
     if draft.text(col::CONTENT).trim().is_empty() {
@@ -82,7 +82,7 @@ pub fn creation(edit: &Edit<'_>) -> Result<Vec<Change>, ApiError> {
 ///
 /// # Errors
 /// No text, no such author or record, a column that is too long.
-pub fn update(edit: &Edit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     let mut draft = draft(edit)?;
     if draft.set.contains_key(col::CONTENT) && draft.text(col::CONTENT).trim().is_empty() {
         return Err(failure(edit.resource, Code::CommentContentInvalid));
@@ -133,7 +133,7 @@ pub fn removal(registry: &Registry, record: Record<'_>) -> Vec<Change> {
 // ------------------------------------------------------------------------------------------------ what is given
 
 /// The columns that are set; their texts are as they will be stored.
-fn draft(edit: &Edit<'_>) -> Result<Draft, ApiError> {
+fn draft(edit: &RowEdit<'_>) -> Result<Draft, ApiError> {
     let (scope, resource) = (edit.scope, edit.resource);
     let mut draft = Draft::default();
     author(edit, &mut draft)?;
@@ -183,7 +183,7 @@ const SIGNATURE: [(&str, &str); 3] =
     [(col::AUTHOR_NAME, user::NAME), (col::AUTHOR_EMAIL, user::EMAIL), (col::AUTHOR_URL, user::URL)];
 
 /// A user named as the author lends the comment name, e-mail address and site.
-fn author(edit: &Edit<'_>, draft: &mut Draft) -> Result<(), ApiError> {
+fn author(edit: &RowEdit<'_>, draft: &mut Draft) -> Result<(), ApiError> {
     let Some(id) = edit.args.given("author").and_then(Value::as_i64) else { return Ok(()) };
     if !sign(edit.scope, draft, id)? {
         return Err(failure(edit.resource, Code::CommentAuthorInvalid));
@@ -204,7 +204,7 @@ fn sign(scope: &Scope, draft: &mut Draft, id: i64) -> Result<bool, ApiError> {
 }
 
 /// A new comment that names nobody is the caller's; one that names somebody names them fully.
-fn signed(edit: &Edit<'_>, draft: &mut Draft) -> Result<(), ApiError> {
+fn signed(edit: &RowEdit<'_>, draft: &mut Draft) -> Result<(), ApiError> {
     let nobody = SIGNATURE.iter().all(|(column, _)| draft.text(column).is_empty());
     if nobody && draft.int(col::AUTHOR) == 0 {
         sign(edit.scope, draft, edit.scope.principal.id)?;
@@ -229,7 +229,7 @@ fn lengths(resource: &Resource, draft: &Draft) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn dates(edit: &Edit<'_>, draft: &mut Draft) {
+fn dates(edit: &RowEdit<'_>, draft: &mut Draft) {
     let scope = edit.scope;
     let zone = &scope.settings.zone;
     let parsed = |name: &str| edit.given_text(name).and_then(time::parse_datetime);
@@ -271,15 +271,15 @@ fn thread(scope: &Scope, record: Record<'_>, draft: &mut Draft) -> Result<(), Ap
 
 /// The state that a new comment has when nobody says: it shows at once when its author moderates, wrote the record, or
 /// has had a comment approved before.
-fn first_status<'r>(edit: &Edit<'r>, draft: &Draft) -> Result<&'r str, ApiError> {
+fn first_status<'r>(edit: &RowEdit<'r>, draft: &Draft) -> Result<&'r str, ApiError> {
     let registry = &edit.scope.registry;
     let (approved, held) = (registry.approved_comment_status(), registry.held_comment_status());
     let author = draft.int(col::AUTHOR);
     if author != 0 && trusted(edit, author, draft.int(col::POST))? {
         return Ok(approved);
     }
-    let most = edit.resource.declared.moderation.hold_links;
-    if most.is_some_and(|most| links(draft.text(col::CONTENT)) >= most as usize) {
+    let most = edit.resource.declared.moderation.hold_links.get();
+    if most.is_some_and(|most| links(draft.text(col::CONTENT)) >= *most) {
         return Ok(held);
     }
     let same = match author {
@@ -294,7 +294,7 @@ fn first_status<'r>(edit: &Edit<'r>, draft: &Draft) -> Result<&'r str, ApiError>
     Ok(if known { approved } else { held })
 }
 
-fn trusted(edit: &Edit<'_>, author: i64, post: i64) -> Result<bool, ApiError> {
+fn trusted(edit: &RowEdit<'_>, author: i64, post: i64) -> Result<bool, ApiError> {
     let snapshot = edit.scope.snapshot()?;
     let found = records::first(&*snapshot, record::TABLE, &[record::AUTHOR], eq(ID, DbValue::Int(post)))?;
     if found.is_some_and(|row| int(&row[0]) == author) {
@@ -348,9 +348,9 @@ fn twice(registry: &Registry, draft: &Draft) -> Change {
 }
 
 /// Who does not moderate pauses between two comments, under whatever name. One look each, so that each has its index.
-fn too_soon(edit: &Edit<'_>, draft: &Draft) -> Vec<Change> {
+fn too_soon(edit: &RowEdit<'_>, draft: &Draft) -> Vec<Change> {
     let caller = &edit.scope.principal;
-    let Some(interval) = edit.resource.declared.moderation.min_interval else { return Vec::new() };
+    let Some(interval) = edit.resource.declared.moderation.min_interval.get() else { return Vec::new() };
     if ["moderate", "skip_limits"].iter().any(|act| caller.can(edit.resource.capability(act))) {
         return Vec::new();
     }
@@ -363,8 +363,11 @@ fn too_soon(edit: &Edit<'_>, draft: &Draft) -> Vec<Change> {
         let from_here = eq(col::AUTHOR_IP, txt(draft.text(col::AUTHOR_IP)));
         who.push(Cond::All(vec![eq(col::AUTHOR, DbValue::Int(0)), from_here]));
     }
-    let since =
-        Cond::Compare(name(col::DATE_UTC), Op::Gt, DbValue::Int(edit.scope.now.saturating_sub(i64::from(interval))));
+    let since = Cond::Compare(
+        name(col::DATE_UTC),
+        Op::Gt,
+        DbValue::Int(edit.scope.now.saturating_sub(interval.seconds_signed())),
+    );
     let look = |who: Cond| Change::Require {
         plan: records::columns(col::TABLE, &[ID], Cond::All(vec![who, since.clone()])),
         found: false,

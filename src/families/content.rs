@@ -8,7 +8,7 @@ mod given;
 
 use super::plain::pointing;
 use super::values::{self, stored};
-use super::{Columns, Edit, MetaValues, column, deletion, existing, text_column};
+use super::{Columns, MetaValues, RowEdit, column, deletion, existing, text_column};
 use crate::behaviours::{WRITES, WriteContext};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
@@ -160,11 +160,11 @@ pub fn told(kind: &str, target: Target, status: &str, dates: Dates, mut set: Col
     Put::new(col::TABLE, target, set)
 }
 
-/// The record that a resource always has, made at a moment in UTC seconds.
-pub fn always_there(registry: &Registry, resource: &Resource, now: i64) -> Put {
+/// The record that a resource has from the start (`seed`), made at a moment in UTC seconds.
+pub fn seed(registry: &Registry, resource: &Resource, now: i64) -> Put {
     let mut set =
         vec![text_column(col::COMMENT_STATUS, derived::CLOSED), text_column(col::PING_STATUS, derived::CLOSED)];
-    set.extend(resource.declared.always.iter().map(|(column, value)| text_column(column, value)));
+    set.extend(resource.declared.seed.iter().map(|(column, value)| text_column(column, value)));
     told(&resource.kind, Target::New, registry.published_status(), Dates::at(now, now), set)
 }
 
@@ -172,7 +172,7 @@ pub fn always_there(registry: &Registry, resource: &Resource, now: i64) -> Put {
 ///
 /// # Errors
 /// The rules of the family.
-pub fn creation(edit: &Edit<'_>, brought: FileDefaults) -> Result<Vec<Change>, ApiError> {
+pub fn creation(edit: &RowEdit<'_>, brought: FileDefaults) -> Result<Vec<Change>, ApiError> {
     let mut draft = draft(edit)?;
     for (column, value) in &brought.texts {
         if draft.text(column).is_empty() {
@@ -193,7 +193,7 @@ pub fn creation(edit: &Edit<'_>, brought: FileDefaults) -> Result<Vec<Change>, A
 }
 
 /// What a text that a file brings is stored as: what the caller's own text would be, where a client may write the column.
-fn as_if_sent(edit: &Edit<'_>, column: &str, value: &str) -> Result<DbValue, ApiError> {
+fn as_if_sent(edit: &RowEdit<'_>, column: &str, value: &str) -> Result<DbValue, ApiError> {
     let writes = |property: &Property| match &property.source {
         Source::Object(children) => children.iter().any(|c| !c.readonly && c.column.as_deref() == Some(column)),
         _ => property.column.as_deref() == Some(column),
@@ -208,7 +208,7 @@ fn as_if_sent(edit: &Edit<'_>, column: &str, value: &str) -> Result<DbValue, Api
 ///
 /// # Errors
 /// The rules of the family.
-pub fn update(edit: &Edit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     change(edit, record, true)
 }
 
@@ -216,12 +216,12 @@ pub fn update(edit: &Edit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiErr
 ///
 /// # Errors
 /// As [`update`].
-pub fn overwriting(edit: &Edit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn overwriting(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     change(edit, record, false)
 }
 
-fn change(edit: &Edit<'_>, record: Record<'_>, keep: bool) -> Result<Vec<Change>, ApiError> {
-    let edit = Edit { row: Some(record.row), ..*edit };
+fn change(edit: &RowEdit<'_>, record: Record<'_>, keep: bool) -> Result<Vec<Change>, ApiError> {
+    let edit = RowEdit { row: Some(record.row), ..*edit };
     let mut draft = draft(&edit)?;
     let mut put = derived::finish(&edit, &mut draft)?;
     put.revision = if keep { derived::revision(edit.scope, &draft) } else { None };
@@ -336,7 +336,7 @@ fn missing_terms(scope: &Scope, record: Record<'_>, given: &[Name]) -> Result<Ve
 const RULED: [&str; 7] =
     [col::DATE_LOCAL, col::DATE_UTC, col::STATUS, col::SLUG, col::PARENT, col::TEMPLATE, col::FEATURED_MEDIA];
 
-fn draft<'a>(edit: &Edit<'a>) -> Result<Draft<'a>, ApiError> {
+fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
     let mut draft = Draft { before: edit.row, ..Draft::empty(edit.resource) };
     for property in edit.resource.properties.iter().filter(|p| !p.readonly) {
         let Some(value) = edit.wanted(&property.name) else { continue };
@@ -376,7 +376,7 @@ fn draft<'a>(edit: &Edit<'a>) -> Result<Draft<'a>, ApiError> {
 }
 
 /// Sets a member of `extra`; the others stay.
-fn member(edit: &Edit<'_>, draft: &mut Draft<'_>, property: &Property, value: &Value) -> Result<(), ApiError> {
+fn member(edit: &RowEdit<'_>, draft: &mut Draft<'_>, property: &Property, value: &Value) -> Result<(), ApiError> {
     let value = match property.write {
         Some(write) => {
             let writing = WriteContext { scope: edit.scope, resource: edit.resource, property };

@@ -8,7 +8,7 @@ use crate::behaviours::files::address;
 use crate::config::declaration::Media;
 use crate::files::kinds::{self, Kind};
 use crate::files::{Files, FilesError, names};
-use crate::pictures::{self, Bounds, Made, PictureError, boxes};
+use crate::pictures::{self, Bounds, PictureError, Resized, boxes};
 use crate::pool::{Budget, Pool, PoolError};
 use crate::records::{columns, eq, everything, text, txt};
 use crate::registry::columns::file as col;
@@ -261,12 +261,12 @@ impl FileStore<'_> {
     /// See [`StoreError`].
     pub async fn keep_sizes(
         &self,
-        made: Vec<Made>,
+        made: Vec<Resized>,
         (folder, base, extension): (&str, &str, &str),
         mime: &str,
         keys: &mut Vec<String>,
     ) -> Result<Map<String, Value>, StoreError> {
-        let named: Vec<(String, Made)> = made
+        let named: Vec<(String, Resized)> = made
             .into_iter()
             .map(|made| (in_folder(folder, &format!("{base}-{}x{}.{extension}", made.width, made.height)), made))
             .collect();

@@ -38,7 +38,7 @@ const POINTED_TO: &str = "pointed_to";
 
 /// What somebody wants a row to be: a new one, or one that is there with changes.
 #[derive(Clone, Copy)]
-pub struct Edit<'a> {
+pub struct RowEdit<'a> {
     pub scope: &'a Scope,
     pub resource: &'a Resource,
     /// The row as it is; `None`: a new one.
@@ -47,7 +47,7 @@ pub struct Edit<'a> {
     pub args: &'a Checked,
 }
 
-impl<'a> Edit<'a> {
+impl<'a> RowEdit<'a> {
     /// The row as it is, with its resource.
     pub fn record(&self) -> Option<Record<'a>> {
         self.row.map(|row| Record { resource: self.resource, row })
@@ -73,7 +73,7 @@ impl<'a> Edit<'a> {
 ///
 /// # Errors
 /// The rules of the family.
-pub fn creation(edit: &Edit<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     match edit.resource.family {
         Family::Content => content::creation(edit, content::FileDefaults::default()),
         Family::Term => term::creation(edit),
@@ -86,7 +86,7 @@ pub fn creation(edit: &Edit<'_>) -> Result<Vec<Change>, ApiError> {
 ///
 /// # Errors
 /// The rules of the family.
-pub fn update(edit: &Edit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     match edit.resource.family {
         Family::Content => content::update(edit, record),
         Family::Term => term::update(edit, record),

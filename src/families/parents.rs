@@ -1,4 +1,4 @@
-//! Parents of rows: who stands above a row, never a loop, and never more than `bounds.ancestors`.
+//! Parents of rows: who stands above a row, never a loop, and never more than `bounds.max_ancestors`.
 
 use crate::error::ApiError;
 use crate::records::{self, among, columns, eq, int};
@@ -42,14 +42,14 @@ pub fn above<'s>(
 }
 
 /// What a row would have above itself.
-pub struct Above {
+pub struct Placement {
     /// Itself: it would stand below itself.
     pub looped: bool,
     /// The rows above, each with its own parent, the nearest first.
     rows: Vec<(i64, i64)>,
 }
 
-impl Above {
+impl Placement {
     /// The rows above are still where they were: two moves at once make no loop.
     pub fn unmoved(&self, table: &Name) -> Vec<Change> {
         let unmoved = |(id, parent): &(i64, i64)| Change::Require {
@@ -65,10 +65,10 @@ impl Above {
 ///
 /// # Errors
 /// The row, or one below it, would have more parents than are allowed; the database cannot be read.
-pub fn place(scope: &Scope, table: &Name, own: i64, parent: i64) -> Result<Above, ApiError> {
-    let most = scope.registry.declaration.bounds.ancestors;
+pub fn place(scope: &Scope, table: &Name, own: i64, parent: i64) -> Result<Placement, ApiError> {
+    let most = scope.registry.declaration.bounds.max_ancestors;
     let snapshot = scope.snapshot()?;
-    let mut found = Above { looped: false, rows: Vec::new() };
+    let mut found = Placement { looped: false, rows: Vec::new() };
     for ancestor in above(&*snapshot, table, &[], parent) {
         let Ancestor { id, row } = ancestor?;
         if own != 0 && id == own {

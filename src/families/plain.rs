@@ -1,7 +1,7 @@
 //! Rows of resources that are their properties and nothing more, and what becomes of rows that point to one that goes.
 
 use super::values::{check_reference, related, stored};
-use super::{Columns, Edit, POINTED_TO, deletion};
+use super::{Columns, POINTED_TO, RowEdit, deletion};
 use crate::args::Checked;
 use crate::config::declaration::Family;
 use crate::error::ApiError;
@@ -19,7 +19,7 @@ const SLUG: &str = "slug";
 ///
 /// # Errors
 /// A relation to nothing, a value that the property's behaviour refuses.
-pub fn creation(edit: &Edit<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let resource = edit.resource;
     let mut put = put(edit)?;
     if resource.key_is_text {
@@ -39,7 +39,7 @@ pub fn creation(edit: &Edit<'_>) -> Result<Vec<Change>, ApiError> {
 ///
 /// # Errors
 /// As [`creation`].
-pub fn update(edit: &Edit<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn update(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     Ok(vec![Change::Put(put(edit)?)])
 }
 
@@ -105,7 +105,7 @@ fn new_key() -> String {
 }
 
 /// The columns, relations and slug that are given.
-fn put(edit: &Edit<'_>) -> Result<Put, ApiError> {
+fn put(edit: &RowEdit<'_>) -> Result<Put, ApiError> {
     let resource = edit.resource;
     let mut set: Columns = Vec::new();
     let mut edges: Vec<(Name, Vec<i64>)> = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::plain::pointing;
 use super::values::stored;
-use super::{Columns, Edit, column, deletion, existing, parents, text_column};
+use super::{Columns, RowEdit, column, deletion, existing, parents, text_column};
 use crate::access::failure;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, text, txt};
@@ -36,9 +36,9 @@ pub fn told(taxonomy: &Resource, target: Target, title: &str, slug: &str, mut se
     Put { slug: Some(claimed(taxonomy, vec![slug.into()])), ..Put::new(col::TABLE, target, all) }
 }
 
-/// The default term of a taxonomy, under this number: as `always` declares it, with a slug made of its name.
-pub fn always_there(taxonomy: &Resource, id: i64) -> Put {
-    let declared = &taxonomy.declared.always;
+/// The default term of a taxonomy, under this number: as `seed` declares it, with a slug made of its name.
+pub fn seed(taxonomy: &Resource, id: i64) -> Put {
+    let declared = &taxonomy.declared.seed;
     let title = declared.get(col::NAME).map_or("", String::as_str);
     let further = declared.iter().filter(|(column, _)| ![col::NAME, col::SLUG].contains(&column.as_str()));
     let set = further.map(|(column, value)| text_column(column, value)).collect();
@@ -66,7 +66,7 @@ fn claimed(taxonomy: &Resource, candidates: Vec<Arc<str>>) -> SlugClaim {
 ///
 /// # Errors
 /// An empty name, a parent that does not exist.
-pub fn creation(edit: &Edit<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let resource = edit.resource;
     let title = shown_name(edit.args.text("name").unwrap_or(""));
     if title.is_empty() {
@@ -97,7 +97,7 @@ pub fn creation(edit: &Edit<'_>) -> Result<Vec<Change>, ApiError> {
 ///
 /// # Errors
 /// As [`creation`].
-pub fn update(edit: &Edit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     let resource = edit.resource;
     let title = edit.given_text("name").map_or_else(|| record.text(col::NAME).to_owned(), shown_name);
     if title.is_empty() {
@@ -125,7 +125,7 @@ pub fn update(edit: &Edit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiErr
 }
 
 /// Declared entries stand in one row at most: the other rows that hold those that this one gets lose them.
-fn taken_over(edit: &Edit<'_>, set: &Columns, own: i64) -> Result<Vec<Change>, ApiError> {
+fn taken_over(edit: &RowEdit<'_>, set: &Columns, own: i64) -> Result<Vec<Change>, ApiError> {
     let resource = edit.resource;
     let mut changes = Vec::new();
     for property in resource.properties.iter().filter(|p| p.among.is_some()) {
@@ -195,7 +195,7 @@ fn shown_name(given: &str) -> String {
 }
 
 /// The columns beside the name: place, description and what the taxonomy declares for itself.
-fn further(edit: &Edit<'_>, parent: i64) -> Result<Columns, ApiError> {
+fn further(edit: &RowEdit<'_>, parent: i64) -> Result<Columns, ApiError> {
     let mut set = vec![column(col::PARENT, DbValue::Int(parent))];
     if let Some(description) = edit.given_text("description") {
         set.push(text_column(col::DESCRIPTION, &html_policy::sanitise(description, Policy::phrases())));
@@ -212,7 +212,7 @@ fn further(edit: &Edit<'_>, parent: i64) -> Result<Columns, ApiError> {
 }
 
 /// The parent that is given, with what has to hold of the rows above; `None` where none is given.
-fn parent(edit: &Edit<'_>, own: i64) -> Result<Option<(i64, Vec<Change>)>, ApiError> {
+fn parent(edit: &RowEdit<'_>, own: i64) -> Result<Option<(i64, Vec<Change>)>, ApiError> {
     let resource = edit.resource;
     let Some(wanted) = edit.args.given("parent").and_then(Value::as_i64) else { return Ok(None) };
     if wanted == 0 {

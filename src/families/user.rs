@@ -2,7 +2,7 @@
 
 use super::plain::pointing;
 use super::values::stored;
-use super::{Columns, Edit, column, deletion, text_column, text_of};
+use super::{Columns, RowEdit, column, deletion, text_column, text_of};
 use crate::access::policy;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
@@ -60,7 +60,7 @@ fn claim(slug: String, refuse: Option<&'static str>) -> SlugClaim {
 ///
 /// # Errors
 /// A role that does not exist or that the caller may not give.
-pub fn creation(edit: &Edit<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let login = edit.args.text("username").unwrap_or("");
     let mut set = given(edit)?;
     set.retain(|entry| !is_unnamed(entry));
@@ -83,7 +83,7 @@ pub fn creation(edit: &Edit<'_>) -> Result<Vec<Change>, ApiError> {
 ///
 /// # Errors
 /// As [`creation`]; the login cannot change, and the last holder of some roles keeps them.
-pub fn update(edit: &Edit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     if edit.given_text("username").is_some_and(|login| login != record.text(col::LOGIN)) {
         return Err(ApiError::new(Code::UserInvalidArgument));
     }
@@ -99,7 +99,7 @@ pub fn update(edit: &Edit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiErr
     }
     if let Some(roles) = roles(edit)? {
         set.push(roles_column(roles.iter().map(|role| &**role)));
-        let lost = kept_roles(&edit.scope.registry, record).filter(|role| !roles.iter().any(|r| **r == **role));
+        let lost = required_roles(&edit.scope.registry, record).filter(|role| !roles.iter().any(|r| **r == **role));
         changes.extend(lost.map(|role| another_with(role, record.id())));
     }
     if edit.args.given("password").is_some() {
@@ -126,7 +126,8 @@ pub fn set_password(changes: &mut [Change], hash: &str) {
 pub fn removal(registry: &Registry, record: Record<'_>, heir: Option<i64>) -> Vec<Change> {
     let key = record.value(ID);
     let own = eq(record::AUTHOR, key.clone());
-    let mut changes: Vec<Change> = kept_roles(registry, record).map(|role| another_with(role, record.id())).collect();
+    let mut changes: Vec<Change> =
+        required_roles(registry, record).map(|role| another_with(role, record.id())).collect();
     match heir {
         Some(heir) => changes.push(Change::UpdateWhere {
             table: name(record::TABLE),
@@ -164,9 +165,9 @@ fn end_sessions(user: &DbValue, but: Option<&str>) -> Change {
 }
 
 /// The user's roles that somebody always has.
-fn kept_roles<'a>(registry: &'a Registry, user: Record<'a>) -> impl Iterator<Item = &'a str> {
-    let kept = registry.declaration.roles.iter().filter(|(_, role)| role.kept);
-    kept.map(|(key, _)| key.as_str()).filter(move |key| user.text(col::ROLES).split_whitespace().any(|r| r == *key))
+fn required_roles<'a>(registry: &'a Registry, user: Record<'a>) -> impl Iterator<Item = &'a str> {
+    let required = registry.declaration.roles.iter().filter(|(_, role)| role.required);
+    required.map(|(key, _)| key.as_str()).filter(move |key| user.text(col::ROLES).split_whitespace().any(|r| r == *key))
 }
 
 fn another_with(role: &str, but: i64) -> Change {
@@ -191,7 +192,7 @@ fn is_unnamed((column, input): &(Name, Input)) -> bool {
 }
 
 /// The columns that are given, but for those with rules of their own.
-fn given(edit: &Edit<'_>) -> Result<Columns, ApiError> {
+fn given(edit: &RowEdit<'_>) -> Result<Columns, ApiError> {
     let mut set = Vec::new();
     for property in edit.resource.properties.iter().filter(|p| !p.readonly) {
         let Some(value) = edit.args.given(&property.name) else { continue };
@@ -204,7 +205,7 @@ fn given(edit: &Edit<'_>) -> Result<Columns, ApiError> {
     Ok(set)
 }
 
-fn full_name(edit: &Edit<'_>, login: &str) -> String {
+fn full_name(edit: &RowEdit<'_>, login: &str) -> String {
     let part = |arg: &str| sanitize::name(edit.args.text(arg).unwrap_or(""));
     let full = format!("{} {}", part("first_name"), part("last_name"));
     let full = full.trim();
@@ -212,7 +213,7 @@ fn full_name(edit: &Edit<'_>, login: &str) -> String {
 }
 
 /// The roles that are given: declared ones, which the caller may give.
-fn roles(edit: &Edit<'_>) -> Result<Option<Vec<Arc<str>>>, ApiError> {
+fn roles(edit: &RowEdit<'_>) -> Result<Option<Vec<Arc<str>>>, ApiError> {
     let Some(given) = edit.args.given("roles") else { return Ok(None) };
     let wanted: Vec<Arc<str>> = match given {
         Value::Array(list) => list.iter().map(|v| v.as_str().map_or_else(|| v.to_string().into(), Arc::from)).collect(),

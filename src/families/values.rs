@@ -1,7 +1,7 @@
 //! What a given value is stored as: columns by the write behaviours, relations by what they lead to, meta by its
 //! declaration.
 
-use super::{Edit, MetaValues};
+use super::{MetaValues, RowEdit};
 use crate::access::{failure, policy};
 use crate::behaviours::{WRITES, WriteContext, default_write};
 use crate::config::declaration::Family;
@@ -61,7 +61,7 @@ pub fn meta(resource: &Resource, value: &Value) -> MetaValues {
 ///
 /// # Errors
 /// One of them does not, where the declaration wants them checked.
-pub fn related(edit: &Edit<'_>, property: &Property, index: usize, value: &Value) -> Result<Vec<i64>, ApiError> {
+pub fn related(edit: &RowEdit<'_>, property: &Property, index: usize, value: &Value) -> Result<Vec<i64>, ApiError> {
     let relation = &edit.resource.relations[index];
     let target = &edit.scope.registry.resources[relation.to];
     let given = value.as_array().into_iter().flatten().filter_map(Value::as_i64).map(i64::saturating_abs);
@@ -94,7 +94,7 @@ pub fn related(edit: &Edit<'_>, property: &Property, index: usize, value: &Value
 /// What a relation may lead to: records that the caller may not read are as if they were not there, unless they are
 /// linked already. Other rows are not hidden.
 fn seen_or_linked(
-    edit: &Edit<'_>,
+    edit: &RowEdit<'_>,
     property: &Property,
     relation: &Relation,
     target: &Resource,
@@ -117,7 +117,7 @@ fn seen_or_linked(
 ///
 /// # Errors
 /// It names what is not there, and the declaration wants that checked.
-pub fn check_reference(edit: &Edit<'_>, property: &Property, value: &DbValue) -> Result<(), ApiError> {
+pub fn check_reference(edit: &RowEdit<'_>, property: &Property, value: &DbValue) -> Result<(), ApiError> {
     let Some(relation) = edit.resource.relations.iter().find(|r| r.property == property.name && !r.many) else {
         return Ok(());
     };

@@ -2,6 +2,7 @@
 
 use super::Judge;
 use crate::config::declaration::{Cors, Media, Server};
+use crate::config::units::Size;
 use crate::http::memory::Memory;
 use crate::http::{Facts, Service};
 use crate::model::{Payload, Reply, Request};
@@ -133,7 +134,7 @@ fn facts() -> Facts {
         rsd_url: None,
         prefix: "cms".into(),
         server: Server {
-            max_body: LARGEST,
+            max_body: Size::bytes_of(LARGEST as u64),
             access_log: false,
             trusted_proxies: vec!["127.0.0.0/8".into()],
             ..Server::default()

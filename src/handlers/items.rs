@@ -103,9 +103,9 @@ pub fn ready(
     if !kept(work, resource, view) {
         return Ok(None);
     }
-    let documents = work.engine.documents();
+    let cache = work.engine.documents();
     let mut texts: Vec<Option<DocumentText>> =
-        rows.iter().map(|row| documents.get(work.scope, Record { resource, row }, view.context)).collect();
+        rows.iter().map(|row| cache.get(work.scope, Record { resource, row }, view.context)).collect();
     let missing: Vec<Row> = rows.iter().zip(&texts).filter(|(_, t)| t.is_none()).map(|(row, _)| row.clone()).collect();
     if !missing.is_empty() {
         let missing = whole(&missing)?;
@@ -115,7 +115,7 @@ pub fn ready(
             let record = Record { resource, row };
             // What other rows stand in is kept no longer than the answer, which knows them.
             if !dynamic::asks(&work.scope.registry.declaration, record.text("content")) {
-                documents.put(work.scope, snapshot, record, view.context, text.clone());
+                cache.put(work.scope, snapshot, record, view.context, text.clone());
             }
             text
         });

@@ -34,7 +34,7 @@ use crate::conditional::Expects;
 use crate::engine::{Call, Part};
 use crate::error::ApiError;
 use crate::error::Code;
-use crate::families::{self, Edit};
+use crate::families::{self, RowEdit};
 use crate::fields::Fields;
 use crate::model::Method;
 use crate::records::Record;
@@ -264,8 +264,8 @@ impl<'a> Work<'a> {
     }
 
     /// The change that the request asks for.
-    pub fn edit<'b>(&'b self, resource: &'b Resource, row: Option<&'b Row>) -> Edit<'b> {
-        Edit { scope: self.scope, resource, row, args: self.allowed.args() }
+    pub fn edit<'b>(&'b self, resource: &'b Resource, row: Option<&'b Row>) -> RowEdit<'b> {
+        RowEdit { scope: self.scope, resource, row, args: self.allowed.args() }
     }
 
     /// Writes a plan; the answer comes when it is durable.

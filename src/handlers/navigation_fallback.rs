@@ -66,8 +66,8 @@ async fn of_menu(work: &Work<'_>) -> Result<Option<Map<String, Value>>, ApiError
     let items = good(work, work.ask(Method::Get, &items.path, query, BodyParams::None).await)?;
     let items = items.as_array().map_or(&[][..], Vec::as_slice);
     let blocks = &work.scope.registry.declaration.blocks;
-    let made_by = |maker: &str| blocks.iter().find(|(_, made)| made.by == maker).map(|(name, _)| name.as_str());
-    let (Some(item), Some(branch)) = (made_by("menu.item"), made_by("menu.branch")) else { return Ok(None) };
+    let made_by = |maker: &str| blocks.iter().find(|(_, made)| made.renderer == maker).map(|(name, _)| name.as_str());
+    let (Some(item), Some(branch)) = (made_by("menu.item"), made_by("menu.submenu")) else { return Ok(None) };
     let content = level(items, 0, item, branch);
     let body = json!({"title": menu["name"], "content": content, "status": work.scope.registry.published_status()});
     Ok(body.as_object().filter(|_| !content.is_empty()).cloned())

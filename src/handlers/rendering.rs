@@ -26,7 +26,7 @@ pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let missing = || ApiError::new(Code::BlockInvalid);
     let registry = &work.scope.registry;
     let made = registry.declaration.blocks.get(block).ok_or_else(missing)?;
-    let some = made.of.as_deref().and_then(|of| registry.resource(of)).or(registry.resources.first());
+    let some = made.resource.as_deref().and_then(|of| registry.resource(of)).or(registry.resources.first());
     let resource = some.ok_or_else(missing)?;
     let mut row = vec![DbValue::Null; resource.columns.len()];
     if let Some(place) = resource.column("id") {

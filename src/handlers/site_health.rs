@@ -1,4 +1,4 @@
-//! `site_check`: what the site finds when it looks at itself, in the words that are declared for it.
+//! `site_health.test`: one check of the site by itself, with the declared texts.
 
 use super::{Outcome, Work};
 use crate::error::{ApiError, Code};

@@ -18,7 +18,7 @@ mod receive;
 mod respond;
 mod uploads;
 
-use crate::config::declaration::{Cors, Media, Server};
+use crate::config::declaration::{Cors, Media, Server, Workers};
 use crate::error::{ApiError, Code};
 use crate::files::Files;
 use crate::model::{Method, Payload, Peer, Reply, Request};
@@ -90,12 +90,20 @@ pub trait Service: Send + Sync + 'static {
     }
 }
 
-/// A number that goes up and down, such as the length of a queue.
+/// Whether a reading only grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadingKind {
+    Counter,
+    Gauge,
+}
+
+/// A number for `/metrics`.
 pub struct Reading {
-    /// In the way of Prometheus: `write_queue`.
+    /// As Prometheus writes names, without prefix and suffix: `write_queue`.
     pub name: &'static str,
     pub help: &'static str,
-    pub value: i64,
+    pub value: u64,
+    pub kind: ReadingKind,
 }
 
 /// What the edge must know of the site; fixed as long as a service lives.
@@ -247,7 +255,7 @@ pub fn run(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let server = services.load().facts().server.clone();
-    let admin = if server.admin_listen.is_empty() { None } else { Some(bind(&server.admin_listen)?) };
+    let admin = server.admin_listen.get().map(|address| bind(address)).transpose()?;
     let edge = Edge {
         services,
         log: AccessLog::start(io::stderr())?,
@@ -292,11 +300,12 @@ fn public_server(
     listener: TcpListener,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<actix_server::Server> {
-    let keep_alive = Duration::from_secs(server.keep_alive);
-    let patience = Timeouts { read: Duration::from_secs(server.read_timeout.max(1)), idle: keep_alive };
-    let mut builder = actix_server::Server::build().shutdown_timeout(server.shutdown_timeout).shutdown_signal(stop);
-    if server.workers > 0 {
-        builder = builder.workers(server.workers);
+    let keep_alive = server.keep_alive.get().map_or(Duration::ZERO, |idle| idle.std());
+    let patience = Timeouts { read: server.read_timeout.std().max(receive::SHORTEST), idle: keep_alive };
+    let mut builder =
+        actix_server::Server::build().shutdown_timeout(server.shutdown_timeout.seconds()).shutdown_signal(stop);
+    if let Workers::Number(number) = server.workers {
+        builder = builder.workers(number);
     }
     let draining = builder.graceful_shutdown_signal();
     let factory = move || {
@@ -433,7 +442,7 @@ async fn rest(
         Ok(shape) => shape,
         Err(reply) => return respond::rest(reply, &Shape::default(), compiled, &asked),
     };
-    let body = (payload, facts.server.max_body);
+    let body = (payload, facts.server.max_body.as_usize());
     let received = receive::request(http, body, &*compiled.service, (path, raw_query), query, (Arc::clone(&id), peer));
     let request = match received.await {
         Ok(request) => request,
@@ -484,7 +493,7 @@ async fn elsewhere(
         Err(error) => return refused(&error),
     };
     let place = (http.path().to_owned(), raw_query.to_owned());
-    let body = (payload, max_body.min(facts.server.max_body));
+    let body = (payload, max_body.min(facts.server.max_body.as_usize()));
     let request = match receive::request(http, body, &*compiled.service, place, query, (Arc::clone(&id), peer)).await {
         Ok(request) => request,
         Err(error) => return refused(&error),

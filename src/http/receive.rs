@@ -16,6 +16,9 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Even where the configuration says less, a client has this long to send its head, and its body.
+pub const SHORTEST: Duration = Duration::from_secs(1);
+
 /// What an address means.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Destination {
@@ -72,7 +75,7 @@ fn key(pair: &str) -> &str {
 
 /// The query within the declared limits, decoded; 414 or 400 otherwise.
 pub fn query(raw: &str, facts: &Facts) -> Result<Map<String, Value>, ApiError> {
-    if raw.len() > facts.server.max_query {
+    if raw.len() > facts.server.max_query.as_usize() {
         return Err(ApiError::new(Code::UriTooLong));
     }
     decode_query(raw, facts.server.max_depth)
@@ -122,7 +125,7 @@ async fn bring(
         body: admitted.map_or(usual, |(most, _)| if form { most + usual } else { most }),
         fields: max_body,
         depth: facts.server.max_depth,
-        patience: Duration::from_secs(facts.server.read_timeout.max(1)),
+        patience: facts.server.read_timeout.std().max(SHORTEST),
     };
     if announced(headers) as u64 > bounds.body {
         return Err(ApiError::new(Code::PayloadTooLarge));
@@ -176,7 +179,7 @@ async fn body(headers: &HeaderMap, (payload, limit): (Payload, usize), facts: &F
     if announced(headers) > limit {
         return Err(ApiError::new(Code::PayloadTooLarge));
     }
-    let patience = Duration::from_secs(facts.server.read_timeout.max(1));
+    let patience = facts.server.read_timeout.std().max(SHORTEST);
     match tokio::time::timeout(patience, to_bytes_limited(BodyStream::new(payload), limit)).await {
         Err(_elapsed) => Err(ApiError::new(Code::RequestTimeout)),
         Ok(Err(_limit)) => Err(ApiError::new(Code::PayloadTooLarge)),

@@ -142,12 +142,12 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &RequestFac
             (shape.media_type(), shape.write(Cow::Owned(serde_json::to_vec(&value).unwrap_or_default())).into())
         }
         Payload::Text(bytes) => (shape.media_type(), shape.write(Cow::Owned(bytes)).into()),
-        Payload::SharedText(kept) if *shape == Shape::default() => {
+        Payload::Shared(kept) if *shape == Shape::default() => {
             let (bytes, chosen) = encoding::choose(&kept, asked.header("accept-encoding"));
             encoding = chosen;
             (JSON, bytes)
         }
-        Payload::SharedText(kept) => (shape.media_type(), shape.write(Cow::Borrowed(&kept.text)).into()),
+        Payload::Shared(kept) => (shape.media_type(), shape.write(Cow::Borrowed(&kept.text)).into()),
         Payload::Other { media_type, bytes } => (media_type, bytes.into()),
     };
     let length = bytes.len();
@@ -204,7 +204,7 @@ pub fn plain(reply: Reply, id: &str) -> (Response<BoxBody>, usize) {
         Payload::Empty => (JSON, Vec::new()),
         Payload::Json(value) => (JSON, serde_json::to_vec(&value).unwrap_or_default()),
         Payload::Text(bytes) => (JSON, bytes),
-        Payload::SharedText(kept) => (JSON, kept.text.to_vec()),
+        Payload::Shared(kept) => (JSON, kept.text.to_vec()),
         Payload::Other { media_type, bytes } => (media_type, bytes),
     };
     let length = bytes.len();

@@ -98,7 +98,7 @@ impl Pages {
 
     /// Most bytes of a form.
     pub fn max_body(&self) -> usize {
-        self.declared.max_body
+        self.declared.max_body.as_usize()
     }
 
     /// Answers a request for a page.
@@ -124,7 +124,7 @@ impl Pages {
         let declared = &self.declared;
         [
             (declared.logout.as_str(), PageKind::Logout),
-            (declared.nonce.as_str(), PageKind::Nonce),
+            (declared.nonce.get().map_or("", String::as_str), PageKind::Nonce),
             (declared.login.as_str(), PageKind::Login),
             (declared.profile.as_str(), PageKind::Profile),
             (declared.authorize.as_str(), PageKind::Authorize),
@@ -253,13 +253,14 @@ impl<'a> Visit<'a> {
         let purpose = addresses::within(&self.scope.registry.site.url, wanted)
             .filter(|place| place.starts_with(&pages.authorize))
             .map(|_| "A program asks to use this site in your name. Log in first, then you decide.");
-        let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": self.field(&pages.fields[0]), "purpose": purpose, "problem": problem});
+        let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": self.field(&pages.fields.login), "purpose": purpose, "problem": problem});
         self.page(status, "Log in", "login.html", data)
     }
 
     async fn log_in(&self) -> Reply {
         let pages = &self.pages.declared;
-        let [login, password, remember] = [0, 1, 2].map(|i| self.field(&pages.fields[i]));
+        let [login, password, remember] =
+            [&pages.fields.login, &pages.fields.password, &pages.fields.remember].map(|name| self.field(name));
         if login.is_empty() || password.is_empty() {
             return self.login(401, Some("Give your user name and your password."));
         }
@@ -277,9 +278,9 @@ impl<'a> Visit<'a> {
             }
             Err(error) => return self.failure(&error),
         };
-        let remembered = (!remember.is_empty()).then(|| i64::from(pages.remember_days) * 24 * 60 * 60);
-        let life = remembered.unwrap_or(i64::from(pages.session_hours) * 60 * 60);
-        let begun = identity.begin_session(&self.scope, caller.id, self.scope.now + life);
+        let lifetime = if remember.is_empty() { pages.session_lifetime } else { pages.remember_lifetime };
+        let remembered = (!remember.is_empty()).then(|| lifetime.seconds_signed());
+        let begun = identity.begin_session(&self.scope, caller.id, self.scope.now + lifetime.seconds_signed());
         let (token, mut changes) = match begun {
             Ok(begun) => begun,
             Err(error) => return self.failure(&error),

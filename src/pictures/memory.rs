@@ -35,8 +35,8 @@ pub fn check(parts: &Parts, rules: &Media) -> Result<(), PictureError> {
 
 /// Bytes for decoding a picture and making its copies, `file` bytes of a cleaned file included.
 pub fn preparing(parts: &Parts, file: u64, rules: &Media) -> u64 {
-    let largest = PictureSize { width: rules.largest, height: rules.largest, crop: false };
-    let copies = copies(parts, std::iter::once(&largest).chain(rules.sizes.values()));
+    let largest = super::display_size(rules);
+    let copies = copies(parts, largest.iter().chain(rules.sizes.values()));
     // Turned upright there are two of it; resizing begins with a copy in four channels.
     let working = parts.pixels() * (parts.channels + parts.channels.max(4)) + copies;
     FIXED + file + parts.decoding.max(working)
@@ -105,7 +105,7 @@ mod tests {
         // The widest pixels: sixteen bits, progressive in four colours, lossy with transparency.
         for (channels, decoding) in [(4, 12), (3, 11), (4, 11), (4, 8)] {
             let need = preparing(&head(side, channels, decoding), 0, &rules);
-            assert!(need <= rules.max_memory, "{channels} {decoding}: {need}");
+            assert!(need <= rules.max_memory.bytes(), "{channels} {decoding}: {need}");
         }
     }
 

@@ -24,7 +24,7 @@ use parts::Parts;
 use serde_json::Value;
 use std::fmt;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Why a picture is not taken.
 #[derive(Debug, PartialEq, Eq)]
@@ -92,14 +92,19 @@ struct Share<'b> {
 impl<'b> Bounds<'b> {
     /// Waits until so many bytes are free; then time begins to count.
     fn share(self, bytes: u64) -> Result<Share<'b>, PictureError> {
-        let most = self.rules.max_memory;
+        let most = self.rules.max_memory.bytes();
         let taken = self.memory.take(bytes, most).ok_or_else(|| {
             let (needs, most) = (bytes.div_ceil(1 << 20), most >> 20);
             PictureError::TooLarge(format!("The picture needs {needs} MiB of memory; at most {most} are there."))
         })?;
-        let until = Instant::now() + Duration::from_secs(self.rules.timeout);
+        let until = Instant::now() + self.rules.timeout.std();
         Ok(Share { rules: self.rules, until, _bytes: taken })
     }
+}
+
+/// The size of the copy that is shown instead of a larger picture.
+fn display_size(rules: &Media) -> Option<PictureSize> {
+    rules.max_side.get().map(|side| PictureSize { width: *side, height: *side, crop: false })
 }
 
 impl Share<'_> {
@@ -183,8 +188,10 @@ pub fn prepare(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<P
     let cleaned = if parts.tells_place { Some(parts.cleaned(file, share.until)?) } else { None };
     let turned = orientation != Orientation::NoTransforms;
     picture.apply_orientation(orientation);
-    let most = PictureSize { width: rules.largest, height: rules.largest, crop: false };
-    let scaled = sizes::plan((picture.width(), picture.height()), &most).filter(|_| format != ImageFormat::Gif);
+    let most = display_size(rules);
+    let scaled = most
+        .and_then(|most| sizes::plan((picture.width(), picture.height()), &most))
+        .filter(|_| format != ImageFormat::Gif);
     if let Some(plan) = scaled {
         picture = Original::of(&picture).resize(plan)?;
     }

@@ -50,7 +50,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.transitions();
     let mut resources = linker.resources();
     linker.needed(&resources);
-    linker.always(&resources);
+    linker.seeds(&resources);
     if let Some(site) = &site {
         schema_links(&mut resources, &site.rest_url);
     }
@@ -63,7 +63,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.totals(&routes, &resources);
     linker.audit(&resources);
     linker.parts(&resources);
-    linker.joins(&resources);
+    linker.auto_add(&resources);
     let problems = linker.problems;
     let Some(site) = site else { return Err(sorted(problems)) };
     if !problems.is_empty() {
@@ -144,36 +144,36 @@ impl Linker<'_> {
                 if table == "shortcodes" {
                     self.known(&[table, part], "shortcode", part, &shortcode::NAMES);
                 }
-                self.known(&[table, part, "by"], "maker", &made.by, &makers);
-                if let Some(of) = &made.of {
-                    self.known(&[table, part, "of"], "resource", of, &names);
+                self.known(&[table, part, "renderer"], "renderer", &made.renderer, &makers);
+                if let Some(of) = &made.resource {
+                    self.known(&[table, part, "resource"], "resource", of, &names);
                 }
             }
         }
     }
 
-    /// Menus that records join by themselves.
-    fn joins(&mut self, resources: &[Resource]) {
+    /// Menus to which records are added when they are published.
+    fn auto_add(&mut self, resources: &[Resource]) {
         let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
         for resource in resources {
-            let Some(joins) = &resource.declared.joins else { continue };
-            let path = ["resources", resource.name.as_str(), "joins"];
-            for of in &joins.of {
-                self.known(&extend(&path, "of"), "resource", of, &names);
+            let Some(auto_add) = &resource.declared.auto_add else { continue };
+            let path = ["resources", resource.name.as_str(), "auto_add"];
+            for of in &auto_add.resources {
+                self.known(&extend(&path, "resources"), "resource", of, &names);
             }
-            if let Some(menus) = self.known(&extend(&path, "to"), "resource", &joins.to, &names) {
-                self.column(&resources[menus], &extend(&path, "asked_by"), &joins.asked_by);
-                self.column(resource, &extend(&path, "to"), &joins.to);
+            if let Some(menus) = self.known(&extend(&path, "menu"), "resource", &auto_add.menu, &names) {
+                self.column(&resources[menus], &extend(&path, "property"), &auto_add.property);
+                self.column(resource, &extend(&path, "menu"), &auto_add.menu);
             }
             if resource.declared.reference.is_none() {
-                self.problem(&path, "its rows stand for nothing", Some("declare `reference`, too".into()));
+                self.problem(&path, "its rows refer to nothing", Some("declare `reference`, too".into()));
             }
         }
     }
 
     fn site(&mut self, listener: &str) -> Option<Site> {
         let site = &self.declared.site;
-        let url = if site.url.is_empty() { listener } else { &site.url };
+        let url = site.url.as_deref().filter(|url| !url.is_empty()).unwrap_or(listener);
         let url = url.trim_end_matches('/').to_owned();
         if !(url.starts_with("http://") || url.starts_with("https://")) {
             self.problem(&["site", "url"], "not an http or https address", Some("write https://example.org".into()));
@@ -308,7 +308,7 @@ impl Linker<'_> {
             name: key.to_owned(),
             family: declared.family,
             kind: name(&kind),
-            wire: declared.wire.clone().unwrap_or(kind),
+            api_name: declared.api_name.clone().unwrap_or(kind),
             path: format!("/{namespace}/{base}"),
             namespace,
             base,
@@ -330,7 +330,7 @@ impl Linker<'_> {
             edit_only: HashSet::new(),
             capabilities: HashMap::new(),
             codes: HashMap::new(),
-            required: Vec::new(),
+            not_empty: Vec::new(),
             status_of_codes: HashMap::new(),
             schema: Value::Null,
             declared: declared.clone(),
@@ -387,14 +387,14 @@ impl Linker<'_> {
             }
         }
         resource.codes = self.codes(&["resources", &owner, "codes"], &declared.codes);
-        for (i, required) in declared.required.iter().enumerate() {
+        for (i, required) in declared.not_empty.iter().enumerate() {
             let i = i.to_string();
-            let path = ["resources", owner.as_str(), "required", &i];
+            let path = ["resources", owner.as_str(), "not_empty", &i];
             for column in required.when.keys().chain([&required.column]) {
                 self.column(resource, &path, column);
             }
             if let Some(code) = self.code(&extend(&path, "code"), &required.code) {
-                resource.required.push((required.clone(), code));
+                resource.not_empty.push((required.clone(), code));
             }
         }
         if let Some(reference) = &declared.reference {
@@ -402,8 +402,8 @@ impl Linker<'_> {
                 self.column(resource, &["resources", &owner, "reference"], column);
             }
         }
-        for column in declared.imported.keys() {
-            self.column(resource, &["resources", &owner, "imported", column], column);
+        for column in declared.import.keys() {
+            self.column(resource, &["resources", &owner, "import", column], column);
         }
         for (code, status) in &declared.status_of_codes {
             if let Some(code) = self.code(&["resources", &owner, "status_of_codes", code], code) {
@@ -760,7 +760,7 @@ impl Linker<'_> {
             pieces.push(match place {
                 "self" => HrefPiece::SelfPath,
                 "collection" => HrefPiece::CollectionPath,
-                "wire" => HrefPiece::Wire,
+                "api_name" => HrefPiece::ApiName,
                 // A URI template for clients, as in curies.
                 "rel" => HrefPiece::Literal("{rel}".into()),
                 "@revision_id" => HrefPiece::RevisionId,
@@ -874,9 +874,9 @@ impl Linker<'_> {
         }
         for resource in resources {
             for family in &resource.declared.routes {
-                let Some(list) = declared.families.get(family) else {
-                    let hint = nearest(family, declared.families.keys().map(String::as_str));
-                    let message = format!("unknown family of routes `{family}`");
+                let Some(list) = declared.route_sets.get(family) else {
+                    let hint = nearest(family, declared.route_sets.keys().map(String::as_str));
+                    let message = format!("there is no route set `{family}`");
                     self.problem(&["resources", &resource.name, "routes"], message, hint);
                     continue;
                 };
@@ -893,10 +893,7 @@ impl Linker<'_> {
 
     /// The resource of the audit trail has to be there, with rows of its own and what entries hold.
     fn audit(&mut self, resources: &[Resource]) {
-        let wanted = &self.declared.site.audit;
-        if wanted.is_empty() {
-            return;
-        }
+        let Some(wanted) = self.declared.site.audit.get() else { return };
         let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
         let Some(index) = self.known(&["site", "audit"], "resource", wanted, &names) else { return };
         let resource = &resources[index];
@@ -1062,7 +1059,7 @@ impl Linker<'_> {
 
     /// The schema of what hangs below another resource's items: properties marked `x-inherit` are the owner's.
     fn schema_below(&self, shown: &Resource, owner: &Resource) -> Value {
-        if shown.declared.of_owner {
+        if shown.declared.extends.is_some() {
             let mut schema = owner.schema.clone();
             let own = shown.schema["properties"].as_object().cloned().unwrap_or_default();
             if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
@@ -1071,7 +1068,7 @@ impl Linker<'_> {
             return schema;
         }
         let mut schema = shown.schema.clone();
-        schema["title"] = json!(format!("{}-revision", owner.wire));
+        schema["title"] = json!(format!("{}-revision", owner.api_name));
         let declared = self.loaded.schemas.get(&shown.declared.schema).and_then(|s| s.get("properties"));
         if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
             properties.retain(|name, doc| {
@@ -1128,7 +1125,11 @@ impl Linker<'_> {
             guard_param: guard_param.to_owned(),
             codes: self.codes(&extend(&at, "codes"), &endpoint.codes),
             editors_only: endpoint.editors_only,
-            cache: endpoint.cache.as_ref().or(resource.and_then(|r| r.declared.cache.as_ref())).map(cache_control),
+            cache: endpoint
+                .cache_control
+                .as_ref()
+                .or(resource.and_then(|r| r.declared.cache_control.as_ref()))
+                .map(cache_control),
             args,
             batch: endpoint.batch,
             file: endpoint.file,
@@ -1246,8 +1247,8 @@ impl Linker<'_> {
                 let accepts = arg.entry("x-also-types".to_owned()).or_insert_with(|| json!([]));
                 accepts.as_array_mut().into_iter().for_each(|types| types.push(json!("null")));
             }
-            if !self.declared.bounds.shown {
-                arg.insert("x-bounds-shown".into(), json!(false));
+            if !self.declared.bounds.in_options {
+                arg.insert("x-bounds-in-options".into(), json!(false));
             }
             let place = Declared::Schema(resource.declared.schema.clone(), format!("/properties/{}", escape(property)));
             match docs.get_mut(property) {
@@ -1293,7 +1294,7 @@ impl Linker<'_> {
         }
         let source = Value::Object(doc);
         let accepted = accepted_bounds(&source, &accepts).and_then(|bounds| Schema::compile(&bounds, dialect).ok());
-        let bounded = bounds::applied(&source, self.declared.bounds.items);
+        let bounded = bounds::applied(&source, self.declared.bounds.max_items);
         let schema = match Schema::compile(&bounded, dialect) {
             Ok(schema) => schema,
             Err(problems) => {
@@ -1307,7 +1308,7 @@ impl Linker<'_> {
             Value::Object(map) => map,
             _ => Map::new(),
         };
-        if source.get("x-bounds-shown") == Some(&json!(false)) {
+        if source.get("x-bounds-in-options") == Some(&json!(false)) {
             without_bounds(&mut shown);
         }
         if source.get("x-default-null") == Some(&json!(true)) {
@@ -1349,15 +1350,15 @@ impl Linker<'_> {
     }
 
     fn word_limit(&mut self, words: &Value, place: &Declared) -> Option<WordLimit> {
-        let most = words.get("most").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
-        let phrase = match words.get("beyond").and_then(Value::as_str) {
+        let most = words.get("max").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
+        let phrase = match words.get("overflow").and_then(Value::as_str) {
             Some("phrase") => Some(true),
             Some("refuse") => Some(false),
             _ => None,
         };
         let limit = most.zip(phrase).map(|(most, phrase)| WordLimit { most, phrase });
         if limit.is_none() {
-            let hint = "write { most = 20, beyond = \"refuse\" } or { most = 9, beyond = \"phrase\" }";
+            let hint = "write { max = 20, overflow = \"refuse\" } or { max = 9, overflow = \"phrase\" }";
             self.report(place, "x-search-words", "not a limit of words".into(), Some(hint.into()));
         }
         limit
@@ -1475,10 +1476,10 @@ fn is_content(resource: &Resource, doc: &Value) -> bool {
 /// The declared bounds, for schemas that set none.
 fn usual_bounds(declared: &declaration::Bounds) -> Bounds {
     Bounds {
-        text: Some(declared.text),
-        items: Some(declared.items),
-        members: Some(declared.members),
-        free: Some(declared.free),
+        text: Some(declared.max_length),
+        items: Some(declared.max_items),
+        members: Some(declared.max_properties),
+        free: Some(declared.max_free_form.bytes()),
     }
 }
 
@@ -1521,7 +1522,7 @@ fn shown_schema(schema: &Value, resource: &Resource, dialect: Dialect) -> Value 
         _ => Map::new(),
     };
     shown.entry("$schema").or_insert_with(|| json!("http://json-schema.org/draft-04/schema#"));
-    shown.entry("title").or_insert_with(|| json!(resource.wire));
+    shown.entry("title").or_insert_with(|| json!(resource.api_name));
     shown.entry("type").or_insert_with(|| json!("object"));
     if !resource.declared.schema_links.is_empty() {
         shown.insert("links".into(), Value::Array(resource.declared.schema_links.clone()));
@@ -1579,14 +1580,15 @@ fn searched(resources: &[Resource]) -> Vec<(crate::storage::plan::Name, Vec<crat
 }
 
 /// What a declared lifetime is in headers.
-fn cache_control(declared: &declaration::Cache) -> (String, Option<String>) {
-    let mut value = format!("public, max-age={}", declared.max_age);
-    for (word, seconds) in [("s-maxage", declared.shared), ("stale-while-revalidate", declared.stale)] {
-        if let Some(seconds) = seconds {
-            value.push_str(&format!(", {word}={seconds}"));
+fn cache_control(declared: &declaration::CacheControl) -> (String, Option<String>) {
+    let mut value = format!("public, max-age={}", declared.max_age.map_or(0, |age| age.seconds()));
+    let stale = declared.stale_while_revalidate;
+    for (word, age) in [("s-maxage", declared.shared_max_age), ("stale-while-revalidate", stale)] {
+        if let Some(age) = age {
+            value.push_str(&format!(", {word}={}", age.seconds()));
         }
     }
-    (value, declared.keys.clone())
+    (value, declared.tag_header.clone())
 }
 
 /// Links of the schema name the REST base as `{base}`.

@@ -83,7 +83,7 @@ pub struct Property {
     pub write: Option<Behaviour>,
     /// Name of the resource whose declared entries the values are: each stands in one row at most.
     pub among: Option<String>,
-    /// Spelling of values: stored to wire.
+    /// Spelling of values: stored to public.
     pub aliases: Vec<(String, String)>,
     /// The record's password locks it (`x-password-protected`).
     pub locked: bool,
@@ -147,8 +147,8 @@ pub enum HrefPiece {
     SelfPath,
     /// Path of the collection.
     CollectionPath,
-    /// The kind on the wire.
-    Wire,
+    /// The kind in the API.
+    ApiName,
     /// The newest revision's id.
     RevisionId,
 }
@@ -183,7 +183,7 @@ pub struct Resource {
     pub name: String,
     pub family: Family,
     pub kind: Name,
-    pub wire: String,
+    pub api_name: String,
     pub namespace: String,
     /// Path of the collection below the REST base: `/cms/v2/posts`.
     pub path: String,
@@ -211,7 +211,7 @@ pub struct Resource {
     pub codes: HashMap<Code, Code>,
     pub status_of_codes: HashMap<Code, u16>,
     /// Columns that may not be empty in some rows, with the code of the refusal.
-    pub required: Vec<(declaration::Required, Code)>,
+    pub not_empty: Vec<(declaration::NotEmpty, Code)>,
     /// The resource schema as clients see it.
     pub schema: Value,
     /// The block in `routes.toml`.

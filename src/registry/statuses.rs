@@ -100,8 +100,8 @@ impl Registry {
     }
 
     /// The role that somebody always has.
-    pub fn kept_role(&self) -> Option<&str> {
-        self.declaration.roles.iter().find(|(_, role)| role.kept).map(|(name, _)| name.as_str())
+    pub fn required_role(&self) -> Option<&str> {
+        self.declaration.roles.iter().find(|(_, role)| role.required).map(|(name, _)| name.as_str())
     }
 
     /// The role that new users have when none is given.
@@ -132,7 +132,7 @@ pub mod tests {
         assert_eq!(registry.trashed_comment_status(), "trash");
         assert_eq!(registry.default_role(), Some("subscriber"));
         assert_eq!(registry.imported_role(), Some("author"));
-        assert_eq!(registry.kept_role(), Some("administrator"));
+        assert_eq!(registry.required_role(), Some("administrator"));
     }
 
     #[test]

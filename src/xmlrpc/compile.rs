@@ -5,7 +5,7 @@ use super::value::Value;
 use super::words::Expression;
 use super::{Act, Ask, CompiledStep, Kind, Method, Param};
 use crate::config::load::Loaded;
-use crate::config::xmlrpc::{self, XmlRpc};
+use crate::config::xmlrpc::{self as declared, XmlRpc};
 use crate::embed;
 use crate::error::{Code, Problem};
 use crate::model;

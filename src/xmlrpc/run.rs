@@ -56,7 +56,7 @@ impl From<minijinja::Error> for Failure {
 pub async fn answer(rpc: &Rpc, engine: &Engine, request: &Request) -> Vec<u8> {
     let declared = &engine.registry().declaration.xmlrpc;
     let outcome = async {
-        if request.body.len() > declared.max_body {
+        if request.body.len() > declared.max_body.as_usize() {
             return Err(Failure::from(Fault::TooLarge));
         }
         let limits = Limits { depth: declared.max_depth, values: declared.max_values, list: declared.max_list };
@@ -76,8 +76,8 @@ pub async fn answer(rpc: &Rpc, engine: &Engine, request: &Request) -> Vec<u8> {
 /// Names that every expression sees and that follow from the declarations alone.
 pub fn globals<'m>(registry: &Registry, methods: impl Iterator<Item = &'m String>) -> Names {
     let served = |family: Family| registry.family(family).filter(|resource| !resource.declared.routes.is_empty());
-    let terms = Value::from_pairs(served(Family::Term).map(|r| (r.wire.as_str(), taxonomy(r, None))));
-    let types = served(Family::Content).map(|r| (r.wire.as_str(), kind(registry, r)));
+    let terms = Value::from_pairs(served(Family::Term).map(|r| (r.api_name.as_str(), taxonomy(r, None))));
+    let types = served(Family::Content).map(|r| (r.api_name.as_str(), kind(registry, r)));
     let routes = registry.resources.iter().map(|r| (r.name.as_str(), Value::from(r.path.as_str())));
     let site = Value::from_pairs([
         ("url", Value::from(registry.site.url.as_str())),
@@ -102,7 +102,7 @@ fn kind(registry: &Registry, resource: &Resource) -> Value {
     let terms = registry.family(Family::Term).filter(|term| !term.declared.routes.is_empty());
     let terms = terms.filter_map(|term| relation(term).map(|relation| taxonomy(term, Some(&relation.property))));
     Value::from_pairs([
-        ("name", Value::from(resource.wire.as_str())),
+        ("name", Value::from(resource.api_name.as_str())),
         ("route", Value::from(resource.path.as_str())),
         ("resource", Value::from(resource.name.as_str())),
         ("hierarchical", Value::from(resource.declared.hierarchical)),
@@ -115,7 +115,7 @@ fn kind(registry: &Registry, resource: &Resource) -> Value {
 
 fn taxonomy(resource: &Resource, property: Option<&str>) -> Value {
     Value::from_pairs([
-        ("name", Value::from(resource.wire.as_str())),
+        ("name", Value::from(resource.api_name.as_str())),
         ("route", Value::from(resource.path.as_str())),
         ("hierarchical", Value::from(resource.declared.hierarchical)),
         ("property", property.map_or(Value::UNDEFINED, Value::from)),
@@ -250,7 +250,7 @@ impl Session<'_> {
         {
             return Ok(Some(principal));
         }
-        if !scope.registry.declaration.xmlrpc.account_password {
+        if !scope.registry.declaration.xmlrpc.account_passwords {
             return Ok(None);
         }
         let declared = &scope.registry.declaration.xmlrpc;
@@ -321,7 +321,7 @@ impl Session<'_> {
 
     /// Refuses answers that hold more text than is declared.
     fn fits(&self, bytes: usize) -> Result<(), ApiError> {
-        let most = self.engine.registry().declaration.xmlrpc.max_answer;
+        let most = self.engine.registry().declaration.xmlrpc.max_response.as_usize();
         let message = || format!("The answer holds more than {most} bytes; ask for fewer items.");
         if bytes > most { Err(ApiError::new(Code::PayloadTooLarge).with_message(message())) } else { Ok(()) }
     }
@@ -347,7 +347,8 @@ impl Session<'_> {
 
     fn found(&self, scope: &Scope, id: i64, kind: &str) -> Option<Value> {
         let resource = scope.registry.resource_of_kind(kind)?;
-        let kind = self.rpc.globals.get("types")?.get_attr(&resource.wire).ok().filter(|kind| !kind.is_undefined())?;
+        let kind =
+            self.rpc.globals.get("types")?.get_attr(&resource.api_name).ok().filter(|kind| !kind.is_undefined())?;
         Some(Value::from_pairs([
             ("id", Value::from(id)),
             ("path", Value::from(resource.item_path(&id.to_string()))),
@@ -443,7 +444,7 @@ impl Session<'_> {
         let serde_json::Value::Array(items) = &mut whole.document else { return Ok(whole) };
         let mut held = 0;
         while items.len() < wanted {
-            let size = declared.paging.most.max(1).min(wanted - items.len());
+            let size = declared.paging.max.max(1).min(wanted - items.len());
             call.query.insert(declared.paging.size.clone(), size.into());
             call.query.insert(declared.paging.skip.clone(), (skip + items.len()).into());
             let page = self.request(scope, &call).await?;

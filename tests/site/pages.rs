@@ -218,7 +218,7 @@ fn a_wrong_password_logs_nobody_in() {
 
 #[test]
 fn guesses_are_slowed_for_one_account_from_one_place() {
-    let server = Server::with(&["pages.max_login_attempts=3", "pages.retry_after=60"]);
+    let server = Server::with(&["pages.max_login_attempts=3", "pages.retry_after=60s"]);
     let guess =
         |login: &str, password: &str| Browser::new(&server).post("/login", &[("login", login), ("password", password)]);
     for _ in 0..3 {
@@ -234,7 +234,7 @@ fn guesses_are_slowed_for_one_account_from_one_place() {
 
 #[test]
 fn a_right_password_is_not_slowed_once_it_was_proven() {
-    let server = Server::with(&["pages.max_login_attempts=2", "pages.retry_after=60"]);
+    let server = Server::with(&["pages.max_login_attempts=2", "pages.retry_after=60s"]);
     let guess =
         |password: &str| Browser::new(&server).post("/login", &[("login", "admin"), ("password", password)]).status;
     assert_eq!(guess(PASSWORD), 303);

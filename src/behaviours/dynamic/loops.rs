@@ -37,7 +37,9 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
     let resource = match text("postType") {
         "" => part.of?,
         // What everybody may search for, everybody may see.
-        wire => registry.resource_of_wire(wire).filter(|r| r.family == Family::Content && r.declared.searchable)?,
+        api_name => {
+            registry.resource_by_api_name(api_name).filter(|r| r.family == Family::Content && r.declared.searchable)?
+        }
     };
     let ids = |list: &Value| -> Vec<i64> { list.as_array().into_iter().flatten().filter_map(Value::as_i64).collect() };
     let mut filter = vec![published(part)];
@@ -67,7 +69,7 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
         _ => {}
     }
     for (taxonomy, terms) in query["taxQuery"].as_object().into_iter().flatten() {
-        let relation = resource.relations.iter().find(|r| r.many && registry.resources[r.to].wire == *taxonomy);
+        let relation = resource.relations.iter().find(|r| r.many && registry.resources[r.to].api_name == *taxonomy);
         if let Some(relation) = relation.filter(|_| !ids(terms).is_empty()) {
             filter.push(Cond::Linked { rel: relation.rel.clone(), dst: ids(terms) });
         }
@@ -234,7 +236,7 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
     let (resource, document) = subject(part)?;
     let registry = &part.item.scope.registry;
     let wanted = part.text("term");
-    let relation = resource.relations.iter().find(|r| r.many && registry.resources[r.to].wire == wanted)?;
+    let relation = resource.relations.iter().find(|r| r.many && registry.resources[r.to].api_name == wanted)?;
     let ids: Vec<i64> = document[&relation.property].as_array()?.iter().filter_map(Value::as_i64).collect();
     let order = vec![Order::Column(name("name_key"), false)];
     let taxonomy = &registry.resources[relation.to];

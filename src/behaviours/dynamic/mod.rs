@@ -92,7 +92,7 @@ impl Budget {
             parts: Cell::new(MOST_PARTS),
             reads: Cell::new(MOST_READS),
             rows: Cell::new(MOST_SHOWN),
-            bytes: Cell::new(bytes),
+            bytes: Cell::new(bytes.as_usize()),
             cut: Cell::new(false),
         }
     }

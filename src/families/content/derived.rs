@@ -3,7 +3,7 @@
 use super::{Draft, col, date_columns, default_terms, missing_terms, modified_columns, slug_scope, snapshot};
 use crate::behaviours::address;
 use crate::error::{ApiError, Code};
-use crate::families::{Columns, Edit, column, text_column};
+use crate::families::{Columns, RowEdit, column, text_column};
 use crate::prepare::Batch;
 use crate::records::{Record, txt};
 use crate::registry::columns::ID;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The put that a draft becomes.
-pub(super) fn finish(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<Put, ApiError> {
+pub(super) fn finish(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<Put, ApiError> {
     let creating = draft.before.is_none();
     defaults(edit.scope, draft);
     if [col::TITLE, col::CONTENT, col::EXCERPT].iter().all(|column| draft.text(column).trim().is_empty())
@@ -82,7 +82,7 @@ fn defaults(scope: &Scope, draft: &mut Draft<'_>) {
 pub(super) const CLOSED: &str = "closed";
 
 /// Dates in the site's zone and in UTC, whether they float, and whether publishing waits for them.
-fn dates(edit: &Edit<'_>, draft: &mut Draft<'_>) {
+fn dates(edit: &RowEdit<'_>, draft: &mut Draft<'_>) {
     let scope = edit.scope;
     let (now, local_now) = (scope.now, scope.local_now());
     let creating = draft.before.is_none();
@@ -135,7 +135,7 @@ fn restore(scope: &Scope, draft: &mut Draft<'_>) {
 }
 
 /// The slug that the record asks for. Drafts write theirs down and claim nothing.
-fn slug_claim(edit: &Edit<'_>, draft: &Draft<'_>) -> Option<SlugClaim> {
+fn slug_claim(edit: &RowEdit<'_>, draft: &Draft<'_>) -> Option<SlugClaim> {
     let (scope, resource) = (edit.scope, draft.resource);
     let status = draft.text(col::STATUS);
     let property = resource.property_of_column(col::SLUG)?;
@@ -184,7 +184,7 @@ fn reserved(slug: &str) -> bool {
 
 /// A record that has no term of a taxonomy gets its default one whenever it is written, unless others (or none) are
 /// given.
-fn terms(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+fn terms(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let given: Vec<Name> = draft.edges.iter().map(|(rel, _)| rel.clone()).collect();
     let (scope, resource) = (edit.scope, draft.resource);
     draft.edges.extend(match edit.record() {

@@ -4,7 +4,7 @@ use super::{Draft, col};
 use crate::access::{failure, policy};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code, ParamFailure};
-use crate::families::{Edit, parents};
+use crate::families::{RowEdit, parents};
 use crate::records::{self, eq, int, text, txt};
 use crate::registry::columns::{ID, record, term};
 use crate::scope::Scope;
@@ -12,7 +12,7 @@ use crate::storage::plan::{Cond, DbValue};
 use serde_json::Value;
 
 /// Checks all that is given and sets the columns that have rules of their own, but for dates and slugs.
-pub(super) fn check(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+pub(super) fn check(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     author(edit, draft)?;
     state(edit, draft)?;
     password(edit, draft)?;
@@ -49,7 +49,7 @@ fn stands(scope: &Scope, draft: &Draft<'_>) -> Result<(), ApiError> {
 /// What the declaration does not let be empty.
 fn required(draft: &Draft<'_>) -> Result<(), ApiError> {
     let holds = |(column, wanted): (&String, &String)| draft.text(column) == *wanted;
-    for (required, code) in &draft.resource.required {
+    for (required, code) in &draft.resource.not_empty {
         if required.when.iter().all(holds) && draft.text(&required.column).is_empty() {
             return Err(failure(draft.resource, *code));
         }
@@ -57,7 +57,7 @@ fn required(draft: &Draft<'_>) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn author(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+fn author(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let caller = edit.scope.principal.id;
     // Nobody is no author: what was, or who writes, stays.
     if draft.set.get(col::AUTHOR).is_some_and(|given| int(given) == 0) {
@@ -79,7 +79,7 @@ fn author(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
 }
 
 /// The state asked for, if the caller may bring a record into it.
-fn state(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+fn state(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let wanted = draft.resource.property_of_column(col::STATUS);
     let wanted = wanted.and_then(|p| edit.wanted(&p.name)).and_then(Value::as_str);
     let before = draft.before_text(col::STATUS).to_owned();
@@ -103,7 +103,7 @@ fn state(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
 }
 
 /// What hangs on other records takes their state; all that can be chosen is to be private.
-fn attached_state(edit: &Edit<'_>, draft: &mut Draft<'_>, wanted: Option<&str>) -> Result<(), ApiError> {
+fn attached_state(edit: &RowEdit<'_>, draft: &mut Draft<'_>, wanted: Option<&str>) -> Result<(), ApiError> {
     let private = wanted.filter(|w| edit.scope.registry.status(w).is_some_and(|s| s.private));
     match private {
         Some(status) => {
@@ -121,7 +121,7 @@ fn attached_state(edit: &Edit<'_>, draft: &mut Draft<'_>, wanted: Option<&str>) 
     Ok(())
 }
 
-fn password(edit: &Edit<'_>, draft: &Draft<'_>) -> Result<(), ApiError> {
+fn password(edit: &RowEdit<'_>, draft: &Draft<'_>) -> Result<(), ApiError> {
     if !draft.resource.supports("sticky") {
         return Ok(());
     }
@@ -135,7 +135,7 @@ fn password(edit: &Edit<'_>, draft: &Draft<'_>) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn parent(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+fn parent(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let Some(property) = draft.resource.property_of_column(col::PARENT) else { return Ok(()) };
     let Some(wanted) = edit.args.given(&property.name).and_then(Value::as_i64) else { return Ok(()) };
     if draft.resource.supports("attached") {
@@ -179,7 +179,7 @@ fn attachable(scope: &Scope, wanted: i64) -> Result<(), ApiError> {
 }
 
 /// A template of the active theme, or the one that the record has already.
-fn template(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+fn template(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let Some(wanted) = edit.given_text("template") else { return Ok(()) };
     let themes = &edit.scope.registry.declaration.themes;
     let known = themes.values().filter(|t| t.active).any(|t| t.templates.contains_key(wanted));
@@ -196,7 +196,7 @@ fn template(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
 }
 
 /// A picture that exists and that the caller sees; anything else counts as none.
-fn media(edit: &Edit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+fn media(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let Some(wanted) = edit.args.given("featured_media").and_then(Value::as_i64) else { return Ok(()) };
     let kinds = edit.scope.registry.family(Family::Content).filter(|r| r.supports("files")).map(|r| &*r.kind);
     let filter = Cond::All(vec![eq(ID, DbValue::Int(wanted)), records::words(col::KIND, kinds)]);

@@ -9,8 +9,8 @@ impl Linker<'_> {
     /// A record keeps its slug through a transition that nobody asks for: where it claims one before, it does so after.
     pub(super) fn transitions(&mut self) {
         for (name, status) in &self.declared.statuses {
-            if let Some(to) = status.due.as_ref().and_then(|due| due.to.as_deref()) {
-                self.transition(&["statuses", name, "due", "to"], name, to);
+            if let Some(to) = status.transition.as_ref().and_then(|transition| transition.to.as_deref()) {
+                self.transition(&["statuses", name, "transition", "to"], name, to);
             }
             if let Some(to) = status.schedules_to.as_deref() {
                 let path = ["statuses", name.as_str(), "schedules_to"];
@@ -68,15 +68,15 @@ impl Linker<'_> {
     }
 
     /// Rows that are always there have the columns that are declared for them, and default terms a name.
-    pub(super) fn always(&mut self, resources: &[Resource]) {
+    pub(super) fn seeds(&mut self, resources: &[Resource]) {
         for resource in resources {
-            let path = ["resources", resource.name.as_str(), "always"];
-            for column in resource.declared.always.keys() {
+            let path = ["resources", resource.name.as_str(), "seed"];
+            for column in resource.declared.seed.keys() {
                 self.column(resource, &extend(&path, column), column);
             }
-            let named = resource.declared.always.get(columns::term::NAME).is_some_and(|name| !name.is_empty());
+            let named = resource.declared.seed.get(columns::term::NAME).is_some_and(|name| !name.is_empty());
             if resource.family == Family::Term && resource.declared.default_setting.is_some() && !named {
-                let hint = "declare `always = { name = \"…\" }`, too".to_owned();
+                let hint = "declare `seed = { name = \"…\" }`, too".to_owned();
                 self.problem(&path[..2], "its default term has no name", Some(hint));
             }
         }
@@ -113,12 +113,12 @@ mod tests {
         check(&["comment_statuses.trash.trash=false"], "the resources need a state that is `trash`");
         check(&["statuses.publish.schedules_to=futur"], "did you mean `future`?");
         check(&["statuses.publish.schedules_to=draft"], "records cannot come from `publish` into `draft`");
-        check(&["statuses.future.due.to=future"], "records cannot come from `future` into `future`");
+        check(&["statuses.future.transition.to=future"], "records cannot come from `future` into `future`");
         check(&["statuses.private.schedules_to=future"], "`publish` schedules to `future` already");
         check(&["roles.editor.default=true"], "another role is `default` already");
         check(&["roles.editor.imported=true"], "another role is `imported` already");
-        check(&["resources.categories.always.nam=x"], "`categories` has no column `nam`");
-        check(&["resources.categories.always.name="], "its default term has no name");
+        check(&["resources.categories.seed.nam=x"], "`categories` has no column `nam`");
+        check(&["resources.categories.seed.name="], "its default term has no name");
     }
 
     #[test]

@@ -70,7 +70,7 @@ fn every_list_of_a_request_has_a_bound() {
 
 #[test]
 fn the_bounds_hold_however_a_list_comes() {
-    let server = Server::with(&["bounds.items=3"]);
+    let server = Server::with(&["bounds.max_items=3"]);
     let url = format!("{}/cms/v2/posts", server.rest);
     let (form, urlencoded) = ("include[]=1&include[]=2&include[]=3", "application/x-www-form-urlencoded");
     for (more, status) in [("", 200), ("&include[]=4", 400)] {
@@ -173,7 +173,7 @@ fn the_reads_of_a_request_share_one_budget() {
     for route in routes {
         assert_eq!(server.get(route).status, 200, "{route}: five seconds are enough");
     }
-    let server = server.restart_with(&["storage.read_timeout=0.000000001"]);
+    let server = server.restart_with(&["storage.read_timeout=0ms"]);
     for route in routes {
         // Twice: nothing of an answer that was ended is kept.
         for _ in 0..2 {
@@ -186,7 +186,7 @@ fn the_reads_of_a_request_share_one_budget() {
     assert_eq!((wrapped.status, wrapped.body["status"].as_u64()), (200, Some(503)), "{}", wrapped.text);
     let head = server.ask("HEAD", "/cms/v2/posts", None, None);
     assert_eq!(head.status, 503);
-    let server = server.restart_with(&["storage.read_timeout=0"]);
+    let server = server.restart_with(&["storage.read_timeout=false"]);
     assert_eq!(ids(&server.get("/cms/v2/posts")).len(), 5, "0 is no bound");
 }
 
