@@ -6,15 +6,14 @@ use crate::config::declaration::{Declaration, Family, Migrate};
 use crate::config::load::{self, Loaded};
 use crate::engine::{self, Engine};
 use crate::error::Problem;
+use crate::families::file::{self, MediaServices};
+use crate::families::{content, term, text_column, user};
 use crate::files::Files;
-use crate::handlers::MediaServices;
-use crate::handlers::files::keep;
 use crate::pool::Pool;
 use crate::records::{self, txt};
-use crate::registry::resource::Resource;
 use crate::registry::{Registry, link, name};
 use crate::scope::{Limits, SystemClock};
-use crate::storage::plan::{Change, CommitError, DbValue, Input, Put, SlugClaim, Target, WritePlan};
+use crate::storage::plan::{Change, CommitError, DbValue, Target, WritePlan};
 use crate::storage::sqlite::{OpenError, OpenOptions, Sqlite};
 use crate::storage::{Storage, StorageError};
 use crate::text::slug;
@@ -192,16 +191,16 @@ impl Services {
         let before = now.saturating_sub(i64::try_from(after).unwrap_or(i64::MAX));
         let mut swept = 0;
         loop {
-            let orphans = keep::orphans(&*self.storage.snapshot()?, before, SWEPT_AT_ONCE)?;
+            let orphans = file::orphans(&*self.storage.snapshot()?, before, SWEPT_AT_ONCE)?;
             if !orphans.is_empty() {
                 // Whoever still means to use one must learn of it before it is gone.
-                self.commit(vec![keep::doom(&orphans, before)])?;
+                self.commit(vec![file::doom(&orphans, before)])?;
             }
-            let orphans = keep::doomed(&*self.storage.snapshot()?, SWEPT_AT_ONCE)?;
+            let orphans = file::doomed(&*self.storage.snapshot()?, SWEPT_AT_ONCE)?;
             let mut changes = Vec::new();
             for key in &orphans {
                 match wait(self.media.files.delete(key)) {
-                    Ok(()) => changes.push(Change::Remove { table: name("file"), key: txt(key), expect: None }),
+                    Ok(()) => changes.push(file::unclaimed(key)),
                     Err(error) => tracing::warn!("{key} cannot be swept away: {error}"),
                 }
             }
@@ -238,25 +237,7 @@ impl Services {
                 continue;
             }
             drop(snapshot);
-            let title = "Uncategorized";
-            self.commit(vec![Change::Put(Put {
-                table: taxonomy.table.clone(),
-                target: Target::Keyed(DbValue::Int(id)),
-                set: vec![
-                    (name("taxonomy"), Input::Value(DbValue::Text(taxonomy.kind.clone()))),
-                    (name("name"), Input::Value(txt(title))),
-                    (name("name_key"), Input::Value(txt(&slug::title_key(title)))),
-                ],
-                slug: Some(SlugClaim {
-                    column: name("slug"),
-                    scope: Some(taxonomy.kind.clone()),
-                    candidates: vec![slug::sanitize_title(title).into()],
-                    refuse: None,
-                }),
-                edges: Vec::new(),
-                meta: Vec::new(),
-                revision: None,
-            })])?;
+            self.commit(vec![Change::Put(term::seed(taxonomy, id))])?;
         }
         Ok(())
     }
@@ -267,13 +248,14 @@ impl Services {
     /// # Errors
     /// The database.
     pub fn complete(&self, registry: &Registry) -> Result<(), BootError> {
+        let now = time::OffsetDateTime::now_utc().unix_timestamp();
         let any = records::first(&*self.storage.snapshot()?, "record", &["id"], records::everything())?;
         for resource in registry.family(Family::Content).filter(|r| any.is_some() && !r.declared.seed.is_empty()) {
             let snapshot = self.storage.snapshot()?;
             let found = records::first(&*snapshot, &resource.table, &["id"], records::own_rows(resource))?;
             drop(snapshot);
             if found.is_none() {
-                self.commit(vec![Change::Put(always_there(resource))])?;
+                self.commit(vec![Change::Put(content::seed(registry, resource, now))])?;
             }
         }
         Ok(())
@@ -319,33 +301,13 @@ impl Services {
         // The site is the first user's own.
         let first = self.is_empty()?;
         let url = if first { registry.site.url.as_str() } else { "" };
-        let text = |column: &str, value: &str| (name(column), Input::Value(txt(value)));
-        let mut changes = vec![Change::Put(Put {
-            table: name("user"),
-            target: Target::New,
-            set: vec![
-                text("login", login),
-                text("login_key", &slug::title_key(login)),
-                text("email", email),
-                text("email_key", &slug::title_key(email)),
-                text("name", login),
-                text("name_key", &slug::title_key(login)),
-                text("nickname", login),
-                text("url", url),
-                text("roles", &records::join_words([role])),
-                text("password_hash", &hash),
-                (name("registered"), Input::Value(DbValue::Int(now))),
-            ],
-            slug: Some(SlugClaim {
-                column: name("slug"),
-                scope: Some("user".into()),
-                candidates: vec![slug::nicename(login).into()],
-                refuse: None,
-            }),
-            edges: Vec::new(),
-            meta: Vec::new(),
-            revision: None,
-        })];
+        let set = vec![
+            text_column(user::columns::EMAIL, email),
+            text_column(user::columns::URL, url),
+            user::roles_column([role]),
+            text_column(user::columns::PASSWORD_HASH, &hash),
+        ];
+        let mut changes = vec![Change::Put(user::told(Target::New, login, now, None, set))];
         if first {
             changes.extend(self.reached_at(registry, email)?);
         }
@@ -405,30 +367,6 @@ impl Services {
         let (_, secret, put) = identity::creation(&self.identity, &wanted, now);
         self.commit(vec![Change::Put(put)])?;
         Ok(identity::grouped(&secret))
-    }
-}
-
-/// The record that a resource always has.
-fn always_there(resource: &Resource) -> Put {
-    let now = DbValue::Int(time::OffsetDateTime::now_utc().unix_timestamp());
-    let text = |value: &str| Input::Value(txt(value));
-    let mut set = vec![
-        (name("kind"), Input::Value(DbValue::Text(resource.kind.clone()))),
-        (name("status"), text("publish")),
-        (name("comment_status"), text("closed")),
-        (name("ping_status"), text("closed")),
-    ];
-    let dates = ["date_local", "date_utc", "modified_local", "modified_utc"];
-    set.extend(dates.map(|column| (name(column), Input::Value(now.clone()))));
-    set.extend(resource.declared.seed.iter().map(|(column, value)| (name(column), text(value))));
-    Put {
-        table: resource.table.clone(),
-        target: Target::New,
-        set,
-        slug: None,
-        edges: Vec::new(),
-        meta: Vec::new(),
-        revision: None,
     }
 }
 

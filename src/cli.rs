@@ -84,8 +84,9 @@ pub enum UserCommand {
     Add {
         login: String,
         email: String,
-        #[arg(long, default_value = "subscriber")]
-        role: String,
+        /// A declared role; without it, the default one.
+        #[arg(long)]
+        role: Option<String>,
         /// Read the password from the standard input.
         #[arg(long, required_unless_present = "hash_stdin")]
         password_stdin: bool,
@@ -130,7 +131,7 @@ pub fn main() -> ExitCode {
         Some(Command::Init { directory }) => init(&directory),
         Some(Command::Import { file, attachments }) => import(&source, &file, attachments.as_deref()),
         Some(Command::User(UserCommand::Add { login, email, role, hash_stdin, .. })) => {
-            user_add(&source, &login, &email, &role, hash_stdin)
+            user_add(&source, &login, &email, role.as_deref(), hash_stdin)
         }
         Some(Command::AppPassword(AppPasswordCommand::Add { login, name, read_only, resources, days })) => {
             app_password_add(&source, (&login, &name), read_only, &resources, days)
@@ -271,7 +272,7 @@ fn import(source: &Source, file: &Path, attachments: Option<&Path>) -> Result<()
     Ok(())
 }
 
-fn user_add(source: &Source, login: &str, email: &str, role: &str, hashed: bool) -> Result<(), BootError> {
+fn user_add(source: &Source, login: &str, email: &str, role: Option<&str>, hashed: bool) -> Result<(), BootError> {
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).map_err(|e| BootError::Other(e.to_string()))?;
     let line = line.trim_end_matches(['\r', '\n']);
@@ -280,6 +281,8 @@ fn user_add(source: &Source, login: &str, email: &str, role: &str, hashed: bool)
     }
     let secret = if hashed { Secret::Hash(line) } else { Secret::Password(line) };
     let (registry, services) = services(source)?;
+    let role = role.or(registry.default_role());
+    let role = role.ok_or_else(|| BootError::Other("no role is the default one; name one with --role".into()))?;
     let id = services.add_user(&registry, login, email, role, secret)?;
     eprintln!("user {id}: {login} ({role})");
     Ok(())

@@ -17,8 +17,9 @@ use crate::config::units::{Optional, Size};
 use crate::discovery::{self, Discovery};
 use crate::embed::{self, Embedded};
 use crate::error::{ApiError, Code};
+use crate::families::file::MediaServices;
 use crate::fields::Fields;
-use crate::handlers::{HANDLERS, MediaServices, Outcome, Rendered, Work};
+use crate::handlers::{HANDLERS, Outcome, Rendered, Work};
 use crate::model::{Method, Payload, Reply, Request};
 use crate::outbound::Outbound;
 use crate::registry::args::Arg;
@@ -56,9 +57,6 @@ pub struct Engine {
 
 /// Parameters that change the documents of an answer, or what is around them.
 const SHAPING: [&str; 3] = ["_fields", "_envelope", "_highlight"];
-
-/// Characters of what a client's program says of itself that are kept, in sessions and comments.
-const LONGEST_AGENT: usize = 254;
 
 /// A request on its way through the stages, from outside or from another request.
 pub struct Call {
@@ -287,7 +285,7 @@ impl Engine {
                 .header("user-agent")
                 .unwrap_or_default()
                 .chars()
-                .take(LONGEST_AGENT)
+                .take(self.registry.declaration.bounds.max_user_agent)
                 .collect::<String>()
                 .into(),
             depth: 0,

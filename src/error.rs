@@ -28,7 +28,7 @@ macro_rules! catalogue {
             pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
 
             /// The machine code as clients read it.
-            pub fn as_str(self) -> &'static str {
+            pub const fn as_str(self) -> &'static str {
                 match self { $(Code::$variant => $code,)* }
             }
 

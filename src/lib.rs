@@ -22,18 +22,19 @@
 //! | 4 | [`records`], [`args`] | rows by name; arguments merged, checked, coerced |
 //! | 5 | [`access`] | who is asking, and may they: identification, guards, the visibility of rows; how often, and the trail it leaves |
 //! | 6 | [`behaviours`], [`prepare`] | named functions that declarations use; rows to documents |
-//! | 7 | [`cache`], [`discovery`] | rendered documents and whole responses in memory; root, namespaces, OPTIONS |
-//! | 8 | [`handlers`], [`embed`], [`engine`] | what endpoints do; the order of the stages, re-entrant |
-//! | 9 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
-//! | 10 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
-//! | 11 | [`import`], [`scheduler`], [`doctor`], [`serve`], [`cli`] | bringing a site in, timed transitions of records, a look from outside, serving, the command line |
-//! | 12 | [`fuzzing`] | what every parser of foreign bytes promises, for tests; nothing serves with it |
+//! | 7 | [`families`] | what a row of each family is: draft to plan, states, slugs, removal, refusals; no request |
+//! | 8 | [`cache`], [`discovery`] | rendered documents and whole responses in memory; root, namespaces, OPTIONS |
+//! | 9 | [`handlers`], [`embed`], [`engine`] | what endpoints do; the order of the stages, re-entrant |
+//! | 10 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
+//! | 11 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
+//! | 12 | [`import`], [`scheduler`], [`doctor`], [`serve`], [`cli`] | bringing a site in, timed transitions of records, a look from outside, serving, the command line |
+//! | 13 | [`fuzzing`] | what every parser of foreign bytes promises, for tests; nothing serves with it |
 //!
 //! # One request
 //!
 //! [`http`] receives → [`request`] decodes → [`access::identity`] says who asks → [`route`] finds the route →
-//! [`args`] checks and coerces (400) → [`access`] decides and loads the target (401, 403, 404) → [`handlers`] read or
-//! commit through [`storage`] plans → [`prepare`] makes documents → [`engine`] finishes: `Allow`, fields, embedding,
+//! [`args`] checks and coerces (400) → [`access`] decides and loads the target (401, 403, 404) → [`handlers`] read, or
+//! commit the [`storage`] plans of [`families`] → [`prepare`] makes documents → [`engine`] finishes: `Allow`, fields, embedding,
 //! envelope. Each stage takes the type that only the stage before can make, so that no handler is reached with
 //! unchecked arguments or without a decision.
 //!
@@ -58,6 +59,7 @@ pub mod doctor;
 pub mod embed;
 pub mod engine;
 pub mod error;
+pub mod families;
 pub mod fields;
 pub mod files;
 pub mod fuzzing;

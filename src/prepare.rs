@@ -591,7 +591,7 @@ impl Batch {
                     resource: content.index,
                     title: Arc::from(record.text("title")),
                     address: address::of(scope, record, &batch, record.text("slug")),
-                    trashed: record.text("status") == "trash",
+                    trashed: scope.registry.status_is(record.text("status"), |status| status.trash),
                     open,
                     seen: open || seen.contains(&record.id()),
                 };

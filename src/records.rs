@@ -87,7 +87,7 @@ pub fn key_of(
     if theme.trim_end_matches('/') != registry.active_theme() {
         return Ok(None);
     }
-    let there = Cond::Compare(name("status"), Op::Ne, txt("trash"));
+    let there = Cond::Compare(name("status"), Op::Ne, txt(registry.trash_status()));
     let filter = Cond::All(vec![own_rows(resource), eq("slug", txt(slug)), there]);
     Ok(first(snapshot, &resource.table, &["id"], filter)?.map(|row| row[0].clone()))
 }

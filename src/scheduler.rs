@@ -5,7 +5,7 @@
 
 use crate::boot::{self, BootError};
 use crate::config::declaration::{Family, Moment};
-use crate::handlers::content;
+use crate::families::content::{self, columns};
 use crate::records::{self, Record, int, ordered, txt, words};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
@@ -78,9 +78,9 @@ fn rules(registry: &Registry) -> Vec<Rule<'_>> {
         .map(|(from, transition, after)| Rule {
             from,
             column: match transition.on {
-                Moment::Date => "date_utc",
-                Moment::Modified => "modified_utc",
-                Moment::Trashed => "trashed_at",
+                Moment::Date => columns::DATE_UTC,
+                Moment::Modified => columns::MODIFIED_UTC,
+                Moment::Trashed => columns::TRASHED_AT,
             },
             after,
             to: transition.to.as_deref(),
@@ -94,8 +94,8 @@ impl Rule<'_> {
     /// Records in the state whose moment is known and compares so with `moment`.
     fn filter(&self, op: Op, moment: i64) -> Cond {
         Cond::All(vec![
-            words("kind", self.resources.iter().map(|r| &*r.kind)),
-            records::eq("status", txt(self.from)),
+            words(columns::KIND, self.resources.iter().map(|r| &*r.kind)),
+            records::eq(columns::STATUS, txt(self.from)),
             Cond::Compare(name(self.column), Op::Gt, DbValue::Int(0)),
             Cond::Compare(name(self.column), op, DbValue::Int(moment)),
         ])
@@ -103,7 +103,8 @@ impl Rule<'_> {
 
     /// The first moment of these records.
     fn first(&self, storage: &dyn Storage, op: Op, moment: i64) -> Result<Option<i64>, BootError> {
-        let plan = ordered(records::columns("record", &[self.column], self.filter(op, moment)), self.column, false);
+        let plan =
+            ordered(records::columns(columns::TABLE, &[self.column], self.filter(op, moment)), self.column, false);
         let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(1), ..plan })?;
         Ok(rows.first().map(|row| int(&row[0])))
     }
@@ -112,8 +113,8 @@ impl Rule<'_> {
         if self.first(storage, Op::Le, until)?.is_none() {
             return Ok(0);
         }
-        let set = vec![(name("status"), txt(to))];
-        let change = Change::UpdateWhere { table: name("record"), filter: self.filter(Op::Le, until), set };
+        let set = vec![(name(columns::STATUS), txt(to))];
+        let change = Change::UpdateWhere { table: name(columns::TABLE), filter: self.filter(Op::Le, until), set };
         Ok(commit(storage, vec![change]).map_err(BootError::Commit)?.touched)
     }
 
@@ -199,7 +200,7 @@ fn keep(jobs: &ArcSwap<Job>) {
     loop {
         let job = jobs.load_full();
         // Read first, so that what is written during the look calls for another.
-        let written = job.storage.scope_version(&name("record"));
+        let written = job.storage.scope_version(&name(columns::TABLE));
         let next = match carry_out(&job.registry, &*job.storage, seconds(since_1970()), &mut stuck) {
             Ok(done) => done.next,
             Err(error) => {
@@ -208,7 +209,7 @@ fn keep(jobs: &ArcSwap<Job>) {
             }
         };
         thread::sleep(PAUSE);
-        let same = || Arc::ptr_eq(&job, &jobs.load()) && job.storage.scope_version(&name("record")) == written;
+        let same = || Arc::ptr_eq(&job, &jobs.load()) && job.storage.scope_version(&name(columns::TABLE)) == written;
         while same() {
             match next.map(until) {
                 Some(Duration::ZERO) => break,

@@ -216,7 +216,8 @@ fn first_start(services: &Services, registry: &Registry) -> Result<(), BootError
         return Ok(());
     }
     let password = crate::access::identity::new_secret();
-    services.add_user(registry, "admin", "admin@example.org", "administrator", Secret::Password(&password))?;
+    let role = registry.required_role().unwrap_or_default();
+    services.add_user(registry, "admin", "admin@example.org", role, Secret::Password(&password))?;
     eprintln!("This is a new database. Its administrator is `admin` with the password {password}");
     if registry.declaration.site.demo {
         crate::import::demo(registry, services)?;

@@ -14,6 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["records", "args"],
     &["access"],
     &["behaviours", "prepare"],
+    &["families"],
     &["cache", "discovery"],
     &["handlers", "engine", "embed"],
     &["xmlrpc", "pages"],
@@ -72,6 +73,21 @@ fn modules_use_only_what_is_above_them() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Modules that write rows without a request: what a row is they learn from `families`.
+const WITHOUT_HANDLERS: &[&str] = &["families", "boot", "import", "scheduler"];
+
+#[test]
+fn boot_import_and_scheduler_never_use_handlers() {
+    let mut seen = BTreeSet::new();
+    for (path, text) in sources() {
+        let own = module(&path);
+        let Some(own) = WITHOUT_HANDLERS.iter().find(|name| **name == own) else { continue };
+        seen.insert(*own);
+        assert!(!product(&text).contains("handlers::"), "{} uses handlers; see families", path.display());
+    }
+    assert_eq!(seen.len(), WITHOUT_HANDLERS.len(), "a module has another name: {seen:?}");
 }
 
 #[test]

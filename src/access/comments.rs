@@ -13,10 +13,9 @@ use serde_json::Value;
 
 /// Every comment of the records asked for must be open to the caller; the rest is left to the condition on rows.
 pub(super) fn list(asking: &Asking<'_>) -> Decision {
-    let caller = &asking.scope.principal;
     let posts = asked_posts(asking);
     for post in &posts {
-        if *post == 0 && !caller.can("moderate_comments") {
+        if *post == 0 && !policy::moderates(asking.scope) {
             return Err(asking.refuse(Code::CannotRead));
         }
         let password = asking.given.filter(|_| posts.len() == 1);
@@ -24,7 +23,7 @@ pub(super) fn list(asking: &Asking<'_>) -> Decision {
             return Err(asking.refuse(Code::CannotReadPost));
         }
     }
-    if asking.context() == Context::EDIT && !caller.can("moderate_comments") {
+    if asking.context() == Context::EDIT && !policy::moderates(asking.scope) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     if policy::edits_something(asking.scope) {
@@ -41,16 +40,15 @@ pub(super) fn list(asking: &Asking<'_>) -> Decision {
 /// Parameters that tell of a comment's author or of what is not public.
 const PRIVATE: [&str; 5] = ["author", "author_exclude", "author_email", "type", "status"];
 
+/// Whether a parameter selects otherwise than it does by default.
 fn asks_privately(asking: &Asking<'_>, name: &str) -> bool {
+    let default = asking.endpoint.args.get(name).and_then(|arg| arg.default.as_ref()).and_then(Value::as_str);
     let value = asking.args.get(name);
-    match name {
-        "status" => value.and_then(Value::as_str) != Some("approve"),
-        "type" => value.and_then(Value::as_str) != Some("comment"),
-        _ => match value {
-            Some(Value::Array(list)) => !list.is_empty(),
-            Some(Value::String(text)) => !text.is_empty(),
-            _ => false,
-        },
+    match (default, value) {
+        (Some(default), value) if !default.is_empty() => value.and_then(Value::as_str) != Some(default),
+        (_, Some(Value::Array(list))) => !list.is_empty(),
+        (_, Some(Value::String(text))) => !text.is_empty(),
+        _ => false,
     }
 }
 
@@ -83,16 +81,17 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
         return Err(asking.fail(Code::CommentLoginRequired));
     }
     claims(asking, None)?;
-    if asking.args.given("status").is_some() && !caller.can("moderate_comments") {
+    if asking.args.given("status").is_some() && !policy::moderates(asking.scope) {
         return Err(asking.refuse(Code::CommentInvalidStatus));
     }
     let post = asking.args.int("post").or_else(|| asked_posts(asking).first().copied()).unwrap_or(0);
     let status = policy::with_record(asking.scope, post, |record| record.text("status").to_owned());
-    match status.as_deref() {
-        None => return Err(asking.fail(Code::CommentInvalidPostId)),
-        Some("draft" | "auto-draft") => return Err(asking.fail(Code::CommentDraftPost)),
-        Some("trash") => return Err(asking.fail(Code::CommentTrashPost)),
-        Some(_) => {}
+    let Some(status) = status else { return Err(asking.fail(Code::CommentInvalidPostId)) };
+    if asking.registry().status_is(&status, |status| status.draft) {
+        return Err(asking.fail(Code::CommentDraftPost));
+    }
+    if asking.registry().status_is(&status, |status| status.trash) {
+        return Err(asking.fail(Code::CommentTrashPost));
     }
     if policy::reads_commented(asking.scope, post, asking.given) != Some(true) {
         return Err(asking.refuse(Code::CannotReadPost));
@@ -111,7 +110,7 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
 /// Somebody else's name or address only moderators give a comment, be it new or, with what it has `before`, changed.
 fn claims(asking: &Asking<'_>, before: Option<Record<'_>>) -> Result<(), ApiError> {
     let caller = &asking.scope.principal;
-    if caller.can("moderate_comments") {
+    if policy::moderates(asking.scope) {
         return Ok(());
     }
     let may_name = |id: Option<i64>| id == Some(caller.id) || before.is_some_and(|b| Some(b.int("author")) == id);

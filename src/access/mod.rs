@@ -521,7 +521,7 @@ fn term_delete(asking: &Asking<'_>) -> Decision {
 
 fn user_list(asking: &Asking<'_>) -> Decision {
     let caller = &asking.scope.principal;
-    let lists = caller.can("list_users");
+    let lists = caller.can(user_resource(asking)?.capability("list"));
     let filtered = |arg: &str| asking.args.given(arg).is_some_and(|v| v.as_array().is_none_or(|l| !l.is_empty()));
     if !lists && (filtered("roles") || filtered("capabilities")) {
         return Err(asking.refuse(Code::UserCannotView));
@@ -579,7 +579,7 @@ fn user_read(asking: &Asking<'_>) -> Decision {
     if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
-    let lists = policy::may(asking.scope, "edit", record) || asking.scope.principal.can("list_users");
+    let lists = ["edit", "read"].iter().any(|act| policy::may(asking.scope, act, record));
     let hidden = !asking.registry().declaration.site.list_authors && !asking.scope.principal.known();
     if !lists && (hidden || !policy::has_published(asking.scope, record.id())) {
         return Err(asking.refuse(Code::UserCannotView));
@@ -588,22 +588,21 @@ fn user_read(asking: &Asking<'_>) -> Decision {
 }
 
 fn user_create(asking: &Asking<'_>) -> Decision {
-    if !asking.scope.principal.can("create_users") {
+    let can = |act: &str| user_resource(asking).is_ok_and(|users| asking.scope.principal.can(users.capability(act)));
+    if !can("create") {
         // What does not fit is told before who may.
         return Err(
             malformed_account(asking.registry(), asking.args).unwrap_or_else(|| asking.refuse(Code::CannotCreateUser))
         );
     }
     let wanted = roles(asking).unwrap_or_default();
-    let usual = wanted.iter().all(|role| **role == *NEW_USER);
-    if !usual && !asking.scope.principal.can("promote_users") || !policy::may_give(asking.scope, &wanted) {
+    let default = asking.registry().default_role();
+    let usual = wanted.iter().all(|role| Some(&**role) == default);
+    if !usual && !can("promote") || !policy::may_give(asking.scope, &wanted) {
         return Err(asking.refuse(Code::CannotEditRoles));
     }
     Ok(Found::default())
 }
-
-/// The role of new users.
-pub const NEW_USER: &str = "subscriber";
 
 /// The roles that a request gives a user.
 fn roles(asking: &Asking<'_>) -> Option<Vec<Arc<str>>> {

@@ -7,7 +7,6 @@
 use super::unlock::RecordPassword;
 use crate::config::declaration::{Family, Status};
 use crate::records::{self, Record, among, columns, eq, everything, nothing, txt, words};
-use crate::registry::Registry;
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
 use crate::scope::{Principal, Scope};
@@ -33,17 +32,17 @@ fn content(scope: &Scope, act: &str, record: Record<'_>) -> bool {
         "read" => read_content(scope, record),
         "edit" | "delete" => {
             let status = match record.text("status") {
-                "trash" => record.text("status_before"),
+                status if scope.registry.status_is(status, |s| s.trash) => record.text("status_before"),
                 status => status,
             };
-            let out = is_out(scope, status);
+            let out = scope.registry.is_out(status);
             if caller.known() && record.int("author") == caller.id {
                 return can(if out { PUBLISHED[usize::from(act == "delete")] } else { act });
             }
             let others = if act == "edit" { "edit_others" } else { "delete_others" };
             can(others)
                 && (!out || can(PUBLISHED[usize::from(act == "delete")]))
-                && (!is_private(&scope.registry, status)
+                && (!scope.registry.status_is(status, |s| s.private)
                     || can(if act == "edit" { "edit_private" } else { "delete_private" }))
         }
         act => can(act),
@@ -52,24 +51,13 @@ fn content(scope: &Scope, act: &str, record: Record<'_>) -> bool {
 
 const PUBLISHED: [&str; 2] = ["edit_published", "delete_published"];
 
-/// Published, or due to be.
-fn is_out(scope: &Scope, status: &str) -> bool {
-    status == "future" || scope.registry.status(status).is_some_and(|s| s.public)
-}
-
-fn is_private(registry: &Registry, status: &str) -> bool {
-    registry.status(status).is_some_and(|s| s.private)
-}
-
 fn read_content(scope: &Scope, record: Record<'_>) -> bool {
     let caller = &scope.principal;
     let resource = record.resource;
     let read = resource.capabilities.get("read").map_or("", String::as_str);
     let status = record.text("status");
-    if status == "inherit" {
-        return inherited(scope, record);
-    }
     match scope.registry.status(status) {
+        Some(s) if s.inherits => inherited(scope, record),
         Some(s) if s.public => caller.can(read),
         // What is one's own one reads in any state, even with no right to change it any more.
         _ if caller.known() && record.int("author") == caller.id && caller.can(read) => true,
@@ -100,12 +88,12 @@ fn user(scope: &Scope, act: &str, record: Record<'_>) -> bool {
     let caller = &scope.principal;
     let own = caller.known() && caller.id == record.id();
     let reaches = || may_give(scope, &records::split_words(record.text("roles")));
+    let can = |act: &str| caller.can(record.resource.capability(act));
     match act {
-        "edit" => own || (caller.can("edit_users") && reaches()),
-        "delete" => caller.can("delete_users") && reaches(),
-        "promote" => caller.can("promote_users") && reaches(),
-        "read" => own || caller.can("list_users"),
-        act => caller.can(act),
+        "edit" => own || (can("edit") && reaches()),
+        "delete" | "promote" => can(act) && reaches(),
+        "read" => own || can("list"),
+        act => can(act),
     }
 }
 
@@ -121,10 +109,20 @@ pub fn may_give(scope: &Scope, roles: &[Arc<str>]) -> bool {
 /// Whether the caller sees a row in the edit context: the one rule for reading it so, and for what a write answers.
 pub fn sees_edited(scope: &Scope, record: Record<'_>) -> bool {
     match record.resource.family {
-        Family::Comment => scope.principal.can("moderate_comments"),
+        Family::Comment => moderates(scope),
         Family::Content | Family::User | Family::Plain => may(scope, "edit", record),
         _ => scope.principal.can(record.resource.capability("edit")),
     }
+}
+
+/// Whether the caller moderates comments, wherever they stand.
+pub fn moderates(scope: &Scope) -> bool {
+    holds_on_comments(scope, "moderate")
+}
+
+/// Whether the caller may do an act on comments that needs no comment.
+pub fn holds_on_comments(scope: &Scope, act: &str) -> bool {
+    scope.registry.family(Family::Comment).any(|comments| scope.principal.can(comments.capability(act)))
 }
 
 fn comment(scope: &Scope, act: &str, record: Record<'_>) -> bool {
@@ -132,11 +130,10 @@ fn comment(scope: &Scope, act: &str, record: Record<'_>) -> bool {
     match act {
         // Who may edit the record that a comment stands under may edit the comment.
         "edit" | "delete" => {
-            caller.can("moderate_comments")
-                || (caller.known() && parent_content(scope, record.int("post"), "edit").unwrap_or(false))
+            moderates(scope) || (caller.known() && parent_content(scope, record.int("post"), "edit").unwrap_or(false))
         }
         "read" => reads_comment(scope, record, None),
-        act => caller.can(act),
+        act => caller.can(record.resource.capability(act)),
     }
 }
 
@@ -144,10 +141,11 @@ fn comment(scope: &Scope, act: &str, record: Record<'_>) -> bool {
 pub fn reads_comment(scope: &Scope, record: Record<'_>, password: Option<&RecordPassword<'_>>) -> bool {
     let caller = &scope.principal;
     let post = record.int("post");
-    if record.text("status") == "approved" && reads_commented(scope, post, password) == Some(true) {
+    let shown = scope.registry.comment_status_is(record.text("status"), |status| status.public);
+    if shown && reads_commented(scope, post, password) == Some(true) {
         return true;
     }
-    if post == 0 && !caller.can("moderate_comments") {
+    if post == 0 && !moderates(scope) {
         return false;
     }
     caller.known() && (record.int("author") == caller.id || comment(scope, "edit", record))
@@ -207,7 +205,7 @@ pub fn visible(scope: &Scope, resource: &Resource) -> Cond {
     match resource.family {
         Family::Content => visible_content(scope, resource),
         Family::Comment => visible_comments(scope, None),
-        Family::User => visible_users(scope),
+        Family::User => visible_users(scope, resource),
         Family::Plain => {
             if reads(scope, resource) {
                 everything()
@@ -257,8 +255,8 @@ pub fn visible_for_editing(scope: &Scope, resource: &Resource) -> Cond {
 pub fn sees_edit_only(scope: &Scope, resource: &Resource, context: Context) -> bool {
     let can = |act: &str| scope.principal.can(resource.capability(act));
     match resource.family {
-        Family::User => scope.principal.can("list_users"),
-        Family::Comment => scope.principal.can("moderate_comments"),
+        Family::User => can("list"),
+        Family::Comment => moderates(scope),
         // Lists in the edit context hold nothing but rows that the caller may edit.
         Family::Content => edits_all(scope, resource) || (context == Context::EDIT && can("edit")),
         Family::Plain => {
@@ -291,10 +289,7 @@ fn visible_content(scope: &Scope, resource: &Resource) -> Cond {
     let can = |act: &str| caller.can(resource.capability(act));
     let read = reads(scope, resource);
     let own = || eq("author", DbValue::Int(caller.id));
-    let statuses = |wanted: &dyn Fn(&Status) -> bool| -> Vec<&str> {
-        let all = scope.registry.declaration.statuses.iter();
-        all.filter(|(_, s)| wanted(s)).map(|(name, _)| name.as_str()).collect()
-    };
+    let statuses = |wanted: &'static dyn Fn(&Status) -> bool| scope.registry.declaration.statuses_where(wanted);
     let mut any = Vec::new();
     if read {
         any.push(words("status", statuses(&|s| s.public)));
@@ -303,20 +298,17 @@ fn visible_content(scope: &Scope, resource: &Resource) -> Cond {
         any.push(words("status", statuses(&|s| s.private)));
     }
     if caller.known() && read {
-        let mut closed = statuses(&|s| !s.public);
-        closed.retain(|s| *s != "inherit");
+        let closed = statuses(&|s| !s.public && !s.inherits);
         any.push(Cond::All(vec![words("status", closed), own()]));
     }
     if caller.known() && (can("edit") || can("edit_published")) {
-        let mut closed = statuses(&|s| !s.public && !s.private);
-        closed.retain(|s| {
-            *s != "inherit" && (can("edit") || *s == "future") && (can("edit_published") || *s != "future")
-        });
+        let closed = statuses(&|s| !s.public && !s.private && !s.inherits);
+        let closed = closed.filter(|s| can(if scope.registry.is_out(s) { PUBLISHED[0] } else { "edit" }));
         let whose = if can("edit_others") { everything() } else { own() };
         any.push(Cond::All(vec![words("status", closed), whose]));
     }
     if resource.supports("attached") {
-        any.push(Cond::All(vec![words("status", ["inherit"]), visible_parent(scope)]));
+        any.push(Cond::All(vec![words("status", statuses(&|s| s.inherits)), visible_parent(scope)]));
     }
     Cond::Any(any)
 }
@@ -344,7 +336,7 @@ pub fn readable_records(scope: &Scope, flat: bool) -> Cond {
 /// Comments that the caller may see; `unlocked` is the record whose password the request carries.
 pub fn visible_comments(scope: &Scope, unlocked: Option<i64>) -> Cond {
     let caller = &scope.principal;
-    if caller.can("moderate_comments") {
+    if moderates(scope) {
         return everything();
     }
     let below = |filter: Cond| Cond::Related {
@@ -355,7 +347,8 @@ pub fn visible_comments(scope: &Scope, unlocked: Option<i64>) -> Cond {
     };
     let open = Cond::Any(vec![eq("password", txt("")), among("id", unlocked)]);
     let readable = below(Cond::All(vec![readable_records(scope, false), open]));
-    let mut any = vec![Cond::All(vec![words("status", ["approved"]), readable])];
+    let shown = words("status", scope.registry.declaration.comment_statuses_where(|status| status.public));
+    let mut any = vec![Cond::All(vec![shown, readable])];
     if caller.known() {
         let below_some = Cond::Compare(name("post"), Op::Ne, DbValue::Int(0));
         any.push(Cond::All(vec![eq("author", DbValue::Int(caller.id)), below_some]));
@@ -367,8 +360,7 @@ pub fn visible_comments(scope: &Scope, unlocked: Option<i64>) -> Cond {
 
 /// Comments whose record is in no state that hides them.
 pub fn unhidden_comments(scope: &Scope) -> Cond {
-    let all = scope.registry.declaration.statuses.iter();
-    let hiding = all.filter(|(_, status)| status.hides_comments).map(|(name, _)| name.as_str());
+    let hiding = scope.registry.declaration.statuses_where(|status| status.hides_comments);
     Cond::Not(Box::new(Cond::Related {
         table: name("record"),
         inner: name("id"),
@@ -384,26 +376,31 @@ fn editable_content(scope: &Scope, resource: &Resource) -> Cond {
     let of = |wanted: &dyn Fn(&str) -> bool| -> Cond {
         words("status", all().map(|(name, _)| name.as_str()).filter(|name| wanted(name)))
     };
-    let out = |status: &str| is_out(scope, status);
+    let out = |status: &str| scope.registry.is_out(status);
     let own = of(&|status| can(if out(status) { PUBLISHED[0] } else { "edit" }));
     let others = of(&|status| {
         can("edit_others")
             && (!out(status) || can(PUBLISHED[0]))
-            && (!is_private(&scope.registry, status) || can("edit_private"))
+            && (!scope.registry.status_is(status, |s| s.private) || can("edit_private"))
     });
     let own = Cond::All(vec![eq("author", DbValue::Int(scope.principal.id)), own]);
     Cond::All(vec![records::own_rows(resource), Cond::Any(vec![own, others])])
 }
 
-fn visible_users(scope: &Scope) -> Cond {
+fn visible_users(scope: &Scope, users: &Resource) -> Cond {
     let caller = &scope.principal;
-    if caller.can("list_users") {
+    if caller.can(users.capability("list")) {
         return everything();
     }
     if !scope.registry.declaration.site.list_authors && !caller.known() {
         return nothing();
     }
     published_authors(scope, None)
+}
+
+/// Records in a state that everybody may read.
+pub fn published(scope: &Scope) -> Cond {
+    words("status", scope.registry.declaration.statuses_where(|status| status.public))
 }
 
 /// Users who have published something, of these kinds or of any that is shown to the public.
@@ -416,7 +413,7 @@ pub fn published_authors(scope: &Scope, kinds: Option<Vec<&str>>) -> Cond {
         table: name("record"),
         inner: name("author"),
         outer: name("id"),
-        filter: Box::new(Cond::All(vec![words("kind", kinds), words("status", ["publish"])])),
+        filter: Box::new(Cond::All(vec![words("kind", kinds), published(scope)])),
     }
 }
 

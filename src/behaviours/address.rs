@@ -59,7 +59,7 @@ pub fn plain(scope: &Scope, resource: &Resource, id: i64) -> String {
 
 /// Unpublished records have no address in the site's shape.
 pub fn forced_plain(scope: &Scope, status: &str) -> bool {
-    status != "inherit" && !scope.registry.status(status).is_some_and(|s| s.public || s.private)
+    !scope.registry.status_is(status, |s| s.public || s.private || s.inherits)
 }
 
 /// What a permalink structure is filled from.

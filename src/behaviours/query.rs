@@ -94,13 +94,13 @@ fn states(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Resul
 
 /// States of records (see [`states`]).
 fn status(asked: &QueryContext<'_>, value: &Value) -> Found {
-    let declared = &asked.scope.registry.declaration.statuses;
+    let declared = &asked.scope.registry.declaration;
     let mut wanted = Vec::new();
     for status in texts(value) {
         if status == "any" {
             // Whatever people see as a state of a record, and what takes its parent's.
-            let any = declared.iter().filter(|(name, s)| s.listed || *name == "inherit");
-            wanted.extend(any.map(|(name, _)| name.as_str()));
+            let any = declared.statuses_where(|s| s.listed || s.inherits);
+            wanted.extend(any);
         } else {
             wanted.push(status);
         }
@@ -341,15 +341,12 @@ fn file_types(asked: &QueryContext<'_>, value: &Value) -> Found {
 /// Classes of MIME types.
 const CLASSES: [&str; 7] = ["application", "audio", "font", "image", "model", "text", "video"];
 
-/// States of comments; `all` leaves out what was put away as spam or trash.
-fn comment_status(_: &QueryContext<'_>, value: &Value) -> Found {
+/// States of comments; `all` leaves out what was removed.
+fn comment_status(asked: &QueryContext<'_>, value: &Value) -> Found {
+    let registry = &asked.scope.registry;
     Ok(Some(match value.as_str().unwrap_or_default() {
-        "" | "all" | "any" => words("status", ["approved", "hold"]),
-        "approve" | "1" => words("status", ["approved"]),
-        "hold" | "0" => words("status", ["hold"]),
-        "spam" => words("status", ["spam"]),
-        "trash" => words("status", ["trash"]),
-        _ => nothing(),
+        "" | "all" | "any" => words("status", registry.declaration.comment_statuses_where(|status| !status.removed)),
+        word => registry.comment_status_called(word).map_or_else(nothing, |status| words("status", [status])),
     }))
 }
 

@@ -127,7 +127,7 @@ fn permalink_template(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Valu
         .declared
         .address
         .as_deref()
-        .filter(|a| *a != "permalinks" || record.text("status") != "trash")
+        .filter(|a| *a != "permalinks" || !item.scope.registry.status_is(record.text("status"), |s| s.trash))
     {
         Some("permalinks") => {
             format!("{}{}", site.url, site.permalinks.render(&address::parts(record, item.batch, "%postname%")))

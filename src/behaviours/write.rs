@@ -175,12 +175,7 @@ fn comment_html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, Ap
 }
 
 /// A state of comments by any of its names; null for a word that names none.
-fn comment_status(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
-    Ok(match value.as_str().unwrap_or_default() {
-        "approved" | "approve" | "1" => text("approved"),
-        "hold" | "0" => text("hold"),
-        "spam" => text("spam"),
-        "trash" => text("trash"),
-        _ => DbValue::Null,
-    })
+fn comment_status(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let status = writing.scope.registry.comment_status_named(value.as_str().unwrap_or_default());
+    Ok(status.map_or(DbValue::Null, text))
 }

@@ -10,23 +10,22 @@ use crate::storage::plan::{Cond, DbValue};
 use serde_json::json;
 use std::sync::Arc;
 
-/// The state whose records join.
-const OUT: &str = "publish";
-
-/// Adds the items that `auto_add` of other resources declares for a record that was written; `before` is the state that it was
-/// in. Only what stands at the top auto_add, and only once. An item that cannot be added is left out: the record is written.
+/// Adds the items that `auto_add` of other resources declares for a record that was written; `before` is the state that it
+/// was in. Only records without a parent are added, and only once. An item that cannot be added is left out: the record is
+/// written.
 ///
 /// # Errors
 /// The database cannot be read.
 pub async fn join(work: &Work<'_>, resource: &Resource, key: &DbValue, before: &str) -> Result<(), ApiError> {
     let registry = &work.scope.registry;
+    let public = |status: &str| registry.status_is(status, |status| status.public);
     let joining = |other: &&Resource| {
         other.declared.auto_add.as_ref().is_some_and(|auto_add| auto_add.resources.contains(&resource.name))
     };
-    let Some(items) = registry.resources.iter().find(joining).filter(|_| before != OUT) else { return Ok(()) };
+    let Some(items) = registry.resources.iter().find(joining).filter(|_| !public(before)) else { return Ok(()) };
     let row = items::fetch(work, resource, key)?;
     let record = Record { resource, row: &row };
-    if record.text("status") != OUT || record.int("parent") != 0 {
+    if !public(record.text("status")) || record.int("parent") != 0 {
         return Ok(());
     }
     for (menu, place) in wanting(work, items, record.id())? {
@@ -34,7 +33,7 @@ pub async fn join(work: &Work<'_>, resource: &Resource, key: &DbValue, before: &
         let Some(auto_add) = &items.declared.auto_add else { continue };
         let body = json!({
             &reference.class: reference.record, &reference.kind: resource.api_name, &reference.id: record.id(),
-            &auto_add.menu: menu, "menu_order": place, "status": OUT,
+            &auto_add.menu: menu, "menu_order": place, "status": registry.published_status(),
         });
         let mut scope = work.scope.clone();
         // Who publishes need not be somebody who may change menus.

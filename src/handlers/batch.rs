@@ -6,6 +6,7 @@ use super::{Outcome, Work};
 use crate::conditional::Expects;
 use crate::engine::Call;
 use crate::error::{ApiError, Code};
+use crate::families;
 use crate::model::Method;
 use crate::request::{self, BodyParams};
 use crate::scope::Scope;
@@ -39,7 +40,7 @@ pub async fn batch(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 /// All parts as one commit: each sees what those before it wrote, and when one fails nothing was written.
 async fn all_or_nothing(work: &Work<'_>, mut scope: Scope, parts: &[Part]) -> Result<Outcome, ApiError> {
-    let transaction = work.scope.storage.begin().await.map_err(|error| work.unwritten(error))?;
+    let transaction = work.scope.storage.begin().await.map_err(|error| families::unwritten(work.scope, error))?;
     scope.storage = transaction.clone();
     scope.tentative = true;
     let responses = run(work, &scope, parts).await;
@@ -47,7 +48,7 @@ async fn all_or_nothing(work: &Work<'_>, mut scope: Scope, parts: &[Part]) -> Re
     if !responses.iter().all(good) {
         return Ok(failed("atomic", responses.into_iter().map(|r| if good(&r) { Value::Null } else { r })));
     }
-    transaction.finish().await.map_err(|error| work.unwritten(error))?;
+    transaction.finish().await.map_err(|error| families::unwritten(work.scope, error))?;
     Ok(answered(responses))
 }
 

@@ -1,11 +1,12 @@
 //! Single items of every family: read, and the way to each family's writes.
 
-use super::{Outcome, Refusal, Rendered, Work, auto_add, comments, content, plain, terms, users};
+use super::{Outcome, Refusal, Rendered, Work, auto_add, comments, terms, users};
 use crate::access::policy;
 use crate::behaviours::{address, dynamic};
 use crate::cache::documents::DocumentText;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
+use crate::families;
 use crate::fields::Fields;
 use crate::prepare::{self, Batch, View};
 use crate::records::{self, Record};
@@ -159,17 +160,19 @@ pub fn fetch(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Row,
 /// The family's rules.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let key = match resource.family {
+    match resource.family {
         Family::User => return users::create(work).await,
-        Family::Content => {
-            let key = content::create(work, resource).await?;
-            auto_add::join(work, resource, &key, "").await?;
-            key
-        }
-        Family::Term => terms::create(work, resource).await?,
-        Family::Comment => comments::create(work, resource).await?,
-        _ => plain::create(work, resource).await?,
-    };
+        Family::Comment => comments::check_new(work, resource)?,
+        _ => {}
+    }
+    let changes = families::creation(&work.edit(resource, None))?;
+    if resource.family == Family::Term {
+        terms::check(work, resource)?;
+    }
+    let key = work.insert(resource, changes).await?;
+    if resource.family == Family::Content {
+        auto_add::join(work, resource, &key, "").await?;
+    }
     created(work, resource, &key)
 }
 
@@ -223,11 +226,16 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if resource.family == Family::User {
         return users::update(work).await;
     }
-    let key = with_target(work, resource, async |row| match resource.family {
-        Family::Content => content::update(work, resource, row).await,
-        Family::Term => terms::update(work, resource, row).await,
-        Family::Comment => comments::update(work, resource, row).await,
-        _ => plain::update(work, resource, row).await,
+    let key = with_target(work, resource, async |row| {
+        let record = Record { resource, row };
+        if resource.family == Family::Comment {
+            comments::check_change(work, record)?;
+        }
+        let changes = families::update(&work.edit(resource, Some(row)), record)?;
+        if resource.family == Family::Term {
+            terms::check(work, resource)?;
+        }
+        work.carry_out(resource, changes).await
     })
     .await?;
     if resource.family == Family::Content
@@ -248,11 +256,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return users::delete(work).await;
     }
     let force = work.allowed.args().role(&work.endpoint.args, Role::Force).and_then(Value::as_bool).unwrap_or(false);
-    let trashes = match resource.family {
-        Family::Content => resource.declared.trash && !resource.supports("attached"),
-        Family::Comment => true,
-        _ => false,
-    };
+    let trashes = families::has_trash(resource);
     if !force && !trashes {
         // A plain resource has no bin; where `force` is declared, the deletion has to be meant.
         if work.endpoint.args.role(Role::Force).is_some() {
@@ -261,34 +265,37 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let target = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     if !force && trashes {
-        let key = with_target(work, resource, async |row| match resource.family {
-            Family::Comment => comments::trash(work, resource, row).await,
-            _ => content::trash(work, resource, row).await,
+        let key = with_target(work, resource, async |row| {
+            let changes = families::trashing(work.scope, Record { resource, row })?;
+            work.carry_out(resource, changes).await
         })
         .await?;
         return show_written(work, resource, &key);
     }
     let context = written_context(work, Record { resource, row: target });
     let previous = show(work, resource, target, context, &Fields::all())?;
-    let files = if resource.supports("files") { super::files::of_record(work, resource, target)? } else { Vec::new() };
-    with_target(work, resource, async |row| match resource.family {
-        Family::Content => content::remove(work, resource, row).await,
-        Family::Term => terms::remove(work, resource, row).await,
-        Family::Comment => comments::remove(work, resource, row).await,
-        _ => plain::remove(work, resource, row).await,
+    let files = if resource.supports("files") {
+        families::file::of_record(&*work.scope.snapshot()?, Record { resource, row: target }.id())?
+    } else {
+        Vec::new()
+    };
+    with_target(work, resource, async |row| {
+        let changes = families::removal(work.scope, Record { resource, row })?;
+        work.carry_out(resource, changes).await
     })
     .await?;
     super::files::remove(work, files).await;
     Ok(Outcome { reduced: false, ..Outcome::ok(json!({"deleted": true, "previous": previous})) })
 }
 
-/// Carries out a write on the target; when the row has changed since it was decided on, decides again on the new one.
+/// Carries out a write on the target; when the row has changed since it was decided on, decides again on the new one. The
+/// key of the row.
 ///
 /// # Errors
 /// The write's own; the row is not what the request expects; or it never stood still.
 pub async fn with_target<F>(work: &Work<'_>, resource: &Resource, write: F) -> Result<DbValue, ApiError>
 where
-    F: AsyncFn(&Row) -> Result<DbValue, Refusal>,
+    F: AsyncFn(&Row) -> Result<(), Refusal>,
 {
     let first = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let mut row = first.clone();
@@ -297,10 +304,10 @@ where
         if !work.expects.met_by(record.version(), record.modified()) {
             return Err(ApiError::new(Code::PreconditionFailed));
         }
+        let key = record.value(&resource.key).clone();
         match write(&row).await {
-            Ok(key) => return Ok(key),
+            Ok(()) => return Ok(key),
             Err(Refusal::Stale) => {
-                let key = Record { resource, row: &row }.value(&resource.key).clone();
                 let snapshot = work.scope.snapshot()?;
                 let again = records::find(&*snapshot, resource, &key)?;
                 row = again.ok_or_else(|| crate::access::failure(resource, Code::RecordInvalidId))?;
@@ -313,7 +320,6 @@ where
                 )?;
             }
             Err(Refusal::Error(error)) => return Err(error),
-            Err(Refusal::Rule { tag, .. }) => return Err(work.scope.internal(&format!("no answer for refusal {tag}"))),
         }
     }
     Err(ApiError::new(Code::Busy))

@@ -7,26 +7,23 @@ mod auto_add;
 mod batch;
 pub mod catalogue;
 mod comments;
-pub mod content;
 pub(crate) mod cursor;
 mod echo;
 mod export;
 pub mod files;
 pub mod items;
-mod lineage;
 mod link_preview;
 pub mod lists;
 mod navigation_fallback;
 mod oembed;
 mod passwords;
-pub mod plain;
 mod rendering;
 mod revisions;
 mod search;
 mod singleton;
 mod site_health;
 mod static_list;
-pub mod terms;
+mod terms;
 mod themes;
 mod users;
 
@@ -37,28 +34,18 @@ use crate::conditional::Expects;
 use crate::engine::{Call, Part};
 use crate::error::ApiError;
 use crate::error::Code;
+use crate::families::{self, RowEdit};
 use crate::fields::Fields;
-use crate::files::Files;
 use crate::model::Method;
-use crate::pool::{Budget, Pool};
 use crate::records::Record;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Route};
 use crate::request::BodyParams;
 use crate::scope::Scope;
-use crate::storage::plan::{Change, CommitError, Committed, Row, WritePlan};
+use crate::storage::plan::{Change, CommitError, Committed, DbValue, Row, WritePlan};
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-
-/// Where files live, and the threads that work on pictures.
-pub struct MediaServices {
-    pub files: Arc<Files>,
-    pub pool: Pool,
-    /// Memory for the work on pictures.
-    pub memory: Arc<Budget>,
-}
 
 /// What a handler works on.
 pub struct Work<'a> {
@@ -276,48 +263,39 @@ impl<'a> Work<'a> {
         Ok(&self.scope.registry.resources[index])
     }
 
+    /// The change that the request asks for.
+    pub fn edit<'b>(&'b self, resource: &'b Resource, row: Option<&'b Row>) -> RowEdit<'b> {
+        RowEdit { scope: self.scope, resource, row, args: self.allowed.args() }
+    }
+
     /// Writes a plan; the answer comes when it is durable.
     ///
     /// # Errors
-    /// What the database refuses, in the contract's words; `Stale` and tagged refusals are for the caller.
-    pub async fn commit(&self, mut plan: WritePlan) -> Result<Committed, Refusal> {
+    /// What the database refuses.
+    pub async fn commit(&self, mut plan: WritePlan) -> Result<Committed, CommitError> {
         plan.changes.extend(audited(self));
-        self.scope.storage.commit(plan).await.map_err(|error| match error {
-            CommitError::Refused { tag, row } => Refusal::Rule { tag, row },
-            CommitError::Stale => Refusal::Stale,
-            error => Refusal::Error(self.unwritten(error)),
-        })
+        self.scope.storage.commit(plan).await
     }
 
-    /// Why nothing was written, where no rule of a plan is the reason.
-    pub fn unwritten(&self, error: CommitError) -> ApiError {
-        match error {
-            CommitError::Busy => ApiError::new(Code::Busy),
-            CommitError::Unavailable(why) => {
-                tracing::error!(request = %self.scope.request_id, "{why}");
-                ApiError::new(Code::StorageReadOnly)
-            }
-            CommitError::Failed(why) => self.scope.internal(&why),
-            CommitError::Refused { tag, .. } => self.scope.internal(&tag),
-            CommitError::Stale => self.scope.internal(&"a row has changed"),
-        }
+    /// Writes a new row, the first put of the changes; its key.
+    ///
+    /// # Errors
+    /// What the database refuses, in the resource's words.
+    pub async fn insert(&self, resource: &Resource, changes: Vec<Change>) -> Result<DbValue, ApiError> {
+        let done = self.commit(WritePlan { changes }).await;
+        let done = done.map_err(|error| families::refusal(self.scope, resource, error))?;
+        done.puts.into_iter().next().map(|put| put.key).ok_or_else(|| ApiError::new(Code::Internal))
     }
-}
 
-impl Work<'_> {
-    /// Commits changes; what the database refuses is put into words by `answer`, except that the row has changed.
+    /// Writes changes of a row; what the database refuses is told in the resource's words, except that the row has changed.
     ///
     /// # Errors
     /// See [`Refusal`].
-    pub async fn carry_out(
-        &self,
-        changes: Vec<Change>,
-        answer: impl FnOnce(Refusal) -> ApiError,
-    ) -> Result<Committed, Refusal> {
+    pub async fn carry_out(&self, resource: &Resource, changes: Vec<Change>) -> Result<(), Refusal> {
         match self.commit(WritePlan { changes }).await {
-            Err(Refusal::Stale) => Err(Refusal::Stale),
-            Err(refusal) => Err(Refusal::Error(answer(refusal))),
-            Ok(done) => Ok(done),
+            Ok(_) => Ok(()),
+            Err(CommitError::Stale) => Err(Refusal::Stale),
+            Err(error) => Err(Refusal::Error(families::refusal(self.scope, resource, error))),
         }
     }
 }
@@ -348,14 +326,9 @@ fn audited(work: &Work<'_>) -> Option<Change> {
     audit::entry(work.scope, &event)
 }
 
-/// Why a commit did not happen.
+/// Why a row was not changed.
 #[derive(Debug)]
 pub enum Refusal {
-    /// A rule of the plan, by its tag.
-    Rule {
-        tag: &'static str,
-        row: Option<Row>,
-    },
     /// The row has changed since the decision: decide again.
     Stale,
     Error(ApiError),

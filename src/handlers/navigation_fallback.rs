@@ -13,15 +13,16 @@ use serde_json::{Map, Value, json};
 /// Items of a menu that are taken over, at most.
 const MOST_ITEMS: i64 = 100;
 
-/// `{id}` of the newest published record of the resource that the declaration names (`about.of`), with a link to it. When
-/// there is none, one is made: of the newest menu (`about.menus` and `about.items`, resources), or as declared (`about.new`).
+/// `{id}` of the newest published record of the resource that the declaration names (`options.navigation`), with a link to it. When
+/// there is none, one is made: of the newest menu, or as declared (`new`).
 ///
 /// # Errors
 /// The caller may not read or make such records.
 pub async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let options = work.resource()?.declared.options.navigation.as_ref().ok_or_else(|| ApiError::new(Code::Internal))?;
     let resource = named(work, &options.resource).ok_or_else(|| ApiError::new(Code::Internal))?;
-    let query = json!({"status": "publish", "per_page": 1, "_fields": "id"});
+    let status = work.scope.registry.published_status();
+    let query = json!({"status": status, "per_page": 1, "_fields": "id"});
     let found = good(work, work.ask(Method::Get, &resource.path, query, BodyParams::None).await)?;
     let id = match found[0]["id"].as_i64() {
         Some(id) => id,
@@ -70,7 +71,7 @@ async fn of_menu(work: &Work<'_>, options: &NavigationFallback) -> Result<Option
     let made_by = |maker: &str| blocks.iter().find(|(_, made)| made.renderer == maker).map(|(name, _)| name.as_str());
     let (Some(item), Some(branch)) = (made_by("menu.item"), made_by("menu.submenu")) else { return Ok(None) };
     let content = level(items, 0, item, branch);
-    let body = json!({"title": menu["name"], "content": content, "status": "publish"});
+    let body = json!({"title": menu["name"], "content": content, "status": work.scope.registry.published_status()});
     Ok(body.as_object().filter(|_| !content.is_empty()).cloned())
 }
 

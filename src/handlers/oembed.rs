@@ -5,6 +5,7 @@ use crate::access::policy;
 use crate::behaviours::address;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
+use crate::families::content;
 use crate::prepare::Batch;
 use crate::records::{self, Record, eq};
 use crate::registry::resource::Resource;
@@ -146,7 +147,8 @@ fn resolve<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>
     let Some(row) = records::find(&*snapshot, resource, &DbValue::Int(id))? else { return Ok(None) };
     drop(snapshot);
     let record = Record { resource, row: &row };
-    let open = record.text("status") == "publish" && resource.viewable() && policy::may(work.scope, "read", record);
+    let public = registry.status_is(record.text("status"), |status| status.public);
+    let open = public && resource.viewable() && policy::may(work.scope, "read", record);
     Ok(open.then_some((resource, row)))
 }
 
@@ -171,7 +173,7 @@ fn by_path(work: &Work<'_>, path: &str) -> Result<Option<i64>, ApiError> {
         let mut at = 0;
         let mut whole = true;
         for slug in path.split('/').filter(|s| !s.is_empty()) {
-            match snapshot.slug(&super::content::scope_of(resource, at), slug)? {
+            match snapshot.slug(&content::slug_scope(resource, at), slug)? {
                 Some(id) => at = id,
                 None => whole = false,
             }

@@ -2,10 +2,11 @@
 //!
 //! Contract: "Application password record": the clear value is shown once, in groups of four, and never stored.
 
-use super::{Outcome, Refusal, Work};
+use super::{Outcome, Work};
 use crate::access::identity::{NewPassword, creation, grouped};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
+use crate::families;
 use crate::records::{self, Record, eq, text, txt};
 use crate::registry::link::nearest;
 use crate::registry::name;
@@ -177,11 +178,8 @@ fn limits(work: &Work<'_>) -> Result<Limits, ApiError> {
 }
 
 async fn write(work: &Work<'_>, change: Change) -> Result<(), ApiError> {
-    match work.commit(WritePlan { changes: vec![change] }).await {
-        Ok(_) => Ok(()),
-        Err(Refusal::Error(error)) => Err(error),
-        Err(other) => Err(work.scope.internal(&format!("{other:?}"))),
-    }
+    let done = work.commit(WritePlan { changes: vec![change] }).await;
+    done.map(|_| ()).map_err(|error| families::unwritten(work.scope, error))
 }
 
 /// The record in the context asked for; times are numbers or texts as the schema says.

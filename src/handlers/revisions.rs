@@ -4,9 +4,10 @@
 //! are part of the history: they are listed and counted with the revisions.
 
 use super::lists::{Window, paging_headers, words_within};
-use super::{Outcome, Refusal, Work, content};
+use super::{Outcome, Work};
 use crate::behaviours::address;
 use crate::error::{ApiError, Code};
+use crate::families::{self, content, stored};
 use crate::prepare::{Batch, Item};
 use crate::records::{self, Record, among, columns, eq, int, text, txt};
 use crate::registry::args::Role;
@@ -221,9 +222,12 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let record = Record { resource: owner, row };
     let own = record.int("author") == work.scope.principal.id;
-    if own && matches!(record.text("status"), "draft" | "auto-draft") {
-        let key =
-            super::items::with_target(work, owner, async |row| content::overwrite(work, owner, row).await).await?;
+    if own && work.scope.registry.status_is(record.text("status"), |status| status.draft) {
+        let key = super::items::with_target(work, owner, async |row| {
+            let changes = content::overwriting(&work.edit(owner, Some(row)), Record { resource: owner, row })?;
+            work.carry_out(owner, changes).await
+        })
+        .await?;
         let row = super::items::fetch(work, owner, &key)?;
         return Ok(Outcome::ok(show(
             work,
@@ -252,7 +256,7 @@ fn given(work: &Work<'_>, owner: &Resource) -> Result<Vec<(&'static str, String)
     for column in ["title", "content", "excerpt"] {
         let property = owner.properties.iter().find(|p| p.name == column);
         let Some((property, value)) = property.zip(work.allowed.args().given(column)) else { continue };
-        if let Some((_, value)) = super::plain::stored(work, owner, property, value)? {
+        if let Some((_, value)) = stored(work.scope, owner, property, value)? {
             all.push((column, text(&value).to_owned()));
         }
     }
@@ -272,22 +276,15 @@ async fn commit(work: &Work<'_>, record: Record<'_>, json: Option<std::sync::Arc
         changes.push(Change::RemoveWhere { table: name("revision"), filter: autosave_of(record.id(), author) });
     }
     let at = work.scope.now;
+    // Changes nothing but the version: the record's links tell of its history, so what shows them is out of date.
+    let set = vec![(name(content::columns::PARENT), Input::Add(0))];
+    let target = Target::Existing { key: record.value("id").clone(), expect: None };
     changes.push(Change::Put(Put {
-        table: record.resource.table.clone(),
-        target: Target::Existing { key: record.value("id").clone(), expect: None },
-        // Changes nothing but the version: the record's links tell of its history, so what shows them is out of date.
-        set: vec![(name("parent"), Input::Add(0))],
-        slug: None,
-        edges: Vec::new(),
-        meta: Vec::new(),
         revision: json.map(|json| RevisionPut { author, at, autosave: true, json, keep: None, skip_same: false }),
+        ..Put::new(record.resource.table.clone(), target, set)
     }));
-    match work.commit(WritePlan { changes }).await {
-        Ok(_) => Ok(()),
-        Err(Refusal::Error(error)) => Err(error),
-        Err(Refusal::Stale) => Err(crate::access::failure(record.resource, Code::PostInvalidId)),
-        Err(other) => Err(work.scope.internal(&format!("{other:?}"))),
-    }
+    let done = work.commit(WritePlan { changes }).await;
+    done.map(|_| ()).map_err(|error| families::refusal(work.scope, record.resource, error))
 }
 
 fn own_autosave(work: &Work<'_>) -> Result<Option<Row>, ApiError> {

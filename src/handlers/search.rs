@@ -10,7 +10,7 @@ use crate::behaviours::address;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::prepare::Batch;
-use crate::records::{self, Record, among, words};
+use crate::records::{self, Record, among};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::registry::tables;
@@ -137,7 +137,7 @@ fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -
     });
     let mut all = vec![Cond::Any(visible.collect())];
     if family == Family::Content {
-        all.push(words("status", ["publish"]));
+        all.push(policy::published(work.scope));
     }
     for (arg, inside) in [("include", true), ("exclude", false)] {
         let ids: Vec<i64> =

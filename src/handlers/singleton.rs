@@ -3,9 +3,10 @@
 //! Contract: "Settings": every field is optional on write, the answer always holds all of them, changes take effect at
 //! once.
 
-use super::{Outcome, Refusal, Work};
+use super::{Outcome, Work};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
+use crate::families;
 use crate::records;
 use crate::registry::name;
 use crate::registry::resource::{Kind, Property, Resource};
@@ -39,10 +40,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         values.insert(property.name.clone(), value);
     }
     let plan = WritePlan { changes: vec![Change::SettingMembers { key: name("settings"), members }] };
-    work.commit(plan).await.map_err(|refusal| match refusal {
-        Refusal::Error(error) => error,
-        other => work.scope.internal(&format!("{other:?}")),
-    })?;
+    work.commit(plan).await.map_err(|error| families::unwritten(work.scope, error))?;
     Ok(Outcome::ok(Value::Object(document(&resource.properties, &values))))
 }
 

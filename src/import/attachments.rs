@@ -5,12 +5,14 @@
 use crate::behaviours::files::file_of;
 use crate::boot::{BootError, Services, wait};
 use crate::config::declaration::Family;
-use crate::handlers::files::keep::{self, FileStore, Source, StoredFiles};
-use crate::records::{self, Record, txt};
+use crate::families::content::columns;
+use crate::families::file::{self, FileStore, Source, StoredFiles};
+use crate::families::text_column;
+use crate::records::{self, Record};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
 use crate::storage::Storage;
-use crate::storage::plan::{Change, Cond, DbValue, Op, Order, Row, Target, WritePlan};
+use crate::storage::plan::{Change, Cond, DbValue, Op, Order, Put, Row, Target, WritePlan};
 use crate::text::time::Civil;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -102,7 +104,7 @@ fn one(
         return Ok(());
     };
     let media = &keeper.registry.declaration.media;
-    let Some((base, kind)) = keep::recognised(relative, &path, media) else {
+    let Some((base, kind)) = file::recognised(relative, &path, media) else {
         brought.refused.push((relative.clone(), "its type is not taken, or it is not what its name says".into()));
         return Ok(());
     };
@@ -120,7 +122,7 @@ fn one(
             brought.files += 1;
             brought.bytes += size;
         }
-        Err(keep::StoreError::Picture(why)) => brought.refused.push((relative.clone(), why.to_string())),
+        Err(file::StoreError::Picture(why)) => brought.refused.push((relative.clone(), why.to_string())),
         Err(error) => return Err(BootError::Other(format!("{relative}: {error}"))),
     }
     Ok(())
@@ -138,9 +140,13 @@ fn commit(
     let key = record.value("id").clone();
     let target = Target::Existing { key: key.clone(), expect: Some(record.int("version")) };
     let extra = Value::Object(extra).to_string();
-    let set = vec![("extra", txt(&extra)), ("mime", txt(mime)), ("file", txt(&kept.file))];
-    let mut changes = vec![Change::Put(keep::put(&record.resource.table, target, set))];
-    changes.extend(keep::owned_by(&kept.keys, &key));
+    let set = vec![
+        text_column(columns::EXTRA, &extra),
+        text_column(columns::MIME, mime),
+        text_column(columns::FILE, &kept.file),
+    ];
+    let mut changes = vec![Change::Put(Put::new(record.resource.table.clone(), target, set))];
+    changes.extend(file::owned_by(&kept.keys, &key));
     wait(keeper.storage.commit(WritePlan { changes })).map(|_| ()).map_err(BootError::Commit)
 }
 

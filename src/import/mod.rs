@@ -10,6 +10,7 @@ mod xml;
 
 use crate::boot::{BootError, Services, wait};
 use crate::config::declaration::{Family, ImportedAs};
+use crate::families::{self, Columns, column, comment, content, term, text_column, user};
 use crate::records::{self, among, columns, eq, everything, int, text, txt};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
@@ -32,6 +33,9 @@ const BATCH: usize = 400;
 
 /// The demo site, which furnishes an empty database.
 const DEMO: &str = include_str!("../../fixtures/demo.xml");
+
+/// What exports say of comments that went to the trash with their record.
+const WITH_ITS_RECORD: &str = "post-trashed";
 
 /// What an import did, for people.
 #[derive(Debug, Default)]
@@ -258,11 +262,9 @@ impl<'a> Importer<'a> {
     fn finish(mut self) -> Result<Report, BootError> {
         for (taxonomy, child, parent) in std::mem::take(&mut self.parents) {
             let Some(parent) = self.slugs.get(&(taxonomy, parent)).copied() else { continue };
-            self.pending.push(Change::Put(put(
-                "term",
-                Target::Existing { key: DbValue::Int(child), expect: None },
-                vec![(name("parent"), Input::Value(DbValue::Int(parent)))],
-            )));
+            let target = Target::Existing { key: DbValue::Int(child), expect: None };
+            let set = vec![column(term::columns::PARENT, DbValue::Int(parent))];
+            self.pending.push(Change::Put(Put::new(term::columns::TABLE, target, set)));
         }
         self.flush()?;
         Ok(self.report)
@@ -274,16 +276,13 @@ impl<'a> Importer<'a> {
             self.report.known += 1;
             return false;
         }
-        self.pending.push(Change::Put(put(
-            "origin",
-            Target::New,
-            vec![
-                (name("source"), Input::Value(txt(&self.source))),
-                (name("source_key"), Input::Value(txt(&key))),
-                (name("table"), Input::Value(txt(table))),
-                (name("row"), Input::Value(DbValue::Int(row))),
-            ],
-        )));
+        let set = vec![
+            text_column("source", &self.source),
+            text_column("source_key", &key),
+            text_column("table", table),
+            column("row", DbValue::Int(row)),
+        ];
+        self.pending.push(Change::Put(Put::new("origin", Target::New, set)));
         self.known.insert(key, row);
         true
     }
@@ -303,27 +302,16 @@ impl<'a> Importer<'a> {
         // Every account has an address; one that is missing gets one that can never receive.
         let email = if author.email.is_empty() { format!("{key}@invalid") } else { author.email.clone() };
         let shown = if author.display_name.is_empty() { &author.login } else { &author.display_name };
-        let field = |column: &str, value: &str| (name(column), Input::Value(txt(value)));
         let now = time::OffsetDateTime::now_utc().unix_timestamp();
-        let mut change = put(
-            "user",
-            Target::Keyed(DbValue::Int(id)),
-            vec![
-                field("login", &author.login),
-                field("login_key", &key),
-                field("email", &email),
-                field("email_key", &slug::title_key(&email)),
-                field("name", shown),
-                field("name_key", &slug::title_key(shown)),
-                field("nickname", &author.login),
-                field("first_name", &author.first_name),
-                field("last_name", &author.last_name),
-                field("roles", &records::join_words(["author"])),
-                (name("registered"), Input::Value(DbValue::Int(now))),
-            ],
-        );
-        change.slug = Some(claim("user".into(), &slug::nicename(&author.login)));
-        self.pending.push(Change::Put(change));
+        let set = vec![
+            text_column(user::columns::EMAIL, &email),
+            text_column(user::columns::NAME, shown),
+            text_column(user::columns::FIRST_NAME, &author.first_name),
+            text_column(user::columns::LAST_NAME, &author.last_name),
+            user::roles_column(self.registry.imported_role()),
+        ];
+        let target = Target::Keyed(DbValue::Int(id));
+        self.pending.push(Change::Put(user::told(target, &author.login, now, None, set)));
         self.logins.insert(key, id);
         self.report.users += 1;
         Ok(())
@@ -354,19 +342,9 @@ impl<'a> Importer<'a> {
             }
         };
         self.remember(format!("term:{kind}:{slug}"), "term", id);
-        let field = |column: &str, value: &str| (name(column), Input::Value(txt(value)));
-        let mut change = put(
-            "term",
-            Target::Keyed(DbValue::Int(id)),
-            vec![
-                field("taxonomy", &kind),
-                field("name", &term.name),
-                field("name_key", &slug::title_key(&term.name)),
-                field("description", &term.description),
-            ],
-        );
-        change.slug = Some(claim(taxonomy.kind.clone(), &slug));
-        self.pending.push(Change::Put(change));
+        let set = vec![text_column(term::columns::DESCRIPTION, &term.description)];
+        let target = Target::Keyed(DbValue::Int(id));
+        self.pending.push(Change::Put(term::told(taxonomy, target, &term.name, &slug, set)));
         if !term.parent_slug.is_empty() {
             self.parents.push((kind.clone(), id, term.parent_slug));
         }
@@ -398,11 +376,11 @@ impl<'a> Importer<'a> {
         }
         let kind = self.kind(&record.kind);
         let resource = self.registry.resource_of_kind(&kind);
-        let mut change = put("record", Target::Keyed(DbValue::Int(id)), self.columns(&record, &kind));
-        let claims = self.registry.status(&record.status).is_some_and(|s| s.claims_slug) || record.status == "trash";
+        let mut change = self.put(&record, &kind, id);
+        let claims = self.registry.status_is(&record.status, |status| status.claims_slug || status.trash);
         let parent = self.records.target(record.parent);
         let scope = match resource {
-            Some(resource) => crate::handlers::content::scope_of(resource, parent),
+            Some(resource) => content::slug_scope(resource, parent),
             None => kind.as_str().into(),
         };
         change.slug = Some(SlugClaim {
@@ -454,13 +432,8 @@ impl<'a> Importer<'a> {
         if self.registry.status(&record.status).is_some_and(|status| status.internal) {
             return;
         }
-        for relation in resource.relations.iter().filter(|relation| relation.many) {
-            let setting = self.registry.resources[relation.to].declared.default_setting.as_deref();
-            let default = setting.map_or(0, |setting| self.settings.int(setting));
-            if default != 0 {
-                edges.entry(relation.rel.clone()).or_insert_with(|| vec![default]);
-            }
-        }
+        let given: Vec<Name> = edges.keys().cloned().collect();
+        edges.extend(content::default_terms(self.registry, resource, &given, |setting| self.settings.int(setting)));
     }
 
     /// The neutral name of a kind: without the platform's prefix where a resource is declared for it.
@@ -470,60 +443,63 @@ impl<'a> Importer<'a> {
         if declared { neutral.to_owned() } else { exported.to_owned() }
     }
 
-    fn columns(&self, record: &Record, kind: &str) -> Vec<(Name, Input)> {
-        let value = |column: &str, value: DbValue| (name(column), Input::Value(value));
-        let field = |column: &str, text: &str| (name(column), Input::Value(txt(text)));
-        let meta = |key: &str| record.meta.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
-        let (date_local, date_utc) = self.pair(record.date_local, record.date_utc);
+    fn put(&self, record: &Record, kind: &str, id: i64) -> Put {
+        let dates = self.dates(record);
+        content::told(kind, Target::Keyed(DbValue::Int(id)), &record.status, dates, self.columns(record))
+    }
+
+    fn dates(&self, record: &Record) -> content::Dates {
+        let (local, utc) = self.pair(record.date_local, record.date_utc);
         let (modified_local, modified_utc) = match (record.modified_local, record.modified_utc) {
-            (None, None) => (date_local, date_utc),
+            (None, None) => (local, utc),
             (local, utc) => self.pair(local, utc),
         };
         let floats = record.date_utc.is_none()
             && self.registry.status(&record.status).is_some_and(|status| status.date_floating);
+        content::Dates { local, utc, floats, modified_local, modified_utc }
+    }
+
+    /// The columns that the export tells, but for kind, state and dates.
+    fn columns(&self, record: &Record) -> Columns {
+        let meta = |key: &str| record.meta.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
         let author = self.logins.get(&slug::title_key(&record.author_login)).copied().unwrap_or(0);
         let picture = meta("_thumbnail_id").and_then(|id| id.parse::<i64>().ok()).unwrap_or(0);
         let template = meta("_wp_page_template").filter(|t| *t != "default").unwrap_or("");
         let format = record.terms.iter().find(|t| t.taxonomy == "post_format");
         let format = format.map(|t| t.slug.trim_start_matches("post-format-"));
         let mut set = vec![
-            field("kind", kind),
-            field("status", &record.status),
-            field("title", &record.title),
-            field("title_key", &slug::title_key(&record.title)),
-            field("content", &record.content),
-            field("excerpt", &record.excerpt),
-            field("guid", &record.guid),
-            field("password", &record.password),
-            field("template", template),
-            field("comment_status", if record.comment_status == "open" { "open" } else { "closed" }),
-            field("ping_status", if record.ping_status == "open" { "open" } else { "closed" }),
-            field("mime", media_type(record.attachment_url.as_deref().unwrap_or(""))),
-            value("author", DbValue::Int(author)),
-            value("parent", DbValue::Int(self.records.target(record.parent))),
-            value("menu_order", DbValue::Int(record.menu_order)),
-            value("sticky", DbValue::Int(i64::from(record.sticky))),
-            value("featured_media", DbValue::Int(self.records.target(picture))),
-            value("date_local", DbValue::Int(date_local)),
-            value("date_utc", DbValue::Int(date_utc)),
-            value("date_floats", DbValue::Int(i64::from(floats))),
-            value("modified_local", DbValue::Int(modified_local)),
-            value("modified_utc", DbValue::Int(modified_utc)),
+            text_column(content::columns::TITLE, &record.title),
+            text_column(content::columns::CONTENT, &record.content),
+            text_column(content::columns::EXCERPT, &record.excerpt),
+            text_column(content::columns::GUID, &record.guid),
+            text_column(content::columns::PASSWORD, &record.password),
+            text_column(content::columns::TEMPLATE, template),
+            text_column(
+                content::columns::COMMENT_STATUS,
+                if record.comment_status == "open" { "open" } else { "closed" },
+            ),
+            text_column(content::columns::PING_STATUS, if record.ping_status == "open" { "open" } else { "closed" }),
+            text_column(content::columns::MIME, media_type(record.attachment_url.as_deref().unwrap_or(""))),
+            column(content::columns::AUTHOR, DbValue::Int(author)),
+            column(content::columns::PARENT, DbValue::Int(self.records.target(record.parent))),
+            column(content::columns::MENU_ORDER, DbValue::Int(record.menu_order)),
+            column(content::columns::STICKY, DbValue::Int(i64::from(record.sticky))),
+            column(content::columns::FEATURED_MEDIA, DbValue::Int(self.records.target(picture))),
         ];
         if let Some(format) = format {
-            set.push(field("format", format));
+            set.push(text_column(content::columns::FORMAT, format));
         }
-        if record.status == "trash" {
+        if self.registry.status_is(&record.status, |status| status.trash) {
             let before = meta("_wp_trash_meta_status").filter(|s| self.registry.status(s).is_some());
-            set.push(field("status_before", before.unwrap_or("draft")));
-            set.push(field("slug_before", record.slug.trim_end_matches("__trashed")));
+            set.push(text_column(content::columns::STATUS_BEFORE, before.unwrap_or(self.registry.draft_status())));
+            set.push(text_column(content::columns::SLUG_BEFORE, content::slug_before(&record.slug)));
         }
         if let Some(url) = record.attachment_url.as_deref().filter(|url| !url.is_empty()) {
             let alt = meta("_wp_attachment_image_alt").unwrap_or("");
             let file = meta("_wp_attached_file").unwrap_or("");
             let extra = json!({"source_url": url, "alt_text": alt, "media_details": {"file": file}});
-            set.push(field("extra", &extra.to_string()));
-            set.push(field("file", file));
+            set.push(text_column(content::columns::EXTRA, &extra.to_string()));
+            set.push(text_column(content::columns::FILE, file));
         }
         set
     }
@@ -576,35 +552,34 @@ impl<'a> Importer<'a> {
         if user != 0 && self.logins.values().any(|known| *known == id) { id } else { 0 }
     }
 
-    fn comment(&mut self, comment: &Comment, record: i64) {
-        let (id, key) = self.comments.take("comment", comment.id);
+    fn comment(&mut self, from: &Comment, record: i64) {
+        let (id, key) = self.comments.take("comment", from.id);
         if !self.remember(key, "comment", id) {
             return;
         }
-        let field = |column: &str, text: &str| (name(column), Input::Value(txt(text)));
-        let value = |column: &str, value: i64| (name(column), Input::Value(DbValue::Int(value)));
-        let status = match comment.approved.as_str() {
-            "1" | "approve" | "approved" => "approved",
-            "spam" => "spam",
-            "trash" | "post-trashed" => "trash",
-            _ => "hold",
+        use comment::columns as col;
+        let value = |name: &str, value: i64| column(name, DbValue::Int(value));
+        let status = match from.approved.as_str() {
+            WITH_ITS_RECORD => Some(self.registry.trashed_comment_status()),
+            word => self.registry.comment_status_named(word),
         };
-        let (local, utc) = self.pair(comment.date_local, comment.date_utc);
+        let status = status.unwrap_or(self.registry.held_comment_status());
+        let (local, utc) = self.pair(from.date_local, from.date_utc);
         let set = vec![
-            field("content", &comment.content),
-            field("author_name", &comment.author),
-            field("author_email", &comment.email),
-            field("author_url", &comment.url),
-            field("author_ip", &comment.ip),
-            field("status", status),
-            field("kind", &comment.kind),
-            value("post", record),
-            value("parent", self.comments.target(comment.parent)),
-            value("author", self.account(comment.user_id)),
-            value("date_local", local),
-            value("date_utc", utc),
+            text_column(col::CONTENT, &from.content),
+            text_column(col::AUTHOR_NAME, &from.author),
+            text_column(col::AUTHOR_EMAIL, &from.email),
+            text_column(col::AUTHOR_URL, &from.url),
+            text_column(col::AUTHOR_IP, &from.ip),
+            text_column(col::STATUS, status),
+            text_column(col::KIND, &from.kind),
+            value(col::POST, record),
+            value(col::PARENT, self.comments.target(from.parent)),
+            value(col::AUTHOR, self.account(from.user_id)),
+            value(col::DATE_LOCAL, local),
+            value(col::DATE_UTC, utc),
         ];
-        self.pending.push(Change::Put(put("comment", Target::Keyed(DbValue::Int(id)), set)));
+        self.pending.push(Change::Put(Put::new(col::TABLE, Target::Keyed(DbValue::Int(id)), set)));
         self.report.comments += 1;
     }
 }
@@ -675,17 +650,9 @@ fn neutral(exported: &str) -> &str {
     exported.strip_prefix("wp_").unwrap_or(exported)
 }
 
-fn put(table: &str, target: Target, set: Vec<(Name, Input)>) -> Put {
-    Put { table: name(table), target, set, slug: None, edges: Vec::new(), meta: Vec::new(), revision: None }
-}
-
-fn claim(scope: Arc<str>, slug: &str) -> SlugClaim {
-    SlugClaim { column: name("slug"), scope: Some(scope), candidates: vec![slug.into()], refuse: None }
-}
-
 /// Values by key, each as JSON text.
-fn meta(pairs: &[(String, String)]) -> Vec<(Name, Vec<Arc<str>>)> {
-    let mut all: Vec<(Name, Vec<Arc<str>>)> = Vec::new();
+fn meta(pairs: &[(String, String)]) -> families::MetaValues {
+    let mut all: families::MetaValues = Vec::new();
     for (key, value) in pairs {
         let value: Arc<str> = json!(value).to_string().into();
         match all.iter_mut().find(|(k, _)| **k == **key) {

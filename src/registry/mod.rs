@@ -5,9 +5,11 @@
 
 pub mod args;
 mod bounds;
+pub mod columns;
 mod edit_only;
 pub mod link;
 pub mod resource;
+mod statuses;
 pub mod tables;
 pub mod words;
 

@@ -247,6 +247,11 @@ impl Resource {
         self.properties.iter().find(|p| p.name == name)
     }
 
+    /// The top-level property that a column is written through.
+    pub fn property_of_column(&self, column: &str) -> Option<&Property> {
+        self.properties.iter().find(|p| p.column.as_deref() == Some(column))
+    }
+
     /// Whether a piece of machinery is declared.
     pub fn supports(&self, what: &str) -> bool {
         self.declared.supports.iter().any(|s| s == what)

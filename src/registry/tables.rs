@@ -3,8 +3,9 @@
 //! Shapes follow docs/data-model: shared columns are written once here; what a resource declares beyond them lives in
 //! its extension table `x_<kind>`.
 
+use super::columns::{ID, VERSION, comment, file, record, term, user};
 use super::resource::Kind;
-use crate::config::declaration::Family;
+use crate::config::declaration::{Declaration, Family};
 use crate::storage::plan::{ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Name, TableDef};
 use std::sync::Arc;
 
@@ -13,95 +14,95 @@ use ColumnType::{Int, Json, Key, Text, Word};
 /// The shared table of a family; `None` for families whose rows live in tables of their own, or that have none.
 pub fn family_table(family: Family) -> Option<&'static str> {
     match family {
-        Family::Content => Some("record"),
-        Family::Term => Some("term"),
-        Family::Comment => Some("comment"),
-        Family::User => Some("user"),
+        Family::Content => Some(record::TABLE),
+        Family::Term => Some(term::TABLE),
+        Family::Comment => Some(comment::TABLE),
+        Family::User => Some(user::TABLE),
         Family::Plain | Family::Singleton | Family::Catalogue | Family::Virtual => None,
     }
 }
 
 const RECORD: &[(&str, ColumnType)] = &[
-    ("kind", Word),
-    ("status", Word),
-    ("status_before", Word),
-    ("slug", Text),
-    ("slug_before", Text),
-    ("author", Int),
-    ("parent", Int),
-    ("menu_order", Int),
-    ("date_local", Int),
-    ("date_utc", Int),
-    ("date_floats", Int),
-    ("modified_local", Int),
-    ("modified_utc", Int),
-    ("title", Text),
-    ("title_key", Key),
-    ("content", Text),
-    ("excerpt", Text),
-    ("password", Text),
-    ("comment_status", Word),
-    ("ping_status", Word),
-    ("mime", Text),
-    ("file", Text),
-    ("guid", Text),
-    ("sticky", Int),
-    ("format", Word),
-    ("template", Text),
-    ("featured_media", Int),
-    ("comment_count", Int),
-    ("trashed_at", Int),
-    ("extra", Json),
+    (record::KIND, Word),
+    (record::STATUS, Word),
+    (record::STATUS_BEFORE, Word),
+    (record::SLUG, Text),
+    (record::SLUG_BEFORE, Text),
+    (record::AUTHOR, Int),
+    (record::PARENT, Int),
+    (record::MENU_ORDER, Int),
+    (record::DATE_LOCAL, Int),
+    (record::DATE_UTC, Int),
+    (record::DATE_FLOATS, Int),
+    (record::MODIFIED_LOCAL, Int),
+    (record::MODIFIED_UTC, Int),
+    (record::TITLE, Text),
+    (record::TITLE_KEY, Key),
+    (record::CONTENT, Text),
+    (record::EXCERPT, Text),
+    (record::PASSWORD, Text),
+    (record::COMMENT_STATUS, Word),
+    (record::PING_STATUS, Word),
+    (record::MIME, Text),
+    (record::FILE, Text),
+    (record::GUID, Text),
+    (record::STICKY, Int),
+    (record::FORMAT, Word),
+    (record::TEMPLATE, Text),
+    (record::FEATURED_MEDIA, Int),
+    (record::COMMENT_COUNT, Int),
+    (record::TRASHED_AT, Int),
+    (record::EXTRA, Json),
 ];
 
 const TERM: &[(&str, ColumnType)] = &[
-    ("taxonomy", Word),
-    ("name", Text),
-    ("name_key", Key),
-    ("slug", Text),
-    ("description", Text),
-    ("parent", Int),
-    ("count", Int),
-    ("extra", Json),
+    (term::TAXONOMY, Word),
+    (term::NAME, Text),
+    (term::NAME_KEY, Key),
+    (term::SLUG, Text),
+    (term::DESCRIPTION, Text),
+    (term::PARENT, Int),
+    (term::COUNT, Int),
+    (term::EXTRA, Json),
 ];
 
 const USER: &[(&str, ColumnType)] = &[
-    ("login", Text),
-    ("login_key", Key),
-    ("email", Text),
-    ("email_key", Key),
-    ("name", Text),
-    ("name_key", Key),
-    ("first_name", Text),
-    ("last_name", Text),
-    ("nickname", Text),
-    ("slug", Text),
-    ("url", Text),
-    ("description", Text),
-    ("locale", Text),
-    ("registered", Int),
-    ("roles", Text),
-    ("password_hash", Text),
-    ("extra", Json),
+    (user::LOGIN, Text),
+    (user::LOGIN_KEY, Key),
+    (user::EMAIL, Text),
+    (user::EMAIL_KEY, Key),
+    (user::NAME, Text),
+    (user::NAME_KEY, Key),
+    (user::FIRST_NAME, Text),
+    (user::LAST_NAME, Text),
+    (user::NICKNAME, Text),
+    (user::SLUG, Text),
+    (user::URL, Text),
+    (user::DESCRIPTION, Text),
+    (user::LOCALE, Text),
+    (user::REGISTERED, Int),
+    (user::ROLES, Text),
+    (user::PASSWORD_HASH, Text),
+    (user::EXTRA, Json),
 ];
 
 const COMMENT: &[(&str, ColumnType)] = &[
-    ("post", Int),
-    ("parent", Int),
-    ("author", Int),
-    ("author_name", Text),
-    ("author_email", Text),
-    ("author_url", Text),
-    ("author_ip", Text),
-    ("author_user_agent", Text),
-    ("date_local", Int),
-    ("date_utc", Int),
-    ("content", Text),
-    ("status", Word),
-    ("status_before", Word),
-    ("kind", Word),
-    ("karma", Int),
-    ("extra", Json),
+    (comment::POST, Int),
+    (comment::PARENT, Int),
+    (comment::AUTHOR, Int),
+    (comment::AUTHOR_NAME, Text),
+    (comment::AUTHOR_EMAIL, Text),
+    (comment::AUTHOR_URL, Text),
+    (comment::AUTHOR_IP, Text),
+    (comment::AUTHOR_USER_AGENT, Text),
+    (comment::DATE_LOCAL, Int),
+    (comment::DATE_UTC, Int),
+    (comment::CONTENT, Text),
+    (comment::STATUS, Word),
+    (comment::STATUS_BEFORE, Word),
+    (comment::KIND, Word),
+    (comment::KARMA, Int),
+    (comment::EXTRA, Json),
 ];
 
 /// Indexes as `(name, columns, unique)`; a leading `-` is descending.
@@ -142,13 +143,13 @@ const COMMENT_INDEXES: Indexes = &[
 /// The fixed tables, for every site.
 pub fn shared() -> Vec<TableDef> {
     vec![
-        table("record", "content", RECORD, RECORD_INDEXES),
-        table("term", "term", TERM, TERM_INDEXES),
-        table("user", "user", USER, USER_INDEXES),
-        table("comment", "comment", COMMENT, COMMENT_INDEXES),
+        table(record::TABLE, "content", RECORD, RECORD_INDEXES),
+        table(term::TABLE, "term", TERM, TERM_INDEXES),
+        table(user::TABLE, "user", USER, USER_INDEXES),
+        table(comment::TABLE, "comment", COMMENT, COMMENT_INDEXES),
         app_password(),
         session(),
-        file(),
+        files(),
     ]
 }
 
@@ -197,11 +198,11 @@ fn session() -> TableDef {
 
 /// Files by their keys. A row is written before its file and outlives it, so that nothing is lost from sight; a file
 /// without a record is on its way in or out.
-fn file() -> TableDef {
-    let columns = [("record", Int), ("at", Int)];
+fn files() -> TableDef {
+    let columns = [(file::RECORD, Int), (file::AT, Int)];
     TableDef {
-        name: n("file"),
-        key: column("key", Text),
+        name: n(file::TABLE),
+        key: column(file::KEY, Text),
         space: None,
         columns: columns
             .iter()
@@ -209,7 +210,7 @@ fn file() -> TableDef {
             .collect(),
         indexes: vec![IndexDef {
             name: n("file_record"),
-            columns: vec![(n("record"), false), (n("at"), false)],
+            columns: vec![(n(file::RECORD), false), (n(file::AT), false)],
             unique: false,
         }],
         versioned: false,
@@ -218,20 +219,20 @@ fn file() -> TableDef {
 }
 
 /// Counts of rows that the writer keeps in their parents.
-pub fn counts() -> Vec<CountDef> {
+pub fn counts(declared: &Declaration) -> Vec<CountDef> {
     vec![CountDef {
-        table: n("comment"),
-        reference: n("post"),
-        status: n("status"),
-        statuses: vec![n("approved")],
-        parent: n("record"),
-        column: n("comment_count"),
+        table: n(comment::TABLE),
+        reference: n(comment::POST),
+        status: n(comment::STATUS),
+        statuses: declared.comment_statuses_where(|status| status.public).map(n).collect(),
+        parent: n(record::TABLE),
+        column: n(record::COMMENT_COUNT),
     }]
 }
 
 /// What a relation of records to terms counts.
-pub fn term_count() -> Counted {
-    Counted { column: n("count"), statuses: vec![n("publish")] }
+pub fn term_count(declared: &Declaration) -> Counted {
+    Counted { column: n(term::COUNT), statuses: declared.statuses_where(|status| status.public).map(n).collect() }
 }
 
 /// Names of the columns of a family's shared table, key and version included.
@@ -243,9 +244,9 @@ pub fn family_columns(family: Family) -> Vec<&'static str> {
         Family::Comment => COMMENT,
         _ => return Vec::new(),
     };
-    let mut names = vec!["id"];
+    let mut names = vec![ID];
     names.extend(columns.iter().map(|(name, _)| *name));
-    names.push("version");
+    names.push(VERSION);
     names
 }
 
@@ -302,7 +303,7 @@ fn storage_type(kind: Kind) -> ColumnType {
 fn table(name: &str, space: &str, columns: &[(&str, ColumnType)], indexes: Indexes) -> TableDef {
     TableDef {
         name: n(name),
-        key: column("id", Int),
+        key: column(ID, Int),
         space: Some(n(space)),
         columns: columns
             .iter()

@@ -286,6 +286,14 @@ pub struct Put {
     pub revision: Option<RevisionPut>,
 }
 
+impl Put {
+    /// A put of columns alone.
+    pub fn new(table: impl Into<Name>, target: Target, set: Vec<(Name, Input)>) -> Put {
+        let table = table.into();
+        Put { table, target, set, slug: None, edges: Vec::new(), meta: Vec::new(), revision: None }
+    }
+}
+
 /// Which row a [`Put`] writes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {

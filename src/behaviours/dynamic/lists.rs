@@ -257,7 +257,11 @@ pub fn comments(part: &Part<'_>) -> Option<Html> {
         outer: name("post"),
         filter: Box::new(Cond::All(vec![published(part), eq("password", txt(""))])),
     };
-    let filter = Cond::All(vec![eq("status", txt("approved")), eq("kind", txt("comment")), open]);
+    let filter = Cond::All(vec![
+        eq("status", txt(part.item.scope.registry.approved_comment_status())),
+        eq("kind", txt("comment")),
+        open,
+    ]);
     let order = vec![Order::Column(name("date_utc"), true), Order::Column(name("id"), true)];
     let fields = "author_name,author_url,author_avatar_urls,link,date,content,post";
     let found = part.documents(filter, order, part.number("commentsToShow", 5), fields);

@@ -12,6 +12,7 @@ mod loops;
 mod menus;
 mod players;
 
+use crate::access::policy;
 use crate::config::declaration::{Declaration, Rendered};
 use crate::fields::Fields;
 use crate::prepare::{Item, View, documents};
@@ -308,8 +309,7 @@ impl Part<'_> {
 
 /// Rows in a state that everybody sees.
 fn published(part: &Part<'_>) -> Cond {
-    let statuses = &part.item.scope.registry.declaration.statuses;
-    records::words("status", statuses.iter().filter(|(_, status)| status.public).map(|(name, _)| name.as_str()))
+    policy::published(part.item.scope)
 }
 
 /// The title of a document, which is HTML.

@@ -63,6 +63,10 @@ pub struct Declaration {
     /// Record states by neutral name.
     #[serde(default)]
     pub statuses: IndexMap<String, Status>,
+    /// States of comments by neutral name. The first public one is that of approved comments, the first one that is
+    /// neither public nor removed that of comments which wait for a moderator.
+    #[serde(default)]
+    pub comment_statuses: IndexMap<String, CommentStatus>,
     /// Namespaces by the name that resources refer to.
     #[serde(default)]
     pub namespaces: IndexMap<String, Namespace>,

@@ -2,6 +2,7 @@
 
 use super::options::{HandlerOptions, Listing};
 use super::route::{CacheControl, SchemaDoc};
+use super::site::Moderation;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,7 +86,8 @@ pub struct Resource {
     /// How items are identified: `id`, or `theme_and_slug` (`theme//slug`; those in the trash by nothing).
     #[serde(default)]
     pub key: ItemKey,
-    /// Columns of a record that is created at boot where there is none of the kind, but some content.
+    /// Columns of a row that is created at boot. Of content: a record, where there is none of the kind, but some content; of
+    /// terms: the default term (`default_setting`), in an empty database.
     #[serde(default)]
     pub seed: IndexMap<String, String>,
     /// Records go to the trash before they are gone; otherwise a deletion has to be forced.
@@ -119,6 +121,9 @@ pub struct Resource {
     /// Registered meta by key.
     #[serde(default)]
     pub meta: IndexMap<String, Meta>,
+    /// What holds back comments, of the comment family.
+    #[serde(default)]
+    pub moderation: Moderation,
     /// A term or record that always exists; the name of the setting that holds its id (`default_category`).
     #[serde(default)]
     pub default_setting: Option<String>,

@@ -172,6 +172,8 @@ pub struct Bounds {
     pub max_free_form: Size,
     /// Ancestors of a record or a term.
     pub max_ancestors: usize,
+    /// Characters of a `User-Agent` header that are stored, with comments and sessions; the rest is cut off.
+    pub max_user_agent: usize,
     /// Whether the arguments in OPTIONS list `maxLength` and `maxItems` of their properties. The schema in the same
     /// response always lists them.
     pub in_options: bool,
@@ -185,6 +187,7 @@ impl Default for Bounds {
             max_properties: 1000,
             max_free_form: Size::mib(1),
             max_ancestors: 100,
+            max_user_agent: 254,
             in_options: true,
         }
     }

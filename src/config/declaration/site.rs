@@ -195,13 +195,19 @@ pub struct Role {
     /// Somebody always has it: the last one can neither lose it nor be deleted.
     #[serde(default)]
     pub required: bool,
+    /// New users have it when no role is given; at most one role.
+    #[serde(default)]
+    pub default: bool,
+    /// Users that an import brings have it; at most one role. Absent: they have the default.
+    #[serde(default)]
+    pub imported: bool,
 }
 
 /// The primitive capability that each act needs, by act. Acts of content: `create`, `edit`, `edit_others`,
 /// `edit_published`, `edit_private`, `publish`, `read_private`, `delete`, `delete_others`, `delete_published`,
-/// `delete_private`; of terms: `manage`, `edit`, `delete`, `assign`; of plain resources: `read`, `create`, `edit`,
-/// `delete` and, with an owner column, `edit_others`, `delete_others`. An absent act needs `do_not_allow`; an empty
-/// name is open to everybody.
+/// `delete_private`; of terms: `manage`, `edit`, `delete`, `assign`; of comments: `moderate`, `skip_limits`; of users:
+/// `list`, `create`, `edit`, `delete`, `promote`; of plain resources: `read`, `create`, `edit`, `delete` and, with an owner
+/// column, `edit_others`, `delete_others`. An absent act needs `do_not_allow`; an empty name is open to everybody.
 pub type CapabilityMap = IndexMap<String, String>;
 
 /// A record state.
@@ -236,9 +242,50 @@ pub struct Status {
     /// Lists leave out the comments of records in this state.
     #[serde(default)]
     pub hides_comments: bool,
+    /// A record in this state is a draft: nobody comments on it, and autosaves of its author change the record itself. New
+    /// records start in the first such state that is not internal.
+    #[serde(default)]
+    pub draft: bool,
+    /// Records in this state wait for somebody who may publish; others do not choose their slugs.
+    #[serde(default)]
+    pub review: bool,
+    /// Deleted records change to this state first; restored, they have their state and slug again.
+    #[serde(default)]
+    pub trash: bool,
+    /// Records in this state are as visible as their parents: the state of what supports `attached`.
+    #[serde(default)]
+    pub inherits: bool,
+    /// The state in which records wait for this one until their date has come.
+    #[serde(default)]
+    pub schedules_to: Option<String>,
     /// What becomes of records in this state with time.
     #[serde(default)]
     pub transition: Option<Transition>,
+}
+
+/// A state of comments.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CommentStatus {
+    /// What requests call it; empty: its own name.
+    pub names: Vec<String>,
+    /// Shown to everybody who reads the record.
+    pub public: bool,
+    /// Left out of lists that do not ask for it. The comment remembers the state before; the word `un` with the name of
+    /// this state restores it.
+    pub removed: bool,
+    /// Deleted comments change to this state first.
+    pub trash: bool,
+}
+
+/// What holds back comments of callers who do not moderate.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Moderation {
+    /// Shortest time between two comments of one person; `false`: none.
+    pub min_interval: Optional<Duration>,
+    /// Links that make a comment wait for a moderator; `false`: any number passes.
+    pub hold_links: Optional<usize>,
 }
 
 /// A timed transition; the scheduler carries it out, with or without traffic.

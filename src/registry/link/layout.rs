@@ -16,7 +16,7 @@ impl Linker<'_> {
     pub(super) fn layout(&mut self, resources: &[Resource]) -> Layout {
         let mut layout = Layout {
             tables: tables::shared(),
-            counts: tables::counts(),
+            counts: tables::counts(self.declared),
             searched: searched(resources),
             ..Layout::default()
         };
@@ -38,7 +38,7 @@ impl Linker<'_> {
                     dst: target.table.clone(),
                     status: content.then(|| name("status")),
                     sort: content.then(|| name("date_local")),
-                    counted: (content && target.family == Family::Term).then(tables::term_count),
+                    counted: (content && target.family == Family::Term).then(|| tables::term_count(self.declared)),
                     only_kind: sole.then(|| resource.kind.clone()),
                 };
                 if !layout.relations.iter().any(|r| r.name == def.name) {

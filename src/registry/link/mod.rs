@@ -14,6 +14,7 @@ mod resource;
 mod route;
 mod shown;
 mod site;
+mod states;
 mod words;
 
 use super::{Registry, Route, Vocabulary};
@@ -50,6 +51,8 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.people();
     linker.transitions();
     let mut resources = linker.resources();
+    linker.needed(&resources);
+    linker.seeds(&resources);
     if let Some(site) = &site {
         schema_links(&mut resources, &site.rest_url);
     }

@@ -98,21 +98,4 @@ impl Linker<'_> {
             self.known(&place, "role", role, &known);
         }
     }
-
-    /// A record keeps its slug through a timed transition: where it claims one before, it does so after.
-    pub(super) fn transitions(&mut self) {
-        for (name, status) in &self.declared.statuses {
-            let Some(to) = status.transition.as_ref().and_then(|transition| transition.to.as_deref()) else { continue };
-            let path = ["statuses", name, "transition", "to"];
-            let names: Vec<&str> = self.declared.statuses.keys().map(String::as_str).collect();
-            if self.known(&path, "status", to, &names).is_none() {
-                continue;
-            }
-            if self.declared.statuses[to].claims_slug != status.claims_slug || to == name {
-                let message = format!("records cannot come from `{name}` into `{to}` by themselves");
-                let hint = "the two differ, and agree on `claims_slug`".to_owned();
-                self.problem(&path, message, Some(hint));
-            }
-        }
-    }
 }

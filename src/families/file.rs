@@ -1,16 +1,18 @@
-//! Files stored, claimed and given to records, for whoever brings them: requests and imports.
+//! Uploaded files: stored, claimed and given to records, for whoever brings them: requests and imports.
 //!
 //! The order that survives a crash: names are claimed in the database, then files are stored, then the record is written
 //! together with whose files they are. What is claimed and belongs to no record is swept away later.
 
+use super::column;
 use crate::behaviours::files::address;
 use crate::config::declaration::Media;
 use crate::files::kinds::{self, Kind};
-use crate::files::{FilesError, names};
-use crate::handlers::MediaServices;
+use crate::files::{Files, FilesError, names};
 use crate::pictures::{self, Bounds, PictureError, Resized, boxes};
-use crate::pool::PoolError;
+use crate::pool::{Budget, Pool, PoolError};
 use crate::records::{columns, eq, everything, text, txt};
+use crate::registry::columns::file as col;
+use crate::registry::columns::{ID, record};
 use crate::registry::{Registry, name};
 use crate::storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, Target, WritePlan};
 use crate::storage::{Snapshot, Storage, StorageError};
@@ -19,11 +21,16 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The table of files.
-pub const TABLE: &str = "file";
-
 /// How many names are tried in order; then chance decides.
 const TRIES: u32 = 200;
+
+/// Where files live, and the threads that work on pictures.
+pub struct MediaServices {
+    pub files: Arc<Files>,
+    pub pool: Pool,
+    /// Memory for the work on pictures.
+    pub memory: Arc<Budget>,
+}
 
 /// What files are kept with.
 pub struct FileStore<'a> {
@@ -92,6 +99,15 @@ pub fn recognised(given: &str, file: &Path, media: &Media) -> Option<(String, Ki
 /// The owner of files that are being swept away.
 const DOOMED: i64 = -1;
 
+/// The keys of a record's files.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn of_record(snapshot: &dyn Snapshot, record: i64) -> Result<Vec<String>, StorageError> {
+    let rows = snapshot.rows(&columns(col::TABLE, &[col::KEY], eq(col::RECORD, DbValue::Int(record))))?;
+    Ok(rows.iter().map(|row| text(&row[0]).to_owned()).collect())
+}
+
 /// Gives files to the record that is the plan's first put, unless they were swept away meanwhile.
 pub fn owned_by_new(keys: &[String]) -> Vec<Change> {
     keys.iter().flat_map(|key| owned(key, Input::IdOf(0))).collect()
@@ -103,37 +119,24 @@ pub fn owned_by(keys: &[String], record: &DbValue) -> Vec<Change> {
 }
 
 fn owned(key: &str, record: Input) -> [Change; 2] {
-    let pending = Cond::All(vec![eq("key", txt(key)), eq("record", DbValue::Int(0))]);
-    let mut put = put(TABLE, Target::Existing { key: txt(key), expect: None }, Vec::new());
-    put.set.push((name("record"), record));
-    [Change::Require { plan: columns(TABLE, &["key"], pending), found: true, tag: SWEPT }, Change::Put(put)]
+    let pending = Cond::All(vec![eq(col::KEY, txt(key)), eq(col::RECORD, DbValue::Int(0))]);
+    let target = Target::Existing { key: txt(key), expect: None };
+    let put = Put::new(col::TABLE, target, vec![(name(col::RECORD), record)]);
+    [Change::Require { plan: columns(col::TABLE, &[col::KEY], pending), found: true, tag: SWEPT }, Change::Put(put)]
 }
 
 /// Why a record is not written whose files are gone.
 pub const SWEPT: &str = "swept";
 
-/// A put of some columns.
-pub fn put(table: &str, target: Target, set: Vec<(&str, DbValue)>) -> Put {
-    Put {
-        table: name(table),
-        target,
-        set: set.into_iter().map(|(column, value)| (name(column), Input::Value(value))).collect(),
-        slug: None,
-        edges: Vec::new(),
-        meta: Vec::new(),
-        revision: None,
-    }
-}
-
 /// Files that were claimed before `before` and belong to no record.
 fn orphaned(before: i64) -> Cond {
     let owned = Cond::Related {
-        table: name("record"),
-        inner: name("id"),
-        outer: name("record"),
+        table: name(record::TABLE),
+        inner: name(ID),
+        outer: name(col::RECORD),
         filter: Box::new(everything()),
     };
-    let old = Cond::Compare(name("at"), Op::Le, DbValue::Int(before));
+    let old = Cond::Compare(name(col::AT), Op::Le, DbValue::Int(before));
     Cond::All(vec![old, Cond::Not(Box::new(owned))])
 }
 
@@ -142,18 +145,18 @@ fn orphaned(before: i64) -> Cond {
 /// # Errors
 /// The database cannot be read.
 pub fn orphans(snapshot: &dyn Snapshot, before: i64, most: u64) -> Result<Vec<String>, StorageError> {
-    let mut plan = columns(TABLE, &["key"], orphaned(before));
+    let mut plan = columns(col::TABLE, &[col::KEY], orphaned(before));
     plan.limit = Some(most);
     Ok(snapshot.rows(&plan)?.iter().map(|row| text(&row[0]).to_owned()).collect())
 }
 
 /// Takes these files away from whoever is about to claim them for a record; what has found one by now stays.
 pub fn doom(keys: &[String], before: i64) -> Change {
-    let among = Cond::In(name("key"), keys.iter().map(|key| txt(key)).collect());
+    let among = Cond::In(name(col::KEY), keys.iter().map(|key| txt(key)).collect());
     Change::UpdateWhere {
-        table: name(TABLE),
+        table: name(col::TABLE),
         filter: Cond::All(vec![among, orphaned(before)]),
-        set: vec![(name("record"), DbValue::Int(DOOMED))],
+        set: vec![(name(col::RECORD), DbValue::Int(DOOMED))],
     }
 }
 
@@ -162,9 +165,14 @@ pub fn doom(keys: &[String], before: i64) -> Change {
 /// # Errors
 /// The database cannot be read.
 pub fn doomed(snapshot: &dyn Snapshot, most: u64) -> Result<Vec<String>, StorageError> {
-    let mut plan = columns(TABLE, &["key"], eq("record", DbValue::Int(DOOMED)));
+    let mut plan = columns(col::TABLE, &[col::KEY], eq(col::RECORD, DbValue::Int(DOOMED)));
     plan.limit = Some(most);
     Ok(snapshot.rows(&plan)?.iter().map(|row| text(&row[0]).to_owned()).collect())
+}
+
+/// A file that is gone is nobody's.
+pub fn unclaimed(key: &str) -> Change {
+    Change::Remove { table: name(col::TABLE), key: txt(key), expect: None }
 }
 
 impl FileStore<'_> {
@@ -295,8 +303,7 @@ impl FileStore<'_> {
                 tracing::warn!("{key} stays for now: {error}");
                 continue;
             }
-            let gone = Change::Remove { table: name(TABLE), key: txt(&key), expect: None };
-            if let Err(error) = self.storage.commit(WritePlan { changes: vec![gone] }).await {
+            if let Err(error) = self.storage.commit(WritePlan { changes: vec![unclaimed(&key)] }).await {
                 tracing::warn!("{key} is still claimed: {error:?}");
             }
         }
@@ -340,16 +347,16 @@ impl FileStore<'_> {
 
     /// Those of the keys that are claimed already.
     fn taken(&self, keys: impl Iterator<Item = String>) -> Result<HashSet<String>, StorageError> {
-        let among = Cond::In(name("key"), keys.map(|key| txt(&key)).collect());
-        let rows = self.storage.snapshot()?.rows(&columns(TABLE, &["key"], among))?;
+        let among = Cond::In(name(col::KEY), keys.map(|key| txt(&key)).collect());
+        let rows = self.storage.snapshot()?.rows(&columns(col::TABLE, &[col::KEY], among))?;
         Ok(rows.iter().map(|row| text(&row[0]).to_owned()).collect())
     }
 
     /// Claims these keys, all or none; false when one of them is taken.
     async fn claimed(&self, keys: &[String]) -> Result<bool, StoreError> {
         let claims = keys.iter().map(|key| {
-            let set = vec![("record", DbValue::Int(0)), ("at", DbValue::Int(self.now))];
-            Change::Put(put(TABLE, Target::Keyed(txt(key)), set))
+            let set = vec![column(col::RECORD, DbValue::Int(0)), column(col::AT, DbValue::Int(self.now))];
+            Change::Put(Put::new(col::TABLE, Target::Keyed(txt(key)), set))
         });
         match self.storage.commit(WritePlan { changes: claims.collect() }).await {
             Ok(_) => Ok(true),

@@ -1,23 +1,22 @@
 //! Records that stand for files: upload, edit, what is still to be made, and what goes with them.
 //!
-//! What is asked for is read here; `keep` stores it.
+//! What is asked for is read here; the family `file` stores it.
 
-pub mod keep;
-
-use super::{Outcome, Refusal, Work, content, items};
+use super::{Outcome, Work, items};
 use crate::behaviours::files::{address, file_of};
 use crate::error::{ApiError, Code};
+use crate::families::content::{self, FileDefaults};
+use crate::families::file::{self, FileStore, Source, StoreError};
+use crate::families::{self, text_column};
 use crate::files::FilesError;
 use crate::files::kinds::Kind;
 use crate::model::{Incoming, Upload};
 use crate::pictures::{self, Edit, PictureError};
-use crate::records::{self, Record, columns, eq, int, text, txt};
+use crate::records::{self, Record, eq, int, text};
 use crate::registry::resource::{Context, Resource};
 use crate::request::BodyParams;
-use crate::storage::plan::{Change, DbValue, Row, Target, WritePlan};
+use crate::storage::plan::{Change, CommitError, DbValue, Put, Target, WritePlan};
 use crate::text::time::Civil;
-use content::FileDefaults;
-use keep::{FileStore, Source, StoreError};
 use md5::{Digest, Md5};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -34,7 +33,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         check_digest(work, given.file, expected).await?;
     }
     let media = &work.scope.registry.declaration.media;
-    let known = keep::recognised(given.name, given.file.path(), media);
+    let known = file::recognised(given.name, given.file.path(), media);
     let (base, kind) = known.ok_or_else(|| ApiError::new(given.refusal))?;
     if given.file.size > media.max_upload.bytes() {
         return Err(ApiError::new(Code::UploadTooLarge));
@@ -50,8 +49,8 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     };
     let title = if own("title").is_empty() { kept.title.clone() } else { own("title") };
     let texts = vec![("title", title), ("excerpt", own("caption")), ("mime", kind.mime), ("file", kept.file)];
-    let brought = FileDefaults { texts, guid: kept.url, extra: kept.extra, changes: keep::owned_by_new(&kept.keys) };
-    let key = content::create_for_file(work, resource, brought).await;
+    let brought = FileDefaults { texts, guid: kept.url, extra: kept.extra, changes: file::owned_by_new(&kept.keys) };
+    let key = make(work, resource, brought).await;
     let key = undo_on_failure(work, key, kept.keys).await?;
     Ok(told(work, items::created(work, resource, &key)?, &key))
 }
@@ -61,6 +60,12 @@ fn told(work: &Work<'_>, mut outcome: Outcome, key: &DbValue) -> Outcome {
     let header = format!("X-{}-Upload-Attachment-ID", work.scope.registry.site.prefix.to_uppercase());
     outcome.headers.push((header, int(key).to_string()));
     outcome
+}
+
+/// Makes the record that stands for a file; its key.
+async fn make(work: &Work<'_>, resource: &Resource, brought: FileDefaults) -> Result<DbValue, ApiError> {
+    let changes = content::creation(&work.edit(resource, None), brought)?;
+    work.insert(resource, changes).await
 }
 
 /// `file_edit`: a new record with the picture cut, turned or mirrored; the old one stays.
@@ -102,9 +107,9 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     all.insert("alt_text".into(), extra.get("alt_text").cloned().unwrap_or_else(|| json!("")));
     let texts = ["title", "content", "excerpt", "mime"].map(|column| (column, record.text(column).to_owned()));
     let texts = texts.into_iter().chain([("file", kept.file)]);
-    let changes = keep::owned_by_new(&kept.keys);
+    let changes = file::owned_by_new(&kept.keys);
     let brought = FileDefaults { texts: texts.collect(), guid: kept.url, extra: all, changes };
-    let key = content::create_for_file(work, resource, brought).await;
+    let key = make(work, resource, brought).await;
     let key = undo_on_failure(work, key, kept.keys).await?;
     let row = items::fetch(work, resource, &key)?;
     let path = resource.item_path(&Record { resource, row: &row }.key());
@@ -146,25 +151,16 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
         }
         let key = record.value("id").clone();
         let target = Target::Existing { key: key.clone(), expect: Some(record.int("version")) };
-        let mut changes = vec![Change::Put(keep::put(&resource.table, target, vec![("extra", txt(&all.to_string()))]))];
-        changes.extend(keep::owned_by(&keys, &key));
-        let done = work.commit(WritePlan { changes }).await.map(|_| key.clone()).map_err(|refusal| match refusal {
-            Refusal::Error(error) => error,
-            _ => ApiError::new(Code::PreconditionFailed),
+        let set = vec![text_column(content::columns::EXTRA, &all.to_string())];
+        let mut changes = vec![Change::Put(Put::new(resource.table.clone(), target, set))];
+        changes.extend(file::owned_by(&keys, &key));
+        let done = work.commit(WritePlan { changes }).await.map(|_| key.clone()).map_err(|error| match error {
+            CommitError::Stale | CommitError::Refused { .. } => ApiError::new(Code::PreconditionFailed),
+            error => families::unwritten(work.scope, error),
         });
         undo_on_failure(work, done, keys).await?;
     }
     items::show_written(work, resource, record.value("id"))
-}
-
-/// Keys of the files of a record.
-///
-/// # Errors
-/// The database cannot be read.
-pub fn of_record(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Vec<String>, ApiError> {
-    let id = Record { resource, row }.id();
-    let rows = work.scope.snapshot()?.rows(&columns(keep::TABLE, &["key"], eq("record", DbValue::Int(id))))?;
-    Ok(rows.iter().map(|row| text(&row[0]).to_owned()).collect())
 }
 
 /// Takes files away whose record is gone. Where it may yet come back, they are left to be swept.

@@ -1,0 +1,412 @@
+//! Comments: who wrote them, whether they show at once, threads, states, the trash.
+//!
+//! Where the contract is silent, the recorded behaviour. That a comment comes too fast or for the second time is
+//! decided inside the commit, so that two requests at once cannot both pass.
+
+use super::plain::pointing;
+use super::values::{meta, stored};
+use super::{MetaValues, RowEdit, deletion, existing, parents};
+use crate::access::{failure, policy};
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code};
+use crate::records::{self, Record, eq, int, text, txt};
+pub use crate::registry::columns::comment as columns;
+use crate::registry::columns::{ID, record, user};
+use crate::registry::resource::{Resource, Source};
+use crate::registry::{Registry, name};
+use crate::scope::Scope;
+use crate::storage::plan::{Change, Cond, DbValue, Op, Put, Target};
+use crate::text::time;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+use columns as col;
+
+/// Comments above one, as far as a loop is looked for.
+const DEEPEST: usize = 1000;
+
+/// What is set of a comment.
+#[derive(Default)]
+struct Draft {
+    set: BTreeMap<&'static str, DbValue>,
+    meta: MetaValues,
+    /// The word for a state that is given.
+    status: Option<String>,
+}
+
+impl Draft {
+    fn text(&self, column: &str) -> &str {
+        self.set.get(column).map_or("", text)
+    }
+
+    fn int(&self, column: &str) -> i64 {
+        self.set.get(column).map_or(0, int)
+    }
+
+    /// Sets a state, and the one to come back to.
+    fn set_status(&mut self, (status, before): (String, Option<String>)) {
+        self.set.insert(col::STATUS, txt(&status));
+        self.set.insert(col::STATUS_BEFORE, before.map_or(DbValue::Null, |before| txt(&before)));
+    }
+
+    fn put(self, target: Target) -> Change {
+        let set = self.set.into_iter().map(|(column, value)| super::column(column, value)).collect();
+        Change::Put(Put { meta: self.meta, ..Put::new(col::TABLE, target, set) })
+    }
+}
+
+/// The plan that makes a comment.
+///
+/// # Errors
+/// No text, no author, a column that is too long.
+pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
+    let resource = edit.resource;
+    let mut draft = draft(edit)?;
+    if draft.text(col::CONTENT).trim().is_empty() {
+        return Err(failure(resource, Code::CommentContentInvalid));
+    }
+    signed(edit, &mut draft)?;
+    lengths(resource, &draft)?;
+    draft.set.insert(col::KIND, DbValue::Text(resource.kind.clone()));
+    let first = first_status(edit, &draft)?;
+    let given = draft.status.take();
+    let status = given.and_then(|word| transition(&edit.scope.registry, first, "", &word));
+    draft.set_status(status.unwrap_or_else(|| (first.into(), None)));
+    let mut changes = vec![on_a_record(&draft), twice(&edit.scope.registry, &draft)];
+    changes.extend(too_soon(edit, &draft));
+    changes.push(draft.put(Target::New));
+    Ok(changes)
+}
+
+/// The plan that changes a comment.
+///
+/// # Errors
+/// No text, no such author or record, a column that is too long.
+pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    let mut draft = draft(edit)?;
+    if draft.set.contains_key(col::CONTENT) && draft.text(col::CONTENT).trim().is_empty() {
+        return Err(failure(edit.resource, Code::CommentContentInvalid));
+    }
+    lengths(edit.resource, &draft)?;
+    movable(edit.scope, record, &draft)?;
+    let mut changes = Vec::new();
+    if draft.int(col::POST) != 0 {
+        changes.push(on_a_record(&draft));
+    }
+    if let Some(word) = draft.status.take()
+        && let Some(states) =
+            transition(&edit.scope.registry, record.text(col::STATUS), record.text(col::STATUS_BEFORE), &word)
+    {
+        draft.set_status(states);
+    }
+    changes.push(draft.put(edit.target()));
+    Ok(changes)
+}
+
+/// The plan that moves a comment to the trash, from where it can come back.
+///
+/// # Errors
+/// It is there already.
+pub fn trashing(registry: &Registry, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    let status = record.text(col::STATUS);
+    if registry.comment_status_is(status, |status| status.trash) {
+        return Err(failure(record.resource, Code::AlreadyTrashed));
+    }
+    let mut draft = Draft::default();
+    draft.set_status((registry.trashed_comment_status().to_owned(), Some(status.to_owned())));
+    Ok(vec![draft.put(existing(record))])
+}
+
+/// The plan that deletes a comment for good; answers to it move up.
+pub fn removal(registry: &Registry, record: Record<'_>) -> Vec<Change> {
+    let key = record.value(&record.resource.key);
+    let mut changes = vec![Change::UpdateWhere {
+        table: record.resource.table.clone(),
+        filter: eq(col::PARENT, key.clone()),
+        set: vec![(name(col::PARENT), DbValue::Int(record.int(col::PARENT)))],
+    }];
+    changes.extend(pointing(registry, record.resource, key));
+    changes.push(deletion(record));
+    changes
+}
+
+// ------------------------------------------------------------------------------------------------ what is given
+
+/// The columns that are set; their texts are as they will be stored.
+fn draft(edit: &RowEdit<'_>) -> Result<Draft, ApiError> {
+    let (scope, resource) = (edit.scope, edit.resource);
+    let mut draft = Draft::default();
+    author(edit, &mut draft)?;
+    for property in resource.properties.iter().filter(|p| !p.readonly) {
+        let Some(value) = edit.wanted(&property.name) else { continue };
+        if let Source::Meta = property.source {
+            draft.meta.extend(meta(resource, value));
+            continue;
+        }
+        // An object says something of the text only where it holds the text.
+        if value.is_object() && value.get("raw").is_none() {
+            continue;
+        }
+        let Some((column, value)) = stored(scope, resource, property, value)? else { continue };
+        let Some(column) = SETTABLE.iter().find(|known| **known == &*column) else { continue };
+        draft.set.insert(column, value);
+    }
+    draft.status = edit.given_text("status").map(str::to_owned);
+    // Recorded: whoever writes last is remembered, also of an update.
+    let ip = scope.peer.ip.map(|ip| ip.to_string()).unwrap_or_default();
+    for (column, seen) in [(col::AUTHOR_USER_AGENT, &*scope.agent), (col::AUTHOR_IP, ip.as_str())] {
+        if draft.text(column).is_empty() && !seen.is_empty() {
+            draft.set.insert(column, txt(seen));
+        }
+    }
+    dates(edit, &mut draft);
+    if let Some(record) = edit.record() {
+        thread(scope, record, &mut draft)?;
+    }
+    Ok(draft)
+}
+
+/// Columns that arguments set as they are; the others have rules of their own.
+const SETTABLE: [&str; 8] = [
+    col::POST,
+    col::PARENT,
+    col::AUTHOR_NAME,
+    col::AUTHOR_EMAIL,
+    col::AUTHOR_URL,
+    col::AUTHOR_IP,
+    col::AUTHOR_USER_AGENT,
+    col::CONTENT,
+];
+
+/// What a comment takes from the user who wrote it.
+const SIGNATURE: [(&str, &str); 3] =
+    [(col::AUTHOR_NAME, user::NAME), (col::AUTHOR_EMAIL, user::EMAIL), (col::AUTHOR_URL, user::URL)];
+
+/// A user named as the author lends the comment name, e-mail address and site.
+fn author(edit: &RowEdit<'_>, draft: &mut Draft) -> Result<(), ApiError> {
+    let Some(id) = edit.args.given("author").and_then(Value::as_i64) else { return Ok(()) };
+    if !sign(edit.scope, draft, id)? {
+        return Err(failure(edit.resource, Code::CommentAuthorInvalid));
+    }
+    Ok(())
+}
+
+/// Puts a user's data into a comment; false when there is no such user.
+fn sign(scope: &Scope, draft: &mut Draft, id: i64) -> Result<bool, ApiError> {
+    let Some(users) = scope.registry.family(Family::User).next() else { return Ok(false) };
+    let Some(row) = records::find(&*scope.snapshot()?, users, &DbValue::Int(id))? else { return Ok(false) };
+    let user = Record { resource: users, row: &row };
+    draft.set.insert(col::AUTHOR, DbValue::Int(id));
+    for (column, of_user) in SIGNATURE {
+        draft.set.insert(column, txt(user.text(of_user)));
+    }
+    Ok(true)
+}
+
+/// A new comment that names nobody is the caller's; one that names somebody names them fully.
+fn signed(edit: &RowEdit<'_>, draft: &mut Draft) -> Result<(), ApiError> {
+    let nobody = SIGNATURE.iter().all(|(column, _)| draft.text(column).is_empty());
+    if nobody && draft.int(col::AUTHOR) == 0 {
+        sign(edit.scope, draft, edit.scope.principal.id)?;
+    }
+    if draft.text(col::AUTHOR_NAME).is_empty() || draft.text(col::AUTHOR_EMAIL).is_empty() {
+        return Err(failure(edit.resource, Code::CommentAuthorRequired));
+    }
+    Ok(())
+}
+
+fn lengths(resource: &Resource, draft: &Draft) -> Result<(), ApiError> {
+    for property in &resource.properties {
+        let bounded = match &property.source {
+            Source::Object(children) => children.iter().find(|child| child.longest.is_some()),
+            _ => Some(property),
+        };
+        let Some((column, (most, code))) = bounded.and_then(|p| p.column.as_deref().zip(p.longest)) else { continue };
+        if draft.text(column).len() > most {
+            return Err(failure(resource, code));
+        }
+    }
+    Ok(())
+}
+
+fn dates(edit: &RowEdit<'_>, draft: &mut Draft) {
+    let scope = edit.scope;
+    let zone = &scope.settings.zone;
+    let parsed = |name: &str| edit.given_text(name).and_then(time::parse_datetime);
+    let (local, utc) = match (parsed("date"), parsed("date_gmt")) {
+        (Some(moment), _) => moment.in_zone(zone),
+        (None, Some(moment)) => (zone.utc_to_local(moment.as_utc()), moment.as_utc()),
+        (None, None) if edit.row.is_none() => (scope.local_now(), scope.now),
+        (None, None) => return,
+    };
+    draft.set.insert(col::DATE_LOCAL, DbValue::Int(local));
+    draft.set.insert(col::DATE_UTC, DbValue::Int(utc));
+}
+
+/// Who edits comments only below own records moves them only between those.
+fn movable(scope: &Scope, record: Record<'_>, draft: &Draft) -> Result<(), ApiError> {
+    let caller = &scope.principal;
+    let moves = draft.set.get(col::POST).is_some_and(|post| int(post) != record.int(col::POST));
+    // Who moderates all comments need not edit the record, and yet has to see it.
+    let act = if policy::moderates(scope) { "read" } else { "edit" };
+    if moves && policy::parent_content(scope, draft.int(col::POST), act) == Some(false) {
+        return Err(caller.refuse(Code::CannotEdit));
+    }
+    Ok(())
+}
+
+/// Below itself, a comment stands at the top.
+fn thread(scope: &Scope, record: Record<'_>, draft: &mut Draft) -> Result<(), ApiError> {
+    let snapshot = scope.snapshot()?;
+    for ancestor in parents::above(&*snapshot, col::TABLE, &[], draft.int(col::PARENT)).take(DEEPEST) {
+        if ancestor?.id == record.id() {
+            draft.set.insert(col::PARENT, DbValue::Int(0));
+            break;
+        }
+    }
+    Ok(())
+}
+
+// ------------------------------------------------------------------------------------------------ states
+
+/// The state that a new comment has when nobody says: it shows at once when its author moderates, wrote the record, or
+/// has had a comment approved before.
+fn first_status<'r>(edit: &RowEdit<'r>, draft: &Draft) -> Result<&'r str, ApiError> {
+    let registry = &edit.scope.registry;
+    let (approved, held) = (registry.approved_comment_status(), registry.held_comment_status());
+    let author = draft.int(col::AUTHOR);
+    if author != 0 && trusted(edit, author, draft.int(col::POST))? {
+        return Ok(approved);
+    }
+    let most = edit.resource.declared.moderation.hold_links.get();
+    if most.is_some_and(|most| links(draft.text(col::CONTENT)) >= *most) {
+        return Ok(held);
+    }
+    let same = match author {
+        0 => Cond::All(vec![
+            eq(col::AUTHOR_NAME, txt(draft.text(col::AUTHOR_NAME))),
+            eq(col::AUTHOR_EMAIL, txt(draft.text(col::AUTHOR_EMAIL))),
+        ]),
+        author => eq(col::AUTHOR, DbValue::Int(author)),
+    };
+    let filter = Cond::All(vec![same, eq(col::STATUS, txt(approved))]);
+    let known = records::first(&*edit.scope.snapshot()?, col::TABLE, &[ID], filter)?.is_some();
+    Ok(if known { approved } else { held })
+}
+
+fn trusted(edit: &RowEdit<'_>, author: i64, post: i64) -> Result<bool, ApiError> {
+    let snapshot = edit.scope.snapshot()?;
+    let found = records::first(&*snapshot, record::TABLE, &[record::AUTHOR], eq(ID, DbValue::Int(post)))?;
+    if found.is_some_and(|row| int(&row[0]) == author) {
+        return Ok(true);
+    }
+    let found = records::first(&*snapshot, user::TABLE, &[user::ROLES], eq(ID, DbValue::Int(author)))?;
+    let roles = found.map(|row| records::split_words(text(&row[0]))).unwrap_or_default();
+    Ok(edit.scope.registry.capabilities(&roles).contains(edit.resource.capability("moderate")))
+}
+
+fn links(markup: &str) -> usize {
+    markup.to_ascii_lowercase().matches("<a ").count()
+}
+
+/// The state that a word leads to, and the one to come back to; `None` leaves the comment as it is.
+fn transition(registry: &Registry, status: &str, before: &str, word: &str) -> Option<(String, Option<String>)> {
+    let removed = |status: &str| registry.comment_status_is(status, |status| status.removed);
+    let Some(to) = registry.comment_status_named(word) else {
+        let restores = word.strip_prefix("un") == Some(status) && removed(status);
+        let back = if before.is_empty() { registry.held_comment_status() } else { before };
+        return restores.then(|| (back.to_owned(), None));
+    };
+    (to != status).then(|| (to.to_owned(), removed(to).then(|| status.to_owned())))
+}
+
+// ------------------------------------------------------------------------------------------------ inside the commit
+
+/// The record that the comment is to stand under exists.
+fn on_a_record(draft: &Draft) -> Change {
+    Change::Require {
+        plan: records::columns(record::TABLE, &[ID], eq(ID, DbValue::Int(draft.int(col::POST)))),
+        found: true,
+        tag: Code::CommentInvalidPostId.as_str(),
+    }
+}
+
+/// Nobody says the same in the same place twice.
+fn twice(registry: &Registry, draft: &Draft) -> Change {
+    let filter = Cond::All(vec![
+        eq(col::POST, DbValue::Int(draft.int(col::POST))),
+        eq(col::PARENT, DbValue::Int(draft.int(col::PARENT))),
+        Cond::Not(Box::new(eq(col::STATUS, txt(registry.trashed_comment_status())))),
+        Cond::Any(vec![
+            eq(col::AUTHOR_NAME, txt(draft.text(col::AUTHOR_NAME))),
+            eq(col::AUTHOR_EMAIL, txt(draft.text(col::AUTHOR_EMAIL))),
+        ]),
+        eq(col::CONTENT, txt(draft.text(col::CONTENT))),
+    ]);
+    let plan = records::columns(col::TABLE, &[ID], filter);
+    Change::Require { plan, found: false, tag: Code::CommentDuplicate.as_str() }
+}
+
+/// Who does not moderate pauses between two comments, under whatever name. One look each, so that each has its index.
+fn too_soon(edit: &RowEdit<'_>, draft: &Draft) -> Vec<Change> {
+    let caller = &edit.scope.principal;
+    let Some(interval) = edit.resource.declared.moderation.min_interval.get() else { return Vec::new() };
+    if ["moderate", "skip_limits"].iter().any(|act| caller.can(edit.resource.capability(act))) {
+        return Vec::new();
+    }
+    let mut who = vec![eq(col::AUTHOR_EMAIL, txt(draft.text(col::AUTHOR_EMAIL)))];
+    if caller.known() {
+        who.push(eq(col::AUTHOR, DbValue::Int(caller.id)));
+    }
+    if draft.int(col::AUTHOR) == 0 {
+        // Another name does not help: what came from here without a user counts.
+        let from_here = eq(col::AUTHOR_IP, txt(draft.text(col::AUTHOR_IP)));
+        who.push(Cond::All(vec![eq(col::AUTHOR, DbValue::Int(0)), from_here]));
+    }
+    let since = Cond::Compare(
+        name(col::DATE_UTC),
+        Op::Gt,
+        DbValue::Int(edit.scope.now.saturating_sub(interval.seconds_signed())),
+    );
+    let look = |who: Cond| Change::Require {
+        plan: records::columns(col::TABLE, &[ID], Cond::All(vec![who, since.clone()])),
+        found: false,
+        tag: Code::CommentFlood.as_str(),
+    };
+    who.into_iter().map(look).collect()
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_lead_from_state_to_state() {
+        let loaded = crate::config::load::load(None, &[], []).expect("the shipped files load");
+        let registry = crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example");
+        let registry = registry.expect("the shipped files link");
+        let check = |status: &str, before: &str, word: &str, expected: Option<(&str, Option<&str>)>| {
+            let expected = expected.map(|(to, back)| (to.to_owned(), back.map(str::to_owned)));
+            assert_eq!(transition(&registry, status, before, word), expected, "{status} {word}");
+        };
+        check("hold", "", "approve", Some(("approved", None)));
+        check("hold", "", "1", Some(("approved", None)));
+        check("approved", "", "approved", None);
+        check("approved", "", "0", Some(("hold", None)));
+        check("approved", "", "spam", Some(("spam", Some("approved"))));
+        check("spam", "approved", "unspam", Some(("approved", None)));
+        check("spam", "", "unspam", Some(("hold", None)));
+        check("hold", "", "trash", Some(("trash", Some("hold"))));
+        check("trash", "spam", "untrash", Some(("spam", None)));
+        check("trash", "spam", "approve", Some(("approved", None)));
+        check("approved", "", "untrash", None);
+        check("approved", "", "purple", None);
+    }
+
+    #[test]
+    fn links_are_counted_by_their_tags() {
+        let check = |markup: &str, expected: usize| assert_eq!(links(markup), expected, "{markup}");
+        check("", 0);
+        check("<a href=\"http://a.example\">a</a> and <A HREF=\"http://b.example\">b</A>", 2);
+        check("<abbr>a</abbr> http://a.example", 0);
+    }
+}

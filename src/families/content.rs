@@ -1,0 +1,426 @@
+//! Records of the content family: dates, states, slugs, trash, revisions.
+//!
+//! Contract: "Block", "States and transitions"; where the document is silent, the recorded behaviour. Checks of what is
+//! given are in `given`, what follows from it in `derived`.
+
+mod derived;
+mod given;
+
+use super::plain::pointing;
+use super::values::{self, stored};
+use super::{Columns, MetaValues, RowEdit, column, deletion, existing, text_column};
+use crate::behaviours::{WRITES, WriteContext};
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code};
+use crate::records::{self, Record, eq, int, text, txt};
+pub use crate::registry::columns::record as columns;
+use crate::registry::resource::{Property, Resource, Source};
+use crate::registry::{Registry, name};
+use crate::scope::Scope;
+use crate::storage::plan::{Change, Cond, DbValue, EdgePlan, Name, Put, Row, SlugClaim, Target};
+use crate::text::slug;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::registry::columns::comment;
+use columns as col;
+
+/// What a file brings to the record that stands for it, where nothing else is given.
+#[derive(Default)]
+pub struct FileDefaults {
+    /// Texts by column.
+    pub texts: Vec<(&'static str, String)>,
+    /// Address of the file as it is now: the identifier of the record for ever.
+    pub guid: String,
+    /// Members of `extra`.
+    pub extra: Map<String, Value>,
+    /// What else is written in the same commit; the record is its first put.
+    pub changes: Vec<Change>,
+}
+
+/// What a record is about to be: its columns, in part from what is given, in part as they were.
+struct Draft<'a> {
+    resource: &'a Resource,
+    before: Option<&'a Row>,
+    set: HashMap<String, DbValue>,
+    /// Columns of the extension table.
+    extension: Vec<(Name, DbValue)>,
+    extra: Option<Map<String, Value>>,
+    edges: Vec<(Name, Vec<i64>)>,
+    meta: MetaValues,
+    /// A new record's identifier; empty: its address.
+    guid: String,
+    /// What has to hold of the records above.
+    unmoved: Vec<Change>,
+}
+
+impl<'a> Draft<'a> {
+    /// A record that stays as it is.
+    fn unchanged(resource: &'a Resource, row: &'a Row) -> Draft<'a> {
+        Draft { before: Some(row), ..Draft::empty(resource) }
+    }
+
+    fn empty(resource: &'a Resource) -> Draft<'a> {
+        Draft {
+            resource,
+            before: None,
+            set: HashMap::new(),
+            extension: Vec::new(),
+            extra: None,
+            edges: Vec::new(),
+            meta: Vec::new(),
+            guid: String::new(),
+            unmoved: Vec::new(),
+        }
+    }
+
+    /// The column's coming value.
+    fn get(&self, column: &str) -> DbValue {
+        let own =
+            || self.extension.iter().rev().find(|(name, _)| name.split_once('.').is_some_and(|(_, c)| c == column));
+        match (self.set.get(column).or_else(|| own().map(|(_, value)| value)), self.before) {
+            (Some(value), _) => value.clone(),
+            (None, Some(row)) => Record { resource: self.resource, row }.value(column).clone(),
+            (None, None) => DbValue::Null,
+        }
+    }
+
+    fn text(&self, column: &str) -> String {
+        text(&self.get(column)).to_owned()
+    }
+
+    fn int(&self, column: &str) -> i64 {
+        int(&self.get(column))
+    }
+
+    fn put(&mut self, column: &str, value: DbValue) {
+        self.set.insert(column.to_owned(), value);
+    }
+
+    fn put_all<const N: usize>(&mut self, columns: [(&'static str, DbValue); N]) {
+        self.set.extend(columns.map(|(column, value)| (column.to_owned(), value)));
+    }
+
+    fn before_text(&self, column: &str) -> &str {
+        self.before.map_or("", |row| Record { resource: self.resource, row }.text(column))
+    }
+
+    /// Whether the record has this value in a column already: what comes back as it was is nobody's doing.
+    fn has_already(&self, column: &str, wanted: i64) -> bool {
+        self.before.is_some_and(|row| Record { resource: self.resource, row }.int(column) == wanted)
+    }
+}
+
+/// The moments of a record, on the site's wall clock and in UTC (seconds).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dates {
+    pub local: i64,
+    pub utc: i64,
+    /// Nobody has chosen the date: it moves until the record is published.
+    pub floats: bool,
+    pub modified_local: i64,
+    pub modified_utc: i64,
+}
+
+impl Dates {
+    /// A moment at which all is done.
+    pub fn at(local: i64, utc: i64) -> Dates {
+        Dates { local, utc, floats: false, modified_local: local, modified_utc: utc }
+    }
+
+    fn columns(self) -> impl Iterator<Item = (&'static str, DbValue)> {
+        let date = date_columns(self.local, self.utc, self.floats);
+        date.into_iter().chain(modified_columns(self.modified_local, self.modified_utc))
+    }
+}
+
+fn date_columns(local: i64, utc: i64, floats: bool) -> [(&'static str, DbValue); 3] {
+    [
+        (col::DATE_LOCAL, DbValue::Int(local)),
+        (col::DATE_UTC, DbValue::Int(utc)),
+        (col::DATE_FLOATS, DbValue::Int(i64::from(floats))),
+    ]
+}
+
+fn modified_columns(local: i64, utc: i64) -> [(&'static str, DbValue); 2] {
+    [(col::MODIFIED_LOCAL, DbValue::Int(local)), (col::MODIFIED_UTC, DbValue::Int(utc))]
+}
+
+/// A record that is put as it is told, without a caller: what imports and the boot write. Its further columns are `set`;
+/// what follows from them is derived here.
+pub fn told(kind: &str, target: Target, status: &str, dates: Dates, mut set: Columns) -> Put {
+    set.push(text_column(col::KIND, kind));
+    set.push(text_column(col::STATUS, status));
+    set.extend(dates.columns().map(|(name, value)| column(name, value)));
+    if let Some(title) = super::text_of(&set, col::TITLE) {
+        let key = slug::title_key(title);
+        set.push(text_column(col::TITLE_KEY, &key));
+    }
+    Put::new(col::TABLE, target, set)
+}
+
+/// The record that a resource has from the start (`seed`), made at a moment in UTC seconds.
+pub fn seed(registry: &Registry, resource: &Resource, now: i64) -> Put {
+    let mut set =
+        vec![text_column(col::COMMENT_STATUS, derived::CLOSED), text_column(col::PING_STATUS, derived::CLOSED)];
+    set.extend(resource.declared.seed.iter().map(|(column, value)| text_column(column, value)));
+    told(&resource.kind, Target::New, registry.published_status(), Dates::at(now, now), set)
+}
+
+/// The plan that makes a record, perhaps one that stands for a file.
+///
+/// # Errors
+/// The rules of the family.
+pub fn creation(edit: &RowEdit<'_>, brought: FileDefaults) -> Result<Vec<Change>, ApiError> {
+    let mut draft = draft(edit)?;
+    for (column, value) in &brought.texts {
+        if draft.text(column).is_empty() {
+            let value = as_if_sent(edit, column, value)?;
+            draft.put(column, value);
+        }
+    }
+    if !brought.extra.is_empty() {
+        let given = draft.extra.take().unwrap_or_default();
+        draft.extra = Some(brought.extra.into_iter().chain(given).collect());
+    }
+    draft.guid = brought.guid;
+    let put = derived::finish(edit, &mut draft)?;
+    let mut changes = vec![Change::Put(put)];
+    changes.append(&mut draft.unmoved);
+    changes.extend(brought.changes);
+    Ok(changes)
+}
+
+/// What a text that a file brings is stored as: what the caller's own text would be, where a client may write the column.
+fn as_if_sent(edit: &RowEdit<'_>, column: &str, value: &str) -> Result<DbValue, ApiError> {
+    let writes = |property: &Property| match &property.source {
+        Source::Object(children) => children.iter().any(|c| !c.readonly && c.column.as_deref() == Some(column)),
+        _ => property.column.as_deref() == Some(column),
+    };
+    let property = edit.resource.properties.iter().find(|property| !property.readonly && writes(property));
+    let written =
+        property.map(|property| stored(edit.scope, edit.resource, property, &json!(value))).transpose()?.flatten();
+    Ok(written.map_or_else(|| txt(value), |(_, value)| value))
+}
+
+/// The plan that changes a record and keeps what it was.
+///
+/// # Errors
+/// The rules of the family.
+pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    change(edit, record, true)
+}
+
+/// The plan that changes a record and keeps nothing of what it was.
+///
+/// # Errors
+/// As [`update`].
+pub fn overwriting(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    change(edit, record, false)
+}
+
+fn change(edit: &RowEdit<'_>, record: Record<'_>, keep: bool) -> Result<Vec<Change>, ApiError> {
+    let edit = RowEdit { row: Some(record.row), ..*edit };
+    let mut draft = draft(&edit)?;
+    let mut put = derived::finish(&edit, &mut draft)?;
+    put.revision = if keep { derived::revision(edit.scope, &draft) } else { None };
+    let mut changes = vec![Change::Put(put)];
+    changes.append(&mut draft.unmoved);
+    Ok(changes)
+}
+
+/// The plan that moves a record to the trash, from where it can come back.
+///
+/// # Errors
+/// It is there already.
+pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    let resource = record.resource;
+    if scope.registry.status_is(record.text(col::STATUS), |status| status.trash) {
+        return Err(ApiError::new(Code::AlreadyTrashed));
+    }
+    let own = record.text(col::SLUG);
+    let mut set = vec![
+        text_column(col::STATUS, scope.registry.trash_status()),
+        text_column(col::STATUS_BEFORE, record.text(col::STATUS)),
+        text_column(col::SLUG_BEFORE, own),
+        column(col::TRASHED_AT, DbValue::Int(scope.now)),
+    ];
+    set.extend(modified_columns(scope.local_now(), scope.now).map(|(name, value)| column(name, value)));
+    Ok(vec![Change::Put(Put {
+        slug: Some(SlugClaim {
+            column: name(col::SLUG),
+            scope: Some(slug_scope(resource, record.int(col::PARENT))),
+            candidates: vec![slug::with_end(own, TRASHED_SLUG).into()],
+            refuse: None,
+        }),
+        edges: missing_terms(scope, record, &[])?,
+        revision: derived::revision(scope, &Draft::unchanged(resource, record.row)),
+        ..Put::new(resource.table.clone(), existing(record), set)
+    })])
+}
+
+/// The end of slugs of records in the trash.
+const TRASHED_SLUG: &str = "__trashed";
+
+/// The slug that a record in the trash had before.
+pub fn slug_before(trashed: &str) -> &str {
+    trashed.trim_end_matches(TRASHED_SLUG)
+}
+
+/// The plan that deletes a record for good, with its comments; its children and what hangs on it move up.
+pub fn removal(registry: &Registry, record: Record<'_>) -> Vec<Change> {
+    let resource = record.resource;
+    let (key, id) = (record.value(&resource.key).clone(), record.id());
+    let children = Cond::All(vec![records::own_rows(resource), eq(col::PARENT, DbValue::Int(id))]);
+    let hanging = registry.family(Family::Content).filter(|r| r.supports("attached")).map(|r| &*r.kind);
+    let hanging = Cond::All(vec![records::words(col::KIND, hanging), eq(col::PARENT, DbValue::Int(id))]);
+    // First of all, while its version is still the expected one: what is counted in the row would raise it.
+    let mut changes = vec![
+        deletion(record),
+        Change::UpdateWhere {
+            table: resource.table.clone(),
+            filter: Cond::Any(vec![children, hanging]),
+            set: vec![(name(col::PARENT), DbValue::Int(record.int(col::PARENT)))],
+        },
+        Change::RemoveWhere { table: name(comment::TABLE), filter: eq(comment::POST, DbValue::Int(id)) },
+    ];
+    changes.extend(pointing(registry, resource, &key));
+    changes
+}
+
+/// Where a slug is unique: in its kind, or among the children of one parent.
+pub fn slug_scope(resource: &Resource, parent: i64) -> Arc<str> {
+    if resource.declared.hierarchical { format!("{}:{parent}", resource.kind).into() } else { resource.kind.clone() }
+}
+
+/// What a revision keeps of a record.
+pub fn snapshot(title: &str, content: &str, excerpt: &str, extra: Option<String>) -> Arc<str> {
+    let mut kept = json!({col::TITLE: title, col::CONTENT: content, col::EXCERPT: excerpt});
+    if let Some(extra) = extra {
+        kept[col::EXTRA] = json!(extra);
+    }
+    kept.to_string().into()
+}
+
+/// The default terms of those taxonomies of which a record can have terms, but for the relations `given`.
+pub fn default_terms(
+    registry: &Registry,
+    resource: &Resource,
+    given: &[Name],
+    setting: impl Fn(&str) -> i64,
+) -> Vec<(Name, Vec<i64>)> {
+    let mut defaults = Vec::new();
+    for relation in resource.relations.iter().filter(|r| r.many && !given.contains(&r.rel)) {
+        let default = registry.resources[relation.to].declared.default_setting.as_deref().map_or(0, &setting);
+        if default != 0 {
+            defaults.push((relation.rel.clone(), vec![default]));
+        }
+    }
+    defaults
+}
+
+/// The default terms of those taxonomies of which a record has no term, and that are not given.
+fn missing_terms(scope: &Scope, record: Record<'_>, given: &[Name]) -> Result<Vec<(Name, Vec<i64>)>, ApiError> {
+    let mut defaults = default_terms(&scope.registry, record.resource, given, |setting| scope.settings.int(setting));
+    if defaults.is_empty() {
+        return Ok(defaults);
+    }
+    let rels = defaults.iter().map(|(rel, _)| rel.clone()).collect();
+    let present = scope.snapshot()?.edges(&EdgePlan { rels, of: vec![record.id()], reverse: false })?;
+    defaults.retain(|(rel, _)| !present.iter().any(|edge| edge.rel == *rel));
+    Ok(defaults)
+}
+
+/// Columns with rules of their own: dates, state, slug, place and picture.
+const RULED: [&str; 7] =
+    [col::DATE_LOCAL, col::DATE_UTC, col::STATUS, col::SLUG, col::PARENT, col::TEMPLATE, col::FEATURED_MEDIA];
+
+fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
+    let mut draft = Draft { before: edit.row, ..Draft::empty(edit.resource) };
+    for property in edit.resource.properties.iter().filter(|p| !p.readonly) {
+        let Some(value) = edit.wanted(&property.name) else { continue };
+        // Only `raw` is written; what was rendered may come back beside it, or alone.
+        let says_nothing = match value {
+            Value::Object(members) => !members.contains_key("raw"),
+            Value::Array(list) => list.is_empty(),
+            _ => false,
+        };
+        if says_nothing && matches!(property.source, Source::Object(_)) {
+            continue;
+        }
+        match &property.source {
+            Source::Relation(index) => {
+                let ids = values::related(edit, property, *index, value)?;
+                draft.edges.push((edit.resource.relations[*index].rel.clone(), ids));
+            }
+            Source::Meta => draft.meta.extend(values::meta(edit.resource, value)),
+            Source::Extra => member(edit, &mut draft, property, value)?,
+            Source::Read(..) | Source::Column(_)
+                if property.column.as_deref().is_some_and(|column| RULED.contains(&column)) => {}
+            _ => {
+                if let Some((column, value)) = stored(edit.scope, edit.resource, property, value)? {
+                    if column.contains('.') {
+                        values::check_reference(edit, property, &value)?;
+                    }
+                    match column.split_once('.') {
+                        Some(_) => draft.extension.push((column, value)),
+                        None => draft.put(&column, value),
+                    }
+                }
+            }
+        }
+    }
+    given::check(edit, &mut draft)?;
+    Ok(draft)
+}
+
+/// Sets a member of `extra`; the others stay.
+fn member(edit: &RowEdit<'_>, draft: &mut Draft<'_>, property: &Property, value: &Value) -> Result<(), ApiError> {
+    let value = match property.write {
+        Some(write) => {
+            let writing = WriteContext { scope: edit.scope, resource: edit.resource, property };
+            json!(text(&WRITES[write.0].1(&writing, value)?))
+        }
+        None => value.clone(),
+    };
+    let before = edit.record();
+    let stored = || {
+        let text = before.map_or("", |record| record.text(col::EXTRA));
+        serde_json::from_str::<Map<String, Value>>(text).unwrap_or_default()
+    };
+    draft.extra.get_or_insert_with(stored).insert(property.name.clone(), value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_follow_from_what_is_told() {
+        let put = told(
+            "post",
+            Target::New,
+            "publish",
+            Dates { floats: true, ..Dates::at(7200, 3600) },
+            vec![text_column("title", "Über")],
+        );
+        let got = |column: &str| put.set.iter().find(|(name, _)| &**name == column).map(|(_, input)| input.clone());
+        let is = |column: &str, value: DbValue| assert_eq!(got(column), Some(super::super::column(column, value).1));
+        is("kind", txt("post"));
+        is("status", txt("publish"));
+        is("title_key", txt(&slug::title_key("Über")));
+        is("date_local", DbValue::Int(7200));
+        is("modified_utc", DbValue::Int(3600));
+        is("date_floats", DbValue::Int(1));
+        let untitled = told("post", Target::New, "publish", Dates::at(0, 0), Vec::new());
+        assert!(untitled.set.iter().all(|(name, _)| &**name != "title_key"), "no title, no key");
+    }
+
+    #[test]
+    fn a_slug_in_the_trash_gives_the_one_before() {
+        assert_eq!(slug_before("a-tree__trashed"), "a-tree");
+        assert_eq!(slug_before("a-tree"), "a-tree");
+    }
+}

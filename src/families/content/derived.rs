@@ -1,0 +1,285 @@
+//! What follows from what is given for a record: its dates, state in time, slug, terms, identifier and revision.
+
+use super::{Draft, col, date_columns, default_terms, missing_terms, modified_columns, slug_scope, snapshot};
+use crate::behaviours::address;
+use crate::error::{ApiError, Code};
+use crate::families::{Columns, RowEdit, column, text_column};
+use crate::prepare::Batch;
+use crate::records::{Record, txt};
+use crate::registry::columns::ID;
+use crate::registry::name;
+use crate::registry::resource::{Resource, Source};
+use crate::scope::Scope;
+use crate::storage::plan::{DbValue, Input, Name, Piece, Put, RevisionPut, Row, SlugClaim};
+use crate::text::{slug, time};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The put that a draft becomes.
+pub(super) fn finish(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<Put, ApiError> {
+    let creating = draft.before.is_none();
+    defaults(edit.scope, draft);
+    if [col::TITLE, col::CONTENT, col::EXCERPT].iter().all(|column| draft.text(column).trim().is_empty())
+        && ["title", "editor", "excerpt"].iter().all(|s| draft.resource.supports(s))
+    {
+        return Err(ApiError::new(Code::EmptyContent));
+    }
+    dates(edit, draft);
+    restore(edit.scope, draft);
+    // What only its readers see needs no password beside.
+    if edit.scope.registry.status(&draft.text(col::STATUS)).is_some_and(|s| s.private)
+        && !draft.text(col::PASSWORD).is_empty()
+    {
+        draft.put(col::PASSWORD, txt(""));
+    }
+    if draft.set.contains_key(col::TITLE) {
+        let key = slug::title_key(&draft.text(col::TITLE));
+        draft.put(col::TITLE_KEY, txt(&key));
+    }
+    let claim = slug_claim(edit, draft);
+    terms(edit, draft)?;
+    if creating {
+        draft.put(col::KIND, DbValue::Text(draft.resource.kind.clone()));
+    }
+    let mut set: Columns = draft.set.iter().map(|(name, value)| column(name, value.clone())).collect();
+    set.sort_by(|a, b| a.0.cmp(&b.0));
+    set.extend(draft.extension.iter().map(|(column, value)| (column.clone(), Input::Value(value.clone()))));
+    if let Some(extra) = &draft.extra {
+        set.push(text_column(col::EXTRA, &Value::Object(extra.clone()).to_string()));
+    }
+    if creating {
+        let own = Input::Value(txt(&draft.guid));
+        set.push((name(col::GUID), if draft.guid.is_empty() { Input::Text(guid(edit.scope, draft)?) } else { own }));
+    }
+    Ok(Put {
+        slug: claim,
+        edges: std::mem::take(&mut draft.edges),
+        meta: std::mem::take(&mut draft.meta),
+        ..Put::new(draft.resource.table.clone(), edit.target(), set)
+    })
+}
+
+/// Whether a new record takes comments and pings when nothing was said.
+fn defaults(scope: &Scope, draft: &mut Draft<'_>) {
+    if draft.before.is_some() {
+        return;
+    }
+    let resource = draft.resource;
+    for (column, machinery, setting) in [
+        (col::COMMENT_STATUS, "comments", "default_comment_status"),
+        (col::PING_STATUS, "trackbacks", "default_ping_status"),
+    ] {
+        if draft.set.contains_key(column) {
+            continue;
+        }
+        let closed = !resource.supports(machinery) || resource.declared.closed_by_default;
+        let value = if closed { CLOSED } else { scope.settings.text(setting) };
+        draft.put(column, txt(if value.is_empty() { CLOSED } else { value }));
+    }
+}
+
+/// Comments or pings are not taken.
+pub(super) const CLOSED: &str = "closed";
+
+/// Dates in the site's zone and in UTC, whether they float, and whether publishing waits for them.
+fn dates(edit: &RowEdit<'_>, draft: &mut Draft<'_>) {
+    let scope = edit.scope;
+    let (now, local_now) = (scope.now, scope.local_now());
+    let creating = draft.before.is_none();
+    let given = |column: &str| edit.args.given(&draft.resource.property_of_column(column)?.name);
+    let (local, utc) = (given(col::DATE_LOCAL), given(col::DATE_UTC));
+    let zone = &scope.settings.zone;
+    let parsed = |value: Option<&Value>| value.and_then(Value::as_str).and_then(time::parse_datetime);
+    let mut chosen = None;
+    if let Some(moment) = parsed(local) {
+        let pair = moment.in_zone(zone);
+        // A draft that sends its floating date back keeps floating.
+        let unchanged = draft.int(col::DATE_FLOATS) != 0 && draft.int(col::DATE_LOCAL) == pair.0;
+        chosen = (!unchanged).then_some(pair);
+    } else if let Some(moment) = parsed(utc) {
+        let utc = moment.as_utc();
+        chosen = Some((zone.utc_to_local(utc), utc));
+    }
+    let reset = local.is_some_and(Value::is_null) || utc.is_some_and(Value::is_null);
+    let mut status = draft.text(col::STATUS);
+    let floats_here = scope.registry.status(&status).is_some_and(|s| s.date_floating);
+    let changed = match chosen {
+        Some(pair) => Some((pair, false)),
+        None if creating || reset || draft.int(col::DATE_FLOATS) != 0 => Some(((local_now, now), floats_here)),
+        None => None,
+    };
+    if let Some(((local, utc), floats)) = changed {
+        draft.put_all(date_columns(local, utc, floats));
+    }
+    let due = draft.int(col::DATE_UTC);
+    let registry = &scope.registry;
+    let later = registry.status(&status).and_then(|status| status.schedules_to.as_deref()).filter(|_| due > now);
+    if let Some(other) = later.or_else(|| registry.scheduled_for(&status).filter(|_| due <= now)) {
+        status = other.to_owned();
+    }
+    draft.put(col::STATUS, txt(&status));
+    let modified = if creating { (draft.int(col::DATE_LOCAL), due) } else { (local_now, now) };
+    draft.put_all(modified_columns(modified.0, modified.1));
+}
+
+/// Out of the trash, a record gets its slug back.
+fn restore(scope: &Scope, draft: &mut Draft<'_>) {
+    let trashed = |status: &str| scope.registry.status_is(status, |status| status.trash);
+    if trashed(draft.before_text(col::STATUS)) && !trashed(&draft.text(col::STATUS)) {
+        let slug = draft.before_text(col::SLUG_BEFORE).to_owned();
+        draft.put(col::SLUG, txt(&slug));
+        draft.put(col::SLUG_BEFORE, txt(""));
+        draft.put(col::STATUS_BEFORE, DbValue::Null);
+        draft.put(col::TRASHED_AT, DbValue::Int(0));
+    }
+}
+
+/// The slug that the record asks for. Drafts write theirs down and claim nothing.
+fn slug_claim(edit: &RowEdit<'_>, draft: &Draft<'_>) -> Option<SlugClaim> {
+    let (scope, resource) = (edit.scope, draft.resource);
+    let status = draft.text(col::STATUS);
+    let property = resource.property_of_column(col::SLUG)?;
+    let given = edit.given_text(&property.name).map(slug::sanitize_title);
+    let claims = scope.registry.status(&status).is_some_and(|s| s.claims_slug);
+    let mut wanted = given.clone().unwrap_or_else(|| draft.text(col::SLUG));
+    if scope.registry.status_is(&status, |status| status.review) && !scope.principal.can(resource.capability("publish"))
+    {
+        wanted = String::new();
+    }
+    if wanted.is_empty() && claims {
+        wanted = slug::sanitize_title(&draft.text(col::TITLE));
+    }
+    if wanted.is_empty() && claims {
+        wanted = SlugClaim::ID.into();
+    }
+    let moved = draft.before.is_none()
+        || given.is_some()
+        || draft.set.contains_key(col::SLUG)
+        || status != draft.before_text(col::STATUS)
+        || draft.set.contains_key(col::PARENT)
+        || wanted != draft.text(col::SLUG);
+    if !moved {
+        return None;
+    }
+    let mut candidates = vec![Arc::from(wanted.as_str())];
+    if claims && (reserved(&wanted) || reads_as_date(scope, resource, &wanted)) {
+        candidates = vec![slug::with_suffix(&wanted, 2).into()];
+    }
+    Some(SlugClaim {
+        column: name(col::SLUG),
+        scope: claims.then(|| slug_scope(resource, draft.int(col::PARENT))),
+        candidates,
+        refuse: None,
+    })
+}
+
+fn reads_as_date(scope: &Scope, resource: &Resource, slug: &str) -> bool {
+    resource.declared.address.as_deref() == Some("permalinks") && scope.registry.site.permalinks.reads_as_date(slug)
+}
+
+/// Last parts of addresses that lead to feeds and embeds.
+fn reserved(slug: &str) -> bool {
+    matches!(slug, "feed" | "rdf" | "rss" | "rss2" | "atom" | "embed")
+}
+
+/// A record that has no term of a taxonomy gets its default one whenever it is written, unless others (or none) are
+/// given.
+fn terms(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+    let given: Vec<Name> = draft.edges.iter().map(|(rel, _)| rel.clone()).collect();
+    let (scope, resource) = (edit.scope, draft.resource);
+    draft.edges.extend(match edit.record() {
+        Some(record) => missing_terms(scope, record, &given)?,
+        None => default_terms(&scope.registry, resource, &given, |setting| scope.settings.int(setting)),
+    });
+    Ok(())
+}
+
+/// An identifier that never changes: the address at the time of creation.
+fn guid(scope: &Scope, draft: &Draft<'_>) -> Result<Vec<Piece>, ApiError> {
+    const NUMBER: i64 = 987_654_321_987;
+    const SLUG: &str = "slug-of-the-record-to-be";
+    let resource = draft.resource;
+    let row: Row = resource
+        .columns
+        .iter()
+        .map(|column| match &**column {
+            ID => DbValue::Int(NUMBER),
+            column => draft.get(column),
+        })
+        .collect();
+    let record = Record { resource, row: &row };
+    let text = if address::forced_plain(scope, &draft.text(col::STATUS)) {
+        address::plain(scope, resource, NUMBER)
+    } else {
+        let mut batch = Batch::default();
+        batch.load_above(&*scope.snapshot()?, scope, resource, std::slice::from_ref(&row))?;
+        address::of(scope, record, &batch, SLUG)
+    };
+    Ok(pieces(&text, &NUMBER.to_string(), SLUG))
+}
+
+/// A text in which a number and a word stand for the row's id and slug.
+fn pieces(text: &str, number: &str, word: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for (i, part) in text.split(number).enumerate() {
+        if i > 0 {
+            pieces.push(Piece::Id);
+        }
+        for (i, part) in part.split(word).enumerate() {
+            if i > 0 {
+                pieces.push(Piece::Slug);
+            }
+            pieces.push(Piece::Literal(part.into()));
+        }
+    }
+    pieces
+}
+
+/// A snapshot of what revisions keep, when the kind has revisions.
+pub(super) fn revision(scope: &Scope, draft: &Draft<'_>) -> Option<RevisionPut> {
+    // Nobody has saved it yet.
+    let unsaved = scope.registry.status_is(&draft.text(col::STATUS), |status| status.draft && status.internal);
+    if unsaved || !draft.resource.supports("revisions") {
+        return None;
+    }
+    Some(RevisionPut {
+        author: scope.principal.id,
+        at: scope.now,
+        autosave: false,
+        json: snapshot(&draft.text(col::TITLE), &draft.text(col::CONTENT), &draft.text(col::EXCERPT), extra(draft)),
+        keep: None,
+        skip_same: true,
+    })
+}
+
+/// The further members of a record whose kind declares any, as they are stored.
+fn extra(draft: &Draft<'_>) -> Option<String> {
+    let declared = draft.resource.properties.iter().any(|property| matches!(property.source, Source::Extra));
+    declared.then(|| draft.extra.as_ref().map_or_else(|| draft.text(col::EXTRA), |extra| json!(extra).to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_wait_for_number_and_slug() {
+        let literal = |text: &str| Piece::Literal(text.into());
+        assert_eq!(
+            pieces("http://a/?p=77", "77", "word"),
+            [literal("http://a/?p="), Piece::Id, literal("")],
+            "a number"
+        );
+        assert_eq!(
+            pieces("http://a/word/77/", "77", "word"),
+            [literal("http://a/"), Piece::Slug, literal("/"), Piece::Id, literal("/")],
+            "both"
+        );
+    }
+
+    #[test]
+    fn last_parts_of_feeds_are_reserved() {
+        assert!(reserved("feed") && reserved("embed"));
+        assert!(!reserved("feeds"));
+    }
+}

@@ -1,0 +1,208 @@
+//! Checks of what is given for a record: its author, state, place, template and picture.
+
+use super::{Draft, col};
+use crate::access::{failure, policy};
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code, ParamFailure};
+use crate::families::{RowEdit, parents};
+use crate::records::{self, eq, int, text, txt};
+use crate::registry::columns::{ID, record, term};
+use crate::scope::Scope;
+use crate::storage::plan::{Cond, DbValue};
+use serde_json::Value;
+
+/// Checks all that is given and sets the columns that have rules of their own, but for dates and slugs.
+pub(super) fn check(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+    author(edit, draft)?;
+    state(edit, draft)?;
+    password(edit, draft)?;
+    parent(edit, draft)?;
+    template(edit, draft)?;
+    media(edit, draft)?;
+    stands(edit.scope, draft)?;
+    required(draft)
+}
+
+/// What the row stands for has to be there, unless its kind is told as well.
+fn stands(scope: &Scope, draft: &Draft<'_>) -> Result<(), ApiError> {
+    let Some(declared) = &draft.resource.declared.reference else { return Ok(()) };
+    let (class, kind) = (draft.text(&declared.class), draft.text(&declared.kind));
+    if class == declared.archive {
+        let known = scope.registry.resource_of_kind(&kind).is_some();
+        return if known { Ok(()) } else { Err(ApiError::new(Code::PostInvalidType)) };
+    }
+    let (table, code) = match &class {
+        class if *class == declared.record => (record::TABLE, Code::PostInvalidId),
+        class if *class == declared.term => (term::TABLE, Code::TermInvalidId),
+        _ => return Ok(()),
+    };
+    let number = draft.int(&declared.id);
+    let there = || {
+        let id = eq(ID, DbValue::Int(number));
+        Ok::<_, ApiError>(records::first(&*scope.snapshot()?, table, &[ID], id)?.is_some())
+    };
+    let hidden = || table == record::TABLE && !draft.has_already(&declared.id, number) && !readable(scope, number);
+    let told = || Ok::<_, ApiError>(there()? && !hidden());
+    if kind.is_empty() && !told()? { Err(ApiError::new(code).with_status(400)) } else { Ok(()) }
+}
+
+/// What the declaration does not let be empty.
+fn required(draft: &Draft<'_>) -> Result<(), ApiError> {
+    let holds = |(column, wanted): (&String, &String)| draft.text(column) == *wanted;
+    for (required, code) in &draft.resource.not_empty {
+        if required.when.iter().all(holds) && draft.text(&required.column).is_empty() {
+            return Err(failure(draft.resource, *code));
+        }
+    }
+    Ok(())
+}
+
+fn author(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+    let caller = edit.scope.principal.id;
+    // Nobody is no author: what was, or who writes, stays.
+    if draft.set.get(col::AUTHOR).is_some_and(|given| int(given) == 0) {
+        draft.set.remove(col::AUTHOR);
+    }
+    match draft.set.get(col::AUTHOR) {
+        Some(given) if int(given) != caller && draft.resource.supports("author") => {
+            let users = edit.scope.registry.family(Family::User).next();
+            let users = users.ok_or_else(|| ApiError::new(Code::Internal))?;
+            if records::find(&*edit.scope.snapshot()?, users, given)?.is_none() {
+                return Err(ApiError::new(Code::InvalidAuthor));
+            }
+        }
+        Some(_) => {}
+        None if draft.before.is_none() => draft.put(col::AUTHOR, DbValue::Int(caller)),
+        None => {}
+    }
+    Ok(())
+}
+
+/// The state asked for, if the caller may bring a record into it.
+fn state(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+    let wanted = draft.resource.property_of_column(col::STATUS);
+    let wanted = wanted.and_then(|p| edit.wanted(&p.name)).and_then(Value::as_str);
+    let before = draft.before_text(col::STATUS).to_owned();
+    if draft.resource.supports("attached") {
+        return attached_state(edit, draft, wanted);
+    }
+    let Some(wanted) = wanted.filter(|w| *w != before) else {
+        if draft.before.is_none() {
+            draft.put(col::STATUS, txt(edit.scope.registry.draft_status()));
+        }
+        return Ok(());
+    };
+    let caller = &edit.scope.principal;
+    let registry = &edit.scope.registry;
+    let publishes = registry.is_out(wanted) || registry.status_is(wanted, |status| status.private);
+    if publishes && !caller.can(draft.resource.capability("publish")) {
+        return Err(caller.refuse(Code::CannotPublish));
+    }
+    draft.put(col::STATUS, txt(wanted));
+    Ok(())
+}
+
+/// What hangs on other records takes their state; all that can be chosen is to be private.
+fn attached_state(edit: &RowEdit<'_>, draft: &mut Draft<'_>, wanted: Option<&str>) -> Result<(), ApiError> {
+    let private = wanted.filter(|w| edit.scope.registry.status(w).is_some_and(|s| s.private));
+    match private {
+        Some(status) => {
+            let caller = &edit.scope.principal;
+            if !caller.can(draft.resource.capability("publish")) {
+                return Err(caller.refuse(Code::CannotPublish));
+            }
+            draft.put(col::STATUS, txt(status));
+        }
+        None if wanted.is_some() || draft.before.is_none() => {
+            draft.put(col::STATUS, txt(edit.scope.registry.inherited_status()))
+        }
+        None => {}
+    }
+    Ok(())
+}
+
+fn password(edit: &RowEdit<'_>, draft: &Draft<'_>) -> Result<(), ApiError> {
+    if !draft.resource.supports("sticky") {
+        return Ok(());
+    }
+    let locks = edit.given_text("password").is_some_and(|p| !p.is_empty());
+    let sticks = edit.args.given("sticky").and_then(Value::as_bool) == Some(true);
+    let locked = !draft.before_text(col::PASSWORD).is_empty();
+    let stuck = edit.record().is_some_and(|record| record.int(col::STICKY) != 0);
+    if (locks && (sticks || stuck)) || (sticks && locked && edit.args.given("password").is_none()) {
+        return Err(ApiError::new(Code::InvalidField).with_message("A record cannot be sticky and have a password."));
+    }
+    Ok(())
+}
+
+fn parent(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+    let Some(property) = draft.resource.property_of_column(col::PARENT) else { return Ok(()) };
+    let Some(wanted) = edit.args.given(&property.name).and_then(Value::as_i64) else { return Ok(()) };
+    if draft.resource.supports("attached") {
+        attachable(edit.scope, wanted)?;
+        draft.put(col::PARENT, DbValue::Int(wanted.max(0)));
+        return Ok(());
+    }
+    if wanted == 0 {
+        draft.put(col::PARENT, DbValue::Int(0));
+        return Ok(());
+    }
+    let snapshot = edit.scope.snapshot()?;
+    let found = records::first(&*snapshot, record::TABLE, &[ID], eq(ID, DbValue::Int(wanted)))?;
+    // What the caller may not read is to the caller as if it were not there, unless it is the parent already.
+    if found.filter(|_| draft.has_already(col::PARENT, wanted) || readable(edit.scope, wanted)).is_none() {
+        return Err(ApiError::new(Code::PostInvalidId).with_status(400).with_message("The parent does not exist."));
+    }
+    // Below itself, a record stays at the top.
+    let above = parents::place(edit.scope, &draft.resource.table, edit.record().map_or(0, |r| r.id()), wanted)?;
+    draft.put(col::PARENT, DbValue::Int(if above.looped { 0 } else { wanted }));
+    if !above.looped {
+        draft.unmoved = above.unmoved(&draft.resource.table);
+    }
+    Ok(())
+}
+
+/// Whether the caller may read the record with this number.
+fn readable(scope: &Scope, id: i64) -> bool {
+    policy::parent_content(scope, id, "read") == Some(true)
+}
+
+/// Files hang on records that do not hang on others themselves. One that does not exist is as good as any.
+fn attachable(scope: &Scope, wanted: i64) -> Result<(), ApiError> {
+    let found = records::first(&*scope.snapshot()?, record::TABLE, &[col::KIND], eq(ID, DbValue::Int(wanted)))?;
+    let kind = found.as_ref().map(|row| text(&row[0]));
+    let attached = kind.and_then(|k| scope.registry.resource_of_kind(k)).is_some_and(|r| r.supports("attached"));
+    if attached {
+        return Err(ApiError::new(Code::InvalidParam).with_message("A file cannot belong to a file."));
+    }
+    Ok(())
+}
+
+/// A template of the active theme, or the one that the record has already.
+fn template(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+    let Some(wanted) = edit.given_text("template") else { return Ok(()) };
+    let themes = &edit.scope.registry.declaration.themes;
+    let known = themes.values().filter(|t| t.active).any(|t| t.templates.contains_key(wanted));
+    if !(wanted.is_empty() || known || wanted == draft.before_text(col::TEMPLATE)) {
+        return Err(ApiError::invalid(vec![ParamFailure {
+            name: "template".into(),
+            message: "The active theme has no such template.".into(),
+            reason: Some(Code::InvalidParam.as_str()),
+            data: Value::Null,
+        }]));
+    }
+    draft.put(col::TEMPLATE, txt(wanted));
+    Ok(())
+}
+
+/// A picture that exists and that the caller sees; anything else counts as none.
+fn media(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+    let Some(wanted) = edit.args.given("featured_media").and_then(Value::as_i64) else { return Ok(()) };
+    let kinds = edit.scope.registry.family(Family::Content).filter(|r| r.supports("files")).map(|r| &*r.kind);
+    let filter = Cond::All(vec![eq(ID, DbValue::Int(wanted)), records::words(col::KIND, kinds)]);
+    let found = wanted != 0
+        && records::first(&*edit.scope.snapshot()?, record::TABLE, &[ID], filter)?.is_some()
+        && (draft.has_already(col::FEATURED_MEDIA, wanted) || readable(edit.scope, wanted));
+    draft.put(col::FEATURED_MEDIA, DbValue::Int(if found { wanted } else { 0 }));
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! What a row of each family is: the draft that becomes a write plan, states, slugs, removal, and what a refusal of the
+//! database means.
+//!
+//! Handlers, imports, the boot and the scheduler share it. It knows a caller where a rule depends on one, but no request
+//! and no handler: whoever calls it commits the plan.
+
+pub mod comment;
+pub mod content;
+pub mod file;
+pub mod parents;
+pub mod plain;
+pub mod term;
+pub mod user;
+mod values;
+
+pub use values::stored;
+
+use crate::access::failure;
+use crate::args::Checked;
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code};
+use crate::records::{Record, int};
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use crate::scope::Scope;
+use crate::storage::plan::{Change, CommitError, DbValue, Input, Name, Row, Target};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Columns and what they are set to, in the order in which they are written.
+pub type Columns = Vec<(Name, Input)>;
+
+/// Values by meta key, as JSON text.
+pub type MetaValues = Vec<(Name, Vec<Arc<str>>)>;
+
+/// The tag of the refusal when another row points to one that is to go.
+const POINTED_TO: &str = "pointed_to";
+
+/// What somebody wants a row to be: a new one, or one that is there with changes.
+#[derive(Clone, Copy)]
+pub struct RowEdit<'a> {
+    pub scope: &'a Scope,
+    pub resource: &'a Resource,
+    /// The row as it is; `None`: a new one.
+    pub row: Option<&'a Row>,
+    /// The values that it is to have, by property.
+    pub args: &'a Checked,
+}
+
+impl<'a> RowEdit<'a> {
+    /// The row as it is, with its resource.
+    pub fn record(&self) -> Option<Record<'a>> {
+        self.row.map(|row| Record { resource: self.resource, row })
+    }
+
+    /// The value that a property is to have: for a new row perhaps its default.
+    fn wanted(&self, property: &str) -> Option<&'a Value> {
+        if self.row.is_none() { self.args.get(property) } else { self.args.given(property) }
+    }
+
+    /// A text that was given.
+    fn given_text(&self, property: &str) -> Option<&'a str> {
+        self.args.given(property).and_then(Value::as_str)
+    }
+
+    /// The row that the edit writes.
+    fn target(&self) -> Target {
+        self.record().map_or(Target::New, existing)
+    }
+}
+
+/// The plan that makes a new row, which is its first put.
+///
+/// # Errors
+/// The rules of the family.
+pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
+    match edit.resource.family {
+        Family::Content => content::creation(edit, content::FileDefaults::default()),
+        Family::Term => term::creation(edit),
+        Family::Comment => comment::creation(edit),
+        _ => plain::creation(edit),
+    }
+}
+
+/// The plan that changes a row.
+///
+/// # Errors
+/// The rules of the family.
+pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    match edit.resource.family {
+        Family::Content => content::update(edit, record),
+        Family::Term => term::update(edit, record),
+        Family::Comment => comment::update(edit, record),
+        _ => plain::update(edit),
+    }
+}
+
+/// Whether rows of a resource go to the trash before they are deleted.
+pub fn has_trash(resource: &Resource) -> bool {
+    match resource.family {
+        Family::Content => resource.declared.trash && !resource.supports("attached"),
+        Family::Comment => true,
+        _ => false,
+    }
+}
+
+/// The plan that moves a row to the trash, where its family has one (see [`has_trash`]).
+///
+/// # Errors
+/// It is there already.
+pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    match record.resource.family {
+        Family::Comment => comment::trashing(&scope.registry, record),
+        _ => content::trashing(scope, record),
+    }
+}
+
+/// The plan that deletes a row for good, with what the declarations say of those that point to it.
+///
+/// # Errors
+/// The rules of the family.
+pub fn removal(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    match record.resource.family {
+        Family::Content => Ok(content::removal(&scope.registry, record)),
+        Family::Term => term::removal(scope, record),
+        Family::Comment => Ok(comment::removal(&scope.registry, record)),
+        _ => Ok(plain::removal(&scope.registry, record)),
+    }
+}
+
+/// What a refused commit is to the client. That a row has changed meanwhile is told as if the row were gone: whoever can
+/// decide again does so before.
+pub fn refusal(scope: &Scope, resource: &Resource, error: CommitError) -> ApiError {
+    match error {
+        CommitError::Stale => failure(resource, gone(resource.family)),
+        CommitError::Refused { tag: POINTED_TO, .. } => {
+            failure(resource, Code::CannotDeleteStored).with_message("Other items point to this one.").with_status(409)
+        }
+        CommitError::Refused { tag: "duplicate" | "key_taken", .. } => failure(resource, Code::DuplicateValue),
+        CommitError::Refused { tag: file::SWEPT | parents::MOVED, .. } => ApiError::new(Code::Busy),
+        CommitError::Refused { tag, row } => match Code::parse(tag) {
+            Some(Code::TermExists) => {
+                let id = row.and_then(|row| row.first().map(int)).unwrap_or(0);
+                failure(resource, Code::TermExists).with("term_id", json!(id))
+            }
+            Some(code) => failure(resource, code),
+            None => scope.internal(&format!("no error for refusal {tag}")),
+        },
+        error => unwritten(scope, error),
+    }
+}
+
+/// Why nothing was written, where no rule of a family is the reason.
+pub fn unwritten(scope: &Scope, error: CommitError) -> ApiError {
+    match error {
+        CommitError::Busy => ApiError::new(Code::Busy),
+        CommitError::Unavailable(why) => {
+            tracing::error!(request = %scope.request_id, "{why}");
+            ApiError::new(Code::StorageReadOnly)
+        }
+        CommitError::Failed(why) => scope.internal(&why),
+        CommitError::Refused { tag, .. } => scope.internal(&tag),
+        CommitError::Stale => scope.internal(&"a row has changed"),
+    }
+}
+
+/// The code for a row that is not there.
+fn gone(family: Family) -> Code {
+    match family {
+        Family::Content => Code::PostInvalidId,
+        Family::Term => Code::TermInvalid,
+        Family::Comment => Code::CommentInvalidId,
+        Family::User => Code::UserInvalidId,
+        _ => Code::RecordInvalidId,
+    }
+}
+
+/// The row as it was when it was read.
+fn existing(record: Record<'_>) -> Target {
+    Target::Existing { key: record.value(&record.resource.key).clone(), expect: record.version() }
+}
+
+/// The deletion of the row as it was when it was read.
+fn deletion(record: Record<'_>) -> Change {
+    let key = record.value(&record.resource.key).clone();
+    Change::Remove { table: record.resource.table.clone(), key, expect: record.version() }
+}
+
+/// A column and its value.
+pub fn column(column: &str, value: DbValue) -> (Name, Input) {
+    (name(column), Input::Value(value))
+}
+
+/// A column and its text.
+pub fn text_column(column: &str, text: &str) -> (Name, Input) {
+    self::column(column, crate::records::txt(text))
+}
+
+/// The text that a column is set to; `None` where it is set to none.
+fn text_of<'c>(set: &'c Columns, column: &str) -> Option<&'c str> {
+    set.iter().find_map(|(own, input)| match input {
+        Input::Value(DbValue::Text(text)) if &**own == column => Some(&**text),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_family_has_a_code_for_what_is_gone() {
+        let check = |family: Family, expected: &str| assert_eq!(gone(family).as_str(), expected);
+        check(Family::Content, "rest_post_invalid_id");
+        check(Family::Term, "rest_term_invalid");
+        check(Family::Comment, "rest_comment_invalid_id");
+        check(Family::User, "rest_user_invalid_id");
+        check(Family::Plain, "rest_invalid_id");
+    }
+
+    #[test]
+    fn tags_of_plans_are_codes_or_have_arms_of_their_own() {
+        for tag in [term::EXISTS, term::SLUG_TAKEN, user::LOGIN_TAKEN, user::EMAIL_TAKEN] {
+            assert!(Code::parse(tag).is_some(), "{tag}");
+        }
+    }
+
+    #[test]
+    fn the_text_of_a_column_is_found() {
+        let set = vec![column("author", DbValue::Int(1)), text_column("title", "A")];
+        assert_eq!(text_of(&set, "title"), Some("A"));
+        assert_eq!(text_of(&set, "author"), None, "a number");
+        assert_eq!(text_of(&set, "slug"), None);
+    }
+}

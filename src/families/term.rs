@@ -1,0 +1,247 @@
+//! Terms: names unique below a parent, slugs unique in the taxonomy, parents without loops.
+
+use super::plain::pointing;
+use super::values::stored;
+use super::{Columns, RowEdit, column, deletion, existing, parents, text_column};
+use crate::access::failure;
+use crate::error::{ApiError, Code};
+use crate::records::{self, Record, eq, text, txt};
+use crate::registry::columns::ID;
+pub use crate::registry::columns::term as columns;
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use crate::scope::Scope;
+use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, SlugClaim, Target};
+use crate::storage::{Snapshot, StorageError};
+use crate::text::html_policy::{self, Policy};
+use crate::text::{sanitize, slug};
+use serde_json::Value;
+use std::sync::Arc;
+
+use columns as col;
+
+/// The tag of the refusal when a term with the name is there already; the row of the refusal is its id.
+pub const EXISTS: &str = "term_exists";
+
+/// The tag of the refusal when another term has the slug.
+pub const SLUG_TAKEN: &str = "duplicate_term_slug";
+
+/// Slugs that a term tries one after the other before numbers are added.
+const MOST_CANDIDATES: usize = 20;
+
+/// A term that is put as it is told, without a caller: what imports and the boot write. Its further columns are `set`.
+pub fn told(taxonomy: &Resource, target: Target, title: &str, slug: &str, mut set: Columns) -> Put {
+    let mut all = named(taxonomy, title);
+    all.append(&mut set);
+    Put { slug: Some(claimed(taxonomy, vec![slug.into()])), ..Put::new(col::TABLE, target, all) }
+}
+
+/// The default term of a taxonomy, under this number: as `seed` declares it, with a slug made of its name.
+pub fn seed(taxonomy: &Resource, id: i64) -> Put {
+    let declared = &taxonomy.declared.seed;
+    let title = declared.get(col::NAME).map_or("", String::as_str);
+    let further = declared.iter().filter(|(column, _)| ![col::NAME, col::SLUG].contains(&column.as_str()));
+    let set = further.map(|(column, value)| text_column(column, value)).collect();
+    let slug = declared.get(col::SLUG).cloned().unwrap_or_else(|| slug::sanitize_title(title));
+    told(taxonomy, Target::Keyed(DbValue::Int(id)), title, &slug, set)
+}
+
+/// The columns that tell a new term from others.
+fn named(taxonomy: &Resource, title: &str) -> Columns {
+    let mut set = vec![column(col::TAXONOMY, DbValue::Text(taxonomy.kind.clone()))];
+    set.extend(titled(title));
+    set
+}
+
+/// A name, with what terms are sorted and found by.
+fn titled(title: &str) -> Columns {
+    vec![text_column(col::NAME, title), text_column(col::NAME_KEY, &slug::title_key(title))]
+}
+
+fn claimed(taxonomy: &Resource, candidates: Vec<Arc<str>>) -> SlugClaim {
+    SlugClaim { column: name(col::SLUG), scope: Some(taxonomy.kind.clone()), candidates, refuse: None }
+}
+
+/// The plan that makes a term.
+///
+/// # Errors
+/// An empty name, a parent that does not exist.
+pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
+    let resource = edit.resource;
+    let title = shown_name(edit.args.text("name").unwrap_or(""));
+    if title.is_empty() {
+        return Err(failure(resource, Code::EmptyTermName));
+    }
+    let (parent, unmoved) = parent(edit, 0)?.unwrap_or_default();
+    let mut set = named(resource, &title);
+    set.extend(further(edit, parent)?);
+    let unique = resource.declared.unique_names;
+    let given = edit.args.text("slug").map(slug::sanitize_title).filter(|s| !s.is_empty() && !unique);
+    let taken_over = taken_over(edit, &set, 0)?;
+    let mut changes = Vec::new();
+    if given.is_none() || resource.declared.hierarchical {
+        changes.push(unlike(resource, &title, parent, 0));
+    }
+    let base = given.unwrap_or_else(|| slug::sanitize_title(&title));
+    let candidates = candidates(&*edit.scope.snapshot()?, base, parent)?;
+    changes.push(Change::Put(Put {
+        slug: Some(claimed(resource, candidates)),
+        ..Put::new(resource.table.clone(), Target::New, set)
+    }));
+    changes.extend(taken_over);
+    changes.extend(unmoved);
+    Ok(changes)
+}
+
+/// The plan that changes a term.
+///
+/// # Errors
+/// As [`creation`].
+pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    let resource = edit.resource;
+    let title = edit.given_text("name").map_or_else(|| record.text(col::NAME).to_owned(), shown_name);
+    if title.is_empty() {
+        return Err(failure(resource, Code::EmptyTermName));
+    }
+    let moved = parent(edit, record.id())?;
+    let (parent, unmoved) = moved.unwrap_or_else(|| (record.int(col::PARENT), Vec::new()));
+    let unique = resource.declared.unique_names;
+    let slug = edit.given_text("slug").filter(|_| !unique);
+    let slug = slug.or_else(|| (unique && title != record.text(col::NAME)).then_some("")).map(|given| {
+        let slug = slug::sanitize_title(given);
+        let slug = if slug.is_empty() { slug::sanitize_title(&title) } else { slug };
+        SlugClaim { refuse: Some(SLUG_TAKEN), ..claimed(resource, vec![slug.into()]) }
+    });
+    let mut set = titled(&title);
+    set.extend(further(edit, parent)?);
+    let put = Put { slug, ..Put::new(resource.table.clone(), existing(record), set) };
+    let mut changes = taken_over(edit, &put.set, record.id())?;
+    if unique {
+        changes.push(unlike(resource, &title, parent, record.id()));
+    }
+    changes.push(Change::Put(put));
+    changes.extend(unmoved);
+    Ok(changes)
+}
+
+/// Declared entries stand in one row at most: the other rows that hold those that this one gets lose them.
+fn taken_over(edit: &RowEdit<'_>, set: &Columns, own: i64) -> Result<Vec<Change>, ApiError> {
+    let resource = edit.resource;
+    let mut changes = Vec::new();
+    for property in resource.properties.iter().filter(|p| p.among.is_some()) {
+        let column = property.column.as_ref();
+        let Some((column, Input::Value(gets))) = set.iter().find(|(c, _)| Some(c) == column) else { continue };
+        let gets = records::split_words(text(gets));
+        if gets.is_empty() {
+            continue;
+        }
+        let others = Cond::All(vec![
+            records::own_rows(resource),
+            Cond::Compare(name(ID), Op::Ne, DbValue::Int(own)),
+            Cond::Compare(column.clone(), Op::Ne, txt("")),
+        ]);
+        for row in edit.scope.snapshot()?.rows(&records::plan(resource, others))? {
+            let other = Record { resource, row: &row };
+            let held = records::split_words(other.text(&property.name));
+            let kept = held.iter().filter(|word| !gets.contains(word)).map(|word| &**word);
+            if held.iter().any(|word| gets.contains(word)) {
+                let left = vec![(column.clone(), Input::Value(txt(&records::join_words(kept))))];
+                changes.push(Change::Put(Put::new(resource.table.clone(), existing(other), left)));
+            }
+        }
+    }
+    Ok(changes)
+}
+
+/// No other term below the same parent has the name.
+fn unlike(resource: &Resource, title: &str, parent: i64, own: i64) -> Change {
+    let same_name = Cond::All(vec![
+        records::own_rows(resource),
+        eq(col::NAME_KEY, txt(&slug::title_key(title))),
+        eq(col::PARENT, DbValue::Int(parent)),
+        Cond::Compare(name(ID), Op::Ne, DbValue::Int(own)),
+    ]);
+    Change::Require { plan: records::columns(col::TABLE, &[ID], same_name), found: false, tag: EXISTS }
+}
+
+/// The plan that deletes a term: children move up, records that are left without a term get the default one.
+///
+/// # Errors
+/// It is the default term.
+pub fn removal(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    let resource = record.resource;
+    let default = resource.declared.default_setting.as_deref().map_or(0, |s| scope.settings.int(s));
+    if default == record.id() {
+        return Err(ApiError::new(Code::CannotDeleteStored).with_message("The default term stays."));
+    }
+    let children = Cond::All(vec![records::own_rows(resource), eq(col::PARENT, DbValue::Int(record.id()))]);
+    let mut changes = vec![Change::UpdateWhere {
+        table: resource.table.clone(),
+        filter: children,
+        set: vec![(name(col::PARENT), DbValue::Int(record.int(col::PARENT)))],
+    }];
+    let pointing = pointing(&scope.registry, resource, record.value(&resource.key));
+    changes.extend(pointing.into_iter().map(|change| match change {
+        Change::Unlink { rel, dst, .. } => Change::Unlink { rel, dst, instead: (default != 0).then_some(default) },
+        change => change,
+    }));
+    changes.push(deletion(record));
+    Ok(changes)
+}
+
+/// A name is text, kept as the HTML that shows it; what is encoded already stays.
+fn shown_name(given: &str) -> String {
+    sanitize::esc_text(&sanitize::sanitize_text_field(given))
+}
+
+/// The columns beside the name: place, description and what the taxonomy declares for itself.
+fn further(edit: &RowEdit<'_>, parent: i64) -> Result<Columns, ApiError> {
+    let mut set = vec![column(col::PARENT, DbValue::Int(parent))];
+    if let Some(description) = edit.given_text("description") {
+        set.push(text_column(col::DESCRIPTION, &html_policy::sanitise(description, Policy::phrases())));
+    }
+    for property in edit.resource.properties.iter().filter(|p| !p.readonly) {
+        let own = property.column.as_ref().is_some_and(|column| column.contains('.'));
+        if let Some(value) = edit.args.given(&property.name).filter(|_| own)
+            && let Some((column, value)) = stored(edit.scope, edit.resource, property, value)?
+        {
+            set.push((column, Input::Value(value)));
+        }
+    }
+    Ok(set)
+}
+
+/// The parent that is given, with what has to hold of the rows above; `None` where none is given.
+fn parent(edit: &RowEdit<'_>, own: i64) -> Result<Option<(i64, Vec<Change>)>, ApiError> {
+    let resource = edit.resource;
+    let Some(wanted) = edit.args.given("parent").and_then(Value::as_i64) else { return Ok(None) };
+    if wanted == 0 {
+        return Ok(Some((0, Vec::new())));
+    }
+    if records::find(&*edit.scope.snapshot()?, resource, &DbValue::Int(wanted))?.is_none() {
+        return Err(ApiError::new(Code::TermInvalid).with_status(400).with_message("The parent does not exist."));
+    }
+    let above = parents::place(edit.scope, &resource.table, own, wanted)?;
+    if above.looped {
+        return Ok(Some((0, Vec::new())));
+    }
+    Ok(Some((wanted, above.unmoved(&resource.table))))
+}
+
+/// The slugs wanted: below a parent, a taken one takes the parent's slugs before it takes a number.
+fn candidates(snapshot: &dyn Snapshot, base: String, parent: i64) -> Result<Vec<Arc<str>>, StorageError> {
+    let base = if base.is_empty() { SlugClaim::ID.to_owned() } else { base };
+    let mut candidates: Vec<Arc<str>> = vec![base.as_str().into()];
+    let mut longer = base;
+    for ancestor in parents::above(snapshot, col::TABLE, &[col::SLUG], parent).take(MOST_CANDIDATES - 1) {
+        let Some(row) = ancestor?.row else { break };
+        let end = format!("-{}", text(&row[1]));
+        // Nothing of its own would be left.
+        if end.len() >= slug::MAX_SLUG {
+            break;
+        }
+        longer = slug::with_end(&longer, &end);
+        candidates.push(longer.as_str().into());
+    }
+    Ok(candidates)
+}

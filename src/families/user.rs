@@ -1,0 +1,283 @@
+//! Accounts: logins, addresses, names, roles, and what becomes of a user's records.
+
+use super::plain::pointing;
+use super::values::stored;
+use super::{Columns, RowEdit, column, deletion, text_column, text_of};
+use crate::access::policy;
+use crate::error::{ApiError, Code};
+use crate::records::{self, Record, eq, join_words, split_words, txt};
+pub use crate::registry::columns::user as columns;
+use crate::registry::columns::{ID, comment, record};
+use crate::registry::{Registry, name};
+use crate::scope::Scope;
+use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target};
+use crate::text::{sanitize, slug};
+use serde_json::Value;
+use std::sync::Arc;
+
+use columns as col;
+
+/// The tags of refusals when another user has the login or the address.
+pub const LOGIN_TAKEN: &str = Code::ExistingUserLogin.as_str();
+pub const EMAIL_TAKEN: &str = Code::ExistingUserEmail.as_str();
+
+/// Columns that follow from another one: what users are found and sorted by.
+const KEYS: [(&str, &str); 3] =
+    [(col::LOGIN, col::LOGIN_KEY), (col::EMAIL, col::EMAIL_KEY), (col::NAME, col::NAME_KEY)];
+
+/// A new account, as it is told: what follows from its login and from `set` is derived here. People without a name are
+/// called by their login. `registered` is in UTC seconds.
+pub fn told(target: Target, login: &str, registered: i64, slug: Option<String>, mut set: Columns) -> Put {
+    for named in [col::NAME, col::NICKNAME] {
+        if text_of(&set, named).is_none() {
+            set.push(text_column(named, login));
+        }
+    }
+    set.push(text_column(col::LOGIN, login));
+    set.push(column(col::REGISTERED, DbValue::Int(registered)));
+    keyed(&mut set);
+    let slug = slug.unwrap_or_else(|| slug::nicename(login));
+    Put { slug: Some(claim(slug, None)), ..Put::new(col::TABLE, target, set) }
+}
+
+/// Roles as they are stored.
+pub fn roles_column<'r>(roles: impl IntoIterator<Item = &'r str>) -> (Name, Input) {
+    text_column(col::ROLES, &join_words(roles))
+}
+
+/// Adds the keys of those columns that are set.
+fn keyed(set: &mut Columns) {
+    let keys: Columns =
+        KEYS.iter().filter_map(|(of, key)| Some(text_column(key, &slug::title_key(text_of(set, of)?)))).collect();
+    set.extend(keys);
+}
+
+fn claim(slug: String, refuse: Option<&'static str>) -> SlugClaim {
+    SlugClaim { column: name(col::SLUG), scope: Some(col::TABLE.into()), candidates: vec![slug.into()], refuse }
+}
+
+/// The plan that makes a user; the password is added by [`set_password`].
+///
+/// # Errors
+/// A role that does not exist or that the caller may not give.
+pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
+    let login = edit.args.text("username").unwrap_or("");
+    let mut set = given(edit)?;
+    set.retain(|entry| !is_unnamed(entry));
+    if text_of(&set, col::NAME).is_none() {
+        set.push(text_column(col::NAME, &full_name(edit, login)));
+    }
+    let default = || edit.scope.registry.default_role().into_iter().map(Arc::from).collect();
+    let roles = roles(edit)?.unwrap_or_else(default);
+    set.push(roles_column(roles.iter().map(|role| &**role)));
+    let slug = edit.args.text("slug").map(slug::nicename).filter(|s| !s.is_empty());
+    let email = edit.args.text("email").unwrap_or("");
+    Ok(vec![
+        taken(col::LOGIN_KEY, login, 0, LOGIN_TAKEN),
+        taken(col::EMAIL_KEY, email, 0, EMAIL_TAKEN),
+        Change::Put(told(Target::New, login, edit.scope.now, slug, set)),
+    ])
+}
+
+/// The plan that changes a user; the password is added by [`set_password`].
+///
+/// # Errors
+/// As [`creation`]; the login cannot change, and the last holder of some roles keeps them.
+pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    if edit.given_text("username").is_some_and(|login| login != record.text(col::LOGIN)) {
+        return Err(ApiError::new(Code::UserInvalidArgument));
+    }
+    let mut set = given(edit)?;
+    // Without a name people are called by their login.
+    for (_, input) in set.iter_mut().filter(|entry| is_unnamed(entry)) {
+        *input = Input::Value(record.value(col::LOGIN).clone());
+    }
+    keyed(&mut set);
+    let mut changes = Vec::new();
+    if let Some(email) = edit.given_text("email") {
+        changes.push(taken(col::EMAIL_KEY, email, record.id(), Code::UserInvalidEmail.as_str()));
+    }
+    if let Some(roles) = roles(edit)? {
+        set.push(roles_column(roles.iter().map(|role| &**role)));
+        let lost = required_roles(&edit.scope.registry, record).filter(|role| !roles.iter().any(|r| **r == **role));
+        changes.extend(lost.map(|role| another_with(role, record.id())));
+    }
+    if edit.args.given("password").is_some() {
+        changes.push(end_sessions(record.value(ID), edit.scope.principal.session.as_deref()));
+    }
+    let slug = edit.given_text("slug").map(slug::nicename).filter(|s| !s.is_empty());
+    let slug = slug.map(|slug| claim(slug, Some(Code::UserInvalidSlug.as_str())));
+    changes.push(Change::Put(Put { slug, ..Put::new(edit.resource.table.clone(), edit.target(), set) }));
+    Ok(changes)
+}
+
+/// Adds the hash of a password to the plan of an account.
+pub fn set_password(changes: &mut [Change], hash: &str) {
+    let accounts = changes.iter_mut().filter_map(|change| match change {
+        Change::Put(put) if *put.table == *col::TABLE => Some(put),
+        _ => None,
+    });
+    for put in accounts {
+        put.set.push(text_column(col::PASSWORD_HASH, hash));
+    }
+}
+
+/// The plan that deletes a user for good; the records go to the heir, or with the user.
+pub fn removal(registry: &Registry, record: Record<'_>, heir: Option<i64>) -> Vec<Change> {
+    let key = record.value(ID);
+    let own = eq(record::AUTHOR, key.clone());
+    let mut changes: Vec<Change> =
+        required_roles(registry, record).map(|role| another_with(role, record.id())).collect();
+    match heir {
+        Some(heir) => changes.push(Change::UpdateWhere {
+            table: name(record::TABLE),
+            filter: own,
+            set: vec![(name(record::AUTHOR), DbValue::Int(heir))],
+        }),
+        None => {
+            let of_own = Cond::Related {
+                table: name(record::TABLE),
+                inner: name(ID),
+                outer: name(comment::POST),
+                filter: Box::new(own.clone()),
+            };
+            changes.push(Change::RemoveWhere { table: name(comment::TABLE), filter: of_own });
+            changes.push(Change::RemoveWhere { table: name(record::TABLE), filter: own });
+        }
+    }
+    changes.push(Change::UpdateWhere {
+        table: name(comment::TABLE),
+        filter: eq(comment::AUTHOR, key.clone()),
+        set: vec![(name(comment::AUTHOR), DbValue::Int(0))],
+    });
+    changes.push(Change::RemoveWhere { table: name("app_password"), filter: eq("user", key.clone()) });
+    changes.push(end_sessions(key, None));
+    changes.extend(pointing(registry, record.resource, key));
+    changes.push(deletion(record));
+    changes
+}
+
+/// Ends the sessions of a user, but for the one named.
+fn end_sessions(user: &DbValue, but: Option<&str>) -> Change {
+    let mut filter = vec![eq("user", user.clone())];
+    filter.extend(but.map(|key| Cond::Compare(name("hash"), Op::Ne, txt(key))));
+    Change::RemoveWhere { table: name("session"), filter: Cond::All(filter) }
+}
+
+/// The user's roles that somebody always has.
+fn required_roles<'a>(registry: &'a Registry, user: Record<'a>) -> impl Iterator<Item = &'a str> {
+    let required = registry.declaration.roles.iter().filter(|(_, role)| role.required);
+    required.map(|(key, _)| key.as_str()).filter(move |key| user.text(col::ROLES).split_whitespace().any(|r| r == *key))
+}
+
+fn another_with(role: &str, but: i64) -> Change {
+    let filter = Cond::All(vec![
+        Cond::HasWord(name(col::ROLES), role.into()),
+        Cond::Compare(name(ID), Op::Ne, DbValue::Int(but)),
+    ]);
+    let plan = records::columns(col::TABLE, &[ID], filter);
+    Change::Require { plan, found: true, tag: Code::LastAdministrator.as_str() }
+}
+
+/// Nobody else has this login or address.
+fn taken(column: &str, text: &str, but: i64, tag: &'static str) -> Change {
+    let key = eq(column, txt(&slug::title_key(text)));
+    let filter = Cond::All(vec![key, Cond::Compare(name(ID), Op::Ne, DbValue::Int(but))]);
+    Change::Require { plan: records::columns(col::TABLE, &[ID], filter), found: false, tag }
+}
+
+/// A name that is set, to nothing.
+fn is_unnamed((column, input): &(Name, Input)) -> bool {
+    [col::NAME, col::NICKNAME].contains(&&**column) && *input == Input::Value(txt(""))
+}
+
+/// The columns that are given, but for those with rules of their own.
+fn given(edit: &RowEdit<'_>) -> Result<Columns, ApiError> {
+    let mut set = Vec::new();
+    for property in edit.resource.properties.iter().filter(|p| !p.readonly) {
+        let Some(value) = edit.args.given(&property.name) else { continue };
+        if matches!(property.column.as_deref(), None | Some(col::LOGIN | col::SLUG | col::ROLES | col::PASSWORD_HASH)) {
+            continue;
+        }
+        let Some((column, value)) = stored(edit.scope, edit.resource, property, value)? else { continue };
+        set.push((column, Input::Value(value)));
+    }
+    Ok(set)
+}
+
+fn full_name(edit: &RowEdit<'_>, login: &str) -> String {
+    let part = |arg: &str| sanitize::name(edit.args.text(arg).unwrap_or(""));
+    let full = format!("{} {}", part("first_name"), part("last_name"));
+    let full = full.trim();
+    if full.is_empty() { login.to_owned() } else { full.to_owned() }
+}
+
+/// The roles that are given: declared ones, which the caller may give.
+fn roles(edit: &RowEdit<'_>) -> Result<Option<Vec<Arc<str>>>, ApiError> {
+    let Some(given) = edit.args.given("roles") else { return Ok(None) };
+    let wanted: Vec<Arc<str>> = match given {
+        Value::Array(list) => list.iter().map(|v| v.as_str().map_or_else(|| v.to_string().into(), Arc::from)).collect(),
+        _ => split_words(given.as_str().unwrap_or("")),
+    };
+    let registry = &edit.scope.registry;
+    if wanted.iter().any(|role| !registry.roles.contains_key(&**role)) {
+        return Err(ApiError::new(Code::UserInvalidRole));
+    }
+    let Some(record) = edit.record() else { return Ok(Some(wanted)) };
+    may_have(edit.scope, record, &wanted)?;
+    Ok(Some(wanted))
+}
+
+/// Whether the caller may give a user these roles.
+fn may_have(scope: &Scope, record: Record<'_>, wanted: &[Arc<str>]) -> Result<(), ApiError> {
+    let caller = &scope.principal;
+    let edits = record.resource.capability("edit");
+    if record.id() == caller.id && caller.can(edits) && !scope.registry.capabilities(wanted).contains(edits) {
+        // Nobody takes the keys from themselves.
+        return Err(ApiError::new(Code::UserInvalidRole).with_status(403));
+    }
+    if !policy::may(scope, "promote", record) {
+        return Err(caller.refuse(Code::CannotEditRoles));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(put: &Put, wanted: &str) -> Option<String> {
+        text_of(&put.set, wanted).map(str::to_owned)
+    }
+
+    #[test]
+    fn an_account_is_told_by_its_login() {
+        let put = told(Target::New, "Ada L", 7, None, vec![text_column(col::EMAIL, "Ada@Example.org")]);
+        assert_eq!(texts(&put, "name").as_deref(), Some("Ada L"));
+        assert_eq!(texts(&put, "nickname").as_deref(), Some("Ada L"));
+        assert_eq!(texts(&put, "login_key"), Some(slug::title_key("Ada L")));
+        assert_eq!(texts(&put, "email_key"), Some(slug::title_key("Ada@Example.org")));
+        assert_eq!(texts(&put, "name_key"), Some(slug::title_key("Ada L")));
+        assert_eq!(put.slug.expect("a slug").candidates, [Arc::from(slug::nicename("Ada L"))]);
+    }
+
+    #[test]
+    fn a_name_that_is_told_stays() {
+        let put = told(Target::New, "ada", 7, Some("a".into()), vec![text_column(col::NAME, "Ada")]);
+        assert_eq!(texts(&put, "name").as_deref(), Some("Ada"));
+        assert_eq!(texts(&put, "name_key"), Some(slug::title_key("Ada")));
+        assert_eq!(texts(&put, "nickname").as_deref(), Some("ada"));
+        assert_eq!(put.slug.expect("a slug").candidates, [Arc::from("a")]);
+    }
+
+    #[test]
+    fn a_password_goes_to_the_account_alone() {
+        let mut changes = vec![
+            taken(col::LOGIN_KEY, "ada", 0, LOGIN_TAKEN),
+            Change::Put(told(Target::New, "ada", 7, None, Vec::new())),
+        ];
+        set_password(&mut changes, "hash");
+        let Change::Put(put) = &changes[1] else { panic!("a put") };
+        assert_eq!(text_of(&put.set, "password_hash"), Some("hash"));
+    }
+}

@@ -1,0 +1,139 @@
+//! What a given value is stored as: columns by the write behaviours, relations by what they lead to, meta by its
+//! declaration.
+
+use super::{MetaValues, RowEdit};
+use crate::access::{failure, policy};
+use crate::behaviours::{WRITES, WriteContext, default_write};
+use crate::config::declaration::Family;
+use crate::error::ApiError;
+use crate::records::{self, among, columns};
+use crate::registry::columns::term;
+use crate::registry::name;
+use crate::registry::resource::{Property, Relation, Resource, Source};
+use crate::scope::Scope;
+use crate::storage::plan::{Cond, DbValue, EdgePlan, Name, Op, Order};
+use indexmap::IndexSet;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The column and value that an argument is stored as.
+///
+/// # Errors
+/// The property's write behaviour.
+pub fn stored(
+    scope: &Scope,
+    resource: &Resource,
+    property: &Property,
+    value: &Value,
+) -> Result<Option<(Name, DbValue)>, ApiError> {
+    let writable = match &property.source {
+        // The text that people write stands in the object's `raw`.
+        Source::Object(children) => children.iter().find(|c| c.column.is_some() && !c.readonly),
+        _ => Some(property),
+    };
+    let Some(writable) = writable else { return Ok(None) };
+    let Some(column) = &writable.column else { return Ok(None) };
+    let behaviour = property.write.or(writable.write);
+    let value = match behaviour {
+        Some(behaviour) => WRITES[behaviour.0].1(&WriteContext { scope, resource, property }, value)?,
+        None => default_write(scope, writable, value),
+    };
+    Ok(Some((column.clone(), value)))
+}
+
+/// The registered meta that an argument sets.
+pub fn meta(resource: &Resource, value: &Value) -> MetaValues {
+    let mut all = Vec::new();
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let Some(declared) = resource.declared.meta.get(key) else { continue };
+        let values: Vec<Arc<str>> = match (declared.single, value) {
+            (_, Value::Null) => Vec::new(),
+            (true, value) => vec![value.to_string().into()],
+            (false, Value::Array(list)) => list.iter().map(|v| v.to_string().into()).collect(),
+            (false, value) => vec![value.to_string().into()],
+        };
+        all.push((name(key), values));
+    }
+    all
+}
+
+/// The targets of a relation that exist: as they were given, terms by their names.
+///
+/// # Errors
+/// One of them does not, where the declaration wants them checked.
+pub fn related(edit: &RowEdit<'_>, property: &Property, index: usize, value: &Value) -> Result<Vec<i64>, ApiError> {
+    let relation = &edit.resource.relations[index];
+    let target = &edit.scope.registry.resources[relation.to];
+    let given = value.as_array().into_iter().flatten().filter_map(Value::as_i64).map(i64::saturating_abs);
+    let mut wanted: Vec<i64> = given.collect::<IndexSet<i64>>().into_iter().collect();
+    if wanted.is_empty() {
+        return Ok(wanted);
+    }
+    let seen = seen_or_linked(edit, property, relation, target)?;
+    let filter = Cond::All(vec![records::own_rows(target), among(&target.key, wanted.iter().copied()), seen]);
+    let mut plan = columns(&target.table, &[&target.key], filter);
+    if target.family == Family::Term {
+        plan.order = vec![Order::Column(name(term::NAME_KEY), false)];
+    }
+    let rows = edit.scope.snapshot()?.rows(&plan)?;
+    let found: IndexSet<i64> = rows.iter().map(|row| records::int(&row[0])).collect();
+    if target.family == Family::Term {
+        return Ok(found.into_iter().collect());
+    }
+    let exists = |id: &i64| found.contains(id);
+    if relation.check
+        && let Some(missing) = wanted.iter().find(|id| !exists(id))
+    {
+        let message = format!("There is no item {missing} in {}.", target.name);
+        return Err(ApiError::invalid_one(&property.name, message));
+    }
+    wanted.retain(exists);
+    Ok(wanted)
+}
+
+/// What a relation may lead to: records that the caller may not read are as if they were not there, unless they are
+/// linked already. Other rows are not hidden.
+fn seen_or_linked(
+    edit: &RowEdit<'_>,
+    property: &Property,
+    relation: &Relation,
+    target: &Resource,
+) -> Result<Cond, ApiError> {
+    if target.family != Family::Content {
+        return Ok(records::everything());
+    }
+    let linked = match edit.record() {
+        Some(record) if relation.many => {
+            let edges = EdgePlan { rels: vec![relation.rel.clone()], of: vec![record.id()], reverse: false };
+            edit.scope.snapshot()?.edges(&edges)?.into_iter().map(|edge| edge.dst).collect()
+        }
+        Some(record) => vec![record.int(property.column.as_deref().unwrap_or(&property.name))],
+        None => Vec::new(),
+    };
+    Ok(Cond::Any(vec![policy::visible(edit.scope, target), among(&target.key, linked)]))
+}
+
+/// A relation kept in a column leads to something, or nowhere.
+///
+/// # Errors
+/// It names what is not there, and the declaration wants that checked.
+pub fn check_reference(edit: &RowEdit<'_>, property: &Property, value: &DbValue) -> Result<(), ApiError> {
+    let Some(relation) = edit.resource.relations.iter().find(|r| r.property == property.name && !r.many) else {
+        return Ok(());
+    };
+    let target = &edit.scope.registry.resources[relation.to];
+    let missing = match value {
+        DbValue::Null | DbValue::Int(0) => false,
+        value => {
+            let seen = seen_or_linked(edit, property, relation, target)?;
+            let own = Cond::Compare(name(&target.key), Op::Eq, value.clone());
+            let plan = columns(&target.table, &[&target.key], Cond::All(vec![records::own_rows(target), own, seen]));
+            edit.scope.snapshot()?.rows(&plan)?.is_empty()
+        }
+    };
+    match relation.missing {
+        _ if !(relation.check && missing) => Ok(()),
+        Some(code) => Err(failure(edit.resource, code)),
+        None => Err(ApiError::invalid_one(&property.name, format!("There is no such item in {}.", target.name))),
+    }
+}

@@ -1,0 +1,107 @@
+//! Names of the tables and columns that the families share: every other module names them by these constants, so that a
+//! name that is spelled wrongly does not compile.
+
+/// The key of the shared tables.
+pub const ID: &str = "id";
+
+/// How often a row was changed.
+pub const VERSION: &str = "version";
+
+/// Records of the content family.
+pub mod record {
+    pub const TABLE: &str = "record";
+    pub const KIND: &str = "kind";
+    pub const STATUS: &str = "status";
+    pub const STATUS_BEFORE: &str = "status_before";
+    pub const SLUG: &str = "slug";
+    pub const SLUG_BEFORE: &str = "slug_before";
+    pub const AUTHOR: &str = "author";
+    pub const PARENT: &str = "parent";
+    pub const MENU_ORDER: &str = "menu_order";
+    pub const DATE_LOCAL: &str = "date_local";
+    pub const DATE_UTC: &str = "date_utc";
+    pub const DATE_FLOATS: &str = "date_floats";
+    pub const MODIFIED_LOCAL: &str = "modified_local";
+    pub const MODIFIED_UTC: &str = "modified_utc";
+    pub const TITLE: &str = "title";
+    pub const TITLE_KEY: &str = "title_key";
+    pub const CONTENT: &str = "content";
+    pub const EXCERPT: &str = "excerpt";
+    pub const PASSWORD: &str = "password";
+    pub const COMMENT_STATUS: &str = "comment_status";
+    pub const PING_STATUS: &str = "ping_status";
+    pub const MIME: &str = "mime";
+    pub const FILE: &str = "file";
+    pub const GUID: &str = "guid";
+    pub const STICKY: &str = "sticky";
+    pub const FORMAT: &str = "format";
+    pub const TEMPLATE: &str = "template";
+    pub const FEATURED_MEDIA: &str = "featured_media";
+    pub const COMMENT_COUNT: &str = "comment_count";
+    pub const TRASHED_AT: &str = "trashed_at";
+    pub const EXTRA: &str = "extra";
+}
+
+/// Terms.
+pub mod term {
+    pub const TABLE: &str = "term";
+    pub const TAXONOMY: &str = "taxonomy";
+    pub const NAME: &str = "name";
+    pub const NAME_KEY: &str = "name_key";
+    pub const SLUG: &str = "slug";
+    pub const DESCRIPTION: &str = "description";
+    pub const PARENT: &str = "parent";
+    pub const COUNT: &str = "count";
+    pub const EXTRA: &str = "extra";
+}
+
+/// Users.
+pub mod user {
+    pub const TABLE: &str = "user";
+    pub const LOGIN: &str = "login";
+    pub const LOGIN_KEY: &str = "login_key";
+    pub const EMAIL: &str = "email";
+    pub const EMAIL_KEY: &str = "email_key";
+    pub const NAME: &str = "name";
+    pub const NAME_KEY: &str = "name_key";
+    pub const FIRST_NAME: &str = "first_name";
+    pub const LAST_NAME: &str = "last_name";
+    pub const NICKNAME: &str = "nickname";
+    pub const SLUG: &str = "slug";
+    pub const URL: &str = "url";
+    pub const DESCRIPTION: &str = "description";
+    pub const LOCALE: &str = "locale";
+    pub const REGISTERED: &str = "registered";
+    pub const ROLES: &str = "roles";
+    pub const PASSWORD_HASH: &str = "password_hash";
+    pub const EXTRA: &str = "extra";
+}
+
+/// Comments.
+pub mod comment {
+    pub const TABLE: &str = "comment";
+    pub const POST: &str = "post";
+    pub const PARENT: &str = "parent";
+    pub const AUTHOR: &str = "author";
+    pub const AUTHOR_NAME: &str = "author_name";
+    pub const AUTHOR_EMAIL: &str = "author_email";
+    pub const AUTHOR_URL: &str = "author_url";
+    pub const AUTHOR_IP: &str = "author_ip";
+    pub const AUTHOR_USER_AGENT: &str = "author_user_agent";
+    pub const DATE_LOCAL: &str = "date_local";
+    pub const DATE_UTC: &str = "date_utc";
+    pub const CONTENT: &str = "content";
+    pub const STATUS: &str = "status";
+    pub const STATUS_BEFORE: &str = "status_before";
+    pub const KIND: &str = "kind";
+    pub const KARMA: &str = "karma";
+    pub const EXTRA: &str = "extra";
+}
+
+/// Uploaded files.
+pub mod file {
+    pub const TABLE: &str = "file";
+    pub const KEY: &str = "key";
+    pub const RECORD: &str = "record";
+    pub const AT: &str = "at";
+}
