@@ -11,7 +11,7 @@ use zip::ZipWriter;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 
-/// A ZIP with a page for each record of the declared folders (`about.folders`: a folder, and a resource of named
+/// A ZIP with a page for each record of the declared folders (`options.folders`: a folder, and a resource of named
 /// records), the site's styles (`options.styles`, a resource with one record) as `theme.json`, and what the active theme
 /// says of itself as `style.css`.
 ///

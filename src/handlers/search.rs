@@ -50,7 +50,7 @@ pub fn search(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(outcome)
 }
 
-/// Values of a property that can be found like records: declared as `about.values` of the search, by type.
+/// Values of a property that can be found like records: declared as `options.values` of the search, by type.
 struct Values<'a> {
     kind: &'a str,
     /// Whose records have the property, and in which column.

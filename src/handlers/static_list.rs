@@ -1,4 +1,4 @@
-//! Collections whose entries are declared beside the resource (`about.entries`), none if none are.
+//! Collections whose entries are declared beside the resource (`options.entries`), none if none are.
 //!
 //! It knows no resource: what an entry holds is the schema's business, who may see it the guard's.
 
@@ -36,7 +36,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(outcome)
 }
 
-/// The entry whose `about.key` is the last value of the path.
+/// The entry whose `options.key` is the last value of the path.
 ///
 /// # Errors
 /// There is none.
