@@ -40,16 +40,15 @@ pub(super) fn list(asking: &Asking<'_>) -> Decision {
 /// Parameters that tell of a comment's author or of what is not public.
 const PRIVATE: [&str; 5] = ["author", "author_exclude", "author_email", "type", "status"];
 
+/// Whether a parameter selects otherwise than it does by default.
 fn asks_privately(asking: &Asking<'_>, name: &str) -> bool {
+    let default = asking.endpoint.args.get(name).and_then(|arg| arg.default.as_ref()).and_then(Value::as_str);
     let value = asking.args.get(name);
-    match name {
-        "status" => value.and_then(Value::as_str) != Some("approve"),
-        "type" => value.and_then(Value::as_str) != Some("comment"),
-        _ => match value {
-            Some(Value::Array(list)) => !list.is_empty(),
-            Some(Value::String(text)) => !text.is_empty(),
-            _ => false,
-        },
+    match (default, value) {
+        (Some(default), value) if !default.is_empty() => value.and_then(Value::as_str) != Some(default),
+        (_, Some(Value::Array(list))) => !list.is_empty(),
+        (_, Some(Value::String(text))) => !text.is_empty(),
+        _ => false,
     }
 }
 

@@ -381,7 +381,9 @@ mod tests {
 
     #[test]
     fn words_lead_from_state_to_state() {
-        let registry = crate::registry::statuses::tests::shipped();
+        let loaded = crate::config::load::load(None, &[], []).expect("the shipped files load");
+        let registry = crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example");
+        let registry = registry.expect("the shipped files link");
         let check = |status: &str, before: &str, word: &str, expected: Option<(&str, Option<&str>)>| {
             let expected = expected.map(|(to, back)| (to.to_owned(), back.map(str::to_owned)));
             assert_eq!(transition(&registry, status, before, word), expected, "{status} {word}");

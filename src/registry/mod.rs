@@ -9,7 +9,7 @@ pub mod columns;
 mod edit_only;
 pub mod link;
 pub mod resource;
-pub mod statuses;
+mod statuses;
 pub mod tables;
 
 use crate::config::declaration::{self, Declaration};

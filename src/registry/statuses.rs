@@ -111,11 +111,11 @@ impl Registry {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use crate::registry::Registry;
 
     /// What the shipped files declare.
-    pub fn shipped() -> Registry {
+    fn shipped() -> Registry {
         let loaded = crate::config::load::load(None, &[], []).expect("the shipped files load");
         crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example").expect("and link")
     }
