@@ -84,7 +84,7 @@ const ATTACKS: &[(&str, Attack)] = &[
 ];
 
 /// As many values of a JSON body as the server reads, the body itself left out.
-const MOST_VALUES: usize = 99_990;
+const MOST_VALUES: usize = 49_990;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 /// Most values of one JSON body, lists and maps included. A value takes up to some 600 bytes of memory and as little as two
 /// bytes of a body: without a bound, a body of 16 MiB would fill gigabytes.
-const MOST_VALUES: usize = 100_000;
+const MOST_VALUES: usize = 50_000;
 
 /// Most values of one query or form. Each takes microseconds, and no form has as many fields; PHP reads a thousand.
 const MOST_FIELDS: usize = 10_000;
@@ -529,7 +529,7 @@ mod tests {
             |i| format!("a[{}][x]=1", 1_000_000 - i),
         ];
         for pair in many {
-            let raw = (0..5_000).map(pair).collect::<Vec<_>>().join("&");
+            let raw = (0..3_000).map(pair).collect::<Vec<_>>().join("&");
             let started = Instant::now();
             assert!(decode_query(&raw, 64).is_ok());
             assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());

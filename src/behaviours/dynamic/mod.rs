@@ -33,11 +33,11 @@ const MOST_DEPTH: u8 = 4;
 /// Parts of one content, those in its pieces included: beyond that, nothing is shown.
 const MOST_PARTS: u32 = 200;
 /// Lists and counts that the parts of one content read.
-const MOST_READS: u32 = 2_000;
+const MOST_READS: u32 = 1_000;
 /// Rows that they show, those of queries in queries included.
 const MOST_SHOWN: u64 = 2_000;
 /// Bytes of other records' texts that they render: contents of pieces, and what excerpts are made of.
-const MOST_TEXT: usize = 2 << 20;
+const MOST_TEXT: usize = 1 << 20;
 /// Rows of a list at most, whatever an author asks for.
 const MOST_ROWS: u64 = 100;
 /// Months or years of an archive at most.
