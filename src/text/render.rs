@@ -17,6 +17,8 @@ use std::borrow::Cow;
 
 /// Words of an automatic excerpt.
 pub const EXCERPT_WORDS: usize = 55;
+/// Bytes of a content that an automatic excerpt is made of: so many hold its words many times over.
+pub const EXCERPT_SOURCE: usize = 64 << 10;
 /// Ends an automatic excerpt that was cut.
 const CUT: &str = " [&hellip;]";
 /// Ends the part of a content that lists show.
@@ -84,9 +86,11 @@ pub fn render_excerpt(excerpt_raw: &str, content_raw: &str, options: &RenderOpti
 }
 
 /// The first words of a content as plain text, with ` [&hellip;]` when there are more. What stands before the "more"
-/// mark and on the first page counts; shortcodes and blocks that are not prose are left out.
+/// mark and on the first page counts, of that the first [`EXCERPT_SOURCE`] bytes; shortcodes and blocks that are not prose
+/// are left out.
 pub fn plain_excerpt(content_raw: &str, words: usize, options: &RenderOptions) -> String {
-    let content = content_raw.split(NEXT_PAGE).next().unwrap_or_default();
+    let content = beginning(content_raw);
+    let content = content.split(NEXT_PAGE).next().unwrap_or_default();
     let content = match content.split_once(MORE) {
         // What the rest would have closed is closed here.
         Some((teaser, _)) => Cow::Owned(close_open_tags(teaser)),
@@ -96,6 +100,18 @@ pub fn plain_excerpt(content_raw: &str, words: usize, options: &RenderOptions) -
     let content = if has_blocks(&content) { Cow::Owned(prose_blocks(&content)) } else { content };
     let rendered = render_content(&content, &RenderOptions { shortcodes: None, ..*options });
     first_words(&rendered.replace("]]>", "]]&gt;"), words, CUT)
+}
+
+/// What an excerpt is made of. A tag or comment that would be cut stays out.
+fn beginning(content: &str) -> &str {
+    if content.len() <= EXCERPT_SOURCE {
+        return content;
+    }
+    let start = &content[..content.floor_char_boundary(EXCERPT_SOURCE)];
+    match start.rfind('<') {
+        Some(at) if !start[at..].contains('>') => &start[..at],
+        _ => start,
+    }
 }
 
 /// The first words of a text without its markup, and `more` where it goes on.
@@ -283,6 +299,12 @@ mod tests {
         check("", "<!-- wp:paragraph -->\n<p>Ring us</p>\n<!-- /wp:paragraph -->", "<p>Ring us</p>\n");
         check("", "", "");
         check("", "a <!--more--> b", "<p>a</p>\n");
+        // More than is looked at is as good as all, and what is cut off there leaves no half of a tag.
+        let prose = "\"Seagulls\" don't wait...\n\n".repeat(EXCERPT_SOURCE);
+        let options = RenderOptions::default();
+        assert_eq!(plain_excerpt(&prose, 9, &options), plain_excerpt(&prose[..2_600], 9, &options));
+        let mark = format!("Words{}<b title=\"x\">more</b> words", " ".repeat(EXCERPT_SOURCE - 9));
+        assert_eq!(plain_excerpt(&mark, 9, &options), "Words");
         let long = "w ".repeat(56);
         check("", &long, &format!("<p>{}w [&hellip;]</p>\n", "w ".repeat(54)));
     }

@@ -55,7 +55,7 @@ const UNTOUCHED: [&str; 5] = ["code", "pre", "style", "script", "textarea"];
 
 /// The text with its smilies as emoji.
 pub fn convert_smilies(text: &str) -> Cow<'_, str> {
-    if !text.contains([':', ';', '8']) {
+    if first(text).is_none() {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
@@ -79,28 +79,24 @@ pub fn convert_smilies(text: &str) -> Cow<'_, str> {
 }
 
 fn convert_text(text: &str, out: &mut String) {
-    let mut rest = text;
-    let mut apart = true;
-    while let Some(first) = rest.chars().next() {
-        let found = if apart { smiley_at(rest) } else { None };
-        match found {
-            Some((length, emoji)) => {
-                out.push_str(emoji);
-                rest = &rest[length..];
-                apart = false;
-            }
-            None if rest.starts_with("&nbsp;") => {
-                out.push_str("&nbsp;");
-                rest = &rest[6..];
-                apart = true;
-            }
-            None => {
-                out.push(first);
-                rest = &rest[first.len_utf8()..];
-                apart = is_gap(first);
-            }
+    let (mut kept, mut from) = (0, 0);
+    while let Some(at) = first(&text[from..]).map(|n| from + n) {
+        from = at + 1;
+        let before = &text[..at];
+        let apart = before.is_empty() || before.ends_with(is_gap) || before.ends_with("&nbsp;");
+        if apart && let Some((length, emoji)) = smiley_at(&text[at..]) {
+            out.push_str(&text[kept..at]);
+            out.push_str(emoji);
+            kept = at + length;
+            from = kept;
         }
     }
+    out.push_str(&text[kept..]);
+}
+
+/// Where the first character stands that a smiley may begin with.
+fn first(text: &str) -> Option<usize> {
+    memchr::memchr3(b':', b';', b'8', text.as_bytes())
 }
 
 fn smiley_at(text: &str) -> Option<(usize, &'static str)> {

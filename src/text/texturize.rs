@@ -96,8 +96,8 @@ fn follow<'a>(markup: &'a str, untouched: &mut Vec<&'a str>) {
 }
 
 fn stretch_of_text(text: &str) -> Cow<'_, str> {
-    // OpenTransaction marks must not come from outside.
-    if text.contains([HELD_APOSTROPHE, HELD_OPEN]) {
+    // Held marks must not come from outside.
+    if text.contains(HELD_APOSTROPHE) || text.contains(HELD_OPEN) {
         return Cow::Borrowed(text);
     }
     let mut text = fixed_marks(text);
@@ -126,25 +126,26 @@ fn fixed_marks(text: &str) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
-    let shortened = |text: &str| SHORTENED.iter().find(|word| text.starts_with(**word)).copied();
-    while let Some(at) = rest.find(['.', '`', '\'', ' ']) {
+    let shortened = |text: &str| {
+        let known = || SHORTENED.iter().find(|word| text.starts_with(**word));
+        text.starts_with('\'').then(known).flatten().copied()
+    };
+    while let Some(at) = rest.bytes().position(|b| matches!(b, b'.' | b'`' | b'\'' | b' ')) {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let length = if rest.starts_with("''") {
-            out.push_str(CLOSE_DOUBLE);
-            2
+        let known = match rest.as_bytes()[0] {
+            b'\'' if rest.starts_with("''") => Some((CLOSE_DOUBLE, 2)),
+            b'.' if rest.starts_with("...") => Some(("&#8230;", 3)),
+            b'`' if rest.starts_with("``") => Some((OPEN_DOUBLE, 2)),
+            b' ' if rest.starts_with(" (tm)") => Some((" &#8482;", 5)),
+            _ => None,
+        };
+        let length = if let Some((mark, length)) = known {
+            out.push_str(mark);
+            length
         } else if let Some(word) = shortened(rest) {
             out.push_str(&word.replace('\'', APOSTROPHE));
             word.len()
-        } else if rest.starts_with("...") {
-            out.push_str("&#8230;");
-            3
-        } else if rest.starts_with("``") {
-            out.push_str(OPEN_DOUBLE);
-            2
-        } else if rest.starts_with(" (tm)") {
-            out.push_str(" &#8482;");
-            5
         } else {
             out.push_str(&rest[..1]);
             1
@@ -336,9 +337,9 @@ fn multiplications(text: &str) -> String {
     let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
     let mut out = String::with_capacity(text.len());
     let mut kept = 0;
-    for (at, _) in text.match_indices('x') {
-        if at < kept || at == 0 || !bytes.get(at + 1).is_some_and(u8::is_ascii_digit) || !part_of_number(&bytes[at - 1])
-        {
+    let between = |three: &[u8]| part_of_number(&three[0]) && three[1] == b'x' && three[2].is_ascii_digit();
+    for at in bytes.windows(3).enumerate().filter(|(_, three)| between(three)).map(|(before, _)| before + 1) {
+        if at < kept {
             continue;
         }
         let from = bytes[kept..at].iter().rposition(|b| !part_of_number(b)).map_or(kept, |n| kept + n + 1);

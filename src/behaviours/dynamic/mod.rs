@@ -15,10 +15,10 @@ mod players;
 use crate::access::policy;
 use crate::config::declaration::{Declaration, Rendered};
 use crate::fields::Fields;
-use crate::prepare::{Item, View, documents};
-use crate::records::{self, eq, txt};
+use crate::prepare::{Item, View, columns_for, documents};
+use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::{Context, Resource};
-use crate::storage::plan::{Cond, DbValue, Order};
+use crate::storage::plan::{Cond, DbValue, Order, Row};
 use crate::text::blocks::{self, Block, has_blocks, parse};
 use crate::text::dates;
 use crate::text::html::Html;
@@ -34,9 +34,11 @@ const MOST_DEPTH: u8 = 4;
 /// Parts of one content, those in its pieces included: beyond that, nothing is shown.
 const MOST_PARTS: u32 = 200;
 /// Lists and counts that the parts of one content read.
-const MOST_READS: u32 = 4_000;
+const MOST_READS: u32 = 1_000;
 /// Rows that they show, those of queries in queries included.
 const MOST_SHOWN: u64 = 2_000;
+/// Bytes of other records' texts that they render: contents of pieces, and what excerpts are made of.
+const MOST_TEXT: usize = 1 << 20;
 /// Rows of a list at most, whatever an author asks for.
 const MOST_ROWS: u64 = 100;
 /// Months or years of an archive at most.
@@ -79,6 +81,8 @@ struct Budget {
     parts: Cell<u32>,
     reads: Cell<u32>,
     rows: Cell<u64>,
+    /// Bytes of texts that are rendered.
+    text: Cell<usize>,
     /// Bytes of HTML; `server.max_rendered` at first.
     bytes: Cell<usize>,
     /// Whether something was left out.
@@ -92,6 +96,7 @@ impl Budget {
             parts: Cell::new(MOST_PARTS),
             reads: Cell::new(MOST_READS),
             rows: Cell::new(MOST_SHOWN),
+            text: Cell::new(MOST_TEXT),
             bytes: Cell::new(bytes.as_usize()),
             cut: Cell::new(false),
         }
@@ -101,6 +106,14 @@ impl Budget {
     fn take(&self, left: &Cell<u32>) -> Option<()> {
         let rest = left.get().checked_sub(1);
         rest.map_or_else(|| self.cut.set(true), |rest| left.set(rest));
+        rest.map(drop)
+    }
+
+    /// Takes bytes of a text before it is rendered; `None` when fewer are left, and then nothing is left for the next.
+    fn render(&self, bytes: usize) -> Option<()> {
+        let rest = self.text.get().checked_sub(bytes);
+        self.cut.set(self.cut.get() || rest.is_none());
+        self.text.set(rest.unwrap_or(0));
         rest.map(drop)
     }
 
@@ -223,6 +236,10 @@ fn make(
 ) -> Option<Html> {
     let budget = within.budget;
     budget.take(&budget.parts)?;
+    if budget.bytes.get() == 0 {
+        budget.cut.set(true);
+        return None;
+    }
     let (_, maker) = MAKERS.iter().find(|(known, _)| *known == made.renderer)?;
     let of = made.resource.as_deref().and_then(|of| item.scope.registry.resource(of));
     budget.count(|| maker(&Part { item, of, block, attributes, within, left: budget.bytes.get() }))
@@ -268,17 +285,27 @@ impl Part<'_> {
         fields: &str,
     ) -> Vec<Value> {
         let (scope, budget) = (self.item.scope, self.within.budget);
-        if budget.take(&budget.reads).is_none() {
+        let fields = Fields::parse(Some(&Value::from(fields)));
+        let excerpts = fields.wants("excerpt");
+        let spent = excerpts && budget.text.get() == 0;
+        if spent || budget.take(&budget.reads).is_none() {
+            budget.cut.set(true);
             return Vec::new();
         }
         let most = most.min(MOST_ROWS).min(budget.rows.get());
         let mut plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
         (plan.order, plan.offset, plan.limit) = (order, skip, Some(most));
-        let fields = Fields::parse(Some(&Value::from(fields)));
         let view = View { context: Context::VIEW, fields: &fields, password: None, links: false };
         let read = || {
             let snapshot = scope.snapshot()?;
-            let rows = snapshot.rows(&plan)?;
+            let mut rows = match columns_for(resource, &view) {
+                Some(columns) => records::read(&*snapshot, resource, plan, &columns)?,
+                None => snapshot.rows(&plan)?,
+            };
+            if excerpts {
+                let source = |row: &Row| excerpt_source(&Record { resource, row });
+                rows.truncate(rows.iter().take_while(|row| budget.render(source(row)).is_some()).count());
+            }
             budget.show(rows.len() as u64);
             documents(scope, &*snapshot, resource, &rows, &view)
         };
@@ -304,6 +331,14 @@ impl Part<'_> {
         let Some(resource) = self.of.filter(|_| budget.take(&budget.reads).is_some()) else { return 0 };
         let plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
         self.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.count(&plan)?)).unwrap_or_default()
+    }
+}
+
+/// Bytes that a record's excerpt is made of.
+fn excerpt_source(record: &Record<'_>) -> usize {
+    match record.text("excerpt") {
+        "" => record.text("content").len().min(render::EXCERPT_SOURCE),
+        own => own.len(),
     }
 }
 
@@ -362,7 +397,8 @@ fn content_of(part: &Part<'_>, wanted: i64) -> Option<Html> {
     let filter =
         vec![eq("id", DbValue::Int(wanted)), published(part), eq("password", txt("")), records::own_rows(resource)];
     let rows = part.item.scope.snapshot().ok()?.rows(&records::plan(resource, Cond::All(filter))).ok()?;
-    let record = records::Record { resource, row: rows.first()? };
+    let record = Record { resource, row: rows.first()? };
+    part.within.budget.render(record.text("content").len())?;
     let item = Item { resource, record, ..*part.item };
     let within = Within { depth: part.within.depth + 1, ..part.within };
     Some(Html::rendered(nested(&item, record.text("content"), &super::read::options(&item), within)))

@@ -102,10 +102,12 @@ fn text(name: &[u8; 4], chunk: Option<&[u8]>, room: &mut usize, parts: &mut Part
     parts.take_text(found.as_deref());
 }
 
-/// What a zlib stream holds, if it is no more than `most` bytes.
+/// What a zlib stream holds, if it is no more than `most` bytes. Counted first: a stream that holds more takes no memory.
 fn inflated(packed: &[u8], most: usize) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
     let limit = u64::try_from(most).ok()?;
-    flate2::read::ZlibDecoder::new(packed).take(limit + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() <= most).then_some(bytes)
+    let stream = || flate2::read::ZlibDecoder::new(packed).take(limit + 1);
+    let length = std::io::copy(&mut stream(), &mut std::io::sink()).ok().filter(|length| *length <= limit)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(length).ok()?);
+    stream().read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }

@@ -254,6 +254,20 @@ fn lengths_hold_on_every_way_in() {
 }
 
 #[test]
+fn a_form_has_so_many_fields() {
+    let site = Site::start("wp");
+    let fields = |count: usize| (0..count).map(|n| format!("&field{n}=x")).collect::<String>();
+    // The title is one of them.
+    assert_eq!(site.form("POST", "posts", &format!("title=Full{}", fields(9_999))).status, 201);
+    let answer = site.form("POST", "posts", &format!("title=Over{}", fields(10_000)));
+    refused(&answer, 400, "rest_bad_request", "a form");
+    // Each part of a key is one, too; a name that comes again counts again.
+    refused(&site.form("POST", "posts", &"a[b]=x&".repeat(5_001)), 400, "rest_bad_request", "brackets");
+    refused(&site.server.get(&format!("/wp/v2/posts?{}", "a&".repeat(10_001))), 400, "rest_bad_request", "a query");
+    assert_eq!(site.server.get(&format!("/wp/v2/posts?{}", "a&".repeat(10_000))).status, 200);
+}
+
+#[test]
 fn lists_and_objects_have_a_size() {
     let site = Site::start("cms");
     let ids = |count: usize| json!({"title": {"raw": "x"}, "categories": (1..=count).collect::<Vec<_>>()});

@@ -264,3 +264,56 @@ fn a_small_content_makes_no_huge_page() {
     let html = one["content"]["rendered"].as_str().expect("text");
     assert!(!html.contains("left out") && html.matches("<li").count() == 100, "{html}");
 }
+
+#[test]
+fn parts_render_so_much_of_what_others_wrote() {
+    /// Bytes of other records' texts, and of each that an excerpt is made of.
+    const TEXT: usize = 1 << 20;
+    const SOURCE: usize = 64 << 10;
+    let server = Server::with(&["site.prefix=wp"]);
+    let author = server.user("writer", "author");
+    let prose = "Seagulls stand on the pier. ";
+    let left_out = |html: &str| html.contains("<!-- Some blocks and shortcodes are left out");
+    let shown = |content: &str| {
+        let shown = publish(&server, &author, &json!({"content": content, "status": "publish"}));
+        shown["content"]["rendered"].as_str().expect("text").to_owned()
+    };
+    for place in 0..10 {
+        let content = prose.repeat(SOURCE / prose.len() + 1);
+        publish(&server, &author, &json!({"title": format!("Post {place}"), "content": content, "status": "publish"}));
+    }
+    // Excerpts of ten records, however often they are asked for.
+    let query = "<!-- wp:query {\"query\":{\"perPage\":10,\"order\":\"asc\"}} --><!-- wp:post-template --><!-- wp:post-excerpt /-->\
+                 <!-- /wp:post-template --><!-- /wp:query -->";
+    let list = "<!-- wp:latest-posts {\"postsToShow\":10,\"order\":\"asc\",\"displayPostContent\":true} /-->";
+    for (part, class) in [(query, "wp-block-post-excerpt__excerpt"), (list, "wp-block-latest-posts__post-excerpt")] {
+        for (times, expected) in [(1, 10), (2, TEXT / SOURCE)] {
+            let html = shown(&part.repeat(times));
+            assert_eq!((html.matches(class).count(), left_out(&html)), (expected, times == 2), "{class} {times}");
+        }
+    }
+    // Reusable blocks count with all that is in them.
+    let body = json!({"title": "A piece", "content": prose.repeat(10_000), "status": "publish"});
+    let piece = server.admin("POST", "/wp/v2/blocks", Some(&body));
+    assert_eq!(piece.status, 201, "{}", piece.text);
+    for (times, expected) in [(1, 1), (3, 3), (4, 3), (50, 3)] {
+        let html = shown(&format!("<!-- wp:block {{\"ref\":{}}} /-->", piece.body["id"]).repeat(times));
+        let whole = html.matches(prose.trim_end()).count() / 10_000;
+        assert_eq!((whole, left_out(&html)), (expected, times > expected), "{times}");
+    }
+}
+
+#[test]
+fn an_excerpt_is_made_of_a_beginning() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let author = server.user("writer", "author");
+    let excerpt = |content: &str| {
+        let shown = publish(&server, &author, &json!({"content": content, "status": "publish"}));
+        shown["excerpt"]["rendered"].as_str().expect("text").to_owned()
+    };
+    let prose = "<p>\"Seagulls\" don't <b>wait</b> for us...</p>\n\n";
+    assert_eq!(excerpt(&prose.repeat(20_000)), excerpt(&prose.repeat(100)));
+    // Words behind so much markup are not looked for.
+    let empty = "<i></i>".repeat(10_000);
+    assert_eq!(excerpt(&format!("Here {empty} there")), "<p>Here</p>\n");
+}
