@@ -332,8 +332,11 @@ pub enum Callers {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pages {
-    /// They are served; otherwise people have no sessions, and programs are given passwords by other programs.
+    /// They are served; otherwise people have no sessions, and programs are given passwords by other programs. The page of
+    /// the site's address is always served.
     pub enabled: bool,
+    /// Address of documentation that the page of the site's address names; empty: none.
+    pub docs: String,
     pub login: String,
     pub logout: String,
     /// One's own data, sessions and application passwords; those of others with `user=NUMBER`.
@@ -366,6 +369,7 @@ impl Default for Pages {
     fn default() -> Self {
         Pages {
             enabled: true,
+            docs: String::new(),
             login: "/login".into(),
             logout: "/logout".into(),
             profile: "/profile".into(),

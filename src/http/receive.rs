@@ -20,15 +20,12 @@ use std::time::Duration;
 #[derive(Debug, PartialEq, Eq)]
 pub enum Place {
     /// A route: decoded, with a leading slash; and the query without `rest_route`.
-    Rest {
-        path: String,
-        raw_query: String,
-    },
+    Rest { path: String, raw_query: String },
     /// A path that is no text.
     Unreadable,
     /// An uploaded file, by its key.
     File(String),
-    Home,
+    /// The site's address without a route, and every other path.
     Elsewhere,
 }
 
@@ -55,11 +52,11 @@ pub fn place(path: &str, query: &str, rest_path: &str, files_path: &str) -> Plac
 /// `?rest_route=/x`; the last one counts, as with every repeated key.
 fn by_query(query: &str) -> Place {
     let is_route = |pair: &&str| percent_decode(key(pair)).is_some_and(|key| key == "rest_route");
-    let Some(pair) = query.split('&').rfind(is_route) else { return Place::Home };
+    let Some(pair) = query.split('&').rfind(is_route) else { return Place::Elsewhere };
     let value = pair.split_once('=').map_or("", |(_, value)| value).replace('+', " ");
     let Some(route) = percent_decode(&value) else { return Place::Unreadable };
     if route.is_empty() {
-        return Place::Home;
+        return Place::Elsewhere;
     }
     let slash = if route.starts_with('/') { "" } else { "/" };
     let rest: Vec<&str> = query.split('&').filter(|pair| !is_route(pair)).collect();
@@ -204,10 +201,10 @@ mod tests {
         check("/cms-json/%ff", "", Place::Unreadable);
         check("/cms-json/%00", "", Place::Unreadable);
         check("/cms-jsonx", "", Place::Elsewhere);
-        check("/", "", Place::Home);
-        check("/", "p=1", Place::Home);
-        check("/", "rest_route=", Place::Home);
-        check("/index.php", "", Place::Home);
+        check("/", "", Place::Elsewhere);
+        check("/", "p=1", Place::Elsewhere);
+        check("/", "rest_route=", Place::Elsewhere);
+        check("/index.php", "", Place::Elsewhere);
         check("/", "rest_route=/cms/v2/posts&a[]=1", rest("/cms/v2/posts", "a[]=1"));
         check("/index.php", "a=1&rest%5Froute=%2Fx+y", rest("/x y", "a=1"));
         check("/", "rest_route=x&rest_route=/y&b", rest("/y", "b"));
