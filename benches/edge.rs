@@ -6,7 +6,7 @@
 //! disturbs less.
 
 use actix_web::{App, HttpResponse, HttpServer, web};
-use cms_server::config::declaration::{Cors, Server};
+use cms_server::config::declaration::{Cors, Server, Workers};
 use cms_server::http::{Facts, Service, Swap, bind, run};
 use cms_server::model::{Payload, Reply, Request};
 use std::future::{Future, pending};
@@ -104,7 +104,7 @@ fn edge(text: Vec<u8>, access_log: bool) -> SocketAddr {
         rest_url: "http://site.example/cms-json".into(),
         site_url: "http://site.example".into(),
         prefix: "cms".into(),
-        server: Server { workers: 1, access_log, ..Server::default() },
+        server: Server { workers: Workers::Number(1), access_log, ..Server::default() },
         cors: Cors { any: true, ..Cors::default() },
         media: cms_server::config::declaration::Media::default(),
         jsonp: true,

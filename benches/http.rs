@@ -55,7 +55,7 @@ fn main() {
     let folder = tempfile::TempDir::new().expect("a temporary folder");
     let server = Program::start(folder.path(), &[]);
     fill(&server.address, POSTS, |n| creation(&server.authorization, n));
-    let bare = Program::start(folder.path(), &["server.answers_mb=0"]);
+    let bare = Program::start(folder.path(), &["cache.responses=false"]);
     let writer = Writer::start(&folder.path().join("bench.db"), &folder.path().join("writes-by-hand.db"));
     let by_hand = by_hand(folder.path(), &server.address, writer);
     let wordpress = std::env::var("BENCH_WORDPRESS").ok().map(|given| WordPress::of(&given));

@@ -1,7 +1,7 @@
 //! The same questions to sites of different sizes: `cargo bench --bench sizes`. `BENCH_SIZES=1000,1000000` names others.
 //!
 //! Every site is filled over HTTP with posts of 60 to 400 words, each in one of twenty categories; one word stands in just
-//! a hundred of them, whatever the size. Answers are not kept (`server.answers_mb=0`), so each is made of the database and
+//! a hundred of them, whatever the size. Answers are not kept (`cache.responses=false`), so each is made of the database and
 //! of kept documents; a thousand hot keys are asked for, after a round to warm up. The table gives answers a second at 16
 //! connections, with the median and the 99th of a hundred times; the last column is the time at the largest size against
 //! that at the smallest. The figures are also written to `target/bench-sizes.json`.
@@ -71,7 +71,7 @@ fn print(sizes: &[usize], told: &[Value]) {
 /// Fills a site and asks it everything.
 fn site(folder: &Path, size: usize) -> Value {
     let mut told = json!({"posts": size});
-    let sets = ["server.answers_mb=0"];
+    let sets = ["cache.responses=false"];
     let server = Program::start(folder, &sets);
     told["filled, posts/s"] = json!(fill(&server, size).round());
     wait_for_index(folder);

@@ -211,7 +211,7 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
             _ => coerced,
         });
     }
-    let spelled = spell(value.clone(), &arg.aliases, Spelling::ToWire);
+    let spelled = spell(value.clone(), &arg.aliases, Spelling::ToApi);
     arg.schema.check(name, &spelled)?;
     let coerced = arg.schema.coerce(name, spelled)?;
     Ok(spell(coerced, &arg.aliases, Spelling::ToStored))

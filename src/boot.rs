@@ -1,4 +1,4 @@
-//! From the declarations to a server that is ready: the database opened, an empty one furnished, the engine built.
+//! From the declarations to a server that is ready: the database opened, an empty one seeded, the engine built.
 
 use crate::access::hashing::{self, Hasher};
 use crate::access::identity::{self, Identity, NewPassword};
@@ -7,7 +7,7 @@ use crate::config::load::{self, Loaded};
 use crate::engine::{self, Engine};
 use crate::error::Problem;
 use crate::files::Files;
-use crate::handlers::Studio;
+use crate::handlers::MediaServices;
 use crate::handlers::files::keep;
 use crate::pool::Pool;
 use crate::records::{self, txt};
@@ -142,7 +142,7 @@ pub struct Services {
     pub storage: Arc<Sqlite>,
     pub identity: Arc<Identity>,
     pub hasher: Arc<Hasher>,
-    pub studio: Arc<Studio>,
+    pub media: Arc<MediaServices>,
 }
 
 impl Services {
@@ -155,15 +155,15 @@ impl Services {
         let cost = registry.declaration.site.bcrypt_cost.clamp(4, 16);
         let hasher = Hasher::start(cost).map_err(|e| BootError::Other(format!("no thread for hashing: {e}")))?;
         let media = &registry.declaration.media;
-        let files =
-            Files::at(&media.url, database(&registry.declaration)?).map_err(|e| BootError::Other(e.to_string()))?;
+        let files = Files::at(media.url.as_deref().unwrap_or_default(), database(&registry.declaration)?)
+            .map_err(|e| BootError::Other(e.to_string()))?;
         let pool = Pool::start("pictures", media.workers, media.queue);
         let pool = pool.map_err(|e| BootError::Other(format!("no thread for pictures: {e}")))?;
         Ok(Services {
             storage: Arc::new(storage),
             identity: Arc::new(Identity::new(key)),
             hasher: Arc::new(hasher),
-            studio: Arc::new(Studio { files: Arc::new(files), pool, memory: Arc::default() }),
+            media: Arc::new(MediaServices { files: Arc::new(files), pool, memory: Arc::default() }),
         })
     }
 
@@ -173,8 +173,8 @@ impl Services {
     /// The settings cannot be read.
     pub fn engine(&self, registry: Arc<Registry>) -> Result<Engine, BootError> {
         let storage: Arc<dyn Storage> = self.storage.clone();
-        let (identity, hasher, studio) = (self.identity.clone(), self.hasher.clone(), self.studio.clone());
-        Ok(Engine::new(registry, storage, identity, hasher, studio, Arc::new(SystemClock))?)
+        let (identity, hasher, media) = (self.identity.clone(), self.hasher.clone(), self.media.clone());
+        Ok(Engine::new(registry, storage, identity, hasher, media, Arc::new(SystemClock))?)
     }
 
     fn commit(&self, changes: Vec<Change>) -> Result<crate::storage::plan::Committed, BootError> {
@@ -187,7 +187,7 @@ impl Services {
     /// # Errors
     /// The database cannot be read or written.
     pub fn sweep(&self, after: u64) -> Result<usize, BootError> {
-        self.studio.files.clear_incoming(Duration::from_secs(after));
+        self.media.files.clear_incoming(Duration::from_secs(after));
         let now = time::OffsetDateTime::now_utc().unix_timestamp();
         let before = now.saturating_sub(i64::try_from(after).unwrap_or(i64::MAX));
         let mut swept = 0;
@@ -200,7 +200,7 @@ impl Services {
             let orphans = keep::doomed(&*self.storage.snapshot()?, SWEPT_AT_ONCE)?;
             let mut changes = Vec::new();
             for key in &orphans {
-                match wait(self.studio.files.delete(key)) {
+                match wait(self.media.files.delete(key)) {
                     Ok(()) => changes.push(Change::Remove { table: name("file"), key: txt(key), expect: None }),
                     Err(error) => tracing::warn!("{key} cannot be swept away: {error}"),
                 }
@@ -229,7 +229,7 @@ impl Services {
     ///
     /// # Errors
     /// The database cannot be written.
-    pub fn furnish(&self, registry: &Registry) -> Result<(), BootError> {
+    pub fn seed(&self, registry: &Registry) -> Result<(), BootError> {
         for taxonomy in registry.family(Family::Term) {
             let Some(setting) = &taxonomy.declared.default_setting else { continue };
             let id = registry.declaration.settings.get(setting).and_then(|v| v.as_i64()).unwrap_or(1);
@@ -268,7 +268,7 @@ impl Services {
     /// The database.
     pub fn complete(&self, registry: &Registry) -> Result<(), BootError> {
         let any = records::first(&*self.storage.snapshot()?, "record", &["id"], records::everything())?;
-        for resource in registry.family(Family::Content).filter(|r| any.is_some() && !r.declared.always.is_empty()) {
+        for resource in registry.family(Family::Content).filter(|r| any.is_some() && !r.declared.seed.is_empty()) {
             let snapshot = self.storage.snapshot()?;
             let found = records::first(&*snapshot, &resource.table, &["id"], records::own_rows(resource))?;
             drop(snapshot);
@@ -299,12 +299,12 @@ impl Services {
             return Err(BootError::Other(format!("there is no role `{role}`; there are {}", known.join(", "))));
         }
         let site = &registry.declaration.site;
-        if email.len() > site.max_login {
-            return Err(BootError::Other(format!("an e-mail address has at most {} bytes", site.max_login)));
+        if email.len() > site.max_login.as_usize() {
+            return Err(BootError::Other(format!("an e-mail address has at most {} bytes", site.max_login.bytes())));
         }
         let hash = match secret {
-            Secret::Password(password) if password.len() > site.max_password || password.contains('\0') => {
-                let most = site.max_password;
+            Secret::Password(password) if password.len() > site.max_password.as_usize() || password.contains('\0') => {
+                let most = site.max_password.bytes();
                 return Err(BootError::Other(format!("a password has at most {most} bytes and holds no NUL")));
             }
             Secret::Password(password) => wait(self.hasher.hash(password))
@@ -420,7 +420,7 @@ fn always_there(resource: &Resource) -> Put {
     ];
     let dates = ["date_local", "date_utc", "modified_local", "modified_utc"];
     set.extend(dates.map(|column| (name(column), Input::Value(now.clone()))));
-    set.extend(resource.declared.always.iter().map(|(column, value)| (name(column), text(value))));
+    set.extend(resource.declared.seed.iter().map(|(column, value)| (name(column), text(value))));
     Put {
         table: resource.table.clone(),
         target: Target::New,

@@ -9,7 +9,7 @@ use crate::model::Method;
 use crate::registry::Registry;
 use crate::registry::link::nearest;
 use crate::scope::Limits;
-use crate::storage::safety;
+use crate::storage::backup;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use std::io::{BufRead, Write};
@@ -163,7 +163,7 @@ fn services(source: &Source) -> Result<(Registry, Services), BootError> {
     let registry = linked(source)?;
     let storage = boot::open(&registry, true)?;
     let services = Services::start(storage, &registry)?;
-    services.furnish(&registry)?;
+    services.seed(&registry)?;
     Ok((registry, services))
 }
 
@@ -177,7 +177,7 @@ fn check(source: &Source, data: bool) -> Result<(), BootError> {
         return Ok(());
     }
     let path = boot::database(&registry.declaration)?;
-    let found = safety::examine(path, &registry.layout)?;
+    let found = backup::examine(path, &registry.layout)?;
     if found.is_empty() {
         println!("{}: whole", path.display());
         return Ok(());
@@ -193,7 +193,7 @@ fn check(source: &Source, data: bool) -> Result<(), BootError> {
 
 fn backup(source: &Source, file: &Path) -> Result<(), BootError> {
     let registry = linked(source)?;
-    let bytes = safety::backup(boot::database(&registry.declaration)?, file)?;
+    let bytes = backup::backup(boot::database(&registry.declaration)?, file)?;
     println!("{}: {bytes} bytes, whole", file.display());
     println!(
         "Uploaded files are not in it; copy the folder that media.url names (by default it lies beside the database)."
@@ -204,7 +204,7 @@ fn backup(source: &Source, file: &Path) -> Result<(), BootError> {
 fn restore(source: &Source, file: &Path) -> Result<(), BootError> {
     let registry = linked(source)?;
     let path = boot::database(&registry.declaration)?;
-    let aside = safety::restore(file, path)?;
+    let aside = backup::restore(file, path)?;
     println!("{}: put back", path.display());
     if let Some(aside) = aside {
         println!("The database of before is {}", aside.display());

@@ -46,7 +46,8 @@ impl Discovery {
     /// The OPTIONS document of a route; `path` is the one requested, for `self`.
     pub fn options(&self, scope: &Scope, index: usize, path: &str) -> Value {
         let mut document = self.described[index].clone();
-        let linked = !scope.registry.declaration.site.bare_options || scope.registry.routes[index].captures.is_empty();
+        let linked = !scope.registry.declaration.dialect.options_without_route
+            || scope.registry.routes[index].captures.is_empty();
         if let Some(map) = document.as_object_mut().filter(|_| linked) {
             let own = scope.registry.rest(path.trim_end_matches('/'));
             map.insert("_links".into(), json!({"self": [{"href": own}]}));

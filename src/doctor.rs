@@ -126,7 +126,7 @@ impl Visit<'_> {
         for method in ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
             let url = self.rest("/no-such-route");
             // Where descriptions are bare, that of what does not exist is empty.
-            let bare = method == "OPTIONS" && self.registry.declaration.site.bare_options;
+            let bare = method == "OPTIONS" && self.registry.declaration.dialect.options_without_route;
             let ours = |answer| {
                 json_of(answer).is_some_and(|body| body["code"] == "rest_no_route" || (bare && body == json!([])))
             };

@@ -5,14 +5,14 @@
 //! such a request answered is kept as text, as long as nothing has changed that was read for it. Documents stay text, too:
 //! what is embedded is put before their last brace.
 
-use crate::answers::{Asks, Caller, MOST_AGE, Way};
+use crate::cache::documents::DocumentText;
+use crate::cache::responses::{Caller, HitCounts, MAX_AGE, Transport};
 use crate::engine::{Call, Engine};
-use crate::fragments::Fragment;
 use crate::handlers::Rendered;
 use crate::model::Method;
 use crate::request::{self, BodyParams};
 use crate::scope::Scope;
-use crate::storage::{Ahead, Observed, Seen};
+use crate::storage::{BatchedReads, ReadSet, TrackedStorage};
 use futures_util::FutureExt;
 use indexmap::IndexMap;
 use quick_cache::sync::Cache;
@@ -72,31 +72,31 @@ const NOTHING: &[u8] = b"{}";
 /// What linked resources answered, by address and caller: see the module.
 pub struct Embedded {
     cache: Cache<Key, Entry, Size>,
-    asked: Asks,
+    asked: HitCounts,
 }
 
 #[derive(PartialEq, Eq)]
 struct Key {
     href: String,
     caller: Caller,
-    way: Way,
+    way: Transport,
 }
 
 /// A key, borrowed.
 #[derive(Hash)]
-struct Asked<'a> {
+struct KeyRef<'a> {
     href: &'a str,
     caller: &'a Caller,
-    way: Way,
+    way: Transport,
 }
 
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        Asked { href: &self.href, caller: &self.caller, way: self.way }.hash(state);
+        KeyRef { href: &self.href, caller: &self.caller, way: self.way }.hash(state);
     }
 }
 
-impl Equivalent<Key> for Asked<'_> {
+impl Equivalent<Key> for KeyRef<'_> {
     fn equivalent(&self, key: &Key) -> bool {
         self.href == key.href && *self.caller == key.caller && self.way == key.way
     }
@@ -104,8 +104,8 @@ impl Equivalent<Key> for Asked<'_> {
 
 #[derive(Clone)]
 struct Entry {
-    text: Fragment,
-    seen: Arc<Seen>,
+    text: DocumentText,
+    seen: Arc<ReadSet>,
     at: i64,
 }
 
@@ -122,7 +122,7 @@ impl Embedded {
     /// An empty store of at most `bytes`.
     pub fn new(bytes: u64) -> Embedded {
         let documents = usize::try_from(bytes / 1024).unwrap_or(usize::MAX).max(1024);
-        Embedded { cache: Cache::with_weighter(documents, bytes, Size), asked: Asks::default() }
+        Embedded { cache: Cache::with_weighter(documents, bytes, Size), asked: HitCounts::default() }
     }
 
     /// Bytes held.
@@ -131,14 +131,14 @@ impl Embedded {
     }
 
     /// How often documents were found here.
-    pub fn asked(&self) -> &Asks {
+    pub fn hit_counts(&self) -> &HitCounts {
         &self.asked
     }
 
     /// What the address answered before, if it still holds. What is being answered comes to depend on what that was
     /// made from.
-    fn get(&self, scope: &Scope, asked: &Asked<'_>) -> Option<Fragment> {
-        let holds = |entry: &Entry| scope.now - entry.at < MOST_AGE && entry.seen.holds(&*scope.storage);
+    fn get(&self, scope: &Scope, asked: &KeyRef<'_>) -> Option<DocumentText> {
+        let holds = |entry: &Entry| scope.now - entry.at < MAX_AGE && entry.seen.holds(&*scope.storage);
         let found = self.cache.get(asked).filter(holds).map(|entry| entry.text);
         self.asked.count(found.is_some());
         found
@@ -175,7 +175,7 @@ pub async fn embed(engine: &Engine, scope: &Scope, documents: &Rendered, wanted:
     let links: Vec<Links<'_>> = documents.documents().iter().map(|document| links(document, wanted)).collect();
     let found = fetch_all(engine, scope, &links).await;
     let mut links = links.iter();
-    let empty = scope.registry.declaration.site.embed_empty;
+    let empty = scope.registry.declaration.dialect.embed_empty_relations;
     documents.write(|document, all| write(document, links.next().map_or(&[], |links| links), &found, empty, all))
 }
 
@@ -183,7 +183,7 @@ pub async fn embed(engine: &Engine, scope: &Scope, documents: &Rendered, wanted:
 fn write(
     document: &[u8],
     links: &[(Cow<'_, str>, Vec<Link<'_>>)],
-    found: &HashMap<&str, Fragment>,
+    found: &HashMap<&str, DocumentText>,
     empty: bool,
     all: &mut Vec<u8>,
 ) {
@@ -219,21 +219,21 @@ fn write(
 // ---------------------------------------------------------------------------------------------------- requests
 
 /// What all the links answer, by address.
-async fn fetch_all<'a>(engine: &Engine, scope: &Scope, links: &'a [Links<'_>]) -> HashMap<&'a str, Fragment> {
-    let (caller, way) = (Caller::of(&scope.principal), Way::of(&scope.peer));
-    let (mut found, mut missing): (HashMap<&str, Fragment>, Vec<&str>) = Default::default();
+async fn fetch_all<'a>(engine: &Engine, scope: &Scope, links: &'a [Links<'_>]) -> HashMap<&'a str, DocumentText> {
+    let (caller, way) = (Caller::of(&scope.principal), Transport::of(&scope.peer));
+    let (mut found, mut missing): (HashMap<&str, DocumentText>, Vec<&str>) = Default::default();
     let mut asked = HashSet::new();
     let all = links.iter().flatten().flat_map(|(_, links)| links).filter(|link| link.embeddable);
     for href in all.map(|link| &*link.href) {
         if !asked.insert(href) {
             continue;
         }
-        match engine.embedded().get(scope, &Asked { href, caller: &caller, way }) {
+        match engine.embedded().get(scope, &KeyRef { href, caller: &caller, way }) {
             Some(text) => drop(found.insert(href, text)),
             None => missing.push(href),
         }
     }
-    let keep = |href: &str, answer: &Answer, observed: &Observed| {
+    let keep = |href: &str, answer: &Answer, observed: &TrackedStorage| {
         if let Some(seen) = observed.seen().filter(|_| answer.lasting) {
             let key = Key { href: href.to_owned(), caller: caller.clone(), way };
             let entry = Entry { text: answer.text.clone(), seen: Arc::new(seen), at: scope.now };
@@ -261,9 +261,9 @@ fn together<'a>(
     engine: &Engine,
     scope: &Scope,
     mut left: Vec<&'a str>,
-    mut take: impl FnMut(&'a str, Answer, &Observed),
+    mut take: impl FnMut(&'a str, Answer, &TrackedStorage),
 ) -> Vec<&'a str> {
-    let ahead = Arc::new(Ahead::new(scope.storage.clone()));
+    let ahead = Arc::new(BatchedReads::new(scope.storage.clone()));
     let inner = Scope { storage: ahead.clone(), ..scope.clone() };
     // One state for all of it: only so can be told of an answer what it was made from.
     let Ok(_state) = scope.storage.snapshot() else { return left };
@@ -294,16 +294,16 @@ fn together<'a>(
 }
 
 /// The database of a linked request, which notes what is read.
-fn observed(scope: &Scope) -> Observed {
-    let observed = Observed::new(scope.storage.clone());
-    observed.note("setting".into(), scope.settings.generation);
+fn observed(scope: &Scope) -> TrackedStorage {
+    let observed = TrackedStorage::new(scope.storage.clone());
+    observed.note("setting".into(), scope.settings.version);
     observed
 }
 
 /// What a linked resource answers.
 struct Answer {
     status: u16,
-    text: Fragment,
+    text: DocumentText,
     /// The same for whoever asks with the same rights.
     lasting: bool,
 }

@@ -3,21 +3,22 @@
 //! Re-entrant and free of transport: embedding and batches dispatch through it. The only place where a request waits
 //! is a commit, and there it holds no thread. A request keeps the registry that it started with.
 
-use crate::access::attempts::Taken;
+use crate::access::attempts::AttemptOutcome;
 use crate::access::hashing::Hasher;
 use crate::access::identity::Identity;
-use crate::access::unlock::Given;
+use crate::access::unlock::RecordPassword;
 use crate::access::{self, Asking, Loaded};
-use crate::answers::Answers;
 use crate::args::{self, Checked, Sources};
 use crate::behaviours::{QUERIES, READS, WRITES, dynamic, judge};
+use crate::cache::documents::DocumentCache;
+use crate::cache::responses::ResponseCache;
 use crate::conditional::{Expects, http_date};
+use crate::config::units::{Optional, Size};
 use crate::discovery::{self, Discovery};
 use crate::embed::{self, Embedded};
 use crate::error::{ApiError, Code};
 use crate::fields::Fields;
-use crate::fragments::Fragments;
-use crate::handlers::{HANDLERS, Outcome, Rendered, Studio, Work};
+use crate::handlers::{HANDLERS, MediaServices, Outcome, Rendered, Work};
 use crate::model::{Method, Payload, Reply, Request};
 use crate::outbound::Outbound;
 use crate::registry::args::Arg;
@@ -26,7 +27,7 @@ use crate::registry::{Registry, Vocabulary, name};
 use crate::request::{self, BodyParams};
 use crate::route::{self, Match, Router};
 use crate::scope::{Clock, Scope, Settings, read_settings};
-use crate::storage::{Budgeted, Observed, ReadBudget, Storage, StorageError};
+use crate::storage::{Budgeted, ReadBudget, Storage, StorageError, TrackedStorage};
 use arc_swap::ArcSwap;
 use serde_json::{Map, Value, json};
 use std::cell::LazyCell;
@@ -43,9 +44,9 @@ pub struct Engine {
     settings: ArcSwap<Settings>,
     identity: Arc<Identity>,
     hasher: Arc<Hasher>,
-    studio: Arc<Studio>,
-    fragments: Fragments,
-    answers: Answers,
+    media: Arc<MediaServices>,
+    documents: DocumentCache,
+    responses: ResponseCache,
     embedded: Embedded,
     outbound: Outbound,
     /// See [`crate::config::declaration::Storage::read_timeout`].
@@ -87,11 +88,11 @@ pub struct Part {
 }
 
 /// The password of a record that a call brings.
-struct Tried<'a> {
-    given: Given<'a>,
+struct PasswordAttempt<'a> {
+    given: RecordPassword<'a>,
     /// Whose password it is to be.
     about: String,
-    taken: Taken,
+    taken: AttemptOutcome,
 }
 
 /// The names that declarations may use.
@@ -116,16 +117,17 @@ impl Engine {
         storage: Arc<dyn Storage>,
         identity: Arc<Identity>,
         hasher: Arc<Hasher>,
-        studio: Arc<Studio>,
+        media: Arc<MediaServices>,
         clock: Arc<dyn Clock>,
     ) -> Result<Engine, StorageError> {
         let settings = read_settings(&registry, &*storage)?;
-        let megabytes = registry.declaration.storage.cache_mb as u64;
-        let fragments = Fragments::new(&registry, (megabytes << 20) / 4 * 3);
-        let embedded = Embedded::new((megabytes << 20) / 4);
-        let answers = Answers::new((registry.declaration.server.answers_mb as u64) << 20);
+        let cache = &registry.declaration.cache;
+        let bytes = |size: &Optional<Size>| size.get().map_or(0, |size| size.bytes());
+        let documents = DocumentCache::new(&registry, bytes(&cache.documents) / 4 * 3);
+        let embedded = Embedded::new(bytes(&cache.documents) / 4);
+        let responses = ResponseCache::new(bytes(&cache.responses));
         let outbound = Outbound::new(&registry.declaration.outbound);
-        let read_timeout = Duration::try_from_secs_f64(registry.declaration.storage.read_timeout);
+        let read_timeout = registry.declaration.storage.read_timeout.get().map(|limit| limit.std());
         Ok(Engine {
             router: Router::new(&registry),
             discovery: Discovery::new(&registry),
@@ -134,12 +136,12 @@ impl Engine {
             storage,
             identity,
             hasher,
-            studio,
-            fragments,
-            answers,
+            media,
+            documents,
+            responses,
             embedded,
             outbound,
-            read_timeout: read_timeout.ok().filter(|limit| !limit.is_zero()),
+            read_timeout,
             clock,
         })
     }
@@ -150,13 +152,13 @@ impl Engine {
     }
 
     /// Documents that were rendered before.
-    pub fn fragments(&self) -> &Fragments {
-        &self.fragments
+    pub fn documents(&self) -> &DocumentCache {
+        &self.documents
     }
 
     /// Answers that were given before.
-    pub fn answers(&self) -> &Answers {
-        &self.answers
+    pub fn responses(&self) -> &ResponseCache {
+        &self.responses
     }
 
     /// Documents that were embedded before.
@@ -164,7 +166,7 @@ impl Engine {
         &self.embedded
     }
 
-    /// Asks other sites.
+    /// HitCounts other sites.
     pub fn outbound(&self) -> &Outbound {
         &self.outbound
     }
@@ -175,8 +177,8 @@ impl Engine {
     }
 
     /// Where files live, and who works on pictures.
-    pub fn studio(&self) -> &Arc<Studio> {
-        &self.studio
+    pub fn media(&self) -> &Arc<MediaServices> {
+        &self.media
     }
 
     /// Bytes that the body of a request may have when it brings files; `None` when its endpoint takes none, or its guard
@@ -197,7 +199,7 @@ impl Engine {
         let route = matched.route;
         let (args, given) = (&&args, None);
         let asking = Asking { scope: &scope, route, endpoint, args, sources: &sources, loaded: &loaded, given };
-        access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload)
+        access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload.bytes())
     }
 
     /// The registry that requests are served from.
@@ -228,15 +230,15 @@ impl Engine {
         if let Some(error) = self.identity.objection(&scope, &request) {
             return error_reply(&error);
         }
-        let question = self.answers.question(&request, &scope.principal, scope.now);
+        let question = self.responses.question(&request, &scope.principal, scope.now);
         if let Some(question) = &question
-            && let Some(reply) = self.answers.get(question, &*self.storage)
+            && let Some(reply) = self.responses.get(question, &*self.storage)
         {
             return reply;
         }
-        let observed = question.as_ref().map(|_| Arc::new(Observed::new(scope.storage.clone())));
+        let observed = question.as_ref().map(|_| Arc::new(TrackedStorage::new(scope.storage.clone())));
         if let Some(observed) = &observed {
-            observed.note(name("setting"), scope.settings.generation);
+            observed.note(name("setting"), scope.settings.version);
             scope.storage = observed.clone();
         }
         let body = request::body_params(&request, self.registry.declaration.server.max_depth);
@@ -259,7 +261,7 @@ impl Engine {
         }
         reply.headers.extend(self.identity.fresh_nonce(&scope));
         match (question, observed) {
-            (Some(question), Some(observed)) if lasting => self.answers.put(&question, &observed, reply),
+            (Some(question), Some(observed)) if lasting => self.responses.put(&question, &observed, reply),
             _ => reply,
         }
     }
@@ -303,7 +305,7 @@ impl Engine {
     /// The settings as they are now.
     fn settings(&self) -> Result<Arc<Settings>, ApiError> {
         let current = self.settings.load_full();
-        if current.generation == self.storage.generation(&name("setting")) {
+        if current.version == self.storage.scope_version(&name("setting")) {
             return Ok(current);
         }
         let fresh = Arc::new(read_settings(&self.registry, &*self.storage)?);
@@ -370,19 +372,21 @@ impl Engine {
         call: &'a Call,
         matched: &'a Match<'_>,
         body: &'a BodyParams,
-    ) -> Result<Option<Tried<'a>>, ApiError> {
+    ) -> Result<Option<PasswordAttempt<'a>>, ApiError> {
         let sources = Sources { path: &matched.captures, body, query: &call.query };
         let resource = matched.route.resource.map(|index| &self.registry.resources[index]);
-        let Some(given) = Given::of(call.method, resource.map(|r| r.family), &sources) else { return Ok(None) };
+        let Some(given) = RecordPassword::of(call.method, resource.map(|r| r.family), &sources) else {
+            return Ok(None);
+        };
         // Another spelling of one record has places of its own, but whoever asks has few places for all records.
         let of = matched.captures.values().next_back().or_else(|| sources.get("post"));
         let about = format!("{}/{}", resource.map_or("", |r| &*r.name), of.unwrap_or(&Value::Null));
         let taken = self.identity.throttle().guess(scope, &about, given.text)?;
-        Ok(Some(Tried { given, about, taken }))
+        Ok(Some(PasswordAttempt { given, about, taken }))
     }
 
-    fn tried(&self, scope: &Scope, tried: Option<&Tried<'_>>) {
-        if let Some(Tried { given, about, taken }) = tried {
+    fn tried(&self, scope: &Scope, tried: Option<&PasswordAttempt<'_>>) {
+        if let Some(PasswordAttempt { given, about, taken }) = tried {
             self.identity.throttle().guessed(scope, (about, given.text), *taken, given.outcome());
         }
     }
@@ -393,7 +397,7 @@ impl Engine {
         call: &Call,
         matched: &Match<'_>,
         endpoint: &crate::registry::Endpoint,
-        (body, given): (&BodyParams, Option<&Given<'_>>),
+        (body, given): (&BodyParams, Option<&RecordPassword<'_>>),
         loaded: &Loaded,
     ) -> Result<Outcome, ApiError> {
         let sources = Sources { path: &matched.captures, body, query: &call.query };
@@ -444,7 +448,7 @@ impl Engine {
 
     /// Lists of names that every route takes have no declaration of their own to bound them.
     fn names_within(&self, sources: &Sources<'_>) -> Result<(), ApiError> {
-        let most = usize::try_from(self.registry.declaration.bounds.items).unwrap_or(usize::MAX);
+        let most = usize::try_from(self.registry.declaration.bounds.max_items).unwrap_or(usize::MAX);
         for name in ["_fields", "_embed"] {
             let names = match sources.get(name) {
                 Some(Value::String(text)) => text.split(',').count(),
@@ -541,21 +545,21 @@ impl Engine {
         }
         match self.discovery.index_options(&call.path) {
             Some(document) => Dispatched { result: Ok(Outcome::ok(document)), allow: vec!["GET"] },
-            None if self.registry.declaration.site.bare_options => {
+            None if self.registry.declaration.dialect.options_without_route => {
                 Dispatched { result: Ok(Outcome::ok(json!([]))), allow: Vec::new() }
             }
             None => Dispatched { result: Err(ApiError::new(Code::NoRoute)), allow: Vec::new() },
         }
     }
 
-    /// Asks the guard of every method of the route with what the request brings, but for the endpoint whose guard has
+    /// HitCounts the guard of every method of the route with what the request brings, but for the endpoint whose guard has
     /// said yes already.
     fn allow(
         &self,
         scope: &Scope,
         matched: &Match<'_>,
         (answering, granted): (Option<&crate::registry::Endpoint>, Option<&crate::registry::Endpoint>),
-        (body, query, given): (&BodyParams, &Map<String, Value>, Option<&Given<'_>>),
+        (body, query, given): (&BodyParams, &Map<String, Value>, Option<&RecordPassword<'_>>),
         loaded: &Loaded,
     ) -> Vec<&'static str> {
         let sources = Sources { path: &matched.captures, body, query };

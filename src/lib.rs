@@ -22,11 +22,11 @@
 //! | 4 | [`records`], [`args`] | rows by name; arguments merged, checked, coerced |
 //! | 5 | [`access`] | who is asking, and may they: identification, guards, the visibility of rows; how often, and the trail it leaves |
 //! | 6 | [`behaviours`], [`prepare`] | named functions that declarations use; rows to documents |
-//! | 7 | [`fragments`], [`answers`], [`discovery`] | documents kept rendered; answers kept whole; root, namespaces, OPTIONS |
+//! | 7 | [`cache`], [`discovery`] | rendered documents and whole responses in memory; root, namespaces, OPTIONS |
 //! | 8 | [`handlers`], [`embed`], [`engine`] | what endpoints do; the order of the stages, re-entrant |
 //! | 9 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
-//! | 10 | [`http`], [`boot`] | the only module that names actix; a database opened and furnished |
-//! | 11 | [`import`], [`due`], [`doctor`], [`serve`], [`cli`] | bringing a site in, what time does to records, a look from outside, serving, the command line |
+//! | 10 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
+//! | 11 | [`import`], [`scheduler`], [`doctor`], [`serve`], [`cli`] | bringing a site in, timed transitions of records, a look from outside, serving, the command line |
 //! | 12 | [`fuzzing`] | what every parser of foreign bytes promises, for tests; nothing serves with it |
 //!
 //! # One request
@@ -46,22 +46,20 @@
 //! * A list costs a fixed number of queries, whatever its length; so does what is embedded in it.
 
 pub mod access;
-pub mod answers;
 pub mod args;
 pub mod behaviours;
 pub mod boot;
+pub mod cache;
 pub mod cli;
 pub mod conditional;
 pub mod config;
 pub mod discovery;
 pub mod doctor;
-pub mod due;
 pub mod embed;
 pub mod engine;
 pub mod error;
 pub mod fields;
 pub mod files;
-pub mod fragments;
 pub mod fuzzing;
 pub mod handlers;
 pub mod http;
@@ -77,6 +75,7 @@ pub mod records;
 pub mod registry;
 pub mod request;
 pub mod route;
+pub mod scheduler;
 pub mod schema;
 pub mod scope;
 pub mod serve;

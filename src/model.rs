@@ -134,7 +134,7 @@ pub enum Payload {
     /// JSON text that was rendered before.
     Text(Vec<u8>),
     /// JSON text that is kept for the next who asks.
-    Kept(Arc<Kept>),
+    Shared(Arc<SharedText>),
     /// Anything else, with its media type.
     Other {
         media_type: &'static str,
@@ -144,18 +144,18 @@ pub enum Payload {
 
 /// A text that many answers share, with its encodings, each made when it is first asked for.
 #[derive(Debug)]
-pub struct Kept {
+pub struct SharedText {
     pub text: Bytes,
     /// Encoded texts in the order of the edge's table of encodings; empty where encoding does not pay, or where there is
     /// no room for it.
     pub encoded: [OnceLock<Bytes>; 3],
-    room: Arc<Room>,
+    room: Arc<EncodingBudget>,
 }
 
-impl Kept {
+impl SharedText {
     /// A text without encodings yet; `room` is what these may take.
-    pub fn new(text: Vec<u8>, room: Arc<Room>) -> Kept {
-        Kept { text: text.into(), encoded: Default::default(), room }
+    pub fn new(text: Vec<u8>, room: Arc<EncodingBudget>) -> SharedText {
+        SharedText { text: text.into(), encoded: Default::default(), room }
     }
 
     /// Takes room for an encoding of so many bytes; false when there is none.
@@ -164,7 +164,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for SharedText {
     fn drop(&mut self) {
         let taken: usize = self.encoded.iter().filter_map(OnceLock::get).map(Bytes::len).sum();
         self.room.0.fetch_add(taken as u64, Relaxed);
@@ -173,12 +173,12 @@ impl Drop for Kept {
 
 /// Bytes that encodings of kept texts may still take together.
 #[derive(Debug)]
-pub struct Room(AtomicU64);
+pub struct EncodingBudget(AtomicU64);
 
-impl Room {
-    /// Room for so many bytes.
-    pub fn new(bytes: u64) -> Arc<Room> {
-        Arc::new(Room(AtomicU64::new(bytes)))
+impl EncodingBudget {
+    /// EncodingBudget for so many bytes.
+    pub fn new(bytes: u64) -> Arc<EncodingBudget> {
+        Arc::new(EncodingBudget(AtomicU64::new(bytes)))
     }
 
     /// What is left.

@@ -70,9 +70,9 @@ impl Outbound {
             agent: Agent::with_parts(config, DefaultConnector::default(), resolver),
             open,
             ports: declared.ports.clone(),
-            patience: Duration::from_secs(declared.timeout),
+            patience: declared.timeout.std(),
             redirects: declared.redirects,
-            bytes: declared.max_bytes,
+            bytes: declared.max_response.bytes(),
         };
         let listed = declared.providers.values();
         let providers = listed.flat_map(|provider| {
@@ -90,7 +90,7 @@ impl Outbound {
 
     /// Whether any page may be asked for.
     pub fn pages(&self) -> bool {
-        self.declared.pages
+        self.declared.link_previews
     }
 
     /// Where the provider of what is at this address is asked about it; `None`: nobody is declared.

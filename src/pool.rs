@@ -66,14 +66,14 @@ fn work(waiting: &Mutex<Receiver<Job>>) {
 /// order of arrival, so that a large job is not passed by small ones for ever.
 #[derive(Default)]
 pub struct Budget {
-    /// Held by whoever is next.
+    /// OpenTransaction by whoever is next.
     turn: Mutex<()>,
     taken: Mutex<u64>,
     freed: Condvar,
 }
 
 /// Bytes of a [`Budget`], given back when this is dropped.
-pub struct Taken<'b> {
+pub struct Reservation<'b> {
     budget: &'b Budget,
     bytes: u64,
 }
@@ -81,7 +81,7 @@ pub struct Taken<'b> {
 impl Budget {
     /// Takes bytes of at most `most`, as soon as they are free; `None` for more than there are at all. Who holds some
     /// must not take more.
-    pub fn take(&self, bytes: u64, most: u64) -> Option<Taken<'_>> {
+    pub fn take(&self, bytes: u64, most: u64) -> Option<Reservation<'_>> {
         if bytes > most {
             return None;
         }
@@ -90,7 +90,7 @@ impl Budget {
         let full = |taken: &mut u64| taken.saturating_add(bytes) > most && *taken > 0;
         let mut taken = self.freed.wait_while(taken, full).unwrap_or_else(PoisonError::into_inner);
         *taken = taken.saturating_add(bytes);
-        Some(Taken { budget: self, bytes })
+        Some(Reservation { budget: self, bytes })
     }
 
     /// Bytes that are taken now.
@@ -99,7 +99,7 @@ impl Budget {
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         let mut taken = self.budget.taken.lock().unwrap_or_else(PoisonError::into_inner);
         *taken = taken.saturating_sub(self.bytes);

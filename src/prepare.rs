@@ -3,8 +3,8 @@
 //! Everything that other rows contribute is loaded once per list ([`Batch`]), so a list costs a fixed number of
 //! queries whatever its length. Fields that were not asked for are neither fetched nor computed.
 
-use crate::access::acts;
-use crate::access::unlock::Given;
+use crate::access::policy;
+use crate::access::unlock::RecordPassword;
 use crate::behaviours::{Needs, READS, address};
 use crate::config::declaration::Family;
 use crate::error::ApiError;
@@ -31,19 +31,19 @@ pub struct Batch {
     /// Number of revisions and the newest one's id, by record.
     pub revisions: HashMap<i64, (i64, i64)>,
     /// The rows above, by id.
-    pub above: HashMap<i64, Above>,
+    pub above: HashMap<i64, Ancestor>,
     /// Rows that have children of their kind.
     pub parents: HashSet<i64>,
     /// Slugs of authors, by id.
     pub authors: HashMap<i64, Arc<str>>,
     /// Records by id, for what stands under them or for them.
-    pub places: HashMap<i64, Place>,
+    pub places: HashMap<i64, Linked>,
     /// Terms by id, for what stands for them.
-    pub terms: HashMap<i64, Place>,
+    pub terms: HashMap<i64, Linked>,
 }
 
 /// What a row above another tells for its address.
-pub struct Above {
+pub struct Ancestor {
     pub slug: Arc<str>,
     pub parent: i64,
     /// Everybody may read it, so that addresses may name it.
@@ -51,7 +51,7 @@ pub struct Above {
 }
 
 /// What other rows tell of a record or a term.
-pub struct Place {
+pub struct Linked {
     /// Position of its resource.
     pub resource: usize,
     /// Its title or name, as stored.
@@ -80,7 +80,7 @@ pub struct View<'a> {
     pub context: Context,
     pub fields: &'a Fields,
     /// The object password that the request carries.
-    pub password: Option<&'a Given<'a>>,
+    pub password: Option<&'a RecordPassword<'a>>,
     /// Whether links are wanted.
     pub links: bool,
 }
@@ -167,7 +167,7 @@ fn link_columns(link: &Link, used: &mut HashSet<usize>) {
             _ => None,
         })),
         // What it leads to is not of this row.
-        Target::StoodFor(_) => {}
+        Target::Referenced(_) => {}
     }
 }
 
@@ -229,7 +229,7 @@ impl Item<'_> {
                 }
             }
         };
-        Some(spell(value, &property.aliases, Spelling::ToWire))
+        Some(spell(value, &property.aliases, Spelling::ToApi))
     }
 
     /// Whether the caller may see what the record's password protects.
@@ -238,13 +238,13 @@ impl Item<'_> {
     }
 
     fn meta(&self, locked: bool) -> Value {
-        if self.resource.declared.meta.is_empty() && self.scope.registry.declaration.site.empty_list_is_map {
+        if self.resource.declared.meta.is_empty() && self.scope.registry.declaration.dialect.empty_list_as_object {
             return json!([]);
         }
         let stored = self.batch.meta.get(&self.record.id());
         let mut map = Map::new();
         for (key, meta) in &self.resource.declared.meta {
-            let stored = stored.filter(|_| !locked || meta.schema.get("x-locked") == Some(&json!(false)));
+            let stored = stored.filter(|_| !locked || meta.schema.get("x-password-protected") == Some(&json!(false)));
             let mut values = stored.into_iter().flatten().filter(|(k, _)| **k == **key).map(|(_, v)| v.clone());
             let value = if meta.single {
                 let value = values.next().or_else(|| meta.schema.get("default").cloned());
@@ -295,12 +295,12 @@ impl Item<'_> {
     /// `@name` in an attribute stands for a fact of the item.
     fn attr(&self, link: &Link, value: &Value) -> Value {
         match value.as_str() {
-            Some("@kind") if let Target::StoodFor(family) = link.target => {
-                json!(self.stood_for(family).map(|(_, place)| &self.scope.registry.resources[place.resource].wire))
+            Some("@kind") if let Target::Referenced(family) = link.target => {
+                json!(self.referenced(family).map(|(_, place)| &self.scope.registry.resources[place.resource].api_name))
             }
             Some("@revision_count") => json!(self.revisions().0),
             Some("@revision_id") => json!(self.revisions().1),
-            Some(OF_KIND) => json!(self.commented().map(|r| &r.wire)),
+            Some(OF_KIND) => json!(self.commented().map(|r| &r.api_name)),
             _ => value.clone(),
         }
     }
@@ -312,14 +312,14 @@ impl Item<'_> {
     }
 
     /// The record or term that the row stands for, and its number.
-    pub fn stood_for(&self, family: Family) -> Option<(i64, &Place)> {
-        let stands_for = self.resource.declared.stands_for.as_ref()?;
+    pub fn referenced(&self, family: Family) -> Option<(i64, &Linked)> {
+        let reference = self.resource.declared.reference.as_ref()?;
         let (class, places) = match family {
-            Family::Term => (&stands_for.term, &self.batch.terms),
-            _ => (&stands_for.record, &self.batch.places),
+            Family::Term => (&reference.term, &self.batch.terms),
+            _ => (&reference.record, &self.batch.places),
         };
-        let id = self.record.int(&stands_for.id);
-        let place = places.get(&id).filter(|place| place.seen && self.record.text(&stands_for.class) == class);
+        let id = self.record.int(&reference.id);
+        let place = places.get(&id).filter(|place| place.seen && self.record.text(&reference.class) == class);
         place.map(|place| (id, place))
     }
 
@@ -338,7 +338,7 @@ impl Item<'_> {
         when.context.as_deref().is_none_or(|c| Context::parse(c) == Some(self.context))
             && link.when_column.is_none_or(set)
             && when.can.as_deref().is_none_or(|c| self.scope.principal.can(c))
-            && when.act.as_deref().is_none_or(|a| acts::may(self.scope, a, self.record))
+            && when.act.as_deref().is_none_or(|a| policy::may(self.scope, a, self.record))
             && (!when.revised || self.revisions().0 > 0)
             && (!when.children || self.batch.parents.contains(&self.record.id()))
     }
@@ -354,8 +354,8 @@ impl Item<'_> {
                 };
                 resource.item_path(&key)
             }
-            Target::StoodFor(family) => {
-                let (id, place) = self.stood_for(*family)?;
+            Target::Referenced(family) => {
+                let (id, place) = self.referenced(*family)?;
                 registry.resources[place.resource].item_path(&id.to_string())
             }
             Target::Collection { resource, query } => {
@@ -384,7 +384,7 @@ impl Item<'_> {
                         }
                         HrefPiece::CollectionPath => path.push_str(&self.resource.path),
                         HrefPiece::RevisionId => path.push_str(&self.revisions().1.to_string()),
-                        HrefPiece::Wire => path.push_str(&self.resource.wire),
+                        HrefPiece::ApiName => path.push_str(&self.resource.api_name),
                     }
                 }
                 path
@@ -481,7 +481,7 @@ impl Batch {
                 needs.revisions |= link.when.revised || link.attrs.values().any(|v| v == "@revision_count");
                 needs.children |= link.when.children;
                 needs.posts |= of_kind(link);
-                needs.stood_for |= matches!(link.target, Target::StoodFor(_));
+                needs.referenced |= matches!(link.target, Target::Referenced(_));
                 if let Target::Collection { query, .. } = &link.target {
                     needs.edges |= query.iter().any(|(_, v)| matches!(v, QueryValue::Literal(l) if l.starts_with('@')));
                 }
@@ -529,15 +529,15 @@ impl Batch {
         if needs.posts {
             batch.load_places(snapshot, scope, named("post"))?;
         }
-        if let Some(stands_for) = resource.declared.stands_for.as_ref().filter(|_| needs.stood_for) {
+        if let Some(reference) = resource.declared.reference.as_ref().filter(|_| needs.referenced) {
             let of = |class: &str| -> HashSet<i64> {
                 let rows = rows.iter().map(|row| Record { resource, row });
-                rows.filter(|record| record.text(&stands_for.class) == class)
-                    .map(|record| record.int(&stands_for.id))
+                rows.filter(|record| record.text(&reference.class) == class)
+                    .map(|record| record.int(&reference.id))
                     .collect()
             };
-            batch.load_places(snapshot, scope, of(&stands_for.record))?;
-            batch.load_terms(snapshot, scope, &of(&stands_for.term))?;
+            batch.load_places(snapshot, scope, of(&reference.record))?;
+            batch.load_terms(snapshot, scope, &of(&reference.term))?;
         }
         Ok(batch)
     }
@@ -556,7 +556,7 @@ impl Batch {
                 let record = Record { resource: taxonomy, row };
                 let address = address::of(scope, record, &batch, record.text("slug"));
                 let title = Arc::from(record.text("name"));
-                let place = Place { resource: taxonomy.index, title, address, trashed: false, open: true, seen: true };
+                let place = Linked { resource: taxonomy.index, title, address, trashed: false, open: true, seen: true };
                 self.terms.insert(record.id(), place);
             }
         }
@@ -587,7 +587,7 @@ impl Batch {
             for row in &found {
                 let record = Record { resource: content, row };
                 let open = open(record);
-                let place = Place {
+                let place = Linked {
                     resource: content.index,
                     title: Arc::from(record.text("title")),
                     address: address::of(scope, record, &batch, record.text("slug")),
@@ -630,7 +630,7 @@ impl Batch {
             for row in snapshot.rows(&plan)? {
                 let (id, parent) = (int(&row[0]), int(&row[2]));
                 let open = !states || public.contains(text(&row[3]));
-                let above = Above { slug: Arc::from(text(&row[1])), parent, open };
+                let above = Ancestor { slug: Arc::from(text(&row[1])), parent, open };
                 let fresh = self.above.insert(id, above).is_none();
                 if fresh && parent != 0 && !self.above.contains_key(&parent) {
                     next.insert(parent);
@@ -657,7 +657,7 @@ fn seen_among(
     if ids.is_empty() {
         return Ok(HashSet::new());
     }
-    let filter = Cond::All(vec![among("id", ids), acts::visible(scope, content)]);
+    let filter = Cond::All(vec![among("id", ids), policy::visible(scope, content)]);
     Ok(snapshot.rows(&columns("record", &["id"], filter))?.iter().map(|row| int(&row[0])).collect())
 }
 

@@ -1,6 +1,7 @@
 //! Rows of resources: how they are asked for, and how their columns are read.
 
 use crate::config::declaration::Family;
+use crate::config::declaration::ItemKey;
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
@@ -58,9 +59,9 @@ impl<'a> Record<'a> {
 
 /// What stands for a record in paths: its key, or the name that such records have.
 pub fn path_key(registry: &Registry, record: Record<'_>) -> String {
-    match record.resource.declared.named {
-        true => format!("{}//{}", registry.active_theme(), record.text("slug")),
-        false => record.key(),
+    match record.resource.declared.key {
+        ItemKey::ThemeAndSlug => format!("{}//{}", registry.active_theme(), record.text("slug")),
+        ItemKey::Id => record.key(),
     }
 }
 
@@ -74,7 +75,7 @@ pub fn key_of(
     resource: &Resource,
     text: &str,
 ) -> Result<Option<DbValue>, StorageError> {
-    if !resource.declared.named {
+    if resource.declared.key == ItemKey::Id {
         return Ok(match resource.key_is_text {
             true => Some(txt(text)),
             false => text.parse().ok().map(DbValue::Int),

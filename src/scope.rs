@@ -79,8 +79,8 @@ impl Principal {
 pub struct Settings {
     pub values: Map<String, Value>,
     pub zone: Zone,
-    /// The generation that they were read at.
-    pub generation: u64,
+    /// The version that they were read at.
+    pub version: u64,
 }
 
 impl Settings {
@@ -173,14 +173,14 @@ impl From<StorageError> for ApiError {
 /// # Errors
 /// The database cannot be read.
 pub fn read_settings(registry: &Registry, storage: &dyn Storage) -> Result<Settings, StorageError> {
-    let generation = storage.generation(&name("setting"));
+    let version = storage.scope_version(&name("setting"));
     let mut values = registry.declaration.settings.clone();
     for value in values.values_mut().filter(|value| *value == "{site}") {
         *value = Value::String(registry.site.url.clone());
     }
     values.extend(stored_settings(&*storage.snapshot()?)?);
     let zone = values.get("timezone").and_then(Value::as_str).and_then(Zone::parse).unwrap_or_else(Zone::utc);
-    Ok(Settings { values, zone, generation })
+    Ok(Settings { values, zone, version })
 }
 
 /// The settings that somebody has set.

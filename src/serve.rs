@@ -5,13 +5,13 @@ use crate::config::declaration::Migrate;
 use crate::config::load::{Loaded, attempt, environment};
 use crate::config::source::Origin;
 use crate::config::{shipped, watch};
-use crate::due::Keeper;
 use crate::engine::Engine;
 use crate::files::Files;
-use crate::http::{self, Facts, Reading, Service, Swap};
+use crate::http::{self, Facts, Reading, ReadingKind, Service, Swap};
 use crate::model::{Reply, Request};
 use crate::pages::Pages;
 use crate::registry::Registry;
+use crate::scheduler::Scheduler;
 use crate::storage::Storage;
 use crate::storage::plan::{Layout, Name};
 use crate::storage::sqlite::Sqlite;
@@ -49,12 +49,12 @@ impl Service for Site {
     }
 
     fn files(&self) -> Option<&Arc<Files>> {
-        Some(&self.engine.studio().files)
+        Some(&self.engine.media().files)
     }
 
     fn serves(&self, path: &str) -> Option<usize> {
         // A call that is too large is answered by a fault, which needs the call's body to have been read.
-        let called = self.calls.as_ref().filter(|(own, _)| own == path).map(|_| self.facts.server.max_body);
+        let called = self.calls.as_ref().filter(|(own, _)| own == path).map(|_| self.facts.server.max_body.as_usize());
         called.or_else(|| self.pages.serves(path).then(|| self.pages.max_body()))
     }
 
@@ -81,20 +81,20 @@ impl Service for Site {
     }
 
     fn readings(&self) -> Vec<Reading> {
-        let (answers, embedded) = (self.engine.answers(), self.engine.embedded());
-        let [found, missed] = answers.asked().numbers();
-        let [embedded_found, embedded_missed] = embedded.asked().numbers();
-        let told = [
-            ("answers_found", "Whole answers that were kept", found),
-            ("answers_missed", "Whole answers that had to be made", missed),
-            ("answers_bytes", "Bytes of kept answers", answers.bytes()),
-            ("embedded_found", "Embedded documents that were kept", embedded_found),
-            ("embedded_missed", "Embedded documents that had to be asked for", embedded_missed),
-            ("embedded_bytes", "Bytes of kept embedded documents", embedded.bytes()),
-            ("fragments_bytes", "Bytes of kept documents", self.engine.fragments().bytes()),
-        ];
-        let reading = |(name, help, value)| Reading { name, help, value: i64::try_from(value).unwrap_or(i64::MAX) };
-        told.map(reading).into()
+        let (responses, embedded) = (self.engine.responses(), self.engine.embedded());
+        let counter = |name, help, value| Reading { name, help, value, kind: ReadingKind::Counter };
+        let gauge = |name, help, value| Reading { name, help, value, kind: ReadingKind::Gauge };
+        let [hits, misses] = responses.hit_counts().numbers();
+        let [embedded_hits, embedded_misses] = embedded.hit_counts().numbers();
+        vec![
+            counter("response_cache_hits", "Requests answered from the response cache", hits),
+            counter("response_cache_misses", "Cacheable requests that were not in the response cache", misses),
+            gauge("response_cache_bytes", "Bytes of cached responses", responses.bytes()),
+            counter("embedded_cache_hits", "Embedded documents found in the cache", embedded_hits),
+            counter("embedded_cache_misses", "Embedded documents that were not in the cache", embedded_misses),
+            gauge("embedded_cache_bytes", "Bytes of cached embedded documents", embedded.bytes()),
+            gauge("document_cache_bytes", "Bytes of cached documents", self.engine.documents().bytes()),
+        ]
     }
 }
 
@@ -121,7 +121,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let registry = registry?;
     let (calls, services) = thread::scope(|beside| {
         let calls = beside.spawn(|| boot::calls(&loaded, &registry));
-        let services = furnished(&registry);
+        let services = seeded(&registry);
         (calls.join(), services)
     });
     let calls = calls.map_err(|_| BootError::Other("the calls could not be compiled".into()))??;
@@ -130,10 +130,10 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     // What was written where is not asked any more.
     drop(loaded);
     let layout = registry.layout.clone();
-    let sweep_after = registry.declaration.media.sweep_after;
+    let orphan_timeout = registry.declaration.media.orphan_timeout;
     let sweeper = services.clone();
     let registry = Arc::new(registry);
-    let keeper = Keeper::start(registry.clone(), services.storage.clone())?;
+    let keeper = Scheduler::start(registry.clone(), services.storage.clone())?;
     let site = Arc::new(Swap::new(self::site(&services, calls, registry)?));
     let rest_url = site.load().facts().rest_url.clone();
     let current = Mutex::new((layout, services));
@@ -145,7 +145,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     eprintln!("ready in {} ms: {rest_url}/", start.elapsed().as_millis());
     thread::Builder::new()
         .name("sweeper".into())
-        .spawn(move || keep_swept(&sweeper, sweep_after))
+        .spawn(move || delete_orphans(&sweeper, orphan_timeout))
         .map_err(|e| BootError::Other(format!("no thread for sweeping: {e}")))?;
     http::run(site, listener, http::termination()).map_err(|e| BootError::Other(e.to_string()))
 }
@@ -162,9 +162,9 @@ fn outlive_file_limits() -> std::io::Result<()> {
 }
 
 /// Sweeps now, for what the last run has left, and from time to time.
-fn keep_swept(services: &Services, after: u64) {
+fn delete_orphans(services: &Services, after: crate::config::units::Duration) {
     loop {
-        match services.sweep(after) {
+        match services.sweep(after.seconds()) {
             Ok(0) => {}
             Ok(n) => tracing::info!("{n} files without a record were swept away"),
             Err(error) => tracing::warn!("files without a record stay for now: {error}"),
@@ -181,9 +181,9 @@ fn load(source: &Source) -> (Result<Loaded, BootError>, Vec<PathBuf>) {
 }
 
 /// The database, opened and with all that is always there.
-fn furnished(registry: &Registry) -> Result<Services, BootError> {
+fn seeded(registry: &Registry) -> Result<Services, BootError> {
     let services = Services::start(boot::open(registry, true)?, registry)?;
-    services.furnish(registry)?;
+    services.seed(registry)?;
     first_start(&services, registry)?;
     services.complete(registry)?;
     Ok(services)
@@ -226,7 +226,7 @@ struct Follower {
     /// The tables that the database was opened for, and what serves it.
     current: Mutex<(Layout, Services)>,
     site: Arc<Swap>,
-    keeper: Keeper,
+    keeper: Scheduler,
     address: String,
 }
 
@@ -250,7 +250,7 @@ impl Follower {
             let migrates = registry.declaration.storage.migrate == Migrate::Auto;
             services.storage = Arc::new(boot::open(&registry, migrates)?);
         }
-        services.furnish(&registry)?;
+        services.seed(&registry)?;
         services.complete(&registry)?;
         let layout = registry.layout.clone();
         let registry = Arc::new(registry);

@@ -1,7 +1,8 @@
 //! The edge over real sockets, with a tiny service behind it: what clients see when they are odd, slow or hostile.
 
-use cms_server::config::declaration::{Cors, Server};
-use cms_server::http::{Facts, Reading, Service, Swap, bind, run, termination};
+use cms_server::config::declaration::{Cors, Server, Workers};
+use cms_server::config::units::{self, Optional, Size};
+use cms_server::http::{Facts, Reading, ReadingKind, Service, Swap, bind, run, termination};
 use cms_server::model::{Payload, Reply, Request};
 use serde_json::{Value, json};
 use std::future::Future;
@@ -63,7 +64,7 @@ impl Service for Echo {
     }
 
     fn readings(&self) -> Vec<Reading> {
-        vec![Reading { name: "write_queue", help: "Writes that wait", value: 3 }]
+        vec![Reading { name: "write_queue", help: "Writes that wait", value: 3, kind: ReadingKind::Gauge }]
     }
 }
 
@@ -74,13 +75,13 @@ fn echo(name: &'static str, change: impl FnOnce(&mut Facts)) -> Arc<dyn Service>
         site_url: "http://site.example".into(),
         prefix: "cms".into(),
         server: Server {
-            workers: 1,
-            max_body: 1000,
-            max_query: 2000,
+            workers: Workers::Number(1),
+            max_body: Size::bytes_of(1000),
+            max_query: Size::bytes_of(2000),
             max_depth: 8,
-            read_timeout: 1,
-            keep_alive: 5,
-            shutdown_timeout: 5,
+            read_timeout: units::Duration::seconds_of(1),
+            keep_alive: Optional::on(units::Duration::seconds_of(5)),
+            shutdown_timeout: units::Duration::seconds_of(5),
             access_log: false,
             trusted_proxies: vec!["127.0.0.0/8".into()],
             ..Server::default()
@@ -620,7 +621,7 @@ fn sigterm_and_sigint_end_the_server_gracefully() {
 #[test]
 fn operators_have_a_listener_of_their_own() {
     let admin = bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
-    let server = Running::start_with(|facts| facts.server.admin_listen = admin.to_string());
+    let server = Running::start_with(|facts| facts.server.admin_listen = Optional::on(admin.to_string()));
     server.get("/cms-json/x");
     server.get("/nothing");
     let ask = |target: &str| {

@@ -16,6 +16,7 @@
 //! while it waits ([`LOOKS`]): somebody else may be guessing behind the same address.
 
 use super::meter::{Bucket, Key, Keys, Meter};
+use crate::config::units::Duration;
 use quick_cache::sync::Cache;
 use std::net::IpAddr;
 
@@ -33,22 +34,22 @@ const LOOKS: i64 = 10;
 
 /// How many guesses are allowed; times in milliseconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct AttemptLimit {
     /// Wrong guesses in a row.
     burst: i64,
     /// Until one more is allowed.
     pause: i64,
 }
 
-impl Patience {
-    /// So many guesses in a row, then one in so many seconds.
-    pub fn paused(burst: u32, seconds: u32) -> Patience {
-        Patience { burst: burst.into(), pause: i64::from(seconds).max(1) * 1000 }
+impl AttemptLimit {
+    /// So many attempts in a row, then one after each pause.
+    pub fn paused(burst: u32, pause: Duration) -> AttemptLimit {
+        AttemptLimit { burst: burst.into(), pause: i64::try_from(pause.milliseconds()).unwrap_or(i64::MAX).max(1000) }
     }
 
     /// So many guesses in a row, then so many a minute.
-    pub fn per_minute(burst: u32, guesses: u32) -> Patience {
-        Patience { burst: burst.into(), pause: (60_000 / i64::from(guesses.max(1))).max(1) }
+    pub fn per_minute(burst: u32, guesses: u32) -> AttemptLimit {
+        AttemptLimit { burst: burst.into(), pause: (60_000 / i64::from(guesses.max(1))).max(1) }
     }
 }
 
@@ -101,7 +102,7 @@ pub struct Guess<'a> {
 
 /// How a guess may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum AttemptOutcome {
     /// It counts until [`Attempts::right`] or [`Attempts::give_back`] is called.
     Counted,
     /// This secret was right before, from here; it counts nowhere.
@@ -133,15 +134,15 @@ impl Attempts {
     ///
     /// # Errors
     /// There is none left: seconds until there is.
-    pub fn take(&self, guess: &Guess<'_>, patience: Patience, now: i64) -> Result<Taken, i64> {
+    pub fn take(&self, guess: &Guess<'_>, patience: AttemptLimit, now: i64) -> Result<AttemptOutcome, i64> {
         let now = now.saturating_mul(1000);
         let seconds = |wait: i64| (wait + 999) / 1000;
         match self.guesses.take(&self.buckets(guess, patience), now) {
             Ok(()) if self.is_proven(guess) => {
                 self.give_back(guess, patience);
-                Ok(Taken::Proven)
+                Ok(AttemptOutcome::Proven)
             }
-            Ok(()) => Ok(Taken::Counted),
+            Ok(()) => Ok(AttemptOutcome::Counted),
             Err(wait) => {
                 let look = self.look(guess, patience);
                 self.looks.take(std::slice::from_ref(&look), now).map_err(|_| seconds(wait))?;
@@ -149,13 +150,13 @@ impl Attempts {
                     return Err(seconds(wait));
                 }
                 self.looks.give_back(&look);
-                Ok(Taken::Proven)
+                Ok(AttemptOutcome::Proven)
             }
         }
     }
 
     /// The guess was right: it is remembered, and the wrong ones about the same from this source are forgotten.
-    pub fn right(&self, guess: &Guess<'_>, patience: Patience) {
+    pub fn right(&self, guess: &Guess<'_>, patience: AttemptLimit) {
         let [own, all, around] = self.buckets(guess, patience);
         self.guesses.forget(&own.key);
         self.guesses.give_back(&all);
@@ -164,7 +165,7 @@ impl Attempts {
     }
 
     /// The guess was neither right nor wrong.
-    pub fn give_back(&self, guess: &Guess<'_>, patience: Patience) {
+    pub fn give_back(&self, guess: &Guess<'_>, patience: AttemptLimit) {
         for bucket in self.buckets(guess, patience) {
             self.guesses.give_back(&bucket);
         }
@@ -185,7 +186,7 @@ impl Attempts {
     }
 
     /// One source's guesses about one account and about all, and those of the network around it.
-    fn buckets(&self, guess: &Guess<'_>, patience: Patience) -> [Bucket; 3] {
+    fn buckets(&self, guess: &Guess<'_>, patience: AttemptLimit) -> [Bucket; 3] {
         let (source, around) = (guess.who.source(), guess.who.around());
         let of = |key: Key, times: i64| Bucket {
             key,
@@ -199,7 +200,7 @@ impl Attempts {
         ]
     }
 
-    fn look(&self, guess: &Guess<'_>, patience: Patience) -> Bucket {
+    fn look(&self, guess: &Guess<'_>, patience: AttemptLimit) -> Bucket {
         let key = self.keys.of(&[b"look", &guess.who.source(), guess.about.as_bytes()]);
         Bucket { key, pause: (patience.pause / LOOKS).max(1), burst: patience.burst.saturating_mul(LOOKS) }
     }
@@ -210,8 +211,8 @@ mod tests {
     use super::super::meter::MOST;
     use super::*;
 
-    fn patience() -> Patience {
-        Patience::paused(3, 60)
+    fn patience() -> AttemptLimit {
+        AttemptLimit::paused(3, Duration::seconds_of(60))
     }
 
     fn ip(text: &str) -> Who {
@@ -278,10 +279,10 @@ mod tests {
     fn a_proven_secret_is_proven_for_its_hash_and_its_source_alone() {
         let attempts = Attempts::default();
         let right = guess("192.0.2.1", "ada", "secret");
-        assert_eq!(attempts.take(&right, patience(), 0), Ok(Taken::Counted));
+        assert_eq!(attempts.take(&right, patience(), 0), Ok(AttemptOutcome::Counted));
         attempts.right(&right, patience());
         let ask = |guess: Guess<'_>| attempts.take(&guess, patience(), 0);
-        assert!((0..100).all(|_| ask(right) == Ok(Taken::Proven)), "it counts nowhere");
+        assert!((0..100).all(|_| ask(right) == Ok(AttemptOutcome::Proven)), "it counts nowhere");
         for other in [
             Guess { stored: "other", ..right },
             Guess { secret: "Secret", ..right },
@@ -289,11 +290,11 @@ mod tests {
             Guess { who: Who::User(1), ..right },
             Guess { about: "bob", ..right },
         ] {
-            assert_eq!(ask(other), Ok(Taken::Counted));
+            assert_eq!(ask(other), Ok(AttemptOutcome::Counted));
             attempts.give_back(&other, patience());
         }
         attempts.disprove(&right);
-        assert_eq!(ask(right), Ok(Taken::Counted));
+        assert_eq!(ask(right), Ok(AttemptOutcome::Counted));
     }
 
     #[test]
@@ -303,11 +304,11 @@ mod tests {
         attempts.right(&right, patience());
         let ask = |guess: Guess<'_>, now: i64| attempts.take(&guess, patience(), now);
         while ask(guess("192.0.2.1", "ada", "wrong"), 0).is_ok() {}
-        assert_eq!(ask(right, 0), Ok(Taken::Proven), "the owner behind the same address does not wait");
-        assert_eq!(ask(guess("192.0.2.9", "ada", "secret"), 0), Ok(Taken::Counted));
+        assert_eq!(ask(right, 0), Ok(AttemptOutcome::Proven), "the owner behind the same address does not wait");
+        assert_eq!(ask(guess("192.0.2.9", "ada", "secret"), 0), Ok(AttemptOutcome::Counted));
         let refused = (0..1000).filter(|n| ask(guess("192.0.2.1", "ada", &format!("wrong {n}")), 0).is_err()).count();
         assert_eq!(refused, 1000);
         assert_eq!(ask(right, 0), Err(60), "but then nothing is compared any more");
-        assert_eq!(ask(right, 6), Ok(Taken::Proven));
+        assert_eq!(ask(right, 6), Ok(AttemptOutcome::Proven));
     }
 }

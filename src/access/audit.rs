@@ -87,5 +87,5 @@ pub fn overflow(scope: &Scope) -> Result<Option<Change>, StorageError> {
 }
 
 fn resource(registry: &Registry) -> Option<usize> {
-    registry.resource(&registry.declaration.site.audit).map(|resource| resource.index)
+    registry.declaration.site.audit.get().and_then(|audit| registry.resource(audit)).map(|resource| resource.index)
 }

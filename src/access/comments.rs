@@ -4,7 +4,7 @@
 //! that no declaration can say: strangers do not comment, and what tells who wrote a comment is not for strangers to
 //! search by.
 
-use super::{Asking, Decision, Found, acts, target};
+use super::{Asking, Decision, Found, policy, target};
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 use crate::registry::resource::Context;
@@ -20,14 +20,14 @@ pub(super) fn list(asking: &Asking<'_>) -> Decision {
             return Err(asking.refuse(Code::CannotRead));
         }
         let password = asking.given.filter(|_| posts.len() == 1);
-        if acts::reads_commented(asking.scope, *post, password) == Some(false) {
+        if policy::reads_commented(asking.scope, *post, password) == Some(false) {
             return Err(asking.refuse(Code::CannotReadPost));
         }
     }
     if asking.context() == Context::EDIT && !caller.can("moderate_comments") {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
-    if acts::edits_something(asking.scope) {
+    if policy::edits_something(asking.scope) {
         return Ok(Found::default());
     }
     let forbidden: Vec<&str> = PRIVATE.into_iter().filter(|name| asks_privately(asking, name)).collect();
@@ -64,14 +64,14 @@ fn asked_posts(asking: &Asking<'_>) -> Vec<i64> {
 pub(super) fn read(asking: &Asking<'_>) -> Decision {
     let row = stored(asking)?;
     let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !acts::sees_edited(asking.scope, record) {
+    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     let password = asking.given;
-    if !acts::reads_comment(asking.scope, record, password) {
+    if !policy::reads_comment(asking.scope, record, password) {
         return Err(asking.refuse(Code::CannotRead));
     }
-    if acts::reads_commented(asking.scope, record.int("post"), password) == Some(false) {
+    if policy::reads_commented(asking.scope, record.int("post"), password) == Some(false) {
         return Err(asking.refuse(Code::CannotReadPost));
     }
     target(row)
@@ -87,17 +87,17 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
         return Err(asking.refuse(Code::CommentInvalidStatus));
     }
     let post = asking.args.int("post").or_else(|| asked_posts(asking).first().copied()).unwrap_or(0);
-    let status = acts::with_record(asking.scope, post, |record| record.text("status").to_owned());
+    let status = policy::with_record(asking.scope, post, |record| record.text("status").to_owned());
     match status.as_deref() {
         None => return Err(asking.fail(Code::CommentInvalidPostId)),
         Some("draft" | "auto-draft") => return Err(asking.fail(Code::CommentDraftPost)),
         Some("trash") => return Err(asking.fail(Code::CommentTrashPost)),
         Some(_) => {}
     }
-    if acts::reads_commented(asking.scope, post, asking.given) != Some(true) {
+    if policy::reads_commented(asking.scope, post, asking.given) != Some(true) {
         return Err(asking.refuse(Code::CannotReadPost));
     }
-    let (takes, open) = acts::with_record(asking.scope, post, |record| {
+    let (takes, open) = policy::with_record(asking.scope, post, |record| {
         (record.resource.supports("comments"), record.text("comment_status") == "open")
     })
     .unwrap_or_default();
@@ -130,7 +130,7 @@ fn claims(asking: &Asking<'_>, before: Option<Record<'_>>) -> Result<(), ApiErro
 pub(super) fn update(asking: &Asking<'_>) -> Decision {
     let row = stored(asking)?;
     let record = Record { resource: asking.resource()?, row: &row };
-    if !acts::may(asking.scope, "edit", record) {
+    if !policy::may(asking.scope, "edit", record) {
         return Err(asking.refuse(Code::CannotEdit));
     }
     claims(asking, Some(record))?;
@@ -139,7 +139,7 @@ pub(super) fn update(asking: &Asking<'_>) -> Decision {
 
 pub(super) fn delete(asking: &Asking<'_>) -> Decision {
     let row = stored(asking)?;
-    if !acts::may(asking.scope, "delete", Record { resource: asking.resource()?, row: &row }) {
+    if !policy::may(asking.scope, "delete", Record { resource: asking.resource()?, row: &row }) {
         return Err(asking.refuse(Code::CannotDelete));
     }
     target(row)
@@ -149,7 +149,7 @@ pub(super) fn delete(asking: &Asking<'_>) -> Decision {
 fn stored(asking: &Asking<'_>) -> Result<Row, ApiError> {
     let row = asking.target(Code::CommentInvalidId)?;
     let post = Record { resource: asking.resource()?, row: &row }.int("post");
-    if post != 0 && acts::with_record(asking.scope, post, |_| ()).is_none() {
+    if post != 0 && policy::with_record(asking.scope, post, |_| ()).is_none() {
         return Err(asking.fail(Code::PostInvalidId));
     }
     Ok(row)

@@ -3,7 +3,7 @@
 //! Contract: "Authentication" 1 to 6, 9. A wrong or unknown credential leaves the caller a stranger. Secrets are kept as
 //! a keyed hash, found by an index and never by scanning.
 
-use super::attempts::{Attempts, Guess, Patience, Taken, Who};
+use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Who};
 use super::audit::{self, Event};
 use super::hashing::{HashError, Hasher, is_foreign};
 use super::same_text;
@@ -52,22 +52,22 @@ pub struct Identity {
 
 /// Where an account password is given, and how much guessing is borne there.
 #[derive(Clone, Copy, Debug)]
-pub struct Occasion<'a> {
-    pub patience: Patience,
+pub struct LoginContext<'a> {
+    pub patience: AttemptLimit,
     pub path: &'a str,
 }
 
-/// A caller as the database said at some time, with the generations of what was read.
+/// A caller as the database said at some time, with the versions of what was read.
 #[derive(Clone)]
 struct Verified {
     principal: Principal,
-    generations: [u64; 2],
+    versions: [u64; 2],
     at: i64,
 }
 
 /// What credentials are looked up in.
-fn generations(storage: &dyn Storage) -> [u64; 2] {
-    ["app_password", "user"].map(|table| storage.generation(&name(table)))
+fn versions(storage: &dyn Storage) -> [u64; 2] {
+    ["app_password", "user"].map(|table| storage.scope_version(&name(table)))
 }
 
 impl Identity {
@@ -99,7 +99,7 @@ impl Identity {
         }
         let lacks = lacking(&login, &secret);
         if !lacks.is_empty() {
-            let told = scope.registry.declaration.site.empty_credentials_told;
+            let told = scope.registry.declaration.dialect.explain_empty_credentials;
             return Ok(Principal { lacks: if told { lacks } else { &[] }, ..Principal::default() });
         }
         match self.verify(scope, &login, &secret).await? {
@@ -129,14 +129,14 @@ impl Identity {
         }
         let key: Arc<str> = self.digest(&format!("{}|{login}|{secret}", scope.registry.fingerprint)).into();
         // Before anything is read, so that nothing older is filed under them.
-        let generations = generations(&*scope.storage);
-        let still = |found: &Verified| found.generations == generations && scope.now - found.at <= MOMENT;
+        let versions = versions(&*scope.storage);
+        let still = |found: &Verified| found.versions == versions && scope.now - found.at <= MOMENT;
         if let Some(found) = self.verified.get(&key).filter(still) {
             return Ok(Some(found.principal));
         }
         let found = self.look_up(scope, login, secret).await?;
         if let Some(principal) = &found {
-            self.verified.insert(key, Verified { principal: principal.clone(), generations, at: scope.now });
+            self.verified.insert(key, Verified { principal: principal.clone(), versions, at: scope.now });
         }
         Ok(found)
     }
@@ -181,7 +181,7 @@ impl Identity {
         scope: &Scope,
         hasher: &Hasher,
         (login, password): (&str, &str),
-        Occasion { patience, path }: Occasion<'_>,
+        LoginContext { patience, path }: LoginContext<'_>,
     ) -> Result<Option<(Principal, bool)>, ApiError> {
         let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
         if !readable(&scope.registry, login, password) {
@@ -197,7 +197,7 @@ impl Identity {
         let stored = row.as_ref().map_or("", |row| Record { resource: users, row }.text("password_hash"));
         let guess = Guess { who: Who::Network(scope.peer.ip), about: &key, secret: password, stored };
         let taken = self.attempts.take(&guess, patience, scope.now);
-        if taken.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))? == Taken::Proven {
+        if taken.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))? == AttemptOutcome::Proven {
             return Ok(row.map(|row| (principal(&scope.registry, Record { resource: users, row: &row }), false)));
         }
         match hasher.verify(password, stored).await {
@@ -289,8 +289,8 @@ impl Identity {
 /// and in no password: other programs take it for the end of a text.
 fn readable(registry: &Registry, login: &str, secret: &str) -> bool {
     let site = &registry.declaration.site;
-    login.len() <= site.max_login
-        && secret.len() <= site.max_password
+    login.len() <= site.max_login.as_usize()
+        && secret.len() <= site.max_password.as_usize()
         && !login.contains('\0')
         && !secret.contains('\0')
 }

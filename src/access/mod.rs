@@ -3,7 +3,6 @@
 //! A guard decides on checked arguments and loads the target that the handler then works on, so that the same value
 //! reaches the check and the work. Guards have no effects: `Allow` is computed by asking those of every method.
 
-pub mod acts;
 pub mod attempts;
 pub mod audit;
 mod comments;
@@ -11,6 +10,7 @@ pub mod hashing;
 pub mod identity;
 mod meter;
 mod passwords;
+pub mod policy;
 mod revisions;
 pub mod sessions;
 pub mod throttle;
@@ -31,7 +31,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;
-use unlock::Given;
+use unlock::RecordPassword;
 
 /// The decision that a request may go on, with what it was made on. Only [`allow`] makes one.
 pub struct Allowed {
@@ -90,7 +90,7 @@ pub struct Asking<'a> {
     pub sources: &'a Sources<'a>,
     pub loaded: &'a Loaded,
     /// The password of a record that the request brings.
-    pub given: Option<&'a Given<'a>>,
+    pub given: Option<&'a RecordPassword<'a>>,
 }
 
 /// What a guard finds on the way.
@@ -109,7 +109,7 @@ pub type Guard = fn(&Asking<'_>) -> Decision;
 /// Every guard by the name that declarations use.
 pub const GUARDS: &[(&str, Guard)] = &[
     ("public", public),
-    ("logged_in", logged_in),
+    ("authenticated", authenticated),
     ("can", can),
     ("content.list", content_list),
     ("content.read", content_read),
@@ -178,7 +178,7 @@ pub fn ask(asking: &Asking<'_>) -> Decision {
     let (_, guard) = GUARDS[asking.endpoint.guard.0];
     let found = guard(asking)?;
     edit_only(asking)?;
-    if endpoint.editors_only && !acts::edits_something(scope) {
+    if endpoint.editors_only && !policy::edits_something(scope) {
         return Err(asking.refuse(Code::CannotView));
     }
     Ok(found)
@@ -201,7 +201,7 @@ fn edit_only(asking: &Asking<'_>) -> Result<(), ApiError> {
     let closed = |name: &&str| resource.search.get(*name).is_some_and(|column| resource.edit_only.contains(column));
     let searched = named.filter_map(Value::as_str).find(closed);
     if (filter.is_none() && !sorts && searched.is_none())
-        || acts::sees_edit_only(asking.scope, resource, asking.context())
+        || policy::sees_edit_only(asking.scope, resource, asking.context())
     {
         return Ok(());
     }
@@ -226,7 +226,7 @@ pub fn still_allowed(
     route: &Route,
     endpoint: &Endpoint,
     args: &Checked,
-    (sources, given): (&Sources<'_>, Option<&Given<'_>>),
+    (sources, given): (&Sources<'_>, Option<&RecordPassword<'_>>),
 ) -> Result<(), ApiError> {
     ask(&Asking { scope, route, endpoint, args: &args, sources, loaded: &Loaded::default(), given }).map(|_| ())
 }
@@ -302,7 +302,7 @@ impl<'a> Asking<'a> {
 pub fn failure(resource: &Resource, code: Code) -> ApiError {
     let code = resource.code(code);
     let error = ApiError::new(code);
-    match resource.code_status.get(&code) {
+    match resource.status_of_codes.get(&code) {
         Some(status) if *status != error.status() => error.with_status(*status),
         _ => error,
     }
@@ -318,7 +318,7 @@ fn public(_: &Asking<'_>) -> Decision {
     Ok(Found::default())
 }
 
-fn logged_in(asking: &Asking<'_>) -> Decision {
+fn authenticated(asking: &Asking<'_>) -> Decision {
     if asking.scope.principal.known() {
         Ok(Found::default())
     } else {
@@ -347,13 +347,13 @@ fn content_list(asking: &Asking<'_>) -> Decision {
 fn content_read(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::PostInvalidId)?;
     let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !acts::sees_edited(asking.scope, record) {
+    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     if asking.given.is_some_and(|given| !given.opens(record.text("password"))) {
         return Err(ApiError::new(Code::PostIncorrectPassword));
     }
-    if !acts::may(asking.scope, "read", record) {
+    if !policy::may(asking.scope, "read", record) {
         return Err(asking.refuse(Code::Forbidden));
     }
     target(row)
@@ -387,7 +387,7 @@ fn attaches(asking: &Asking<'_>, resource: &Resource, already: Option<i64>) -> R
         let row = records::first(&*asking.scope.snapshot()?, "record", &["id"], records::eq("id", DbValue::Int(id)))?;
         Ok(row.is_some())
     };
-    if acts::parent_content(asking.scope, id, "edit") == Some(true) || already.is_some() && !exists()? {
+    if policy::parent_content(asking.scope, id, "edit") == Some(true) || already.is_some() && !exists()? {
         return Ok(());
     }
     Err(asking.refuse(Code::CannotEdit))
@@ -407,7 +407,7 @@ fn file_edit(asking: &Asking<'_>) -> Decision {
 fn content_update(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::PostInvalidId)?;
     let resource = asking.resource()?;
-    if !acts::may(asking.scope, "edit", Record { resource, row: &row }) {
+    if !policy::may(asking.scope, "edit", Record { resource, row: &row }) {
         return Err(asking.refuse(Code::CannotEdit));
     }
     author_and_sticky(asking, resource)?;
@@ -418,7 +418,7 @@ fn content_update(asking: &Asking<'_>) -> Decision {
 
 fn content_delete(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::PostInvalidId)?;
-    if !acts::may(asking.scope, "delete", Record { resource: asking.resource()?, row: &row }) {
+    if !policy::may(asking.scope, "delete", Record { resource: asking.resource()?, row: &row }) {
         return Err(asking.refuse(Code::CannotDelete));
     }
     target(row)
@@ -448,7 +448,7 @@ fn assigned_terms(asking: &Asking<'_>, resource: &Resource) -> Result<(), ApiErr
         let taxonomy = &asking.registry().resources[relation.to];
         if taxonomy.family == Family::Term
             && asking.args.given(&relation.property).is_some()
-            && !acts::may_assign(&asking.scope.principal, taxonomy)
+            && !policy::may_assign(&asking.scope.principal, taxonomy)
         {
             return Err(asking.refuse(Code::CannotAssignTerm));
         }
@@ -470,7 +470,7 @@ fn term_list(asking: &Asking<'_>) -> Decision {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     if let Some(post) = asking.args.int("post").filter(|post| *post != 0) {
-        match acts::parent_content(asking.scope, post, "read") {
+        match policy::parent_content(asking.scope, post, "read") {
             None => return Err(ApiError::new(Code::PostInvalidId).with_status(400)),
             Some(false) => return Err(asking.refuse(Code::ForbiddenContext)),
             Some(true) => {}
@@ -482,7 +482,7 @@ fn term_list(asking: &Asking<'_>) -> Decision {
 fn term_read(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::TermInvalid)?;
     let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !acts::sees_edited(asking.scope, record) {
+    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     target(row)
@@ -576,12 +576,12 @@ fn user_read(asking: &Asking<'_>) -> Decision {
     if record.id() == asking.scope.principal.id {
         return target(row);
     }
-    if asking.context() == Context::EDIT && !acts::sees_edited(asking.scope, record) {
+    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
-    let lists = acts::may(asking.scope, "edit", record) || asking.scope.principal.can("list_users");
+    let lists = policy::may(asking.scope, "edit", record) || asking.scope.principal.can("list_users");
     let hidden = !asking.registry().declaration.site.list_authors && !asking.scope.principal.known();
-    if !lists && (hidden || !acts::has_published(asking.scope, record.id())) {
+    if !lists && (hidden || !policy::has_published(asking.scope, record.id())) {
         return Err(asking.refuse(Code::UserCannotView));
     }
     target(row)
@@ -596,7 +596,7 @@ fn user_create(asking: &Asking<'_>) -> Decision {
     }
     let wanted = roles(asking).unwrap_or_default();
     let usual = wanted.iter().all(|role| **role == *NEW_USER);
-    if !usual && !asking.scope.principal.can("promote_users") || !acts::may_give(asking.scope, &wanted) {
+    if !usual && !asking.scope.principal.can("promote_users") || !policy::may_give(asking.scope, &wanted) {
         return Err(asking.refuse(Code::CannotEditRoles));
     }
     Ok(Found::default())
@@ -619,13 +619,13 @@ pub fn malformed_account(registry: &Registry, args: &Checked) -> Option<ApiError
     if given("username").is_some_and(|login| !slug::valid_login(login)) {
         return Some(ApiError::invalid_for("username", Code::UserInvalidUsername));
     }
-    if given("email").is_some_and(|email| email.len() > site.max_login) {
-        let message = format!("An e-mail address has at most {} bytes.", site.max_login);
+    if given("email").is_some_and(|email| email.len() > site.max_login.as_usize()) {
+        let message = format!("An e-mail address has at most {} bytes.", site.max_login.bytes());
         return Some(ApiError::invalid_one("email", message));
     }
     let password = given("password")?;
-    if password.len() > site.max_password {
-        let message = format!("A password has at most {} bytes.", site.max_password);
+    if password.len() > site.max_password.as_usize() {
+        let message = format!("A password has at most {} bytes.", site.max_password.bytes());
         return Some(ApiError::invalid_one("password", message));
     }
     let unfit = password.is_empty() || password.contains(['\\', '\0']);
@@ -636,11 +636,11 @@ fn user_update(asking: &Asking<'_>) -> Decision {
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
     let roles = roles(asking).unwrap_or_default();
-    let gives = || acts::may(asking.scope, "promote", record) && acts::may_give(asking.scope, &roles);
+    let gives = || policy::may(asking.scope, "promote", record) && policy::may_give(asking.scope, &roles);
     if !roles.is_empty() && !gives() {
         return Err(asking.refuse(Code::CannotEditRoles));
     }
-    if !acts::may(asking.scope, "edit", record) {
+    if !policy::may(asking.scope, "edit", record) {
         return Err(asking.refuse(Code::CannotEdit));
     }
     target(row)
@@ -649,7 +649,7 @@ fn user_update(asking: &Asking<'_>) -> Decision {
 fn user_delete(asking: &Asking<'_>) -> Decision {
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
-    if !acts::may(asking.scope, "delete", record) {
+    if !policy::may(asking.scope, "delete", record) {
         return Err(asking.refuse(Code::UserCannotDelete));
     }
     target(row)
@@ -658,7 +658,7 @@ fn user_delete(asking: &Asking<'_>) -> Decision {
 // ------------------------------------------------------------------------------------------------ declarations
 
 fn catalogue_list(asking: &Asking<'_>) -> Decision {
-    if asking.context() == Context::EDIT && !acts::edits_something(asking.scope) {
+    if asking.context() == Context::EDIT && !policy::edits_something(asking.scope) {
         return Err(asking.refuse(Code::CannotView));
     }
     Ok(Found::default())
@@ -669,7 +669,7 @@ fn catalogue_read(asking: &Asking<'_>) -> Decision {
     let Some(wanted) = asking.args.text("status") else { return Ok(Found::default()) };
     match asking.registry().status(wanted) {
         None => Err(ApiError::new(Code::StatusInvalid)),
-        Some(status) if acts::reads_status(asking.scope, status) => Ok(Found::default()),
+        Some(status) if policy::reads_status(asking.scope, status) => Ok(Found::default()),
         Some(_) => Err(asking.refuse(Code::CannotReadStatus)),
     }
 }
@@ -684,7 +684,7 @@ fn theme_read(asking: &Asking<'_>) -> Decision {
     let only_active = wanted.is_some_and(|list| !list.is_empty() && list.iter().all(|s| s == "active"));
     let named = asking.args.text("stylesheet");
     let active = named.is_some_and(|n| asking.registry().declaration.themes.get(n).is_some_and(|t| t.active));
-    if (only_active || active) && acts::edits_something(asking.scope) {
+    if (only_active || active) && policy::edits_something(asking.scope) {
         return Ok(Found::default());
     }
     Err(asking.refuse(if only_active || active { Code::CannotReadThemes } else { Code::CannotViewThemes }))
@@ -707,10 +707,10 @@ fn plain_list(asking: &Asking<'_>) -> Decision {
 fn plain_read(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::RecordInvalidId)?;
     let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !acts::sees_edited(asking.scope, record) {
+    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
-    if !acts::may(asking.scope, "read", record) {
+    if !policy::may(asking.scope, "read", record) {
         return Err(asking.refuse(Code::Forbidden));
     }
     target(row)
@@ -725,7 +725,7 @@ fn plain_create(asking: &Asking<'_>) -> Decision {
 
 fn plain_update(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::RecordInvalidId)?;
-    if !acts::may(asking.scope, "edit", Record { resource: asking.resource()?, row: &row }) {
+    if !policy::may(asking.scope, "edit", Record { resource: asking.resource()?, row: &row }) {
         return Err(asking.refuse(Code::CannotEdit));
     }
     target(row)
@@ -733,7 +733,7 @@ fn plain_update(asking: &Asking<'_>) -> Decision {
 
 fn plain_delete(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::RecordInvalidId)?;
-    if !acts::may(asking.scope, "delete", Record { resource: asking.resource()?, row: &row }) {
+    if !policy::may(asking.scope, "delete", Record { resource: asking.resource()?, row: &row }) {
         return Err(asking.refuse(Code::CannotDelete));
     }
     target(row)

@@ -2,7 +2,7 @@
 //! is needed).
 
 use super::identity::{available, available_for};
-use super::{Asking, Decision, Found, acts, named_user, names_caller, user_resource};
+use super::{Asking, Decision, Found, named_user, names_caller, policy, user_resource};
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 
@@ -19,7 +19,7 @@ fn guarded(asking: &Asking<'_>, refusal: Code) -> Decision {
     if !available_for(registry, record) {
         return Err(ApiError::new(Code::AppPasswordsDisabledForUser));
     }
-    if !acts::may(asking.scope, "edit", record) {
+    if !policy::may(asking.scope, "edit", record) {
         return Err(asking.scope.principal.refuse(refusal));
     }
     Ok(Found { target: None, parent: Some(row) })

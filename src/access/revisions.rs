@@ -1,6 +1,6 @@
 //! Guards of revisions and autosaves: whoever may edit a record may read what it was.
 
-use super::{Asking, Decision, Found, acts, failure};
+use super::{Asking, Decision, Found, failure, policy};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::Resource;
@@ -24,7 +24,7 @@ fn record(asking: &Asking<'_>, missing: Code) -> Result<Row, ApiError> {
 
 fn editable(asking: &Asking<'_>, missing: Code, refusal: Code) -> Decision {
     let row = record(asking, missing)?;
-    if !acts::may(asking.scope, "edit", Record { resource: owner(asking)?, row: &row }) {
+    if !policy::may(asking.scope, "edit", Record { resource: owner(asking)?, row: &row }) {
         return Err(asking.scope.principal.refuse(refusal));
     }
     Ok(Found { target: None, parent: Some(row) })

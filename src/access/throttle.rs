@@ -4,7 +4,7 @@
 //! are not counted. Strangers are told apart by their networks, the others by who they are. Wrong credentials and wrong
 //! passwords of records have limits of their own.
 
-use super::attempts::{Attempts, Guess, Patience, Taken, Who};
+use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Who};
 use super::meter::{Bucket, Keys, Meter};
 use crate::config::declaration::{Callers, Limit};
 use crate::error::{ApiError, Code};
@@ -37,9 +37,9 @@ impl Throttle {
         let limits = limits.iter().map(|i| limit(&scope.registry, *i));
         self.take(&self.requests, scope, limits, |callers| match callers {
             Callers::All => true,
-            Callers::Strangers => !known,
-            Callers::Known => known,
-            Callers::Mistaken | Callers::Guessing => false,
+            Callers::Anonymous => !known,
+            Callers::Authenticated => known,
+            Callers::FailedAuth | Callers::FailedRecordPassword => false,
         })
     }
 
@@ -49,7 +49,7 @@ impl Throttle {
     /// 429 with the seconds to wait.
     pub fn mistake(&self, scope: &Scope) -> Result<(), ApiError> {
         let limits = scope.registry.declaration.limits.iter();
-        self.take(&self.mistakes, scope, limits, |callers| callers == Callers::Mistaken)
+        self.take(&self.mistakes, scope, limits, |callers| callers == Callers::FailedAuth)
     }
 
     /// Counts the password of a record before it is compared; `about` names the record. A password that was right
@@ -57,25 +57,25 @@ impl Throttle {
     ///
     /// # Errors
     /// 429 with the seconds to wait.
-    pub fn guess(&self, scope: &Scope, about: &str, secret: &str) -> Result<Taken, ApiError> {
-        let Some(patience) = guessing(&scope.registry) else { return Ok(Taken::Proven) };
+    pub fn guess(&self, scope: &Scope, about: &str, secret: &str) -> Result<AttemptOutcome, ApiError> {
+        let Some(patience) = guessing(&scope.registry) else { return Ok(AttemptOutcome::Proven) };
         let taken = self.records.take(&guess(scope, about, secret), patience, scope.now);
         taken.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))
     }
 
     /// Tells what came of a password that [`Throttle::guess`] has taken.
-    pub fn guessed(&self, scope: &Scope, (about, secret): (&str, &str), taken: Taken, outcome: Guessed) {
+    pub fn guessed(&self, scope: &Scope, (about, secret): (&str, &str), taken: AttemptOutcome, outcome: Guessed) {
         let Some(patience) = guessing(&scope.registry) else { return };
         let guess = guess(scope, about, secret);
         match (taken, outcome) {
-            (Taken::Counted, Guessed::Right) => self.records.right(&guess, patience),
-            (Taken::Counted, Guessed::Unused) => self.records.give_back(&guess, patience),
+            (AttemptOutcome::Counted, Guessed::Right) => self.records.right(&guess, patience),
+            (AttemptOutcome::Counted, Guessed::Unused) => self.records.give_back(&guess, patience),
             // The record has another password by now, so this was a guess after all.
-            (Taken::Proven, Guessed::Wrong) => {
+            (AttemptOutcome::Proven, Guessed::Wrong) => {
                 self.records.disprove(&guess);
                 let _ = self.records.take(&guess, patience, scope.now);
             }
-            (Taken::Counted, Guessed::Wrong) | (Taken::Proven, Guessed::Right | Guessed::Unused) => {}
+            (AttemptOutcome::Counted, Guessed::Wrong) | (AttemptOutcome::Proven, Guessed::Right | Guessed::Unused) => {}
         }
     }
 
@@ -92,7 +92,8 @@ impl Throttle {
             pause: 60 * SECOND / i64::from(limit.per_minute.max(1)),
             burst: i64::from(limit.burst),
         };
-        let buckets: Vec<_> = limits.filter(|(_, limit)| !limit.off && concerns(limit.callers)).map(bucket).collect();
+        let buckets: Vec<_> =
+            limits.filter(|(_, limit)| limit.enabled && concerns(limit.callers)).map(bucket).collect();
         if buckets.is_empty() {
             return Ok(());
         }
@@ -124,10 +125,10 @@ fn who(scope: &Scope) -> Who {
 }
 
 /// The declared limit on passwords of records; of several the first counts.
-fn guessing(registry: &Registry) -> Option<Patience> {
+fn guessing(registry: &Registry) -> Option<AttemptLimit> {
     let mut limits = registry.declaration.limits.values();
-    let limit = limits.find(|limit| !limit.off && limit.callers == Callers::Guessing)?;
-    Some(Patience::per_minute(limit.burst, limit.per_minute))
+    let limit = limits.find(|limit| limit.enabled && limit.callers == Callers::FailedRecordPassword)?;
+    Some(AttemptLimit::per_minute(limit.burst, limit.per_minute))
 }
 
 fn limit(registry: &Registry, index: usize) -> (&String, &Limit) {

@@ -1,6 +1,6 @@
 //! The password of a record that a request brings: what it opens, and whether it was right.
 //!
-//! Every comparison of such a password goes through [`Given::opens`], so that the engine knows afterwards whether the
+//! Every comparison of such a password goes through [`RecordPassword::opens`], so that the engine knows afterwards whether the
 //! request was a guess, wherever it was compared: in a guard, in a list, or for `Allow`. It counts nothing itself.
 
 use super::same_text;
@@ -12,17 +12,17 @@ use serde_json::Value;
 use std::cell::Cell;
 
 /// See the module's description.
-pub struct Given<'a> {
+pub struct RecordPassword<'a> {
     /// What was sent.
     pub text: &'a str,
     right: Cell<bool>,
     wrong: Cell<bool>,
 }
 
-impl<'a> Given<'a> {
+impl<'a> RecordPassword<'a> {
     /// The password that a request brings for what it reads or comments on. (A write of a record sets the record's
     /// password by the same name.) An empty one is none.
-    pub fn of(method: Method, family: Option<Family>, sources: &Sources<'a>) -> Option<Given<'a>> {
+    pub fn of(method: Method, family: Option<Family>, sources: &Sources<'a>) -> Option<RecordPassword<'a>> {
         let reads = matches!(method, Method::Get | Method::Head | Method::Options);
         let opens = match family {
             Some(Family::Content) => reads,
@@ -31,7 +31,7 @@ impl<'a> Given<'a> {
         };
         let sent = sources.get("password").filter(|_| opens);
         let text = sent.and_then(Value::as_str).filter(|text| !text.is_empty())?;
-        Some(Given { text, right: Cell::new(false), wrong: Cell::new(false) })
+        Some(RecordPassword { text, right: Cell::new(false), wrong: Cell::new(false) })
     }
 
     /// Whether it is the password of a record; what has no password is opened by none.
@@ -66,7 +66,7 @@ mod tests {
         let query = json!({"password": "key"}).as_object().cloned().expect("an object");
         let (path, body) = (Map::new(), BodyParams::None);
         let sources = Sources { path: &path, body: &body, query: &query };
-        let given = || Given::of(Method::Get, Some(Family::Content), &sources).expect("a password");
+        let given = || RecordPassword::of(Method::Get, Some(Family::Content), &sources).expect("a password");
         let check = |locks: &[&str], expected: Guessed| {
             let given = given();
             for lock in locks {
@@ -87,11 +87,11 @@ mod tests {
             (Method::Post, Some(Family::User)),
             (Method::Get, None),
         ] {
-            assert!(Given::of(method, family, &sources).is_none(), "{method:?} {family:?}");
+            assert!(RecordPassword::of(method, family, &sources).is_none(), "{method:?} {family:?}");
         }
-        assert!(Given::of(Method::Post, Some(Family::Comment), &sources).is_some());
+        assert!(RecordPassword::of(Method::Post, Some(Family::Comment), &sources).is_some());
         let empty = json!({"password": ""}).as_object().cloned().expect("an object");
         let sources = Sources { query: &empty, ..sources };
-        assert!(Given::of(Method::Get, Some(Family::Content), &sources).is_none());
+        assert!(RecordPassword::of(Method::Get, Some(Family::Content), &sources).is_none());
     }
 }

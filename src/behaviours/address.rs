@@ -53,7 +53,7 @@ fn below(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String
 
 /// Addresses by id, for what has no public address yet.
 pub fn plain(scope: &Scope, resource: &Resource, id: i64) -> String {
-    let query = resource.declared.plain_query.as_deref().unwrap_or("p");
+    let query = resource.declared.query_var.as_deref().unwrap_or("p");
     format!("{}/?{query}={id}", scope.registry.site.url)
 }
 

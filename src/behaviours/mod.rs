@@ -9,7 +9,7 @@ pub mod dynamic;
 pub mod files;
 mod query;
 mod read;
-mod standing;
+mod reference;
 mod write;
 
 use crate::error::ApiError;
@@ -31,7 +31,7 @@ pub struct Needs {
     /// The records that comments stand under.
     pub posts: bool,
     /// The records and terms that the rows stand for.
-    pub stood_for: bool,
+    pub referenced: bool,
     /// Long texts of the row beside the property's own column.
     pub texts: bool,
 }
@@ -46,11 +46,11 @@ impl Needs {
         children: false,
         authors: false,
         posts: false,
-        stood_for: false,
+        referenced: false,
         texts: false,
     };
     /// The row and what it stands for.
-    pub const STOOD_FOR: Needs = Needs { stood_for: true, ..Needs::ROW };
+    pub const REFERENCED: Needs = Needs { referenced: true, ..Needs::ROW };
     /// The row with its long texts.
     pub const TEXTS: Needs = Needs { texts: true, ..Needs::ROW };
     /// What an address is made of.
@@ -65,7 +65,7 @@ impl Needs {
         self.children |= other.children;
         self.authors |= other.authors;
         self.posts |= other.posts;
-        self.stood_for |= other.stood_for;
+        self.referenced |= other.referenced;
         self.texts |= other.texts;
     }
 }
@@ -74,17 +74,17 @@ impl Needs {
 pub type Read = fn(&Item<'_>, &Property, &DbValue) -> Option<Value>;
 
 /// What a write behaviour may ask.
-pub struct Writing<'a> {
+pub struct WriteContext<'a> {
     pub scope: &'a Scope,
     pub resource: &'a Resource,
     pub property: &'a Property,
 }
 
 /// Normalises a checked argument into what is stored.
-pub type Write = fn(&Writing<'_>, &Value) -> Result<DbValue, ApiError>;
+pub type Write = fn(&WriteContext<'_>, &Value) -> Result<DbValue, ApiError>;
 
 /// What a query behaviour may ask.
-pub struct Asked<'a> {
+pub struct QueryContext<'a> {
     pub scope: &'a Scope,
     pub resource: &'a Resource,
     /// The argument's name, for error messages.
@@ -96,7 +96,7 @@ pub struct Asked<'a> {
 }
 
 /// Turns an argument's value into a condition; `None` selects everything.
-pub type Query = fn(&Asked<'_>, &Value) -> Result<Option<Cond>, ApiError>;
+pub type Query = fn(&QueryContext<'_>, &Value) -> Result<Option<Cond>, ApiError>;
 
 pub use query::{QUERIES, judge};
 pub use read::READS;

@@ -1,7 +1,7 @@
 //! Behaviours that turn an argument into a condition on rows.
 
-use super::{Asked, Query};
-use crate::access::acts;
+use super::{Query, QueryContext};
+use crate::access::policy;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code, ParamFailure};
 use crate::prepare::meta_space;
@@ -76,7 +76,7 @@ fn states(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Resul
     let usual = arg.default.as_ref().map(texts).unwrap_or_default();
     let separates = |c: char| c == ',' || c.is_ascii_whitespace();
     for status in texts(value).into_iter().flat_map(|t| t.split(separates)).filter(|s| !s.is_empty()) {
-        let status = arg.aliases.iter().find(|(_, wire)| wire == status).map_or(status, |(stored, _)| stored);
+        let status = arg.aliases.iter().find(|(_, public)| public == status).map_or(status, |(stored, _)| stored);
         let private = scope.registry.status(status).is_some_and(|s| s.private);
         let may = usual.contains(&status) || (private && caller.can(resource.capability("read_private")));
         if !may {
@@ -93,7 +93,7 @@ fn states(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Resul
 }
 
 /// States of records (see [`states`]).
-fn status(asked: &Asked<'_>, value: &Value) -> Found {
+fn status(asked: &QueryContext<'_>, value: &Value) -> Found {
     let declared = &asked.scope.registry.declaration.statuses;
     let mut wanted = Vec::new();
     for status in texts(value) {
@@ -113,7 +113,7 @@ fn status(asked: &Asked<'_>, value: &Value) -> Found {
 }
 
 /// Records that carry terms: a list of ids, or an object with `terms`, `operator` and `include_children`.
-fn terms(asked: &Asked<'_>, value: &Value) -> Found {
+fn terms(asked: &QueryContext<'_>, value: &Value) -> Found {
     let to = asked.params.get("to").and_then(Value::as_str).unwrap_or_default();
     let registry = &asked.scope.registry;
     let relation = asked.resource.relations.iter().find(|r| registry.resources[r.to].name == to);
@@ -142,7 +142,7 @@ fn terms(asked: &Asked<'_>, value: &Value) -> Found {
 }
 
 /// Rows with a value, or one of several, under the meta key that the declaration names.
-fn meta(asked: &Asked<'_>, value: &Value) -> Found {
+fn meta(asked: &QueryContext<'_>, value: &Value) -> Found {
     let Some(key) = asked.params.get("key").and_then(Value::as_str) else { return Ok(None) };
     let wanted = match value {
         Value::Array(list) => list.iter().map(|v| txt(&v.to_string())).collect(),
@@ -161,7 +161,7 @@ fn meta(asked: &Asked<'_>, value: &Value) -> Found {
     }))
 }
 
-fn with_descendants(asked: &Asked<'_>, taxonomy: &Resource, mut found: Vec<i64>) -> Result<Vec<i64>, ApiError> {
+fn with_descendants(asked: &QueryContext<'_>, taxonomy: &Resource, mut found: Vec<i64>) -> Result<Vec<i64>, ApiError> {
     let snapshot = asked.scope.snapshot()?;
     let mut level = found.clone();
     while !level.is_empty() {
@@ -173,12 +173,12 @@ fn with_descendants(asked: &Asked<'_>, taxonomy: &Resource, mut found: Vec<i64>)
     Ok(found)
 }
 
-fn sticky(_: &Asked<'_>, value: &Value) -> Found {
+fn sticky(_: &QueryContext<'_>, value: &Value) -> Found {
     Ok(value.as_bool().map(|sticky| eq("sticky", DbValue::Int(i64::from(sticky)))))
 }
 
 /// Formats; `standard` is the absence of one.
-fn format(_: &Asked<'_>, value: &Value) -> Found {
+fn format(_: &QueryContext<'_>, value: &Value) -> Found {
     let wanted = texts(value);
     if wanted.is_empty() {
         return Ok(None);
@@ -190,7 +190,7 @@ fn format(_: &Asked<'_>, value: &Value) -> Found {
     Ok(Some(Cond::Any(any)))
 }
 
-fn slugs(_: &Asked<'_>, value: &Value) -> Found {
+fn slugs(_: &QueryContext<'_>, value: &Value) -> Found {
     let wanted = texts(value);
     if wanted.is_empty() {
         return Ok(None);
@@ -199,7 +199,7 @@ fn slugs(_: &Asked<'_>, value: &Value) -> Found {
 }
 
 /// A comparison with a moment; the column holds the site's wall clock, or UTC when its name says so.
-fn date(asked: &Asked<'_>, value: &Value) -> Found {
+fn date(asked: &QueryContext<'_>, value: &Value) -> Found {
     let param = |key: &str| asked.params.get(key).and_then(Value::as_str).unwrap_or_default();
     let Some(parsed) = value.as_str().and_then(time::parse_datetime) else { return Ok(None) };
     let (local, utc) = parsed.in_zone(&asked.scope.settings.zone);
@@ -214,7 +214,7 @@ fn date(asked: &Asked<'_>, value: &Value) -> Found {
 }
 
 /// Terms that a record carries.
-fn term_post(asked: &Asked<'_>, value: &Value) -> Found {
+fn term_post(asked: &QueryContext<'_>, value: &Value) -> Found {
     let Some(post) = value.as_i64().filter(|post| *post != 0) else { return Ok(None) };
     let mut any: Vec<Cond> = relations_to(asked).map(|rel| Cond::LinkedFrom { rel, src: vec![post] }).collect();
     for other in &asked.scope.registry.resources {
@@ -229,14 +229,14 @@ fn term_post(asked: &Asked<'_>, value: &Value) -> Found {
     Ok(Some(Cond::Any(any)))
 }
 
-fn relations_to<'a>(asked: &Asked<'a>) -> impl Iterator<Item = crate::storage::plan::Name> + use<'a> {
+fn relations_to<'a>(asked: &QueryContext<'a>) -> impl Iterator<Item = crate::storage::plan::Name> + use<'a> {
     let to = asked.resource.index;
     let all = asked.scope.registry.resources.iter().flat_map(|r| &r.relations);
     all.filter(move |r| r.many && r.to == to).map(|r| r.rel.clone())
 }
 
 /// Terms that published records carry, and those above them.
-fn hide_empty(asked: &Asked<'_>, value: &Value) -> Found {
+fn hide_empty(asked: &QueryContext<'_>, value: &Value) -> Found {
     if value.as_bool() != Some(true) {
         return Ok(None);
     }
@@ -262,13 +262,13 @@ fn has_one_of<'w>(column: &str, words: impl Iterator<Item = &'w str>) -> Cond {
     Cond::Any(words.map(|w| Cond::HasWord(name(column), w.into())).collect())
 }
 
-fn user_roles(_: &Asked<'_>, value: &Value) -> Found {
+fn user_roles(_: &QueryContext<'_>, value: &Value) -> Found {
     let wanted = texts(value);
     Ok((!wanted.is_empty()).then(|| has_one_of("roles", wanted.into_iter())))
 }
 
 /// Users whose roles have every one of these capabilities.
-fn user_capabilities(asked: &Asked<'_>, value: &Value) -> Found {
+fn user_capabilities(asked: &QueryContext<'_>, value: &Value) -> Found {
     let wanted = texts(value);
     if wanted.is_empty() {
         return Ok(None);
@@ -276,14 +276,14 @@ fn user_capabilities(asked: &Asked<'_>, value: &Value) -> Found {
     Ok(Some(Cond::All(wanted.into_iter().map(|capability| with_capability(asked, &[capability])).collect())))
 }
 
-fn with_capability(asked: &Asked<'_>, any_of: &[&str]) -> Cond {
+fn with_capability(asked: &QueryContext<'_>, any_of: &[&str]) -> Cond {
     let roles = asked.scope.registry.roles.iter();
     let able = roles.filter(|(_, role)| any_of.iter().any(|c| role.capabilities.contains(*c)));
     has_one_of("roles", able.map(|(name, _)| name.as_str()))
 }
 
 /// `authors`: users who may write.
-fn who(asked: &Asked<'_>, value: &Value) -> Found {
+fn who(asked: &QueryContext<'_>, value: &Value) -> Found {
     if value.as_str() != Some("authors") {
         return Ok(None);
     }
@@ -293,14 +293,14 @@ fn who(asked: &Asked<'_>, value: &Value) -> Found {
 }
 
 /// True, or a list of kinds: users who have published such records.
-fn published_authors(asked: &Asked<'_>, value: &Value) -> Found {
+fn published_authors(asked: &QueryContext<'_>, value: &Value) -> Found {
     let registry = &asked.scope.registry;
     Ok(match value {
-        Value::Bool(true) => Some(acts::published_authors(asked.scope, None)),
+        Value::Bool(true) => Some(policy::published_authors(asked.scope, None)),
         Value::Array(list) if !list.is_empty() => {
-            let kinds = list.iter().filter_map(Value::as_str).filter_map(|w| registry.resource_of_wire(w));
+            let kinds = list.iter().filter_map(Value::as_str).filter_map(|w| registry.resource_by_api_name(w));
             let kinds: Vec<&str> = kinds.map(|r| &*r.kind).collect();
-            Some(if kinds.is_empty() { nothing() } else { acts::published_authors(asked.scope, Some(kinds)) })
+            Some(if kinds.is_empty() { nothing() } else { policy::published_authors(asked.scope, Some(kinds)) })
         }
         _ => None,
     })
@@ -308,7 +308,7 @@ fn published_authors(asked: &Asked<'_>, value: &Value) -> Found {
 
 /// Classes of MIME types (`image`, `video`, …) and exact ones: files of any of them. The two arguments name each other
 /// (`other`), and the one that is looked at first speaks for both.
-fn file_types(asked: &Asked<'_>, value: &Value) -> Found {
+fn file_types(asked: &QueryContext<'_>, value: &Value) -> Found {
     let other = asked.params.get("other").and_then(Value::as_str).unwrap_or_default();
     let both = [Some(value), asked.args.get(other)];
     let given = |value: &Value| !texts(value).is_empty();
@@ -319,7 +319,7 @@ fn file_types(asked: &Asked<'_>, value: &Value) -> Found {
     }
     let taken = &asked.scope.registry.declaration.media.types;
     // Types that no file here can have count for nothing.
-    let exact: Vec<&str> = exact.into_iter().filter(|t| taken.get(*t).is_some_and(|t| !t.off)).collect();
+    let exact: Vec<&str> = exact.into_iter().filter(|t| taken.get(*t).is_some_and(|t| t.enabled)).collect();
     let classes: Vec<&str> = classes.into_iter().filter(|c| CLASSES.contains(c)).collect();
     if classes.is_empty() && exact.is_empty() {
         return Ok(None);
@@ -342,7 +342,7 @@ fn file_types(asked: &Asked<'_>, value: &Value) -> Found {
 const CLASSES: [&str; 7] = ["application", "audio", "font", "image", "model", "text", "video"];
 
 /// States of comments; `all` leaves out what was put away as spam or trash.
-fn comment_status(_: &Asked<'_>, value: &Value) -> Found {
+fn comment_status(_: &QueryContext<'_>, value: &Value) -> Found {
     Ok(Some(match value.as_str().unwrap_or_default() {
         "" | "all" | "any" => words("status", ["approved", "hold"]),
         "approve" | "1" => words("status", ["approved"]),
@@ -354,7 +354,7 @@ fn comment_status(_: &Asked<'_>, value: &Value) -> Found {
 }
 
 /// Types of comments, some of them by a name for several.
-fn comment_type(_: &Asked<'_>, value: &Value) -> Found {
+fn comment_type(_: &QueryContext<'_>, value: &Value) -> Found {
     Ok(match value.as_str().unwrap_or_default() {
         "" | "all" => None,
         "comment" | "comments" => Some(words("kind", ["comment"])),
@@ -364,6 +364,6 @@ fn comment_type(_: &Asked<'_>, value: &Value) -> Found {
 }
 
 /// Accepted for clients' sake; selects nothing in particular.
-fn unused(_: &Asked<'_>, _: &Value) -> Found {
+fn unused(_: &QueryContext<'_>, _: &Value) -> Found {
     Ok(None)
 }

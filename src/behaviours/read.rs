@@ -1,7 +1,7 @@
 //! Behaviours that compute a property.
 
 use super::{Needs, Read};
-use super::{address, dynamic, files, standing};
+use super::{address, dynamic, files, reference};
 use crate::config::declaration::Family;
 use crate::prepare::{Item, column_value};
 use crate::records::{self, text};
@@ -48,13 +48,13 @@ pub const READS: &[(&str, Read, Needs)] = &[
     ("id.given", given_id, Needs::ROW),
     ("named", named, Needs::ROW),
     ("active_theme", active_theme, Needs::ROW),
-    ("standing.title", standing::title, Needs::STOOD_FOR),
-    ("standing.title.rendered", standing::title_rendered, Needs::STOOD_FOR),
-    ("standing.label", standing::label, Needs::STOOD_FOR),
-    ("standing.kind", standing::kind, Needs::STOOD_FOR),
-    ("standing.id", standing::id, Needs::ROW),
-    ("standing.url", standing::url, Needs::STOOD_FOR),
-    ("standing.invalid", standing::invalid, Needs::STOOD_FOR),
+    ("reference.title", reference::title, Needs::REFERENCED),
+    ("reference.title.rendered", reference::title_rendered, Needs::REFERENCED),
+    ("reference.label", reference::label, Needs::REFERENCED),
+    ("reference.kind", reference::kind, Needs::REFERENCED),
+    ("reference.id", reference::id, Needs::ROW),
+    ("reference.url", reference::url, Needs::REFERENCED),
+    ("reference.invalid", reference::invalid, Needs::REFERENCED),
     ("line", line, Needs::ROW),
     ("line.long", long_line, Needs::ROW),
 ];
@@ -162,11 +162,11 @@ fn generated_slug(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
 /// Class names that themes style a record by.
 fn class_list(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let (record, resource) = (item.record, item.resource);
-    let wire = &resource.wire;
+    let api_name = &resource.api_name;
     let mut classes = vec![
         format!("post-{}", record.id()),
-        wire.clone(),
-        format!("type-{wire}"),
+        api_name.clone(),
+        format!("type-{api_name}"),
         format!("status-{}", record.text("status")),
     ];
     if resource.supports("post-formats") {
@@ -188,7 +188,7 @@ fn class_list(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
 }
 
 fn wire_kind(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
-    Some(json!(item.resource.wire))
+    Some(json!(item.resource.api_name))
 }
 
 /// Addresses of the picture that stands for an e-mail address, by width in pixels.

@@ -1,6 +1,6 @@
 //! Behaviours that normalise an argument before it is stored.
 
-use super::{Write, Writing};
+use super::{Write, WriteContext};
 use crate::error::ApiError;
 use crate::registry::resource::{Kind, Property};
 use crate::scope::Scope;
@@ -63,12 +63,12 @@ fn inner(value: &Value) -> Cow<'_, str> {
     }
 }
 
-fn raw(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn raw(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&inner(value)))
 }
 
 /// Markup: as it is from those who may write any, from an allow-list for the rest.
-fn html(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let markup = &*inner(value);
     if writing.scope.principal.can("unfiltered_html") {
         return Ok(text(markup));
@@ -77,7 +77,7 @@ fn html(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
 }
 
 /// A title: markup as in [`html`], but from the rest only phrases; without blanks around it.
-fn title_html(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn title_html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let title = inner(value);
     if writing.scope.principal.can("unfiltered_html") {
         return Ok(text(title.trim()));
@@ -86,42 +86,42 @@ fn title_html(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError>
 }
 
 /// What people tell of themselves: phrases, whoever writes.
-fn biography(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn biography(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&html_policy::sanitise(&inner(value), Policy::biographies())))
 }
 
 /// Text that is kept as the HTML that shows it.
-fn escaped(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn escaped(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&sanitize::esc_html(inner(value).trim())))
 }
 
-fn slugged(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn slugged(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&slug::sanitize_title(&inner(value))))
 }
 
-fn text_field(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn text_field(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&sanitize::sanitize_text_field(&inner(value))))
 }
 
 /// What somebody or something is called.
-fn name_field(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn name_field(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&sanitize::name(&inner(value))))
 }
 
-fn textarea(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn textarea(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&sanitize::sanitize_textarea(&inner(value))))
 }
 
-fn email(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn email(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&sanitize::sanitize_email(&inner(value))))
 }
 
-fn url(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn url(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&sanitize::clean_url(&inner(value))))
 }
 
 /// A moment as UTC seconds; without a zone it is the site's wall clock.
-fn seconds(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn seconds(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let Some(given) = value.as_str() else { return Ok(DbValue::Null) };
     let parsed = time::parse_datetime(given)
         .ok_or_else(|| ApiError::invalid_one(&writing.property.name, "This is no date and time."))?;
@@ -132,13 +132,13 @@ fn seconds(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(DbValue::Int(utc))
 }
 
-fn words(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn words(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);
     Ok(text(&crate::records::join_words(list)))
 }
 
 /// Words of letters, digits, `-` and `_`; what else is in them is left out.
-fn class_names(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn class_names(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);
     let kept = |word: &str| -> String {
         word.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect()
@@ -147,8 +147,8 @@ fn class_names(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&names.join(" ")))
 }
 
-/// Words that name declared entries of the resource that the property's `x-among` names.
-fn entries(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+/// Words that name declared entries of the resource that the property's `x-options-from` names.
+fn entries(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let among = writing.property.among.as_deref().and_then(|name| writing.scope.registry.resource(name));
     let known = |word: &str| among.is_some_and(|resource| resource.entry(word).is_some());
     let given = value.as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -158,15 +158,15 @@ fn entries(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
     }
 }
 
-/// A kind or taxonomy by its name on the wire; what is none stays as it was written.
-fn kind(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
-    let wire = inner(value);
-    let known = writing.scope.registry.resource_of_wire(&wire);
-    Ok(text(known.map_or(&*wire, |r| &*r.kind)))
+/// A kind or taxonomy by its name in the API; what is none stays as it was written.
+fn kind(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let api_name = inner(value);
+    let known = writing.scope.registry.resource_by_api_name(&api_name);
+    Ok(text(known.map_or(&*api_name, |r| &*r.kind)))
 }
 
 /// Phrases; links in them are marked as the work of strangers.
-fn comment_html(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn comment_html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let markup = &*inner(value);
     if writing.scope.principal.can("unfiltered_html") {
         return Ok(text(&html_policy::mark_links(markup)));
@@ -175,7 +175,7 @@ fn comment_html(writing: &Writing<'_>, value: &Value) -> Result<DbValue, ApiErro
 }
 
 /// A state of comments by any of its names; null for a word that names none.
-fn comment_status(_: &Writing<'_>, value: &Value) -> Result<DbValue, ApiError> {
+fn comment_status(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(match value.as_str().unwrap_or_default() {
         "approved" | "approve" | "1" => text("approved"),
         "hold" | "0" => text("hold"),

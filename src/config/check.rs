@@ -5,6 +5,7 @@
 use super::grammar::Grammar;
 use super::read::MOST_PROBLEMS;
 use super::tree::{Data, Node, Sources, dotted, pointer_segments};
+use super::units::FORMATS;
 use crate::error::Problem;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -63,6 +64,7 @@ impl Check<'_> {
             ValidationErrorKind::Type { kind } => self.wrong_type(&path, &expected_types(kind)),
             ValidationErrorKind::Minimum { limit } => self.at_value(&path, &format!("must be at least {limit}")),
             ValidationErrorKind::Maximum { limit } => self.at_value(&path, &format!("must be at most {limit}")),
+            ValidationErrorKind::Pattern { .. } if self.unit(&path).is_some() => self.wrong_type(&path, "a string"),
             ValidationErrorKind::Pattern { pattern } => self.at_value(&path, &format!("must match `{pattern}`")),
             ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
                 // Of the alternatives, the one that fails deepest is the one that was meant.
@@ -104,6 +106,12 @@ impl Check<'_> {
 
     fn wrong_type(&mut self, path: &[String], expected: &str) {
         let Some(node) = self.root.at(path) else { return };
+        if let Some((kind, example)) = self.unit(path) {
+            let given = node.as_str().map_or(node.kind().to_owned(), |text| format!("`{text}`"));
+            let message =
+                format!("`{}` must be a {kind} with its unit, such as \"{example}\", not {given}", dotted(path));
+            return self.found.push(self.sources.problem(self.root.locate(path), message, self.description(path)));
+        }
         let source = self.sources.name(node.span.source);
         let hint = match &node.data {
             Data::Bool(false) if expected == "a table" => {
@@ -157,6 +165,12 @@ impl Check<'_> {
             }
             _ => {}
         }
+    }
+
+    /// What a value with a unit is, and an example of it.
+    fn unit(&self, path: &[String]) -> Option<(&'static str, &'static str)> {
+        let format = self.grammar.at(path)?["format"].as_str()?;
+        FORMATS.into_iter().find(|(known, _)| *known == format)
     }
 
     fn choices(&self, path: &[String]) -> Vec<&str> {

@@ -4,6 +4,7 @@
 //! Derived from the types; owns the keys that a file may have beside the declaration. It does not read files.
 
 use super::declaration::Declaration;
+use super::units::FORMATS;
 use jsonschema::Validator;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -126,7 +127,10 @@ impl Grammar {
             let wrapped = match (&schema["$ref"], &schema["allOf"], &schema["anyOf"]) {
                 (Value::String(reference), _, _) => self.document.pointer(reference.trim_start_matches('#')),
                 (_, Value::Array(parts), _) if parts.len() == 1 => parts.first(),
-                (_, _, Value::Array(parts)) => parts.iter().find(|part| part["type"] != json!("null")),
+                // An alternative to nothing, or to `false` for off.
+                (_, _, Value::Array(parts)) => {
+                    parts.iter().find(|part| part["type"] != json!("null") && part.get("const").is_none())
+                }
                 _ => return schema,
             };
             let Some(inner) = wrapped else { return schema };
@@ -169,7 +173,8 @@ fn schema_of<T: JsonSchema>() -> Value {
 fn without_formats(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
-            if let Some(format) = map.get("format").and_then(Value::as_str).map(str::to_owned) {
+            let format = map.get("format").and_then(Value::as_str).map(str::to_owned);
+            if let Some(format) = format.filter(|format| FORMATS.iter().all(|(ours, _)| ours != format)) {
                 map.remove("format");
                 if format == "uint32" {
                     map.insert("maximum".into(), json!(u32::MAX));
@@ -219,7 +224,7 @@ mod tests {
         check("site.prefx", None);
         check("roles.editor.capabilities.0", Some("\"string\""));
         check("resources.posts.links.2.when.revised", Some("\"boolean\""));
-        check("families.collection.0.endpoints.1.methods", Some("\"array\""));
+        check("route_sets.collection.0.endpoints.1.methods", Some("\"array\""));
         assert!(grammar.keys(&["site"]).contains(&"prefix"));
         assert_eq!(grammar.choices(grammar.at(&["storage", "migrate"]).expect("known")), ["boot", "auto", "never"]);
         assert!(grammar.choices(grammar.at(&["resources", "x", "family"]).expect("known")).contains(&"singleton"));

@@ -14,7 +14,7 @@ use super::schema_files::schema_files;
 use super::settings::settings;
 use super::shipped;
 use super::source::Origin;
-use super::tree::{Node, Place, Sources, pointer_segments};
+use super::tree::{Location, Node, Sources, pointer_segments};
 use crate::error::Problem;
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -75,7 +75,7 @@ pub fn environment() -> impl Iterator<Item = (String, String)> {
 
 impl Loaded {
     /// Where a value of the declaration was written; the nearest ancestor's place when it was not.
-    pub fn place(&self, path: &[&str]) -> Place {
+    pub fn place(&self, path: &[&str]) -> Location {
         self.sources.place(self.root.locate(path))
     }
 
@@ -126,6 +126,7 @@ fn finish(mut reader: Reader<'_>, root: Node, schema_trees: IndexMap<String, Nod
 
 #[cfg(test)]
 mod tests {
+    use super::super::declaration::Workers;
     use super::super::grammar;
     use super::*;
     use expect_test::expect_file;
@@ -288,7 +289,7 @@ mod tests {
         );
         let shelf = ("schemas/dialects/more/shelf.json", "{}");
         let loaded = load_texts(&base_and(&[cms, shelves, shelf]), &["server.workers=3"], &[]).expect("sound");
-        assert_eq!(loaded.declaration.server.workers, 3);
+        assert_eq!(loaded.declaration.server.workers, Workers::Number(3));
         assert_eq!(loaded.declaration.resources["shelves"].schema, "schemas/dialects/more/shelf.json");
         assert_eq!(loaded.schemas["schemas/book.json"]["title"], json!("cms book"));
         assert_eq!(loaded.schemas["schemas/dialects/more/shelf.json"], json!({}));
@@ -438,7 +439,7 @@ mod tests {
         #[test]
         fn arbitrary_declarations_never_panic(lines in prop::collection::vec((
             prop::sample::select(vec!["site", "server", "roles", "resources", "include", "overlays", "remove", "schemas",
-                "routes", "families", "\"+routes\"", "\"{prefix}\"", "when", "schema", "file", "book", "properties"]),
+                "routes", "route_sets", "\"+routes\"", "\"{prefix}\"", "when", "schema", "file", "book", "properties"]),
             prop::sample::select(vec!["prefix", "x", "schema", "0", "\"\"", "overlays", "\"+x\"", "links", "endpoints"]),
             prop::sample::select(vec!["1", "\"routes.toml\"", "[]", "{}", "false", "[{}]", "[\"a.b\"]", "\"{prefix}\"",
                 "[{file = \"site.toml\", when = {\"a.b\" = 1}}]", "{a = {b = false}}", "[[1]]", "1.5", "\"schemas/book.json\""]),

@@ -169,7 +169,7 @@ impl Node {
 
 /// A place as people and editors name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file as the user named it, or `command line` / `environment`.
     pub file: String,
     /// From 1.
@@ -215,9 +215,9 @@ impl Sources {
     }
 
     /// Line, column and excerpt of a span's start.
-    pub fn place(&self, span: Span) -> Place {
+    pub fn place(&self, span: Span) -> Location {
         let Some(Text { name, text, lines }) = self.list.get(span.source) else {
-            return Place { file: String::new(), line: 1, column: 1, excerpt: None };
+            return Location { file: String::new(), line: 1, column: 1, excerpt: None };
         };
         let lines = lines.get_or_init(|| {
             let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
@@ -230,7 +230,7 @@ impl Sources {
         let line = lines.partition_point(|line| *line <= start);
         let line_start = lines.get(line - 1).copied().unwrap_or(0);
         let line_text = text[line_start..].split('\n').next().unwrap_or("").trim_end_matches('\r');
-        Place {
+        Location {
             file: name.clone(),
             line,
             column: text[line_start..start].chars().count() + 1,

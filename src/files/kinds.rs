@@ -35,24 +35,24 @@ pub fn kind(extension: &str, head: &[u8], rules: &Media) -> Option<Kind> {
         return Some(Kind { mime: named.to_owned(), extension: extension.to_owned() });
     }
     let found = found?;
-    let (mime, other) = rules.types.iter().find(|(mime, t)| !t.off && mime.as_str() == found)?;
+    let (mime, other) = rules.types.iter().find(|(mime, t)| t.enabled && mime.as_str() == found)?;
     let pictures = mime.starts_with("image/") && named.starts_with("image/");
     pictures.then(|| Kind { mime: mime.clone(), extension: other.extensions.first().cloned().unwrap_or_default() })
 }
 
 /// The type that is declared for the end of a name.
 pub fn by_extension<'r>(extension: &str, rules: &'r Media) -> Option<(&'r str, &'r FileType)> {
-    let taken = rules.types.iter().filter(|(_, t)| !t.off);
+    let taken = rules.types.iter().filter(|(_, t)| t.enabled);
     let mut taken = taken.filter(|(_, t)| t.extensions.iter().any(|e| e.eq_ignore_ascii_case(extension)));
     taken.next().map(|(mime, t)| (mime.as_str(), t))
 }
 
 fn fits(mime: &str, declared: &FileType, found: Option<&str>, head: &[u8]) -> bool {
-    if declared.text {
+    if declared.plain_text {
         // What is told by a signature is no text, except what is text itself (a script, a page).
         return found.is_none_or(|f| f.starts_with("text/") || f == mime) && is_text(head);
     }
-    found.is_some_and(|f| f == mime || declared.also.iter().any(|a| a == f))
+    found.is_some_and(|f| f == mime || declared.sniffed_as.iter().any(|a| a == f))
 }
 
 /// No NUL, and UTF-8 or at least nothing that steers a terminal.
@@ -67,9 +67,9 @@ mod tests {
 
     fn rules() -> Media {
         let mut rules = Media::default();
-        let mut add = |mime: &str, extensions: &[&str], text: bool, off: bool| {
+        let mut add = |mime: &str, extensions: &[&str], plain_text: bool, off: bool| {
             let extensions = extensions.iter().map(|e| (*e).to_owned()).collect();
-            rules.types.insert(mime.into(), FileType { extensions, text, off, ..FileType::default() });
+            rules.types.insert(mime.into(), FileType { extensions, plain_text, enabled: !off, ..FileType::default() });
         };
         add("image/png", &["png"], false, false);
         add("image/jpeg", &["jpg", "jpeg"], false, false);

@@ -61,13 +61,13 @@ pub struct Stat {
 
 /// See the module's description.
 pub struct Files {
-    place: Place,
-    /// Made at the first use: a site without files needs no folder.
+    place: Backend,
+    /// Resized at the first use: a site without files needs no folder.
     store: OnceLock<Arc<dyn ObjectStore>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Place {
+enum Backend {
     Folder(PathBuf),
     Memory,
     /// `s3://bucket/prefix`; who is asking and where comes from the usual `AWS_*` variables.
@@ -82,15 +82,15 @@ impl Files {
     /// The address is of another form.
     pub fn at(url: &str, database: &Path) -> Result<Files, FilesError> {
         let place = match url {
-            "" if database.as_os_str().to_string_lossy().starts_with(':') => Place::Memory,
+            "" if database.as_os_str().to_string_lossy().starts_with(':') => Backend::Memory,
             "" => {
                 let mut beside = database.as_os_str().to_owned();
                 beside.push(".files");
-                Place::Folder(PathBuf::from(beside))
+                Backend::Folder(PathBuf::from(beside))
             }
-            "memory:" => Place::Memory,
+            "memory:" => Backend::Memory,
             #[cfg(feature = "s3")]
-            url if url.starts_with("s3://") => Place::Bucket(url.to_owned()),
+            url if url.starts_with("s3://") => Backend::Bucket(url.to_owned()),
             #[cfg(not(feature = "s3"))]
             url if url.starts_with("s3://") => {
                 let hint = "this build keeps files in folders only; build it with `--features s3`";
@@ -98,7 +98,7 @@ impl Files {
             }
             url => match url.strip_prefix("file:").map(|f| f.strip_prefix("//").unwrap_or(f)).filter(|f| !f.is_empty())
             {
-                Some(folder) => Place::Folder(PathBuf::from(folder)),
+                Some(folder) => Backend::Folder(PathBuf::from(folder)),
                 None => {
                     return Err(FilesError(format!(
                         "media.url `{url}` is none of file:FOLDER, memory: and s3://BUCKET/PREFIX"
@@ -114,10 +114,10 @@ impl Files {
             return Ok(store);
         }
         let made: Arc<dyn ObjectStore> = match &self.place {
-            Place::Memory => Arc::new(InMemory::new()),
+            Backend::Memory => Arc::new(InMemory::new()),
             #[cfg(feature = "s3")]
-            Place::Bucket(url) => bucket(url)?,
-            Place::Folder(folder) => {
+            Backend::Bucket(url) => bucket(url)?,
+            Backend::Folder(folder) => {
                 private_folder(folder)?;
                 Arc::new(LocalFileSystem::new_with_prefix(folder)?.with_fsync(true).with_automatic_cleanup(true))
             }
@@ -132,7 +132,7 @@ impl Files {
 
     fn folder(&self) -> Option<&Path> {
         match &self.place {
-            Place::Folder(folder) => Some(folder),
+            Backend::Folder(folder) => Some(folder),
             _ => None,
         }
     }
@@ -339,11 +339,11 @@ mod tests {
     #[test]
     fn addresses() {
         let folder = |url: &str, database: &str| Files::at(url, Path::new(database)).map(|f| f.place);
-        let at = |path: &str| Some(Place::Folder(path.into()));
+        let at = |path: &str| Some(Backend::Folder(path.into()));
         assert_eq!(folder("", "/x/site.db").ok(), at("/x/site.db.files"));
         assert_eq!(folder("file:up", "s").ok(), at("up"));
         assert_eq!(folder("file:///srv/up", "s").ok(), at("/srv/up"));
-        assert_eq!(folder("memory:", "s").ok(), Some(Place::Memory));
+        assert_eq!(folder("memory:", "s").ok(), Some(Backend::Memory));
         assert!(folder("ftp://x", "s").is_err());
         assert_eq!(folder("s3://bucket/site", "s").is_ok(), cfg!(feature = "s3"));
     }

@@ -2,6 +2,7 @@
 
 use super::Judge;
 use crate::config::declaration::{Cors, Media, Server};
+use crate::config::units::Size;
 use crate::http::memory::Memory;
 use crate::http::{Facts, Service};
 use crate::model::{Payload, Reply, Request};
@@ -128,7 +129,7 @@ fn facts() -> Facts {
         site_url: "http://site.example".into(),
         prefix: "cms".into(),
         server: Server {
-            max_body: LARGEST,
+            max_body: Size::bytes_of(LARGEST as u64),
             access_log: false,
             trusted_proxies: vec!["127.0.0.0/8".into()],
             ..Server::default()

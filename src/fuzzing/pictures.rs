@@ -2,6 +2,7 @@
 
 use super::Judge;
 use crate::config::declaration::{Media, PictureSize};
+use crate::config::units::{Optional, Size};
 use crate::pictures::{self, Bounds, Prepared, boxes, metadata};
 use crate::pool::Budget;
 use image::ImageFormat;
@@ -79,8 +80,8 @@ fn prepare(file: &Path, format: ImageFormat) -> Result<Prepared, pictures::Pictu
     static RULES: LazyLock<Media> = LazyLock::new(|| Media {
         max_pixels: MOST_PIXELS,
         max_frames: 8,
-        max_memory: MOST_MEMORY as u64,
-        largest: LARGEST,
+        max_memory: Size::bytes_of(MOST_MEMORY as u64),
+        max_side: Optional::on(LARGEST),
         sizes: [("small".to_owned(), PictureSize { width: 8, height: 8, crop: true })].into_iter().collect(),
         ..Media::default()
     });

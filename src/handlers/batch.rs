@@ -121,7 +121,7 @@ fn header<'p>(part: &'p Value, name: &str) -> Option<&'p str> {
     headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name))?.1.as_str()
 }
 
-/// The path and query of an address: without scheme, host and fragment.
+/// The path and query of an address: without scheme, host and text.
 fn below_host(address: &str) -> Result<&str, ApiError> {
     let address = address.split('#').next().unwrap_or("");
     match address.split_once("//") {

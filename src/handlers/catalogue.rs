@@ -3,7 +3,7 @@
 //! A catalogue answers an object whose members are its entries by name, never paged.
 
 use super::{Outcome, Work};
-use crate::access::acts::reads_status;
+use crate::access::policy::reads_status;
 use crate::config::declaration::{Family, Status};
 use crate::error::{ApiError, Code};
 use crate::registry::resource::{Context, Resource};
@@ -81,7 +81,7 @@ fn edits_of(work: &Work<'_>, resource: &Resource, name: &str) -> bool {
         Some(Catalogue::Taxonomies) => (Family::Term, "assign"),
         _ => return true,
     };
-    let described = scope.registry.kinds(family).find(|r| r.wire == *name);
+    let described = scope.registry.kinds(family).find(|r| r.api_name == *name);
     described.is_some_and(|kind| scope.principal.can(kind.capability(act)))
 }
 
@@ -104,11 +104,11 @@ fn entries(work: &Work<'_>, resource: &Resource) -> Result<Entries, ApiError> {
     let of_type = work.allowed.args().text("type").unwrap_or("");
     Ok(match Catalogue::of(resource) {
         Some(Catalogue::Types) => {
-            registry.kinds(Family::Content).map(|r| (r.wire.clone(), kind(scope, resource, r))).collect()
+            registry.kinds(Family::Content).map(|r| (r.api_name.clone(), kind(scope, resource, r))).collect()
         }
         Some(Catalogue::Taxonomies) => registry
             .kinds(Family::Term)
-            .map(|r| (r.wire.clone(), taxonomy(scope, resource, r)))
+            .map(|r| (r.api_name.clone(), taxonomy(scope, resource, r)))
             .filter(|(_, document)| {
                 let types = document.get("types").and_then(Value::as_array);
                 of_type.is_empty() || types.is_some_and(|t| t.iter().any(|t| t == of_type))
@@ -125,7 +125,7 @@ fn entries(work: &Work<'_>, resource: &Resource) -> Result<Entries, ApiError> {
 fn common(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Value> {
     let mut map = entry.declared.about.clone();
     map.entry("name").or_insert_with(|| json!(entry.title));
-    map.insert("slug".into(), json!(entry.wire));
+    map.insert("slug".into(), json!(entry.api_name));
     map.insert("hierarchical".into(), json!(entry.declared.hierarchical));
     map.insert("rest_base".into(), json!(entry.base));
     map.insert("rest_namespace".into(), json!(entry.namespace));
@@ -145,7 +145,7 @@ fn kind(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Va
     let supports: Map<String, Value> = entry.declared.supports.iter().map(|s| (s.clone(), json!(true))).collect();
     map.insert("supports".into(), Value::Object(supports));
     let taxonomies: Vec<&str> =
-        entry.declared.taxonomies.iter().filter_map(|t| registry.resource(t)).map(|t| t.wire.as_str()).collect();
+        entry.declared.taxonomies.iter().filter_map(|t| registry.resource(t)).map(|t| t.api_name.as_str()).collect();
     map.insert("taxonomies".into(), json!(taxonomies));
     map.entry("has_archive").or_insert_with(|| json!(false));
     map.entry("viewable").or_insert_with(|| json!(true));
@@ -156,7 +156,7 @@ fn kind(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Va
 fn taxonomy(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Value> {
     let mut map = common(scope, catalogue, entry);
     let carriers = scope.registry.kinds(Family::Content).filter(|r| r.declared.taxonomies.contains(&entry.name));
-    let types: Vec<&str> = carriers.map(|r| r.wire.as_str()).collect();
+    let types: Vec<&str> = carriers.map(|r| r.api_name.as_str()).collect();
     map.insert("types".into(), json!(types));
     map
 }

@@ -6,7 +6,7 @@
 use super::content::meta;
 use super::plain::{pointing, stored};
 use super::{Refusal, Work};
-use crate::access::{acts, failure};
+use crate::access::{failure, policy};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, columns, eq, int, text, txt};
@@ -283,7 +283,7 @@ fn movable(work: &Work<'_>, record: Record<'_>, draft: &Draft) -> Result<(), Api
     let moves = draft.set.get("post").is_some_and(|post| int(post) != record.int("post"));
     // Who moderates all comments need not edit the record, and yet has to see it.
     let act = if caller.can("moderate_comments") { "read" } else { "edit" };
-    if moves && acts::parent_content(work.scope, draft.int("post"), act) == Some(false) {
+    if moves && policy::parent_content(work.scope, draft.int("post"), act) == Some(false) {
         return Err(caller.refuse(Code::CannotEdit));
     }
     Ok(())

@@ -6,9 +6,9 @@ use super::files::keep;
 use super::lineage;
 use super::plain::{check_reference, pointing, related, stored};
 use super::{Refusal, Work};
-use crate::access::{acts, failure};
+use crate::access::{failure, policy};
 use crate::args::Checked;
-use crate::behaviours::{WRITES, Writing, address};
+use crate::behaviours::{WRITES, WriteContext, address};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code, ParamFailure};
 use crate::prepare::Batch;
@@ -28,7 +28,7 @@ pub type MetaValues = Vec<(Name, Vec<Arc<str>>)>;
 
 /// What a file brings to the record that stands for it, where the request says nothing else.
 #[derive(Default)]
-pub struct Brought {
+pub struct FileDefaults {
     /// Texts by column.
     pub texts: Vec<(&'static str, String)>,
     /// Address of the file as it is now: the identifier of the record for ever.
@@ -108,14 +108,14 @@ impl<'a> Draft<'a> {
 /// # Errors
 /// The rules of the family.
 pub async fn create(work: &Work<'_>, resource: &Resource) -> Result<DbValue, ApiError> {
-    create_for_file(work, resource, Brought::default()).await
+    create_for_file(work, resource, FileDefaults::default()).await
 }
 
 /// Inserts a record that stands for a file; its key.
 ///
 /// # Errors
 /// As [`create`].
-pub async fn create_for_file(work: &Work<'_>, resource: &Resource, brought: Brought) -> Result<DbValue, ApiError> {
+pub async fn create_for_file(work: &Work<'_>, resource: &Resource, brought: FileDefaults) -> Result<DbValue, ApiError> {
     let mut draft = draft(work, resource, None)?;
     for (column, value) in &brought.texts {
         if draft.text(column).is_empty() {
@@ -288,7 +288,7 @@ fn draft<'a>(work: &Work<'_>, resource: &'a Resource, before: Option<&'a Row>) -
                 };
                 let value = match property.write {
                     Some(write) => {
-                        json!(text(&WRITES[write.0].1(&Writing { scope: work.scope, resource, property }, value)?))
+                        json!(text(&WRITES[write.0].1(&WriteContext { scope: work.scope, resource, property }, value)?))
                     }
                     None => value.clone(),
                 };
@@ -326,7 +326,7 @@ fn draft<'a>(work: &Work<'_>, resource: &'a Resource, before: Option<&'a Row>) -
 
 /// What the row stands for has to be there, unless its kind is told as well.
 fn stands(work: &Work<'_>, draft: &Draft<'_>) -> Result<(), ApiError> {
-    let Some(declared) = &draft.resource.declared.stands_for else { return Ok(()) };
+    let Some(declared) = &draft.resource.declared.reference else { return Ok(()) };
     let (class, kind) = (draft.text(&declared.class), draft.text(&declared.kind));
     if class == declared.archive {
         let known = work.scope.registry.resource_of_kind(&kind).is_some();
@@ -366,7 +366,7 @@ pub fn meta(resource: &Resource, value: &Value) -> MetaValues {
 /// What the declaration does not let be empty.
 fn required(draft: &Draft<'_>) -> Result<(), ApiError> {
     let holds = |(column, wanted): (&String, &String)| draft.text(column) == *wanted;
-    for (required, code) in &draft.resource.required {
+    for (required, code) in &draft.resource.not_empty {
         if required.when.iter().all(holds) && draft.text(&required.column).is_empty() {
             return Err(failure(draft.resource, *code));
         }
@@ -488,7 +488,7 @@ fn unchanged(draft: &Draft<'_>, column: &str, wanted: i64) -> bool {
 
 /// Whether the caller may read the record with this number.
 fn readable(work: &Work<'_>, id: i64) -> bool {
-    acts::parent_content(work.scope, id, "read") == Some(true)
+    policy::parent_content(work.scope, id, "read") == Some(true)
 }
 
 /// Files hang on records that do not hang on others themselves. One that does not exist is as good as any.

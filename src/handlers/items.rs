@@ -1,12 +1,12 @@
 //! Single items of every family: read, and the way to each family's writes.
 
-use super::{Outcome, Refusal, Rendered, Work, comments, content, joining, plain, terms, users};
-use crate::access::acts;
+use super::{Outcome, Refusal, Rendered, Work, auto_add, comments, content, plain, terms, users};
+use crate::access::policy;
 use crate::behaviours::{address, dynamic};
+use crate::cache::documents::DocumentText;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::fields::Fields;
-use crate::fragments::Fragment;
 use crate::prepare::{self, Batch, View};
 use crate::records::{self, Record};
 use crate::registry::args::Role;
@@ -28,7 +28,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let (record, rows) = (Record { resource, row }, std::slice::from_ref(row));
     let view = View { context: work.allowed.context(), fields: work.fields, password: work.given, links: true };
     let found =
-        kept(work, resource, &view).then(|| work.engine.fragments().get(work.scope, record, view.context)).flatten();
+        kept(work, resource, &view).then(|| work.engine.documents().get(work.scope, record, view.context)).flatten();
     let text = match found {
         Some(text) => Some(text),
         None => {
@@ -78,12 +78,12 @@ pub fn show(
     documents.pop().ok_or_else(|| ApiError::new(Code::Internal))
 }
 
-/// Whether documents can be had as text that is kept, which the columns of [`Fragments::columns`] are enough to find.
+/// Whether documents can be had as text that is kept, which the columns of [`DocumentCache::columns`] are enough to find.
 ///
-/// [`Fragments::columns`]: crate::fragments::Fragments::columns
+/// [`DocumentCache::columns`]: crate::cache::documents::DocumentCache::columns
 pub fn kept(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
     let own = view.password.is_some() || view.context == Context::EDIT;
-    work.whole && !own && work.engine.fragments().keeps(resource)
+    work.whole && !own && work.engine.documents().keeps(resource)
 }
 
 /// The rows' documents as text, each rendered at most once; `None` where they depend on this request. `whole` gives the
@@ -98,23 +98,23 @@ pub fn ready(
     view: &View<'_>,
     snapshot: &dyn Snapshot,
     whole: impl FnOnce(&[Row]) -> Result<Vec<Row>, ApiError>,
-) -> Result<Option<Vec<Fragment>>, ApiError> {
+) -> Result<Option<Vec<DocumentText>>, ApiError> {
     if !kept(work, resource, view) {
         return Ok(None);
     }
-    let fragments = work.engine.fragments();
-    let mut texts: Vec<Option<Fragment>> =
-        rows.iter().map(|row| fragments.get(work.scope, Record { resource, row }, view.context)).collect();
+    let cache = work.engine.documents();
+    let mut texts: Vec<Option<DocumentText>> =
+        rows.iter().map(|row| cache.get(work.scope, Record { resource, row }, view.context)).collect();
     let missing: Vec<Row> = rows.iter().zip(&texts).filter(|(_, t)| t.is_none()).map(|(row, _)| row.clone()).collect();
     if !missing.is_empty() {
         let missing = whole(&missing)?;
         let documents = prepare::documents(work.scope, snapshot, resource, &missing, view)?;
         let mut made = missing.iter().zip(documents).map(|(row, document)| {
-            let text: Fragment = document.to_string().into_bytes().into();
+            let text: DocumentText = document.to_string().into_bytes().into();
             let record = Record { resource, row };
             // What other rows stand in is kept no longer than the answer, which knows them.
             if !dynamic::asks(&work.scope.registry.declaration, record.text("content")) {
-                fragments.put(work.scope, snapshot, record, view.context, text.clone());
+                cache.put(work.scope, snapshot, record, view.context, text.clone());
             }
             text
         });
@@ -127,7 +127,7 @@ pub fn ready(
 
 /// The context in which a write answers with a row: the edit context for those who may read the row so.
 pub fn written_context(work: &Work<'_>, record: Record<'_>) -> Context {
-    if acts::sees_edited(work.scope, record) { Context::EDIT } else { Context::VIEW }
+    if policy::sees_edited(work.scope, record) { Context::EDIT } else { Context::VIEW }
 }
 
 /// The answer to a change: the row with this key as it is now, as [`written_context`] says.
@@ -163,7 +163,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         Family::User => return users::create(work).await,
         Family::Content => {
             let key = content::create(work, resource).await?;
-            joining::join(work, resource, &key, "").await?;
+            auto_add::join(work, resource, &key, "").await?;
             key
         }
         Family::Term => terms::create(work, resource).await?,
@@ -233,7 +233,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if resource.family == Family::Content
         && let Some(row) = work.allowed.target()
     {
-        joining::join(work, resource, &key, Record { resource, row }.text("status")).await?;
+        auto_add::join(work, resource, &key, Record { resource, row }.text("status")).await?;
     }
     show_written(work, resource, &key)
 }

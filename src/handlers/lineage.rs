@@ -1,4 +1,4 @@
-//! Parents of rows: never a loop, and never more of them than `bounds.ancestors`.
+//! Parents of rows: never a loop, and never more of them than `bounds.max_ancestors`.
 
 use super::Work;
 use crate::error::ApiError;
@@ -9,14 +9,14 @@ use crate::storage::plan::{Change, Cond, DbValue, Name};
 pub const MOVED: &str = "parent_moved";
 
 /// What a row would have above itself.
-pub struct Above {
+pub struct Ancestor {
     /// Itself: it would stand below itself.
     pub looped: bool,
     /// The rows above, each with its own parent, the nearest first.
     rows: Vec<(i64, i64)>,
 }
 
-impl Above {
+impl Ancestor {
     /// The rows above are still where they were: two moves at once make no loop.
     pub fn unmoved(&self, table: &Name) -> impl Iterator<Item = Change> {
         let unmoved = |(id, parent): &(i64, i64)| Change::Require {
@@ -32,10 +32,10 @@ impl Above {
 ///
 /// # Errors
 /// The row, or one below it, would have more parents than are allowed; the database cannot be read.
-pub fn above(work: &Work<'_>, table: &Name, own: i64, parent: i64) -> Result<Above, ApiError> {
-    let most = work.scope.registry.declaration.bounds.ancestors;
+pub fn above(work: &Work<'_>, table: &Name, own: i64, parent: i64) -> Result<Ancestor, ApiError> {
+    let most = work.scope.registry.declaration.bounds.max_ancestors;
     let snapshot = work.scope.snapshot()?;
-    let mut found = Above { looped: own != 0 && parent == own, rows: Vec::new() };
+    let mut found = Ancestor { looped: own != 0 && parent == own, rows: Vec::new() };
     let mut next = parent;
     while next != 0 && !found.looped {
         if found.rows.len() == most {

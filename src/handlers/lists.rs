@@ -4,9 +4,9 @@
 
 use super::cursor::{self, Cursor};
 use super::{Outcome, Rendered, Work};
-use crate::access::{acts, failure};
+use crate::access::{failure, policy};
 use crate::args::Checked;
-use crate::behaviours::{Asked, QUERIES};
+use crate::behaviours::{QUERIES, QueryContext};
 use crate::config::declaration::{Family, Total};
 use crate::error::{ApiError, Code};
 use crate::prepare::{self, View};
@@ -75,14 +75,16 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let context = work.allowed.context();
     let mut filter = filter(work.scope, resource, args, set, context)?;
     if resource.family == Family::Comment {
-        filter = Cond::All(vec![filter, acts::unhidden_comments(work.scope)]);
+        filter = Cond::All(vec![filter, policy::unhidden_comments(work.scope)]);
     }
     let mut window = Window::of(args, set);
     window.offset_pages = matches!(resource.family, Family::Term | Family::User);
     let visible = match resource.family {
-        Family::Comment => acts::visible_comments(work.scope, unlocked(work)),
-        Family::Content | Family::Plain if context == Context::EDIT => acts::visible_for_editing(work.scope, resource),
-        _ => acts::visible_among(work.scope, resource, &filter),
+        Family::Comment => policy::visible_comments(work.scope, unlocked(work)),
+        Family::Content | Family::Plain if context == Context::EDIT => {
+            policy::visible_for_editing(work.scope, resource)
+        }
+        _ => policy::visible_among(work.scope, resource, &filter),
     };
     let mut plan = records::plan(resource, Cond::All(vec![filter.clone(), visible]));
     plan.order = order(work.scope, resource, args, set, context)?;
@@ -105,7 +107,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let wanted = match prepare::columns_for(resource, &view) {
         // A cursor names sort keys, and places that hold words are looked for in the texts.
         _ if cursor.is_some() || highlights.is_some() => None,
-        _ if kept => Some(work.engine.fragments().columns(resource).to_vec()),
+        _ if kept => Some(work.engine.documents().columns(resource).to_vec()),
         wanted => wanted,
     };
     let mut rows = match wanted {
@@ -130,9 +132,9 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     };
     // Beyond the end an offset finds nothing, and nothing is what it counts.
     let beyond = window.by_offset && window.offset >= total;
-    let total = if beyond && resource.declared.strict_pages { 0 } else { total };
+    let total = if beyond && resource.declared.error_beyond_last_page { 0 } else { total };
     let pages = window.pages(total);
-    if resource.declared.strict_pages && total > 0 && window.page > pages {
+    if resource.declared.error_beyond_last_page && total > 0 && window.page > pages {
         return Err(failure(resource, Code::PostInvalidPageNumber));
     }
     let whole = |missing: &[Row]| {
@@ -216,7 +218,7 @@ fn counts_all(resource: &Resource, args: &Checked, set: &ArgSet) -> bool {
     };
     let selects = |arg: &Arg| arg.filter.is_some() || matches!(arg.role, Some(Role::Search | Role::Include));
     let given = |arg: &&Arg| selects(arg) && args.given(&arg.name).is_some_and(|value| !empty(value));
-    set.args.iter().filter(given).all(|arg| resource.declared.unfiltered_with.contains(&arg.name))
+    set.args.iter().filter(given).all(|arg| resource.declared.unfiltered_args.contains(&arg.name))
 }
 
 /// Recorded: empty terms above full ones are shown, and not counted.
@@ -231,7 +233,7 @@ fn unlocked(work: &Work<'_>) -> Option<i64> {
     let given = work.given?;
     let [post] = work.allowed.args().get("post").and_then(Value::as_array)?.as_slice() else { return None };
     let post = post.as_i64()?.abs();
-    acts::reads_commented(work.scope, post, Some(given)).filter(|open| *open).map(|_| post)
+    policy::reads_commented(work.scope, post, Some(given)).filter(|open| *open).map(|_| post)
 }
 
 /// A first page that is not full tells the total itself.
@@ -309,7 +311,8 @@ pub fn filter(
             Filter::Column { column, op, .. } => all.extend(column_filter(column, *op, value)),
             Filter::Query { behaviour, params } => {
                 let (query_name, query) = QUERIES[behaviour.0];
-                let asked = Asked { scope, resource, name: &arg.name, usual: arg.default.as_ref(), params, args };
+                let asked =
+                    QueryContext { scope, resource, name: &arg.name, usual: arg.default.as_ref(), params, args };
                 let Some(condition) = query(&asked, value)? else { continue };
                 if either && query_name == "terms" && !params.contains_key("exclude") {
                     any_taxonomy.push(condition);
@@ -335,14 +338,14 @@ pub fn filter(
         };
         all.extend(search.conditions(&searched(scope, resource, context, &chosen)));
         // Whether a locked text holds a word is for those to find out who edit it.
-        all.extend(acts::unlocked(scope, resource));
+        all.extend(policy::unlocked(scope, resource));
     }
     Ok(Cond::All(all))
 }
 
 /// The columns that a search looks into: those that are chosen or else all, of which the caller may see the values.
 pub fn searched(scope: &Scope, resource: &Resource, context: Context, chosen: &[&str]) -> Vec<Name> {
-    let sees_all = acts::sees_edit_only(scope, resource, context);
+    let sees_all = policy::sees_edit_only(scope, resource, context);
     let wanted = |name: &str| chosen.is_empty() || chosen.contains(&name);
     let columns = resource.search.iter().filter(|(name, _)| wanted(name)).map(|(_, column)| column);
     columns.filter(|column| sees_all || !resource.edit_only.contains(*column)).cloned().collect()

@@ -3,42 +3,42 @@
 //! A handler gets what access has allowed, reads or writes through plans, and answers documents. It knows families,
 //! never resources by name.
 
+mod auto_add;
 mod batch;
 pub mod catalogue;
-mod checks;
 mod comments;
 pub mod content;
 pub(crate) mod cursor;
-mod declared;
 mod echo;
 mod export;
 pub mod files;
 pub mod items;
-mod joining;
 mod lineage;
+mod link_preview;
 pub mod lists;
-mod newest;
+mod navigation_fallback;
 mod oembed;
-mod outside;
 mod passwords;
 pub mod plain;
 mod rendering;
 mod revisions;
 mod search;
 mod singleton;
+mod site_health;
+mod static_list;
 pub mod terms;
 mod themes;
 mod users;
 
-use crate::access::unlock::Given;
+use crate::access::unlock::RecordPassword;
 use crate::access::{Allowed, audit};
+use crate::cache::documents::DocumentText;
 use crate::conditional::Expects;
 use crate::engine::{Call, Part};
 use crate::error::ApiError;
 use crate::error::Code;
 use crate::fields::Fields;
 use crate::files::Files;
-use crate::fragments::Fragment;
 use crate::model::Method;
 use crate::pool::{Budget, Pool};
 use crate::records::Record;
@@ -53,7 +53,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// Where files live, and the threads that work on pictures.
-pub struct Studio {
+pub struct MediaServices {
     pub files: Arc<Files>,
     pub pool: Pool,
     /// Memory for the work on pictures.
@@ -81,7 +81,7 @@ pub struct Work<'a> {
     /// into the text.)
     pub whole: bool,
     /// The password of a record that the request brings.
-    pub given: Option<&'a Given<'a>>,
+    pub given: Option<&'a RecordPassword<'a>>,
     /// For handlers that dispatch requests of their own.
     pub engine: &'a crate::engine::Engine,
 }
@@ -113,14 +113,14 @@ pub struct Outcome {
 /// JSON text of a document, or of each in a list.
 #[derive(Debug)]
 pub enum Rendered {
-    One(Fragment),
-    List(Vec<Fragment>),
+    One(DocumentText),
+    List(Vec<DocumentText>),
 }
 
 impl Rendered {
     /// What a body is as text.
     pub fn of(body: &Value) -> Rendered {
-        let text = |document: &Value| Fragment::from(document.to_string().into_bytes());
+        let text = |document: &Value| DocumentText::from(document.to_string().into_bytes());
         match body {
             Value::Array(list) => Rendered::List(list.iter().map(text).collect()),
             document => Rendered::One(text(document)),
@@ -128,7 +128,7 @@ impl Rendered {
     }
 
     /// The documents.
-    pub fn documents(&self) -> &[Fragment] {
+    pub fn documents(&self) -> &[DocumentText] {
         match self {
             Rendered::One(text) => std::slice::from_ref(text),
             Rendered::List(texts) => texts,
@@ -136,7 +136,7 @@ impl Rendered {
     }
 
     /// All of it as one text; each document is written by `write`.
-    pub fn write(&self, mut write: impl FnMut(&Fragment, &mut Vec<u8>)) -> Vec<u8> {
+    pub fn write(&self, mut write: impl FnMut(&DocumentText, &mut Vec<u8>)) -> Vec<u8> {
         let mut all = Vec::with_capacity(self.documents().iter().map(|text| text.len() + 1).sum::<usize>() + 1);
         match self {
             Rendered::One(text) => write(text, &mut all),
@@ -191,43 +191,43 @@ pub const HANDLERS: &[(&str, Handler)] = &[
     ("create", |w| Box::pin(items::create(w))),
     ("update", |w| Box::pin(items::update(w))),
     ("delete", |w| Box::pin(items::delete(w))),
-    ("file_create", |w| Box::pin(files::create(w))),
-    ("file_edit", |w| Box::pin(files::edit(w))),
-    ("file_process", |w| Box::pin(files::process(w))),
-    ("singleton_get", |w| Box::pin(async move { singleton::get(w) })),
-    ("singleton_update", |w| Box::pin(singleton::update(w))),
-    ("me_get", |w| Box::pin(async move { users::me(w) })),
-    ("me_update", |w| Box::pin(users::update(w))),
-    ("me_delete", |w| Box::pin(users::delete(w))),
-    ("app_passwords_list", |w| Box::pin(async move { passwords::list(w) })),
-    ("app_passwords_get", |w| Box::pin(async move { passwords::get(w) })),
-    ("app_passwords_introspect", |w| Box::pin(async move { passwords::introspect(w) })),
-    ("app_passwords_create", |w| Box::pin(passwords::create(w))),
-    ("app_passwords_update", |w| Box::pin(passwords::update(w))),
-    ("app_passwords_delete", |w| Box::pin(passwords::delete(w))),
-    ("app_passwords_delete_all", |w| Box::pin(passwords::delete_all(w))),
-    ("catalogue_list", |w| Box::pin(async move { catalogue::list(w) })),
-    ("catalogue_get", |w| Box::pin(async move { catalogue::get(w) })),
-    ("declared_list", |w| Box::pin(async move { declared::list(w) })),
-    ("declared_get", |w| Box::pin(async move { declared::get(w) })),
-    ("block_render", |w| Box::pin(async move { rendering::render(w) })),
-    ("declared_write", |w| Box::pin(async move { declared::write(w) })),
+    ("file.create", |w| Box::pin(files::create(w))),
+    ("file.edit", |w| Box::pin(files::edit(w))),
+    ("file.process", |w| Box::pin(files::process(w))),
+    ("singleton.get", |w| Box::pin(async move { singleton::get(w) })),
+    ("singleton.update", |w| Box::pin(singleton::update(w))),
+    ("current_user.get", |w| Box::pin(async move { users::me(w) })),
+    ("current_user.update", |w| Box::pin(users::update(w))),
+    ("current_user.delete", |w| Box::pin(users::delete(w))),
+    ("app_password.list", |w| Box::pin(async move { passwords::list(w) })),
+    ("app_password.get", |w| Box::pin(async move { passwords::get(w) })),
+    ("app_password.introspect", |w| Box::pin(async move { passwords::introspect(w) })),
+    ("app_password.create", |w| Box::pin(passwords::create(w))),
+    ("app_password.update", |w| Box::pin(passwords::update(w))),
+    ("app_password.delete", |w| Box::pin(passwords::delete(w))),
+    ("app_password.delete_all", |w| Box::pin(passwords::delete_all(w))),
+    ("catalogue.list", |w| Box::pin(async move { catalogue::list(w) })),
+    ("catalogue.get", |w| Box::pin(async move { catalogue::get(w) })),
+    ("static.list", |w| Box::pin(async move { static_list::list(w) })),
+    ("static.get", |w| Box::pin(async move { static_list::get(w) })),
+    ("block.render", |w| Box::pin(async move { rendering::render(w) })),
+    ("static.update", |w| Box::pin(async move { static_list::update(w) })),
     ("search", |w| Box::pin(async move { search::search(w) })),
-    ("themes_list", |w| Box::pin(async move { themes::list(w) })),
-    ("themes_get", |w| Box::pin(async move { themes::get(w) })),
-    ("revisions_list", |w| Box::pin(async move { revisions::list(w) })),
-    ("revisions_get", |w| Box::pin(async move { revisions::get(w) })),
-    ("revisions_delete", |w| Box::pin(async move { revisions::delete(w) })),
-    ("autosaves_list", |w| Box::pin(async move { revisions::autosaves(w) })),
-    ("autosaves_get", |w| Box::pin(async move { revisions::autosave(w) })),
-    ("autosaves_create", |w| Box::pin(revisions::save(w))),
+    ("theme.list", |w| Box::pin(async move { themes::list(w) })),
+    ("theme.get", |w| Box::pin(async move { themes::get(w) })),
+    ("revision.list", |w| Box::pin(async move { revisions::list(w) })),
+    ("revision.get", |w| Box::pin(async move { revisions::get(w) })),
+    ("revision.delete", |w| Box::pin(async move { revisions::delete(w) })),
+    ("autosave.list", |w| Box::pin(async move { revisions::autosaves(w) })),
+    ("autosave.get", |w| Box::pin(async move { revisions::autosave(w) })),
+    ("autosave.create", |w| Box::pin(revisions::save(w))),
     ("batch", |w| Box::pin(batch::batch(w))),
-    ("oembed", |w| Box::pin(async move { oembed::embed(w) })),
-    ("oembed_proxy", |w| Box::pin(outside::embed(w))),
-    ("page_details", |w| Box::pin(outside::details(w))),
-    ("newest_or_new", |w| Box::pin(newest::newest_or_new(w))),
-    ("site_check", |w| Box::pin(async move { checks::check(w) })),
-    ("export", |w| Box::pin(export::export(w))),
+    ("oembed.get", |w| Box::pin(async move { oembed::embed(w) })),
+    ("oembed.proxy", |w| Box::pin(link_preview::embed(w))),
+    ("link_preview.get", |w| Box::pin(link_preview::details(w))),
+    ("navigation_fallback.get", |w| Box::pin(navigation_fallback::get(w))),
+    ("site_health.test", |w| Box::pin(async move { site_health::test(w) })),
+    ("theme.export", |w| Box::pin(export::export(w))),
     ("echo", |w| Box::pin(async move { echo::echo(w) })),
 ];
 

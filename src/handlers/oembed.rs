@@ -1,7 +1,7 @@
 //! oEmbed: what another site needs to show a record of this one.
 
 use super::{Outcome, Work};
-use crate::access::acts;
+use crate::access::policy;
 use crate::behaviours::address;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
@@ -130,7 +130,7 @@ fn resolve<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>
     let (path, query) = below.split_once('?').unwrap_or((below, ""));
     let by_query = query.split('&').find_map(|pair| {
         let (name, value) = pair.split_once('=')?;
-        let known = registry.family(Family::Content).any(|r| r.declared.plain_query.as_deref().unwrap_or("p") == name);
+        let known = registry.family(Family::Content).any(|r| r.declared.query_var.as_deref().unwrap_or("p") == name);
         if known { value.parse::<i64>().ok() } else { None }
     });
     let id = match by_query {
@@ -146,7 +146,7 @@ fn resolve<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>
     let Some(row) = records::find(&*snapshot, resource, &DbValue::Int(id))? else { return Ok(None) };
     drop(snapshot);
     let record = Record { resource, row: &row };
-    let open = record.text("status") == "publish" && resource.viewable() && acts::may(work.scope, "read", record);
+    let open = record.text("status") == "publish" && resource.viewable() && policy::may(work.scope, "read", record);
     Ok(open.then_some((resource, row)))
 }
 

@@ -1,9 +1,9 @@
 //! Writes of resources whose rows are their properties and nothing more.
 
 use super::{Refusal, Work};
-use crate::access::{acts, failure};
+use crate::access::{failure, policy};
 use crate::args::Checked;
-use crate::behaviours::{WRITES, Writing, default_write};
+use crate::behaviours::{WRITES, WriteContext, default_write};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, among, columns, txt};
@@ -73,10 +73,9 @@ pub fn pointing(registry: &Registry, resource: &Resource, key: &DbValue) -> Vec<
     let mut changes = Vec::new();
     let DbValue::Int(id) = key else { return changes };
     for other in &registry.resources {
-        if let Some(stands_for) = &other.declared.stands_for {
-            let class = if resource.family == Family::Term { &stands_for.term } else { &stands_for.record };
-            if let Some((column, number)) = other.plan_column(&stands_for.class).zip(other.plan_column(&stands_for.id))
-            {
+        if let Some(reference) = &other.declared.reference {
+            let class = if resource.family == Family::Term { &reference.term } else { &reference.record };
+            if let Some((column, number)) = other.plan_column(&reference.class).zip(other.plan_column(&reference.id)) {
                 let same = vec![
                     records::own_rows(other),
                     Cond::Compare(column, Op::Eq, txt(class)),
@@ -176,7 +175,7 @@ pub fn stored(
     let Some(column) = &writable.column else { return Ok(None) };
     let behaviour = property.write.or(writable.write);
     let value = match behaviour {
-        Some(behaviour) => WRITES[behaviour.0].1(&Writing { scope: work.scope, resource, property }, value)?,
+        Some(behaviour) => WRITES[behaviour.0].1(&WriteContext { scope: work.scope, resource, property }, value)?,
         None => default_write(work.scope, writable, value),
     };
     Ok(Some((column.clone(), value)))
@@ -243,7 +242,7 @@ fn seen_or_linked(
         Some(row) => vec![Record { resource, row }.int(property.column.as_deref().unwrap_or(&property.name))],
         None => Vec::new(),
     };
-    Ok(Cond::Any(vec![acts::visible(work.scope, target), among(&target.key, linked)]))
+    Ok(Cond::Any(vec![policy::visible(work.scope, target), among(&target.key, linked)]))
 }
 
 /// A relation kept in a column leads to something, or nowhere.

@@ -1,7 +1,7 @@
 //! `block_render`: one block as a page would show it, for editors.
 
 use super::{Outcome, Work};
-use crate::access::acts;
+use crate::access::policy;
 use crate::behaviours::dynamic;
 use crate::error::{ApiError, Code};
 use crate::prepare::{Batch, Item};
@@ -19,14 +19,14 @@ pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let block = work.captures.get("name").and_then(Value::as_str).unwrap_or("");
     let within = args.get("post_id").and_then(Value::as_i64).unwrap_or(0);
     if within != 0
-        && acts::with_record(work.scope, within, |record| acts::may(work.scope, "edit", record)) != Some(true)
+        && policy::with_record(work.scope, within, |record| policy::may(work.scope, "edit", record)) != Some(true)
     {
         return Err(work.scope.principal.refuse(Code::BlockCannotRead));
     }
     let missing = || ApiError::new(Code::BlockInvalid);
     let registry = &work.scope.registry;
     let made = registry.declaration.blocks.get(block).ok_or_else(missing)?;
-    let some = made.of.as_deref().and_then(|of| registry.resource(of)).or(registry.resources.first());
+    let some = made.resource.as_deref().and_then(|of| registry.resource(of)).or(registry.resources.first());
     let resource = some.ok_or_else(missing)?;
     let mut row = vec![DbValue::Null; resource.columns.len()];
     if let Some(place) = resource.column("id") {

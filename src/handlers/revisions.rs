@@ -227,7 +227,7 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let row = super::items::fetch(work, owner, &key)?;
         return Ok(Outcome::ok(show(
             work,
-            &Past::present(work, Record { resource: owner, row: &row }),
+            &RevisionFacts::present(work, Record { resource: owner, row: &row }),
             Context::EDIT,
         )?));
     }
@@ -243,7 +243,7 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let part = |column: &str| kept.get(column).and_then(Value::as_str).unwrap_or("");
     commit(work, record, Some(content::snapshot(part("title"), part("content"), part("excerpt"), None))).await?;
     let row = own_autosave(work)?.ok_or_else(|| ApiError::new(Code::Internal))?;
-    Ok(Outcome::ok(show(work, &Past::of(work, record, &row), Context::EDIT)?))
+    Ok(Outcome::ok(show(work, &RevisionFacts::of(work, record, &row), Context::EDIT)?))
 }
 
 /// The texts that the request brings, as they would be stored.
@@ -315,7 +315,7 @@ fn texts(row: &Row) -> Map<String, Value> {
 // ------------------------------------------------------------------------------------------------ documents
 
 /// What a document of the history tells beside the texts.
-struct Past {
+struct RevisionFacts {
     id: i64,
     parent: i64,
     author: i64,
@@ -329,9 +329,9 @@ struct Past {
     then: Row,
 }
 
-impl Past {
+impl RevisionFacts {
     /// What a revision or an autosave tells.
-    fn of(work: &Work<'_>, record: Record<'_>, row: &Row) -> Past {
+    fn of(work: &Work<'_>, record: Record<'_>, row: &Row) -> RevisionFacts {
         let (id, of, utc) = (int(&row[0]), int(&row[1]), int(&row[3]));
         let at = (work.scope.settings.zone.utc_to_local(utc), utc);
         let kept = texts(row);
@@ -341,7 +341,7 @@ impl Past {
             None => now.clone(),
         });
         let autosave = int(&row[4]) != 0;
-        Past {
+        RevisionFacts {
             id,
             parent: of,
             author: int(&row[2]),
@@ -355,9 +355,9 @@ impl Past {
     }
 
     /// A draft that was changed in place tells of itself.
-    fn present(work: &Work<'_>, record: Record<'_>) -> Past {
+    fn present(work: &Work<'_>, record: Record<'_>) -> RevisionFacts {
         let dates = |name: &str| (record.int(&format!("{name}_local")), record.int(&format!("{name}_utc")));
-        Past {
+        RevisionFacts {
             id: record.id(),
             parent: record.int("parent"),
             author: record.int("author"),
@@ -372,11 +372,11 @@ impl Past {
 }
 
 fn document(work: &Work<'_>, row: &Row) -> Result<Value, ApiError> {
-    show(work, &Past::of(work, parent(work)?, row), work.allowed.context())
+    show(work, &RevisionFacts::of(work, parent(work)?, row), work.allowed.context())
 }
 
 /// A document as the shown schema describes it, its texts in the rendering of the record's own kind.
-fn show(work: &Work<'_>, past: &Past, context: Context) -> Result<Value, ApiError> {
+fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value, ApiError> {
     let (shown, owner) = (work.resource()?, work.owner()?);
     let record = Record { resource: owner, row: &past.then };
     let batch = Batch::default();
@@ -385,7 +385,7 @@ fn show(work: &Work<'_>, past: &Past, context: Context) -> Result<Value, ApiErro
     let utc = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.1));
     let mut map = Map::new();
     let wanted = |p: &&Property| p.contexts.shows_in(context) && work.fields.wants(&p.name);
-    if shown.declared.of_owner {
+    if shown.declared.extends.is_some() {
         for property in owner.properties.iter().filter(wanted) {
             let value = match property.column.as_deref() {
                 Some("id") => json!(past.id),

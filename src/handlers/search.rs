@@ -5,7 +5,7 @@
 
 use super::lists::{Highlights, Search, Window, paging_headers, searched};
 use super::{Outcome, Work};
-use crate::access::acts;
+use crate::access::policy;
 use crate::behaviours::address;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
@@ -82,7 +82,7 @@ impl<'a> Values<'a> {
         for (value, label) in self.labels {
             let label = label.as_str().unwrap_or(value);
             let has = records::eq(self.column, records::txt(value));
-            let plan = records::plan(self.of, Cond::All(vec![acts::visible(work.scope, self.of), has]));
+            let plan = records::plan(self.of, Cond::All(vec![policy::visible(work.scope, self.of), has]));
             // Counts are remembered, so that a value that no record has is not looked for each time.
             if !label.to_lowercase().contains(&text) || snapshot.count(&plan)? == 0 {
                 continue;
@@ -117,7 +117,7 @@ fn kinds<'a>(work: &Work<'a>, family: Family) -> Vec<&'a Resource> {
         _ => r.declared.about.get("visibility").and_then(|v| v.get("public")) == Some(&json!(true)),
     };
     let all: Vec<&Resource> = work.scope.registry.kinds(family).filter(|r| public(r)).collect();
-    let chosen: Vec<&Resource> = all.iter().copied().filter(|r| wanted.contains(&r.wire.as_str())).collect();
+    let chosen: Vec<&Resource> = all.iter().copied().filter(|r| wanted.contains(&r.api_name.as_str())).collect();
     // Names of another family choose nothing, and nothing chosen is no choice.
     if chosen.is_empty() || wanted.contains(&"any") { all } else { chosen }
 }
@@ -126,9 +126,9 @@ fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -
     let args = work.allowed.args();
     let search = Search::asked(args, &work.endpoint.args, family)?;
     let visible = kinds.iter().map(|kind| {
-        let mut own = vec![records::own_rows(kind), acts::visible(work.scope, kind)];
+        let mut own = vec![records::own_rows(kind), policy::visible(work.scope, kind)];
         // Whether a locked text holds a word is for those to find out who edit it.
-        own.extend(search.as_ref().and_then(|_| acts::unlocked(work.scope, kind)));
+        own.extend(search.as_ref().and_then(|_| policy::unlocked(work.scope, kind)));
         Cond::All(own)
     });
     let mut all = vec![Cond::Any(visible.collect())];
@@ -203,9 +203,9 @@ fn document(work: &Work<'_>, collection: &Resource, kind: &Resource, row: &Row, 
     map.insert("title".into(), json!(title));
     map.insert("url".into(), json!(address::of(work.scope, record, batch, record.text("slug"))));
     // A term's taxonomy stands where a record's kind of thing does.
-    map.insert("type".into(), json!(if content { "post" } else { kind.wire.as_str() }));
+    map.insert("type".into(), json!(if content { "post" } else { kind.api_name.as_str() }));
     if content {
-        map.insert("subtype".into(), json!(kind.wire));
+        map.insert("subtype".into(), json!(kind.api_name));
     }
     let about = registry.resources.iter().find(|r| match super::catalogue::Catalogue::of(r) {
         Some(super::catalogue::Catalogue::Types) => content,
@@ -216,7 +216,7 @@ fn document(work: &Work<'_>, collection: &Resource, kind: &Resource, row: &Row, 
     let own = registry.rest(&kind.item_path(&record.key()));
     links.insert("self".into(), json!([{"embeddable": true, "href": own}]));
     if let Some(about) = about {
-        links.insert("about".into(), json!([{"href": registry.rest(&about.item_path(&kind.wire))}]));
+        links.insert("about".into(), json!([{"href": registry.rest(&about.item_path(&kind.api_name))}]));
     }
     links.insert("collection".into(), json!([{"href": registry.rest(&collection.path)}]));
     map.insert("_links".into(), Value::Object(links));

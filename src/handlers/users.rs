@@ -4,7 +4,7 @@ use super::items::{created, fetch, show, show_written, with_target, written_cont
 use super::plain::stored;
 use super::{Outcome, Refusal, Work};
 use crate::access::hashing::HashError;
-use crate::access::{self, acts};
+use crate::access::{self, policy};
 use crate::error::{ApiError, Code};
 use crate::fields::Fields;
 use crate::records::{self, Record, eq, join_words, split_words, txt};
@@ -229,7 +229,7 @@ fn answer(work: &Work<'_>, resource: &Resource, refusal: Refusal) -> ApiError {
 
 /// The user's roles that somebody always has.
 fn kept_roles<'a>(work: &Work<'a>, user: Record<'a>) -> impl Iterator<Item = &'a str> {
-    let kept = work.scope.registry.declaration.roles.iter().filter(|(_, role)| role.kept);
+    let kept = work.scope.registry.declaration.roles.iter().filter(|(_, role)| role.required);
     kept.map(|(key, _)| key.as_str()).filter(move |key| user.text("roles").split_whitespace().any(|r| r == *key))
 }
 
@@ -319,7 +319,7 @@ fn roles(work: &Work<'_>, of: Option<Record<'_>>) -> Result<Option<Vec<Arc<str>>
         // Nobody takes the keys from themselves.
         return Err(ApiError::new(Code::UserInvalidRole).with_status(403));
     }
-    if of.is_some_and(|record| !acts::may(work.scope, "promote", record)) {
+    if of.is_some_and(|record| !policy::may(work.scope, "promote", record)) {
         return Err(caller.refuse(Code::CannotEditRoles));
     }
     Ok(Some(wanted))

@@ -34,7 +34,7 @@ const NUMBER: &[u8] = b"\r\nx-request-id:";
 
 /// How long things may take.
 #[derive(Clone, Copy)]
-pub struct Patience {
+pub struct Timeouts {
     /// A head, and a pause in taking an answer.
     pub read: Duration,
     /// A connection without a request.
@@ -42,7 +42,7 @@ pub struct Patience {
 }
 
 /// Where a connection stands. Shared by the stream and the request that it carries.
-pub struct Standing {
+pub struct ConnectionState {
     /// A request is being answered.
     busy: Cell<bool>,
     /// There was a request before.
@@ -59,9 +59,9 @@ pub struct Standing {
     since: Cell<Instant>,
 }
 
-impl Standing {
-    fn new() -> Standing {
-        Standing {
+impl ConnectionState {
+    fn new() -> ConnectionState {
+        ConnectionState {
             busy: Cell::new(false),
             served: Cell::new(false),
             unread: Cell::new(false),
@@ -102,7 +102,7 @@ impl Standing {
 }
 
 /// A request on its connection.
-pub struct Busy(Rc<Standing>);
+pub struct Busy(Rc<ConnectionState>);
 
 impl Busy {
     /// The body was read to its end.
@@ -125,8 +125,8 @@ impl Drop for Busy {
 /// The stream that actix reads from and writes to.
 pub struct Connection {
     stream: TcpStream,
-    standing: Rc<Standing>,
-    patience: Patience,
+    standing: Rc<ConnectionState>,
+    patience: Timeouts,
     /// When to look at the time again while waiting for a request; never later than needed.
     timer: Option<Pin<Box<Sleep>>>,
     /// Runs while the client takes nothing of an answer.
@@ -158,10 +158,10 @@ struct Refusal {
 
 impl Connection {
     /// Watches a stream.
-    pub fn new(stream: TcpStream, patience: Patience, edge: Arc<Edge>, ip: Option<IpAddr>) -> Connection {
+    pub fn new(stream: TcpStream, patience: Timeouts, edge: Arc<Edge>, ip: Option<IpAddr>) -> Connection {
         Connection {
             stream,
-            standing: Rc::new(Standing::new()),
+            standing: Rc::new(ConnectionState::new()),
             patience,
             timer: None,
             stalled: None,
@@ -173,7 +173,7 @@ impl Connection {
     }
 
     /// The part that requests need.
-    pub fn standing(&self) -> Rc<Standing> {
+    pub fn standing(&self) -> Rc<ConnectionState> {
         self.standing.clone()
     }
 

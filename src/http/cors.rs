@@ -40,7 +40,7 @@ impl Rules {
             origins: cors.origins.clone(),
             always: always.filter_map(|(name, list)| Some((name, HeaderValue::try_from(list).ok()?))).collect(),
             varies: cors.reflect || !cors.origins.is_empty(),
-            max_age: (cors.max_age > 0).then(|| HeaderValue::from(cors.max_age)),
+            max_age: cors.max_age.get().map(|age| HeaderValue::from(age.seconds())),
         }
     }
 
@@ -155,7 +155,11 @@ mod tests {
 
     #[test]
     fn preflights_say_how_long_they_hold() {
-        let cors = Cors { any: true, max_age: 600, ..Cors::default() };
+        let cors = Cors {
+            any: true,
+            max_age: crate::config::units::Optional::on(crate::config::units::Duration::seconds_of(600)),
+            ..Cors::default()
+        };
         let has = |preflight| headers(&cors, Some("https://a"), preflight).iter().any(|(n, _)| n.ends_with("max-age"));
         assert!(has(true));
         assert!(!has(false));

@@ -3,7 +3,7 @@
 //! What is not kept is sent as it is: encoding it for one reader would cost more than its making, and answers to
 //! credentials are better not compressed beside what the client sends.
 
-use crate::model::Kept;
+use crate::model::SharedText;
 use bytes::Bytes;
 use std::io::{Read, Write};
 
@@ -16,7 +16,7 @@ struct Encoding {
     encode: fn(&[u8]) -> std::io::Result<Vec<u8>>,
 }
 
-/// Encodings in the order of our liking; [`Kept::encoded`] has a place for each.
+/// Encodings in the order of our liking; [`SharedText::encoded`] has a place for each.
 const ENCODINGS: [Encoding; 3] = [
     Encoding { name: "zstd", encode: |text| zstd::bulk::compress(text, 3) },
     Encoding { name: "br", encode: brotli },
@@ -24,7 +24,7 @@ const ENCODINGS: [Encoding; 3] = [
 ];
 
 /// The text for a client, and the name of its encoding; `None` is the text as it is.
-pub fn choose(kept: &Kept, accepted: Option<&str>) -> (Bytes, Option<&'static str>) {
+pub fn choose(kept: &SharedText, accepted: Option<&str>) -> (Bytes, Option<&'static str>) {
     let plain = || (kept.text.clone(), None);
     let Some(accepted) = accepted.filter(|_| kept.text.len() >= LEAST) else { return plain() };
     let Some(place) = best(accepted) else { return plain() };
@@ -69,11 +69,12 @@ fn gzip(text: &[u8]) -> std::io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Room;
+    use crate::model::EncodingBudget;
 
     #[test]
     fn the_best_welcome_encoding_is_taken() {
-        let kept = Kept::new("the same words again and again; ".repeat(100).into_bytes(), Room::new(1 << 20));
+        let kept =
+            SharedText::new("the same words again and again; ".repeat(100).into_bytes(), EncodingBudget::new(1 << 20));
         let check = |accepted: Option<&str>, expected: Option<&str>| {
             let (bytes, name) = choose(&kept, accepted);
             assert_eq!(name, expected, "{accepted:?}");
@@ -111,17 +112,17 @@ mod tests {
     fn encodings_take_no_more_than_their_room() {
         let text = "the same words again and again; ".repeat(100).into_bytes();
         let size = (ENCODINGS[0].encode)(&text).expect("memory").len() as u64;
-        let room = Room::new(size);
-        let first = Kept::new(text.clone(), room.clone());
+        let room = EncodingBudget::new(size);
+        let first = SharedText::new(text.clone(), room.clone());
         assert_eq!((choose(&first, Some("zstd")).1, room.left()), (Some("zstd"), 0));
-        assert_eq!(choose(&Kept::new(text.clone(), room.clone()), Some("zstd")).1, None);
+        assert_eq!(choose(&SharedText::new(text.clone(), room.clone()), Some("zstd")).1, None);
         drop(first);
         assert_eq!(room.left(), size);
-        assert_eq!(choose(&Kept::new(text, room.clone()), Some("zstd")).1, Some("zstd"));
+        assert_eq!(choose(&SharedText::new(text, room.clone()), Some("zstd")).1, Some("zstd"));
     }
 
     #[test]
     fn short_texts_stay_as_they_are() {
-        assert_eq!(choose(&Kept::new(b"[]".to_vec(), Room::new(1 << 20)), Some("gzip")).1, None);
+        assert_eq!(choose(&SharedText::new(b"[]".to_vec(), EncodingBudget::new(1 << 20)), Some("gzip")).1, None);
     }
 }

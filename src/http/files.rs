@@ -83,7 +83,7 @@ fn describe(
     };
     set(header::ETAG, &stat.etag);
     set(header::LAST_MODIFIED, &http_date(stat.modified));
-    set(header::CACHE_CONTROL, &format!("public, max-age={}", facts.media.max_age));
+    set(header::CACHE_CONTROL, &format!("public, max-age={}", facts.media.max_age.seconds()));
     set(header::ACCEPT_RANGES, "bytes");
     set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
     if !kind.is_some_and(|(_, declared)| declared.inline) {

@@ -3,7 +3,7 @@
 //! `/health` answers 200 as long as the service says that it can serve, else 503; `/metrics` is OpenMetrics text.
 //! Neither is part of the REST base, and the listener is meant for the operator's network only.
 
-use crate::http::{Reading, Swap};
+use crate::http::{Reading, ReadingKind, Swap};
 use crate::model::Method;
 use actix_web::dev::Server;
 use actix_web::{App, HttpResponse, HttpServer, web};
@@ -75,9 +75,18 @@ impl Metrics {
     pub fn render(&self, readings: &[Reading]) -> String {
         let mut now = Registry::with_prefix(PREFIX);
         for reading in readings {
-            let gauge: Gauge = Gauge::default();
-            gauge.set(reading.value);
-            now.register(reading.name, reading.help, gauge);
+            match reading.kind {
+                ReadingKind::Counter => {
+                    let counter: Counter = Counter::default();
+                    counter.inc_by(reading.value);
+                    now.register(reading.name, reading.help, counter);
+                }
+                ReadingKind::Gauge => {
+                    let gauge: Gauge = Gauge::default();
+                    gauge.set(i64::try_from(reading.value).unwrap_or(i64::MAX));
+                    now.register(reading.name, reading.help, gauge);
+                }
+            }
         }
         let mut text = String::new();
         match encode_registry(&mut text, &now).and_then(|()| encode(&mut text, &self.registry)) {
@@ -140,7 +149,9 @@ mod tests {
         metrics.count(Some(Method::Put), 999, Duration::ZERO);
         metrics.refuse();
         drop(metrics.begin());
-        let text = metrics.render(&[Reading { name: "write_queue", help: "Writes that wait", value: 3 }]);
+        let reading = |name, kind| Reading { name, help: "Help", value: 3, kind };
+        let readings = [reading("write_queue", ReadingKind::Gauge), reading("cache_hits", ReadingKind::Counter)];
+        let text = metrics.render(&readings);
         for line in [
             "cms_server_http_requests_total{method=\"GET\",status=\"2xx\"} 2",
             "cms_server_http_requests_total{method=\"other\",status=\"4xx\"} 1",
@@ -149,6 +160,7 @@ mod tests {
             "cms_server_http_refused_total 1",
             "cms_server_http_in_flight 0",
             "cms_server_write_queue 3",
+            "cms_server_cache_hits_total 3",
         ] {
             assert!(text.contains(line), "{line} in\n{text}");
         }

@@ -17,7 +17,7 @@ mod receive;
 mod respond;
 mod uploads;
 
-use crate::config::declaration::{Cors, Media, Server};
+use crate::config::declaration::{Cors, Media, Server, Workers};
 use crate::error::{ApiError, Code};
 use crate::files::Files;
 use crate::model::{Method, Payload, Peer, Reply, Request};
@@ -31,10 +31,10 @@ use actix_http::{Request as HttpRequest, Response};
 use actix_service::{ServiceFactoryExt as _, fn_service};
 use actix_web::rt::net::TcpStream;
 use arc_swap::ArcSwap;
-use connection::{Busy, Connection, Patience, Standing};
+use connection::{Busy, Connection, ConnectionState, Timeouts};
 use metrics::Metrics;
-use receive::Place;
-use respond::{Asked, Shape};
+use receive::Destination;
+use respond::{RequestFacts, Shape};
 use socket2::{Domain, Protocol as Transport, SockAddr, Socket, Type};
 use std::convert::Infallible;
 use std::future::{Future, ready};
@@ -91,12 +91,20 @@ pub trait Service: Send + Sync + 'static {
     }
 }
 
-/// A number that goes up and down, such as the length of a queue.
+/// Whether a reading only grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadingKind {
+    Counter,
+    Gauge,
+}
+
+/// A number for `/metrics`.
 pub struct Reading {
-    /// In the way of Prometheus: `write_queue`.
+    /// As Prometheus writes names, without prefix and suffix: `write_queue`.
     pub name: &'static str,
     pub help: &'static str,
-    pub value: i64,
+    pub value: u64,
+    pub kind: ReadingKind,
 }
 
 /// What the edge must know of the site; fixed as long as a service lives.
@@ -246,7 +254,7 @@ pub fn run(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let server = services.load().facts().server.clone();
-    let admin = if server.admin_listen.is_empty() { None } else { Some(bind(&server.admin_listen)?) };
+    let admin = server.admin_listen.get().map(|address| bind(address)).transpose()?;
     let edge = Edge {
         services,
         log: AccessLog::start(io::stderr())?,
@@ -291,11 +299,12 @@ fn public_server(
     listener: TcpListener,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<actix_server::Server> {
-    let keep_alive = Duration::from_secs(server.keep_alive);
-    let patience = Patience { read: Duration::from_secs(server.read_timeout.max(1)), idle: keep_alive };
-    let mut builder = actix_server::Server::build().shutdown_timeout(server.shutdown_timeout).shutdown_signal(stop);
-    if server.workers > 0 {
-        builder = builder.workers(server.workers);
+    let keep_alive = server.keep_alive.get().map_or(Duration::ZERO, |idle| idle.std());
+    let patience = Timeouts { read: server.read_timeout.std().max(receive::SHORTEST), idle: keep_alive };
+    let mut builder =
+        actix_server::Server::build().shutdown_timeout(server.shutdown_timeout.seconds()).shutdown_signal(stop);
+    if let Workers::Number(number) = server.workers {
+        builder = builder.workers(number);
     }
     let draining = builder.graceful_shutdown_signal();
     let factory = move || {
@@ -367,7 +376,8 @@ impl Edge {
 /// Every request comes through here.
 async fn answer(mut http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
     let started = Instant::now();
-    let busy = http.conn_data::<Rc<Standing>>().map(|standing| standing.begin(receive::has_body(http.headers())));
+    let busy =
+        http.conn_data::<Rc<ConnectionState>>().map(|standing| standing.begin(receive::has_body(http.headers())));
     let in_flight = edge.metrics.as_ref().map(|metrics| metrics.begin());
     let payload = http.take_payload();
     let compiled = edge.services.0.load_full();
@@ -377,19 +387,19 @@ async fn answer(mut http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
     let ip = peer.ip;
     let query = http.uri().query().unwrap_or_default();
     let (response, bytes) = match receive::place(http.path(), query, &facts.rest_path, &facts.media.path) {
-        Place::Rest { path, raw_query } => {
+        Destination::Rest { path, raw_query } => {
             rest(&http, (payload, busy.as_ref()), &compiled, (path, raw_query), (Arc::clone(&id), peer)).await
         }
-        Place::Unreadable => {
+        Destination::Unreadable => {
             let message = "The path of the request is no UTF-8 text, or holds a NUL.";
             let error = ApiError::new(Code::BadRequest).with_message(message);
             respond::rest(respond::failure(&error), &Shape::default(), &compiled, &asked(&http, &id))
         }
-        Place::File(key) => file(&http, &key, &compiled, &id).await,
-        Place::Elsewhere if let Some(max_body) = service.serves(http.path()) => {
+        Destination::File(key) => file(&http, &key, &compiled, &id).await,
+        Destination::Elsewhere if let Some(max_body) = service.serves(http.path()) => {
             elsewhere(&http, (payload, max_body, busy.as_ref()), &compiled, (Arc::clone(&id), peer)).await
         }
-        Place::Elsewhere => respond::plain(service.not_found(), &id),
+        Destination::Elsewhere => respond::plain(service.not_found(), &id),
     };
     if let Some(busy) = busy.filter(|_| response.head().connection_type() == ConnectionType::Close) {
         busy.close();
@@ -425,7 +435,7 @@ async fn rest(
         Ok(shape) => shape,
         Err(reply) => return respond::rest(reply, &Shape::default(), compiled, &asked),
     };
-    let body = (payload, facts.server.max_body);
+    let body = (payload, facts.server.max_body.as_usize());
     let received = receive::request(http, body, &*compiled.service, (path, raw_query), query, (Arc::clone(&id), peer));
     let request = match received.await {
         Ok(request) => request,
@@ -476,7 +486,7 @@ async fn elsewhere(
         Err(error) => return refused(&error),
     };
     let place = (http.path().to_owned(), raw_query.to_owned());
-    let body = (payload, max_body.min(facts.server.max_body));
+    let body = (payload, max_body.min(facts.server.max_body.as_usize()));
     let request = match receive::request(http, body, &*compiled.service, place, query, (Arc::clone(&id), peer)).await {
         Ok(request) => request,
         Err(error) => return refused(&error),
@@ -493,9 +503,9 @@ async fn elsewhere(
     }
 }
 
-fn asked<'a>(http: &'a HttpRequest, id: &'a str) -> Asked<'a> {
+fn asked<'a>(http: &'a HttpRequest, id: &'a str) -> RequestFacts<'a> {
     let headers = http.headers();
-    Asked {
+    RequestFacts {
         id,
         preflight: *http.method() == HttpMethod::OPTIONS,
         origin: headers.get(header::ORIGIN),

@@ -16,9 +16,12 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Even where the configuration says less, a client has this long to send its head, and its body.
+pub const SHORTEST: Duration = Duration::from_secs(1);
+
 /// What an address means.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Destination {
     /// A route: decoded, with a leading slash; and the query without `rest_route`.
     Rest { path: String, raw_query: String },
     /// A path that is no text.
@@ -31,36 +34,36 @@ pub enum Place {
 
 /// Finds the place of a path and query as they came; `rest_path` is the REST base (`/cms-json`), `files_path` where
 /// files are served (`/files`).
-pub fn place(path: &str, query: &str, rest_path: &str, files_path: &str) -> Place {
-    let Some(path) = decode_path(path) else { return Place::Unreadable };
+pub fn place(path: &str, query: &str, rest_path: &str, files_path: &str) -> Destination {
+    let Some(path) = decode_path(path) else { return Destination::Unreadable };
     match path.strip_prefix(rest_path) {
-        Some("") => return Place::Rest { path: "/".into(), raw_query: query.into() },
+        Some("") => return Destination::Rest { path: "/".into(), raw_query: query.into() },
         Some(below) if below.starts_with('/') => {
-            return Place::Rest { path: below.into(), raw_query: query.into() };
+            return Destination::Rest { path: below.into(), raw_query: query.into() };
         }
         _ => {}
     }
     if let Some(key) = path.strip_prefix(files_path).and_then(|below| below.strip_prefix('/')) {
-        return Place::File(key.to_owned());
+        return Destination::File(key.to_owned());
     }
     match &*path {
         "/" | "/index.php" => by_query(query),
-        _ => Place::Elsewhere,
+        _ => Destination::Elsewhere,
     }
 }
 
 /// `?rest_route=/x`; the last one counts, as with every repeated key.
-fn by_query(query: &str) -> Place {
+fn by_query(query: &str) -> Destination {
     let is_route = |pair: &&str| percent_decode(key(pair)).is_some_and(|key| key == "rest_route");
-    let Some(pair) = query.split('&').rfind(is_route) else { return Place::Elsewhere };
+    let Some(pair) = query.split('&').rfind(is_route) else { return Destination::Elsewhere };
     let value = pair.split_once('=').map_or("", |(_, value)| value).replace('+', " ");
-    let Some(route) = percent_decode(&value) else { return Place::Unreadable };
+    let Some(route) = percent_decode(&value) else { return Destination::Unreadable };
     if route.is_empty() {
-        return Place::Elsewhere;
+        return Destination::Elsewhere;
     }
     let slash = if route.starts_with('/') { "" } else { "/" };
     let rest: Vec<&str> = query.split('&').filter(|pair| !is_route(pair)).collect();
-    Place::Rest { path: format!("{slash}{route}"), raw_query: rest.join("&") }
+    Destination::Rest { path: format!("{slash}{route}"), raw_query: rest.join("&") }
 }
 
 fn key(pair: &str) -> &str {
@@ -69,7 +72,7 @@ fn key(pair: &str) -> &str {
 
 /// The query within the declared limits, decoded; 414 or 400 otherwise.
 pub fn query(raw: &str, facts: &Facts) -> Result<Map<String, Value>, ApiError> {
-    if raw.len() > facts.server.max_query {
+    if raw.len() > facts.server.max_query.as_usize() {
         return Err(ApiError::new(Code::UriTooLong));
     }
     decode_query(raw, facts.server.max_depth)
@@ -119,7 +122,7 @@ async fn bring(
         body: admitted.map_or(usual, |(most, _)| if form { most + usual } else { most }),
         fields: max_body,
         depth: facts.server.max_depth,
-        patience: Duration::from_secs(facts.server.read_timeout.max(1)),
+        patience: facts.server.read_timeout.std().max(SHORTEST),
     };
     if announced(headers) as u64 > bounds.body {
         return Err(ApiError::new(Code::PayloadTooLarge));
@@ -173,7 +176,7 @@ async fn body(headers: &HeaderMap, (payload, limit): (Payload, usize), facts: &F
     if announced(headers) > limit {
         return Err(ApiError::new(Code::PayloadTooLarge));
     }
-    let patience = Duration::from_secs(facts.server.read_timeout.max(1));
+    let patience = facts.server.read_timeout.std().max(SHORTEST);
     match tokio::time::timeout(patience, to_bytes_limited(BodyStream::new(payload), limit)).await {
         Err(_elapsed) => Err(ApiError::new(Code::RequestTimeout)),
         Ok(Err(_limit)) => Err(ApiError::new(Code::PayloadTooLarge)),
@@ -188,30 +191,30 @@ mod tests {
 
     #[test]
     fn places() {
-        let check = |path: &str, query: &str, expected: Place| {
+        let check = |path: &str, query: &str, expected: Destination| {
             assert_eq!(place(path, query, "/cms-json", "/files"), expected, "{path}?{query}");
         };
-        let rest = |path: &str, query: &str| Place::Rest { path: path.into(), raw_query: query.into() };
+        let rest = |path: &str, query: &str| Destination::Rest { path: path.into(), raw_query: query.into() };
         check("/cms-json", "a=1", rest("/", "a=1"));
         check("/cms-json/", "", rest("/", ""));
         check("/cms-json/cms/v2/posts", "rest_route=/x", rest("/cms/v2/posts", "rest_route=/x"));
         check("/cms-json/a%20b%2Fc%2525", "", rest("/a b%2Fc%25", ""));
-        check("/cms-json%2Fa", "", Place::Elsewhere);
+        check("/cms-json%2Fa", "", Destination::Elsewhere);
         check("/cms-json/a+b", "", rest("/a+b", ""));
-        check("/cms-json/%ff", "", Place::Unreadable);
-        check("/cms-json/%00", "", Place::Unreadable);
-        check("/cms-jsonx", "", Place::Elsewhere);
-        check("/", "", Place::Elsewhere);
-        check("/", "p=1", Place::Elsewhere);
-        check("/", "rest_route=", Place::Elsewhere);
-        check("/index.php", "", Place::Elsewhere);
+        check("/cms-json/%ff", "", Destination::Unreadable);
+        check("/cms-json/%00", "", Destination::Unreadable);
+        check("/cms-jsonx", "", Destination::Elsewhere);
+        check("/", "", Destination::Elsewhere);
+        check("/", "p=1", Destination::Elsewhere);
+        check("/", "rest_route=", Destination::Elsewhere);
+        check("/index.php", "", Destination::Elsewhere);
         check("/", "rest_route=/cms/v2/posts&a[]=1", rest("/cms/v2/posts", "a[]=1"));
         check("/index.php", "a=1&rest%5Froute=%2Fx+y", rest("/x y", "a=1"));
         check("/", "rest_route=x&rest_route=/y&b", rest("/y", "b"));
-        check("/", "rest_route=%ff", Place::Unreadable);
-        check("/files/2026/11/a%20b.png", "", Place::File("2026/11/a b.png".into()));
-        check("/files", "", Place::Elsewhere);
-        check("/filesx/a", "", Place::Elsewhere);
-        check("/favicon.ico", "rest_route=/", Place::Elsewhere);
+        check("/", "rest_route=%ff", Destination::Unreadable);
+        check("/files/2026/11/a%20b.png", "", Destination::File("2026/11/a b.png".into()));
+        check("/files", "", Destination::Elsewhere);
+        check("/filesx/a", "", Destination::Elsewhere);
+        check("/favicon.ico", "rest_route=/", Destination::Elsewhere);
     }
 }

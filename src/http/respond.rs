@@ -109,7 +109,7 @@ pub fn failure(error: &ApiError) -> Reply {
 }
 
 /// What of a request decides about the headers of its answer.
-pub struct Asked<'a> {
+pub struct RequestFacts<'a> {
     pub id: &'a str,
     pub preflight: bool,
     /// GET or HEAD.
@@ -120,7 +120,7 @@ pub struct Asked<'a> {
     pub headers: &'a HeaderMap,
 }
 
-impl Asked<'_> {
+impl RequestFacts<'_> {
     fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
@@ -131,7 +131,7 @@ const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// A REST answer and the length of its body.
-pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &Asked<'_>) -> (Response<BoxBody>, usize) {
+pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &RequestFacts<'_>) -> (Response<BoxBody>, usize) {
     let mut status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut encoding = None;
     let (media_type, mut bytes) = match reply.payload {
@@ -141,12 +141,12 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &Asked<'_>)
             (shape.media_type(), shape.write(Cow::Owned(serde_json::to_vec(&value).unwrap_or_default())).into())
         }
         Payload::Text(bytes) => (shape.media_type(), shape.write(Cow::Owned(bytes)).into()),
-        Payload::Kept(kept) if *shape == Shape::default() => {
+        Payload::Shared(kept) if *shape == Shape::default() => {
             let (bytes, chosen) = encoding::choose(&kept, asked.header("accept-encoding"));
             encoding = chosen;
             (JSON, bytes)
         }
-        Payload::Kept(kept) => (shape.media_type(), shape.write(Cow::Borrowed(&kept.text)).into()),
+        Payload::Shared(kept) => (shape.media_type(), shape.write(Cow::Borrowed(&kept.text)).into()),
         Payload::Other { media_type, bytes } => (media_type, bytes.into()),
     };
     let length = bytes.len();
@@ -203,7 +203,7 @@ pub fn plain(reply: Reply, id: &str) -> (Response<BoxBody>, usize) {
         Payload::Empty => (JSON, Vec::new()),
         Payload::Json(value) => (JSON, serde_json::to_vec(&value).unwrap_or_default()),
         Payload::Text(bytes) => (JSON, bytes),
-        Payload::Kept(kept) => (JSON, kept.text.to_vec()),
+        Payload::Shared(kept) => (JSON, kept.text.to_vec()),
         Payload::Other { media_type, bytes } => (media_type, bytes),
     };
     let length = bytes.len();

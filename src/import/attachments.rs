@@ -5,7 +5,7 @@
 use crate::behaviours::files::file_of;
 use crate::boot::{BootError, Services, wait};
 use crate::config::declaration::Family;
-use crate::handlers::files::keep::{self, Keeper, Kept, Source};
+use crate::handlers::files::keep::{self, FileStore, Source, StoredFiles};
 use crate::records::{self, Record, txt};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
@@ -25,7 +25,7 @@ const NAMED: usize = 20;
 
 /// What became of the files, for people.
 #[derive(Debug, Default)]
-pub struct Brought {
+pub struct AttachmentReport {
     files: u64,
     bytes: u64,
     /// Names that the folder does not have.
@@ -34,7 +34,7 @@ pub struct Brought {
     refused: Vec<(String, String)>,
 }
 
-impl fmt::Display for Brought {
+impl fmt::Display for AttachmentReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:>8} files, {} bytes", self.files, self.bytes)?;
         for name in self.missing.iter().take(NAMED) {
@@ -54,11 +54,11 @@ impl fmt::Display for Brought {
 ///
 /// # Errors
 /// The folder cannot be read, or the database or the store refuses.
-pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Result<Brought, BootError> {
+pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Result<AttachmentReport, BootError> {
     if !folder.is_dir() {
         return Err(BootError::Other(format!("{} is no folder", folder.display())));
     }
-    let mut brought = Brought::default();
+    let mut brought = AttachmentReport::default();
     let storage: &dyn Storage = &*services.storage;
     for resource in registry.family(Family::Content).filter(|r| r.supports("files")) {
         let mut last = 0;
@@ -68,7 +68,7 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
             last = Record { resource, row }.id();
             for row in &rows {
                 let now = time::OffsetDateTime::now_utc().unix_timestamp();
-                let keeper = Keeper { registry, storage, studio: &services.studio, now };
+                let keeper = FileStore { registry, storage, media: &services.media, now };
                 one(&keeper, resource, row, folder, &mut brought)?;
             }
         }
@@ -84,11 +84,11 @@ fn page(storage: &dyn Storage, resource: &Resource, after: i64) -> Result<Vec<Ro
 }
 
 fn one(
-    keeper: &Keeper<'_>,
+    keeper: &FileStore<'_>,
     resource: &Resource,
     row: &Row,
     folder: &Path,
-    brought: &mut Brought,
+    brought: &mut AttachmentReport,
 ) -> Result<(), BootError> {
     let record = Record { resource, row };
     let extra: Map<String, Value> = serde_json::from_str(record.text("extra")).unwrap_or_default();
@@ -120,17 +120,17 @@ fn one(
             brought.files += 1;
             brought.bytes += size;
         }
-        Err(keep::KeepError::Picture(why)) => brought.refused.push((relative.clone(), why.to_string())),
+        Err(keep::StoreError::Picture(why)) => brought.refused.push((relative.clone(), why.to_string())),
         Err(error) => return Err(BootError::Other(format!("{relative}: {error}"))),
     }
     Ok(())
 }
 
 fn commit(
-    keeper: &Keeper<'_>,
+    keeper: &FileStore<'_>,
     record: Record<'_>,
     mut extra: Map<String, Value>,
-    kept: Kept,
+    kept: StoredFiles,
     mime: &str,
 ) -> Result<(), BootError> {
     extra.remove("source_url");

@@ -531,7 +531,7 @@ impl<'a> Importer<'a> {
     /// What the declarations say that lies in meta values.
     fn imported(&self, resource: &Resource, record: &Record) -> Vec<(Name, Input)> {
         let mut set = Vec::new();
-        for (column, from) in &resource.declared.imported {
+        for (column, from) in &resource.declared.import {
             let found = record.meta.iter().find(|(key, _)| *key == from.meta);
             let (Some(column), Some((_, value))) = (resource.plan_column(column), found) else { continue };
             let number = value.parse().unwrap_or(0);
@@ -539,8 +539,8 @@ impl<'a> Importer<'a> {
                 ImportedAs::Text => txt(value),
                 ImportedAs::Words => txt(wxr::php_strings(value).join(" ").trim()),
                 ImportedAs::Record => DbValue::Int(self.records.target(number)),
-                ImportedAs::Kind => txt(self.registry.resource_of_wire(value).map_or(value, |r| &*r.kind)),
-                ImportedAs::StoodFor => DbValue::Int(self.stood_for(resource, record, number)),
+                ImportedAs::Kind => txt(self.registry.resource_by_api_name(value).map_or(value, |r| &*r.kind)),
+                ImportedAs::Referenced => DbValue::Int(self.referenced(resource, record, number)),
             };
             set.push((column, Input::Value(value)));
         }
@@ -548,14 +548,14 @@ impl<'a> Importer<'a> {
     }
 
     /// What the number of a record or term became, by the class that another imported column holds.
-    fn stood_for(&self, resource: &Resource, record: &Record, number: i64) -> i64 {
-        let class = resource.declared.stands_for.as_ref().and_then(|stands_for| {
-            let from = resource.declared.imported.get(&stands_for.class)?;
+    fn referenced(&self, resource: &Resource, record: &Record, number: i64) -> i64 {
+        let class = resource.declared.reference.as_ref().and_then(|reference| {
+            let from = resource.declared.import.get(&reference.class)?;
             let (_, class) = record.meta.iter().find(|(key, _)| *key == from.meta)?;
-            Some((stands_for, class))
+            Some((reference, class))
         });
         match class {
-            Some((stands_for, class)) if *class == stands_for.term => self.numbered.get(&number).copied().unwrap_or(0),
+            Some((reference, class)) if *class == reference.term => self.numbered.get(&number).copied().unwrap_or(0),
             _ => self.records.target(number),
         }
     }

@@ -90,7 +90,7 @@ pub(super) struct Cursor<R> {
     spent: usize,
 }
 
-enum Step {
+enum XmlEvent {
     Enter(Tag),
     Leave,
     /// Text, a comment or an instruction; `true` if there was text other than blanks.
@@ -114,9 +114,9 @@ impl<R: BufRead> Cursor<R> {
     pub fn root(&mut self) -> Result<Option<Tag>, WxrError> {
         loop {
             match self.step(None)? {
-                Step::Enter(tag) => return Ok(Some(tag)),
-                Step::Inert(false) => {}
-                Step::Inert(true) | Step::Leave | Step::Eof => return Ok(None),
+                XmlEvent::Enter(tag) => return Ok(Some(tag)),
+                XmlEvent::Inert(false) => {}
+                XmlEvent::Inert(true) | XmlEvent::Leave | XmlEvent::Eof => return Ok(None),
             }
         }
     }
@@ -125,10 +125,10 @@ impl<R: BufRead> Cursor<R> {
     pub fn child(&mut self) -> Result<Option<Tag>, WxrError> {
         loop {
             match self.step(None)? {
-                Step::Enter(tag) => return Ok(Some(tag)),
-                Step::Leave => return Ok(None),
-                Step::Inert(_) => {}
-                Step::Eof => return Err(self.cut()),
+                XmlEvent::Enter(tag) => return Ok(Some(tag)),
+                XmlEvent::Leave => return Ok(None),
+                XmlEvent::Inert(_) => {}
+                XmlEvent::Eof => return Err(self.cut()),
             }
         }
     }
@@ -138,12 +138,12 @@ impl<R: BufRead> Cursor<R> {
         let mut text = String::new();
         loop {
             match self.step(Some(&mut text))? {
-                Step::Leave => break,
-                Step::Inert(_) => {}
-                Step::Enter(tag) => {
+                XmlEvent::Leave => break,
+                XmlEvent::Inert(_) => {}
+                XmlEvent::Enter(tag) => {
                     return Err(self.fault(format!("<{}> stands where only text may stand", tag.name), HINT_ESCAPE));
                 }
-                Step::Eof => return Err(self.cut()),
+                XmlEvent::Eof => return Err(self.cut()),
             }
         }
         self.charge(text.len())?;
@@ -154,7 +154,7 @@ impl<R: BufRead> Cursor<R> {
     pub fn skip(&mut self) -> Result<(), WxrError> {
         let above = self.open.len().saturating_sub(1);
         while self.open.len() > above {
-            if let Step::Eof = self.step(None)? {
+            if let XmlEvent::Eof = self.step(None)? {
                 return Err(self.cut());
             }
         }
@@ -165,8 +165,8 @@ impl<R: BufRead> Cursor<R> {
     pub fn finish(&mut self) -> Result<(), WxrError> {
         loop {
             match self.step(None)? {
-                Step::Eof => return Ok(()),
-                Step::Inert(false) => {}
+                XmlEvent::Eof => return Ok(()),
+                XmlEvent::Inert(false) => {}
                 _ => {
                     return Err(self.fault("something follows the end of the document".into(), "remove it"));
                 }
@@ -207,7 +207,7 @@ impl<R: BufRead> Cursor<R> {
     }
 
     /// One event. Its text is added to `text`, if somebody wants it.
-    fn step(&mut self, text: Option<&mut String>) -> Result<Step, WxrError> {
+    fn step(&mut self, text: Option<&mut String>) -> Result<XmlEvent, WxrError> {
         if self.buffer.capacity() > KEPT_BUFFER {
             self.buffer = Vec::new();
         }
@@ -219,7 +219,7 @@ impl<R: BufRead> Cursor<R> {
             Ok(event) => event,
             Err(error) => return Err(explain(error, self.line, &self.buffer, &self.limits)),
         };
-        let place = Place { line: self.line, limit: self.limits.text };
+        let place = EventAt { line: self.line, limit: self.limits.text };
         match event {
             Event::Start(start) => {
                 let tag = place.tag(&start)?;
@@ -228,11 +228,11 @@ impl<R: BufRead> Cursor<R> {
                     let message = format!("elements stand more than {} deep", self.limits.depth);
                     return Err(self.fault(message, HINT_SIZE));
                 }
-                Ok(Step::Enter(tag))
+                Ok(XmlEvent::Enter(tag))
             }
             Event::End(_) => {
                 self.open.pop();
-                Ok(Step::Leave)
+                Ok(XmlEvent::Leave)
             }
             Event::Text(part) => place.add(text, &part.xml10_content()),
             Event::CData(part) => place.add(text, &part.xml10_content()),
@@ -252,22 +252,22 @@ impl<R: BufRead> Cursor<R> {
                 Some(Ok(name)) if !name.eq_ignore_ascii_case("utf-8") && !name.eq_ignore_ascii_case("utf8") => {
                     Err(place.fault(format!("the file says that it is encoded as {}", brief(&name)), HINT_UTF8))
                 }
-                _ => Ok(Step::Inert(false)),
+                _ => Ok(XmlEvent::Inert(false)),
             },
             Event::DocType(_) => Err(place.fault("the file declares a document type".into(), HINT_DTD)),
-            Event::Comment(_) | Event::PI(_) | Event::Empty(_) => Ok(Step::Inert(false)),
-            Event::Eof => Ok(Step::Eof),
+            Event::Comment(_) | Event::PI(_) | Event::Empty(_) => Ok(XmlEvent::Inert(false)),
+            Event::Eof => Ok(XmlEvent::Eof),
         }
     }
 }
 
 /// The place of an event, for what can go wrong with it while it still borrows the buffer.
-struct Place {
+struct EventAt {
     line: u64,
     limit: usize,
 }
 
-impl Place {
+impl EventAt {
     fn tag(&self, start: &BytesStart<'_>) -> Result<Tag, WxrError> {
         if start.len() > LONGEST_TAG {
             return Err(self.fault(format!("a tag is longer than {LONGEST_TAG} bytes"), HINT_SIZE));
@@ -291,7 +291,7 @@ impl Place {
         Ok(Tag { name, line: self.line, attributes })
     }
 
-    fn add(&self, text: Option<&mut String>, part: &str) -> Result<Step, WxrError> {
+    fn add(&self, text: Option<&mut String>, part: &str) -> Result<XmlEvent, WxrError> {
         // XML has no such character, and not every database can keep it.
         if part.contains('\0') {
             return Err(self.fault("a text holds a NUL character".into(), HINT_NUL));
@@ -304,7 +304,7 @@ impl Place {
             text.push_str(part);
         }
         // A byte order mark that arrives in pieces reaches us as text.
-        Ok(Step::Inert(!part.trim_start_matches('\u{feff}').trim().is_empty()))
+        Ok(XmlEvent::Inert(!part.trim_start_matches('\u{feff}').trim().is_empty()))
     }
 
     fn entity(&self, name: &str) -> WxrError {
@@ -325,7 +325,7 @@ fn explain(error: Error, line: u64, read: &[u8], limits: &Limits) -> WxrError {
     let fault = |message: String, hint| WxrError { line, message, hint };
     match error {
         Error::Io(cause) if cause.get_ref().is_some_and(|cause| cause.is::<OverBudget>()) => {
-            Place { line, limit: limits.text }.too_long()
+            EventAt { line, limit: limits.text }.too_long()
         }
         Error::Io(cause) => fault(format!("the file cannot be read: {cause}"), "check the file and its permissions"),
         Error::Syntax(SyntaxError::InvalidBangMarkup) => fault("<! begins no markup that is known".into(), HINT_ESCAPE),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 /// What a program asks for.
-struct Asked<'v> {
+struct AuthorizeRequest<'v> {
     app_name: &'v str,
     app_id: &'v str,
     /// Where the user goes with the password; nowhere: it is shown.
@@ -18,12 +18,12 @@ struct Asked<'v> {
     reject: Option<Url>,
 }
 
-impl<'v> Asked<'v> {
+impl<'v> AuthorizeRequest<'v> {
     /// Reads the parameters, which the page's form sends back.
     ///
     /// # Errors
     /// A sentence for people: an address that leads where it must not, an id that is none.
-    fn of(visit: &'v Visit<'_>) -> Result<Asked<'v>, String> {
+    fn of(visit: &'v Visit<'_>) -> Result<AuthorizeRequest<'v>, String> {
         let get = |name: &'static str| {
             let sent = visit.field(name);
             if sent.is_empty() { visit.parameter(name) } else { sent }
@@ -33,7 +33,7 @@ impl<'v> Asked<'v> {
         if !app_id.is_empty() && uuid::Uuid::try_parse(app_id).is_err() {
             return Err("The program's id (app_id) is no UUID.".into());
         }
-        Ok(Asked {
+        Ok(AuthorizeRequest {
             app_name: get("app_name"),
             app_id,
             success: address("success_url")?,
@@ -53,7 +53,7 @@ pub(super) fn ask(visit: &Visit<'_>) -> Reply {
     if let Some(refusal) = unavailable(visit) {
         return refusal;
     }
-    match Asked::of(visit) {
+    match AuthorizeRequest::of(visit) {
         Ok(asked) => form(visit, &asked, 200, None),
         Err(problem) => refusal(visit, &problem),
     }
@@ -64,7 +64,7 @@ pub(super) async fn decide(visit: &Visit<'_>) -> Reply {
     if let Some(refusal) = unavailable(visit) {
         return refusal;
     }
-    let asked = match Asked::of(visit) {
+    let asked = match AuthorizeRequest::of(visit) {
         Ok(asked) => asked,
         Err(problem) => return refusal(visit, &problem),
     };
@@ -92,7 +92,7 @@ pub(super) async fn decide(visit: &Visit<'_>) -> Reply {
     }
 }
 
-fn form(visit: &Visit<'_>, asked: &Asked<'_>, status: u16, problem: Option<&str>) -> Reply {
+fn form(visit: &Visit<'_>, asked: &AuthorizeRequest<'_>, status: u16, problem: Option<&str>) -> Reply {
     let further: Vec<String> = [&asked.success, &asked.reject].into_iter().flatten().map(addresses::source).collect();
     let text = |url: &Option<Url>| url.as_ref().map(ToString::to_string).unwrap_or_default();
     let data = json!({"action": visit.pages.declared.authorize, "app_name": asked.app_name, "app_id": asked.app_id, "problem": problem, "success_url": text(&asked.success), "reject_url": text(&asked.reject), "target": asked.success.as_ref().map(addresses::shown), "site_url": visit.scope.registry.site.url});

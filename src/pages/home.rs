@@ -35,7 +35,7 @@ fn document(visit: &Visit<'_>) -> Value {
         "rest": format!("{}/", site.rest_url),
         "namespaces": namespaces,
         "xmlrpc": xmlrpc::address(registry),
-        "docs": Some(&declared.docs).filter(|address| !address.is_empty()),
+        "docs": declared.docs.get(),
         "login": absolute(&declared.login),
         "profile": absolute(&declared.profile),
         "authorize": absolute(&declared.authorize),

@@ -10,9 +10,9 @@ mod home;
 mod media;
 mod profile;
 
-use crate::access::attempts::Patience;
+use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
-use crate::access::identity::{self, Occasion};
+use crate::access::identity::{self, LoginContext};
 use crate::access::sessions::{Purpose, cookie_name};
 use crate::conditional::Expects;
 use crate::config::declaration::{self, Family};
@@ -57,7 +57,7 @@ pub struct Pages {
 
 /// Which page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum PageKind {
     Home,
     Login,
     Logout,
@@ -105,7 +105,7 @@ impl Pages {
 
     /// Most bytes of a form.
     pub fn max_body(&self) -> usize {
-        self.declared.max_body
+        self.declared.max_body.as_usize()
     }
 
     /// Answers a request for a page.
@@ -113,7 +113,7 @@ impl Pages {
         let Some(place) = self.place(&request) else {
             return crate::engine::error_reply(&ApiError::new(Code::NoRoute));
         };
-        if let Place::Asset(index) = place {
+        if let PageKind::Asset(index) = place {
             let (_, media_type, text) = ASSETS[index];
             return Reply {
                 status: 200,
@@ -137,21 +137,21 @@ impl Pages {
         self.templates.get_template(template)?.render(data).map(String::into_bytes)
     }
 
-    fn addresses(&self) -> impl Iterator<Item = (&str, Place)> {
+    fn addresses(&self) -> impl Iterator<Item = (&str, PageKind)> {
         let declared = &self.declared;
         [
-            (declared.logout.as_str(), Place::Logout),
-            (declared.nonce.as_str(), Place::Nonce),
-            (declared.login.as_str(), Place::Login),
-            (declared.profile.as_str(), Place::Profile),
-            (declared.authorize.as_str(), Place::Authorize),
+            (declared.logout.as_str(), PageKind::Logout),
+            (declared.nonce.get().map_or("", String::as_str), PageKind::Nonce),
+            (declared.login.as_str(), PageKind::Login),
+            (declared.profile.as_str(), PageKind::Profile),
+            (declared.authorize.as_str(), PageKind::Authorize),
         ]
         .into_iter()
         .filter(|(address, _)| declared.enabled && !address.is_empty())
     }
 
     /// The page asked for; an address with a parameter goes before the same path without.
-    fn place(&self, request: &Request) -> Option<Place> {
+    fn place(&self, request: &Request) -> Option<PageKind> {
         let fits = |address: &str| match address.split_once('?') {
             None => address == request.path,
             Some((path, pair)) => {
@@ -161,8 +161,8 @@ impl Pages {
         };
         let (with, without): (Vec<_>, Vec<_>) = self.addresses().partition(|(address, _)| address.contains('?'));
         let found = with.into_iter().chain(without).find(|(address, _)| fits(address)).map(|(_, place)| place);
-        let home = || HOME.contains(&request.path.as_str()).then_some(Place::Home);
-        found.or_else(|| self.asset(&request.path).map(Place::Asset)).or_else(home)
+        let home = || HOME.contains(&request.path.as_str()).then_some(PageKind::Home);
+        found.or_else(|| self.asset(&request.path).map(PageKind::Asset)).or_else(home)
     }
 
     fn asset(&self, path: &str) -> Option<usize> {
@@ -184,7 +184,7 @@ impl<'a> Visit<'a> {
         Ok(Visit { pages, engine, request, scope, form })
     }
 
-    async fn answer(&self, place: Place) -> Reply {
+    async fn answer(&self, place: PageKind) -> Reply {
         let writes = match self.request.method {
             Method::Get | Method::Head => false,
             Method::Post => true,
@@ -194,23 +194,23 @@ impl<'a> Visit<'a> {
             return self.message(403, "Not taken", &["This form was sent by another site, so it was not taken."]);
         }
         // A login has no session yet, so it has no nonce; every other form does.
-        if writes && place != Place::Login && self.known() && !self.token_fits() {
+        if writes && place != PageKind::Login && self.known() && !self.token_fits() {
             let lines = ["This form is too old, or it is not from here. Go back, load the page again and repeat it."];
             return self.message(403, "Not taken", &lines);
         }
         match (place, writes) {
-            (Place::Home, false) => home::show(self),
-            (Place::Home, true) => self.message(404, "Nothing here", &["No page answers this."]),
-            (Place::Login, false) => self.login(200, None),
-            (Place::Login, true) => self.log_in().await,
-            (Place::Nonce, false) => self.nonce(),
-            (Place::Logout, true) => self.log_out().await,
+            (PageKind::Home, false) => home::show(self),
+            (PageKind::Home, true) => self.message(404, "Nothing here", &["No page answers this."]),
+            (PageKind::Login, false) => self.login(200, None),
+            (PageKind::Login, true) => self.log_in().await,
+            (PageKind::Nonce, false) => self.nonce(),
+            (PageKind::Logout, true) => self.log_out().await,
             _ if !self.known() => self.to_login(),
-            (Place::Logout, false) => self.page(200, "Log out", "logout.html", json!({})),
-            (Place::Profile, false) => profile::show(self, profile::Told::default()).await,
-            (Place::Profile, true) => profile::change(self).await,
-            (Place::Authorize, false) => authorize::ask(self),
-            (Place::Authorize, true) => authorize::decide(self).await,
+            (PageKind::Logout, false) => self.page(200, "Log out", "logout.html", json!({})),
+            (PageKind::Profile, false) => profile::show(self, profile::Notice::default()).await,
+            (PageKind::Profile, true) => profile::change(self).await,
+            (PageKind::Authorize, false) => authorize::ask(self),
+            (PageKind::Authorize, true) => authorize::decide(self).await,
             _ => self.message(404, "Nothing here", &["No page answers this."]),
         }
     }
@@ -273,19 +273,20 @@ impl<'a> Visit<'a> {
         let purpose = addresses::within(&self.scope.registry.site.url, wanted)
             .filter(|place| place.starts_with(&pages.authorize))
             .map(|_| "A program asks to use this site in your name. Log in first, then you decide.");
-        let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": self.field(&pages.fields[0]), "purpose": purpose, "problem": problem});
+        let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": self.field(&pages.fields.login), "purpose": purpose, "problem": problem});
         self.page(status, "Log in", "login.html", data)
     }
 
     async fn log_in(&self) -> Reply {
         let pages = &self.pages.declared;
-        let [login, password, remember] = [0, 1, 2].map(|i| self.field(&pages.fields[i]));
+        let [login, password, remember] =
+            [&pages.fields.login, &pages.fields.password, &pages.fields.remember].map(|name| self.field(name));
         if login.is_empty() || password.is_empty() {
             return self.login(401, Some("Give your user name and your password."));
         }
-        let patience = Patience::paused(pages.max_guesses, pages.guess_pause);
+        let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
         let identity = self.engine.identity();
-        let occasion = Occasion { patience, path: &self.request.path };
+        let occasion = LoginContext { patience, path: &self.request.path };
         let found = identity.verify_account(&self.scope, self.engine.hasher(), (login, password), occasion).await;
         let caller = match found {
             Ok(Some((caller, _))) => caller,
@@ -297,9 +298,9 @@ impl<'a> Visit<'a> {
             }
             Err(error) => return self.failure(&error),
         };
-        let remembered = (!remember.is_empty()).then(|| i64::from(pages.remember_days) * 24 * 60 * 60);
-        let life = remembered.unwrap_or(i64::from(pages.session_hours) * 60 * 60);
-        let begun = identity.begin_session(&self.scope, caller.id, self.scope.now + life);
+        let lifetime = if remember.is_empty() { pages.session_lifetime } else { pages.remember_lifetime };
+        let remembered = (!remember.is_empty()).then(|| lifetime.seconds_signed());
+        let begun = identity.begin_session(&self.scope, caller.id, self.scope.now + lifetime.seconds_signed());
         let (token, mut changes) = match begun {
             Ok(begun) => begun,
             Err(error) => return self.failure(&error),

@@ -2,8 +2,8 @@
 
 use super::authorize::users_path;
 use super::{Visit, said, see_other};
-use crate::access::attempts::Patience;
-use crate::access::identity::{Occasion, available};
+use crate::access::attempts::AttemptLimit;
+use crate::access::identity::{LoginContext, available};
 use crate::engine::Part;
 use crate::error::ApiError;
 use crate::model::{Method, Reply};
@@ -21,7 +21,7 @@ const DAY: i64 = 24 * 60 * 60;
 
 /// What the page says beside the profile.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct Notice {
     status: Option<u16>,
     problem: Option<String>,
     notice: Option<&'static str>,
@@ -30,7 +30,7 @@ pub(super) struct Told {
 }
 
 /// The page.
-pub(super) async fn show(visit: &Visit<'_>, told: Told) -> Reply {
+pub(super) async fn show(visit: &Visit<'_>, told: Notice) -> Reply {
     let user = shown_user(visit);
     let own = user == visit.scope.principal.id;
     let item = format!("{}/{user}", users_path(visit));
@@ -79,7 +79,8 @@ pub(super) async fn change(visit: &Visit<'_>) -> Reply {
             let made = visit.rest(Method::Post, &passwords, json!({}), wanted_password(visit)).await;
             if made.status == 201 {
                 let text = |member: &str| made.body[member].as_str().unwrap_or_default().to_owned();
-                return show(visit, Told { secret: Some((text("name"), text("password"))), ..Told::default() }).await;
+                return show(visit, Notice { secret: Some((text("name"), text("password"))), ..Notice::default() })
+                    .await;
             }
             made
         }
@@ -89,10 +90,10 @@ pub(super) async fn change(visit: &Visit<'_>) -> Reply {
         }
         "revoke-all" => visit.rest(Method::Delete, &passwords, json!({}), json!({})).await,
         "end" | "end-all" => return end_sessions(visit, user, (act == "end").then(|| visit.field("session"))).await,
-        _ => return show(visit, Told::default()).await,
+        _ => return show(visit, Notice::default()).await,
     };
     if done.status >= 400 {
-        let told = Told { status: Some(done.status), problem: Some(said(&done)), ..Told::default() };
+        let told = Notice { status: Some(done.status), problem: Some(said(&done)), ..Notice::default() };
         return show(visit, told).await;
     }
     see_other(&with_done(&address(visit, user), act))
@@ -111,17 +112,17 @@ fn wanted_password(visit: &Visit<'_>) -> Value {
 }
 
 /// Changes a password for whoever knows the caller's own.
-async fn password(visit: &Visit<'_>, item: &str) -> Result<Part, Told> {
+async fn password(visit: &Visit<'_>, item: &str) -> Result<Part, Notice> {
     let pages = &visit.pages.declared;
     let problem =
-        |status: u16, text: &str| Told { status: Some(status), problem: Some(text.into()), ..Told::default() };
+        |status: u16, text: &str| Notice { status: Some(status), problem: Some(text.into()), ..Notice::default() };
     if visit.field("new").chars().count() < 8 {
         return Err(problem(400, "The new password is too short: at least 8 characters."));
     }
-    let patience = Patience::paused(pages.max_guesses, pages.guess_pause);
+    let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
     let login = visit.scope.principal.login.clone();
     let own = (&*login, visit.field("current"));
-    let occasion = Occasion { patience, path: &visit.request.path };
+    let occasion = LoginContext { patience, path: &visit.request.path };
     let found = visit.engine.identity().verify_account(&visit.scope, visit.engine.hasher(), own, occasion).await;
     match found {
         Ok(Some(_)) => Ok(visit.rest(Method::Post, item, json!({}), json!({"password": visit.field("new")})).await),

@@ -1,7 +1,7 @@
 //! What the work on a picture takes at the most, worked out from its head before anything is decoded.
 
 use super::parts::Parts;
-use super::{PictureError, Step, sizes};
+use super::{Edit, PictureError, sizes};
 use crate::config::declaration::{Media, PictureSize};
 
 /// Bytes of metadata, buffers and tables, whatever the picture.
@@ -35,8 +35,8 @@ pub fn check(parts: &Parts, rules: &Media) -> Result<(), PictureError> {
 
 /// Bytes for decoding a picture and making its copies, `file` bytes of a cleaned file included.
 pub fn preparing(parts: &Parts, file: u64, rules: &Media) -> u64 {
-    let largest = PictureSize { width: rules.largest, height: rules.largest, crop: false };
-    let copies = copies(parts, std::iter::once(&largest).chain(rules.sizes.values()));
+    let largest = super::display_size(rules);
+    let copies = copies(parts, largest.iter().chain(rules.sizes.values()));
     // Turned upright there are two of it; resizing begins with a copy in four channels.
     let working = parts.pixels() * (parts.channels + parts.channels.max(4)) + copies;
     FIXED + file + parts.decoding.max(working)
@@ -59,22 +59,22 @@ fn copies<'s>(parts: &Parts, wanted: impl Iterator<Item = &'s PictureSize>) -> u
 }
 
 /// Bytes for an edit: the picture before and after each step.
-pub fn editing(parts: &Parts, steps: &[Step], rules: &Media) -> u64 {
+pub fn editing(parts: &Parts, steps: &[Edit], rules: &Media) -> u64 {
     let (mut width, mut height) = (f64::from(parts.width), f64::from(parts.height));
     let mut most = parts.pixels() * (parts.channels + parts.channels.max(4));
     for step in steps {
         let before = (width * height).min(rules.max_pixels as f64);
         match step {
-            Step::Rotate(angle) => {
+            Edit::Rotate(angle) => {
                 let (sin, cos) = angle.to_radians().sin_cos();
                 let (sin, cos) = (sin.abs(), cos.abs());
                 (width, height) = (width * cos + height * sin, width * sin + height * cos);
             }
-            Step::Crop { width: across, height: down, .. } => {
+            Edit::Crop { width: across, height: down, .. } => {
                 width *= (across / 100.0).clamp(0.0, 1.0);
                 height *= (down / 100.0).clamp(0.0, 1.0);
             }
-            Step::Flip { .. } => {}
+            Edit::Flip { .. } => {}
         }
         // What is larger than any picture may be is refused before it is made.
         let after = (width * height).min(rules.max_pixels as f64);
@@ -105,7 +105,7 @@ mod tests {
         // The widest pixels: sixteen bits, progressive in four colours, lossy with transparency.
         for (channels, decoding) in [(4, 12), (3, 11), (4, 11), (4, 8)] {
             let need = preparing(&head(side, channels, decoding), 0, &rules);
-            assert!(need <= rules.max_memory, "{channels} {decoding}: {need}");
+            assert!(need <= rules.max_memory.bytes(), "{channels} {decoding}: {need}");
         }
     }
 
@@ -113,10 +113,10 @@ mod tests {
     fn turning_makes_pictures_larger() {
         let rules = Media::default();
         let parts = head(1000, 3, 3);
-        let need = |steps: &[Step]| editing(&parts, steps, &rules);
-        assert!(need(&[Step::Rotate(45.0)]) > need(&[]));
-        assert!(need(&vec![Step::Rotate(45.0); 50]) <= FIXED + rules.max_pixels * 19 + (1 << 20));
-        let cut = Step::Crop { left: 0.0, top: 0.0, width: 10.0, height: 10.0 };
+        let need = |steps: &[Edit]| editing(&parts, steps, &rules);
+        assert!(need(&[Edit::Rotate(45.0)]) > need(&[]));
+        assert!(need(&vec![Edit::Rotate(45.0); 50]) <= FIXED + rules.max_pixels * 19 + (1 << 20));
+        let cut = Edit::Crop { left: 0.0, top: 0.0, width: 10.0, height: 10.0 };
         assert!(need(&[cut]) < need(&[]), "what is written is smaller");
     }
 }

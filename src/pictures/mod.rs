@@ -11,7 +11,7 @@ mod parts;
 pub mod sizes;
 
 use crate::config::declaration::{Media, PictureSize};
-use crate::pool::{Budget, Taken};
+use crate::pool::{Budget, Reservation};
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
 use image::codecs::gif::GifEncoder;
@@ -24,7 +24,7 @@ use parts::Parts;
 use serde_json::Value;
 use std::fmt;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Why a picture is not taken.
 #[derive(Debug, PartialEq, Eq)]
@@ -86,20 +86,25 @@ pub struct Bounds<'b> {
 struct Share<'b> {
     rules: &'b Media,
     until: Instant,
-    _bytes: Taken<'b>,
+    _bytes: Reservation<'b>,
 }
 
 impl<'b> Bounds<'b> {
     /// Waits until so many bytes are free; then time begins to count.
     fn share(self, bytes: u64) -> Result<Share<'b>, PictureError> {
-        let most = self.rules.max_memory;
+        let most = self.rules.max_memory.bytes();
         let taken = self.memory.take(bytes, most).ok_or_else(|| {
             let (needs, most) = (bytes.div_ceil(1 << 20), most >> 20);
             PictureError::TooLarge(format!("The picture needs {needs} MiB of memory; at most {most} are there."))
         })?;
-        let until = Instant::now() + Duration::from_secs(self.rules.timeout);
+        let until = Instant::now() + self.rules.timeout.std();
         Ok(Share { rules: self.rules, until, _bytes: taken })
     }
+}
+
+/// The size of the copy that is shown instead of a larger picture.
+fn display_size(rules: &Media) -> Option<PictureSize> {
+    rules.max_side.get().map(|side| PictureSize { width: *side, height: *side, crop: false })
 }
 
 impl Share<'_> {
@@ -111,7 +116,7 @@ impl Share<'_> {
 
 /// A smaller copy.
 #[derive(Debug)]
-pub struct Made {
+pub struct Resized {
     pub name: String,
     pub width: u32,
     pub height: u32,
@@ -120,7 +125,7 @@ pub struct Made {
 
 /// A copy that stands for the picture: upright, or of bearable size.
 #[derive(Debug)]
-pub struct Standing {
+pub struct DisplayCopy {
     /// What tells its name from the original's.
     pub mark: &'static str,
     pub bytes: Vec<u8>,
@@ -135,15 +140,15 @@ pub struct Prepared {
     /// Stored in place of what came, which told where the picture was taken.
     pub cleaned: Option<Vec<u8>>,
     /// Shown in place of what came.
-    pub standing: Option<Standing>,
-    pub made: Vec<Made>,
+    pub standing: Option<DisplayCopy>,
+    pub made: Vec<Resized>,
     /// What the camera wrote.
     pub meta: Value,
 }
 
 /// A step of an edit. Rectangles are in hundredths of the picture as it is at that step.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum Edit {
     /// Clockwise, in degrees.
     Rotate(f64),
     Flip {
@@ -183,8 +188,10 @@ pub fn prepare(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<P
     let cleaned = if parts.tells_place { Some(parts.cleaned(file, share.until)?) } else { None };
     let turned = orientation != Orientation::NoTransforms;
     picture.apply_orientation(orientation);
-    let most = PictureSize { width: rules.largest, height: rules.largest, crop: false };
-    let scaled = sizes::plan((picture.width(), picture.height()), &most).filter(|_| format != ImageFormat::Gif);
+    let most = display_size(rules);
+    let scaled = most
+        .and_then(|most| sizes::plan((picture.width(), picture.height()), &most))
+        .filter(|_| format != ImageFormat::Gif);
     if let Some(plan) = scaled {
         picture = Original::of(&picture).resize(plan)?;
     }
@@ -201,7 +208,7 @@ pub fn prepare(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<P
     let standing = standing.map(|mark| {
         share.go_on()?;
         let bytes = encode(&picture, &writing)?;
-        Ok::<_, PictureError>(Standing { mark, bytes })
+        Ok::<_, PictureError>(DisplayCopy { mark, bytes })
     });
     Ok(Prepared {
         width: picture.width(),
@@ -222,7 +229,7 @@ pub fn missing(
     format: ImageFormat,
     bounds: Bounds<'_>,
     wanted: impl Fn(&str) -> bool,
-) -> Result<Vec<Made>, PictureError> {
+) -> Result<Vec<Resized>, PictureError> {
     let rules = bounds.rules;
     let parts = judged(file, format, rules)?;
     // Either way up: nothing is decoded for nothing.
@@ -240,7 +247,7 @@ pub fn missing(
 ///
 /// # Errors
 /// See [`PictureError`]; [`PictureError::Empty`] when a rectangle holds nothing.
-pub fn edit(file: &Path, format: ImageFormat, bounds: Bounds<'_>, steps: &[Step]) -> Result<Vec<u8>, PictureError> {
+pub fn edit(file: &Path, format: ImageFormat, bounds: Bounds<'_>, steps: &[Edit]) -> Result<Vec<u8>, PictureError> {
     let rules = bounds.rules;
     let parts = judged(file, format, rules)?;
     let share = bounds.share(memory::editing(&parts, steps, rules))?;
@@ -249,12 +256,12 @@ pub fn edit(file: &Path, format: ImageFormat, bounds: Bounds<'_>, steps: &[Step]
     for step in steps {
         share.go_on()?;
         picture = match step {
-            Step::Rotate(angle) => rotate(picture, *angle, rules)?,
-            Step::Flip { horizontal, vertical } => {
+            Edit::Rotate(angle) => rotate(picture, *angle, rules)?,
+            Edit::Flip { horizontal, vertical } => {
                 let picture = if *horizontal { picture.fliph() } else { picture };
                 if *vertical { picture.flipv() } else { picture }
             }
-            Step::Crop { left, top, width, height } => crop(&picture, (*left, *top), (*width, *height))?,
+            Edit::Crop { left, top, width, height } => crop(&picture, (*left, *top), (*width, *height))?,
         };
     }
     share.go_on()?;
@@ -316,7 +323,7 @@ fn make(
     writing: &Writing<'_>,
     share: &Share<'_>,
     wanted: impl Fn(&str) -> bool,
-) -> Result<Vec<Made>, PictureError> {
+) -> Result<Vec<Resized>, PictureError> {
     let mut made = Vec::new();
     let original = Original::of(picture);
     for (name, size) in share.rules.sizes.iter().filter(|(name, _)| wanted(name)) {
@@ -324,7 +331,7 @@ fn make(
         share.go_on()?;
         let copy = original.resize(plan)?;
         let bytes = encode(&copy, writing)?;
-        made.push(Made { name: name.clone(), width: copy.width(), height: copy.height(), bytes });
+        made.push(Resized { name: name.clone(), width: copy.width(), height: copy.height(), bytes });
     }
     Ok(made)
 }
@@ -575,24 +582,24 @@ mod tests {
         let source = file(&written(&steps(40, 20), ImageFormat::Png).expect("encoded"));
         let (rules, memory) = (rules(), Budget::default());
         let edited =
-            |steps: &[Step]| edit(source.path(), ImageFormat::Png, Bounds { rules: &rules, memory: &memory }, steps);
-        let check = |steps: &[Step], size: (u32, u32), corner: std::ops::RangeInclusive<u8>| {
+            |steps: &[Edit]| edit(source.path(), ImageFormat::Png, Bounds { rules: &rules, memory: &memory }, steps);
+        let check = |steps: &[Edit], size: (u32, u32), corner: std::ops::RangeInclusive<u8>| {
             let bytes = edited(steps).expect("edited");
             let picture = image::load_from_memory(&bytes).expect("a picture").to_rgb8();
             assert_eq!(picture.dimensions(), size, "{steps:?}");
             assert!(corner.contains(&picture.get_pixel(0, 0).0[0]), "{steps:?}: {:?}", picture.get_pixel(0, 0));
         };
         check(&[], (40, 20), 0..=0);
-        check(&[Step::Rotate(90.0)], (20, 40), 0..=0);
-        check(&[Step::Rotate(180.0)], (40, 20), 240..=255);
-        check(&[Step::Rotate(-90.0)], (20, 40), 240..=255);
-        check(&[Step::Rotate(360.0)], (40, 20), 0..=0);
-        check(&[Step::Rotate(45.0)], (43, 43), 255..=255);
-        check(&[Step::Flip { horizontal: true, vertical: false }], (40, 20), 240..=255);
-        check(&[Step::Flip { horizontal: false, vertical: true }], (40, 20), 0..=0);
-        check(&[Step::Crop { left: 50.0, top: 0.0, width: 50.0, height: 50.0 }], (20, 10), 120..=130);
-        check(&[Step::Crop { left: 90.0, top: 90.0, width: 100.0, height: 100.0 }], (4, 2), 220..=240);
-        let nothing = [Step::Crop { left: 0.0, top: 0.0, width: 0.0, height: 50.0 }];
+        check(&[Edit::Rotate(90.0)], (20, 40), 0..=0);
+        check(&[Edit::Rotate(180.0)], (40, 20), 240..=255);
+        check(&[Edit::Rotate(-90.0)], (20, 40), 240..=255);
+        check(&[Edit::Rotate(360.0)], (40, 20), 0..=0);
+        check(&[Edit::Rotate(45.0)], (43, 43), 255..=255);
+        check(&[Edit::Flip { horizontal: true, vertical: false }], (40, 20), 240..=255);
+        check(&[Edit::Flip { horizontal: false, vertical: true }], (40, 20), 0..=0);
+        check(&[Edit::Crop { left: 50.0, top: 0.0, width: 50.0, height: 50.0 }], (20, 10), 120..=130);
+        check(&[Edit::Crop { left: 90.0, top: 90.0, width: 100.0, height: 100.0 }], (4, 2), 220..=240);
+        let nothing = [Edit::Crop { left: 0.0, top: 0.0, width: 0.0, height: 50.0 }];
         assert_eq!(edited(&nothing), Err(PictureError::Empty));
     }
 

@@ -110,7 +110,7 @@ pub struct Arg {
     pub edit_only: bool,
     /// How many words a search may have.
     pub words: Option<WordLimit>,
-    /// Spelling of values: stored to wire.
+    /// Spelling of values: stored to public.
     pub aliases: Vec<(String, String)>,
     /// Types that are taken although the schema does not describe them.
     pub accepts: Vec<String>,
@@ -155,7 +155,7 @@ impl ArgSet {
 /// Direction of a change of spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
-    ToWire,
+    ToApi,
     ToStored,
 }
 
@@ -165,8 +165,8 @@ pub fn spell(value: Value, aliases: &[(String, String)], direction: Spelling) ->
         return value;
     }
     let one = |text: &str| -> Option<String> {
-        aliases.iter().find_map(|(stored, wire)| {
-            let (from, to) = if direction == Spelling::ToWire { (stored, wire) } else { (wire, stored) };
+        aliases.iter().find_map(|(stored, public)| {
+            let (from, to) = if direction == Spelling::ToApi { (stored, public) } else { (public, stored) };
             (from == text).then(|| to.clone())
         })
     };

@@ -1,4 +1,4 @@
-//! Bounds of arguments that OPTIONS does not list: those declared as `x-bounds`, and the most items of any list.
+//! Bounds of arguments that OPTIONS does not list: those declared as `x-unlisted-bounds`, and the most items of any list.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ pub fn applied(doc: &Value, max_items: u64) -> Value {
     let mut bounded = Map::new();
     for (key, value) in doc {
         let value = match (key.as_str(), value) {
-            ("x-bounds", _) => continue,
+            ("x-unlisted-bounds", _) => continue,
             ("properties" | "patternProperties", Value::Object(map)) => {
                 Value::Object(map.iter().map(|(name, doc)| (name.clone(), inner(doc))).collect())
             }
@@ -19,7 +19,7 @@ pub fn applied(doc: &Value, max_items: u64) -> Value {
         };
         bounded.insert(key.clone(), value);
     }
-    if let Some(Value::Object(bounds)) = doc.get("x-bounds") {
+    if let Some(Value::Object(bounds)) = doc.get("x-unlisted-bounds") {
         bounded.extend(bounds.clone());
     }
     if takes_lists(&bounded) && !bounded.contains_key("maxItems") {
@@ -49,7 +49,7 @@ mod tests {
         check(json!({"type": "array", "maxItems": 9}), json!({"type": "array", "maxItems": 9}));
         check(json!({"type": ["null", "array"]}), json!({"type": ["null", "array"], "maxItems": 7}));
         check(
-            json!({"type": "array", "x-bounds": {"maxItems": 2}, "items": {"type": "array"}}),
+            json!({"type": "array", "x-unlisted-bounds": {"maxItems": 2}, "items": {"type": "array"}}),
             json!({"type": "array", "items": {"type": "array", "maxItems": 7}, "maxItems": 2}),
         );
         check(
@@ -57,7 +57,7 @@ mod tests {
             json!({"oneOf": [{"type": "object", "properties": {"terms": {"type": "array", "maxItems": 7}}}]}),
         );
         check(
-            json!({"type": "string", "x-bounds": {"maxLength": 3}, "default": {"type": "array"}}),
+            json!({"type": "string", "x-unlisted-bounds": {"maxLength": 3}, "default": {"type": "array"}}),
             json!({"type": "string", "default": {"type": "array"}, "maxLength": 3}),
         );
     }

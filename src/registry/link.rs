@@ -34,8 +34,8 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         declared: &loaded.declaration,
         vocabulary,
         dialect: Dialect {
-            blanks_separate: loaded.declaration.site.blanks_separate,
-            empty_list_is_map: loaded.declaration.site.empty_list_is_map,
+            space_separated_lists: loaded.declaration.dialect.space_separated_lists,
+            empty_list_as_object: loaded.declaration.dialect.empty_list_as_object,
             bounds: usual_bounds(&loaded.declaration.bounds),
         },
         problems: Vec::new(),
@@ -59,7 +59,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.totals(&routes, &resources);
     linker.audit(&resources);
     linker.parts(&resources);
-    linker.joins(&resources);
+    linker.auto_add(&resources);
     let problems = linker.problems;
     let Some(site) = site else { return Err(sorted(problems)) };
     if !problems.is_empty() {
@@ -140,36 +140,36 @@ impl Linker<'_> {
                 if table == "shortcodes" {
                     self.known(&[table, part], "shortcode", part, &shortcode::NAMES);
                 }
-                self.known(&[table, part, "by"], "maker", &made.by, &makers);
-                if let Some(of) = &made.of {
-                    self.known(&[table, part, "of"], "resource", of, &names);
+                self.known(&[table, part, "renderer"], "renderer", &made.renderer, &makers);
+                if let Some(of) = &made.resource {
+                    self.known(&[table, part, "resource"], "resource", of, &names);
                 }
             }
         }
     }
 
-    /// Menus that records join by themselves.
-    fn joins(&mut self, resources: &[Resource]) {
+    /// Menus to which records are added when they are published.
+    fn auto_add(&mut self, resources: &[Resource]) {
         let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
         for resource in resources {
-            let Some(joins) = &resource.declared.joins else { continue };
-            let path = ["resources", resource.name.as_str(), "joins"];
-            for of in &joins.of {
-                self.known(&extend(&path, "of"), "resource", of, &names);
+            let Some(auto_add) = &resource.declared.auto_add else { continue };
+            let path = ["resources", resource.name.as_str(), "auto_add"];
+            for of in &auto_add.resources {
+                self.known(&extend(&path, "resources"), "resource", of, &names);
             }
-            if let Some(menus) = self.known(&extend(&path, "to"), "resource", &joins.to, &names) {
-                self.column(&resources[menus], &extend(&path, "asked_by"), &joins.asked_by);
-                self.column(resource, &extend(&path, "to"), &joins.to);
+            if let Some(menus) = self.known(&extend(&path, "menu"), "resource", &auto_add.menu, &names) {
+                self.column(&resources[menus], &extend(&path, "property"), &auto_add.property);
+                self.column(resource, &extend(&path, "menu"), &auto_add.menu);
             }
-            if resource.declared.stands_for.is_none() {
-                self.problem(&path, "its rows stand for nothing", Some("declare `stands_for`, too".into()));
+            if resource.declared.reference.is_none() {
+                self.problem(&path, "its rows refer to nothing", Some("declare `reference`, too".into()));
             }
         }
     }
 
     fn site(&mut self, listener: &str) -> Option<Site> {
         let site = &self.declared.site;
-        let url = if site.url.is_empty() { listener } else { &site.url };
+        let url = site.url.as_deref().filter(|url| !url.is_empty()).unwrap_or(listener);
         let url = url.trim_end_matches('/').to_owned();
         if !(url.starts_with("http://") || url.starts_with("https://")) {
             self.problem(&["site", "url"], "not an http or https address", Some("write https://example.org".into()));
@@ -304,7 +304,7 @@ impl Linker<'_> {
             name: key.to_owned(),
             family: declared.family,
             kind: name(&kind),
-            wire: declared.wire.clone().unwrap_or(kind),
+            api_name: declared.api_name.clone().unwrap_or(kind),
             path: format!("/{namespace}/{base}"),
             namespace,
             base,
@@ -326,8 +326,8 @@ impl Linker<'_> {
             edit_only: HashSet::new(),
             capabilities: HashMap::new(),
             codes: HashMap::new(),
-            required: Vec::new(),
-            code_status: HashMap::new(),
+            not_empty: Vec::new(),
+            status_of_codes: HashMap::new(),
             schema: Value::Null,
             declared: declared.clone(),
         };
@@ -383,27 +383,27 @@ impl Linker<'_> {
             }
         }
         resource.codes = self.codes(&["resources", &owner, "codes"], &declared.codes);
-        for (i, required) in declared.required.iter().enumerate() {
+        for (i, required) in declared.not_empty.iter().enumerate() {
             let i = i.to_string();
-            let path = ["resources", owner.as_str(), "required", &i];
+            let path = ["resources", owner.as_str(), "not_empty", &i];
             for column in required.when.keys().chain([&required.column]) {
                 self.column(resource, &path, column);
             }
             if let Some(code) = self.code(&extend(&path, "code"), &required.code) {
-                resource.required.push((required.clone(), code));
+                resource.not_empty.push((required.clone(), code));
             }
         }
-        if let Some(stands_for) = &declared.stands_for {
-            for column in [&stands_for.class, &stands_for.kind, &stands_for.id] {
-                self.column(resource, &["resources", &owner, "stands_for"], column);
+        if let Some(reference) = &declared.reference {
+            for column in [&reference.class, &reference.kind, &reference.id] {
+                self.column(resource, &["resources", &owner, "reference"], column);
             }
         }
-        for column in declared.imported.keys() {
-            self.column(resource, &["resources", &owner, "imported", column], column);
+        for column in declared.import.keys() {
+            self.column(resource, &["resources", &owner, "import", column], column);
         }
-        for (code, status) in &declared.code_status {
-            if let Some(code) = self.code(&["resources", &owner, "code_status", code], code) {
-                resource.code_status.insert(code, *status);
+        for (code, status) in &declared.status_of_codes {
+            if let Some(code) = self.code(&["resources", &owner, "status_of_codes", code], code) {
+                resource.status_of_codes.insert(code, *status);
             }
         }
     }
@@ -483,16 +483,16 @@ impl Linker<'_> {
                 Some(behaviour) => Source::Read(Behaviour(behaviour), index),
                 None => Source::Nothing,
             }
-        } else if let Some(value) = doc.get("x-fixed") {
+        } else if let Some(value) = doc.get("x-const") {
             Source::Fixed(value.clone())
         } else if doc.get("x-meta") == Some(&json!(true)) {
             Source::Meta
         } else if doc.get("x-relation").is_some() && kind == Kind::Json {
             // The relation itself is resolved when all resources are known.
             Source::Nothing
-        } else if doc.get("x-extra") == Some(&json!(true)) || !owns_columns {
+        } else if doc.get("x-handler-property") == Some(&json!(true)) || !owns_columns {
             Source::Extra
-        } else if doc.get("x-nothing") == Some(&json!(true)) {
+        } else if doc.get("x-input-only") == Some(&json!(true)) {
             Source::Nothing
         } else if let Some(column) = &column {
             self.place(resource, column, pointer).map_or(Source::Nothing, Source::Column)
@@ -520,27 +520,30 @@ impl Linker<'_> {
             kind,
             nullable: types_of(doc).contains(&"null"),
             column: column_name.and_then(|c| resource.plan_column(&c)),
-            digest: doc.get("x-digest") == Some(&json!(true)),
+            digest: doc.get("x-stored-digest") == Some(&json!(true)),
             write,
-            among: word("x-among").map(str::to_owned),
+            among: word("x-options-from").map(str::to_owned),
             aliases: aliases_of(doc),
-            locked: doc.get("x-locked").and_then(Value::as_bool).unwrap_or_else(|| is_content(resource, doc)),
+            locked: doc
+                .get("x-password-protected")
+                .and_then(Value::as_bool)
+                .unwrap_or_else(|| is_content(resource, doc)),
             longest: self.longest(resource, doc, pointer),
         }
     }
 
-    /// `x-too-long` with its `x-max-bytes`.
+    /// `x-too-long-code` with its `x-max-bytes`.
     fn longest(&mut self, resource: &Resource, doc: &Value, pointer: &str) -> Option<(usize, Code)> {
-        let wanted = doc.get("x-too-long")?.as_str().unwrap_or_default();
+        let wanted = doc.get("x-too-long-code")?.as_str().unwrap_or_default();
         let most = doc.get("x-max-bytes").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
         let code = Code::parse(wanted);
         if code.is_none() || most.is_none() {
             let message = match code {
                 None => format!("no error has the code `{wanted}`"),
-                Some(_) => "x-too-long goes with x-max-bytes".to_owned(),
+                Some(_) => "x-too-long-code goes with x-max-bytes".to_owned(),
             };
             let hint = nearest(wanted, Code::ALL.iter().map(|c| c.as_str()));
-            let place = format!("{pointer}/x-too-long");
+            let place = format!("{pointer}/x-too-long-code");
             self.problems.push(self.loaded.schema_problem(&resource.declared.schema, &place, message, hint));
         }
         most.zip(code)
@@ -596,8 +599,10 @@ impl Linker<'_> {
             let file = resource.declared.schema.clone();
             let docs = self.loaded.schemas.get(&file).and_then(|s| s.get("properties")).and_then(Value::as_object);
             for (property, doc) in docs.cloned().unwrap_or_default() {
-                if let Some(among) = doc.get("x-among").and_then(Value::as_str).filter(|a| !places.contains_key(*a)) {
-                    let pointer = format!("/properties/{}/x-among", escape(&property));
+                if let Some(among) =
+                    doc.get("x-options-from").and_then(Value::as_str).filter(|a| !places.contains_key(*a))
+                {
+                    let pointer = format!("/properties/{}/x-options-from", escape(&property));
                     let hint = nearest(among, places.keys().map(String::as_str));
                     let message = format!("the values are entries of `{among}`, which is no resource");
                     self.problems.push(self.loaded.schema_problem(&file, &pointer, message, hint));
@@ -688,8 +693,8 @@ impl Linker<'_> {
         path: &[&str],
     ) -> Option<Link> {
         let target = match (link.to.as_deref(), &link.href) {
-            (Some("@record"), None) => Target::StoodFor(Family::Content),
-            (Some("@term"), None) => Target::StoodFor(Family::Term),
+            (Some("@record"), None) => Target::Referenced(Family::Content),
+            (Some("@term"), None) => Target::Referenced(Family::Term),
             (Some(to), None) => {
                 let Some(to) = places.get(to).copied() else {
                     let hint = nearest(to, places.keys().map(String::as_str));
@@ -751,7 +756,7 @@ impl Linker<'_> {
             pieces.push(match place {
                 "self" => HrefPiece::SelfPath,
                 "collection" => HrefPiece::CollectionPath,
-                "wire" => HrefPiece::Wire,
+                "api_name" => HrefPiece::ApiName,
                 // A URI template for clients, as in curies.
                 "rel" => HrefPiece::Literal("{rel}".into()),
                 "@revision_id" => HrefPiece::RevisionId,
@@ -768,11 +773,11 @@ impl Linker<'_> {
 
     // -------------------------------------------------------------------------------------------- layout
 
-    /// A record keeps its slug through a transition of time: where it claims one before, it does so after.
+    /// A record keeps its slug through a timed transition: where it claims one before, it does so after.
     fn transitions(&mut self) {
         for (name, status) in &self.declared.statuses {
-            let Some(to) = status.due.as_ref().and_then(|due| due.to.as_deref()) else { continue };
-            let path = ["statuses", name, "due", "to"];
+            let Some(to) = status.transition.as_ref().and_then(|transition| transition.to.as_deref()) else { continue };
+            let path = ["statuses", name, "transition", "to"];
             let names: Vec<&str> = self.declared.statuses.keys().map(String::as_str).collect();
             if self.known(&path, "status", to, &names).is_none() {
                 continue;
@@ -882,14 +887,14 @@ impl Linker<'_> {
         }
         for resource in resources {
             for family in &resource.declared.routes {
-                let Some(list) = declared.families.get(family) else {
-                    let hint = nearest(family, declared.families.keys().map(String::as_str));
-                    let message = format!("unknown family of routes `{family}`");
+                let Some(list) = declared.route_sets.get(family) else {
+                    let hint = nearest(family, declared.route_sets.keys().map(String::as_str));
+                    let message = format!("there is no route set `{family}`");
                     self.problem(&["resources", &resource.name, "routes"], message, hint);
                     continue;
                 };
                 for (i, route) in list.iter().enumerate() {
-                    let path = ["families".to_owned(), family.clone(), i.to_string()];
+                    let path = ["route_sets".to_owned(), family.clone(), i.to_string()];
                     let (namespace, base) = (&resource.namespace, &resource.base);
                     routes.extend(self.route(route, namespace, base, Some(resource), resources, &path));
                 }
@@ -901,10 +906,7 @@ impl Linker<'_> {
 
     /// The resource of the audit trail has to be there, with rows of its own and what entries hold.
     fn audit(&mut self, resources: &[Resource]) {
-        let wanted = &self.declared.site.audit;
-        if wanted.is_empty() {
-            return;
-        }
+        let Some(wanted) = self.declared.site.audit.get() else { return };
         let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
         let Some(index) = self.known(&["site", "audit"], "resource", wanted, &names) else { return };
         let resource = &resources[index];
@@ -926,8 +928,8 @@ impl Linker<'_> {
             let own = routes.iter().filter(|route| route.owner == Some(resource.index));
             let args = own.flat_map(|route| &route.endpoints).flat_map(|endpoint| &endpoint.args.args);
             let names: Vec<&str> = args.map(|arg| arg.name.as_str()).collect();
-            for (i, arg) in resource.declared.unfiltered_with.iter().enumerate() {
-                let path = ["resources", &resource.name, "unfiltered_with", &i.to_string()];
+            for (i, arg) in resource.declared.unfiltered_args.iter().enumerate() {
+                let path = ["resources", &resource.name, "unfiltered_args", &i.to_string()];
                 self.known(&path, "argument", arg, &names);
             }
         }
@@ -1068,9 +1070,9 @@ impl Linker<'_> {
         })
     }
 
-    /// The schema of what hangs below another resource's items: properties marked `x-of-parent` are the owner's.
+    /// The schema of what hangs below another resource's items: properties marked `x-inherit` are the owner's.
     fn schema_below(&self, shown: &Resource, owner: &Resource) -> Value {
-        if shown.declared.of_owner {
+        if shown.declared.extends.is_some() {
             let mut schema = owner.schema.clone();
             let own = shown.schema["properties"].as_object().cloned().unwrap_or_default();
             if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
@@ -1079,12 +1081,12 @@ impl Linker<'_> {
             return schema;
         }
         let mut schema = shown.schema.clone();
-        schema["title"] = json!(format!("{}-revision", owner.wire));
+        schema["title"] = json!(format!("{}-revision", owner.api_name));
         let declared = self.loaded.schemas.get(&shown.declared.schema).and_then(|s| s.get("properties"));
         if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
             properties.retain(|name, doc| {
                 let borrowed =
-                    declared.and_then(|d| d.get(name)).and_then(|d| d.get("x-of-parent")) == Some(&json!(true));
+                    declared.and_then(|d| d.get(name)).and_then(|d| d.get("x-inherit")) == Some(&json!(true));
                 match owner.schema["properties"].get(name) {
                     Some(own) if borrowed => {
                         *doc = own.clone();
@@ -1136,7 +1138,11 @@ impl Linker<'_> {
             guard_param: guard_param.to_owned(),
             codes: self.codes(&extend(&at, "codes"), &endpoint.codes),
             editors_only: endpoint.editors_only,
-            cache: endpoint.cache.as_ref().or(resource.and_then(|r| r.declared.cache.as_ref())).map(cache_control),
+            cache: endpoint
+                .cache_control
+                .as_ref()
+                .or(resource.and_then(|r| r.declared.cache_control.as_ref()))
+                .map(cache_control),
             args,
             batch: endpoint.batch,
             file: endpoint.file,
@@ -1163,8 +1169,8 @@ impl Linker<'_> {
         resource: Option<&Resource>,
         captures: &[String],
         at: &[&str],
-    ) -> IndexMap<String, (SchemaDoc, Place)> {
-        let mut docs: IndexMap<String, (SchemaDoc, Place)> = IndexMap::new();
+    ) -> IndexMap<String, (SchemaDoc, Declared)> {
+        let mut docs: IndexMap<String, (SchemaDoc, Declared)> = IndexMap::new();
         for group in &endpoint.args {
             match group.as_str() {
                 "@create" | "@update" => {
@@ -1174,14 +1180,14 @@ impl Linker<'_> {
                 }
                 "@key" => {
                     for capture in captures {
-                        let place = Place::Config(at.iter().map(|s| (*s).to_owned()).collect());
+                        let place = Declared::Config(at.iter().map(|s| (*s).to_owned()).collect());
                         docs.entry(capture.clone()).or_insert_with(|| (key_doc(capture, resource), place));
                     }
                 }
                 group => match self.declared.args.get(group) {
                     Some(args) => {
                         for (arg, doc) in args {
-                            let place = Place::Config(vec!["args".into(), group.into(), arg.clone()]);
+                            let place = Declared::Config(vec!["args".into(), group.into(), arg.clone()]);
                             merge_arg(&mut docs, arg, doc, place);
                         }
                     }
@@ -1214,7 +1220,7 @@ impl Linker<'_> {
                 Value::Bool(false) => {
                     docs.shift_remove(arg);
                 }
-                Value::Object(doc) => merge_arg(&mut docs, arg, doc, Place::Config(place)),
+                Value::Object(doc) => merge_arg(&mut docs, arg, doc, Declared::Config(place)),
                 _ => {
                     let path: Vec<&str> = place.iter().map(String::as_str).collect();
                     self.problem(&path, "an argument is a table, or false to remove it", None);
@@ -1225,7 +1231,7 @@ impl Linker<'_> {
     }
 
     /// Create and update arguments from the schema's properties.
-    fn derived(&self, resource: &Resource, create: bool, docs: &mut IndexMap<String, (SchemaDoc, Place)>) {
+    fn derived(&self, resource: &Resource, create: bool, docs: &mut IndexMap<String, (SchemaDoc, Declared)>) {
         let Some(schema) = self.loaded.schemas.get(&resource.declared.schema) else { return };
         for (property, doc) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let Some(doc) = doc.as_object() else { continue };
@@ -1240,7 +1246,7 @@ impl Linker<'_> {
             if doc.get("x-meta") == Some(&json!(true)) {
                 arg.extend(meta_properties(resource, Value::clone));
             }
-            let extra = [doc.get("arg_options"), doc.get("x-args"), doc.get("x-create").filter(|_| create)];
+            let extra = [doc.get("arg_options"), doc.get("x-args"), doc.get("x-create-arg").filter(|_| create)];
             for (key, value) in extra.into_iter().flatten().filter_map(Value::as_object).flatten() {
                 arg.insert(key.clone(), value.clone());
             }
@@ -1251,13 +1257,13 @@ impl Linker<'_> {
             }
             if resource.family == Family::Singleton {
                 // Null takes a field back to its default.
-                let accepts = arg.entry("x-accepts".to_owned()).or_insert_with(|| json!([]));
+                let accepts = arg.entry("x-also-types".to_owned()).or_insert_with(|| json!([]));
                 accepts.as_array_mut().into_iter().for_each(|types| types.push(json!("null")));
             }
-            if !self.declared.bounds.shown {
-                arg.insert("x-bounds-shown".into(), json!(false));
+            if !self.declared.bounds.in_options {
+                arg.insert("x-bounds-in-options".into(), json!(false));
             }
-            let place = Place::Schema(resource.declared.schema.clone(), format!("/properties/{}", escape(property)));
+            let place = Declared::Schema(resource.declared.schema.clone(), format!("/properties/{}", escape(property)));
             match docs.get_mut(property) {
                 // A path capture of the same name stays what it is.
                 Some(_) => {}
@@ -1273,27 +1279,27 @@ impl Linker<'_> {
         arg: &str,
         mut doc: SchemaDoc,
         resource: Option<&Resource>,
-        place: &Place,
+        place: &Declared,
         dialect: Dialect,
     ) -> Option<Arg> {
         let required = doc.shift_remove("required").and_then(|r| r.as_bool()).unwrap_or(false);
         let default = doc.get("default").cloned();
-        let role = match doc.get("x-role").and_then(Value::as_str) {
+        let role = match doc.get("x-param").and_then(Value::as_str) {
             None => None,
             Some(wanted) => {
                 let found = ArgRole::parse(wanted);
                 if found.is_none() {
                     let hint = nearest(wanted, ArgRole::ALL.iter().map(|(n, _)| *n));
-                    self.report(place, "x-role", format!("unknown role `{wanted}`"), hint);
+                    self.report(place, "x-param", format!("unknown role `{wanted}`"), hint);
                 }
                 found
             }
         };
         let filter = doc.get("x-filter").cloned().and_then(|f| self.filter(&f, resource, place));
-        let words = doc.get("x-words").cloned().and_then(|words| self.word_limit(&words, place));
+        let words = doc.get("x-search-words").cloned().and_then(|words| self.word_limit(&words, place));
         let aliases = aliases_of(&Value::Object(doc.clone()));
-        let also = strings(doc.get("x-names"));
-        let accepts = strings(doc.get("x-accepts"));
+        let also = strings(doc.get("x-arg-aliases"));
+        let accepts = strings(doc.get("x-also-types"));
         if role == Some(ArgRole::Orderby)
             && let Some(resource) = resource
         {
@@ -1301,7 +1307,7 @@ impl Linker<'_> {
         }
         let source = Value::Object(doc);
         let accepted = accepted_bounds(&source, &accepts).and_then(|bounds| Schema::compile(&bounds, dialect).ok());
-        let bounded = bounds::applied(&source, self.declared.bounds.items);
+        let bounded = bounds::applied(&source, self.declared.bounds.max_items);
         let schema = match Schema::compile(&bounded, dialect) {
             Ok(schema) => schema,
             Err(problems) => {
@@ -1315,7 +1321,7 @@ impl Linker<'_> {
             Value::Object(map) => map,
             _ => Map::new(),
         };
-        if source.get("x-bounds-shown") == Some(&json!(false)) {
+        if source.get("x-bounds-in-options") == Some(&json!(false)) {
             without_bounds(&mut shown);
         }
         if source.get("x-default-null") == Some(&json!(true)) {
@@ -1324,7 +1330,7 @@ impl Linker<'_> {
         if source.get("x-meta") == Some(&json!(true)) {
             show_no_meta(&mut shown, self.dialect);
         }
-        if source["items"]["x-enum-map"] == json!(true)
+        if source["items"]["x-enum-as-object"] == json!(true)
             && let Some(items) = shown.get_mut("items").and_then(Value::as_object_mut)
             && let Some(Value::Array(values)) = items.get("enum")
         {
@@ -1356,22 +1362,22 @@ impl Linker<'_> {
         })
     }
 
-    fn word_limit(&mut self, words: &Value, place: &Place) -> Option<WordLimit> {
-        let most = words.get("most").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
-        let phrase = match words.get("beyond").and_then(Value::as_str) {
+    fn word_limit(&mut self, words: &Value, place: &Declared) -> Option<WordLimit> {
+        let most = words.get("max").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
+        let phrase = match words.get("overflow").and_then(Value::as_str) {
             Some("phrase") => Some(true),
             Some("refuse") => Some(false),
             _ => None,
         };
         let limit = most.zip(phrase).map(|(most, phrase)| WordLimit { most, phrase });
         if limit.is_none() {
-            let hint = "write { most = 20, beyond = \"refuse\" } or { most = 9, beyond = \"phrase\" }";
-            self.report(place, "x-words", "not a limit of words".into(), Some(hint.into()));
+            let hint = "write { max = 20, overflow = \"refuse\" } or { max = 9, overflow = \"phrase\" }";
+            self.report(place, "x-search-words", "not a limit of words".into(), Some(hint.into()));
         }
         limit
     }
 
-    fn check_orderby(&mut self, doc: &SchemaDoc, resource: &Resource, place: &Place) {
+    fn check_orderby(&mut self, doc: &SchemaDoc, resource: &Resource, place: &Declared) {
         for value in doc.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
             if resource.stores_rows() && !resource.sort.contains_key(value) {
                 let hint = format!("add `{value} = \"a column\"` to [resources.{}.sort]", resource.name);
@@ -1380,7 +1386,7 @@ impl Linker<'_> {
         }
     }
 
-    fn filter(&mut self, filter: &Value, resource: Option<&Resource>, place: &Place) -> Option<Filter> {
+    fn filter(&mut self, filter: &Value, resource: Option<&Resource>, place: &Declared) -> Option<Filter> {
         if let Some(query) = filter.get("query").and_then(Value::as_str) {
             let names = self.vocabulary.queries.clone();
             let found = names.iter().position(|n| *n == query);
@@ -1408,14 +1414,14 @@ impl Linker<'_> {
         Some(Filter::Column { column: plan_column, op: *op, first })
     }
 
-    fn report(&mut self, place: &Place, below: &str, message: String, hint: Option<String>) {
+    fn report(&mut self, place: &Declared, below: &str, message: String, hint: Option<String>) {
         let problem = match place {
-            Place::Config(path) => {
+            Declared::Config(path) => {
                 let mut path: Vec<&str> = path.iter().map(String::as_str).collect();
                 path.extend(below.split('/').filter(|s| !s.is_empty()));
                 self.loaded.problem(&path, message, hint)
             }
-            Place::Schema(file, pointer) => {
+            Declared::Schema(file, pointer) => {
                 let pointer = format!("{pointer}/{}", below.trim_start_matches('/'));
                 self.loaded.schema_problem(file, &pointer, message, hint)
             }
@@ -1426,7 +1432,7 @@ impl Linker<'_> {
 
 /// Where an argument's document was written.
 #[derive(Clone, Debug)]
-enum Place {
+enum Declared {
     Config(Vec<String>),
     Schema(String, String),
 }
@@ -1444,7 +1450,7 @@ fn compile_pattern(pattern: &str) -> Result<(regex::bytes::Regex, Vec<String>), 
     Ok((matcher, captures))
 }
 
-fn merge_arg(docs: &mut IndexMap<String, (SchemaDoc, Place)>, arg: &str, change: &SchemaDoc, place: Place) {
+fn merge_arg(docs: &mut IndexMap<String, (SchemaDoc, Declared)>, arg: &str, change: &SchemaDoc, place: Declared) {
     match docs.get_mut(arg) {
         Some((doc, at)) => {
             for (key, value) in change {
@@ -1471,7 +1477,7 @@ fn key_doc(capture: &str, resource: Option<&Resource>) -> SchemaDoc {
     doc.as_object().cloned().unwrap_or_default()
 }
 
-/// What a record's password locks unless the schema says otherwise (`x-locked`): its long texts and its meta.
+/// What a record's password locks unless the schema says otherwise (`x-password-protected`): its long texts and its meta.
 fn is_content(resource: &Resource, doc: &Value) -> bool {
     let word = |word: &str| doc.get(word).and_then(Value::as_str).unwrap_or_default();
     resource.family == Family::Content
@@ -1483,10 +1489,10 @@ fn is_content(resource: &Resource, doc: &Value) -> bool {
 /// The declared bounds, for schemas that set none.
 fn usual_bounds(declared: &declaration::Bounds) -> Bounds {
     Bounds {
-        text: Some(declared.text),
-        items: Some(declared.items),
-        members: Some(declared.members),
-        free: Some(declared.free),
+        text: Some(declared.max_length),
+        items: Some(declared.max_items),
+        members: Some(declared.max_properties),
+        free: Some(declared.max_free_form.bytes()),
     }
 }
 
@@ -1497,7 +1503,8 @@ fn accepted_bounds(source: &Value, accepts: &[String]) -> Option<Value> {
         return None;
     }
     let raw = source.get("properties").and_then(|properties| properties.get("raw")).unwrap_or(source);
-    let words = ["maxLength", "x-max-bytes", "x-too-long"].iter().filter_map(|word| Some((*word, raw.get(*word)?)));
+    let words =
+        ["maxLength", "x-max-bytes", "x-too-long-code"].iter().filter_map(|word| Some((*word, raw.get(*word)?)));
     let mut bounds: Map<String, Value> = words.map(|(word, value)| (word.to_owned(), value.clone())).collect();
     let inner = Value::Object(bounds.clone());
     bounds.insert("properties".into(), json!({"raw": inner}));
@@ -1528,7 +1535,7 @@ fn shown_schema(schema: &Value, resource: &Resource, dialect: Dialect) -> Value 
         _ => Map::new(),
     };
     shown.entry("$schema").or_insert_with(|| json!("http://json-schema.org/draft-04/schema#"));
-    shown.entry("title").or_insert_with(|| json!(resource.wire));
+    shown.entry("title").or_insert_with(|| json!(resource.api_name));
     shown.entry("type").or_insert_with(|| json!("object"));
     if !resource.declared.schema_links.is_empty() {
         shown.insert("links".into(), Value::Array(resource.declared.schema_links.clone()));
@@ -1554,7 +1561,7 @@ fn shown_schema(schema: &Value, resource: &Resource, dialect: Dialect) -> Value 
 
 /// Where empty lists pass for empty maps, one shows that no meta is registered.
 fn show_no_meta(doc: &mut Map<String, Value>, dialect: Dialect) {
-    if dialect.empty_list_is_map {
+    if dialect.empty_list_as_object {
         doc.entry("properties").or_insert_with(|| json!([]));
     }
 }
@@ -1586,14 +1593,15 @@ fn searched(resources: &[Resource]) -> Vec<(crate::storage::plan::Name, Vec<crat
 }
 
 /// What a declared lifetime is in headers.
-fn cache_control(declared: &declaration::Cache) -> (String, Option<String>) {
-    let mut value = format!("public, max-age={}", declared.max_age);
-    for (word, seconds) in [("s-maxage", declared.shared), ("stale-while-revalidate", declared.stale)] {
-        if let Some(seconds) = seconds {
-            value.push_str(&format!(", {word}={seconds}"));
+fn cache_control(declared: &declaration::CacheControl) -> (String, Option<String>) {
+    let mut value = format!("public, max-age={}", declared.max_age.map_or(0, |age| age.seconds()));
+    let stale = declared.stale_while_revalidate;
+    for (word, age) in [("s-maxage", declared.shared_max_age), ("stale-while-revalidate", stale)] {
+        if let Some(age) = age {
+            value.push_str(&format!(", {word}={}", age.seconds()));
         }
     }
-    (value, declared.keys.clone())
+    (value, declared.tag_header.clone())
 }
 
 /// Links of the schema name the REST base as `{base}`.
@@ -1656,7 +1664,9 @@ fn filtered_columns(resource: &Resource) -> HashSet<String> {
 }
 
 fn has_source(doc: &Value) -> bool {
-    ["x-column", "x-read", "x-extra", "x-meta", "x-relation", "x-nothing"].iter().any(|w| doc.get(w).is_some())
+    ["x-column", "x-read", "x-handler-property", "x-meta", "x-relation", "x-input-only"]
+        .iter()
+        .any(|w| doc.get(w).is_some())
         || doc.get("properties").and_then(Value::as_object).is_some_and(|c| c.values().any(has_source))
 }
 
@@ -1689,7 +1699,7 @@ fn contexts_of(doc: &Value) -> Context {
 }
 
 fn aliases_of(doc: &Value) -> Vec<(String, String)> {
-    let map = doc.get("x-aliases").and_then(Value::as_object);
+    let map = doc.get("x-value-map").and_then(Value::as_object);
     map.into_iter().flatten().filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned()))).collect()
 }
 

@@ -137,9 +137,9 @@ impl Registry {
         self.resources.iter().find(|r| &*r.kind == kind && r.stores_rows())
     }
 
-    /// The resource whose kind is written this way on the wire.
-    pub fn resource_of_wire(&self, wire: &str) -> Option<&Resource> {
-        self.resources.iter().find(|r| r.wire == wire && r.stores_rows())
+    /// The resource whose kind is written this way in the API.
+    pub fn resource_by_api_name(&self, api_name: &str) -> Option<&Resource> {
+        self.resources.iter().find(|r| r.api_name == api_name && r.stores_rows())
     }
 
     /// Resources of a family, in declaration order.

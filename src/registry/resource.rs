@@ -83,11 +83,11 @@ pub struct Property {
     pub write: Option<Behaviour>,
     /// Name of the resource whose declared entries the values are: each stands in one row at most.
     pub among: Option<String>,
-    /// Spelling of values: stored to wire.
+    /// Spelling of values: stored to public.
     pub aliases: Vec<(String, String)>,
-    /// The record's password locks it (`x-locked`).
+    /// The record's password locks it (`x-password-protected`).
     pub locked: bool,
-    /// Most bytes of what is stored, and the code of the refusal (`x-too-long`), for what the schema alone does not judge.
+    /// Most bytes of what is stored, and the code of the refusal (`x-too-long-code`), for what the schema alone does not judge.
     pub longest: Option<(usize, Code)>,
 }
 
@@ -128,7 +128,7 @@ pub enum Target {
     /// A template relative to the REST base.
     Template(Vec<HrefPiece>),
     /// The record or the term that the row stands for.
-    StoodFor(Family),
+    Referenced(Family),
 }
 
 /// A value in a link's query.
@@ -147,8 +147,8 @@ pub enum HrefPiece {
     SelfPath,
     /// Path of the collection.
     CollectionPath,
-    /// The kind on the wire.
-    Wire,
+    /// The kind in the API.
+    ApiName,
     /// The newest revision's id.
     RevisionId,
 }
@@ -183,7 +183,7 @@ pub struct Resource {
     pub name: String,
     pub family: Family,
     pub kind: Name,
-    pub wire: String,
+    pub api_name: String,
     pub namespace: String,
     /// Path of the collection below the REST base: `/cms/v2/posts`.
     pub path: String,
@@ -209,9 +209,9 @@ pub struct Resource {
     /// Act to primitive capability.
     pub capabilities: HashMap<String, String>,
     pub codes: HashMap<Code, Code>,
-    pub code_status: HashMap<Code, u16>,
+    pub status_of_codes: HashMap<Code, u16>,
     /// Columns that may not be empty in some rows, with the code of the refusal.
-    pub required: Vec<(declaration::Required, Code)>,
+    pub not_empty: Vec<(declaration::NotEmpty, Code)>,
     /// The resource schema as clients see it.
     pub schema: Value,
     /// The block in `routes.toml`.

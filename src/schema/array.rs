@@ -2,7 +2,7 @@
 
 use super::compile::Reader;
 use super::equal::has_duplicates;
-use super::failure::{Failure, Place, Reason, Report, count};
+use super::failure::{Failure, Reason, Report, ValuePath, count};
 use super::free::{check_free, size_of};
 use super::node::Node;
 use serde_json::Value;
@@ -28,7 +28,7 @@ impl ArrayRules {
     }
 
     /// Items first, then how many, then whether they differ: the order in which clients see failures.
-    pub fn check<R: Report>(&self, place: &Place<'_>, list: &[Value]) -> Result<(), R> {
+    pub fn check<R: Report>(&self, place: &ValuePath<'_>, list: &[Value]) -> Result<(), R> {
         if let Some(node) = &self.items {
             for (index, item) in list.iter().enumerate() {
                 node.check::<R>(&place.item(index), item)?;
@@ -48,7 +48,7 @@ impl ArrayRules {
     }
 
     /// Converts every item; `[1, "1"]` may hold duplicates only now.
-    pub fn coerce(&self, place: &Place<'_>, list: &mut [Value]) -> Result<(), Failure> {
+    pub fn coerce(&self, place: &ValuePath<'_>, list: &mut [Value]) -> Result<(), Failure> {
         let Some(node) = &self.items else { return Ok(()) };
         for (index, item) in list.iter_mut().enumerate() {
             *item = node.coerce(&place.item(index), item.take())?;
@@ -56,7 +56,7 @@ impl ArrayRules {
         self.check_unique(place, list)
     }
 
-    fn check_unique<R: Report>(&self, place: &Place<'_>, list: &[Value]) -> Result<(), R> {
+    fn check_unique<R: Report>(&self, place: &ValuePath<'_>, list: &[Value]) -> Result<(), R> {
         if self.unique && has_duplicates(list) {
             return Err(R::at(place, Reason::DuplicateItems, || "holds the same item twice".into()));
         }

@@ -1,7 +1,7 @@
 //! `anyOf` and `oneOf`: which alternative fits, and what to say when none or too many do.
 
 use super::compile::Reader;
-use super::failure::{Extra, Failure, Place, Reason, Refused, Report, either};
+use super::failure::{Extra, Failure, Reason, Refused, Report, ValuePath, either};
 use super::node::Node;
 use super::types::Type;
 use serde_json::Value;
@@ -20,19 +20,19 @@ impl Alternatives {
     }
 
     /// The fitting alternative of `anyOf` and the one of `oneOf`, each absent where the keyword is.
-    pub fn check<'n, R: Report>(&'n self, place: &Place<'_>, value: &Value) -> Result<[Option<&'n Node>; 2], R> {
+    pub fn check<'n, R: Report>(&'n self, place: &ValuePath<'_>, value: &Value) -> Result<[Option<&'n Node>; 2], R> {
         Ok([
             if self.any_of.is_empty() { None } else { Some(self.check_any(place, value)?) },
             if self.one_of.is_empty() { None } else { Some(self.check_one(place, value)?) },
         ])
     }
 
-    fn check_any<R: Report>(&self, place: &Place<'_>, value: &Value) -> Result<&Node, R> {
+    fn check_any<R: Report>(&self, place: &ValuePath<'_>, value: &Value) -> Result<&Node, R> {
         let fitting = self.any_of.iter().find(|node| node.check::<Refused>(place, value).is_ok());
         fitting.ok_or_else(|| R::of(|| no_match(&self.any_of, place, value)))
     }
 
-    fn check_one<R: Report>(&self, place: &Place<'_>, value: &Value) -> Result<&Node, R> {
+    fn check_one<R: Report>(&self, place: &ValuePath<'_>, value: &Value) -> Result<&Node, R> {
         let mut fitting = self.one_of.iter().filter(|node| node.check::<Refused>(place, value).is_ok());
         match (fitting.next(), fitting.next()) {
             (Some(only), None) => Ok(only),
@@ -43,7 +43,7 @@ impl Alternatives {
 }
 
 /// Names the nearest alternative and its reason. `data.position` is sent only where "nearest" is beyond doubt.
-fn no_match(nodes: &[Node], place: &Place<'_>, value: &Value) -> Failure {
+fn no_match(nodes: &[Node], place: &ValuePath<'_>, value: &Value) -> Failure {
     let at = place.to_string();
     let failures: Vec<(usize, Failure)> = nodes
         .iter()
@@ -82,7 +82,7 @@ fn nearest(node: &Node, position: usize, failure: &Failure) -> String {
     format!("is not valid as {title}: {}", failure.message.trim_end_matches('.'))
 }
 
-fn too_many(nodes: &[Node], place: &Place<'_>, value: &Value) -> Failure {
+fn too_many(nodes: &[Node], place: &ValuePath<'_>, value: &Value) -> Failure {
     let fits = |position: &usize| nodes[*position].check::<Refused>(place, value).is_ok();
     let positions: Vec<usize> = (0..nodes.len()).filter(fits).collect();
     let rest = format!("may fit only one of its alternatives but could be {}", titles(nodes, &positions));

@@ -5,7 +5,7 @@
 
 use super::array::ArrayRules;
 use super::combine::Alternatives;
-use super::failure::{Failure, Place};
+use super::failure::{Failure, ValuePath};
 use super::format::Format;
 use super::node::Node;
 use super::number::{Num, NumberRules};
@@ -370,7 +370,7 @@ impl<'d> Reader<'d, '_> {
 
     /// The default and the listed values have to get through the schema they stand in.
     fn check_values(&mut self, node: &Node) {
-        let place = Place::root("default");
+        let place = ValuePath::root("default");
         if let Some(default) = self.get("default").filter(|default| !default.is_null()) {
             // Only the outermost default is ever applied; those of properties tell people what an absent one means,
             // and some have a meaning that nobody may send ("" beside an enum). Their type has to be right all the same.

@@ -87,41 +87,41 @@ impl Reason {
 
 /// Where in a parameter the walk stands. A list linked through the stack, so that success costs nothing.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
-    outer: Option<&'a Place<'a>>,
-    step: Step<'a>,
+pub(super) struct ValuePath<'a> {
+    outer: Option<&'a ValuePath<'a>>,
+    step: PathStep<'a>,
 }
 
 #[derive(Clone, Copy)]
-enum Step<'a> {
+enum PathStep<'a> {
     Name(&'a str),
     Index(usize),
 }
 
-impl<'a> Place<'a> {
+impl<'a> ValuePath<'a> {
     /// The parameter itself.
     pub fn root(name: &'a str) -> Self {
-        Place { outer: None, step: Step::Name(name) }
+        ValuePath { outer: None, step: PathStep::Name(name) }
     }
 
     /// An item of the list that stands here.
-    pub fn item(&'a self, index: usize) -> Place<'a> {
-        Place { outer: Some(self), step: Step::Index(index) }
+    pub fn item(&'a self, index: usize) -> ValuePath<'a> {
+        ValuePath { outer: Some(self), step: PathStep::Index(index) }
     }
 
     /// A property of the object that stands here.
-    pub fn property(&'a self, name: &'a str) -> Place<'a> {
-        Place { outer: Some(self), step: Step::Name(name) }
+    pub fn property(&'a self, name: &'a str) -> ValuePath<'a> {
+        ValuePath { outer: Some(self), step: PathStep::Name(name) }
     }
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for ValuePath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.outer, self.step) {
-            (None, Step::Name(name)) => f.write_str(name),
-            (None, Step::Index(index)) => write!(f, "{index}"),
-            (Some(outer), Step::Name(name)) => write!(f, "{outer}[{name}]"),
-            (Some(outer), Step::Index(index)) => write!(f, "{outer}[{index}]"),
+            (None, PathStep::Name(name)) => f.write_str(name),
+            (None, PathStep::Index(index)) => write!(f, "{index}"),
+            (Some(outer), PathStep::Name(name)) => write!(f, "{outer}[{name}]"),
+            (Some(outer), PathStep::Index(index)) => write!(f, "{outer}[{index}]"),
         }
     }
 }
@@ -140,7 +140,7 @@ pub(super) struct Failure {
 pub(super) enum Extra {
     Nothing,
     /// The place itself; goes with [`Reason::Type`].
-    Place,
+    ValuePath,
     /// The alternative that was nearest.
     Position(usize),
     /// The alternatives that fit.
@@ -149,9 +149,9 @@ pub(super) enum Extra {
 
 impl Failure {
     /// A refusal at a place; the sentence is the place followed by `rest`.
-    pub fn new(place: &Place<'_>, reason: Reason, rest: &str) -> Self {
+    pub fn new(place: &ValuePath<'_>, reason: Reason, rest: &str) -> Self {
         let place = place.to_string();
-        let extra = if reason == Reason::Type { Extra::Place } else { Extra::Nothing };
+        let extra = if reason == Reason::Type { Extra::ValuePath } else { Extra::Nothing };
         Failure { message: format!("{place} {rest}."), place, reason, extra }
     }
 
@@ -165,7 +165,7 @@ impl Failure {
     pub fn of_param(self, name: &str) -> Box<ParamFailure> {
         let data = match self.extra {
             Extra::Nothing => Value::Null,
-            Extra::Place => json!({ "param": self.place }),
+            Extra::ValuePath => json!({ "param": self.place }),
             Extra::Position(position) => json!({ "position": position }),
             Extra::Positions(positions) => json!({ "positions": positions }),
         };
@@ -180,7 +180,7 @@ pub(super) trait Report: Sized {
     fn of(build: impl FnOnce() -> Failure) -> Self;
 
     /// Reports a plain refusal: place, reason, and the rest of the sentence.
-    fn at(place: &Place<'_>, reason: Reason, rest: impl FnOnce() -> String) -> Self {
+    fn at(place: &ValuePath<'_>, reason: Reason, rest: impl FnOnce() -> String) -> Self {
         Self::of(|| Failure::new(place, reason, &rest()))
     }
 }

@@ -1,12 +1,12 @@
 //! `x-max-bytes` of what no schema describes: how much JSON text it is.
 
-use super::failure::{Place, Reason, Report, count};
+use super::failure::{Reason, Report, ValuePath, count};
 use serde_json::Value;
 use std::io::{Result, Write};
 
 /// Refuses values that no schema describes when they are more than `most` bytes of JSON text together.
 pub(super) fn check_free<R: Report>(
-    place: &Place<'_>,
+    place: &ValuePath<'_>,
     most: Option<u64>,
     size: impl FnOnce() -> u64,
 ) -> std::result::Result<(), R> {

@@ -27,7 +27,7 @@ pub use format::DateTime;
 pub use types::Type;
 
 use crate::error::ParamFailure;
-use failure::{Failure, Place};
+use failure::{Failure, ValuePath};
 use node::Node;
 use serde_json::Value;
 use std::sync::Arc;
@@ -40,9 +40,9 @@ pub const DEEPEST_VALUE: usize = 128;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dialect {
     /// Blanks separate the items of a string list as commas do.
-    pub blanks_separate: bool,
+    pub space_separated_lists: bool,
     /// An empty list stands for an empty object: such servers print empty maps as `[]`, and clients send them back.
-    pub empty_list_is_map: bool,
+    pub empty_list_as_object: bool,
     /// What values may hold where a schema sets no bound of its own.
     pub bounds: Bounds,
 }
@@ -95,14 +95,14 @@ impl Schema {
         let root = compile::compile(document, dialect)?;
         let default = document.get("default").map(|default| {
             // Compiling has made sure that a default converts; only null does not have to.
-            root.coerce(&Place::root("default"), default.clone()).unwrap_or(Value::Null)
+            root.coerce(&ValuePath::root("default"), default.clone()).unwrap_or(Value::Null)
         });
         Ok(Schema { compiled: Arc::new(Compiled { root, described: compile::described(document), default }) })
     }
 
     /// Whether the value fits; the first failure in contract order if not. `name` is the argument's, for sentences.
     pub fn check(&self, name: &str, value: &Value) -> Result<(), Box<ParamFailure>> {
-        let place = Place::root(name);
+        let place = ValuePath::root(name);
         if !shallow(value, DEEPEST_VALUE) {
             let rest = format!("is nested deeper than {DEEPEST_VALUE} levels");
             return Err(Failure::new(&place, Reason::Type, &rest).of_param(name));
@@ -113,7 +113,7 @@ impl Schema {
     /// The typed value of one that has passed [`Schema::check`]: `"5"` becomes 5, `"a,b"` a list, and so on through
     /// lists and objects. Fails where converting made items of a `uniqueItems` list equal, or the value does not fit.
     pub fn coerce(&self, name: &str, value: Value) -> Result<Value, Box<ParamFailure>> {
-        self.compiled.root.coerce(&Place::root(name), value).map_err(|failure| failure.of_param(name))
+        self.compiled.root.coerce(&ValuePath::root(name), value).map_err(|failure| failure.of_param(name))
     }
 
     /// [`Schema::check`], then [`Schema::coerce`].
@@ -154,7 +154,7 @@ mod tests {
     use std::path::Path;
 
     const NO_BOUNDS: Bounds = Bounds { text: None, items: None, members: None, free: None };
-    const WP: Dialect = Dialect { blanks_separate: true, empty_list_is_map: true, bounds: NO_BOUNDS };
+    const WP: Dialect = Dialect { space_separated_lists: true, empty_list_as_object: true, bounds: NO_BOUNDS };
 
     fn compile(document: &Value, dialect: Dialect) -> Schema {
         Schema::compile(document, dialect).unwrap_or_else(|problems| panic!("{document}: {problems:#?}"))

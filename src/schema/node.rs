@@ -5,7 +5,7 @@ use super::Dialect;
 use super::array::ArrayRules;
 use super::combine::Alternatives;
 use super::equal::alike;
-use super::failure::{Failure, Place, Reason, Refused, Report, either};
+use super::failure::{Failure, Reason, Refused, Report, ValuePath, either};
 use super::format::Format;
 use super::number::NumberRules;
 use super::object::ObjectRules;
@@ -32,7 +32,7 @@ pub(super) struct Node {
 
 impl Node {
     /// Alternatives, type, the keywords of that type, `enum`, `format`.
-    pub fn check<R: Report>(&self, place: &Place<'_>, value: &Value) -> Result<(), R> {
+    pub fn check<R: Report>(&self, place: &ValuePath<'_>, value: &Value) -> Result<(), R> {
         let chosen = self.alternatives.check::<R>(place, value)?;
         let typed = self.typed(chosen, value).ok_or_else(|| self.wrong_type::<R>(place))?;
         match typed.as_ref() {
@@ -52,7 +52,7 @@ impl Node {
     }
 
     /// The typed value of one that passed `check`; a value that did not is refused or left as it is.
-    pub fn coerce(&self, place: &Place<'_>, value: Value) -> Result<Value, Failure> {
+    pub fn coerce(&self, place: &ValuePath<'_>, value: Value) -> Result<Value, Failure> {
         let chosen = self.alternatives.check::<Failure>(place, &value)?;
         let mut value = if chosen.iter().any(Option::is_some) {
             // The alternative decides the type; what this node says about members comes on top.
@@ -101,14 +101,14 @@ impl Node {
         types.iter().find_map(|kind| kind.read(value, self.dialect))
     }
 
-    fn wrong_type<R: Report>(&self, place: &Place<'_>) -> R {
+    fn wrong_type<R: Report>(&self, place: &ValuePath<'_>) -> R {
         R::at(place, Reason::Type, || {
             let names: Vec<&str> = self.types.iter().map(|kind| kind.as_str()).collect();
             format!("is not of type {}", either(&names))
         })
     }
 
-    fn check_members<R: Report>(&self, place: &Place<'_>, typed: &Value) -> Result<(), R> {
+    fn check_members<R: Report>(&self, place: &ValuePath<'_>, typed: &Value) -> Result<(), R> {
         let Some(members) = &self.members else { return Ok(()) };
         let listed = match typed {
             // Members of members are compared as converted too.

@@ -1,7 +1,7 @@
 //! `minimum`, `maximum`, their exclusive flags and `multipleOf`, all exact.
 
 use super::compile::Reader;
-use super::failure::{Place, Reason, Report};
+use super::failure::{Reason, Report, ValuePath};
 use serde_json::Number;
 use std::cmp::Ordering;
 use std::fmt;
@@ -155,7 +155,7 @@ impl NumberRules {
         NumberRules { multiple_of, minimum, maximum }
     }
 
-    pub fn check<R: Report>(&self, place: &Place<'_>, number: &Number) -> Result<(), R> {
+    pub fn check<R: Report>(&self, place: &ValuePath<'_>, number: &Number) -> Result<(), R> {
         let number = Num::of(number);
         if let Some(step) = self.multiple_of.filter(|step| !number.is_multiple_of(*step)) {
             return Err(R::at(place, Reason::Multiple, || format!("is not a multiple of {step}")));

@@ -2,7 +2,7 @@
 //! `maxProperties`; `x-max-bytes` of the properties that no schema describes.
 
 use super::compile::Reader;
-use super::failure::{Failure, Place, Reason, Refused, Report, count};
+use super::failure::{Failure, Reason, Refused, Report, ValuePath, count};
 use super::free::{check_free, size_of};
 use super::node::Node;
 use super::pattern::Pattern;
@@ -62,7 +62,7 @@ impl ObjectRules {
     }
 
     /// Missing properties first, then each one in the order sent, then how many.
-    pub fn check<R: Report>(&self, place: &Place<'_>, map: &Map<String, Value>) -> Result<(), R> {
+    pub fn check<R: Report>(&self, place: &ValuePath<'_>, map: &Map<String, Value>) -> Result<(), R> {
         if let Some(name) = self.required.iter().find(|name| !map.contains_key(*name)) {
             return Err(R::at(place, Reason::PropertyRequired, || format!("lacks the property {name}")));
         }
@@ -82,7 +82,7 @@ impl ObjectRules {
         check_free(place, self.free, || unknown().map(|(name, value)| name.len() as u64 + size_of(value)).sum())
     }
 
-    fn check_property<R: Report>(&self, place: &Place<'_>, name: &str, value: &Value) -> Result<(), R> {
+    fn check_property<R: Report>(&self, place: &ValuePath<'_>, name: &str, value: &Value) -> Result<(), R> {
         let here = place.property(name);
         let mut known = false;
         for node in self.schemas_of(name) {
@@ -99,7 +99,7 @@ impl ObjectRules {
     }
 
     /// Converts every property that a schema speaks about.
-    pub fn coerce(&self, place: &Place<'_>, map: &mut Map<String, Value>) -> Result<(), Failure> {
+    pub fn coerce(&self, place: &ValuePath<'_>, map: &mut Map<String, Value>) -> Result<(), Failure> {
         for (name, slot) in map.iter_mut() {
             let here = place.property(name);
             let mut nodes = self.schemas_of(name).peekable();

@@ -1,7 +1,7 @@
 //! `minLength`, `maxLength`, `x-max-bytes` and `pattern`. (`format` comes after `enum` and stands on its own.)
 
 use super::compile::Reader;
-use super::failure::{Place, Reason, Report, count};
+use super::failure::{Reason, Report, ValuePath, count};
 use super::pattern::Pattern;
 
 /// What a schema demands of a text.
@@ -21,11 +21,11 @@ impl StringRules {
         let bytes = reader.most_bytes(None);
         let pattern = reader.text("pattern").and_then(|source| reader.pattern("pattern", source));
         // What is too long for its column has an answer of its own there.
-        let (longest, bytes) = if reader.get("x-too-long").is_some() { (None, None) } else { (longest, bytes) };
+        let (longest, bytes) = if reader.get("x-too-long-code").is_some() { (None, None) } else { (longest, bytes) };
         StringRules { shortest, longest, bytes, pattern }
     }
 
-    pub fn check<R: Report>(&self, place: &Place<'_>, text: &str) -> Result<(), R> {
+    pub fn check<R: Report>(&self, place: &ValuePath<'_>, text: &str) -> Result<(), R> {
         if self.shortest.is_some() || self.longest.is_some() {
             let length = text.chars().count() as u64;
             if let Some(least) = self.shortest.filter(|least| length < *least) {

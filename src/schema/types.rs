@@ -62,7 +62,7 @@ impl Type {
             (Type::Array, Value::String(text)) => Value::Array(split(text, dialect)),
             (Type::Array, Value::Object(map)) => Value::Array(list_of(map)?),
             (Type::Object, Value::String(text)) if text.is_empty() => Value::Object(Map::new()),
-            (Type::Object, Value::Array(list)) if list.is_empty() && dialect.empty_list_is_map => {
+            (Type::Object, Value::Array(list)) if list.is_empty() && dialect.empty_list_as_object => {
                 Value::Object(Map::new())
             }
             (Type::Integer, Value::Number(number)) if number.is_i64() => return Some(Cow::Borrowed(value)),
@@ -85,7 +85,7 @@ impl Type {
 
 /// The items of a string list. Blanks around an item and empty items never count: `"1, 2,"` holds two items.
 fn split(text: &str, dialect: Dialect) -> Vec<Value> {
-    let separates = |c: char| c == ',' || (dialect.blanks_separate && blank(c));
+    let separates = |c: char| c == ',' || (dialect.space_separated_lists && blank(c));
     text.split(separates)
         .map(|part| part.trim_matches(blank))
         .filter(|part| !part.is_empty())

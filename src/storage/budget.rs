@@ -5,7 +5,9 @@
 //! Only reads are bounded: a statement that writes never runs with a deadline.
 
 use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{BeginFuture, CommitFuture, Depends, FinishFuture, Mark, Snapshot, Storage, StorageError, Transaction};
+use super::{
+    BeginFuture, CommitFuture, Dependencies, FinishFuture, Snapshot, Storage, StorageError, Transaction, VersionSlot,
+};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -122,12 +124,12 @@ impl<S: Storage + ?Sized> Storage for Budgeted<S> {
         })
     }
 
-    fn generation(&self, scope: &Name) -> u64 {
-        self.inner.generation(scope)
+    fn scope_version(&self, scope: &Name) -> u64 {
+        self.inner.scope_version(scope)
     }
 
-    fn mark(&self, mark: Mark) -> u64 {
-        self.inner.mark(mark)
+    fn slot_version(&self, slot: VersionSlot) -> u64 {
+        self.inner.slot_version(slot)
     }
 
     fn begin(&self) -> BeginFuture {
@@ -176,11 +178,11 @@ impl Snapshot for Counted<'_> {
         self.budget.read(|| self.inner.slug(scope, slug))
     }
 
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Depends> {
+    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies> {
         self.inner.depends(plan, rows)
     }
 
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Depends> {
+    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies> {
         self.inner.depends_on_revisions(space, ids)
     }
 

@@ -650,7 +650,7 @@ fn settings_are_documents() {
         assert_eq!(set(Some("{}")).as_deref(), Some("{}"));
         assert_eq!(set(Some("[1]")).as_deref(), Some("[1]"));
         assert_eq!(set(None), None);
-        assert_eq!(db.generation(&name("setting")), 3);
+        assert_eq!(db.scope_version(&name("setting")), 3);
         let put = |members: serde_json::Value| {
             let members = members.as_object().expect("members").clone();
             commit(db, vec![Change::SettingMembers { key: name("general"), members }]).unwrap();
@@ -665,22 +665,22 @@ fn settings_are_documents() {
 fn generations_grow_with_what_was_written() {
     on_each_outside(|db| {
         let scopes = ["record", "record:post", "record:page", "term", "post.categories", "revision"];
-        let generations = || scopes.map(|scope| db.generation(&name(scope)));
-        assert_eq!(generations(), [0; 6]);
+        let versions = || scopes.map(|scope| db.scope_version(&name(scope)));
+        assert_eq!(versions(), [0; 6]);
         commit(db, vec![Change::Put(put("term", Target::New, &[]))]).unwrap();
-        assert_eq!(generations(), [0, 0, 0, 1, 0, 0]);
+        assert_eq!(versions(), [0, 0, 0, 1, 0, 0]);
         let linked = Put { edges: vec![(name("post.categories"), vec![1])], ..post("publish", 1, "x") };
         let id = id(commit(db, vec![Change::Put(linked)]));
-        assert_eq!(generations(), [1, 1, 0, 2, 1, 0]);
+        assert_eq!(versions(), [1, 1, 0, 2, 1, 0]);
         commit(db, vec![Change::Put(put("record", existing(id), &[("kind", text("page"))]))]).unwrap();
-        assert_eq!(generations(), [2, 2, 1, 2, 1, 0]);
+        assert_eq!(versions(), [2, 2, 1, 2, 1, 0]);
         let revision = RevisionPut { author: 1, at: 1, autosave: true, json: "".into(), keep: None, skip_same: false };
         let autosave = Put { revision: Some(revision), ..put("record", existing(id), &[]) };
         commit(db, vec![Change::Put(autosave)]).unwrap();
-        assert_eq!(generations(), [2, 2, 1, 2, 1, 1], "an autosave leaves lists of records as they are");
+        assert_eq!(versions(), [2, 2, 1, 2, 1, 1], "an autosave leaves lists of records as they are");
         let refused = Change::Require { plan: read("term", &["id"], Cond::Any(vec![])), found: true, tag: "no" };
         commit(db, vec![Change::Put(put("term", Target::New, &[])), refused]).unwrap_err();
-        assert_eq!(generations(), [2, 2, 1, 2, 1, 1]);
+        assert_eq!(versions(), [2, 2, 1, 2, 1, 1]);
     });
 }
 
@@ -707,7 +707,7 @@ fn what_a_read_depends_on_grows_when_it_would_read_something_else() {
                 let rows = snapshot.rows(plan).unwrap();
                 let on = snapshot.depends(plan, Some(&rows)).unwrap();
                 assert!(on.scopes.is_empty(), "{on:?}");
-                on.marks.iter().map(|mark| db.mark(*mark)).sum::<u64>()
+                on.slots.iter().map(|mark| db.slot_version(*mark)).sum::<u64>()
             })
         };
         let set = |id: i64, column: &str, value: DbValue| put("record", existing(id), &[(column, value)]);
@@ -774,7 +774,7 @@ fn a_transaction_is_seen_as_a_whole_or_not_at_all() {
         commit(db, vec![Change::Put(put("term", Target::New, &[]))]).unwrap();
         let linked = |status| Put { edges: vec![(name("post.categories"), vec![1])], ..post(status, 1, "In it") };
         for finished in [false, true] {
-            let before = (tallies(db), db.generation(&name("record")), db.generation(&name("commits")));
+            let before = (tallies(db), db.scope_version(&name("record")), db.scope_version(&name("commits")));
             let transaction = wait(db.begin()).unwrap();
             let inside = &*transaction as &dyn Storage;
             let first = id(commit(inside, vec![Change::Put(linked("publish"))]));
@@ -788,12 +788,12 @@ fn a_transaction_is_seen_as_a_whole_or_not_at_all() {
             assert_eq!(tallies(inside), (2, 2, vec![vec![int(1)]]), "a refused plan undoes only itself");
             commit(inside, vec![Change::Remove { table: name("record"), key: int(first), expect: None }]).unwrap();
             assert_eq!(tallies(inside), (1, 1, vec![vec![int(0)]]));
-            let outside = (tallies(db), db.generation(&name("record")), db.generation(&name("commits")));
+            let outside = (tallies(db), db.scope_version(&name("record")), db.scope_version(&name("commits")));
             assert_eq!(outside, before, "nobody else sees any of it");
             if finished {
                 wait(transaction.finish()).unwrap();
                 assert_eq!(tallies(db), (1, 1, vec![vec![int(0)]]));
-                assert!(db.generation(&name("record")) > before.1);
+                assert!(db.scope_version(&name("record")) > before.1);
                 assert_eq!(rows(db, &named), [[text("a new word")]]);
             }
             assert!(finished || titles(db).is_empty());

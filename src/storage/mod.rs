@@ -2,35 +2,35 @@
 //!
 //! Knows tables and columns, nothing of schemas, resources or requests. No SQL text stands outside this module.
 
-mod ahead;
+pub mod backup;
+mod batching;
 mod budget;
 mod catalogue;
 #[cfg(test)]
 mod contract;
+mod dependencies;
 mod derived;
 #[cfg(test)]
 mod fixtures;
 mod fold;
-mod generations;
-mod held;
-mod marks;
 mod migrate;
-mod observed;
 pub mod plan;
-pub mod safety;
+mod read_set;
 mod search;
 mod sql;
 pub mod sqlite;
 mod tally;
+mod transaction;
+mod versions;
 mod words;
 mod writer;
 
-pub use ahead::Ahead;
+pub use batching::BatchedReads;
 pub use budget::{Budgeted, ReadBudget};
 pub use catalogue::builtin_tables;
+pub use dependencies::{Dependencies, VersionSlot};
 pub use fold::fold;
-pub use marks::{Depends, Mark};
-pub use observed::{Observed, Seen};
+pub use read_set::{ReadSet, TrackedStorage};
 
 use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use std::future::Future;
@@ -47,7 +47,7 @@ pub enum StorageError {
 }
 
 impl StorageError {
-    /// What is asked for will be there when it is asked for again: see [`Ahead`].
+    /// What is asked for will be there when it is asked for again: see [`BatchedReads`].
     fn not_yet() -> StorageError {
         StorageError::Failed("not read yet".into())
     }
@@ -83,12 +83,12 @@ pub trait Storage: Send + Sync {
     fn commit(&self, plan: WritePlan) -> CommitFuture;
 
     /// How often anything of the scope has been written: what caches compare. Scopes are a table, `table:kind` where it
-    /// has a column of that name, a relation, `setting`. To file something under a generation, read the generation
+    /// has a column of that name, a relation, `setting`. To file something under a version, read the version
     /// before the snapshot.
-    fn generation(&self, scope: &Name) -> u64;
+    fn scope_version(&self, scope: &Name) -> u64;
 
-    /// How often what has this mark was written, since this process runs: see [`Mark`].
-    fn mark(&self, mark: Mark) -> u64;
+    /// How often what has this mark was written, since this process runs: see [`VersionSlot`].
+    fn slot_version(&self, slot: VersionSlot) -> u64;
 
     /// Begins a transaction: other writers wait until it ends, a few seconds at most.
     fn begin(&self) -> BeginFuture;
@@ -116,11 +116,11 @@ pub trait Snapshot {
     fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError>;
     /// The id that a slug stands for.
     fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError>;
-    /// What the rows that a plan gave depend on, or without them their number; `None` where a table keeps no generations.
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Depends>;
+    /// What the rows that a plan gave depend on, or without them their number; `None` where a table keeps no versions.
+    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies>;
     /// What the numbers of revisions of these rows depend on.
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Depends>;
-    /// No generation has changed since the reads of this snapshot began: what is read is the newest state.
+    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies>;
+    /// No version has changed since the reads of this snapshot began: what is read is the newest state.
     fn is_newest(&self) -> bool;
     /// The first of the candidates that nobody else than `except` claims, or the last with the smallest free suffix.
     fn free_slug(&self, scope: &str, candidates: &[Arc<str>], except: Option<i64>) -> Result<Arc<str>, StorageError>;

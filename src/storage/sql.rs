@@ -6,12 +6,12 @@
 //! Conditions know two truth values: where a column is null, a comparison does not hold, and `Not` of it does.
 
 mod dialect;
-mod lead;
+mod join_order;
 mod lower;
 mod render;
 mod write;
 
-pub(super) use lead::extensions_named;
+pub(super) use join_order::extensions_named;
 pub(super) use lower::{Lowered, Want, conjuncts, lower};
 pub(super) use write::{Set, delete_text, insert_text, select_text, update_text};
 

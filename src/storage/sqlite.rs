@@ -2,30 +2,30 @@
 //!
 //! The file is in WAL mode, so that readers never wait for the writer; a commit is answered when it is on disk.
 
+mod count_cache;
 mod functions;
 mod open;
+#[cfg(test)]
+mod query_plans;
 mod reader;
-mod remembered;
-mod shapes;
+mod statement_cache;
 #[cfg(test)]
 mod tests;
 mod values;
-#[cfg(test)]
-mod walks;
 
 pub(super) use open::{META_VERSION, checkpointing, commits, examining, load_words, read_generations, sign};
 pub use open::{OpenError, OpenOptions, PendingChange};
 pub(super) use reader::Reading;
-pub(super) use shapes::Shapes;
+pub(super) use statement_cache::StatementCache;
 pub(super) use values::{Dictionary, bind, decode};
 
 use super::catalogue::Catalogue;
-use super::generations::Generations;
-use super::held::Held;
 use super::plan::{CommitError, Layout, Name, WritePlan};
+use super::transaction::OpenTransaction;
+use super::versions::Versions;
 use super::words::Words;
 use super::writer::{self, Begin, Job};
-use super::{BeginFuture, CommitFuture, Mark, Snapshot, Storage, StorageError, Transaction};
+use super::{BeginFuture, CommitFuture, Snapshot, Storage, StorageError, Transaction, VersionSlot};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -53,10 +53,10 @@ pub(super) struct Shared {
     pub hold: Duration,
     pub catalogue: Catalogue,
     pub words: ArcSwap<Words>,
-    pub generations: Arc<Generations>,
+    pub versions: Arc<Versions>,
     /// Sleeps until something is written.
     pub sleeper: ArcSwapOption<Thread>,
-    pub remembered: remembered::Remembered,
+    pub remembered: count_cache::CountCache,
 }
 
 /// See [`Sqlite::recover`]. (The last connection to a file takes the log away.)
@@ -138,23 +138,23 @@ impl Storage for Sqlite {
         })
     }
 
-    fn generation(&self, scope: &Name) -> u64 {
-        self.shared.generations.get(scope)
+    fn scope_version(&self, scope: &Name) -> u64 {
+        self.shared.versions.get(scope)
     }
 
-    fn mark(&self, mark: Mark) -> u64 {
-        self.shared.generations.mark(mark)
+    fn slot_version(&self, slot: VersionSlot) -> u64 {
+        self.shared.versions.slot_version(slot)
     }
 
     fn begin(&self) -> BeginFuture {
         let (ready, answer) = oneshot::channel();
         let (ops, served) = mpsc::channel();
         let sent = self.send(Job::Begin(Begin { ops: served, ready }));
-        let generations = Arc::clone(&self.shared.generations);
+        let versions = Arc::clone(&self.shared.versions);
         Box::pin(async move {
             sent?;
             answer.await.unwrap_or_else(|_| Err(stopped()))?;
-            Ok(Arc::new(Held::new(ops, generations)) as Arc<dyn Transaction>)
+            Ok(Arc::new(OpenTransaction::new(ops, versions)) as Arc<dyn Transaction>)
         })
     }
 }

@@ -7,19 +7,18 @@
 mod apply;
 mod checkpoint;
 mod effects;
-mod hold;
 pub(super) mod slugs;
+mod transaction;
 
 use super::StorageError;
 use super::catalogue::Relation;
 use super::plan::{CommitError, Committed, Name, WritePlan};
 use super::search;
-use super::sqlite::{Dictionary, Shapes, Shared, commits, load_words, read_generations};
+use super::sqlite::{Dictionary, Shared, StatementCache, commits, load_words, read_generations};
 use super::words::Words;
 use apply::Stop;
 use checkpoint::Checkpoints;
 use effects::Effects;
-pub(super) use hold::Begin;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 use rusqlite::{Connection, OptionalExtension, Result, ToSql};
@@ -31,6 +30,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
+pub(super) use transaction::Begin;
 
 /// Plans in one transaction at most.
 const GROUP: usize = 256;
@@ -165,7 +165,7 @@ struct Writer<'c> {
     words: Words,
     /// The next id of each space.
     sequences: HashMap<Name, i64>,
-    shapes: Shapes,
+    shapes: StatementCache,
     /// Text of statements about one row, by statement, table and columns set.
     texts: Cache<Vec<u8>, Arc<str>, TextBytes>,
     /// The numbers of the catalogue's relations.
@@ -191,7 +191,7 @@ impl<'c> Writer<'c> {
             relation_numbers: shared.catalogue.relations.iter().map(number).collect(),
             words,
             sequences: HashMap::new(),
-            shapes: Shapes::default(),
+            shapes: StatementCache::default(),
             texts: Cache::with_weighter(TEXTS / 1024, TEXTS as u64, TextBytes),
             pending: Effects::default(),
             data_version: i64::MIN,
@@ -267,17 +267,17 @@ impl<'c> Writer<'c> {
     }
 
     fn close(&mut self) -> Result<()> {
-        let generations = self.flush()?;
-        let marks = std::mem::take(&mut self.pending.marks);
+        let versions = self.flush()?;
+        let slots = std::mem::take(&mut self.pending.slots);
         // Before the commit, so that no reader meets a number it cannot name.
         self.publish_words();
-        self.shared.generations.announce(&generations);
+        self.shared.versions.announce(&versions);
         if let Err(error) = self.execute("COMMIT", &[]) {
-            self.shared.generations.retract();
+            self.shared.versions.retract();
             return Err(error);
         }
         // After the commit, so that nobody files old rows under a new number.
-        self.shared.generations.raise_to(&generations, &marks);
+        self.shared.versions.raise_to(&versions, &slots);
         if let Some(sleeper) = &*self.shared.sleeper.load() {
             sleeper.unpark();
         }
@@ -329,8 +329,8 @@ impl<'c> Writer<'c> {
         self.words = load_words(self.conn)?;
         self.sequences.clear();
         let there = commits(self.conn)?;
-        if there > self.shared.generations.commits() {
-            self.shared.generations.meet(there, &read_generations(self.conn)?);
+        if there > self.shared.versions.commits() {
+            self.shared.versions.meet(there, &read_generations(self.conn)?);
         }
         Ok(())
     }

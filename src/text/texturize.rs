@@ -96,7 +96,7 @@ fn follow<'a>(markup: &'a str, untouched: &mut Vec<&'a str>) {
 }
 
 fn stretch_of_text(text: &str) -> Cow<'_, str> {
-    // Held marks must not come from outside.
+    // OpenTransaction marks must not come from outside.
     if text.contains([HELD_APOSTROPHE, HELD_OPEN]) {
         return Cow::Borrowed(text);
     }

@@ -3,9 +3,9 @@
 use super::shape::{Each, Pick, Shape};
 use super::value::Value;
 use super::words::Expression;
-use super::{Act, Ask, Kind, Method, Param, Step};
-use crate::config::calls::{self, XmlRpc};
+use super::{Act, Ask, CompiledStep, Kind, Method, Param};
 use crate::config::load::Loaded;
+use crate::config::xmlrpc::{self as declared, XmlRpc};
 use crate::embed;
 use crate::error::{Code, Problem};
 use crate::model;
@@ -27,7 +27,7 @@ pub fn compile(loaded: &Loaded) -> Result<IndexMap<String, Method>, Vec<Problem>
     compiler.faults();
     let mut methods = IndexMap::new();
     for (name, call) in &declared.methods {
-        let place = Place(vec!["xmlrpc".into(), "methods".into(), name.clone()]);
+        let place = KeyPath(vec!["xmlrpc".into(), "methods".into(), name.clone()]);
         if let Some(method) = compiler.method(&place, call) {
             methods.insert(name.clone(), method);
         }
@@ -40,13 +40,13 @@ pub fn compile(loaded: &Loaded) -> Result<IndexMap<String, Method>, Vec<Problem>
 
 /// Keys from the top of the declaration.
 #[derive(Clone)]
-struct Place(Vec<String>);
+struct KeyPath(Vec<String>);
 
-impl Place {
-    fn at(&self, key: impl ToString) -> Place {
+impl KeyPath {
+    fn at(&self, key: impl ToString) -> KeyPath {
         let mut keys = self.0.clone();
         keys.push(key.to_string());
-        Place(keys)
+        KeyPath(keys)
     }
 }
 
@@ -62,14 +62,14 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    fn problem(&mut self, place: &Place, message: impl Into<String>, hint: Option<String>) {
+    fn problem(&mut self, place: &KeyPath, message: impl Into<String>, hint: Option<String>) {
         let keys: Vec<&str> = place.0.iter().map(String::as_str).collect();
         self.problems.push(self.loaded.problem(&keys, message, hint));
     }
 
     fn path(&mut self) {
         if !self.declared.path.starts_with('/') || self.declared.path.len() < 2 {
-            let place = Place(vec!["xmlrpc".into(), "path".into()]);
+            let place = KeyPath(vec!["xmlrpc".into(), "path".into()]);
             self.problem(&place, "a path begins with a slash and has a name", Some("write /xmlrpc.php".into()));
         }
     }
@@ -78,7 +78,7 @@ impl Compiler<'_> {
         for key in self.declared.faults.keys() {
             let status = key.parse::<u16>().is_ok_and(|status| (400..600).contains(&status));
             if !status && Code::parse(key).is_none() {
-                let place = Place(vec!["xmlrpc".into(), "faults".into(), key.clone()]);
+                let place = KeyPath(vec!["xmlrpc".into(), "faults".into(), key.clone()]);
                 let hint = "write an error code of this server, or an HTTP status".to_owned();
                 self.problem(&place, format!("unknown error `{key}`"), Some(hint));
             }
@@ -86,7 +86,7 @@ impl Compiler<'_> {
     }
 
     /// `same_as` is followed once: a method like another one is compiled like it.
-    fn method(&mut self, place: &Place, call: &calls::Call) -> Option<Method> {
+    fn method(&mut self, place: &KeyPath, call: &declared::Call) -> Option<Method> {
         let call = match &call.same_as {
             None => call,
             Some(other) => match self.declared.methods.get(other).filter(|other| other.same_as.is_none()) {
@@ -118,7 +118,7 @@ impl Compiler<'_> {
         Some(Method { params, login: login.zip(secret), steps: steps?, result, many })
     }
 
-    fn param(&mut self, place: &Place, text: &str) -> Option<Param> {
+    fn param(&mut self, place: &KeyPath, text: &str) -> Option<Param> {
         let (name, kind) = text.split_once(':').map_or((text, "any"), |(name, kind)| (name, kind.trim()));
         let (name, optional) = name.trim().strip_suffix('?').map_or((name.trim(), false), |name| (name, true));
         let kind = match name {
@@ -134,13 +134,13 @@ impl Compiler<'_> {
         Some(Param { name: Arc::from(name), kind, optional })
     }
 
-    fn steps(&mut self, place: &Place, steps: &[calls::Step], known: &mut Known) -> Option<Vec<Step>> {
-        let compiled: Vec<Option<Step>> =
+    fn steps(&mut self, place: &KeyPath, steps: &[declared::Step], known: &mut Known) -> Option<Vec<CompiledStep>> {
+        let compiled: Vec<Option<CompiledStep>> =
             steps.iter().enumerate().map(|(at, step)| self.step(&place.at(at), step, known)).collect();
         compiled.into_iter().collect()
     }
 
-    fn step(&mut self, place: &Place, step: &calls::Step, known: &mut Known) -> Option<Step> {
+    fn step(&mut self, place: &KeyPath, step: &declared::Step, known: &mut Known) -> Option<CompiledStep> {
         let acts = [
             (!step.bind.is_empty(), "let"),
             (step.routine.is_some(), "use"),
@@ -184,10 +184,10 @@ impl Compiler<'_> {
         for more in [&step.total, &step.failed].into_iter().flatten() {
             known.push(Arc::from(more.as_str()));
         }
-        Some(Step { when, act, name })
+        Some(CompiledStep { when, act, name })
     }
 
-    fn each_step(&mut self, place: &Place, step: &calls::Step, known: &Known) -> Option<Act> {
+    fn each_step(&mut self, place: &KeyPath, step: &declared::Step, known: &Known) -> Option<Act> {
         let list = self.expression(&place.at("each"), step.each.as_deref()?, known)?;
         let item: Arc<str> = Arc::from(step.item.as_deref().unwrap_or("item"));
         let mut inner = known.clone();
@@ -200,7 +200,7 @@ impl Compiler<'_> {
         Some(Act::Each { list, item, steps, collect })
     }
 
-    fn ask(&mut self, place: &Place, step: &calls::Step, verb: &str, known: &Known) -> Option<Ask> {
+    fn ask(&mut self, place: &KeyPath, step: &declared::Step, verb: &str, known: &Known) -> Option<Ask> {
         let (method, path) = match verb {
             "get" => (model::Method::Get, step.get.as_deref()?),
             "post" => (model::Method::Post, step.post.as_deref()?),
@@ -238,18 +238,18 @@ impl Compiler<'_> {
         })
     }
 
-    fn routine(&mut self, place: &Place, name: &str, known: &mut Known) -> Option<Vec<Step>> {
+    fn routine(&mut self, place: &KeyPath, name: &str, known: &mut Known) -> Option<Vec<CompiledStep>> {
         let Some(steps) = self.declared.routines.get(name) else {
             let hint = nearest(name, self.declared.routines.keys().map(String::as_str));
             self.problem(place, format!("there is no routine `{name}`"), hint);
             return None;
         };
-        let own = Place(vec!["xmlrpc".into(), "routines".into(), name.to_owned()]);
+        let own = KeyPath(vec!["xmlrpc".into(), "routines".into(), name.to_owned()]);
         self.once(place, &format!("routine {name}"), |compiler| compiler.steps(&own, steps, known))
     }
 
     /// Compiles something unless it is being compiled already: that would never end.
-    fn once<T>(&mut self, place: &Place, what: &str, compile: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+    fn once<T>(&mut self, place: &KeyPath, what: &str, compile: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         if self.open.iter().any(|open| open == what) {
             self.problem(place, format!("the {what} holds itself"), None);
             return None;
@@ -260,7 +260,7 @@ impl Compiler<'_> {
         compiled
     }
 
-    fn shape(&mut self, place: &Place, shape: &serde_json::Value, known: &Known) -> Option<Shape> {
+    fn shape(&mut self, place: &KeyPath, shape: &serde_json::Value, known: &Known) -> Option<Shape> {
         use serde_json::Value as Json;
         match shape {
             Json::String(text) => self.expression(place, text, known).map(Shape::Expression),
@@ -278,7 +278,7 @@ impl Compiler<'_> {
 
     fn structure(
         &mut self,
-        place: &Place,
+        place: &KeyPath,
         map: &serde_json::Map<String, serde_json::Value>,
         known: &Known,
     ) -> Option<Shape> {
@@ -295,7 +295,7 @@ impl Compiler<'_> {
 
     fn each(
         &mut self,
-        place: &Place,
+        place: &KeyPath,
         map: &serde_json::Map<String, serde_json::Value>,
         known: &Known,
     ) -> Option<Shape> {
@@ -315,7 +315,7 @@ impl Compiler<'_> {
 
     fn named(
         &mut self,
-        place: &Place,
+        place: &KeyPath,
         map: &serde_json::Map<String, serde_json::Value>,
         known: &Known,
     ) -> Option<Shape> {
@@ -332,7 +332,7 @@ impl Compiler<'_> {
             with.push((Arc::clone(&name), self.shape(&place.at("with").at(&name), shape, known)?));
             inner.push(name);
         }
-        let own = Place(vec!["xmlrpc".into(), "shapes".into(), name.to_owned()]);
+        let own = KeyPath(vec!["xmlrpc".into(), "shapes".into(), name.to_owned()]);
         let shape = self.once(place, &format!("shape {name}"), |compiler| compiler.shape(&own, declared, &inner))?;
         let only = self.expression_in(place, map, "only", known)?;
         let texts = |value: Option<&serde_json::Value>| -> Vec<String> {
@@ -350,7 +350,7 @@ impl Compiler<'_> {
 
     fn only_keys(
         &mut self,
-        place: &Place,
+        place: &KeyPath,
         map: &serde_json::Map<String, serde_json::Value>,
         keys: &[&str],
     ) -> Option<()> {
@@ -366,7 +366,7 @@ impl Compiler<'_> {
     /// The expression under a key: outer `None` for a problem, inner for its absence.
     fn expression_in(
         &mut self,
-        place: &Place,
+        place: &KeyPath,
         map: &serde_json::Map<String, serde_json::Value>,
         key: &str,
         known: &Known,
@@ -381,7 +381,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn expression(&mut self, place: &Place, text: &str, known: &Known) -> Option<Expression> {
+    fn expression(&mut self, place: &KeyPath, text: &str, known: &Known) -> Option<Expression> {
         let expression = match Expression::compile(text) {
             Ok(expression) => expression,
             Err(error) => {
@@ -399,7 +399,7 @@ impl Compiler<'_> {
         Some(expression)
     }
 
-    fn code(&mut self, place: &Place, name: &str) -> Option<Code> {
+    fn code(&mut self, place: &KeyPath, name: &str) -> Option<Code> {
         let code = Code::parse(name);
         if code.is_none() {
             self.problem(place, format!("unknown error code `{name}`"), None);

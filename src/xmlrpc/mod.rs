@@ -69,14 +69,14 @@ struct Method {
     params: Vec<Param>,
     /// Places of the login and the secret among the parameters.
     login: Option<(usize, usize)>,
-    steps: Vec<Step>,
+    steps: Vec<CompiledStep>,
     result: Shape,
     /// The calls that it makes one after the other.
     many: Option<Expression>,
 }
 
 #[derive(Debug)]
-struct Step {
+struct CompiledStep {
     when: Option<Expression>,
     act: Act,
     name: Option<Arc<str>>,
@@ -87,9 +87,9 @@ enum Act {
     Let(Vec<(Arc<str>, Shape)>),
     Refuse(Code),
     Find(Expression),
-    Each { list: Expression, item: Arc<str>, steps: Vec<Step>, collect: Option<Box<Shape>> },
+    Each { list: Expression, item: Arc<str>, steps: Vec<CompiledStep>, collect: Option<Box<Shape>> },
     Ask(Box<Ask>),
-    Block(Vec<Step>),
+    Block(Vec<CompiledStep>),
 }
 
 /// A request to a REST route.

@@ -6,10 +6,10 @@ use super::shape::Names;
 use super::value::{Value, bytes, elements, from_json, json_bytes, to_json};
 use super::wire::{self, Called, Limits};
 use super::words::MOST_WORDS;
-use super::{Act, Ask, Kind, Method, Param, Rpc, Step};
-use crate::access::attempts::Patience;
+use super::{Act, Ask, CompiledStep, Kind, Method, Param, Rpc};
+use crate::access::attempts::AttemptLimit;
 use crate::access::audit::Event;
-use crate::access::identity::{self, Occasion};
+use crate::access::identity::{self, LoginContext};
 use crate::config::declaration::Family;
 use crate::embed;
 use crate::engine::{Call, Engine};
@@ -56,7 +56,7 @@ impl From<minijinja::Error> for Failure {
 pub async fn answer(rpc: &Rpc, engine: &Engine, request: &Request) -> Vec<u8> {
     let declared = &engine.registry().declaration.xmlrpc;
     let outcome = async {
-        if request.body.len() > declared.max_body {
+        if request.body.len() > declared.max_body.as_usize() {
             return Err(Failure::from(Fault::TooLarge));
         }
         let limits = Limits { depth: declared.max_depth, values: declared.max_values, list: declared.max_list };
@@ -76,8 +76,8 @@ pub async fn answer(rpc: &Rpc, engine: &Engine, request: &Request) -> Vec<u8> {
 /// Names that every expression sees and that follow from the declarations alone.
 pub fn globals<'m>(registry: &Registry, methods: impl Iterator<Item = &'m String>) -> Names {
     let served = |family: Family| registry.family(family).filter(|resource| !resource.declared.routes.is_empty());
-    let terms = Value::from_pairs(served(Family::Term).map(|r| (r.wire.as_str(), taxonomy(r, None))));
-    let types = served(Family::Content).map(|r| (r.wire.as_str(), kind(registry, r)));
+    let terms = Value::from_pairs(served(Family::Term).map(|r| (r.api_name.as_str(), taxonomy(r, None))));
+    let types = served(Family::Content).map(|r| (r.api_name.as_str(), kind(registry, r)));
     let routes = registry.resources.iter().map(|r| (r.name.as_str(), Value::from(r.path.as_str())));
     let site = Value::from_pairs([
         ("url", Value::from(registry.site.url.as_str())),
@@ -102,7 +102,7 @@ fn kind(registry: &Registry, resource: &Resource) -> Value {
     let terms = registry.family(Family::Term).filter(|term| !term.declared.routes.is_empty());
     let terms = terms.filter_map(|term| relation(term).map(|relation| taxonomy(term, Some(&relation.property))));
     Value::from_pairs([
-        ("name", Value::from(resource.wire.as_str())),
+        ("name", Value::from(resource.api_name.as_str())),
         ("route", Value::from(resource.path.as_str())),
         ("resource", Value::from(resource.name.as_str())),
         ("hierarchical", Value::from(resource.declared.hierarchical)),
@@ -115,7 +115,7 @@ fn kind(registry: &Registry, resource: &Resource) -> Value {
 
 fn taxonomy(resource: &Resource, property: Option<&str>) -> Value {
     Value::from_pairs([
-        ("name", Value::from(resource.wire.as_str())),
+        ("name", Value::from(resource.api_name.as_str())),
         ("route", Value::from(resource.path.as_str())),
         ("hierarchical", Value::from(resource.declared.hierarchical)),
         ("property", property.map_or(Value::UNDEFINED, Value::from)),
@@ -250,12 +250,12 @@ impl Session<'_> {
         {
             return Ok(Some(principal));
         }
-        if !scope.registry.declaration.xmlrpc.account_password {
+        if !scope.registry.declaration.xmlrpc.account_passwords {
             return Ok(None);
         }
         let declared = &scope.registry.declaration.xmlrpc;
-        let patience = Patience::paused(declared.max_guesses, declared.guess_pause);
-        let occasion = Occasion { patience, path: &declared.path };
+        let patience = AttemptLimit::paused(declared.max_login_attempts, declared.retry_after);
+        let occasion = LoginContext { patience, path: &declared.path };
         let found = identity.verify_account(scope, self.engine.hasher(), (login, secret), occasion).await?;
         if let Some((caller, true)) = &found {
             let event = Event { name: "login", user: caller.id, login, path: &declared.path, ..Event::default() };
@@ -264,7 +264,7 @@ impl Session<'_> {
         Ok(found.map(|(caller, _)| caller))
     }
 
-    fn steps<'f>(&'f self, scope: &'f Scope, steps: &'f [Step], mut names: Names) -> Done<'f, Names> {
+    fn steps<'f>(&'f self, scope: &'f Scope, steps: &'f [CompiledStep], mut names: Names) -> Done<'f, Names> {
         Box::pin(async move {
             for step in steps {
                 if let Some(when) = &step.when
@@ -278,7 +278,7 @@ impl Session<'_> {
         })
     }
 
-    async fn step(&self, scope: &Scope, step: &Step, mut names: Names) -> Result<Names, Failure> {
+    async fn step(&self, scope: &Scope, step: &CompiledStep, mut names: Names) -> Result<Names, Failure> {
         let value = match &step.act {
             Act::Block(steps) => return self.steps(scope, steps, names).await,
             Act::Let(bound) => {
@@ -321,7 +321,7 @@ impl Session<'_> {
 
     /// Refuses answers that hold more text than is declared.
     fn fits(&self, bytes: usize) -> Result<(), ApiError> {
-        let most = self.engine.registry().declaration.xmlrpc.max_answer;
+        let most = self.engine.registry().declaration.xmlrpc.max_response.as_usize();
         let message = || format!("The answer holds more than {most} bytes; ask for fewer items.");
         if bytes > most { Err(ApiError::new(Code::PayloadTooLarge).with_message(message())) } else { Ok(()) }
     }
@@ -347,7 +347,8 @@ impl Session<'_> {
 
     fn found(&self, scope: &Scope, id: i64, kind: &str) -> Option<Value> {
         let resource = scope.registry.resource_of_kind(kind)?;
-        let kind = self.rpc.globals.get("types")?.get_attr(&resource.wire).ok().filter(|kind| !kind.is_undefined())?;
+        let kind =
+            self.rpc.globals.get("types")?.get_attr(&resource.api_name).ok().filter(|kind| !kind.is_undefined())?;
         Some(Value::from_pairs([
             ("id", Value::from(id)),
             ("path", Value::from(resource.item_path(&id.to_string()))),
@@ -355,7 +356,7 @@ impl Session<'_> {
         ]))
     }
 
-    async fn ask(&self, scope: &Scope, ask: &Ask, names: &Names) -> Result<Asked, Failure> {
+    async fn ask(&self, scope: &Scope, ask: &Ask, names: &Names) -> Result<PageRequest, Failure> {
         let path = ask.path.eval(names.value())?.to_string();
         let map = |shape: &Option<super::Shape>| -> Result<Map<String, serde_json::Value>, Failure> {
             let value = shape.as_ref().map(|shape| shape.eval(names)).transpose()?;
@@ -395,11 +396,11 @@ impl Session<'_> {
                     }
                     None => document,
                 };
-                Ok(Asked { value: from_json(&document), total, failed: None })
+                Ok(PageRequest { value: from_json(&document), total, failed: None })
             }
             Err(error) if ask.tolerate.contains(&error.code()) => {
                 let data = error.body().get("data").map(from_json);
-                Ok(Asked { value: Value::UNDEFINED, total: None, failed: data })
+                Ok(PageRequest { value: Value::UNDEFINED, total: None, failed: data })
             }
             Err(error) => Err(self.failure(&error)),
         }
@@ -411,7 +412,7 @@ impl Session<'_> {
         let (field, name, bytes) = (part("field").to_string(), part("name").to_string(), part("bytes"));
         let bytes = bytes.as_bytes().ok_or(Fault::InvalidParams)?;
         let written = || -> Result<tempfile::TempPath, String> {
-            let mut file = self.engine.studio().files.temporary().map_err(|error| error.to_string())?;
+            let mut file = self.engine.media().files.temporary().map_err(|error| error.to_string())?;
             std::io::Write::write_all(&mut file, bytes).map_err(|error| error.to_string())?;
             Ok(file.into_temp_path())
         };
@@ -443,7 +444,7 @@ impl Session<'_> {
         let serde_json::Value::Array(items) = &mut whole.document else { return Ok(whole) };
         let mut held = 0;
         while items.len() < wanted {
-            let size = declared.paging.most.max(1).min(wanted - items.len());
+            let size = declared.paging.max.max(1).min(wanted - items.len());
             call.query.insert(declared.paging.size.clone(), size.into());
             call.query.insert(declared.paging.skip.clone(), (skip + items.len()).into());
             let page = self.request(scope, &call).await?;
@@ -467,7 +468,7 @@ struct Page {
     total: Option<i64>,
 }
 
-struct Asked {
+struct PageRequest {
     value: Value,
     total: Option<i64>,
     /// Data of an error that was tolerated.

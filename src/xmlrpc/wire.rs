@@ -73,7 +73,7 @@ struct Cursor<'x> {
 }
 
 /// What the next event is, when only elements and text count.
-enum Step {
+enum XmlEvent {
     Enter(String),
     Leave,
     Text(String),
@@ -101,8 +101,8 @@ impl Cursor<'_> {
         }
         loop {
             match self.step()? {
-                Step::End => return Ok(Called { method: method.unwrap_or_default(), params }),
-                Step::Text(text) if text.trim().is_empty() => {}
+                XmlEvent::End => return Ok(Called { method: method.unwrap_or_default(), params }),
+                XmlEvent::Text(text) if text.trim().is_empty() => {}
                 _ => return Err(Fault::NotWellFormed),
             }
         }
@@ -118,14 +118,14 @@ impl Cursor<'_> {
         let mut bare = String::new();
         loop {
             match self.step()? {
-                Step::Text(text) => bare.push_str(&text),
-                Step::Leave => return Ok(Value::from(bare)),
-                Step::Enter(kind) => {
+                XmlEvent::Text(text) => bare.push_str(&text),
+                XmlEvent::Leave => return Ok(Value::from(bare)),
+                XmlEvent::Enter(kind) => {
                     let value = self.typed(&kind, depth)?;
                     self.leave()?;
                     return Ok(value);
                 }
-                Step::End => return Err(Fault::NotWellFormed),
+                XmlEvent::End => return Err(Fault::NotWellFormed),
             }
         }
     }
@@ -202,10 +202,10 @@ impl Cursor<'_> {
     fn child(&mut self) -> Result<Option<String>, Fault> {
         loop {
             match self.step()? {
-                Step::Enter(name) => return Ok(Some(name)),
-                Step::Leave => return Ok(None),
-                Step::Text(text) if text.trim().is_empty() => {}
-                Step::Text(_) | Step::End => return Err(Fault::NotWellFormed),
+                XmlEvent::Enter(name) => return Ok(Some(name)),
+                XmlEvent::Leave => return Ok(None),
+                XmlEvent::Text(text) if text.trim().is_empty() => {}
+                XmlEvent::Text(_) | XmlEvent::End => return Err(Fault::NotWellFormed),
             }
         }
     }
@@ -228,23 +228,23 @@ impl Cursor<'_> {
         let mut whole = String::new();
         loop {
             match self.step()? {
-                Step::Text(text) => whole.push_str(&text),
-                Step::Leave => return Ok(whole),
-                Step::Enter(_) | Step::End => return Err(Fault::NotWellFormed),
+                XmlEvent::Text(text) => whole.push_str(&text),
+                XmlEvent::Leave => return Ok(whole),
+                XmlEvent::Enter(_) | XmlEvent::End => return Err(Fault::NotWellFormed),
             }
         }
     }
 
-    fn step(&mut self) -> Result<Step, Fault> {
+    fn step(&mut self) -> Result<XmlEvent, Fault> {
         loop {
             match self.reader.read_event().map_err(|_| Fault::NotWellFormed)? {
                 Event::Start(start) => {
                     if start.len() > LONGEST_TAG {
                         return Err(Fault::TooLarge);
                     }
-                    return Ok(Step::Enter(start.name().into_inner().to_owned()));
+                    return Ok(XmlEvent::Enter(start.name().into_inner().to_owned()));
                 }
-                Event::End(_) => return Ok(Step::Leave),
+                Event::End(_) => return Ok(XmlEvent::Leave),
                 Event::Text(text) => return plain(&text.xml10_content()),
                 Event::CData(text) => return plain(&text.xml10_content()),
                 Event::GeneralRef(name) => {
@@ -263,7 +263,7 @@ impl Cursor<'_> {
                 // What a document type could declare is never wanted, and expanding it is how bombs go off.
                 Event::DocType(_) => return Err(Fault::NotWellFormed),
                 Event::Comment(_) | Event::PI(_) | Event::Empty(_) => {}
-                Event::Eof => return Ok(Step::End),
+                Event::Eof => return Ok(XmlEvent::End),
             }
         }
     }
@@ -279,9 +279,9 @@ fn expect(name: &str, wanted: &str) -> Result<(), Fault> {
     if name == wanted { Ok(()) } else { Err(Fault::NotWellFormed) }
 }
 
-fn plain(text: &str) -> Result<Step, Fault> {
+fn plain(text: &str) -> Result<XmlEvent, Fault> {
     // XML has no such character, and not every database can keep it.
-    if text.contains('\0') { Err(Fault::NotWellFormed) } else { Ok(Step::Text(text.to_owned())) }
+    if text.contains('\0') { Err(Fault::NotWellFormed) } else { Ok(XmlEvent::Text(text.to_owned())) }
 }
 
 /// Answers nest as deep as their shapes, but documents may hold any JSON.

@@ -79,7 +79,7 @@ fn the_trail_is_for_those_who_edit_users_and_nobody_writes_it() {
 
 #[test]
 fn no_trail_is_kept_where_none_is_declared() {
-    let server = Server::with(&["site.audit="]);
+    let server = Server::with(&["site.audit=false"]);
     server.user("eva", "editor");
     assert_eq!(server.admin("GET", "/server/v1/audit", None).body, json!([]));
 }

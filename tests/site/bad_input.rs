@@ -65,7 +65,7 @@ fn queries_paths_and_bodies() {
 
 #[test]
 fn tens_of_thousands_of_ids() {
-    let server = Server::with(&["bounds.items=100000"]);
+    let server = Server::with(&["bounds.max_items=100000"]);
     let made = server.admin("POST", "/cms/v2/posts", Some(&json!({"title": {"raw": "Here"}, "status": "publish"})));
     let id = made.body["id"].clone();
     let ids: Vec<i64> = (1..=90_000).collect();
@@ -87,7 +87,7 @@ fn numbers_beyond_the_largest_page_are_answered() {
 
 #[test]
 fn a_client_that_dawdles_is_let_go() {
-    let server = Server::with(&["server.read_timeout=1"]);
+    let server = Server::with(&["server.read_timeout=1s"]);
     let address = server.site.trim_start_matches("http://").to_owned();
     let mut socket = TcpStream::connect(address).expect("a connection");
     let start = Instant::now();

@@ -71,7 +71,7 @@ fn problems_are_all_told_and_nothing_is_started() {
     let folder = TempDir::new().expect("a temporary folder");
     let at = folder.path().to_str().expect("a path");
     stdout(&["init", at], "");
-    let site = "[resources.posts]\nsort = { title = \"titel\" }\n[resources.pages]\nrooutes = [\"content\"]\n\n[[families.crud]]\npath = \"x(\"\nendpoints = [{ methods = [\"GET\"], handler = \"lsit\", access = \"public\" }]\n";
+    let site = "[resources.posts]\nsort = { title = \"titel\" }\n[resources.pages]\nrooutes = [\"content\"]\n\n[[route_sets.crud]]\npath = \"x(\"\nendpoints = [{ methods = [\"GET\"], handler = \"lsit\", access = \"public\" }]\n";
     std::fs::write(folder.path().join("site.toml"), site).expect("a file");
     let config = folder.path().join("routes.toml");
     let output = run(&["--config", config.to_str().expect("a path"), "--set", "server.listen=127.0.0.1:0"], "");

@@ -115,7 +115,7 @@ fn caches_are_told_what_is_declared() {
     let server = Server::start();
     let first = posts(&server, &["one"])[0];
     assert_eq!(server.get("/cms/v2/posts").header("cache-control"), None, "nothing is said unless it is declared");
-    let text = "[resources.posts]\ncache = { max_age = 5, shared = 60, stale = 30, keys = \"Surrogate-Key\" }\n";
+    let text = "[resources.posts]\ncache_control = { max_age = \"5s\", shared_max_age = \"60s\", stale_while_revalidate = \"30s\", tag_header = \"Surrogate-Key\" }\n";
     std::fs::write(server.path("site.toml"), text).expect("a file");
     let server = server.restart_with(&[]);
     for (route, keys) in

@@ -167,9 +167,9 @@ fn editors_have_single_blocks_rendered() {
 #[test]
 fn a_part_without_a_maker_is_told_at_boot() {
     for (set, place) in [
-        ("shortcodes.gallery.by=nobody", "unknown maker `nobody`"),
-        ("shortcodes.gallery.of=nothing", "unknown resource `nothing`"),
-        ("shortcodes.nothing.by=gallery", "unknown shortcode `nothing`"),
+        ("shortcodes.gallery.renderer=nobody", "unknown renderer `nobody`"),
+        ("shortcodes.gallery.resource=nothing", "unknown resource `nothing`"),
+        ("shortcodes.nothing.renderer=gallery", "unknown shortcode `nothing`"),
     ] {
         let output = super::server::run(&["--set", set, "check"], "");
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -220,7 +220,7 @@ fn a_content_ends_however_many_pieces_it_names() {
 fn a_block_of_ones_own_lists_another_resource() {
     let folder = tempfile::TempDir::new().expect("a temporary folder");
     super::server::stdout(&["init", folder.path().to_str().expect("a path")], "");
-    let own = "[blocks.\"mine/newest-pages\"]\nby = \"records\"\nof = \"pages\"\n";
+    let own = "[blocks.\"mine/newest-pages\"]\nrenderer = \"latest_records\"\nresource = \"pages\"\n";
     std::fs::write(folder.path().join("site.toml"), own).expect("an overlay");
     let server = Server::over(folder, &["site.prefix=wp"]);
     made(&server, "/wp/v2/pages", &json!({"title": "A page of mine", "status": "publish"}));

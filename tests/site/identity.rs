@@ -148,7 +148,7 @@ fn somebody_always_has_a_kept_role() {
     assert_eq!(delete(third, &second).status, 200, "nobody has to be an editor");
 
     let server = Server::start();
-    std::fs::write(server.path("site.toml"), "[roles.editor]\nkept = true\n").expect("a file");
+    std::fs::write(server.path("site.toml"), "[roles.editor]\nrequired = true\n").expect("a file");
     let server = server.restart_with(&[]);
     let editor = server.user("editor", "editor");
     let id = server.ask("GET", "/cms/v2/users/me", Some(&editor), None).body["id"].as_i64().expect("an id");

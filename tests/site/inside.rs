@@ -46,12 +46,12 @@ impl Inside {
             "site.bcrypt_cost=4".to_owned(),
             "site.demo=false".to_owned(),
             // Every answer is made anew.
-            "server.answers_mb=0".to_owned(),
+            "cache.responses=false".to_owned(),
         ];
         let source = Source { config: Some(at("routes.toml")), sets };
         let registry = boot::registry(&source.load().expect("declarations"), "127.0.0.1:1").expect("a registry");
         let services = Services::start(boot::open(&registry, true).expect("a database"), &registry).expect("services");
-        services.furnish(&registry).expect("a furnished database");
+        services.seed(&registry).expect("a seeded database");
         services
             .add_user(
                 &registry,
@@ -97,7 +97,7 @@ impl Inside {
             Payload::Json(body) => body,
             Payload::Text(text) => serde_json::from_slice(&text).expect("JSON"),
             Payload::Empty => Value::Null,
-            Payload::Kept(_) | Payload::Other { .. } => json!("kept"),
+            Payload::Shared(_) | Payload::Other { .. } => json!("shared"),
         };
         Counted { status: reply.status, body, queries, text }
     }

@@ -2,7 +2,7 @@
 
 use super::inside::Inside;
 use super::server::{Server, stdout};
-use cms_server::due;
+use cms_server::scheduler;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::fs;
@@ -140,7 +140,8 @@ fn a_state_of_ones_own_ends_by_itself() {
     assert_eq!(list("?status=embargo").as_array().map(Vec::len), Some(1));
     assert_eq!(site.get("/journal/v1/papers", false).body, json!([]));
     let mut stuck = HashSet::new();
-    let mut look = |at: i64| due::carry_out(&site.registry, &*site.services.storage, at, &mut stuck).expect("a look");
+    let mut look =
+        |at: i64| scheduler::carry_out(&site.registry, &*site.services.storage, at, &mut stuck).expect("a look");
     let early = look(now + 6 * 86_400);
     assert_eq!(early.records, 0);
     assert_eq!(look(early.next.expect("a day on which it ends")).records, 1);

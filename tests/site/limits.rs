@@ -20,11 +20,11 @@ fn commented(server: &Server) -> impl Fn(&str) -> Answer {
     }
 }
 
-const COMMENTS_OF_STRANGERS: &str = "[limits.anonymous_writes]\nburst = 3\nper_minute = 2\n";
+const ANONYMOUS_COMMENTS: &str = "[limits.anonymous_writes]\nburst = 3\nper_minute = 2\n";
 
 #[test]
 fn strangers_write_no_more_often_than_declared() {
-    let server = server(&format!("{COMMENTS_OF_STRANGERS}[site]\nanonymous_comments = true\n"));
+    let server = server(&format!("{ANONYMOUS_COMMENTS}[site]\nanonymous_comments = true\n"));
     // What is refused anyway takes nobody's place.
     for _ in 0..10 {
         assert_eq!(server.ask("POST", "/cms/v2/posts", None, Some(&json!({}))).status, 401);
@@ -55,7 +55,7 @@ fn strangers_write_no_more_often_than_declared() {
 fn a_limit_counts_what_it_names() {
     let server = server(
         "[limits.searches]\ncallers = \"all\"\nresources = [\"search\"]\nburst = 2\nper_minute = 1\n\
-         [limits.mine]\ncallers = \"known\"\nmethods = [\"DELETE\"]\nburst = 1\nper_minute = 1\n",
+         [limits.mine]\ncallers = \"authenticated\"\nmethods = [\"DELETE\"]\nburst = 1\nper_minute = 1\n",
     );
     let search = |text: &str| server.get(&format!("/cms/v2/search?search={text}")).status;
     assert_eq!([search("a"), search("b"), search("c"), search("d")], [200, 200, 429, 429]);

@@ -1,6 +1,5 @@
 //! The program as its users meet it: started as a process, asked over HTTP.
 
-mod answers;
 mod attacks;
 mod audit;
 mod bad_input;
@@ -10,7 +9,6 @@ mod cli;
 mod collections;
 mod dialects;
 mod doctor;
-mod due;
 mod durability;
 mod dynamic;
 mod faults;
@@ -21,17 +19,19 @@ mod import;
 mod inside;
 mod journal;
 mod limits;
+mod link_preview;
 mod media;
 mod menus;
-mod outside;
 mod pages;
 mod permissions;
 mod queries;
 mod reload;
+mod response_cache;
 #[cfg(feature = "s3")]
 mod s3;
 mod safety;
 mod scenarios;
+mod scheduler;
 mod server;
 mod templates;
 mod values;

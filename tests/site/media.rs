@@ -233,7 +233,7 @@ fn a_form_brings_fields_beside_the_file() {
 
 #[test]
 fn what_is_not_what_it_says_is_refused() {
-    let server = Server::with(&["media.max_upload=100000", "media.max_frames=3", "media.max_pixels=1000000"]);
+    let server = Server::with(&["media.max_upload=100000B", "media.max_frames=3", "media.max_pixels=1000000"]);
     let check = |name: &str, bytes: Vec<u8>, expected: (u16, &str)| {
         let answer = upload(&server, name, "application/octet-stream", bytes);
         assert_eq!((answer.status, answer.code()), expected, "{name}: {}", answer.text);
@@ -276,7 +276,7 @@ fn what_is_not_what_it_says_is_refused() {
 fn svg_is_taken_where_it_is_switched_on_and_never_runs() {
     let folder = tempfile::TempDir::new().expect("a folder");
     stdout(&["init", folder.path().to_str().expect("a path")], "");
-    let on = "[media.types.\"image/svg+xml\"]\noff = false\n";
+    let on = "[media.types.\"image/svg+xml\"]\nenabled = true\n";
     std::fs::write(folder.path().join("site.toml"), on).expect("a file");
     let server = Server::over(folder, &[]);
     let bytes = b"<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>".to_vec();
@@ -293,7 +293,7 @@ fn svg_is_taken_where_it_is_switched_on_and_never_runs() {
 
 #[test]
 fn pictures_stand_upright_and_do_not_tell_their_place() {
-    let server = Server::with(&["media.largest=500"]);
+    let server = Server::with(&["media.max_side=500"]);
     let made = upload(&server, "side.jpg", "image/jpeg", sideways(60, 40));
     assert_eq!(made.status, 201, "{}", made.text);
     let details = &made.body["media_details"];
@@ -403,7 +403,7 @@ fn deleting_takes_the_files_along() {
 
 #[test]
 fn what_a_crash_leaves_is_swept_away() {
-    let server = Server::with(&["media.sweep_after=0"]);
+    let server = Server::with(&["media.orphan_timeout=0s"]);
     let made = upload(&server, "tree.png", "image/png", png(400, 320));
     assert_eq!(made.status, 201);
     // As if the process had died between the files and the record.
@@ -413,7 +413,7 @@ fn what_a_crash_leaves_is_swept_away() {
     drop(database);
     std::fs::write(server.path("test.db.files/.incoming/cut-off"), "half").expect("written");
     std::fs::write(server.path("test.db.files/somebody-else.txt"), "mine").expect("written");
-    let server = server.restart_with(&["media.sweep_after=0"]);
+    let server = server.restart_with(&["media.orphan_timeout=0s"]);
     let mut left = stored(&server);
     for _ in 0..100 {
         if left.len() == 2 {
@@ -541,7 +541,7 @@ fn declarations_of_files_are_checked() {
         ("media.path=\"/cms-json/files\"", "this is where the interface is served"),
         ("media.sizes.tiny.crop=true", "a size without a side"),
         ("media.types.\"a/b\".extensions=[\".b\"]", "a type needs ends of file names"),
-        ("media.max_upload=-1", "must be at least 0"),
+        ("media.max_upload=-1", "must be a size with its unit, such as \"16MiB\""),
     ] {
         let output = run(&["--set", set, "check"], "");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -583,7 +583,7 @@ fn a_file_outlives_the_record_that_it_hangs_on() {
 
 #[test]
 fn a_kill_in_the_midst_of_uploads_loses_and_leaves_nothing() {
-    let mut server = Server::with(&["media.sweep_after=0"]);
+    let mut server = Server::with(&["media.orphan_timeout=0s"]);
     let bytes = png(400, 320);
     let mut acknowledged: Vec<String> = Vec::new();
     for round in 0..4u64 {

@@ -224,7 +224,7 @@ fn a_wrong_password_logs_nobody_in() {
 
 #[test]
 fn guesses_are_slowed_for_one_account_from_one_place() {
-    let server = Server::with(&["pages.max_guesses=3", "pages.guess_pause=60"]);
+    let server = Server::with(&["pages.max_login_attempts=3", "pages.retry_after=60s"]);
     let guess =
         |login: &str, password: &str| Browser::new(&server).post("/login", &[("login", login), ("password", password)]);
     for _ in 0..3 {
@@ -240,7 +240,7 @@ fn guesses_are_slowed_for_one_account_from_one_place() {
 
 #[test]
 fn a_right_password_is_not_slowed_once_it_was_proven() {
-    let server = Server::with(&["pages.max_guesses=2", "pages.guess_pause=60"]);
+    let server = Server::with(&["pages.max_login_attempts=2", "pages.retry_after=60s"]);
     let guess =
         |password: &str| Browser::new(&server).post("/login", &[("login", "admin"), ("password", password)]).status;
     assert_eq!(guess(PASSWORD), 303);
@@ -252,7 +252,7 @@ fn a_right_password_is_not_slowed_once_it_was_proven() {
 
 #[test]
 fn an_unknown_user_costs_the_time_of_a_known_one() {
-    let server = Server::with(&["site.bcrypt_cost=9", "pages.max_guesses=1000"]);
+    let server = Server::with(&["site.bcrypt_cost=9", "pages.max_login_attempts=1000"]);
     let mean = |login: &str| {
         let start = Instant::now();
         for n in 0..8 {

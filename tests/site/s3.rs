@@ -25,7 +25,7 @@ fn files_live_in_a_bucket() {
         stored(Path::new(&folder), &mut found);
         found
     };
-    let sets = ["site.prefix=wp", "media.url=s3://bucket/site", "media.sweep_after=0"];
+    let sets = ["site.prefix=wp", "media.url=s3://bucket/site", "media.orphan_timeout=0s"];
     let server = Server::with(&sets);
     let bytes = png(400, 320);
     let made = upload(&server, "tree.png", "image/png", bytes.clone());

@@ -239,7 +239,7 @@ fn account_passwords_are_taken_unless_that_is_switched_off() {
         raw(&server, "wp.getUsersBlogs", &[json!("admin@example.org"), json!("an account password")])[0]["blogid"],
         "1"
     );
-    let server = server.restart_with(&["xmlrpc.account_password=false"]);
+    let server = server.restart_with(&["xmlrpc.account_passwords=false"]);
     assert_eq!(blogs(&server, "an account password"), json!({"fault": 403}));
     assert_eq!(blogs(&server, &server.admin.1)[0]["isAdmin"], true);
     let server = server.restart_with(&["site.application_passwords=\"off\""]);
@@ -249,7 +249,7 @@ fn account_passwords_are_taken_unless_that_is_switched_off() {
 
 #[test]
 fn guessing_is_slowed_and_owners_are_not() {
-    let server = Server::with(&["xmlrpc.max_guesses=3", "xmlrpc.guess_pause=3600"]);
+    let server = Server::with(&["xmlrpc.max_login_attempts=3", "xmlrpc.retry_after=1h"]);
     let ask = |login: &str, secret: &str| raw(&server, "wp.getUsersBlogs", &[json!(login), json!(secret)]);
     assert_eq!(ask("admin", "an account password")[0]["blogid"], "1");
     for (guess, code) in [("a", 403), ("b", 403), ("c", 403), ("d", 429), ("e", 429)] {
@@ -302,7 +302,7 @@ fn many_calls_in_one_guess_once() {
 
 #[test]
 fn hostile_xml_is_refused_and_costs_little() {
-    let server = Server::with(&["xmlrpc.max_body=1000000"]);
+    let server = Server::with(&["xmlrpc.max_body=1000000B"]);
     let check = |text: &str, code: i64| {
         let answer = post(&server, text);
         assert_eq!((answer.status, read(&answer.text)), (200, json!({"fault": code})), "{text:.60}");

@@ -37,7 +37,9 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
     let resource = match text("postType") {
         "" => part.of?,
         // What everybody may search for, everybody may see.
-        wire => registry.resource_of_wire(wire).filter(|r| r.family == Family::Content && r.declared.searchable)?,
+        api_name => {
+            registry.resource_by_api_name(api_name).filter(|r| r.family == Family::Content && r.declared.searchable)?
+        }
     };
     let ids = |list: &Value| -> Vec<i64> { list.as_array().into_iter().flatten().filter_map(Value::as_i64).collect() };
     let mut filter = vec![published(part)];
@@ -67,7 +69,7 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
         _ => {}
     }
     for (taxonomy, terms) in query["taxQuery"].as_object().into_iter().flatten() {
-        let relation = resource.relations.iter().find(|r| r.many && registry.resources[r.to].wire == *taxonomy);
+        let relation = resource.relations.iter().find(|r| r.many && registry.resources[r.to].api_name == *taxonomy);
         if let Some(relation) = relation.filter(|_| !ids(terms).is_empty()) {
             filter.push(Cond::Linked { rel: relation.rel.clone(), dst: ids(terms) });
         }
@@ -180,7 +182,7 @@ pub fn date(part: &Part<'_>) -> Option<Html> {
 /// A record's excerpt, in a query only: in the record's own content it would be made of itself.
 pub fn excerpt(part: &Part<'_>) -> Option<Html> {
     let Shown { resource, document } = part.within.shown?;
-    // Made for each by itself: parts are counted, records of a query are not.
+    // Rendered for each by itself: parts are counted, records of a query are not.
     let own = eq("id", DbValue::Int(document["id"].as_i64()?));
     let found = part.documents_of(resource, own, Vec::new(), (0, 1), "excerpt");
     let text = unwrapped(found.first()?["excerpt"]["rendered"].as_str()?);
@@ -201,7 +203,7 @@ pub fn excerpt(part: &Part<'_>) -> Option<Html> {
 pub fn picture(part: &Part<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
     let wanted = document["featured_media"].as_i64().filter(|id| *id != 0)?;
-    let visible = crate::access::acts::visible(part.item.scope, part.of?);
+    let visible = crate::access::policy::visible(part.item.scope, part.of?);
     let filter = Cond::All(vec![eq("id", DbValue::Int(wanted)), visible]);
     let found = part.documents(filter, Vec::new(), 1, "alt_text,source_url,media_details");
     let picture = found.first()?;
@@ -234,7 +236,7 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
     let (resource, document) = subject(part)?;
     let registry = &part.item.scope.registry;
     let wanted = part.text("term");
-    let relation = resource.relations.iter().find(|r| r.many && registry.resources[r.to].wire == wanted)?;
+    let relation = resource.relations.iter().find(|r| r.many && registry.resources[r.to].api_name == wanted)?;
     let ids: Vec<i64> = document[&relation.property].as_array()?.iter().filter_map(Value::as_i64).collect();
     let order = vec![Order::Column(name("name_key"), false)];
     let taxonomy = &registry.resources[relation.to];

@@ -57,7 +57,7 @@ pub fn item(part: &Part<'_>, branch: bool) -> Option<Html> {
 
 fn leads_nowhere(part: &Part<'_>) -> bool {
     let Some(id) = part.attributes["id"].as_i64() else { return false };
-    let named = part.item.scope.registry.resource_of_wire(part.text("type"));
+    let named = part.item.scope.registry.resource_by_api_name(part.text("type"));
     let of_records = || named.is_some_and(|resource| resource.family == Family::Content);
     let to_record = part.text("kind") == "post-type" || of_records();
     let filter = Cond::All(vec![eq("id", DbValue::Int(id)), published(part)]);

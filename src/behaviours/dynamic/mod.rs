@@ -12,7 +12,7 @@ mod loops;
 mod menus;
 mod players;
 
-use crate::config::declaration::{Declaration, Made};
+use crate::config::declaration::{Declaration, Rendered};
 use crate::fields::Fields;
 use crate::prepare::{Item, View, documents};
 use crate::records::{self, eq, txt};
@@ -91,7 +91,7 @@ impl Budget {
             parts: Cell::new(MOST_PARTS),
             reads: Cell::new(MOST_READS),
             rows: Cell::new(MOST_SHOWN),
-            bytes: Cell::new(bytes),
+            bytes: Cell::new(bytes.as_usize()),
             cut: Cell::new(false),
         }
     }
@@ -138,27 +138,27 @@ pub const MAKERS: &[(&str, Maker)] = &[
     ("gallery", players::gallery),
     ("player.audio", |part| players::player(part, "audio")),
     ("player.video", |part| players::player(part, "video")),
-    ("records", lists::latest),
-    ("archive", lists::archive),
-    ("terms", lists::terms),
-    ("cloud", lists::cloud),
-    ("tree", lists::tree),
-    ("comments", lists::comments),
-    ("notes", lists::notes),
-    ("piece", piece),
+    ("latest_records", lists::latest),
+    ("archives", lists::archive),
+    ("term_list", lists::terms),
+    ("tag_cloud", lists::cloud),
+    ("page_list", lists::tree),
+    ("latest_comments", lists::comments),
+    ("footnotes", lists::notes),
+    ("reusable_block", piece),
     ("query", loops::query),
     ("query.records", loops::records),
-    ("query.nothing", loops::nothing),
+    ("query.no_results", loops::nothing),
     ("record.title", loops::title),
     ("record.date", loops::date),
     ("record.excerpt", loops::excerpt),
-    ("record.picture", loops::picture),
+    ("record.featured_image", loops::picture),
     ("record.author", loops::author),
     ("record.terms", loops::terms),
     ("record.link", loops::link),
     ("menu", menus::menu),
     ("menu.item", |part| menus::item(part, false)),
-    ("menu.branch", |part| menus::item(part, true)),
+    ("menu.submenu", |part| menus::item(part, true)),
     ("menu.home", menus::home),
     ("search", search),
     ("site.title", site_title),
@@ -215,15 +215,15 @@ fn of_block(item: &Item<'_>, block: &Block<'_>, within: Within<'_>) -> Option<Ht
 
 fn make(
     item: &Item<'_>,
-    made: &Made,
+    made: &Rendered,
     block: Option<&Block<'_>>,
     attributes: Value,
     within: Within<'_>,
 ) -> Option<Html> {
     let budget = within.budget;
     budget.take(&budget.parts)?;
-    let (_, maker) = MAKERS.iter().find(|(known, _)| *known == made.by)?;
-    let of = made.of.as_deref().and_then(|of| item.scope.registry.resource(of));
+    let (_, maker) = MAKERS.iter().find(|(known, _)| *known == made.renderer)?;
+    let of = made.resource.as_deref().and_then(|of| item.scope.registry.resource(of));
     budget.count(|| maker(&Part { item, of, block, attributes, within, left: budget.bytes.get() }))
 }
 

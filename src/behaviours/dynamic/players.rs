@@ -1,7 +1,7 @@
 //! Pictures and players that shortcodes stand for.
 
 use super::{MOST_ROWS, Part, unwrapped};
-use crate::access::acts;
+use crate::access::policy;
 use crate::records::{among, eq, txt};
 use crate::registry::name;
 use crate::storage::plan::{Cond, DbValue, Op, Order};
@@ -27,7 +27,7 @@ pub fn gallery(part: &Part<'_>) -> Option<Html> {
         let order = Order::Given(name("id"), wanted.iter().copied().map(DbValue::Int).collect());
         (Cond::All(vec![among("id", wanted), pictures]), vec![order])
     };
-    let filter = Cond::All(vec![filter, acts::visible(part.item.scope, part.of?)]);
+    let filter = Cond::All(vec![filter, policy::visible(part.item.scope, part.of?)]);
     let found = part.documents(filter, order, MOST_ROWS, "id,link,title,caption,alt_text,source_url,media_details");
     if found.is_empty() {
         return None;

@@ -7,8 +7,8 @@ use crate::behaviours::files::address;
 use crate::config::declaration::Media;
 use crate::files::kinds::{self, Kind};
 use crate::files::{FilesError, names};
-use crate::handlers::Studio;
-use crate::pictures::{self, Bounds, Made, PictureError, boxes};
+use crate::handlers::MediaServices;
+use crate::pictures::{self, Bounds, PictureError, Resized, boxes};
 use crate::pool::PoolError;
 use crate::records::{columns, eq, everything, text, txt};
 use crate::registry::{Registry, name};
@@ -26,17 +26,17 @@ pub const TABLE: &str = "file";
 const TRIES: u32 = 200;
 
 /// What files are kept with.
-pub struct Keeper<'a> {
+pub struct FileStore<'a> {
     pub registry: &'a Arc<Registry>,
     pub storage: &'a dyn Storage,
-    pub studio: &'a Studio,
+    pub media: &'a MediaServices,
     /// UTC seconds.
     pub now: i64,
 }
 
 /// Why a file is not kept.
 #[derive(Debug)]
-pub enum KeepError {
+pub enum StoreError {
     /// Too much is waiting.
     Busy,
     /// The picture is broken or too large.
@@ -45,18 +45,18 @@ pub enum KeepError {
     Failed(String),
 }
 
-impl From<FilesError> for KeepError {
-    fn from(error: FilesError) -> KeepError {
-        KeepError::Failed(error.to_string())
+impl From<FilesError> for StoreError {
+    fn from(error: FilesError) -> StoreError {
+        StoreError::Failed(error.to_string())
     }
 }
 
-impl std::fmt::Display for KeepError {
+impl std::fmt::Display for StoreError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            KeepError::Busy => f.write_str("too much is waiting"),
-            KeepError::Picture(error) => write!(f, "{error}"),
-            KeepError::Failed(why) => f.write_str(why),
+            StoreError::Busy => f.write_str("too much is waiting"),
+            StoreError::Picture(error) => write!(f, "{error}"),
+            StoreError::Failed(why) => f.write_str(why),
         }
     }
 }
@@ -71,7 +71,7 @@ pub struct Source<'a> {
 }
 
 /// Files that are stored and claimed, and belong to nobody yet.
-pub struct Kept {
+pub struct StoredFiles {
     /// The name without its end.
     pub title: String,
     pub url: String,
@@ -167,23 +167,29 @@ pub fn doomed(snapshot: &dyn Snapshot, most: u64) -> Result<Vec<String>, Storage
     Ok(snapshot.rows(&plan)?.iter().map(|row| text(&row[0]).to_owned()).collect())
 }
 
-impl Keeper<'_> {
+impl FileStore<'_> {
     /// Stores a file with all that is made of it.
     ///
     /// # Errors
-    /// See [`KeepError`]; what was stored by then is claimed by nobody and swept away.
-    pub async fn keep(&self, source: Source<'_>, base: &str, kind: &Kind, folder: &str) -> Result<Kept, KeepError> {
+    /// See [`StoreError`]; what was stored by then is claimed by nobody and swept away.
+    pub async fn keep(
+        &self,
+        source: Source<'_>,
+        base: &str,
+        kind: &Kind,
+        folder: &str,
+    ) -> Result<StoredFiles, StoreError> {
         let prepared = match pictures::format_of(&kind.mime) {
             None => None,
             Some(format) => {
                 let path = PathBuf::from(source.path);
                 let prepared = self.in_pool(move |bounds| pictures::prepare(&path, format, bounds)).await?;
-                Some(prepared.map_err(KeepError::Picture)?)
+                Some(prepared.map_err(StoreError::Picture)?)
             }
         };
         // Where nothing is decoded, the place of origin is written over.
         let copy = if prepared.is_none() { self.without_place(source.path).await? } else { None };
-        let files = &self.studio.files;
+        let files = &self.media.files;
         let extension = &kind.extension;
         let (key, base) = self.claim(folder, base, extension).await?;
         let mut keys = vec![key.clone()];
@@ -222,20 +228,20 @@ impl Keeper<'_> {
         }
         let mut extra = Map::new();
         extra.insert("media_details".into(), Value::Object(details));
-        Ok(Kept { title: base, url: address(self.registry, &shown), file: shown, keys, extra })
+        Ok(StoredFiles { title: base, url: address(self.registry, &shown), file: shown, keys, extra })
     }
 
     /// A copy of a file that does not tell where it was made; `None` when the file does not tell either.
-    async fn without_place(&self, file: &Path) -> Result<Option<tempfile::NamedTempFile>, KeepError> {
-        let (path, files) = (PathBuf::from(file), Arc::clone(&self.studio.files));
+    async fn without_place(&self, file: &Path) -> Result<Option<tempfile::NamedTempFile>, StoreError> {
+        let (path, files) = (PathBuf::from(file), Arc::clone(&self.media.files));
         let copied = self.in_pool(move |_| {
-            let places = boxes::places(&path).map_err(KeepError::Picture)?;
+            let places = boxes::places(&path).map_err(StoreError::Picture)?;
             if places.is_empty() {
                 return Ok(None);
             }
             let copy = files.temporary()?;
             let written = std::fs::copy(&path, copy.path()).and_then(|_| boxes::write_over(copy.path(), &places));
-            written.map_err(|error| KeepError::Failed(error.to_string()))?;
+            written.map_err(|error| StoreError::Failed(error.to_string()))?;
             Ok(Some(copy))
         });
         copied.await?
@@ -244,15 +250,15 @@ impl Keeper<'_> {
     /// Claims and stores smaller copies; what is said of them, by name. Their keys are added to `keys`.
     ///
     /// # Errors
-    /// See [`KeepError`].
+    /// See [`StoreError`].
     pub async fn keep_sizes(
         &self,
-        made: Vec<Made>,
+        made: Vec<Resized>,
         (folder, base, extension): (&str, &str, &str),
         mime: &str,
         keys: &mut Vec<String>,
-    ) -> Result<Map<String, Value>, KeepError> {
-        let named: Vec<(String, Made)> = made
+    ) -> Result<Map<String, Value>, StoreError> {
+        let named: Vec<(String, Resized)> = made
             .into_iter()
             .map(|made| (in_folder(folder, &format!("{base}-{}x{}.{extension}", made.width, made.height)), made))
             .collect();
@@ -272,7 +278,7 @@ impl Keeper<'_> {
             if !done.contains(&key) {
                 done.push(key.clone());
                 keys.push(key.clone());
-                self.studio.files.put(&key, made.bytes).await?;
+                self.media.files.put(&key, made.bytes).await?;
             }
             let told = json!({
                 "file": last(&key), "width": made.width, "height": made.height, "filesize": size, "mime_type": mime,
@@ -285,7 +291,7 @@ impl Keeper<'_> {
     /// Takes files away that belong to no record any more. What cannot be taken away now is swept later.
     pub async fn remove(&self, keys: Vec<String>) {
         for key in keys {
-            if let Err(error) = self.studio.files.delete(&key).await {
+            if let Err(error) = self.media.files.delete(&key).await {
                 tracing::warn!("{key} stays for now: {error}");
                 continue;
             }
@@ -303,33 +309,33 @@ impl Keeper<'_> {
     pub async fn in_pool<T: Send + 'static>(
         &self,
         job: impl FnOnce(Bounds<'_>) -> T + Send + 'static,
-    ) -> Result<T, KeepError> {
-        let (registry, memory) = (Arc::clone(self.registry), Arc::clone(&self.studio.memory));
+    ) -> Result<T, StoreError> {
+        let (registry, memory) = (Arc::clone(self.registry), Arc::clone(&self.media.memory));
         let bounds = move || job(Bounds { rules: &registry.declaration.media, memory: &memory });
-        let done = self.studio.pool.run(bounds).await;
+        let done = self.media.pool.run(bounds).await;
         done.map_err(|error| match error {
-            PoolError::Busy => KeepError::Busy,
+            PoolError::Busy => StoreError::Busy,
             // A decoder that panics has met a file that nobody should trust.
-            PoolError::Failed => KeepError::Picture(PictureError::Broken("the work on it broke off".into())),
+            PoolError::Failed => StoreError::Picture(PictureError::Broken("the work on it broke off".into())),
         })
     }
 
     /// Claims the first free name: `base`, `base-1`, `base-2`, …; the key, and the base that it was made of.
-    async fn claim(&self, folder: &str, base: &str, extension: &str) -> Result<(String, String), KeepError> {
+    async fn claim(&self, folder: &str, base: &str, extension: &str) -> Result<(String, String), StoreError> {
         let numbered = (1..TRIES).map(|n| format!("{base}-{n}"));
         let chance = (0..3).map(|_| format!("{base}-{:08x}", rand::random::<u32>()));
         let names: Vec<String> = std::iter::once(base.to_owned()).chain(numbered).chain(chance).collect();
         let key = |own: &String| in_folder(folder, &format!("{own}.{extension}"));
-        let taken = self.taken(names.iter().map(key)).map_err(|error| KeepError::Failed(error.to_string()))?;
+        let taken = self.taken(names.iter().map(key)).map_err(|error| StoreError::Failed(error.to_string()))?;
         for own in names {
             let key = key(&own);
             // A file that lies there without being known is somebody's, too.
-            let free = !taken.contains(&key) && self.studio.files.stat(&key).await?.is_none();
+            let free = !taken.contains(&key) && self.media.files.stat(&key).await?.is_none();
             if free && self.claimed(std::slice::from_ref(&key)).await? {
                 return Ok((key, own));
             }
         }
-        Err(KeepError::Busy)
+        Err(StoreError::Busy)
     }
 
     /// Those of the keys that are claimed already.
@@ -340,7 +346,7 @@ impl Keeper<'_> {
     }
 
     /// Claims these keys, all or none; false when one of them is taken.
-    async fn claimed(&self, keys: &[String]) -> Result<bool, KeepError> {
+    async fn claimed(&self, keys: &[String]) -> Result<bool, StoreError> {
         let claims = keys.iter().map(|key| {
             let set = vec![("record", DbValue::Int(0)), ("at", DbValue::Int(self.now))];
             Change::Put(put(TABLE, Target::Keyed(txt(key)), set))
@@ -348,8 +354,8 @@ impl Keeper<'_> {
         match self.storage.commit(WritePlan { changes: claims.collect() }).await {
             Ok(_) => Ok(true),
             Err(CommitError::Refused { tag: "key_taken" | "duplicate", .. }) => Ok(false),
-            Err(CommitError::Busy) => Err(KeepError::Busy),
-            Err(error) => Err(KeepError::Failed(format!("a name cannot be claimed: {error:?}"))),
+            Err(CommitError::Busy) => Err(StoreError::Busy),
+            Err(error) => Err(StoreError::Failed(format!("a name cannot be claimed: {error:?}"))),
         }
     }
 }

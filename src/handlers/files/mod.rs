@@ -10,14 +10,14 @@ use crate::error::{ApiError, Code};
 use crate::files::FilesError;
 use crate::files::kinds::Kind;
 use crate::model::{Incoming, Upload};
-use crate::pictures::{self, PictureError, Step};
+use crate::pictures::{self, Edit, PictureError};
 use crate::records::{self, Record, columns, eq, int, text, txt};
 use crate::registry::resource::{Context, Resource};
 use crate::request::BodyParams;
 use crate::storage::plan::{Change, DbValue, Row, Target, WritePlan};
 use crate::text::time::Civil;
-use content::Brought;
-use keep::{KeepError, Keeper, Source};
+use content::FileDefaults;
+use keep::{FileStore, Source, StoreError};
 use md5::{Digest, Md5};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -36,7 +36,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let media = &work.scope.registry.declaration.media;
     let known = keep::recognised(given.name, given.file.path(), media);
     let (base, kind) = known.ok_or_else(|| ApiError::new(given.refusal))?;
-    if given.file.size > media.max_upload {
+    if given.file.size > media.max_upload.bytes() {
         return Err(ApiError::new(Code::UploadTooLarge));
     }
     let folder = folder(work, resource)?;
@@ -50,7 +50,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     };
     let title = if own("title").is_empty() { kept.title.clone() } else { own("title") };
     let texts = vec![("title", title), ("excerpt", own("caption")), ("mime", kind.mime), ("file", kept.file)];
-    let brought = Brought { texts, guid: kept.url, extra: kept.extra, changes: keep::owned_by_new(&kept.keys) };
+    let brought = FileDefaults { texts, guid: kept.url, extra: kept.extra, changes: keep::owned_by_new(&kept.keys) };
     let key = content::create_for_file(work, resource, brought).await;
     let key = undo_on_failure(work, key, kept.keys).await?;
     Ok(told(work, items::created(work, resource, &key)?, &key))
@@ -82,11 +82,11 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if steps.is_empty() {
         return Err(ApiError::new(Code::ImageNotEdited));
     }
-    let source = work.engine.studio().files.fetch(file).await.map_err(|e| unreachable_files(work, &e))?;
+    let source = work.engine.media().files.fetch(file).await.map_err(|e| unreachable_files(work, &e))?;
     let edited = keeper(work).in_pool(move |bounds| pictures::edit(&source, format, bounds, &steps)).await;
     let edited = edited.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let edited = edited.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;
-    let mut incoming = work.engine.studio().files.temporary().map_err(|e| unreachable_files(work, &e))?;
+    let mut incoming = work.engine.media().files.temporary().map_err(|e| unreachable_files(work, &e))?;
     std::io::Write::write_all(&mut incoming, &edited).map_err(|e| work.scope.internal(&e))?;
     let (folder, old) = file.rsplit_once('/').unwrap_or(("", file));
     let (base, extension) = old.rsplit_once('.').unwrap_or((old, ""));
@@ -103,7 +103,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let texts = ["title", "content", "excerpt", "mime"].map(|column| (column, record.text(column).to_owned()));
     let texts = texts.into_iter().chain([("file", kept.file)]);
     let changes = keep::owned_by_new(&kept.keys);
-    let brought = Brought { texts: texts.collect(), guid: kept.url, extra: all, changes };
+    let brought = FileDefaults { texts: texts.collect(), guid: kept.url, extra: all, changes };
     let key = content::create_for_file(work, resource, brought).await;
     let key = undo_on_failure(work, key, kept.keys).await?;
     let row = items::fetch(work, resource, &key)?;
@@ -127,7 +127,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Ok(Outcome::ok(items::show(work, resource, row, Context::EDIT, work.fields)?));
     };
     let present = all.pointer("/media_details/sizes").and_then(Value::as_object).cloned().unwrap_or_default();
-    let source = work.engine.studio().files.fetch(&file).await.map_err(|e| unreachable_files(work, &e))?;
+    let source = work.engine.media().files.fetch(&file).await.map_err(|e| unreachable_files(work, &e))?;
     let made = keeper(work)
         .in_pool(move |bounds| pictures::missing(&source, format, bounds, |size| !present.contains_key(size)))
         .await
@@ -176,7 +176,7 @@ pub async fn remove(work: &Work<'_>, keys: Vec<String>) {
 
 // ------------------------------------------------------------------------------------------------ what was sent
 
-struct Given<'a> {
+struct SentFile<'a> {
     file: &'a Incoming,
     name: &'a str,
     md5: Option<String>,
@@ -184,7 +184,7 @@ struct Given<'a> {
     refusal: Code,
 }
 
-fn given<'a>(work: &'a Work<'_>) -> Result<Given<'a>, ApiError> {
+fn given<'a>(work: &'a Work<'_>) -> Result<SentFile<'a>, ApiError> {
     let upload = match work.body {
         BodyParams::Upload(upload) => upload,
         BodyParams::None => return Err(ApiError::new(Code::UploadNoData)),
@@ -198,11 +198,11 @@ fn given<'a>(work: &'a Work<'_>) -> Result<Given<'a>, ApiError> {
         }
         let file = upload.files.iter().find(|f| f.field == "file" && f.size > 0);
         let file = file.ok_or_else(|| ApiError::new(Code::UploadRefusedPart))?;
-        return Ok(Given { file, name: &file.name, md5, refusal: Code::UploadRefusedPart });
+        return Ok(SentFile { file, name: &file.name, md5, refusal: Code::UploadRefusedPart });
     }
     let file = upload.files.first().ok_or_else(|| ApiError::new(Code::UploadNoData))?;
     let name = disposition(upload)?;
-    Ok(Given { file, name, md5, refusal: Code::UploadRefusedBody })
+    Ok(SentFile { file, name, md5, refusal: Code::UploadRefusedBody })
 }
 
 /// The file name of `attachment; filename="tree.png"`, with or without quotes.
@@ -250,30 +250,30 @@ fn folder(work: &Work<'_>, resource: &Resource) -> Result<String, ApiError> {
 }
 
 /// The steps of an edit: a list, or the older parameters, turned first and cut then.
-fn steps(work: &Work<'_>) -> Vec<Step> {
+fn steps(work: &Work<'_>) -> Vec<Edit> {
     let args = work.allowed.args();
     if let Some(list) = args.get("modifiers").and_then(Value::as_array) {
         return list.iter().filter_map(step).collect();
     }
     let number = |name: &str| args.get(name).and_then(Value::as_f64);
-    let rotation = number("rotation").map(Step::Rotate);
+    let rotation = number("rotation").map(Edit::Rotate);
     let crop = match (number("x"), number("y"), number("width"), number("height")) {
-        (Some(left), Some(top), Some(width), Some(height)) => Some(Step::Crop { left, top, width, height }),
+        (Some(left), Some(top), Some(width), Some(height)) => Some(Edit::Crop { left, top, width, height }),
         _ => None,
     };
     rotation.into_iter().chain(crop).collect()
 }
 
-fn step(modifier: &Value) -> Option<Step> {
+fn step(modifier: &Value) -> Option<Edit> {
     let args = &modifier["args"];
     let number = |name: &str| args[name].as_f64();
     Some(match modifier["type"].as_str()? {
-        "rotate" => Step::Rotate(number("angle")?),
-        "flip" => Step::Flip {
+        "rotate" => Edit::Rotate(number("angle")?),
+        "flip" => Edit::Flip {
             horizontal: args["flip"]["horizontal"] == json!(true),
             vertical: args["flip"]["vertical"] == json!(true),
         },
-        "crop" => Step::Crop {
+        "crop" => Edit::Crop {
             left: number("left")?,
             top: number("top")?,
             width: number("width")?,
@@ -307,11 +307,11 @@ fn extra(record: Record<'_>) -> Value {
     serde_json::from_str(record.text("extra")).unwrap_or_else(|_| json!({}))
 }
 
-fn keeper<'a>(work: &'a Work<'_>) -> Keeper<'a> {
-    Keeper {
+fn keeper<'a>(work: &'a Work<'_>) -> FileStore<'a> {
+    FileStore {
         registry: &work.scope.registry,
         storage: &*work.scope.storage,
-        studio: work.engine.studio(),
+        media: work.engine.media(),
         now: work.scope.now,
     }
 }
@@ -329,11 +329,11 @@ async fn undo_on_failure(
 }
 
 /// Why a file is not kept, to the client; `broken` is the code for a picture that cannot be read.
-fn refusal(work: &Work<'_>, error: KeepError, broken: Code) -> ApiError {
+fn refusal(work: &Work<'_>, error: StoreError, broken: Code) -> ApiError {
     match error {
-        KeepError::Busy => ApiError::new(Code::Busy),
-        KeepError::Picture(error) => picture_refusal(error, broken),
-        KeepError::Failed(why) => {
+        StoreError::Busy => ApiError::new(Code::Busy),
+        StoreError::Picture(error) => picture_refusal(error, broken),
+        StoreError::Failed(why) => {
             tracing::error!(request = %work.scope.request_id, "files: {why}");
             ApiError::new(Code::StorageReadOnly)
         }

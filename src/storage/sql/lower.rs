@@ -9,7 +9,7 @@ use super::super::fold::fold;
 use super::super::plan::{ColumnType, Cond, DbValue, Name, Op, Order, ReadPlan};
 use super::super::words::{NO_WORD, Words};
 use super::Bind;
-use super::lead::{EdgeIndex, Leader};
+use super::join_order::{Driver, EdgeIndex};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
@@ -149,7 +149,7 @@ pub fn lower<'p>(
     }
     let scope = Scope { table, alias: 0 };
     let conjuncts = conjuncts(&plan.filter);
-    let leader = Leader::choose(plan, want, table, &conjuncts, catalogue);
+    let leader = Driver::choose(plan, want, table, &conjuncts, catalogue);
     let (mut columns, mut order, mut limit) = (Vec::new(), Vec::new(), None);
     if want != Want::Count {
         columns = plan.columns.iter().map(|c| lowering.column(scope, c)).collect::<Result<_, _>>()?;
@@ -167,7 +167,7 @@ pub fn lower<'p>(
             (Some(lead), filter)
         }
     };
-    if let Some(Leader::Keys { keys, .. }) = &leader {
+    if let Some(Driver::Keys { keys, .. }) = &leader {
         lowering.leading = keys;
     }
     if want == Want::Rows {
@@ -274,26 +274,26 @@ impl<'p> Lowering<'p, '_> {
         &mut self,
         scope: Scope<'p>,
         plan: &'p ReadPlan,
-        leader: &Leader<'p>,
+        leader: &Driver<'p>,
         rest: &[&'p Cond],
     ) -> Result<Lead<'p>, StorageError> {
         Ok(match leader {
-            Leader::Keys { keys, .. } => {
+            Driver::Keys { keys, .. } => {
                 let key = self.key(scope);
                 Lead::Keys(self.bind_members(key, keys))
             }
-            Leader::Edges { dst, edges, descending, .. } => {
+            Driver::Edges { dst, edges, descending, .. } => {
                 let index = self.edge_params(scope, edges)?;
                 Lead::Edges(Edges { index, dst: self.bind(DbValue::Int(*dst)), descending: *descending })
             }
-            Leader::EdgeLadder { dst, edges, descending, .. } => {
+            Driver::EdgeLadder { dst, edges, descending, .. } => {
                 let dst: BTreeSet<i64> = dst.iter().copied().collect();
                 let members = self.bind_list(dst.into_iter().map(DbValue::Int).collect());
                 let rung = Rung::Edges(self.edge_params(scope, edges)?);
                 let inside = Scope { alias: self.alias(), ..scope };
                 Lead::Ladder(self.ladder(inside, plan, members, rung, *descending, rest)?)
             }
-            Leader::ValueLadder { column, values, sort, descending, .. } => {
+            Driver::ValueLadder { column, values, sort, descending, .. } => {
                 let inside = Scope { alias: self.alias(), ..scope };
                 let column = self.column(inside, column)?;
                 let members = self.bind_members(column, values);

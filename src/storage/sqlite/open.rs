@@ -3,11 +3,11 @@
 use super::super::StorageError;
 use super::super::budget;
 use super::super::catalogue::Catalogue;
-use super::super::generations::{COMMITS, Generations};
 use super::super::migrate::{self, Outcome};
 use super::super::plan::{Layout, Name};
+use super::super::versions::{COMMITS, Versions};
 use super::super::words::Words;
-use super::remembered::Remembered;
+use super::count_cache::CountCache;
 use super::{Shared, functions};
 use crate::error::Problem;
 use arc_swap::{ArcSwap, ArcSwapOption};
@@ -259,10 +259,10 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
         Outcome::Pending(changes) => return Err(OpenError::Pending { path: path.clone(), changes }),
         Outcome::Destructive(changes) => return Err(OpenError::Destructive { path: path.clone(), changes }),
     };
-    let generations = Generations::default();
+    let versions = Versions::default();
     let load = |connection: &Connection| Ok((load_words(connection)?, read_generations(connection)?));
     let (words, numbers) = load(&connection).map_err(|e| explain(path, e))?;
-    generations.raise_to(&numbers, []);
+    versions.raise_to(&numbers, []);
     let shared = Shared {
         id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         path: path.clone(),
@@ -270,9 +270,9 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
         hold: options.hold,
         catalogue,
         words: ArcSwap::from_pointee(words),
-        generations: Arc::new(generations),
+        versions: Arc::new(versions),
         sleeper: ArcSwapOption::empty(),
-        remembered: Remembered::default(),
+        remembered: CountCache::default(),
     };
     Ok(Opened { connection, shared, applied })
 }
@@ -414,14 +414,14 @@ pub fn load_words(conn: &Connection) -> Result<Words> {
 
 /// The numbers of all scopes.
 pub fn read_generations(conn: &Connection) -> Result<Vec<(Name, u64)>> {
-    let mut select = conn.prepare_cached("SELECT scope, n FROM generation")?;
+    let mut select = conn.prepare_cached("SELECT scope, n FROM version")?;
     let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?.into(), row.get::<_, i64>(1)? as u64)))?;
     rows.collect()
 }
 
 /// Commits of all processes so far.
 pub fn commits(conn: &Connection) -> Result<u64> {
-    let mut select = conn.prepare_cached("SELECT n FROM generation WHERE scope = ?1")?;
+    let mut select = conn.prepare_cached("SELECT n FROM version WHERE scope = ?1")?;
     let mut rows = select.query([COMMITS])?;
     Ok(match rows.next()? {
         Some(row) => row.get::<_, i64>(0)? as u64,

@@ -3,17 +3,17 @@
 //! Every statement of a request sees the same state, because all snapshots that a thread has open share a transaction.
 
 use super::super::catalogue::Catalogue;
-use super::super::marks;
+use super::super::dependencies;
 use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
 use super::super::search;
 use super::super::sql::{Bind, Lowered, Want, lower};
 use super::super::tally::{Tallied, tallied};
 use super::super::words::{NO_WORD, Words};
 use super::super::writer::slugs;
-use super::super::{Depends, Snapshot, StorageError};
+use super::super::{Dependencies, Snapshot, StorageError};
+use super::count_cache;
 use super::open;
-use super::remembered;
-use super::shapes::Shapes;
+use super::statement_cache::StatementCache;
 use super::{Dictionary, Shared, bind};
 use arc_swap::Guard;
 use rusqlite::{CachedStatement, Connection, Result, ToSql};
@@ -47,14 +47,14 @@ pub fn forget(id: u64) {
 /// A thread's connection.
 struct Reader {
     conn: Connection,
-    shapes: Shapes,
+    shapes: StatementCache,
     /// Snapshots open.
     depth: Cell<u32>,
     /// The `data_version` at the last look.
     seen: Cell<i64>,
-    /// [`Generations::rising`] before the transaction began.
+    /// [`Versions::rising`] before the transaction began.
     ///
-    /// [`Generations::rising`]: super::super::generations::Generations::rising
+    /// [`Versions::rising`]: super::super::versions::Versions::rising
     rising: Cell<u64>,
 }
 
@@ -104,11 +104,11 @@ impl Snapshot for View<'_> {
         }
         let lowered = lower(plan, Want::Count, catalogue, &self.words)?;
         let remembered = &self.shared.remembered;
-        let stamp = marks::depends(plan, None, catalogue, &self.words).map(|on| self.shared.generations.sum(&on));
-        // Generations that moved since the snapshot began belong to rows that it does not see.
+        let stamp = dependencies::depends(plan, None, catalogue, &self.words).map(|on| self.shared.versions.sum(&on));
+        // Versions that moved since the snapshot began belong to rows that it does not see.
         let kept = stamp
             .filter(|_| self.is_newest())
-            .and_then(|stamp| Some((remembered::key(lowered.shape(), &lowered.binds)?, stamp)));
+            .and_then(|stamp| Some((count_cache::key(lowered.shape(), &lowered.binds)?, stamp)));
         let Some((key, stamp)) = kept else { return reading.counted(plan) };
         if let Some(n) = remembered.get(&key, stamp) {
             return Ok(n);
@@ -138,16 +138,16 @@ impl Snapshot for View<'_> {
         self.reading().slug(scope, slug)
     }
 
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Depends> {
+    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies> {
         self.reading().depends(plan, rows)
     }
 
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Depends> {
+    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies> {
         self.reading().depends_on_revisions(space, ids)
     }
 
     fn is_newest(&self) -> bool {
-        self.shared.generations.rising() == self.reader.rising.get()
+        self.shared.versions.rising() == self.reader.rising.get()
     }
 
     fn free_slug(
@@ -163,7 +163,7 @@ impl Snapshot for View<'_> {
 /// Reads on one connection, in whatever transaction it is. Knows nothing of what was read before.
 pub struct Reading<'r> {
     pub conn: &'r Connection,
-    pub shapes: &'r Shapes,
+    pub shapes: &'r StatementCache,
     pub words: &'r Words,
     pub catalogue: &'r Catalogue,
 }
@@ -254,12 +254,12 @@ impl Snapshot for Reading<'_> {
         Ok(slugs::owner(self.conn, scope, slug)?.map(|owner| owner.id))
     }
 
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Depends> {
-        marks::depends(plan, rows, self.catalogue, self.words)
+    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies> {
+        dependencies::depends(plan, rows, self.catalogue, self.words)
     }
 
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Depends> {
-        Some(marks::depends_on_revisions(space, ids, self.words))
+    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies> {
+        Some(dependencies::depends_on_revisions(space, ids, self.words))
     }
 
     /// Whether it is, only the connection's owner knows.
@@ -306,7 +306,7 @@ fn reader(shared: &Shared) -> std::result::Result<Rc<Reader>, StorageError> {
         let conn = open::reading(&shared.path, &shared.settings)?;
         let reader = Rc::new(Reader {
             conn,
-            shapes: Shapes::default(),
+            shapes: StatementCache::default(),
             depth: Cell::new(0),
             seen: Cell::new(i64::MIN),
             rising: Cell::new(0),
@@ -321,7 +321,7 @@ impl Reader {
         if !self.conn.is_autocommit() {
             self.end();
         }
-        self.rising.set(shared.generations.rising());
+        self.rising.set(shared.versions.rising());
         execute(&self.conn, "BEGIN", &[])?;
         let looked = self.look(shared);
         if looked.is_err() {
@@ -337,9 +337,9 @@ impl Reader {
             return Ok(());
         }
         let there = open::commits(&self.conn)?;
-        if there > shared.generations.commits() {
+        if there > shared.versions.commits() {
             shared.words.store(Arc::new(open::load_words(&self.conn)?));
-            shared.generations.meet(there, &open::read_generations(&self.conn)?);
+            shared.versions.meet(there, &open::read_generations(&self.conn)?);
         }
         self.seen.set(version);
         Ok(())

@@ -256,9 +256,9 @@ fn what_another_process_writes_is_noticed() {
     assert_eq!(count(&site.db, eq("status", text("a new word"))), 1);
     assert_eq!(count(&site.db, eq("title", text("x"))), 2, "a remembered count is not trusted");
     let scope = name("record");
-    assert_eq!((site.db.generation(&scope), other.generation(&scope)), (2, 2));
+    assert_eq!((site.db.scope_version(&scope), other.scope_version(&scope)), (2, 2));
     assert_eq!(id(commit(&site.db, vec![Change::Put(post("another word", 1, "x"))])), 3);
-    assert_eq!(site.db.generation(&scope), 3);
+    assert_eq!(site.db.scope_version(&scope), 3);
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn commits_of_others_are_told_from_ones_own() {
     let other = Sqlite::open(options(&path), &layout()).unwrap();
     let of_others = |db: &Sqlite| {
         drop(db.snapshot().unwrap());
-        db.mark(Mark::OTHERS)
+        db.slot_version(VersionSlot::OTHERS)
     };
     for _ in 0..3 {
         commit(&site.db, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
@@ -574,7 +574,7 @@ fn a_search_finds_the_same_before_and_after_the_index() {
     indexed(&site);
     check("after");
     let path = site.folder.path().join("site.db");
-    assert_eq!(super::super::safety::examine(&path, &layout()).unwrap(), Vec::<String>::new());
+    assert_eq!(super::super::backup::examine(&path, &layout()).unwrap(), Vec::<String>::new());
 
     let change = put("record", existing(ids[0]), &[("title", text("A banana"))]);
     commit(&site.db, vec![Change::Put(change)]).unwrap();
@@ -596,7 +596,7 @@ fn rows_that_a_search_would_miss_are_told() {
     indexed(&site);
     other_connection(&site).execute_batch("DELETE FROM search_record WHERE rowid = 1").unwrap();
     let path = site.folder.path().join("site.db");
-    let told = super::super::safety::examine(&path, &layout()).unwrap();
+    let told = super::super::backup::examine(&path, &layout()).unwrap();
     assert_eq!(told, ["1 rows of record are not found by a search"]);
 }
 
@@ -614,7 +614,7 @@ fn a_file_from_before_the_index_gets_one() {
     assert_eq!(found(&site.db, "apple"), [apple]);
     indexed(&site);
     assert_eq!(found(&site.db, "apple"), [apple]);
-    assert_eq!(super::super::safety::examine(&path, &layout()).unwrap(), Vec::<String>::new());
+    assert_eq!(super::super::backup::examine(&path, &layout()).unwrap(), Vec::<String>::new());
     let version: i64 = other_connection(&site).pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(version, META_VERSION, "an older program, which would not keep the index, is told so");
 }

@@ -1,9 +1,9 @@
 //! Carries out one plan inside the open transaction, with all that follows from it.
 //!
 //! Every change passes here. What other rows copy or count of a row (its `tracked` columns) is compared before and
-//! after; the difference goes to edges at once and to counts, tallies and generations at the end of the group.
+//! after; the difference goes to edges at once and to counts, tallies and versions at the end of the group.
 
-mod belongings;
+mod dependents;
 mod rows;
 
 use super::super::StorageError;

@@ -1,18 +1,18 @@
-//! What follows from writes and can wait for the end of the group: counts, tallies, sequences, generations.
+//! What follows from writes and can wait for the end of the group: counts, tallies, sequences, versions.
 //!
 //! Gathered in memory, so that 256 plans raising the same number cost one statement.
 
 use super::super::catalogue::{Catalogue, RelationId, TableId};
-use super::super::generations::COMMITS;
-use super::super::marks::{ANY_KIND, Mark};
+use super::super::dependencies::{ANY_KIND, VersionSlot};
 use super::super::plan::{Change, DbValue, Name, WritePlan};
 use super::super::sql::{Set, update_text};
 use super::super::tally::ALL_AUTHORS;
+use super::super::versions::COMMITS;
 use super::Writer;
 use rusqlite::{OptionalExtension, Result};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Something whose generation grows.
+/// Something whose version grows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     Table(TableId),
@@ -37,7 +37,7 @@ pub type TallyKey = (TableId, i64, i64, i64);
 #[derive(Default)]
 pub struct Effects {
     pub scopes: HashSet<Scope>,
-    pub marks: HashSet<Mark>,
+    pub slots: HashSet<VersionSlot>,
     pub tallies: HashMap<TallyKey, i64>,
     pub counts: HashMap<Counter, i64>,
     /// Spaces whose sequence moved. Never undone: ids of a refused plan are lost, not given again.
@@ -51,7 +51,7 @@ impl Effects {
     /// Takes up what a plan brought.
     pub fn merge(&mut self, other: Effects) {
         self.scopes.extend(other.scopes);
-        self.marks.extend(other.marks);
+        self.slots.extend(other.slots);
         for (key, n) in other.tallies {
             *self.tallies.entry(key).or_default() += n;
         }
@@ -67,7 +67,7 @@ impl Effects {
     pub fn changed(&mut self, table: TableId, kind: Option<i64>, places: impl IntoIterator<Item = usize>) {
         for place in places {
             let kinds = kind.into_iter().chain([ANY_KIND]);
-            self.marks.extend(kinds.map(|kind| Mark::column(table, kind, place)));
+            self.slots.extend(kinds.map(|kind| VersionSlot::column(table, kind, place)));
         }
     }
 
@@ -105,7 +105,7 @@ impl Effects {
 }
 
 impl Writer<'_> {
-    /// Writes all that is pending. Gives the new generations, to be made known after the commit.
+    /// Writes all that is pending. Gives the new versions, to be made known after the commit.
     pub fn flush(&mut self) -> Result<Vec<(Name, u64)>> {
         self.flush_counts()?;
         self.flush_tallies()?;
@@ -164,12 +164,12 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Marks a row of a table as written, for the generations of its table and kind. The number of its kind.
+    /// Marks a row of a table as written, for the versions of its table and kind. The number of its kind.
     pub fn touched(&self, effects: &mut Effects, table: TableId, key: &DbValue) -> Result<Option<i64>> {
         effects.scopes.insert(Scope::Table(table));
         effects.wrote = true;
         if let DbValue::Int(id) = key {
-            effects.marks.insert(Mark::row(table, *id));
+            effects.slots.insert(VersionSlot::row(table, *id));
         }
         let def = &self.shared.catalogue.tables[table];
         if def.kind.is_none() {
@@ -213,5 +213,5 @@ const TALLY: &str = "INSERT INTO tally (\"table\", kind, status, author, n) VALU
     ON CONFLICT (\"table\", kind, status, author) DO UPDATE SET n = n + excluded.n";
 const SEQUENCE: &str = "INSERT INTO sequence (space, next) VALUES (?1, ?2) \
     ON CONFLICT (space) DO UPDATE SET next = excluded.next";
-const GENERATION: &str = "INSERT INTO generation (scope, n) VALUES (?1, 1) \
+const GENERATION: &str = "INSERT INTO version (scope, n) VALUES (?1, 1) \
     ON CONFLICT (scope) DO UPDATE SET n = n + 1 RETURNING n";

@@ -278,7 +278,7 @@ fn lists_and_objects_have_a_size() {
 fn bounds_are_declared() {
     let site = Site::with(
         "cms",
-        "[bounds]\ntext = 1000\nitems = 20\n\n[[\"+routes\"]]\npath = \"/try/echo\"\nendpoints = [{ methods = [\"POST\"], handler = \
+        "[bounds]\nmax_length = 1000\nmax_items = 20\n\n[[\"+routes\"]]\npath = \"/try/echo\"\nendpoints = [{ methods = [\"POST\"], handler = \
          \"echo\", access = \"public\", with = { s = { description = \"x\", type = \"string\" }, l = { description = \
          \"x\", type = \"array\", items = { type = \"string\" } } } }]\n",
     );
@@ -513,7 +513,7 @@ fn nobody_makes_an_account_that_may_more() {
 
 #[test]
 fn parents_make_neither_loops_nor_towers() {
-    let site = Site::with("cms", "[bounds]\nancestors = 3\n");
+    let site = Site::with("cms", "[bounds]\nmax_ancestors = 3\n");
     for (route, body) in
         [("pages", json!({"title": {"raw": "p"}, "status": "publish"})), ("categories", json!({"name": "c"}))]
     {
@@ -599,7 +599,7 @@ capabilities = "note"
 sort = { id = "id" }
 
 [resources.notes.endpoints.list]
-orderby = { description = "x", type = "string", enum = ["id"], default = "id", x-role = "orderby" }
+orderby = { description = "x", type = "string", enum = ["id"], default = "id", x-param = "orderby" }
 "#;
 
 const NOTE: &str = r#"{"title": "note", "type": "object", "properties": {
@@ -691,9 +691,9 @@ fn a_password_locks_every_content() {
 
 #[test]
 fn a_schema_says_what_a_password_locks() {
-    let more = "[schemas.post.properties.menu_note]\ndescription = \"x\"\ntype = \"string\"\nx-locked = true\n\n\
+    let more = "[schemas.post.properties.menu_note]\ndescription = \"x\"\ntype = \"string\"\nx-password-protected = true\n\n\
         [schemas.post.properties.open_note]\ndescription = \"x\"\ntype = \"string\"\n\n\
-        [resources.posts.meta.price]\nschema = { description = \"x\", type = \"integer\", default = 0, x-locked = false }\n";
+        [resources.posts.meta.price]\nschema = { description = \"x\", type = \"integer\", default = 0, x-password-protected = false }\n";
     let site = Site::with("cms", more);
     let body = json!({"title": {"raw": "Locked"}, "status": "publish", "password": "sesame", "menu_note": "SECRET",
         "open_note": "open", "meta": {"footnotes": "SECRET", "price": 7}});

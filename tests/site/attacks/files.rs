@@ -279,7 +279,7 @@ fn a_picture_that_needs_more_than_there_is_is_refused() {
     let picture = || png_with(1000, 1000, &[]);
     // Its pixels, their copy in four channels, the copies in other sizes and a fixed part.
     for (most, expected) in [(8 << 20, 400), (64 << 20, 201)] {
-        let server = Server::with(&[&format!("media.max_memory={most}")]);
+        let server = Server::with(&[&format!("media.max_memory={most}B")]);
         let answer = upload(&server, "a.png", "image/png", picture());
         assert_eq!(answer.status, expected, "{most}: {}", answer.text);
         if expected == 400 {
@@ -287,7 +287,7 @@ fn a_picture_that_needs_more_than_there_is_is_refused() {
             assert!(answer.text.contains("MiB of memory"), "{}", answer.text);
         }
     }
-    let none = Server::with(&["media.timeout=0"]);
+    let none = Server::with(&["media.timeout=0s"]);
     let answer = upload(&none, "a.png", "image/png", picture());
     assert_eq!((answer.status, answer.code()), (400, "rest_upload_file_too_big"), "{}", answer.text);
 }
@@ -295,7 +295,7 @@ fn a_picture_that_needs_more_than_there_is_is_refused() {
 #[test]
 fn many_pictures_share_the_memory() {
     // Enough for one of them at a time: the others wait, and none is refused.
-    let server = Server::with(&["media.max_memory=40000000", "media.workers=4"]);
+    let server = Server::with(&["media.max_memory=40000000B", "media.workers=4"]);
     let statuses: Vec<u16> = std::thread::scope(|scope| {
         let sent: Vec<_> = (0..8)
             .map(|_| scope.spawn(|| upload(&server, "same.png", "image/png", png_with(700, 700, &[])).status))
@@ -570,7 +570,7 @@ fn declared_relations_lead_to_what_the_caller_sees() {
         [capabilities.mark]\nread = \"\"\ncreate = \"read\"\nedit = \"read\"\ndelete = \"read\"\n\
         [resources.marks]\nfamily = \"plain\"\nnamespace = \"marks\"\nschema = \"schemas/mark.json\"\nkind = \"mark\"\n\
         routes = [\"crud\"]\ncapabilities = \"mark\"\nsort = { id = \"id\" }\nsearch = {}\n\
-        [resources.marks.endpoints.list]\norderby = { type = \"string\", enum = [\"id\"], default = \"id\", x-role = \"orderby\" }\n";
+        [resources.marks.endpoints.list]\norderby = { type = \"string\", enum = [\"id\"], default = \"id\", x-param = \"orderby\" }\n";
     std::fs::write(folder.path().join("site.toml"), declared).expect("a file");
     let server = Server::over(folder, &["site.prefix=wp"]);
     let reader = server.user("reader", "subscriber");
@@ -678,7 +678,7 @@ fn films_and_stills_do_not_tell_their_place() {
 fn files_are_served_so_that_nothing_in_them_runs() {
     let folder = tempfile::TempDir::new().expect("a folder");
     stdout(&["init", folder.path().to_str().expect("a path")], "");
-    let on = "[media.types.\"image/svg+xml\"]\noff = false\n";
+    let on = "[media.types.\"image/svg+xml\"]\nenabled = true\n";
     std::fs::write(folder.path().join("site.toml"), on).expect("a file");
     let server = Server::over(folder, &[]);
     let script = b"<html><script>alert(document.domain)</script>".to_vec();

@@ -55,7 +55,7 @@ fn locked(server: &Server) -> i64 {
 
 #[test]
 fn logins_and_passwords_that_are_too_long_are_wrong_unread() {
-    let server = Server::with(&["pages.max_guesses=100", "xmlrpc.max_guesses=100"]);
+    let server = Server::with(&["pages.max_login_attempts=100", "xmlrpc.max_login_attempts=100"]);
     for (login, password, read) in
         [(319, 9, true), (320, 9, true), (321, 9, false), (9, 4095, true), (9, 4096, true), (9, 4097, false)]
     {
@@ -164,7 +164,7 @@ fn what_programs_ask_people_for_has_a_length() {
 
 #[test]
 fn a_password_counts_as_proven_only_where_it_was_proven() {
-    let server = proxied(&["pages.max_guesses=3", "pages.guess_pause=3600"]);
+    let server = proxied(&["pages.max_login_attempts=3", "pages.retry_after=1h"]);
     let (owner, other) = ("192.0.2.1", "198.51.100.1");
     assert_eq!(log_in_from(&server, owner, PASSWORD), 303);
     for n in 0..40 {
@@ -182,7 +182,7 @@ fn a_password_counts_as_proven_only_where_it_was_proven() {
 
 #[test]
 fn more_addresses_of_one_network_bring_no_more_guesses() {
-    let server = proxied(&["pages.max_guesses=1", "pages.guess_pause=3600"]);
+    let server = proxied(&["pages.max_login_attempts=1", "pages.retry_after=1h"]);
     let borne =
         |from: &dyn Fn(u32) -> String| (1..=40).filter(|n| log_in_from(&server, &from(*n), "wrong") == 401).count();
     assert_eq!(borne(&|n| format!("2001:db8::{n:x}")), 1, "a /64 is one source");
@@ -293,7 +293,7 @@ fn the_limit_on_passwords_of_records_is_declared() {
     let post = locked(&server);
     let guess = |n: u32| server.get(&format!("/cms/v2/posts/{post}?password=guess{n}")).status;
     assert_eq!([1, 2, 3].map(guess), [403, 403, 429]);
-    std::fs::write(server.path("site.toml"), "[limits.record_passwords]\noff = true\n").expect("a file");
+    std::fs::write(server.path("site.toml"), "[limits.record_passwords]\nenabled = false\n").expect("a file");
     let server = server.restart_with(&[]);
     let guess = |n: u32| server.get(&format!("/cms/v2/posts/{post}?password=guess{n}")).status;
     assert!((0..30).map(guess).all(|status| status == 403));
@@ -426,7 +426,7 @@ fn what_a_program_says_of_itself_is_kept_short() {
 
 #[test]
 fn wrong_logins_leave_so_many_entries() {
-    let server = Server::with(&["site.max_audit_anonymous=3", "pages.max_guesses=100"]);
+    let server = Server::with(&["site.max_audit_anonymous=3", "pages.max_login_attempts=100"]);
     server.user("eva", "author");
     let all = |server: &Server| server.admin("GET", "/server/v1/audit?per_page=100", None).body.clone();
     let count = |entries: &Value, event: &str| {

@@ -155,7 +155,7 @@ fn declared(table: &str) -> BTreeSet<String> {
 
 #[test]
 fn no_renderer_lets_a_value_out_of_its_place() {
-    let server = Server::with(&["site.prefix=wp", "server.max_rendered=200000"]);
+    let server = Server::with(&["site.prefix=wp", "server.max_rendered=200000B"]);
     let author = server.user("writer", "author");
     let made = |route: &str, body: &Value| {
         let made = server.admin("POST", route, Some(body));

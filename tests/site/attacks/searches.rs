@@ -70,7 +70,7 @@ fn every_list_of_a_request_has_a_bound() {
 
 #[test]
 fn the_bounds_hold_however_a_list_comes() {
-    let server = Server::with(&["bounds.items=3"]);
+    let server = Server::with(&["bounds.max_items=3"]);
     let url = format!("{}/cms/v2/posts", server.rest);
     let (form, urlencoded) = ("include[]=1&include[]=2&include[]=3", "application/x-www-form-urlencoded");
     for (more, status) in [("", 200), ("&include[]=4", 400)] {
@@ -173,7 +173,7 @@ fn the_reads_of_a_request_share_one_budget() {
     for route in routes {
         assert_eq!(server.get(route).status, 200, "{route}: five seconds are enough");
     }
-    let server = server.restart_with(&["storage.read_timeout=0.000000001"]);
+    let server = server.restart_with(&["storage.read_timeout=0ms"]);
     for route in routes {
         // Twice: nothing of an answer that was ended is kept.
         for _ in 0..2 {
@@ -186,7 +186,7 @@ fn the_reads_of_a_request_share_one_budget() {
     assert_eq!((wrapped.status, wrapped.body["status"].as_u64()), (200, Some(503)), "{}", wrapped.text);
     let head = server.ask("HEAD", "/cms/v2/posts", None, None);
     assert_eq!(head.status, 503);
-    let server = server.restart_with(&["storage.read_timeout=0"]);
+    let server = server.restart_with(&["storage.read_timeout=false"]);
     assert_eq!(ids(&server.get("/cms/v2/posts")).len(), 5, "0 is no bound");
 }
 
@@ -268,7 +268,7 @@ fn library() -> Server {
         .replace("search = { title = \"title\" }", "search = { title = \"title\", shelf = \"shelf\" }")
         .replace("enum = [\"id\", \"title\", \"pages\"", "enum = [\"id\", \"title\", \"pages\", \"shelf\"")
         + "shelf = { description = \"Only this shelf.\", type = \"string\", x-filter = { column = \"shelf\", op = \"eq\" } }\n\
-           columns = { description = \"Where the search looks.\", type = \"array\", items = { type = \"string\" }, x-role = \"search_columns\" }\n";
+           columns = { description = \"Where the search looks.\", type = \"array\", items = { type = \"string\" }, x-param = \"search_columns\" }\n";
     let mut schema: Value = serde_json::from_str(include_str!("../../../fixtures/books/book.json")).expect("JSON");
     schema["properties"]["shelf"] = json!({"description": "Where it stands.", "type": "string", "context": ["edit"]});
     std::fs::write(folder.path().join("site.toml"), declared).expect("a file");

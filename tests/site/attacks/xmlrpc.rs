@@ -95,7 +95,7 @@ fn lists_structures_and_parameters_have_a_length() {
 
 #[test]
 fn an_answer_holds_so_much_text() {
-    let server = Server::with(&["xmlrpc.max_answer=20000"]);
+    let server = Server::with(&["xmlrpc.max_response=20000B"]);
     let admin = &server.admin;
     for n in 0..3 {
         let content =

@@ -1,8 +1,8 @@
 //! One row: created, updated, removed, and what its tracked columns mean for others.
 
 use super::super::super::catalogue::{Count, REVISION, Table};
+use super::super::super::dependencies::{ANY_KIND, VersionSlot};
 use super::super::super::derived::recount_text;
-use super::super::super::marks::{ANY_KIND, Mark};
 use super::super::super::plan::{
     ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Target,
 };
@@ -82,7 +82,7 @@ impl<'c> Work<'_, 'c> {
         self.put_extensions(table, put, &key, slug.as_deref())?;
         let tracked: Vec<DbValue> = table.tracked.iter().map(|place| values[*place].clone()).collect();
         self.derive(table, &key, None, Some(&tracked))?;
-        let revision = self.put_belongings(table, put, &key, &tracked, true)?;
+        let revision = self.put_dependents(table, put, &key, &tracked, true)?;
         let version = table.version.map_or(0, |place| number(&values[place]));
         Ok(PutDone { key, version, slug, revision })
     }
@@ -100,7 +100,7 @@ impl<'c> Work<'_, 'c> {
         }
         let changes_nothing = put.set.is_empty() && put.slug.is_none() && put.edges.is_empty() && put.meta.is_empty();
         if changes_nothing {
-            let revision = self.put_belongings(table, put, key, &tracked, false)?;
+            let revision = self.put_dependents(table, put, key, &tracked, false)?;
             return Ok(PutDone { key: key.clone(), version, slug: None, revision });
         }
         let slug = match &put.slug {
@@ -130,7 +130,7 @@ impl<'c> Work<'_, 'c> {
         let changed = (0..sets.len()).filter(|place| sets[*place].is_some() && !same(*place));
         self.effects.changed(table.id, table.kind.map(|kind| number(&tracked[kind])), changed);
         self.derive(table, key, Some(&tracked), Some(&new))?;
-        let revision = self.put_belongings(table, put, key, &new, false)?;
+        let revision = self.put_dependents(table, put, key, &new, false)?;
         let version = if table.version.is_some() { version + 1 } else { 0 };
         Ok(PutDone { key: key.clone(), version, slug, revision })
     }
@@ -383,21 +383,21 @@ impl<'c> Work<'_, 'c> {
         self.effects.wrote = true;
         self.effects.scopes.insert(Scope::Table(table.id));
         if let Some(id) = id_of(key) {
-            self.effects.marks.insert(Mark::row(table.id, id));
+            self.effects.slots.insert(VersionSlot::row(table.id, id));
         }
         if *table.def.name == *REVISION {
-            self.effects.marks.insert(Mark::REVISIONS);
+            self.effects.slots.insert(VersionSlot::REVISIONS);
         }
         let kind = |state: Option<&[DbValue]>| state.map(|state| table.kind.map(|kind| number(&state[kind])));
         let kinds = [kind(old), kind(new)];
         let moves = kinds[0] != kinds[1];
         if moves {
-            self.effects.marks.insert(Mark::members(table.id, ANY_KIND));
+            self.effects.slots.insert(VersionSlot::members(table.id, ANY_KIND));
         }
         for kind in kinds.into_iter().flatten().flatten() {
             self.effects.scopes.insert(Scope::Kind(table.id, kind));
             if moves {
-                self.effects.marks.insert(Mark::members(table.id, kind));
+                self.effects.slots.insert(VersionSlot::members(table.id, kind));
             }
         }
         if old == new {

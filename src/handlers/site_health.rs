@@ -1,4 +1,4 @@
-//! `site_check`: what the site finds when it looks at itself, in the words that are declared for it.
+//! `site_health.test`: one check of the site by itself, with the declared texts.
 
 use super::{Outcome, Work};
 use crate::error::{ApiError, Code};
@@ -19,7 +19,7 @@ const CHECKS: [(&str, Check); 2] = [
 ///
 /// # Errors
 /// The declaration names no such entry or check: 500.
-pub fn check(work: &Work<'_>) -> Result<Outcome, ApiError> {
+pub fn test(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let undeclared = || ApiError::new(Code::Internal);
     let entry = work.path.rsplit('/').next().and_then(|name| resource.entry(name)).ok_or_else(undeclared)?;

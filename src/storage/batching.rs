@@ -6,7 +6,7 @@
 //! request makes one after another, not on how many requests there are, and every request still decides for itself.
 
 use super::plan::{Cond, DbValue, Edge, EdgePlan, MetaRow, Name, Op, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{BeginFuture, CommitFuture, Depends, Mark, Snapshot, Storage, StorageError};
+use super::{BeginFuture, CommitFuture, Dependencies, Snapshot, Storage, StorageError, VersionSlot};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -17,7 +17,7 @@ const MOST: u64 = 5000;
 const NO_ID: i64 = i64::MIN;
 
 /// See the module.
-pub struct Ahead {
+pub struct BatchedReads {
     inner: Arc<dyn Storage>,
     state: Mutex<State>,
 }
@@ -26,7 +26,7 @@ pub struct Ahead {
 struct State {
     known: Known,
     wanted: Vec<Read>,
-    /// Something was noted since the last [`Ahead::begin`].
+    /// Something was noted since the last [`BatchedReads::begin`].
     missed: bool,
 }
 
@@ -87,10 +87,10 @@ impl<T> Together<T> {
     }
 }
 
-impl Ahead {
+impl BatchedReads {
     /// Nothing is known yet.
-    pub fn new(inner: Arc<dyn Storage>) -> Ahead {
-        Ahead { inner, state: Mutex::default() }
+    pub fn new(inner: Arc<dyn Storage>) -> BatchedReads {
+        BatchedReads { inner, state: Mutex::default() }
     }
 
     /// A request begins.
@@ -273,21 +273,21 @@ fn fill(cond: &Cond, hole: &Hole, ids: &[i64]) -> Cond {
     put(cond, hole, ids, &mut false)
 }
 
-impl Storage for Ahead {
+impl Storage for BatchedReads {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
-        Ok(Box::new(Foresight { inner: self.inner.snapshot()?, by: self }))
+        Ok(Box::new(BatchedSnapshot { inner: self.inner.snapshot()?, by: self }))
     }
 
     fn commit(&self, plan: WritePlan) -> CommitFuture {
         self.inner.commit(plan)
     }
 
-    fn generation(&self, scope: &Name) -> u64 {
-        self.inner.generation(scope)
+    fn scope_version(&self, scope: &Name) -> u64 {
+        self.inner.scope_version(scope)
     }
 
-    fn mark(&self, mark: Mark) -> u64 {
-        self.inner.mark(mark)
+    fn slot_version(&self, slot: VersionSlot) -> u64 {
+        self.inner.slot_version(slot)
     }
 
     fn begin(&self) -> BeginFuture {
@@ -295,12 +295,12 @@ impl Storage for Ahead {
     }
 }
 
-struct Foresight<'s> {
+struct BatchedSnapshot<'s> {
     inner: Box<dyn Snapshot + 's>,
-    by: &'s Ahead,
+    by: &'s BatchedReads,
 }
 
-impl Foresight<'_> {
+impl BatchedSnapshot<'_> {
     /// What is known, or a note of what is needed.
     fn look<T>(&self, known: impl FnOnce(&Known) -> Option<T>, read: impl FnOnce() -> Read) -> Result<T, StorageError> {
         let mut state = self.by.lock();
@@ -329,7 +329,7 @@ impl Foresight<'_> {
     }
 }
 
-impl Snapshot for Foresight<'_> {
+impl Snapshot for BatchedSnapshot<'_> {
     fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
         let Some(all) = self.all(plan)? else { return self.inner.rows(plan) };
         let skipped = all.into_iter().skip(usize::try_from(plan.offset).unwrap_or(usize::MAX));
@@ -377,11 +377,11 @@ impl Snapshot for Foresight<'_> {
         self.inner.slug(scope, slug)
     }
 
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Depends> {
+    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies> {
         self.inner.depends(plan, rows)
     }
 
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Depends> {
+    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies> {
         self.inner.depends_on_revisions(space, ids)
     }
 

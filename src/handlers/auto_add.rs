@@ -13,15 +13,16 @@ use std::sync::Arc;
 /// The state whose records join.
 const OUT: &str = "publish";
 
-/// Adds the items that `joins` of other resources declares for a record that was written; `before` is the state that it was
-/// in. Only what stands at the top joins, and only once. An item that cannot be added is left out: the record is written.
+/// Adds the items that `auto_add` of other resources declares for a record that was written; `before` is the state that it was
+/// in. Only what stands at the top auto_add, and only once. An item that cannot be added is left out: the record is written.
 ///
 /// # Errors
 /// The database cannot be read.
 pub async fn join(work: &Work<'_>, resource: &Resource, key: &DbValue, before: &str) -> Result<(), ApiError> {
     let registry = &work.scope.registry;
-    let joining =
-        |other: &&Resource| other.declared.joins.as_ref().is_some_and(|joins| joins.of.contains(&resource.name));
+    let joining = |other: &&Resource| {
+        other.declared.auto_add.as_ref().is_some_and(|auto_add| auto_add.resources.contains(&resource.name))
+    };
     let Some(items) = registry.resources.iter().find(joining).filter(|_| before != OUT) else { return Ok(()) };
     let row = items::fetch(work, resource, key)?;
     let record = Record { resource, row: &row };
@@ -29,18 +30,18 @@ pub async fn join(work: &Work<'_>, resource: &Resource, key: &DbValue, before: &
         return Ok(());
     }
     for (menu, place) in wanting(work, items, record.id())? {
-        let Some(stands_for) = &items.declared.stands_for else { continue };
-        let Some(joins) = &items.declared.joins else { continue };
+        let Some(reference) = &items.declared.reference else { continue };
+        let Some(auto_add) = &items.declared.auto_add else { continue };
         let body = json!({
-            &stands_for.class: stands_for.record, &stands_for.kind: resource.wire, &stands_for.id: record.id(),
-            &joins.to: menu, "menu_order": place, "status": OUT,
+            &reference.class: reference.record, &reference.kind: resource.api_name, &reference.id: record.id(),
+            &auto_add.menu: menu, "menu_order": place, "status": OUT,
         });
         let mut scope = work.scope.clone();
         // Who publishes need not be somebody who may change menus.
         let mut capabilities = (*scope.principal.capabilities).clone();
         let acts = ["create", "edit", "publish", "edit_published", "edit_others", "assign"];
         capabilities.extend(acts.iter().map(|act| Arc::from(items.capability(act))));
-        capabilities.extend(registry.resource(&joins.to).map(|menus| Arc::from(menus.capability("assign"))));
+        capabilities.extend(registry.resource(&auto_add.menu).map(|menus| Arc::from(menus.capability("assign"))));
         scope.principal.capabilities = Arc::new(capabilities);
         let body = BodyParams::Json(body.as_object().cloned().unwrap_or_default());
         let part = work.ask_in(scope, Method::Post, &items.path, json!({}), body).await;
@@ -53,11 +54,13 @@ pub async fn join(work: &Work<'_>, resource: &Resource, key: &DbValue, before: &
 
 /// The menus that want the record and have no item for it, each with the place behind its items.
 fn wanting(work: &Work<'_>, items: &Resource, record: i64) -> Result<Vec<(i64, u64)>, ApiError> {
-    let declared = items.declared.joins.as_ref().zip(items.declared.stands_for.as_ref());
-    let Some((joins, stands_for)) = declared else { return Ok(Vec::new()) };
-    let Some(menus) = work.scope.registry.resource(&joins.to) else { return Ok(Vec::new()) };
-    let columns =
-        menus.plan_column(&joins.asked_by).zip(items.plan_column(&joins.to)).zip(items.plan_column(&stands_for.id));
+    let declared = items.declared.auto_add.as_ref().zip(items.declared.reference.as_ref());
+    let Some((auto_add, reference)) = declared else { return Ok(Vec::new()) };
+    let Some(menus) = work.scope.registry.resource(&auto_add.menu) else { return Ok(Vec::new()) };
+    let columns = menus
+        .plan_column(&auto_add.property)
+        .zip(items.plan_column(&auto_add.menu))
+        .zip(items.plan_column(&reference.id));
     let Some(((asked_by, of_menu), number)) = columns else { return Ok(Vec::new()) };
     let snapshot = work.scope.snapshot()?;
     let mut wanting = Vec::new();

@@ -1,4 +1,4 @@
-//! `newest_or_new`: the record of a kind that serves where nobody has chosen one; made when there is none.
+//! `get`: the record of a kind that serves where nobody has chosen one; made when there is none.
 
 use super::{Outcome, Work};
 use crate::engine::Part;
@@ -17,7 +17,7 @@ const MOST_ITEMS: i64 = 100;
 ///
 /// # Errors
 /// The caller may not read or make such records.
-pub async fn newest_or_new(work: &Work<'_>) -> Result<Outcome, ApiError> {
+pub async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = named(work, "of").ok_or_else(|| ApiError::new(Code::Internal))?;
     let query = json!({"status": "publish", "per_page": 1, "_fields": "id"});
     let found = good(work, work.ask(Method::Get, &resource.path, query, BodyParams::None).await)?;
@@ -65,8 +65,8 @@ async fn of_menu(work: &Work<'_>) -> Result<Option<Map<String, Value>>, ApiError
     let items = good(work, work.ask(Method::Get, &items.path, query, BodyParams::None).await)?;
     let items = items.as_array().map_or(&[][..], Vec::as_slice);
     let blocks = &work.scope.registry.declaration.blocks;
-    let made_by = |maker: &str| blocks.iter().find(|(_, made)| made.by == maker).map(|(name, _)| name.as_str());
-    let (Some(item), Some(branch)) = (made_by("menu.item"), made_by("menu.branch")) else { return Ok(None) };
+    let made_by = |maker: &str| blocks.iter().find(|(_, made)| made.renderer == maker).map(|(name, _)| name.as_str());
+    let (Some(item), Some(branch)) = (made_by("menu.item"), made_by("menu.submenu")) else { return Ok(None) };
     let content = level(items, 0, item, branch);
     let body = json!({"title": menu["name"], "content": content, "status": "publish"});
     Ok(body.as_object().filter(|_| !content.is_empty()).cloned())

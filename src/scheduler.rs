@@ -18,8 +18,6 @@ use std::sync::Arc;
 use std::thread::{self, Thread};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const DAY: i64 = 86_400;
-
 /// Records that are read at once to be deleted.
 const AT_ONCE: u64 = 100;
 
@@ -73,18 +71,19 @@ struct Rule<'r> {
 }
 
 fn rules(registry: &Registry) -> Vec<Rule<'_>> {
-    let declared = registry.declaration.statuses.iter().filter_map(|(from, status)| Some((from, status.due.as_ref()?)));
-    let sound = declared.filter(|(_, due)| due.to.is_some() || due.days > 0);
-    sound
-        .map(|(from, due)| Rule {
+    let declared =
+        registry.declaration.statuses.iter().filter_map(|(from, status)| Some((from, status.transition.as_ref()?)));
+    declared
+        .filter_map(|(from, transition)| Some((from, transition, transition.after.get()?.seconds_signed())))
+        .map(|(from, transition, after)| Rule {
             from,
-            column: match due.from {
+            column: match transition.on {
                 Moment::Date => "date_utc",
                 Moment::Modified => "modified_utc",
                 Moment::Trashed => "trashed_at",
             },
-            after: i64::from(due.days).saturating_mul(DAY),
-            to: due.to.as_deref(),
+            after,
+            to: transition.to.as_deref(),
             // What stands for a file goes with its file, by hand.
             resources: registry.family(Family::Content).filter(|r| !r.supports("files")).collect(),
         })
@@ -166,23 +165,23 @@ struct Job {
 }
 
 /// Keeps doing what is due until the process ends.
-pub struct Keeper {
+pub struct Scheduler {
     job: Arc<ArcSwap<Job>>,
     thread: Thread,
 }
 
-impl Keeper {
+impl Scheduler {
     /// Does what is due now, and starts the thread for what comes.
     ///
     /// # Errors
     /// The database cannot be read or written; no thread.
-    pub fn start(registry: Arc<Registry>, storage: Arc<Sqlite>) -> Result<Keeper, BootError> {
+    pub fn start(registry: Arc<Registry>, storage: Arc<Sqlite>) -> Result<Scheduler, BootError> {
         carry_out(&registry, &*storage, seconds(since_1970()), &mut HashSet::new())?;
         let job = Arc::new(ArcSwap::from_pointee(Job { registry, storage }));
         let own = job.clone();
         let handle = thread::Builder::new().name("due".into()).spawn(move || keep(&own));
         let handle = handle.map_err(|e| BootError::Other(format!("no thread for what falls due: {e}")))?;
-        let keeper = Keeper { job, thread: handle.thread().clone() };
+        let keeper = Scheduler { job, thread: handle.thread().clone() };
         keeper.job.load().storage.wake(keeper.thread.clone());
         Ok(keeper)
     }
@@ -200,7 +199,7 @@ fn keep(jobs: &ArcSwap<Job>) {
     loop {
         let job = jobs.load_full();
         // Read first, so that what is written during the look calls for another.
-        let written = job.storage.generation(&name("record"));
+        let written = job.storage.scope_version(&name("record"));
         let next = match carry_out(&job.registry, &*job.storage, seconds(since_1970()), &mut stuck) {
             Ok(done) => done.next,
             Err(error) => {
@@ -209,7 +208,7 @@ fn keep(jobs: &ArcSwap<Job>) {
             }
         };
         thread::sleep(PAUSE);
-        let same = || Arc::ptr_eq(&job, &jobs.load()) && job.storage.generation(&name("record")) == written;
+        let same = || Arc::ptr_eq(&job, &jobs.load()) && job.storage.scope_version(&name("record")) == written;
         while same() {
             match next.map(until) {
                 Some(Duration::ZERO) => break,

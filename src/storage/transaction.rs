@@ -4,9 +4,11 @@
 //! hold. What is dropped without [`Transaction::finish`] has never happened.
 
 use super::budget;
-use super::generations::Generations;
 use super::plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{BeginFuture, CommitFuture, Depends, FinishFuture, Mark, Snapshot, Storage, StorageError, Transaction};
+use super::versions::Versions;
+use super::{
+    BeginFuture, CommitFuture, Dependencies, FinishFuture, Snapshot, Storage, StorageError, Transaction, VersionSlot,
+};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -26,15 +28,15 @@ pub(super) enum Op {
 }
 
 /// The requests' end of a transaction.
-pub(super) struct Held {
+pub(super) struct OpenTransaction {
     ops: Sender<Op>,
     /// As they are outside.
-    generations: Arc<Generations>,
+    versions: Arc<Versions>,
 }
 
-impl Held {
-    pub fn new(ops: Sender<Op>, generations: Arc<Generations>) -> Held {
-        Held { ops, generations }
+impl OpenTransaction {
+    pub fn new(ops: Sender<Op>, versions: Arc<Versions>) -> OpenTransaction {
+        OpenTransaction { ops, versions }
     }
 
     /// Reads on the thread that holds the transaction. That thread does nothing else, so the answer comes at once.
@@ -65,13 +67,13 @@ impl Held {
     }
 }
 
-impl Transaction for Held {
+impl Transaction for OpenTransaction {
     fn finish(&self) -> FinishFuture {
         self.ask(|reply| Op::Finish { reply })
     }
 }
 
-impl Storage for Held {
+impl Storage for OpenTransaction {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
         Ok(Box::new(Inside(self)))
     }
@@ -80,13 +82,13 @@ impl Storage for Held {
         self.ask(|reply| Op::Commit { plan, reply })
     }
 
-    /// As it is outside: nothing that is read here can be filed under a generation.
-    fn generation(&self, scope: &Name) -> u64 {
-        self.generations.get(scope)
+    /// As it is outside: nothing that is read here can be filed under a version.
+    fn scope_version(&self, scope: &Name) -> u64 {
+        self.versions.get(scope)
     }
 
-    fn mark(&self, mark: Mark) -> u64 {
-        self.generations.mark(mark)
+    fn slot_version(&self, slot: VersionSlot) -> u64 {
+        self.versions.slot_version(slot)
     }
 
     fn begin(&self) -> BeginFuture {
@@ -95,7 +97,7 @@ impl Storage for Held {
 }
 
 /// The state inside the transaction.
-struct Inside<'t>(&'t Held);
+struct Inside<'t>(&'t OpenTransaction);
 
 impl Snapshot for Inside<'_> {
     fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
@@ -134,12 +136,12 @@ impl Snapshot for Inside<'_> {
     }
 
     /// None: what is not committed may never have been.
-    fn depends(&self, _: &ReadPlan, _: Option<&[Row]>) -> Option<Depends> {
+    fn depends(&self, _: &ReadPlan, _: Option<&[Row]>) -> Option<Dependencies> {
         None
     }
 
     /// None, for the same reason.
-    fn depends_on_revisions(&self, _: &Name, _: &[i64]) -> Option<Depends> {
+    fn depends_on_revisions(&self, _: &Name, _: &[i64]) -> Option<Dependencies> {
         None
     }
 

@@ -55,7 +55,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
 ///
 /// # Errors
 /// Always, in the endpoint's words for `rest_cannot_edit`.
-pub fn write(work: &Work<'_>) -> Result<Outcome, ApiError> {
+pub fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if !work.captures.is_empty() {
         get(work)?;
     }

@@ -1,13 +1,13 @@
 //! Whole answers kept, behind authorization: what the same caller asks again is the same as long as nothing that the
 //! answer was made from has been written.
 //!
-//! An answer is found by its address and its caller, and holds while the numbers of all that was read for it (marks of rows
-//! and columns, generations) stand still. What time alone changes (an offset of daylight saving, a preview's key) is at most [`MOST_AGE`] old. The
+//! An answer is found by its address and its caller, and holds while the numbers of all that was read for it (slots of rows
+//! and columns, versions) stand still. What time alone changes (an offset of daylight saving, a preview's key) is at most [`MAX_AGE`] old. The
 //! registry is part of no key: a reload builds another engine, and with it another store.
 
-use crate::model::{Kept, Method, Payload, Peer, Reply, Request, Room};
+use crate::model::{EncodingBudget, Method, Payload, Peer, Reply, Request, SharedText};
 use crate::scope::Principal;
-use crate::storage::{Observed, Seen, Storage};
+use crate::storage::{ReadSet, Storage, TrackedStorage};
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 use std::hash::{Hash, Hasher};
@@ -16,14 +16,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Seconds after which an answer is made anew, whatever it was made from.
-pub const MOST_AGE: i64 = 60;
+pub const MAX_AGE: i64 = 60;
 
 /// How long what other processes write may go unnoticed where every answer is found here. A read of the database notices
 /// it at once.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Larger answers are not kept: a few of them would drive out everything else.
-const LARGEST: usize = 1 << 20;
+const MAX_RESPONSE: usize = 1 << 20;
 
 /// What a kept answer is found by.
 #[derive(PartialEq, Eq)]
@@ -31,7 +31,7 @@ struct Key {
     path: String,
     query: String,
     caller: Caller,
-    way: Way,
+    way: Transport,
 }
 
 /// Who may see an answer: strangers share theirs, everybody else has their own.
@@ -56,53 +56,53 @@ impl Caller {
 
 /// What of the connection documents may mention.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Way {
+pub struct Transport {
     https: bool,
     forwarded: bool,
     loopback: bool,
 }
 
-impl Way {
+impl Transport {
     /// How a request came here.
-    pub fn of(peer: &Peer) -> Way {
-        Way { https: peer.https, forwarded: peer.forwarded, loopback: peer.ip.is_some_and(|ip| ip.is_loopback()) }
+    pub fn of(peer: &Peer) -> Transport {
+        Transport { https: peer.https, forwarded: peer.forwarded, loopback: peer.ip.is_some_and(|ip| ip.is_loopback()) }
     }
 }
 
 /// A request's key, borrowed.
 #[derive(Hash)]
-struct Asked<'a> {
+struct KeyRef<'a> {
     path: &'a str,
     query: &'a str,
     caller: &'a Caller,
-    way: Way,
+    way: Transport,
 }
 
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        Asked { path: &self.path, query: &self.query, caller: &self.caller, way: self.way }.hash(state);
+        KeyRef { path: &self.path, query: &self.query, caller: &self.caller, way: self.way }.hash(state);
     }
 }
 
-impl Equivalent<Key> for Asked<'_> {
+impl Equivalent<Key> for KeyRef<'_> {
     fn equivalent(&self, key: &Key) -> bool {
         self.path == key.path && self.query == key.query && *self.caller == key.caller && self.way == key.way
     }
 }
 
 #[derive(Clone)]
-struct Answer {
+struct CachedResponse {
     headers: Arc<[(String, String)]>,
-    kept: Arc<Kept>,
-    seen: Arc<Seen>,
+    kept: Arc<SharedText>,
+    seen: Arc<ReadSet>,
     at: i64,
 }
 
 #[derive(Clone)]
 struct Size;
 
-impl Weighter<Key, Answer> for Size {
-    fn weight(&self, key: &Key, answer: &Answer) -> u64 {
+impl Weighter<Key, CachedResponse> for Size {
+    fn weight(&self, key: &Key, answer: &CachedResponse) -> u64 {
         // Each header is two texts of its own.
         let headers: usize = answer.headers.iter().map(|(name, value)| name.len() + value.len() + 80).sum();
         let key = key.path.len() + key.query.len() + key.caller.bytes();
@@ -112,12 +112,12 @@ impl Weighter<Key, Answer> for Size {
 
 /// How often something was looked for in a store.
 #[derive(Default)]
-pub struct Asks {
+pub struct HitCounts {
     found: AtomicU64,
     missed: AtomicU64,
 }
 
-impl Asks {
+impl HitCounts {
     /// Counts one look.
     pub fn count(&self, found: bool) {
         if found { &self.found } else { &self.missed }.fetch_add(1, Ordering::Relaxed);
@@ -130,36 +130,36 @@ impl Asks {
 }
 
 /// See the module's description.
-pub struct Answers {
-    cache: Option<Cache<Key, Answer, Size>>,
+pub struct ResponseCache {
+    cache: Option<Cache<Key, CachedResponse, Size>>,
     /// What encodings of the answers may take.
-    room: Arc<Room>,
+    room: Arc<EncodingBudget>,
     encodings: u64,
-    asked: Asks,
+    asked: HitCounts,
     began: Instant,
     /// Milliseconds since `began` at the last look at the database.
     looked: AtomicU64,
 }
 
 /// A question whose answer can be kept.
-pub struct Question<'a> {
+pub struct ResponseKey<'a> {
     request: &'a Request,
     caller: Caller,
     now: i64,
 }
 
-impl Answers {
+impl ResponseCache {
     /// A store of at most `bytes`, a quarter of them for encodings; none at all for 0.
-    pub fn new(bytes: u64) -> Answers {
+    pub fn new(bytes: u64) -> ResponseCache {
         let encodings = bytes / 4;
         let bytes = bytes - encodings;
         let answers = usize::try_from(bytes / 8192).unwrap_or(usize::MAX).max(64);
         let cache = (bytes > 0).then(|| Cache::with_weighter(answers, bytes, Size));
-        Answers {
+        ResponseCache {
             cache,
-            room: Room::new(encodings),
+            room: EncodingBudget::new(encodings),
             encodings,
-            asked: Asks::default(),
+            asked: HitCounts::default(),
             began: Instant::now(),
             looked: AtomicU64::new(0),
         }
@@ -167,52 +167,53 @@ impl Answers {
 
     /// The question that a request asks, if answers to it can be kept: a plain read without a body, of a stranger or of
     /// a program. (What people see in a browser carries a fresh nonce.)
-    pub fn question<'a>(&self, request: &'a Request, principal: &Principal, now: i64) -> Option<Question<'a>> {
+    pub fn question<'a>(&self, request: &'a Request, principal: &Principal, now: i64) -> Option<ResponseKey<'a>> {
         let plain = self.cache.is_some() && request.method == Method::Get && request.body.is_empty();
         let program = !principal.known() || principal.app_password.is_some();
-        (plain && program).then(|| Question { request, caller: Caller::of(principal), now })
+        (plain && program).then(|| ResponseKey { request, caller: Caller::of(principal), now })
     }
 
     /// The answer as it was given before, if it still holds.
-    pub fn get(&self, question: &Question<'_>, storage: &dyn Storage) -> Option<Reply> {
-        let found = self.cache.as_ref()?.get(&question.asked());
+    pub fn get(&self, question: &ResponseKey<'_>, storage: &dyn Storage) -> Option<Reply> {
+        let found = self.cache.as_ref()?.get(&question.borrowed());
         self.look(storage);
-        let holds = |answer: &Answer| question.now - answer.at < MOST_AGE && answer.seen.holds(storage);
+        let holds = |answer: &CachedResponse| question.now - answer.at < MAX_AGE && answer.seen.holds(storage);
         let Some(answer) = found.filter(holds) else {
             self.asked.count(false);
             return None;
         };
         self.asked.count(true);
-        Some(Reply { status: 200, headers: answer.headers.to_vec(), payload: Payload::Kept(answer.kept) })
+        Some(Reply { status: 200, headers: answer.headers.to_vec(), payload: Payload::Shared(answer.kept) })
     }
 
     fn look(&self, storage: &dyn Storage) {
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if now.saturating_sub(self.looked.load(Ordering::Relaxed)) >= LOOK.as_millis() as u64 {
+        if now.saturating_sub(self.looked.load(Ordering::Relaxed)) >= POLL_INTERVAL.as_millis() as u64 {
             self.looked.store(now, Ordering::Relaxed);
-            // Beginning to read takes up the generations that others have raised; a failure shows in the next read.
+            // Beginning to read takes up the versions that others have raised; a failure shows in the next read.
             drop(storage.snapshot());
         }
     }
 
     /// Keeps an answer if it is a good one and it is known what it was made from.
-    pub fn put(&self, question: &Question<'_>, observed: &Observed, reply: Reply) -> Reply {
+    pub fn put(&self, question: &ResponseKey<'_>, observed: &TrackedStorage, reply: Reply) -> Reply {
         let Reply { status, headers, payload } = reply;
         let seen = if status == 200 { observed.seen() } else { None };
         match (&self.cache, payload, seen) {
-            (Some(cache), Payload::Text(text), Some(seen)) if text.len() <= LARGEST => {
-                let kept = Arc::new(Kept::new(text, self.room.clone()));
+            (Some(cache), Payload::Text(text), Some(seen)) if text.len() <= MAX_RESPONSE => {
+                let kept = Arc::new(SharedText::new(text, self.room.clone()));
                 let shared = headers.iter().cloned().collect();
-                let answer = Answer { headers: shared, kept: kept.clone(), seen: Arc::new(seen), at: question.now };
+                let answer =
+                    CachedResponse { headers: shared, kept: kept.clone(), seen: Arc::new(seen), at: question.now };
                 cache.insert(question.key(), answer);
-                Reply { status, headers, payload: Payload::Kept(kept) }
+                Reply { status, headers, payload: Payload::Shared(kept) }
             }
             (_, payload, _) => Reply { status, headers, payload },
         }
     }
 
     /// How often answers were found here.
-    pub fn asked(&self) -> &Asks {
+    pub fn hit_counts(&self) -> &HitCounts {
         &self.asked
     }
 
@@ -222,13 +223,13 @@ impl Answers {
     }
 }
 
-impl Question<'_> {
-    fn asked(&self) -> Asked<'_> {
-        Asked {
+impl ResponseKey<'_> {
+    fn borrowed(&self) -> KeyRef<'_> {
+        KeyRef {
             path: &self.request.path,
             query: &self.request.raw_query,
             caller: &self.caller,
-            way: Way::of(&self.request.peer),
+            way: Transport::of(&self.request.peer),
         }
     }
 
@@ -237,7 +238,7 @@ impl Question<'_> {
             path: self.request.path.clone(),
             query: self.request.raw_query.clone(),
             caller: self.caller.clone(),
-            way: Way::of(&self.request.peer),
+            way: Transport::of(&self.request.peer),
         }
     }
 }

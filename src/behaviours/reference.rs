@@ -1,7 +1,7 @@
 //! What rows that stand for something else tell of it: for a record, a term, all records of a kind, or for themselves.
 
-use crate::config::declaration::{Family, StandsFor};
-use crate::prepare::{Item, Place};
+use crate::config::declaration::{Family, Reference};
+use crate::prepare::{Item, Linked};
 use crate::records::{int, text};
 use crate::registry::resource::{Property, Resource};
 use crate::storage::plan::DbValue;
@@ -9,30 +9,30 @@ use crate::text::render;
 use serde_json::{Value, json};
 
 /// What a row stands for.
-enum Standing<'a> {
+enum Referent<'a> {
     Itself,
-    One(&'a Place),
+    One(&'a Linked),
     All(&'a Resource),
     /// What it stood for is not there.
     Nothing,
 }
 
-fn declared<'a>(item: &Item<'a>) -> Option<&'a StandsFor> {
-    item.resource.declared.stands_for.as_ref()
+fn declared<'a>(item: &Item<'a>) -> Option<&'a Reference> {
+    item.resource.declared.reference.as_ref()
 }
 
-fn standing<'a>(item: &'a Item<'_>) -> Standing<'a> {
-    let Some(declared) = declared(item) else { return Standing::Itself };
+fn referent<'a>(item: &'a Item<'_>) -> Referent<'a> {
+    let Some(declared) = declared(item) else { return Referent::Itself };
     let class = item.record.text(&declared.class);
-    let one = |family| item.stood_for(family).map_or(Standing::Nothing, |(_, place)| Standing::One(place));
+    let one = |family| item.referenced(family).map_or(Referent::Nothing, |(_, place)| Referent::One(place));
     if class == declared.record {
         one(Family::Content)
     } else if class == declared.term {
         one(Family::Term)
     } else if class == declared.archive {
-        item.scope.registry.resource_of_kind(item.record.text(&declared.kind)).map_or(Standing::Nothing, Standing::All)
+        item.scope.registry.resource_of_kind(item.record.text(&declared.kind)).map_or(Referent::Nothing, Referent::All)
     } else {
-        Standing::Itself
+        Referent::Itself
     }
 }
 
@@ -46,11 +46,11 @@ fn heading(item: &Item<'_>, own: &DbValue) -> String {
         return text(own).to_owned();
     }
     let number = || declared(item).map_or(0, |d| item.record.int(&d.id));
-    match standing(item) {
-        Standing::One(place) if !place.title.is_empty() => place.title.to_string(),
-        Standing::One(_) | Standing::Nothing => format!("#{} (no title)", number()),
-        Standing::All(resource) => told(resource, "archives").unwrap_or(&resource.title).to_owned(),
-        Standing::Itself => String::new(),
+    match referent(item) {
+        Referent::One(place) if !place.title.is_empty() => place.title.to_string(),
+        Referent::One(_) | Referent::Nothing => format!("#{} (no title)", number()),
+        Referent::All(resource) => told(resource, "archives").unwrap_or(&resource.title).to_owned(),
+        Referent::Itself => String::new(),
     }
 }
 
@@ -67,48 +67,48 @@ pub fn label(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let declared = declared(item)?;
     let registry = &item.scope.registry;
     let kind = item.record.text(&declared.kind);
-    let resource = match standing(item) {
-        Standing::One(place) if kind.is_empty() => Some(&registry.resources[place.resource]),
-        Standing::One(_) | Standing::Nothing => registry.resources.iter().find(|r| *r.kind == *kind),
-        Standing::All(_) | Standing::Itself => None,
+    let resource = match referent(item) {
+        Referent::One(place) if kind.is_empty() => Some(&registry.resources[place.resource]),
+        Referent::One(_) | Referent::Nothing => registry.resources.iter().find(|r| *r.kind == *kind),
+        Referent::All(_) | Referent::Itself => None,
     };
     let class = || declared.labels.get(item.record.text(&declared.class)).map_or(kind, String::as_str);
     Some(json!(resource.and_then(|r| told(r, "singular_name")).unwrap_or_else(class)))
 }
 
-/// The kind of what the row stands for, as it is written on the wire.
+/// The kind of what the row stands for, as it is written in the API.
 pub fn kind(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     let registry = &item.scope.registry;
-    let kind = match standing(item) {
-        Standing::Itself => return Some(json!(item.record.text(&declared(item)?.class))),
-        Standing::One(place) if text(value).is_empty() => Some(&registry.resources[place.resource]),
+    let kind = match referent(item) {
+        Referent::Itself => return Some(json!(item.record.text(&declared(item)?.class))),
+        Referent::One(place) if text(value).is_empty() => Some(&registry.resources[place.resource]),
         _ => registry.resources.iter().find(|r| *r.kind == *text(value)),
     };
-    Some(json!(kind.map_or(text(value), |r| &r.wire)))
+    Some(json!(kind.map_or(text(value), |r| &r.api_name)))
 }
 
 /// The number of what the row stands for: for itself, its own.
 pub fn id(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
-    Some(json!(if matches!(standing(item), Standing::Itself) { item.record.id() } else { int(value) }))
+    Some(json!(if matches!(referent(item), Referent::Itself) { item.record.id() } else { int(value) }))
 }
 
 /// The address of what the row stands for: for itself, the one that was given.
 pub fn url(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
-    Some(match standing(item) {
-        Standing::Itself => json!(text(value)),
-        Standing::One(place) => json!(place.address),
-        Standing::All(_) => json!(item.scope.registry.site.url),
-        Standing::Nothing => json!(""),
+    Some(match referent(item) {
+        Referent::Itself => json!(text(value)),
+        Referent::One(place) => json!(place.address),
+        Referent::All(_) => json!(item.scope.registry.site.url),
+        Referent::Nothing => json!(""),
     })
 }
 
 /// What the row stands for is gone, in the trash, or of another kind than the row says.
 pub fn invalid(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let kind = declared(item).map_or("", |d| item.record.text(&d.kind));
-    Some(json!(match standing(item) {
-        Standing::Itself | Standing::All(_) => false,
-        Standing::Nothing => true,
-        Standing::One(place) => {
+    Some(json!(match referent(item) {
+        Referent::Itself | Referent::All(_) => false,
+        Referent::Nothing => true,
+        Referent::One(place) => {
             let resource = &item.scope.registry.resources[place.resource];
             place.trashed || !(kind.is_empty() || *resource.kind == *kind)
         }

@@ -1,7 +1,7 @@
 //! What a read depends on, finer than by kinds: single rows, the columns that a plan filters and sorts by, which rows
 //! there are at all.
 //!
-//! Each of these has a mark, a number in memory that grows when it is written. There are some thousand marks, shared by
+//! Each of these has a mark, a number in memory that grows when it is written. There are some thousand slots, shared by
 //! what happens to fall together, so that a write may seem to concern more than it does, never less. What other processes
 //! write raises one mark that everything depends on.
 
@@ -14,8 +14,8 @@ use super::words::Words;
 /// with the other.
 const FRAMES: usize = 1 << 12;
 const ROWS: usize = 1 << 13;
-/// How many marks there are.
-pub(super) const MARKS: usize = FIRST + FRAMES + ROWS;
+/// How many slots there are.
+pub(super) const SLOTS: usize = FIRST + FRAMES + ROWS;
 /// Those before it have a meaning of their own.
 const FIRST: usize = 2;
 
@@ -27,32 +27,32 @@ pub(super) const ANY_KIND: i64 = i64::MIN;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Mark(u16);
+pub struct VersionSlot(u16);
 
-impl Mark {
+impl VersionSlot {
     /// What other processes write.
-    pub(super) const OTHERS: Mark = Mark(0);
+    pub(super) const OTHERS: VersionSlot = VersionSlot(0);
     /// Revisions that are written for themselves, not with their row.
-    pub(super) const REVISIONS: Mark = Mark(1);
+    pub(super) const REVISIONS: VersionSlot = VersionSlot(1);
 
     /// Everything of a row, what belongs to it included.
-    pub(super) fn row(table: TableId, id: i64) -> Mark {
-        Mark::of_row([0, table as u64, id as u64])
+    pub(super) fn row(table: TableId, id: i64) -> VersionSlot {
+        VersionSlot::of_row([0, table as u64, id as u64])
     }
 
     /// The values of a column (its place) in the rows of a kind.
-    pub(super) fn column(table: TableId, kind: i64, place: usize) -> Mark {
-        Mark::of_frame([1 + place as u64, table as u64, kind as u64])
+    pub(super) fn column(table: TableId, kind: i64, place: usize) -> VersionSlot {
+        VersionSlot::of_frame([1 + place as u64, table as u64, kind as u64])
     }
 
     /// Which rows of a kind there are.
-    pub(super) fn members(table: TableId, kind: i64) -> Mark {
-        Mark::of_frame([0, table as u64, kind as u64])
+    pub(super) fn members(table: TableId, kind: i64) -> VersionSlot {
+        VersionSlot::of_frame([0, table as u64, kind as u64])
     }
 
     /// The revisions of a row, by the number of its space.
-    pub(super) fn revisions(space: i64, of: i64) -> Mark {
-        Mark::of_row([1, space as u64, of as u64])
+    pub(super) fn revisions(space: i64, of: i64) -> VersionSlot {
+        VersionSlot::of_row([1, space as u64, of as u64])
     }
 
     /// The mark's place.
@@ -60,12 +60,12 @@ impl Mark {
         usize::from(self.0)
     }
 
-    fn of_frame(parts: [u64; 3]) -> Mark {
-        Mark((FIRST + hash(parts) % FRAMES) as u16)
+    fn of_frame(parts: [u64; 3]) -> VersionSlot {
+        VersionSlot((FIRST + hash(parts) % FRAMES) as u16)
     }
 
-    fn of_row(parts: [u64; 3]) -> Mark {
-        Mark((FIRST + FRAMES + hash(parts) % ROWS) as u16)
+    fn of_row(parts: [u64; 3]) -> VersionSlot {
+        VersionSlot((FIRST + FRAMES + hash(parts) % ROWS) as u16)
     }
 }
 
@@ -76,17 +76,22 @@ fn hash(parts: [u64; 3]) -> usize {
 
 /// What the outcome of a read depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Depends {
-    /// Scopes of generations.
+pub struct Dependencies {
+    /// Scopes of versions.
     pub scopes: Vec<Name>,
-    pub marks: Vec<Mark>,
+    pub slots: Vec<VersionSlot>,
 }
 
-/// What the rows of a plan, or without them their number, depend on; `None` where a table keeps no generations.
-pub(super) fn depends(plan: &ReadPlan, rows: Option<&[Row]>, catalogue: &Catalogue, words: &Words) -> Option<Depends> {
-    let mut found = Depends { scopes: Vec::new(), marks: vec![Mark::OTHERS] };
-    match catalogue.table(&plan.table).ok().and_then(|table| marks(plan, rows, table, words)) {
-        Some(marks) => found.marks.extend(marks),
+/// What the rows of a plan, or without them their number, depend on; `None` where a table keeps no versions.
+pub(super) fn depends(
+    plan: &ReadPlan,
+    rows: Option<&[Row]>,
+    catalogue: &Catalogue,
+    words: &Words,
+) -> Option<Dependencies> {
+    let mut found = Dependencies { scopes: Vec::new(), slots: vec![VersionSlot::OTHERS] };
+    match catalogue.table(&plan.table).ok().and_then(|table| slots(plan, rows, table, words)) {
+        Some(slots) => found.slots.extend(slots),
         None => found.scopes = kinds_or_table(plan, catalogue)?,
     }
     condition(&plan.filter, catalogue, words, &mut found)?;
@@ -98,27 +103,27 @@ pub(super) fn depends(plan: &ReadPlan, rows: Option<&[Row]>, catalogue: &Catalog
 }
 
 /// What the numbers of revisions of rows depend on.
-pub(super) fn depends_on_revisions(space: &Name, ids: &[i64], words: &Words) -> Depends {
+pub(super) fn depends_on_revisions(space: &Name, ids: &[i64], words: &Words) -> Dependencies {
     match words.number(space).filter(|_| ids.len() <= MOST_ROWS) {
         Some(space) => {
-            let marks = [Mark::OTHERS, Mark::REVISIONS].into_iter();
-            Depends {
+            let slots = [VersionSlot::OTHERS, VersionSlot::REVISIONS].into_iter();
+            Dependencies {
                 scopes: Vec::new(),
-                marks: marks.chain(ids.iter().map(|of| Mark::revisions(space, *of))).collect(),
+                slots: slots.chain(ids.iter().map(|of| VersionSlot::revisions(space, *of))).collect(),
             }
         }
-        None => Depends { scopes: vec![REVISION.into()], marks: Vec::new() },
+        None => Dependencies { scopes: vec![REVISION.into()], slots: Vec::new() },
     }
 }
 
 /// The rows one by one, where they are few and have their keys, else the columns that are read of them. `None`: the
 /// table's rows are not marked, or the plan has a column of another table.
-fn marks(plan: &ReadPlan, rows: Option<&[Row]>, table: &Table, words: &Words) -> Option<Vec<Mark>> {
+fn slots(plan: &ReadPlan, rows: Option<&[Row]>, table: &Table, words: &Words) -> Option<Vec<VersionSlot>> {
     if !marked(table) {
         return None;
     }
     if let Some(keys) = conjuncts(&plan.filter).into_iter().find_map(|cond| keys(cond, table)) {
-        return Some(keys.into_iter().map(|id| Mark::row(table.id, id)).collect());
+        return Some(keys.into_iter().map(|id| VersionSlot::row(table.id, id)).collect());
     }
     let mut columns = Vec::new();
     for order in &plan.order {
@@ -134,18 +139,18 @@ fn marks(plan: &ReadPlan, rows: Option<&[Row]>, table: &Table, words: &Words) ->
     }
     let mut found = frame(&plan.filter, columns, table, words)?;
     for (row, key) in singly.into_iter().flat_map(|(rows, key)| rows.iter().map(move |row| (row, key))) {
-        found.push(Mark::row(table.id, int(&row[key])?));
+        found.push(VersionSlot::row(table.id, int(&row[key])?));
     }
     Some(found)
 }
 
-/// Whether every write of the table's rows raises marks.
+/// Whether every write of the table's rows raises slots.
 fn marked(table: &Table) -> bool {
     !table.companion && table.def.extends.is_none() && *table.def.name != *REVISION
 }
 
 /// What decides which rows meet a filter, and their order by these columns.
-fn frame(filter: &Cond, mut columns: Vec<usize>, table: &Table, words: &Words) -> Option<Vec<Mark>> {
+fn frame(filter: &Cond, mut columns: Vec<usize>, table: &Table, words: &Words) -> Option<Vec<VersionSlot>> {
     named(filter, table, &mut columns)?;
     let pinned = conjuncts(filter).into_iter().find_map(kinds).filter(|_| table.kind.is_some());
     let kinds: Vec<Option<i64>> = match pinned {
@@ -155,9 +160,10 @@ fn frame(filter: &Cond, mut columns: Vec<usize>, table: &Table, words: &Words) -
     let mut found = Vec::with_capacity(kinds.len() * (columns.len() + 1) + 16);
     for kind in kinds {
         // There are no rows of a kind without a number, until there is a first.
-        found.push(Mark::members(table.id, kind.unwrap_or(ANY_KIND)));
+        found.push(VersionSlot::members(table.id, kind.unwrap_or(ANY_KIND)));
         found.extend(
-            kind.into_iter().flat_map(|kind| columns.iter().map(move |place| Mark::column(table.id, kind, *place))),
+            kind.into_iter()
+                .flat_map(|kind| columns.iter().map(move |place| VersionSlot::column(table.id, kind, *place))),
         );
     }
     Some(found)
@@ -207,7 +213,7 @@ fn named(cond: &Cond, table: &Table, found: &mut Vec<usize>) -> Option<()> {
         }
         Cond::Contains(names, _) => names.iter().try_for_each(|name| column(name, table, found)),
         Cond::Related { outer, .. } => column(outer, table, found),
-        // Edges have generations of their own, and their copies follow the columns that are named beside them.
+        // Edges have versions of their own, and their copies follow the columns that are named beside them.
         Cond::Linked { .. } | Cond::LinkedFrom { .. } => Some(()),
     }
 }
@@ -237,7 +243,7 @@ fn table(name: &Name) -> Option<Name> {
 }
 
 /// What a condition looks at beside the plan's own table.
-fn condition(cond: &Cond, catalogue: &Catalogue, words: &Words, found: &mut Depends) -> Option<()> {
+fn condition(cond: &Cond, catalogue: &Catalogue, words: &Words, found: &mut Dependencies) -> Option<()> {
     match cond {
         Cond::All(conds) | Cond::Any(conds) => conds.iter().try_for_each(|c| condition(c, catalogue, words, found)),
         Cond::Not(cond) => condition(cond, catalogue, words, found),
@@ -248,7 +254,7 @@ fn condition(cond: &Cond, catalogue: &Catalogue, words: &Words, found: &mut Depe
                 frame(filter, columns, table, words)
             });
             match related {
-                Some(marks) => found.marks.extend(marks),
+                Some(slots) => found.slots.extend(slots),
                 None => found.scopes.push(table(name)?),
             }
             condition(filter, catalogue, words, found)

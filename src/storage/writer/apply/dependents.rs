@@ -1,7 +1,7 @@
 //! What belongs to a row and lies in other tables: slug claim, edges, meta, revisions.
 
 use super::super::super::catalogue::{REVISION, Relation, RelationId, Table};
-use super::super::super::marks::Mark;
+use super::super::super::dependencies::VersionSlot;
 use super::super::super::plan::{CommitError, DbValue, Name, Put, RevisionPut, SlugClaim};
 use super::super::effects::Scope;
 use super::super::slugs::{self, Owner};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 impl<'c> Work<'_, 'c> {
     /// Writes edges, meta and revision of a row. `new`: the row was just created, so it has none of them yet.
-    pub(super) fn put_belongings(
+    pub(super) fn put_dependents(
         &mut self,
         table: &'c Table,
         put: &Put,
@@ -61,7 +61,7 @@ impl<'c> Work<'_, 'c> {
             self.touch("meta")?;
         }
         if self.writer.execute("DELETE FROM revision WHERE space = ?1 AND \"of\" = ?2", &[&space, &id])? > 0 {
-            self.effects.marks.insert(Mark::revisions(space, id));
+            self.effects.slots.insert(VersionSlot::revisions(space, id));
             self.touch(REVISION)?;
         }
         Ok(())
@@ -293,7 +293,7 @@ impl<'c> Work<'_, 'c> {
             if let Some(id) = present {
                 let text = "UPDATE revision SET at = ?1, json = ?2 WHERE space = ?3 AND id = ?4";
                 self.writer.execute(text, &[&revision.at, &&*revision.json, &space, &id])?;
-                self.effects.marks.insert(Mark::revisions(space, of));
+                self.effects.slots.insert(VersionSlot::revisions(space, of));
                 self.touch(REVISION)?;
                 return Ok(Some(id));
             }
@@ -314,7 +314,7 @@ impl<'c> Work<'_, 'c> {
         if let Some(keep) = revision.keep.filter(|_| !revision.autosave) {
             self.writer.execute(TRIM, &[&space, &of, &i64::from(keep)])?;
         }
-        self.effects.marks.insert(Mark::revisions(space, of));
+        self.effects.slots.insert(VersionSlot::revisions(space, of));
         self.touch(REVISION)?;
         Ok(Some(id))
     }

@@ -25,8 +25,8 @@ const STATEMENTS: usize = 8 << 20;
 const LARGEST: usize = 256 << 10;
 
 /// See the module.
-pub struct Shapes {
-    texts: RefCell<Cache<String, Rc<Kept>, Bytes>>,
+pub struct StatementCache {
+    texts: RefCell<Cache<String, Rc<CachedStatement>, Bytes>>,
     /// Bytes of the statements that were prepared since the connection kept none.
     prepared: Cell<usize>,
     /// How often the connection has dropped its statements.
@@ -34,7 +34,7 @@ pub struct Shapes {
 }
 
 /// A text, and the round in which its statement was last prepared.
-struct Kept {
+struct CachedStatement {
     rendered: Rendered,
     round: Cell<Option<u64>>,
 }
@@ -42,21 +42,21 @@ struct Kept {
 #[derive(Clone)]
 struct Bytes;
 
-impl Weighter<String, Rc<Kept>> for Bytes {
-    fn weight(&self, shape: &String, kept: &Rc<Kept>) -> u64 {
+impl Weighter<String, Rc<CachedStatement>> for Bytes {
+    fn weight(&self, shape: &String, kept: &Rc<CachedStatement>) -> u64 {
         let rendered = &kept.rendered;
         (shape.len() + rendered.text.len() + size_of_val(&*rendered.order) + rendered.words.len() + 256) as u64
     }
 }
 
-impl Default for Shapes {
-    fn default() -> Shapes {
+impl Default for StatementCache {
+    fn default() -> StatementCache {
         let texts = Cache::with_weighter((TEXTS / TEXT) as usize, TEXTS, Bytes);
-        Shapes { texts: RefCell::new(texts), prepared: Cell::new(0), round: Cell::new(0) }
+        StatementCache { texts: RefCell::new(texts), prepared: Cell::new(0), round: Cell::new(0) }
     }
 }
 
-impl Shapes {
+impl StatementCache {
     /// The rows of a plan.
     pub fn rows(
         &self,
@@ -110,13 +110,13 @@ impl Shapes {
         found
     }
 
-    fn kept(&self, lowered: &Lowered<'_>) -> Rc<Kept> {
+    fn kept(&self, lowered: &Lowered<'_>) -> Rc<CachedStatement> {
         let shape = lowered.shape();
         let mut texts = self.texts.borrow_mut();
         if let Some(kept) = texts.get(&shape) {
             return kept.clone();
         }
-        let kept = Rc::new(Kept { rendered: lowered.render(), round: Cell::new(None) });
+        let kept = Rc::new(CachedStatement { rendered: lowered.render(), round: Cell::new(None) });
         texts.insert(shape, kept.clone());
         kept
     }
@@ -149,7 +149,7 @@ mod tests {
         let shared = &site.db.shared;
         let conn = super::super::open::reading(&shared.path, &shared.settings).unwrap();
         let words = shared.words.load();
-        let (shapes, dictionary) = (Shapes::default(), Dictionary { words: &words, conn: &conn });
+        let (shapes, dictionary) = (StatementCache::default(), Dictionary { words: &words, conn: &conn });
         let mut rounds = 0;
         for number in 0..1200 {
             shapes.rows(&plan(number, 12), &shared.catalogue, dictionary).unwrap();

@@ -2,8 +2,8 @@
 
 use super::inside::Inside;
 use super::server::Server;
-use cms_server::due;
 use cms_server::model::Method;
+use cms_server::scheduler;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -73,7 +73,7 @@ fn several_are_published_in_one_commit_and_nothing_is_written_when_nothing_is_du
         );
     }
     let storage = &*site.services.storage;
-    let look = |at: i64| due::carry_out(&site.registry, storage, at, &mut HashSet::new()).expect("a look");
+    let look = |at: i64| scheduler::carry_out(&site.registry, storage, at, &mut HashSet::new()).expect("a look");
     let early = look(start);
     assert_eq!((early.records, early.next), (0, Some(start + 100)));
     let some = look(start + 102);
@@ -97,7 +97,7 @@ fn the_trash_is_emptied_after_its_days() {
     let trashed = site.ask(Method::Delete, &format!("/cms/v2/pages/{old}"), true, None);
     assert_eq!((trashed.status, &trashed.body["status"]), (200, &json!("trash")));
     let storage = &*site.services.storage;
-    let look = |at: i64| due::carry_out(&site.registry, storage, at, &mut HashSet::new()).expect("a look");
+    let look = |at: i64| scheduler::carry_out(&site.registry, storage, at, &mut HashSet::new()).expect("a look");
     let early = look(now() + 29 * DAY);
     assert_eq!(early.records, 0);
     let next = early.next.expect("a time for emptying the trash");
@@ -134,7 +134,7 @@ fn each_transition_of_the_table_is_as_it_says() {
             "DELETE" => site.ask(Method::Delete, &path, true, None),
             "DELETE force" => site.ask(Method::Delete, &format!("{path}?force=true"), true, None),
             "time" => {
-                due::carry_out(&site.registry, &*site.services.storage, now() + 31 * DAY, &mut HashSet::new())
+                scheduler::carry_out(&site.registry, &*site.services.storage, now() + 31 * DAY, &mut HashSet::new())
                     .expect("a look");
                 site.get(&path, true)
             }

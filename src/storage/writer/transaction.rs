@@ -1,8 +1,8 @@
 //! The writer's end of a transaction that is held open: it serves that one until it ends, while other plans wait.
 
-use super::super::held::Op;
 use super::super::plan::{CommitError, WritePlan};
 use super::super::sqlite::Reading;
+use super::super::transaction::Op;
 use super::{Outcome, Writer, unavailable};
 use rusqlite::Result;
 use std::panic::{AssertUnwindSafe, catch_unwind};

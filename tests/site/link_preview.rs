@@ -107,7 +107,8 @@ fn ports(elsewhere: &Elsewhere) -> String {
 #[test]
 fn pages_of_other_sites_are_described_within_bounds() {
     let elsewhere = Elsewhere::start();
-    let sets = ["site.prefix=wp", "outbound.pages=true", "outbound.timeout=2", "outbound.networks=[\"127.0.0.1\"]"];
+    let sets =
+        ["site.prefix=wp", "outbound.link_previews=true", "outbound.timeout=2s", "outbound.networks=[\"127.0.0.1\"]"];
     let server = Server::with(&[&sets[..], &[&ports(&elsewhere)]].concat());
     let expected =
         json!({"title": "Tides & ropes", "icon": elsewhere.url("/i.png"), "description": "About it", "image": ""});

@@ -1,6 +1,6 @@
 //! How often each scope has been written, in memory. Numbers only grow.
 
-use super::marks::{Depends, MARKS, Mark};
+use super::dependencies::{Dependencies, SLOTS, VersionSlot};
 use super::plan::Name;
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
@@ -11,20 +11,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) const COMMITS: &str = "commits";
 
 /// See the module.
-pub(super) struct Generations {
+pub(super) struct Versions {
     scopes: ArcSwap<HashMap<Name, Arc<AtomicU64>>>,
-    marks: Box<[AtomicU64]>,
+    slots: Box<[AtomicU64]>,
     commits: AtomicU64,
     /// The number of the commit that this process is about to make, or has made last.
     announced: AtomicU64,
     rising: AtomicU64,
 }
 
-impl Default for Generations {
-    fn default() -> Generations {
-        Generations {
+impl Default for Versions {
+    fn default() -> Versions {
+        Versions {
             scopes: ArcSwap::default(),
-            marks: (0..MARKS).map(|_| AtomicU64::new(0)).collect(),
+            slots: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(),
             commits: AtomicU64::new(0),
             announced: AtomicU64::new(0),
             rising: AtomicU64::new(0),
@@ -32,21 +32,21 @@ impl Default for Generations {
     }
 }
 
-impl Generations {
+impl Versions {
     /// The scope's number; 0 before it was first written.
     pub fn get(&self, scope: &str) -> u64 {
         self.scopes.load().get(scope).map_or(0, |n| n.load(Ordering::Acquire))
     }
 
     /// How often what has this mark was written.
-    pub fn mark(&self, mark: Mark) -> u64 {
-        self.marks[mark.place()].load(Ordering::Acquire)
+    pub fn slot_version(&self, slot: VersionSlot) -> u64 {
+        self.slots[slot.place()].load(Ordering::Acquire)
     }
 
     /// The sum of all numbers that something depends on. They only grow, so equal sums are equal numbers.
-    pub fn sum(&self, on: &Depends) -> u64 {
+    pub fn sum(&self, on: &Dependencies) -> u64 {
         let scopes: u64 = on.scopes.iter().map(|scope| self.get(scope)).sum();
-        scopes + on.marks.iter().map(|mark| self.mark(*mark)).sum::<u64>()
+        scopes + on.slots.iter().map(|mark| self.slot_version(*mark)).sum::<u64>()
     }
 
     /// Commits known of.
@@ -74,15 +74,15 @@ impl Generations {
     /// Takes up numbers that were met in the database at commit `there`: of another process, unless it was announced.
     pub fn meet(&self, there: u64, numbers: &[(Name, u64)]) {
         let others = there > self.announced.load(Ordering::Acquire);
-        self.raise_to(numbers, others.then_some(&Mark::OTHERS));
+        self.raise_to(numbers, others.then_some(&VersionSlot::OTHERS));
     }
 
-    /// Takes up numbers that are in the database, and raises marks. `commits` comes last, so that who sees it sees the
+    /// Takes up numbers that are in the database, and raises slots. `commits` comes last, so that who sees it sees the
     /// rest.
-    pub fn raise_to<'m>(&self, numbers: &[(Name, u64)], marks: impl IntoIterator<Item = &'m Mark>) {
+    pub fn raise_to<'m>(&self, numbers: &[(Name, u64)], slots: impl IntoIterator<Item = &'m VersionSlot>) {
         self.rising.fetch_add(1, Ordering::AcqRel);
-        for mark in marks {
-            self.marks[mark.place()].fetch_add(1, Ordering::AcqRel);
+        for slot in slots {
+            self.slots[slot.place()].fetch_add(1, Ordering::AcqRel);
         }
         for (scope, number) in numbers.iter().filter(|(scope, _)| **scope != *COMMITS) {
             self.cell(scope).fetch_max(*number, Ordering::AcqRel);

@@ -4,7 +4,7 @@
 //! object's acts from ownership and status (contract: "Authentication", 10), and its twin as a condition on rows, which
 //! lists, items, searches, counts and embedding share.
 
-use super::unlock::Given;
+use super::unlock::RecordPassword;
 use crate::config::declaration::{Family, Status};
 use crate::records::{self, Record, among, columns, eq, everything, nothing, txt, words};
 use crate::registry::Registry;
@@ -114,7 +114,7 @@ fn user(scope: &Scope, act: &str, record: Record<'_>) -> bool {
 pub fn may_give(scope: &Scope, roles: &[Arc<str>]) -> bool {
     let caller = &scope.principal;
     let declared = &scope.registry.declaration.roles;
-    caller.roles.iter().any(|role| declared.get(&**role).is_some_and(|role| role.kept))
+    caller.roles.iter().any(|role| declared.get(&**role).is_some_and(|role| role.required))
         || scope.registry.capabilities(roles).iter().all(|capability| caller.can(capability))
 }
 
@@ -141,7 +141,7 @@ fn comment(scope: &Scope, act: &str, record: Record<'_>) -> bool {
 }
 
 /// Whether the caller sees a comment: an approved one below a readable record, an own one, one that the caller edits.
-pub fn reads_comment(scope: &Scope, record: Record<'_>, password: Option<&Given<'_>>) -> bool {
+pub fn reads_comment(scope: &Scope, record: Record<'_>, password: Option<&RecordPassword<'_>>) -> bool {
     let caller = &scope.principal;
     let post = record.int("post");
     if record.text("status") == "approved" && reads_commented(scope, post, password) == Some(true) {
@@ -154,7 +154,7 @@ pub fn reads_comment(scope: &Scope, record: Record<'_>, password: Option<&Given<
 }
 
 /// Whether the caller reads the record with this id and what is locked in it; `None` when there is none.
-pub fn reads_commented(scope: &Scope, id: i64, password: Option<&Given<'_>>) -> Option<bool> {
+pub fn reads_commented(scope: &Scope, id: i64, password: Option<&RecordPassword<'_>>) -> Option<bool> {
     with_record(scope, id, |record| {
         let lock = record.text("password");
         let locked = !lock.is_empty() && !password.is_some_and(|given| given.opens(lock));

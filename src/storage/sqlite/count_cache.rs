@@ -17,7 +17,7 @@ const LIST: usize = 256;
 const KEY: usize = 8 << 10;
 
 /// See the module.
-pub struct Remembered(Cache<Vec<u8>, Counted, Bytes>);
+pub struct CountCache(Cache<Vec<u8>, Counted, Bytes>);
 
 #[derive(Clone)]
 struct Bytes;
@@ -35,13 +35,13 @@ struct Counted {
     n: u64,
 }
 
-impl Default for Remembered {
-    fn default() -> Remembered {
-        Remembered(Cache::with_weighter(COUNTS, BYTES, Bytes))
+impl Default for CountCache {
+    fn default() -> CountCache {
+        CountCache(Cache::with_weighter(COUNTS, BYTES, Bytes))
     }
 }
 
-impl Remembered {
+impl CountCache {
     /// The count, if it is known under this stamp.
     pub fn get(&self, key: &[u8], stamp: u64) -> Option<u64> {
         self.0.get(key).filter(|counted| counted.stamp == stamp).map(|counted| counted.n)

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 const RUNGS: usize = 64;
 
 /// The condition that leads, and how.
-pub enum Leader<'p> {
+pub enum Driver<'p> {
     Keys { cond: &'p Cond, keys: &'p [DbValue] },
     Edges { cond: &'p Cond, dst: i64, edges: EdgeIndex<'p>, descending: Option<bool> },
     EdgeLadder { cond: &'p Cond, dst: &'p [i64], edges: EdgeIndex<'p>, descending: bool },
@@ -30,7 +30,7 @@ pub struct EdgeIndex<'p> {
     pub status: Option<&'p DbValue>,
 }
 
-impl<'p> Leader<'p> {
+impl<'p> Driver<'p> {
     /// Chooses among the conditions that must all hold.
     pub fn choose(
         plan: &'p ReadPlan,
@@ -38,14 +38,14 @@ impl<'p> Leader<'p> {
         table: &Table,
         conjuncts: &[&'p Cond],
         catalogue: &'p Catalogue,
-    ) -> Option<Leader<'p>> {
+    ) -> Option<Driver<'p>> {
         let order = match want {
             Want::Rows => column_order(plan, &table.def.key.name),
             Want::Count | Want::Sum => None,
         };
         let ladder = order.filter(|_| plan.limit.is_some() && extensions_named(&plan.filter).is_empty());
         let keys = |cond: &&'p Cond| match cond {
-            Cond::In(name, keys) if *name == table.def.key.name && keys.len() > 1 => Some(Leader::Keys { cond, keys }),
+            Cond::In(name, keys) if *name == table.def.key.name && keys.len() > 1 => Some(Driver::Keys { cond, keys }),
             _ => None,
         };
         let edges = |cond: &&'p Cond| edges(cond, order, ladder, table, conjuncts, catalogue);
@@ -57,10 +57,10 @@ impl<'p> Leader<'p> {
     /// The condition that leads.
     pub fn cond(&self) -> &'p Cond {
         match self {
-            Leader::Keys { cond, .. }
-            | Leader::Edges { cond, .. }
-            | Leader::EdgeLadder { cond, .. }
-            | Leader::ValueLadder { cond, .. } => cond,
+            Driver::Keys { cond, .. }
+            | Driver::Edges { cond, .. }
+            | Driver::EdgeLadder { cond, .. }
+            | Driver::ValueLadder { cond, .. } => cond,
         }
     }
 }
@@ -108,7 +108,7 @@ fn edges<'p>(
     table: &Table,
     conjuncts: &[&'p Cond],
     catalogue: &'p Catalogue,
-) -> Option<Leader<'p>> {
+) -> Option<Driver<'p>> {
     let Cond::Linked { rel, dst } = cond else { return None };
     let (_, relation) = catalogue.relation(rel).ok()?;
     if relation.src != table.id {
@@ -123,9 +123,9 @@ fn edges<'p>(
         order.filter(|(name, _)| relation.def.sort.as_ref() == Some(name)).map(|(_, descending)| descending)
     };
     match dst.as_slice() {
-        [dst] => Some(Leader::Edges { cond, dst: *dst, edges, descending: sorted(order) }),
+        [dst] => Some(Driver::Edges { cond, dst: *dst, edges, descending: sorted(order) }),
         dst if (2..=RUNGS).contains(&dst.len()) => {
-            Some(Leader::EdgeLadder { cond, dst, edges, descending: sorted(ladder)? })
+            Some(Driver::EdgeLadder { cond, dst, edges, descending: sorted(ladder)? })
         }
         _ => None,
     }
@@ -136,7 +136,7 @@ fn values<'p>(
     (sort, descending): (&'p Name, bool),
     table: &Table,
     conjuncts: &[&'p Cond],
-) -> Option<Leader<'p>> {
+) -> Option<Driver<'p>> {
     let Cond::In(column, values) = cond else { return None };
     if !(2..=RUNGS).contains(&values.len()) {
         return None;
@@ -149,7 +149,7 @@ fn values<'p>(
             before.iter().any(|(name, _)| name == column) && before.iter().all(|(name, _)| fixed(name))
         })
     });
-    walks.then_some(Leader::ValueLadder { cond, column, values, sort, descending })
+    walks.then_some(Driver::ValueLadder { cond, column, values, sort, descending })
 }
 
 /// The one value that the condition allows the column.

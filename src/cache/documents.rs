@@ -1,7 +1,7 @@
 //! Documents rendered once: the JSON text of a row in a context, kept in memory while nothing it shows has changed.
 //!
-//! A fragment follows from its row, its context and the declarations alone, so its key is (resource, key, version,
-//! context) with the generations of the little that lies outside the row (settings; the rows above, for addresses).
+//! A text follows from its row, its context and the declarations alone, so its key is (resource, key, version,
+//! context) with the versions of the little that lies outside the row (settings; the rows above, for addresses).
 //! It is the same for every caller: documents that mention the caller are never kept.
 
 use crate::behaviours::{Needs, READS};
@@ -18,9 +18,9 @@ use quick_cache::sync::Cache;
 use std::sync::Arc;
 
 /// Text of one document.
-pub type Fragment = Arc<[u8]>;
+pub type DocumentText = Arc<[u8]>;
 
-/// What a fragment was rendered from.
+/// What a text was rendered from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     resource: usize,
@@ -34,9 +34,9 @@ struct Key {
 #[derive(Clone)]
 struct Bytes;
 
-impl Weighter<Key, Fragment> for Bytes {
-    fn weight(&self, _: &Key, fragment: &Fragment) -> u64 {
-        fragment.len() as u64 + 96
+impl Weighter<Key, DocumentText> for Bytes {
+    fn weight(&self, _: &Key, text: &DocumentText) -> u64 {
+        text.len() as u64 + 96
     }
 }
 
@@ -52,16 +52,16 @@ struct Plan {
 }
 
 /// See the module's description.
-pub struct Fragments {
-    cache: Cache<Key, Fragment, Bytes>,
+pub struct DocumentCache {
+    cache: Cache<Key, DocumentText, Bytes>,
     plans: Vec<Plan>,
 }
 
-impl Fragments {
+impl DocumentCache {
     /// An empty store of at most `bytes` for the resources of a registry.
-    pub fn new(registry: &Registry, bytes: u64) -> Fragments {
+    pub fn new(registry: &Registry, bytes: u64) -> DocumentCache {
         let documents = usize::try_from(bytes / 2048).unwrap_or(1024).max(1024);
-        Fragments {
+        DocumentCache {
             cache: Cache::with_weighter(documents, bytes, Bytes),
             plans: registry.resources.iter().map(|r| plan(registry, r)).collect(),
         }
@@ -77,42 +77,42 @@ impl Fragments {
         self.plans[resource.index].keeps
     }
 
-    /// Positions of the columns by which a fragment is found.
+    /// Positions of the columns by which a text is found.
     pub fn columns(&self, resource: &Resource) -> &[usize] {
         &self.plans[resource.index].columns
     }
 
-    /// The fragment of a row, if it is there.
-    pub fn get(&self, scope: &Scope, record: Record<'_>, context: Context) -> Option<Fragment> {
+    /// The text of a row, if it is there.
+    pub fn get(&self, scope: &Scope, record: Record<'_>, context: Context) -> Option<DocumentText> {
         self.cache.get(&self.key(scope, record, context))
     }
 
-    /// Keeps the fragment of a row, unless what lies outside the row has changed since the snapshot was taken.
+    /// Keeps the text of a row, unless what lies outside the row has changed since the snapshot was taken.
     pub fn put(
         &self,
         scope: &Scope,
         snapshot: &dyn Snapshot,
         record: Record<'_>,
         context: Context,
-        fragment: Fragment,
+        text: DocumentText,
     ) {
         let key = self.key(scope, record, context);
         if snapshot.is_newest() {
-            self.cache.insert(key, fragment);
+            self.cache.insert(key, text);
         }
     }
 
     fn key(&self, scope: &Scope, record: Record<'_>, context: Context) -> Key {
         let plan = &self.plans[record.resource.index];
-        let generation = |scope_name: &Option<Name>| scope_name.as_ref().map_or(0, |n| scope.storage.generation(n));
-        let below = if record.int("parent") == 0 { 0 } else { generation(&plan.below) };
+        let version = |scope_name: &Option<Name>| scope_name.as_ref().map_or(0, |n| scope.storage.scope_version(n));
+        let below = if record.int("parent") == 0 { 0 } else { version(&plan.below) };
         Key {
             resource: record.resource.index,
             id: record.id(),
             version: record.int("version"),
             context,
-            settings: scope.settings.generation,
-            outside: generation(&plan.always).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ below,
+            settings: scope.settings.version,
+            outside: version(&plan.always).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ below,
         }
     }
 }
@@ -124,7 +124,7 @@ fn plan(registry: &Registry, resource: &Resource) -> Plan {
     let mentions_caller = resource.links.iter().any(|link| {
         (link.when.can.is_some() || link.when.act.is_some()) && link.when.context.as_deref() != Some("edit")
     });
-    let others = needs.posts || needs.stood_for || resource.links.iter().any(|link| link.when.children);
+    let others = needs.posts || needs.referenced || resource.links.iter().any(|link| link.when.children);
     let by_author = needs.authors && registry.site.permalinks.structure().contains("%author%");
     Plan {
         keeps: family && !resource.key_is_text && !mentions_caller && !others,

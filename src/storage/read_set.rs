@@ -3,11 +3,11 @@
 //! It knows what reads depend on, and the numbers of that; nothing of what the reads are for.
 
 use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{BeginFuture, CommitFuture, Depends, Mark, Snapshot, Storage, StorageError};
+use super::{BeginFuture, CommitFuture, Dependencies, Snapshot, Storage, StorageError, VersionSlot};
 use std::sync::{Arc, Mutex};
 
 /// Carries everything out on the database inside and notes what the reads depend on.
-pub struct Observed {
+pub struct TrackedStorage {
     inner: Arc<dyn Storage>,
     noted: Mutex<Noted>,
 }
@@ -15,60 +15,60 @@ pub struct Observed {
 /// What was read.
 #[derive(Default)]
 struct Noted {
-    /// Each scope with its generation before it was first read.
+    /// Each scope with its version before it was first read.
     scopes: Vec<(Name, u64)>,
     /// Each mark with its number after a read of what has it; many times where it was read many times.
-    marks: Vec<(Mark, u64)>,
-    /// Something was read that keeps no generation, or was not the newest when it was read.
+    slots: Vec<(VersionSlot, u64)>,
+    /// Something was read that keeps no version, or was not the newest when it was read.
     unsettled: bool,
 }
 
 /// What an answer was made from, and the sum of its numbers then. They only grow, so equal sums are equal numbers.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct ReadSet {
     scopes: Box<[Name]>,
-    marks: Box<[Mark]>,
+    slots: Box<[VersionSlot]>,
     sum: u64,
 }
 
-impl Seen {
+impl ReadSet {
     /// Bytes that it takes up.
     pub fn bytes(&self) -> usize {
         // A scope is a text of its own, with two counters before it.
         let scopes: usize = self.scopes.iter().map(|scope| size_of::<Name>() + scope.len() + 16).sum();
-        scopes + size_of_val(&*self.marks)
+        scopes + size_of_val(&*self.slots)
     }
 
     /// Whether nothing that was read has been written since.
     pub fn holds(&self, storage: &dyn Storage) -> bool {
-        let scopes: u64 = self.scopes.iter().map(|scope| storage.generation(scope)).sum();
-        scopes + self.marks.iter().map(|mark| storage.mark(*mark)).sum::<u64>() == self.sum
+        let scopes: u64 = self.scopes.iter().map(|scope| storage.scope_version(scope)).sum();
+        scopes + self.slots.iter().map(|mark| storage.slot_version(*mark)).sum::<u64>() == self.sum
     }
 }
 
-impl Observed {
+impl TrackedStorage {
     /// Begins to note what is read from a database.
-    pub fn new(inner: Arc<dyn Storage>) -> Observed {
-        Observed { inner, noted: Mutex::default() }
+    pub fn new(inner: Arc<dyn Storage>) -> TrackedStorage {
+        TrackedStorage { inner, noted: Mutex::default() }
     }
 
     /// What was read so far; `None` when it cannot be told whether that is still so.
-    pub fn seen(&self) -> Option<Seen> {
+    pub fn seen(&self) -> Option<ReadSet> {
         let mut noted = self.lock();
-        noted.marks.sort_unstable();
-        noted.marks.dedup();
+        noted.slots.sort_unstable();
+        noted.slots.dedup();
         // The same mark under two numbers: what was read first belongs to another state than what was read last.
-        if noted.unsettled || noted.marks.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        if noted.unsettled || noted.slots.windows(2).any(|pair| pair[0].0 == pair[1].0) {
             return None;
         }
-        let sum: u64 = noted.scopes.iter().map(|(_, n)| n).chain(noted.marks.iter().map(|(_, n)| n)).sum();
+        let sum: u64 = noted.scopes.iter().map(|(_, n)| n).chain(noted.slots.iter().map(|(_, n)| n)).sum();
         let scopes = noted.scopes.iter().map(|(scope, _)| scope.clone()).collect();
-        Some(Seen { scopes, marks: noted.marks.iter().map(|(mark, _)| *mark).collect(), sum })
+        Some(ReadSet { scopes, slots: noted.slots.iter().map(|(mark, _)| *mark).collect(), sum })
     }
 
-    /// Notes a scope that was read at a generation known from elsewhere.
-    pub fn note(&self, scope: Name, generation: u64) {
-        self.lock().add(scope, generation);
+    /// Notes a scope that was read at a version known from elsewhere.
+    pub fn note(&self, scope: Name, version: u64) {
+        self.lock().add(scope, version);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Noted> {
@@ -77,18 +77,18 @@ impl Observed {
 }
 
 impl Noted {
-    /// A second read under another generation belongs to another state than the first.
-    fn add(&mut self, scope: Name, generation: u64) {
+    /// A second read under another version belongs to another state than the first.
+    fn add(&mut self, scope: Name, version: u64) {
         match self.scopes.iter().find(|(known, _)| *known == scope) {
-            Some((_, first)) => self.unsettled |= *first != generation,
-            None => self.scopes.push((scope, generation)),
+            Some((_, first)) => self.unsettled |= *first != version,
+            None => self.scopes.push((scope, version)),
         }
     }
 }
 
-impl Storage for Observed {
+impl Storage for TrackedStorage {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
-        Ok(Box::new(Watched { inner: self.inner.snapshot()?, by: self }))
+        Ok(Box::new(TrackedSnapshot { inner: self.inner.snapshot()?, by: self }))
     }
 
     fn commit(&self, plan: WritePlan) -> CommitFuture {
@@ -96,16 +96,16 @@ impl Storage for Observed {
     }
 
     /// Whoever asks files something under the answer, and so depends on it.
-    fn generation(&self, scope: &Name) -> u64 {
-        let generation = self.inner.generation(scope);
-        self.lock().add(scope.clone(), generation);
-        generation
+    fn scope_version(&self, scope: &Name) -> u64 {
+        let version = self.inner.scope_version(scope);
+        self.lock().add(scope.clone(), version);
+        version
     }
 
-    /// As for a generation.
-    fn mark(&self, mark: Mark) -> u64 {
-        let number = self.inner.mark(mark);
-        self.lock().marks.push((mark, number));
+    /// As for a version.
+    fn slot_version(&self, slot: VersionSlot) -> u64 {
+        let number = self.inner.slot_version(slot);
+        self.lock().slots.push((slot, number));
         number
     }
 
@@ -114,30 +114,30 @@ impl Storage for Observed {
     }
 }
 
-struct Watched<'s> {
+struct TrackedSnapshot<'s> {
     inner: Box<dyn Snapshot + 's>,
-    by: &'s Observed,
+    by: &'s TrackedStorage,
 }
 
-impl Watched<'_> {
-    fn note(&self, on: Option<Depends>) {
+impl TrackedSnapshot<'_> {
+    fn note(&self, on: Option<Dependencies>) {
         let Some(on) = on else {
             self.by.lock().unsettled = true;
             return;
         };
-        let scopes: Vec<u64> = on.scopes.iter().map(|scope| self.by.inner.generation(scope)).collect();
-        let marks: Vec<u64> = on.marks.iter().map(|mark| self.by.inner.mark(*mark)).collect();
+        let scopes: Vec<u64> = on.scopes.iter().map(|scope| self.by.inner.scope_version(scope)).collect();
+        let slots: Vec<u64> = on.slots.iter().map(|mark| self.by.inner.slot_version(*mark)).collect();
         let mut noted = self.by.lock();
         // Only then do these numbers belong to the rows that the snapshot sees.
         noted.unsettled |= !self.inner.is_newest();
-        for (scope, generation) in on.scopes.into_iter().zip(scopes) {
-            noted.add(scope, generation);
+        for (scope, version) in on.scopes.into_iter().zip(scopes) {
+            noted.add(scope, version);
         }
-        noted.marks.extend(on.marks.into_iter().zip(marks));
+        noted.slots.extend(on.slots.into_iter().zip(slots));
     }
 }
 
-impl Snapshot for Watched<'_> {
+impl Snapshot for TrackedSnapshot<'_> {
     fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
         let rows = self.inner.rows(plan)?;
         self.note(self.inner.depends(plan, Some(&rows)));
@@ -150,7 +150,7 @@ impl Snapshot for Watched<'_> {
     }
 
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
-        self.note(Some(Depends { scopes: plan.rels.clone(), marks: Vec::new() }));
+        self.note(Some(Dependencies { scopes: plan.rels.clone(), slots: Vec::new() }));
         self.inner.edges(plan)
     }
 
@@ -165,7 +165,7 @@ impl Snapshot for Watched<'_> {
     }
 
     fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError> {
-        self.note(Some(Depends { scopes: vec!["setting".into()], marks: Vec::new() }));
+        self.note(Some(Dependencies { scopes: vec!["setting".into()], slots: Vec::new() }));
         self.inner.setting(key)
     }
 
@@ -174,11 +174,11 @@ impl Snapshot for Watched<'_> {
         self.inner.slug(scope, slug)
     }
 
-    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Depends> {
+    fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies> {
         self.inner.depends(plan, rows)
     }
 
-    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Depends> {
+    fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies> {
         self.inner.depends_on_revisions(space, ids)
     }
 

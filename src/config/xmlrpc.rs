@@ -2,6 +2,7 @@
 //!
 //! Nothing is interpreted here; what an expression or a shape means is for `xmlrpc`.
 
+use super::units::{Duration, Size};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,21 +17,21 @@ pub struct XmlRpc {
     /// Path of its address.
     pub path: String,
     /// Account passwords are taken, too; application passwords always are, where they may be used.
-    pub account_password: bool,
+    pub account_passwords: bool,
     /// Wrong account passwords in a row, from one place about one account.
-    pub max_guesses: u32,
-    /// Seconds until one more is looked at.
-    pub guess_pause: u32,
-    /// Largest call in bytes.
-    pub max_body: usize,
+    pub max_login_attempts: u32,
+    /// How long until one more attempt is allowed.
+    pub retry_after: Duration,
+    /// Largest call.
+    pub max_body: Size,
     /// Deepest nesting of values.
     pub max_depth: usize,
     /// Most values in one call.
     pub max_values: usize,
     /// Most values in one list or structure, and most words of one text.
     pub max_list: usize,
-    /// Most bytes of text in an answer.
-    pub max_answer: usize,
+    /// Most text in a response.
+    pub max_response: Size,
     /// Most calls in one call of many.
     pub max_calls: usize,
     /// Most items that one list answers.
@@ -54,14 +55,14 @@ impl Default for XmlRpc {
         XmlRpc {
             enabled: false,
             path: "/xmlrpc.php".into(),
-            account_password: true,
-            max_guesses: 10,
-            guess_pause: 60,
-            max_body: 16 << 20,
+            account_passwords: true,
+            max_login_attempts: 10,
+            retry_after: Duration::seconds_of(60),
+            max_body: Size::mib(16),
             max_depth: 16,
             max_values: 20_000,
             max_list: 1000,
-            max_answer: 32 << 20,
+            max_response: Size::mib(32),
             max_calls: 50,
             max_items: 1000,
             paging: Paging::default(),
@@ -83,12 +84,12 @@ pub struct Paging {
     /// Argument that holds how many items are skipped.
     pub skip: String,
     /// The longest page.
-    pub most: usize,
+    pub max: usize,
 }
 
 impl Default for Paging {
     fn default() -> Self {
-        Paging { size: "per_page".into(), skip: "offset".into(), most: 100 }
+        Paging { size: "per_page".into(), skip: "offset".into(), max: 100 }
     }
 }
 

@@ -59,7 +59,7 @@ fn a_read_after_a_write_is_never_stale() {
 
 #[test]
 fn what_is_embedded_is_never_stale() {
-    for answers in ["server.answers_mb=0", "server.answers_mb=8"] {
+    for answers in ["cache.responses=false", "cache.responses=8MiB"] {
         let server = Server::with(&["site.prefix=wp", answers]);
         let server = &server;
         std::thread::scope(|threads| {
@@ -240,7 +240,7 @@ fn read(mut from: impl std::io::Read) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_kept_is_told_to_the_operator() {
+fn metrics_count_hits_and_misses_of_the_caches() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
     let listen = format!("server.admin_listen=127.0.0.1:{port}");
     let server = Server::with(&["site.prefix=wp", &listen]);
@@ -250,7 +250,11 @@ fn what_is_kept_is_told_to_the_operator() {
     }
     let mut told = ureq::get(format!("http://127.0.0.1:{port}/metrics")).call().expect("an answer");
     let told = told.body_mut().read_to_string().expect("text");
-    for line in ["cms_server_answers_found 4", "cms_server_answers_missed 2", "cms_server_embedded_bytes "] {
+    for line in [
+        "cms_server_response_cache_hits_total 4",
+        "cms_server_response_cache_misses_total 2",
+        "cms_server_embedded_cache_bytes ",
+    ] {
         assert!(told.contains(line), "{line} in\n{told}");
     }
 }
@@ -429,7 +433,7 @@ fn kept_answers_are_those_that_would_be_made_anew() {
 
 #[test]
 fn writes_leave_the_answers_that_do_not_show_them() {
-    let server = server_told();
+    let server = server_with_metrics();
     let made: Vec<i64> = (0..14).map(|n| id(&post(&server.0, json!({"title": format!("Post {n}"), "content": "word", "status": "publish", "date": format!("2026-01-{:02}T00:00:00", n + 1)})))).collect();
     let (old, new) = (made[0], made[13]);
     let kept = |question: &str, write: &dyn Fn()| {
@@ -466,7 +470,7 @@ fn writes_leave_the_answers_that_do_not_show_them() {
 }
 
 /// A server that tells what it keeps, and where.
-fn server_told() -> (Server, String) {
+fn server_with_metrics() -> (Server, String) {
     let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
     let address = format!("127.0.0.1:{port}");
     (Server::with(&["site.prefix=wp", &format!("server.admin_listen={address}")]), format!("http://{address}/metrics"))
@@ -475,6 +479,6 @@ fn server_told() -> (Server, String) {
 /// Answers that were found kept.
 fn found((server, metrics): &(Server, String)) -> u64 {
     let text = server.send("GET", metrics, None, None, &[]).text;
-    let line = text.lines().find(|line| line.starts_with("cms_server_answers_found "));
+    let line = text.lines().find(|line| line.starts_with("cms_server_response_cache_hits_total "));
     line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("{text}"))
 }

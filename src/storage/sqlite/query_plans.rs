@@ -172,7 +172,7 @@ fn queries_walk_indexes() {
         snapshot.count(&plan).unwrap();
     }
     expect_test::expect_file!["../../../fixtures/golden/sql.txt"].assert_eq(&texts);
-    expect_test::expect_file!["../../../fixtures/golden/walks.txt"].assert_eq(&walks);
+    expect_test::expect_file!["../../../fixtures/golden/query-plans.txt"].assert_eq(&walks);
     for what in ["default list", "default list, oldest first", "by author", "by parent", "by term"] {
         let (_, plan) = shapes().into_iter().find(|(name, _)| *name == what).unwrap();
         let found = ints(rows(&site.db, &plan));

@@ -1,0 +1,108 @@
+//! Uploaded files and pictures.
+
+use super::resource::yes;
+use crate::config::units::{Duration, Optional, Size};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Uploaded files: where they live, what is taken, what is made of pictures.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Media {
+    /// `file:FOLDER`, or `memory:` for tests; absent: a folder beside the database, named after it.
+    pub url: Option<String>,
+    /// Path below the site's address at which files are served.
+    pub path: String,
+    /// Largest file.
+    pub max_upload: Size,
+    /// Most pixels of a picture; looked up before anything is decoded.
+    pub max_pixels: u64,
+    /// Most frames of an animation.
+    pub max_frames: u32,
+    /// Memory that all pictures under work take together; what a picture may take is worked out from its head,
+    /// and one that needs more than all of it is refused.
+    pub max_memory: Size,
+    /// How long the work on one picture may take.
+    pub timeout: Duration,
+    /// Threads that work on pictures.
+    pub workers: usize,
+    /// Pictures that may wait for them; more are answered 503.
+    pub queue: usize,
+    /// Pictures with a side of more pixels are shown by a copy of this size; `false`: never.
+    pub max_side: Optional<u32>,
+    /// Quality of JPEG files that are made here, 1 to 100.
+    pub quality: u8,
+    /// How long a file may lie without a record before it is deleted.
+    pub orphan_timeout: Duration,
+    /// How long browsers and proxies may cache a file.
+    pub max_age: Duration,
+    /// Smaller copies that are made of each picture, by name.
+    pub sizes: IndexMap<String, PictureSize>,
+    /// What is taken, by MIME type.
+    pub types: IndexMap<String, FileType>,
+}
+
+impl Default for Media {
+    fn default() -> Self {
+        Media {
+            url: None,
+            path: "/files".into(),
+            max_upload: Size::mib(64),
+            max_pixels: 50_000_000,
+            max_frames: 500,
+            max_memory: Size::mib(640),
+            timeout: Duration::seconds_of(120),
+            workers: 2,
+            queue: 64,
+            max_side: Optional::on(2560),
+            quality: 82,
+            orphan_timeout: Duration::seconds_of(600),
+            max_age: Duration::days(365),
+            sizes: IndexMap::new(),
+            types: IndexMap::new(),
+        }
+    }
+}
+
+/// A size that pictures are brought to. A side of 0 follows from the other.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PictureSize {
+    pub width: u32,
+    pub height: u32,
+    /// Exactly this size, what stands out is cut off; otherwise the picture is made to fit.
+    pub crop: bool,
+}
+
+/// A type of file that is taken.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileType {
+    /// Ends of file names; the first one is given to files that are named otherwise.
+    pub extensions: Vec<String>,
+    /// Further MIME types that the contents may look like.
+    pub sniffed_as: Vec<String>,
+    /// Has no signature: any contents that are text will do.
+    pub plain_text: bool,
+    /// Shown in the browser; otherwise offered as a download.
+    pub inline: bool,
+    /// Shown without scripts and without an origin.
+    pub sandbox: bool,
+    /// Whether such files are accepted.
+    #[serde(default = "yes")]
+    pub enabled: bool,
+}
+
+impl Default for FileType {
+    fn default() -> Self {
+        FileType {
+            extensions: Vec::new(),
+            sniffed_as: Vec::new(),
+            plain_text: false,
+            inline: false,
+            sandbox: false,
+            enabled: true,
+        }
+    }
+}

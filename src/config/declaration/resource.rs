@@ -1,0 +1,331 @@
+//! Resources: schema, storage, links and rules.
+
+use super::route::{CacheControl, SchemaDoc};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Which machinery the rows of a resource get (docs/data-model.md).
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    /// Status, trash, slug, author, dates, revisions, terms, comments; rows in `record`.
+    Content,
+    /// A table of its own: columns from the schema.
+    Plain,
+    Term,
+    Comment,
+    User,
+    /// One document of settings.
+    Singleton,
+    /// The declarations themselves.
+    Catalogue,
+    /// Answers that a handler composes.
+    Virtual,
+}
+
+/// A resource: schema, storage, routes and rules.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Resource {
+    pub family: Family,
+    /// Schema file, relative to the file that declares it.
+    pub schema: String,
+    /// File with what a handler composes its answers of, relative to the file that declares it: an object whose members
+    /// count as if they stood in `about`.
+    #[serde(default)]
+    pub data: Option<String>,
+    /// Name of the declared namespace.
+    pub namespace: String,
+    /// Last part of the collection's path; default: the resource's name.
+    #[serde(default)]
+    pub base: Option<String>,
+    /// Route sets that it takes over, with its own base, schema and arguments.
+    #[serde(default)]
+    pub routes: Vec<String>,
+    /// Neutral name of the record kind or taxonomy, as stored; default: the resource's name.
+    #[serde(default)]
+    pub kind: Option<String>,
+    /// How the kind is written in the API (`{prefix}_block`); default: the kind.
+    #[serde(default)]
+    pub api_name: Option<String>,
+    /// Name of the declared capability map.
+    #[serde(default)]
+    pub capabilities: Option<String>,
+    /// Adjustments of arguments by endpoint name (`list`, `get`, `create`, `update`, `delete`): merged key by key into
+    /// the family's, `false` removes one.
+    #[serde(default)]
+    pub endpoints: IndexMap<String, IndexMap<String, Value>>,
+    /// What each value of `orderby` sorts by: a column, or `@include`, `@slugs`, `@relevance`.
+    #[serde(default)]
+    pub sort: IndexMap<String, String>,
+    /// Name of the query that leads to an item by its id (`/?p=12`); default `p`.
+    #[serde(default)]
+    pub query_var: Option<String>,
+    /// New records are closed to comments and pings, whatever the settings say.
+    #[serde(default)]
+    pub closed_by_default: bool,
+    /// Columns that `search` looks into, by the name that `search_columns` gives them. Columns that only the edit context
+    /// shows are looked into only for callers who may edit the rows; the same holds for `sort` and filters.
+    #[serde(default)]
+    pub search: IndexMap<String, String>,
+    /// Columns that may not be empty in some rows.
+    #[serde(default)]
+    pub not_empty: Vec<NotEmpty>,
+    /// The columns that refer to a record or term of any kind.
+    #[serde(default)]
+    pub reference: Option<Reference>,
+    /// Records that get a row that refers to them when they are first published.
+    #[serde(default)]
+    pub auto_add: Option<AutoAdd>,
+    /// Columns that exports carry as meta values: what an import puts into each.
+    #[serde(default)]
+    pub import: IndexMap<String, ImportedMeta>,
+    /// How items are identified: `id`, or `theme_and_slug` (`theme//slug`; those in the trash by nothing).
+    #[serde(default)]
+    pub key: ItemKey,
+    /// Columns of a record that is created at boot where there is none of the kind, but some content.
+    #[serde(default)]
+    pub seed: IndexMap<String, String>,
+    /// Records go to the trash before they are gone; otherwise a deletion has to be forced.
+    #[serde(default = "yes")]
+    pub trash: bool,
+    /// The name alone tells terms apart: no two have the same, and the slug always follows it.
+    #[serde(default)]
+    pub unique_names: bool,
+    /// Part of the search route under this subtype.
+    #[serde(default)]
+    pub searchable: bool,
+    /// Has parents of its own kind.
+    #[serde(default)]
+    pub hierarchical: bool,
+    /// Machinery of the content family that it takes part in: `title`, `editor`, `excerpt`, `author`, `thumbnail`,
+    /// `comments`, `trackbacks`, `custom-fields`, `revisions`, `sticky`, `post-formats`, `page-attributes`; `attached`: its
+    /// records take the state of the one that they hang on; `files`: they stand for uploaded files; …
+    #[serde(default)]
+    pub supports: Vec<String>,
+    /// Resources of the term family whose terms its records carry.
+    #[serde(default)]
+    pub taxonomies: Vec<String>,
+    /// Address of an item on the site: `permalinks` (the site's shape), `path` (by parents), `attached` (below the record
+    /// that it hangs on), `plain` (`?p=`),
+    /// or a template such as `/category/{path}/`.
+    #[serde(default)]
+    pub address: Option<String>,
+    /// Links of an item.
+    #[serde(default)]
+    pub links: Vec<Link>,
+    /// Registered meta by key.
+    #[serde(default)]
+    pub meta: IndexMap<String, Meta>,
+    /// A term or record that always exists; the name of the setting that holds its id (`default_category`).
+    #[serde(default)]
+    pub default_setting: Option<String>,
+    /// Owner column of plain resources (an integer property that holds a user).
+    #[serde(default)]
+    pub owner: Option<String>,
+    /// How totals are counted: `readable` (what the caller may see) or `unfiltered`.
+    #[serde(default)]
+    pub total: Total,
+    /// Arguments that a request may give while its total is `unfiltered`. Any other that selects rows makes the total
+    /// `readable`: it would tell what is in rows that the caller may not see.
+    #[serde(default)]
+    pub unfiltered_args: Vec<String>,
+    /// A page beyond the end is an error (true) or an empty list (false).
+    #[serde(default)]
+    pub error_beyond_last_page: bool,
+    /// How long caches may keep responses of its own routes to anonymous callers; an endpoint's own `cache_control`
+    /// outranks it.
+    #[serde(default)]
+    pub cache_control: Option<CacheControl>,
+    /// `@owner`: documents have all properties of the resource whose routes show them, and this schema's.
+    #[serde(default)]
+    pub extends: Option<Extends>,
+    /// Codes that differ from the family's, by the family's code (`rest_post_invalid_id = "rest_invalid_id"`).
+    #[serde(default)]
+    pub codes: IndexMap<String, String>,
+    /// Statuses that differ from the catalogue's, by code.
+    #[serde(default)]
+    pub status_of_codes: IndexMap<String, u16>,
+    /// What the resource says of itself in the lists of types and taxonomies.
+    #[serde(default)]
+    pub about: Map<String, Value>,
+    /// Extra members of the link objects in the OPTIONS schema (`links`), as written.
+    #[serde(default)]
+    pub schema_links: Vec<Value>,
+}
+
+/// See [`Resource::not_empty`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NotEmpty {
+    /// Column that may not be empty.
+    pub column: String,
+    /// Texts that other columns hold then.
+    #[serde(default)]
+    pub when: IndexMap<String, String>,
+    /// Code of the refusal.
+    pub code: String,
+}
+
+/// See [`Declaration::blocks`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rendered {
+    /// Name of the renderer, such as `latest_records`, `page_list` or `query.no_results`.
+    pub renderer: String,
+    /// The resource whose rows it shows.
+    #[serde(default)]
+    pub resource: Option<String>,
+}
+
+/// See [`Resource::import`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ImportedMeta {
+    /// Key of the meta value.
+    pub meta: String,
+    /// What the value is.
+    #[serde(default, rename = "as")]
+    pub kind: ImportedAs,
+}
+
+/// See [`ImportedMeta`].
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum ImportedAs {
+    /// Itself.
+    #[default]
+    Text,
+    /// A list of words, serialised by PHP.
+    Words,
+    /// The number that a record has in the export.
+    Record,
+    /// The platform's name of a kind or taxonomy.
+    Kind,
+    /// The number, in the export, of the record or term that the row refers to (`reference`).
+    Referenced,
+}
+
+/// See [`Resource::reference`]: three columns identify a record or term, and the class says which of them it is.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    /// Column with the class.
+    pub class: String,
+    /// Column with the neutral name of the kind or taxonomy.
+    pub kind: String,
+    /// Column with the number.
+    pub id: String,
+    /// Class of rows that refer to records.
+    pub record: String,
+    /// Class of rows that refer to terms.
+    pub term: String,
+    /// Class of rows that refer to all records of a kind.
+    pub archive: String,
+    /// Labels of the classes that refer to nothing.
+    #[serde(default)]
+    pub labels: IndexMap<String, String>,
+}
+
+/// See [`Resource::auto_add`]: the resource's rows are items of menus.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AutoAdd {
+    /// Resource of the menus, and property with the menu of an item.
+    pub menu: String,
+    /// Property of a menu that switches it on.
+    pub property: String,
+    /// Resources whose records are added.
+    pub resources: Vec<String>,
+}
+
+/// See [`Resource::key`].
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemKey {
+    /// By number.
+    #[default]
+    Id,
+    /// By the active theme and the slug.
+    ThemeAndSlug,
+}
+
+/// See [`Resource::extends`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+pub enum Extends {
+    /// The resource whose routes show the documents.
+    #[serde(rename = "@owner")]
+    Owner,
+}
+
+/// See [`Resource::total`].
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Total {
+    #[default]
+    Readable,
+    Unfiltered,
+}
+
+/// A link of an item.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    pub rel: String,
+    /// Resource that it points to, or `@record` or `@term`: what the row refers to; absent: `href`.
+    #[serde(default)]
+    pub to: Option<String>,
+    /// Column (or `column of another row`) with the key of the item it points to; absent: the collection.
+    #[serde(default)]
+    pub key: Option<String>,
+    /// Query of a collection link: argument to column.
+    #[serde(default)]
+    pub query: IndexMap<String, String>,
+    /// Address relative to the REST base, with `{column}` places; `{self}` is the item.
+    #[serde(default)]
+    pub href: Option<String>,
+    #[serde(default)]
+    pub embeddable: bool,
+    /// Further members of the link object.
+    #[serde(default)]
+    pub attrs: Map<String, Value>,
+    /// When it is shown; all given conditions hold.
+    #[serde(default)]
+    pub when: When,
+}
+
+/// The closed list of predicates on a link.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct When {
+    /// This column is neither null, zero nor empty.
+    pub set: Option<String>,
+    /// Only in this context.
+    pub context: Option<String>,
+    /// The caller may do this act on the item (see [`CapabilityMap`]).
+    pub act: Option<String>,
+    /// The caller has this primitive capability.
+    pub can: Option<String>,
+    /// The record has at least one revision.
+    pub revised: bool,
+    /// The item has at least one child of its kind.
+    pub children: bool,
+}
+
+/// A registered meta key.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Meta {
+    /// JSON Schema of one value.
+    pub schema: SchemaDoc,
+    /// One value (true) or a list.
+    #[serde(default = "yes")]
+    pub single: bool,
+}
+
+/// The default of switches that are on.
+pub(super) fn yes() -> bool {
+    true
+}

@@ -1,0 +1,124 @@
+//! Routes, their endpoints and arguments.
+
+use crate::config::units::Duration;
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// Arguments by name: each a JSON Schema with `required`, `default` and our `x-` words
+/// (`x-param`, `x-filter`, `x-value-map`, `x-arg-aliases`, `x-unlisted-bounds`: what holds beside the schema and OPTIONS does not list,
+/// `x-search-words`: how many words a search may have).
+pub type ArgGroup = IndexMap<String, SchemaDoc>;
+
+/// A JSON Schema (draft 4) with our `x-` words, as written.
+pub type SchemaDoc = Map<String, Value>;
+
+/// A namespace, the leading part of its routes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Namespace {
+    /// `vendor/version`.
+    pub path: String,
+}
+
+/// A route: a path pattern and its endpoints.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Route {
+    /// Path below the namespace; `{base}` is the resource's base; captures are `(?P<name>class)`.
+    pub path: String,
+    /// For routes outside a resource: the namespace's name; absent: the route stands alone.
+    #[serde(default)]
+    pub namespace: Option<String>,
+    /// For routes outside a resource: whose schema OPTIONS shows and handlers use.
+    #[serde(default)]
+    pub resource: Option<String>,
+    /// Served but not listed; nor is a namespace that has no other routes.
+    #[serde(default)]
+    pub hidden: bool,
+    /// OPTIONS shows no schema although the resource has one.
+    #[serde(default)]
+    pub no_schema: bool,
+    #[serde(default)]
+    pub endpoints: Vec<Endpoint>,
+}
+
+/// One or more methods of a route that are answered alike.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Endpoint {
+    pub methods: Vec<String>,
+    /// A named handler: `list`, `get`, `create`, `update`, `delete`, … (`cms-server routes` lists them).
+    pub handler: String,
+    /// A named guard, with the capability that it takes after a colon: `public`, `can:manage_options`, `content.read`.
+    pub access: String,
+    /// Codes of refusals that stand in for those of the guard and of the resource.
+    #[serde(default)]
+    pub codes: IndexMap<String, String>,
+    /// Only for callers who edit something: others are refused, after the guard's own refusals.
+    #[serde(default)]
+    pub editors_only: bool,
+    /// Groups of arguments: names of `[args]`; `@create` and `@update` derive them from the schema; `@key` from the path.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Arguments of this endpoint alone, or changes to those of the groups (merged key by key; `false` removes one).
+    #[serde(default)]
+    pub with: IndexMap<String, Value>,
+    /// A name under which resources adjust the arguments of this endpoint (`resources.X.endpoints.NAME`).
+    #[serde(default)]
+    pub name: Option<String>,
+    /// May take part in batches.
+    #[serde(default)]
+    pub batch: bool,
+    /// Takes a file: the body may be as large as `media.max_upload` and goes to disk.
+    #[serde(default)]
+    pub file: bool,
+    /// Makes, changes or takes away what callers prove who they are with: closed to limited application passwords.
+    #[serde(default)]
+    pub credentials: bool,
+    /// Only carries other requests, each of which is judged by itself.
+    #[serde(default)]
+    pub envelope: bool,
+    /// How long caches may keep responses to anonymous callers; without it nothing is said of that.
+    #[serde(default)]
+    pub cache_control: Option<CacheControl>,
+    /// What is recorded of it in the audit trail.
+    #[serde(default)]
+    pub audit: Option<Audit>,
+}
+
+/// How long caches may keep a response. Responses to credentials and to passwords of records are never cached.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct CacheControl {
+    /// In browsers.
+    #[serde(default)]
+    pub max_age: Option<Duration>,
+    /// In caches that many share; absent: as in browsers.
+    #[serde(default)]
+    pub shared_max_age: Option<Duration>,
+    /// How much longer a stale response may be used while a fresh one is fetched.
+    #[serde(default)]
+    pub stale_while_revalidate: Option<Duration>,
+    /// Names the header that tells shared caches what the response contains (`Surrogate-Key`, `Cache-Tag`): the collection, and
+    /// `collection/id` for one item, so that they can invalidate it.
+    #[serde(default)]
+    pub tag_header: Option<String>,
+}
+
+/// What the audit trail says of a request that has written.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Audit {
+    pub event: String,
+    /// Recorded only when one of these arguments is given; none named: always. Their names are recorded.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Those of them whose values are recorded too.
+    #[serde(default)]
+    pub values: Vec<String>,
+    /// The argument that says what it is about, where the path does not.
+    #[serde(default)]
+    pub subject: Option<String>,
+}

@@ -1,0 +1,297 @@
+//! How the program serves: listener, storage, caches, limits, requests to other sites.
+
+use super::resource::yes;
+use crate::config::units::{Duration, Optional, Size};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserializer, Error};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// How the server listens and what it accepts.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Server {
+    /// Address and port; port 0 takes a free one.
+    pub listen: String,
+    /// Worker threads: a number, or `auto` for one per core.
+    pub workers: Workers,
+    /// Largest request body; larger ones are answered 413.
+    pub max_body: Size,
+    /// Largest query string; longer ones are answered 414.
+    pub max_query: Size,
+    /// Deepest nesting of a body or query.
+    pub max_depth: usize,
+    /// How long a client may take to send its head, and its body.
+    pub read_timeout: Duration,
+    /// How long an idle connection stays open; `false` closes it after each response.
+    pub keep_alive: Optional<Duration>,
+    /// How long requests in flight may take at shutdown.
+    pub shutdown_timeout: Duration,
+    /// Networks of the proxies whose `X-Forwarded-*` headers are believed.
+    pub trusted_proxies: Vec<String>,
+    /// HTML that the dynamic blocks and shortcodes of one content may make; the rest is left out.
+    pub max_rendered: Size,
+    /// Address of the listener for `/health` and `/metrics`; `false`: none.
+    pub admin_listen: Optional<String>,
+    /// Whether each request is logged.
+    pub access_log: bool,
+    /// Whether a change of a declaration file rebuilds the registry.
+    pub watch: bool,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Server {
+            listen: "127.0.0.1:8080".into(),
+            workers: Workers::Auto,
+            max_body: Size::mib(16),
+            max_query: Size::kib(60),
+            max_depth: 64,
+            read_timeout: Duration::seconds_of(30),
+            keep_alive: Optional::on(Duration::seconds_of(30)),
+            shutdown_timeout: Duration::seconds_of(30),
+            trusted_proxies: Vec::new(),
+            max_rendered: Size::mib(4),
+            admin_listen: Optional::OFF,
+            access_log: true,
+            watch: true,
+        }
+    }
+}
+
+/// How many threads answer requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Workers {
+    /// One per core.
+    #[default]
+    Auto,
+    /// So many.
+    Number(usize),
+}
+
+const AUTO: &str = "auto";
+
+impl<'de> Deserialize<'de> for Workers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(text) if text == AUTO => Ok(Workers::Auto),
+            number => usize::deserialize(number).map(Workers::Number).map_err(D::Error::custom),
+        }
+    }
+}
+
+impl Serialize for Workers {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Workers::Auto => serializer.serialize_str(AUTO),
+            Workers::Number(number) => number.serialize(serializer),
+        }
+    }
+}
+
+impl JsonSchema for Workers {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Workers".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"anyOf": [{"const": AUTO}, {"type": "integer", "minimum": 1, "maximum": 1024}]})
+    }
+}
+
+/// What is kept in memory. Cached responses and documents survive writes to rows that they do not contain.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cache {
+    /// Memory for whole responses; `false`: none are cached.
+    pub responses: Optional<Size>,
+    /// Memory for the JSON of single documents; `false`: none are cached.
+    pub documents: Optional<Size>,
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Cache { responses: Optional::on(Size::mib(32)), documents: Optional::on(Size::mib(64)) }
+    }
+}
+
+/// Where rows live.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Storage {
+    /// `sqlite:FILE`, relative to the working directory, or `sqlite::memory:`.
+    pub url: String,
+    /// When tables follow the declarations: `boot` (additive changes at start), `auto` (at reloads too), `never`.
+    pub migrate: Migrate,
+    /// Writes that may wait; more are answered 503.
+    pub write_queue: usize,
+    /// How long the reads of one request may take together, those of embedded requests and of batches included; more is
+    /// answered 503. `false`: as long as they need.
+    pub read_timeout: Optional<Duration>,
+}
+
+impl Default for Storage {
+    fn default() -> Self {
+        Storage {
+            url: "sqlite:site.db".into(),
+            migrate: Migrate::Boot,
+            write_queue: 4096,
+            read_timeout: Optional::on(Duration::seconds_of(5)),
+        }
+    }
+}
+
+/// See [`Storage::migrate`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Migrate {
+    Boot,
+    Auto,
+    Never,
+}
+
+/// What values that clients send may hold where their schema sets no bound of its own. More is answered 400.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Bounds {
+    /// Characters of a text without `maxLength`.
+    pub max_length: u64,
+    /// Items of a list without `maxItems`, in arguments and in bodies; names in `_fields` and `_embed`.
+    #[schemars(range(min = 1))]
+    pub max_items: u64,
+    /// Members of an object without `maxProperties`.
+    pub max_properties: u64,
+    /// JSON text of what no schema describes: properties of free-form objects, lists without `items`.
+    pub max_free_form: Size,
+    /// Ancestors of a record or a term.
+    pub max_ancestors: usize,
+    /// Whether the arguments in OPTIONS list `maxLength` and `maxItems` of their properties. The schema in the same
+    /// response always lists them.
+    pub in_options: bool,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds {
+            max_length: 65_535,
+            max_items: 1000,
+            max_properties: 1000,
+            max_free_form: Size::mib(1),
+            max_ancestors: 100,
+            in_options: true,
+        }
+    }
+}
+
+/// How often one caller may ask: by network where it is anonymous, by user otherwise. Beyond that requests are answered
+/// 429. Only what is allowed and about to be done counts, and no answer that is at hand.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    pub callers: Callers,
+    /// Methods that count; none named: all.
+    #[serde(default)]
+    pub methods: Vec<String>,
+    /// Resources that count, by their declared names; none named: all routes.
+    #[serde(default)]
+    pub resources: Vec<String>,
+    /// Requests at once.
+    #[schemars(range(min = 1))]
+    pub burst: u32,
+    /// Requests a minute in the long run.
+    #[schemars(range(min = 1))]
+    pub per_minute: u32,
+    /// Whether it applies.
+    #[serde(default = "yes")]
+    pub enabled: bool,
+}
+
+/// Whose requests a limit counts.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Callers {
+    /// Everybody.
+    All,
+    /// Callers without credentials, counted by network.
+    Anonymous,
+    /// Callers with credentials, counted by user.
+    Authenticated,
+    /// Callers whose credentials are wrong: beyond the limit they are refused instead of being taken for anonymous.
+    FailedAuth,
+    /// Callers who give wrong passwords of one record in a row: beyond the limit no password of that record is checked.
+    /// `methods` and `resources` do not matter.
+    FailedRecordPassword,
+}
+
+/// Requests to other sites: none, unless `link_previews` or `providers` allow them.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Outbound {
+    /// Whether editors may fetch title, icon, description and picture of any public page.
+    pub link_previews: bool,
+    /// Sites that tell how to show what they hold (oEmbed), by any name.
+    pub providers: IndexMap<String, Provider>,
+    /// Networks that may be asked although they are not public.
+    pub networks: Vec<String>,
+    /// Ports that may be asked.
+    pub ports: Vec<u16>,
+    /// How long one request may take, redirections included.
+    pub timeout: Duration,
+    /// Most redirections.
+    pub redirects: u32,
+    /// How much of a response is read.
+    pub max_response: Size,
+    /// Requests at the same time.
+    pub workers: usize,
+    /// Requests that may wait; more are answered 503.
+    pub queue: usize,
+}
+
+impl Default for Outbound {
+    fn default() -> Self {
+        Outbound {
+            link_previews: false,
+            providers: IndexMap::new(),
+            networks: Vec::new(),
+            ports: vec![80, 443, 8080],
+            timeout: Duration::seconds_of(5),
+            redirects: 3,
+            max_response: Size::kib(150),
+            workers: 2,
+            queue: 16,
+        }
+    }
+}
+
+/// A site that tells how to show what it holds.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provider {
+    /// What it tells of: addresses with `*` for any text (`https://*.example.com/watch*`).
+    pub addresses: Vec<String>,
+    /// Where it is asked; `{format}` stands for `json`.
+    pub endpoint: String,
+}
+
+/// Cross-origin rules.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cors {
+    /// Any origin may read without credentials.
+    pub any: bool,
+    /// Origins that may send credentials.
+    pub origins: Vec<String>,
+    /// Every origin is echoed with credentials allowed (harmless only because a cookie without a nonce is a stranger).
+    pub reflect: bool,
+    pub allow_headers: Vec<String>,
+    pub expose_headers: Vec<String>,
+    /// How long browsers may cache the response to a preflight; `false`: they are not told.
+    pub max_age: Optional<Duration>,
+}

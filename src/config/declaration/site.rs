@@ -1,0 +1,292 @@
+//! What the site is: address, people, states of records, pages for people, themes.
+
+use crate::config::units::{Duration, Optional, Size};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What the site is called and where it stands.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Site {
+    /// The platform's prefix in routes, headers and kinds.
+    #[schemars(regex(pattern = r"^[a-z][a-z0-9]{0,15}$"))]
+    pub prefix: String,
+    /// The site's address, which governs every absolute URL; absent: the listener's.
+    pub url: Option<String>,
+    /// Shape of the address of a record.
+    pub permalinks: String,
+    /// Load the demo site into an empty database.
+    pub demo: bool,
+    /// Whether anonymous callers may list the authors of published content.
+    pub list_authors: bool,
+    /// Whether anonymous callers may comment, with a name and an e-mail address.
+    pub anonymous_comments: bool,
+    /// Application passwords: `https` (only when the site is safe from listeners), `on`, `off`.
+    pub application_passwords: AppPasswords,
+    /// Whose application passwords they are limited to; nobody named: everybody has them.
+    pub application_passwords_for: People,
+    /// Name of the resource with the audit trail; `false`: there is none.
+    pub audit: Optional<String>,
+    /// Longest login or e-mail address; a longer one is wrong unread.
+    pub max_login: Size,
+    /// Longest account password; a longer one is wrong unread and cannot be set.
+    pub max_password: Size,
+    /// Application passwords that one user may have.
+    pub max_application_passwords: u64,
+    /// Entries of the audit trail that anonymous callers have caused (wrong logins); the oldest of them make room.
+    pub max_audit_anonymous: u64,
+    /// bcrypt's cost for account passwords.
+    pub bcrypt_cost: u32,
+    /// JSONP callbacks are honoured.
+    pub jsonp: bool,
+}
+
+impl Default for Site {
+    fn default() -> Self {
+        Site {
+            prefix: "cms".into(),
+            url: None,
+            permalinks: "/%year%/%monthnum%/%postname%/".into(),
+            demo: false,
+            list_authors: true,
+            anonymous_comments: false,
+            application_passwords: AppPasswords::Https,
+            application_passwords_for: People::default(),
+            audit: Optional::OFF,
+            max_login: Size::bytes_of(320),
+            max_password: Size::kib(4),
+            max_application_passwords: 100,
+            max_audit_anonymous: 10_000,
+            bcrypt_cost: 10,
+            jsonp: true,
+        }
+    }
+}
+
+/// How values are read and answers are shaped, where the contract and WordPress differ.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dialect {
+    /// Spaces separate the items of a list in a text, as commas do.
+    pub space_separated_lists: bool,
+    /// An empty list passes for an empty object.
+    pub empty_list_as_object: bool,
+    /// Relations that lead to nothing are embedded, too, as empty lists.
+    pub embed_empty_relations: bool,
+    /// A refusal says that the login or the password that was sent is empty.
+    pub explain_empty_credentials: bool,
+    /// OPTIONS of a route that does not exist is an empty description, and only routes without values in their path have
+    /// links in theirs.
+    pub options_without_route: bool,
+}
+
+impl Default for Dialect {
+    fn default() -> Self {
+        Dialect {
+            space_separated_lists: false,
+            empty_list_as_object: false,
+            embed_empty_relations: true,
+            explain_empty_credentials: true,
+            options_without_route: false,
+        }
+    }
+}
+
+/// See [`Site::application_passwords`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AppPasswords {
+    Https,
+    On,
+    Off,
+}
+
+/// See [`Pages::fields`].
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LoginFields {
+    /// The login or e-mail address.
+    pub login: String,
+    /// The password.
+    pub password: String,
+    /// Whether the session is to be remembered.
+    pub remember: String,
+}
+
+impl Default for LoginFields {
+    fn default() -> Self {
+        LoginFields { login: "login".into(), password: "password".into(), remember: "remember".into() }
+    }
+}
+
+/// Some of the people: by role or by login.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct People {
+    pub roles: Vec<String>,
+    pub users: Vec<String>,
+}
+
+/// Pages for people. An address is a path, perhaps with one parameter of the query: `/login?act=out`.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pages {
+    /// They are served; otherwise people have no sessions, and programs are given passwords by other programs. The page of
+    /// the site's address is always served.
+    pub enabled: bool,
+    /// Address of documentation that the page of the site's address names; `false`: none.
+    pub docs: Optional<String>,
+    pub login: String,
+    pub logout: String,
+    /// One's own data, sessions and application passwords; those of others with `user=NUMBER`.
+    pub profile: String,
+    /// Where a user lets a program in.
+    pub authorize: String,
+    /// Answers a fresh nonce to a session; `false`: nowhere.
+    pub nonce: Optional<String>,
+    /// Folder of the style and the script.
+    pub assets: String,
+    /// Parameter of the login that holds where to go afterwards.
+    pub redirect: String,
+    /// Names of the fields of the login form.
+    pub fields: LoginFields,
+    /// How long a session lasts.
+    pub session_lifetime: Duration,
+    /// How long a session lasts that is to be remembered.
+    pub remember_lifetime: Duration,
+    /// Largest form.
+    pub max_body: Size,
+    /// Sessions that one user may have at a time; the one that was not used for longest ends.
+    pub max_sessions: u64,
+    /// Wrong passwords in a row from one network for one account; then logins are answered 429.
+    pub max_login_attempts: u32,
+    /// How long until one more attempt is allowed.
+    pub retry_after: Duration,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Pages {
+            enabled: true,
+            docs: Optional::OFF,
+            login: "/login".into(),
+            logout: "/logout".into(),
+            profile: "/profile".into(),
+            authorize: "/authorize".into(),
+            nonce: Optional::OFF,
+            assets: "/assets".into(),
+            redirect: "redirect".into(),
+            fields: LoginFields::default(),
+            session_lifetime: Duration::days(2),
+            remember_lifetime: Duration::days(14),
+            max_body: Size::kib(64),
+            max_sessions: 50,
+            max_login_attempts: 10,
+            retry_after: Duration::seconds_of(30),
+        }
+    }
+}
+
+/// A role: a name for people and what its users may do.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Role {
+    pub name: String,
+    #[serde(default)]
+    pub capabilities: Vec<String>,
+    /// Somebody always has it: the last one can neither lose it nor be deleted.
+    #[serde(default)]
+    pub required: bool,
+}
+
+/// The primitive capability that each act needs, by act. Acts of content: `create`, `edit`, `edit_others`,
+/// `edit_published`, `edit_private`, `publish`, `read_private`, `delete`, `delete_others`, `delete_published`,
+/// `delete_private`; of terms: `manage`, `edit`, `delete`, `assign`; of plain resources: `read`, `create`, `edit`,
+/// `delete` and, with an owner column, `edit_others`, `delete_others`. An absent act needs `do_not_allow`; an empty
+/// name is open to everybody.
+pub type CapabilityMap = IndexMap<String, String>;
+
+/// A record state.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Status {
+    pub label: String,
+    /// Anybody may read such records.
+    #[serde(default)]
+    pub public: bool,
+    /// Only readers of private records may.
+    #[serde(default)]
+    pub private: bool,
+    /// Only those who may edit the record may.
+    #[serde(default)]
+    pub protected: bool,
+    /// Never chosen by people.
+    #[serde(default)]
+    pub internal: bool,
+    /// A request may select it in lists.
+    #[serde(default)]
+    pub queryable: bool,
+    /// Shown in the list of statuses.
+    #[serde(default)]
+    pub listed: bool,
+    /// Records in this state have a date that may float until they are published.
+    #[serde(default)]
+    pub date_floating: bool,
+    /// The slug is claimed in this state.
+    #[serde(default)]
+    pub claims_slug: bool,
+    /// Lists leave out the comments of records in this state.
+    #[serde(default)]
+    pub hides_comments: bool,
+    /// What becomes of records in this state with time.
+    #[serde(default)]
+    pub transition: Option<Transition>,
+}
+
+/// A timed transition; the scheduler carries it out, with or without traffic.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Transition {
+    /// The time of the record from which it is counted.
+    pub on: Moment,
+    /// How long after that; `false`: never.
+    #[serde(default = "at_once")]
+    pub after: Optional<Duration>,
+    /// The state that records then change to; absent: they are deleted for good.
+    #[serde(default)]
+    pub to: Option<String>,
+}
+
+/// A moment that is kept of a record.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Moment {
+    /// Its date.
+    Date,
+    /// Its last change.
+    Modified,
+    /// When it was moved to the trash.
+    Trashed,
+}
+
+/// A theme as the themes resource shows it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Theme {
+    #[serde(default)]
+    pub active: bool,
+    /// Members of the theme object beside `theme_supports`.
+    #[serde(default)]
+    pub about: Map<String, Value>,
+    #[serde(default)]
+    pub supports: Map<String, Value>,
+    /// Template files by the name that `template` holds.
+    #[serde(default)]
+    pub templates: IndexMap<String, String>,
+}
+
+fn at_once() -> Optional<Duration> {
+    Optional::on(Duration::seconds_of(0))
+}

@@ -1,0 +1,287 @@
+//! Values with a unit: sizes (`"16MiB"`) and durations (`"30s"`), and settings that `false` switches off.
+//!
+//! Units are part of the text, so no key carries one in its name. It does not know what any key means.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserializer, Error, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
+
+/// Units of sizes, smallest first, with their bytes.
+const SIZES: [(&str, u64); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+
+/// Units of durations, smallest first, with their milliseconds.
+const DURATIONS: [(&str, u64); 5] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+
+/// The longest number before a unit; the largest value with the largest unit fits into 64 bits.
+const DIGITS: usize = 9;
+
+/// A number of bytes: `"320B"`, `"64KiB"`, `"16MiB"`, `"1GiB"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size(u64);
+
+impl Size {
+    /// A size of so many bytes.
+    pub const fn bytes_of(bytes: u64) -> Size {
+        Size(bytes)
+    }
+
+    /// A size of so many kibibytes.
+    pub const fn kib(number: u64) -> Size {
+        Size(number << 10)
+    }
+
+    /// A size of so many mebibytes.
+    pub const fn mib(number: u64) -> Size {
+        Size(number << 20)
+    }
+
+    /// Bytes.
+    pub const fn bytes(self) -> u64 {
+        self.0
+    }
+
+    /// Bytes, as lengths in memory are counted.
+    pub fn as_usize(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(f, self.0, &SIZES)
+    }
+}
+
+/// A span of time: `"250ms"`, `"30s"`, `"5m"`, `"48h"`, `"14d"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Duration(u64);
+
+impl Duration {
+    /// A duration of so many seconds.
+    pub const fn seconds_of(number: u64) -> Duration {
+        Duration(number * 1000)
+    }
+
+    /// A duration of so many days.
+    pub const fn days(number: u64) -> Duration {
+        Duration(number * 86_400_000)
+    }
+
+    /// As the standard library has it.
+    pub const fn std(self) -> std::time::Duration {
+        std::time::Duration::from_millis(self.0)
+    }
+
+    /// Whole seconds.
+    pub const fn seconds(self) -> u64 {
+        self.0 / 1000
+    }
+
+    /// Whole seconds, as times are counted.
+    pub fn seconds_signed(self) -> i64 {
+        i64::try_from(self.seconds()).unwrap_or(i64::MAX)
+    }
+
+    /// Milliseconds.
+    pub const fn milliseconds(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(f, self.0, &DURATIONS)
+    }
+}
+
+/// In the largest unit that leaves a whole number.
+fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
+    let whole = units.iter().rev().find(|(_, one)| value > 0 && value.is_multiple_of(*one));
+    let (unit, one) = whole.or(units.first()).copied().unwrap_or(("", 1));
+    write!(f, "{}{unit}", value / one)
+}
+
+fn read(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let (_, one) = units.iter().find(|(name, _)| *name == unit)?;
+    if digits > DIGITS {
+        return None;
+    }
+    number.parse::<u64>().ok()?.checked_mul(*one)
+}
+
+/// Both types are texts with a unit.
+macro_rules! text_with_unit {
+    ($type:ident, $units:ident, $format:literal, $example:literal) => {
+        impl std::str::FromStr for $type {
+            type Err = ();
+
+            fn from_str(text: &str) -> Result<Self, ()> {
+                read(text, &$units).map($type).ok_or(())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Text;
+                impl Visitor<'_> for Text {
+                    type Value = $type;
+
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        write!(f, "a {} such as {:?}", $format, $example)
+                    }
+
+                    fn visit_str<E: Error>(self, text: &str) -> Result<$type, E> {
+                        text.parse().map_err(|()| E::invalid_value(serde::de::Unexpected::Str(text), &self))
+                    }
+                }
+                deserializer.deserialize_str(Text)
+            }
+        }
+
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                let units = $units.map(|(name, _)| name).join("|");
+                json_schema!({
+                    "type": "string",
+                    "format": $format,
+                    "pattern": format!("^[0-9]{{1,{DIGITS}}}({units})$"),
+                    "examples": [$example],
+                })
+            }
+        }
+    };
+}
+
+text_with_unit!(Size, SIZES, "size", "16MiB");
+text_with_unit!(Duration, DURATIONS, "duration", "30s");
+
+/// The formats of schemas that stand for types of this module, each with an example.
+pub const FORMATS: [(&str, &str); 2] = [("size", "16MiB"), ("duration", "30s")];
+
+/// A setting that `false` switches off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Optional<T>(pub Option<T>);
+
+impl<T> Optional<T> {
+    /// Switched off.
+    pub const OFF: Optional<T> = Optional(None);
+
+    /// Switched on with this value.
+    pub const fn on(value: T) -> Optional<T> {
+        Optional(Some(value))
+    }
+
+    /// The value, unless it is switched off.
+    pub fn get(&self) -> Option<&T> {
+        self.0.as_ref()
+    }
+}
+
+impl<T> Default for Optional<T> {
+    fn default() -> Self {
+        Optional::OFF
+    }
+}
+
+impl<'de, T: serde::de::DeserializeOwned> Deserialize<'de> for Optional<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::Bool(false) => Ok(Optional::OFF),
+            value => T::deserialize(value).map(Optional::on).map_err(D::Error::custom),
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for Optional<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Some(value) => value.serialize(serializer),
+            None => serializer.serialize_bool(false),
+        }
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Optional<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Optional{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({"anyOf": [{"const": false}, generator.subschema_for::<T>()]})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn sizes_and_durations_are_texts_with_a_unit() {
+        let size = |text: &str| text.parse::<Size>().ok().map(Size::bytes);
+        let time = |text: &str| text.parse::<Duration>().ok().map(Duration::milliseconds);
+        for (text, bytes) in [
+            ("0B", Some(0)),
+            ("320B", Some(320)),
+            ("64KiB", Some(65_536)),
+            ("16MiB", Some(16 << 20)),
+            ("999999999GiB", Some(999_999_999 << 30)),
+            ("1000000000GiB", None),
+            ("16", None),
+            ("16 MiB", None),
+            ("16MB", None),
+            ("-1B", None),
+            ("MiB", None),
+            ("", None),
+        ] {
+            assert_eq!(size(text), bytes, "{text}");
+        }
+        for (text, milliseconds) in
+            [("250ms", Some(250)), ("30s", Some(30_000)), ("14d", Some(1_209_600_000)), ("1.5s", None), ("s", None)]
+        {
+            assert_eq!(time(text), milliseconds, "{text}");
+        }
+    }
+
+    #[test]
+    fn values_are_written_in_the_largest_unit_that_fits() {
+        let sizes = [0, 1, 1024, 1536, 16 << 20].map(|bytes| Size::bytes_of(bytes).to_string());
+        assert_eq!(sizes, ["0B", "1B", "1KiB", "1536B", "16MiB"]);
+        let times = [0, 250, 30_000, 90_000, 3_600_000, 172_800_000].map(|n| Duration(n).to_string());
+        assert_eq!(times, ["0ms", "250ms", "30s", "90s", "1h", "2d"]);
+    }
+
+    #[test]
+    fn false_switches_off() {
+        let read = |value: Value| serde_json::from_value::<Optional<Size>>(value).ok();
+        assert_eq!(read(json!(false)), Some(Optional::OFF));
+        assert_eq!(read(json!("1KiB")), Some(Optional::on(Size::kib(1))));
+        assert_eq!(read(json!(true)), None);
+        assert_eq!(read(json!(0)), None);
+        assert_eq!(json!(Optional::on(Size::kib(1))), json!("1KiB"));
+        assert_eq!(json!(Optional::<Size>::OFF), json!(false));
+    }
+}
