@@ -18,14 +18,16 @@ fn main() {
         collect(&root, &root.join(part), &mut files);
     }
     let mut text = String::from("&[\n");
-    for (name, path) in files {
-        text.push_str(&format!("    ({name:?}, include_str!({path:?})),\n"));
+    for name in files {
+        // The place of the sources is put in by the compiler, so that a build folder that was copied serves its new place.
+        let file = format!("/{name}");
+        text.push_str(&format!("    ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {file:?}))),\n"));
     }
     text.push_str("]\n");
     fs::write(out, text).expect("cargo's own directory is writable");
 }
 
-fn collect(root: &Path, path: &Path, files: &mut Vec<(String, PathBuf)>) {
+fn collect(root: &Path, path: &Path, files: &mut Vec<String>) {
     if path.is_dir() {
         let mut entries: Vec<PathBuf> = fs::read_dir(path).into_iter().flatten().flatten().map(|e| e.path()).collect();
         entries.sort();
@@ -34,6 +36,6 @@ fn collect(root: &Path, path: &Path, files: &mut Vec<(String, PathBuf)>) {
         }
     } else if path.is_file() && path.extension().is_some_and(|end| end == "toml" || end == "json") {
         let name = path.strip_prefix(root).expect("below the root").to_string_lossy().replace('\\', "/");
-        files.push((name, path.to_path_buf()));
+        files.push(name);
     }
 }

@@ -33,10 +33,6 @@ impl Service for Fixed {
         })
     }
 
-    fn title(&self) -> String {
-        String::new()
-    }
-
     fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -107,7 +103,6 @@ fn edge(text: Vec<u8>, access_log: bool) -> SocketAddr {
         rest_path: "/cms-json".into(),
         rest_url: "http://site.example/cms-json".into(),
         site_url: "http://site.example".into(),
-        rsd_url: None,
         prefix: "cms".into(),
         server: Server { workers: Workers::Number(1), access_log, ..Server::default() },
         cors: Cors { any: true, ..Cors::default() },

@@ -10,7 +10,8 @@ use crate::registry::Registry;
 use crate::registry::link::nearest;
 use crate::scope::Limits;
 use crate::storage::backup;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap_complete::Shell;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -69,6 +70,10 @@ pub enum Command {
         #[arg(long)]
         url: Option<String>,
     },
+    /// Print the completions of a shell.
+    Completions { shell: Shell },
+    /// Print the manual page, or write it and those of all subcommands into a folder.
+    Man { directory: Option<PathBuf> },
     /// Manage users.
     #[command(subcommand)]
     User(UserCommand),
@@ -129,6 +134,8 @@ pub fn main() -> ExitCode {
         Some(Command::Routes) => routes(&source),
         Some(Command::Schema) => schema(),
         Some(Command::Init { directory }) => init(&directory),
+        Some(Command::Completions { shell }) => completions(shell),
+        Some(Command::Man { directory }) => man(directory.as_deref()),
         Some(Command::Import { file, attachments }) => import(&source, &file, attachments.as_deref()),
         Some(Command::User(UserCommand::Add { login, email, role, hash_stdin, .. })) => {
             user_add(&source, &login, &email, role.as_deref(), hash_stdin)
@@ -219,6 +226,34 @@ fn init(directory: &Path) -> Result<(), BootError> {
         println!("{}", file.display());
     }
     Ok(())
+}
+
+fn completions(shell: Shell) -> Result<(), BootError> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), env!("CARGO_PKG_NAME"), &mut text);
+    print(&text);
+    Ok(())
+}
+
+fn man(directory: Option<&Path>) -> Result<(), BootError> {
+    let failed = |error: std::io::Error| BootError::Other(error.to_string());
+    match directory {
+        Some(directory) => {
+            std::fs::create_dir_all(directory).map_err(failed)?;
+            clap_mangen::generate_to(Cli::command(), directory).map_err(failed)
+        }
+        None => {
+            let mut text = Vec::new();
+            clap_mangen::Man::new(Cli::command()).render(&mut text).map_err(failed)?;
+            print(&text);
+            Ok(())
+        }
+    }
+}
+
+/// To the standard output; a closed pipe (`| head`) is no failure.
+fn print(text: &[u8]) {
+    let _ = std::io::stdout().lock().write_all(text);
 }
 
 /// A line for each method of each route: method, path, handler, access, arguments.

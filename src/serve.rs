@@ -5,8 +5,7 @@ use crate::config::declaration::Migrate;
 use crate::config::load::{Loaded, attempt, environment};
 use crate::config::source::Origin;
 use crate::config::{shipped, watch};
-use crate::engine::{self, Engine};
-use crate::error::{ApiError, Code};
+use crate::engine::Engine;
 use crate::files::Files;
 use crate::http::{self, Facts, Reading, ReadingKind, Service, Swap};
 use crate::model::{Reply, Request};
@@ -16,7 +15,7 @@ use crate::scheduler::Scheduler;
 use crate::storage::Storage;
 use crate::storage::plan::{Layout, Name};
 use crate::storage::sqlite::Sqlite;
-use crate::xmlrpc::{self, Rpc};
+use crate::xmlrpc::Rpc;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -35,8 +34,7 @@ struct Site {
     engine: Engine,
     /// XML-RPC and its path, unless it is off.
     calls: Option<(String, Rpc)>,
-    /// Pages for people, unless they are off.
-    pages: Option<Pages>,
+    pages: Pages,
     storage: Arc<dyn Storage>,
     facts: Facts,
 }
@@ -57,21 +55,20 @@ impl Service for Site {
     fn serves(&self, path: &str) -> Option<usize> {
         // A call that is too large is answered by a fault, which needs the call's body to have been read.
         let called = self.calls.as_ref().filter(|(own, _)| own == path).map(|_| self.facts.server.max_body.as_usize());
-        called.or_else(|| self.pages.as_ref().filter(|pages| pages.serves(path)).map(Pages::max_body))
+        called.or_else(|| self.pages.serves(path).then(|| self.pages.max_body()))
     }
 
     fn elsewhere<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         Box::pin(async move {
-            match (&self.calls, &self.pages) {
-                (Some((own, calls)), _) if *own == request.path => calls.serve(&self.engine, request).await,
-                (_, Some(pages)) => pages.serve(&self.engine, request).await,
-                _ => engine::error_reply(&ApiError::new(Code::NoRoute)),
+            match &self.calls {
+                Some((own, calls)) if *own == request.path => calls.serve(&self.engine, request).await,
+                _ => self.pages.serve(&self.engine, request).await,
             }
         })
     }
 
-    fn title(&self) -> String {
-        self.engine.site_title()
+    fn not_found(&self) -> Reply {
+        self.pages.not_found(&self.facts.rest_url)
     }
 
     fn facts(&self) -> &Facts {
@@ -198,7 +195,6 @@ fn site(services: &Services, calls: Option<Rpc>, registry: Arc<Registry>) -> Res
         rest_path: registry.site.rest_path.clone(),
         rest_url: registry.site.rest_url.clone(),
         site_url: registry.site.url.clone(),
-        rsd_url: xmlrpc::description_url(&registry),
         server: registry.declaration.server.clone(),
         cors: registry.declaration.cors.clone(),
         media: registry.declaration.media.clone(),

@@ -25,7 +25,8 @@ fn main() {
         println!("left out: there is no chromedriver here");
         return;
     };
-    let walks: [(&str, Walk); 6] = [
+    let walks: [(&str, Walk); 7] = [
+        ("the address says what runs here", the_address_says_what_runs_here),
         ("a program is let in", a_program_is_let_in),
         ("a program is refused", a_program_is_refused),
         ("a password is shown", a_password_is_shown),
@@ -44,6 +45,19 @@ fn main() {
 }
 
 // ------------------------------------------------------------------------------------------------ the walks
+
+fn the_address_says_what_runs_here(browser: &Browser, site: &Server) {
+    browser.open(&format!("{}/", site.site));
+    assert!(browser.text("main").contains(&site.rest), "{}", browser.text("main"));
+    browser.fits();
+    browser.picture("home");
+    browser.click("#h-login ~ p a");
+    browser.until(|| Some(browser.text("h1")).filter(|t| t == "Log in"));
+    browser.open(&format!("{}/none", site.site));
+    assert_eq!(browser.text("h1"), "Nothing here");
+    browser.fits();
+    browser.picture("none");
+}
 
 fn a_program_is_let_in(browser: &Browser, site: &Server) {
     let query =

@@ -144,7 +144,6 @@ const OWN_MARKUP: &[(&str, &str)] = &[
     ("text/autop.rs", "adds paragraphs, which have no values"),
     ("text/strip.rs", "looks for a closing tag"),
     ("text/highlight.rs", "adds marks without values around escaped text"),
-    ("http/pages.rs", "escapes the two values that it has"),
     ("xmlrpc/wire.rs", "is XML, and its writer"),
     ("xmlrpc/rsd.rs", "is XML, the values escaped"),
     ("import/xml.rs", "names tags in messages"),

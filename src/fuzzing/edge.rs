@@ -117,10 +117,6 @@ impl Service for Seen {
         Box::pin(std::future::ready(Reply { status: 200, headers, payload }))
     }
 
-    fn title(&self) -> String {
-        "Title".into()
-    }
-
     fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -131,7 +127,6 @@ fn facts() -> Facts {
         rest_path: "/cms-json".into(),
         rest_url: "http://site.example/cms-json".into(),
         site_url: "http://site.example".into(),
-        rsd_url: None,
         prefix: "cms".into(),
         server: Server {
             max_body: Size::bytes_of(LARGEST as u64),

@@ -5,14 +5,13 @@
 //! headers and bodies are never written.
 
 use crate::request::percent_decode;
+use crate::text::time::format_local;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 /// Bytes that may wait to be written; lines beyond them are dropped and counted.
 const MOST_WAITING: usize = 8 << 20;
@@ -161,8 +160,7 @@ fn write_now(line: &mut Vec<u8>) -> io::Result<()> {
     SECOND.with_borrow_mut(|(second, text)| {
         if *second != now.as_secs() {
             *second = now.as_secs();
-            let moment = OffsetDateTime::from(UNIX_EPOCH + Duration::from_secs(*second));
-            *text = moment.format(&Rfc3339).unwrap_or_default().trim_end_matches('Z').to_owned();
+            *text = format_local(i64::try_from(*second).unwrap_or(i64::MAX));
         }
         write!(line, "{text}.{:03}Z", now.subsec_millis())
     })
@@ -208,6 +206,8 @@ fn names_secret(name: &str) -> bool {
 mod tests {
     use super::*;
     use serde_json::{Value, json};
+    use time::OffsetDateTime;
+    use time::format_description::well_known::Rfc3339;
 
     #[test]
     fn secrets_are_not_written() {

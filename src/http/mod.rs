@@ -12,7 +12,6 @@ mod files;
 mod guard;
 pub mod memory;
 mod metrics;
-mod pages;
 mod proxies;
 mod receive;
 mod respond;
@@ -73,8 +72,10 @@ pub trait Service: Send + Sync + 'static {
         self.call(request)
     }
 
-    /// The site's name as it is now, as text.
-    fn title(&self) -> String;
+    /// The answer for an address outside the REST base that nothing is served at.
+    fn not_found(&self) -> Reply {
+        respond::failure(&ApiError::new(Code::NoRoute))
+    }
 
     /// What the edge must know to address and decorate requests. The same as long as the service lives.
     fn facts(&self) -> &Facts;
@@ -115,8 +116,6 @@ pub struct Facts {
     pub rest_url: String,
     /// Absolute address of the site.
     pub site_url: String,
-    /// Absolute address of the description of the XML-RPC interface; `None`: it is off.
-    pub rsd_url: Option<String>,
     /// The platform's prefix as declared: `cms`.
     pub prefix: String,
     /// Listening, limits and timeouts. What concerns the listener itself is read once, at the start.
@@ -396,17 +395,11 @@ async fn answer(mut http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
             let error = ApiError::new(Code::BadRequest).with_message(message);
             respond::rest(respond::failure(&error), &Shape::default(), &compiled, &asked(&http, &id))
         }
-        Destination::File(key) => file(&http, &key, &compiled).await,
+        Destination::File(key) => file(&http, &key, &compiled, &id).await,
         Destination::Elsewhere if let Some(max_body) = service.serves(http.path()) => {
             elsewhere(&http, (payload, max_body, busy.as_ref()), &compiled, (Arc::clone(&id), peer)).await
         }
-        Destination::Home if reads(&http) => {
-            let page = pages::home(&service.title(), &facts.rest_url, facts.rsd_url.as_deref());
-            respond::page(page, true, &compiled)
-        }
-        Destination::Home | Destination::Elsewhere => {
-            respond::page(pages::not_found(&facts.rest_url), false, &compiled)
-        }
+        Destination::Elsewhere => respond::plain(service.not_found(), &id),
     };
     if let Some(busy) = busy.filter(|_| response.head().connection_type() == ConnectionType::Close) {
         busy.close();
@@ -466,7 +459,7 @@ async fn rest(
 }
 
 /// A stored file, or the page that says that there is none.
-async fn file(http: &HttpRequest, key: &str, compiled: &Compiled) -> (Response<BoxBody>, usize) {
+async fn file(http: &HttpRequest, key: &str, compiled: &Compiled, id: &str) -> (Response<BoxBody>, usize) {
     let facts = compiled.service.facts();
     if let Some(stored) = compiled.service.files().filter(|_| reads(http)) {
         match files::answer(http, key, stored, facts).await {
@@ -475,7 +468,7 @@ async fn file(http: &HttpRequest, key: &str, compiled: &Compiled) -> (Response<B
             Err(error) => tracing::error!("{key} cannot be served: {error}"),
         }
     }
-    respond::page(pages::not_found(&facts.rest_url), false, compiled)
+    respond::plain(compiled.service.not_found(), id)
 }
 
 /// What is served outside the REST base: no shapes, no CORS, no REST headers.

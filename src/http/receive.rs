@@ -23,15 +23,12 @@ pub const SHORTEST: Duration = Duration::from_secs(1);
 #[derive(Debug, PartialEq, Eq)]
 pub enum Destination {
     /// A route: decoded, with a leading slash; and the query without `rest_route`.
-    Rest {
-        path: String,
-        raw_query: String,
-    },
+    Rest { path: String, raw_query: String },
     /// A path that is no text.
     Unreadable,
     /// An uploaded file, by its key.
     File(String),
-    Home,
+    /// The site's address without a route, and every other path.
     Elsewhere,
 }
 
@@ -58,11 +55,11 @@ pub fn place(path: &str, query: &str, rest_path: &str, files_path: &str) -> Dest
 /// `?rest_route=/x`; the last one counts, as with every repeated key.
 fn by_query(query: &str) -> Destination {
     let is_route = |pair: &&str| percent_decode(key(pair)).is_some_and(|key| key == "rest_route");
-    let Some(pair) = query.split('&').rfind(is_route) else { return Destination::Home };
+    let Some(pair) = query.split('&').rfind(is_route) else { return Destination::Elsewhere };
     let value = pair.split_once('=').map_or("", |(_, value)| value).replace('+', " ");
     let Some(route) = percent_decode(&value) else { return Destination::Unreadable };
     if route.is_empty() {
-        return Destination::Home;
+        return Destination::Elsewhere;
     }
     let slash = if route.starts_with('/') { "" } else { "/" };
     let rest: Vec<&str> = query.split('&').filter(|pair| !is_route(pair)).collect();
@@ -207,10 +204,10 @@ mod tests {
         check("/cms-json/%ff", "", Destination::Unreadable);
         check("/cms-json/%00", "", Destination::Unreadable);
         check("/cms-jsonx", "", Destination::Elsewhere);
-        check("/", "", Destination::Home);
-        check("/", "p=1", Destination::Home);
-        check("/", "rest_route=", Destination::Home);
-        check("/index.php", "", Destination::Home);
+        check("/", "", Destination::Elsewhere);
+        check("/", "p=1", Destination::Elsewhere);
+        check("/", "rest_route=", Destination::Elsewhere);
+        check("/index.php", "", Destination::Elsewhere);
         check("/", "rest_route=/cms/v2/posts&a[]=1", rest("/cms/v2/posts", "a[]=1"));
         check("/index.php", "a=1&rest%5Froute=%2Fx+y", rest("/x y", "a=1"));
         check("/", "rest_route=x&rest_route=/y&b", rest("/y", "b"));

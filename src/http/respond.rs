@@ -4,7 +4,7 @@
 
 use crate::conditional;
 use crate::error::{ApiError, Code};
-use crate::http::{Compiled, encoding, pages};
+use crate::http::{Compiled, encoding};
 use crate::model::{Payload, Reply};
 use actix_http::body::BoxBody;
 use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -15,7 +15,6 @@ use std::borrow::Cow;
 
 const JSON: &str = "application/json; charset=UTF-8";
 const JAVASCRIPT: &str = "application/javascript; charset=UTF-8";
-const HTML: &str = "text/html; charset=UTF-8";
 
 /// How the client wants a document to be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -223,21 +222,6 @@ pub fn plain(reply: Reply, id: &str) -> (Response<BoxBody>, usize) {
     }
     if matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
         response.head_mut().set_connection_type(ConnectionType::Close);
-    }
-    (response, length)
-}
-
-/// A page for people, and the length of its body. `found` is the home page, which tells programs where the API is.
-pub fn page(html: String, found: bool, compiled: &Compiled) -> (Response<BoxBody>, usize) {
-    let length = html.len();
-    let status = if found { StatusCode::OK } else { StatusCode::NOT_FOUND };
-    let mut response = Response::with_body(status, BoxBody::new(html));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(HTML));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(pages::POLICY));
-    if found {
-        headers.insert(header::LINK, compiled.link.clone());
     }
     (response, length)
 }

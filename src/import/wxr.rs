@@ -6,6 +6,7 @@
 
 use super::xml::{Cursor, Tag, brief};
 pub use super::xml::{Limits, WxrError};
+use crate::text::time::parse_datetime;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::BufRead;
@@ -497,9 +498,7 @@ fn date<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<Option<i64>, Wx
 
 /// `YYYY-MM-DD HH:MM:SS` as seconds since 1970, in whatever zone it is meant.
 fn seconds(text: &str) -> Option<i64> {
-    let format = time::macros::format_description!("[year]-[month]-[day] [hour]:[minute]:[second]");
-    let wall = time::PrimitiveDateTime::parse(text, format).ok()?;
-    Some(wall.assume_utc().unix_timestamp())
+    parse_datetime(text).filter(|parsed| parsed.offset.is_none()).map(|parsed| parsed.wall)
 }
 
 fn bad_value(tag: &Tag, text: &str, wanted: &str) -> WxrError {

@@ -1,4 +1,4 @@
-//! Pages for people: logging in and out, profiles, letting programs in.
+//! Pages for people: the site's address, logging in and out, profiles, letting programs in.
 //!
 //! Contract: "Authentication" 2, 7; "Application passwords" (the authorization page). What a page changes, it changes by
 //! a request to the interface in the name of whoever is logged in, so that rights, checks and errors are those of REST.
@@ -6,6 +6,8 @@
 
 mod addresses;
 mod authorize;
+mod home;
+mod media;
 mod profile;
 
 use crate::access::attempts::AttemptLimit;
@@ -22,14 +24,15 @@ use crate::registry::{Registry, name};
 use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
 use crate::storage::plan::{Change, DbValue, WritePlan};
-use crate::text::sanitize::escape;
+use crate::text::sanitize::{escape, unescape};
 use minijinja::{AutoEscape, Environment, escape_formatter};
 use serde_json::{Map, Value, json};
 
 const HTML: &str = "text/html; charset=UTF-8";
 
-const TEMPLATES: [(&str, &str); 7] = [
+const TEMPLATES: [(&str, &str); 8] = [
     ("base.html", include_str!("templates/base.html")),
+    ("home.html", include_str!("templates/home.html")),
     ("message.html", include_str!("templates/message.html")),
     ("login.html", include_str!("templates/login.html")),
     ("logout.html", include_str!("templates/logout.html")),
@@ -37,6 +40,9 @@ const TEMPLATES: [(&str, &str); 7] = [
     ("secret.html", include_str!("templates/secret.html")),
     ("profile.html", include_str!("templates/profile.html")),
 ];
+
+/// Paths of the site's address; a route in `?rest_route=` goes before the page.
+const HOME: [&str; 2] = ["/", "/index.php"];
 
 const ASSETS: [(&str, &str, &str); 2] = [
     ("style.css", "text/css; charset=UTF-8", include_str!("templates/style.css")),
@@ -52,6 +58,7 @@ pub struct Pages {
 /// Which page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PageKind {
+    Home,
     Login,
     Logout,
     Profile,
@@ -72,12 +79,10 @@ struct Visit<'a> {
 }
 
 impl Pages {
-    /// The declared pages; `None` when they are off.
-    pub fn new(registry: &Registry) -> Option<Pages> {
+    /// The declared pages. When they are off, what is left is the page of the site's address and that of addresses that
+    /// nothing has.
+    pub fn new(registry: &Registry) -> Pages {
         let declared = registry.declaration.pages.clone();
-        if !declared.enabled {
-            return None;
-        }
         let mut templates = Environment::new();
         templates.set_formatter(|out, state, value| match state.auto_escape() {
             AutoEscape::Html if !value.is_safe() && !value.is_undefined() && !value.is_none() => {
@@ -88,12 +93,14 @@ impl Pages {
         for (name, text) in TEMPLATES {
             templates.add_template(name, text).expect("the shipped templates are sound; a test renders each");
         }
-        Some(Pages { declared, templates })
+        Pages { declared, templates }
     }
 
     /// Whether a page has this path.
     pub fn serves(&self, path: &str) -> bool {
-        self.addresses().any(|(address, _)| address.split('?').next() == Some(path)) || self.asset(path).is_some()
+        HOME.contains(&path)
+            || self.addresses().any(|(address, _)| address.split('?').next() == Some(path))
+            || self.asset(path).is_some()
     }
 
     /// Most bytes of a form.
@@ -120,6 +127,16 @@ impl Pages {
         }
     }
 
+    /// The page for an address that nothing has.
+    pub fn not_found(&self, rest_url: &str) -> Reply {
+        home::not_found(self, rest_url)
+    }
+
+    fn render(&self, template: &str, data: Value) -> Result<Vec<u8>, minijinja::Error> {
+        let data = minijinja::Value::from(minijinja::value::Serde(data));
+        self.templates.get_template(template)?.render(data).map(String::into_bytes)
+    }
+
     fn addresses(&self) -> impl Iterator<Item = (&str, PageKind)> {
         let declared = &self.declared;
         [
@@ -130,7 +147,7 @@ impl Pages {
             (declared.authorize.as_str(), PageKind::Authorize),
         ]
         .into_iter()
-        .filter(|(address, _)| !address.is_empty())
+        .filter(|(address, _)| declared.enabled && !address.is_empty())
     }
 
     /// The page asked for; an address with a parameter goes before the same path without.
@@ -144,7 +161,8 @@ impl Pages {
         };
         let (with, without): (Vec<_>, Vec<_>) = self.addresses().partition(|(address, _)| address.contains('?'));
         let found = with.into_iter().chain(without).find(|(address, _)| fits(address)).map(|(_, place)| place);
-        found.or_else(|| self.asset(&request.path).map(PageKind::Asset))
+        let home = || HOME.contains(&request.path.as_str()).then_some(PageKind::Home);
+        found.or_else(|| self.asset(&request.path).map(PageKind::Asset)).or_else(home)
     }
 
     fn asset(&self, path: &str) -> Option<usize> {
@@ -181,6 +199,8 @@ impl<'a> Visit<'a> {
             return self.message(403, "Not taken", &lines);
         }
         match (place, writes) {
+            (PageKind::Home, false) => home::show(self),
+            (PageKind::Home, true) => self.message(404, "Nothing here", &["No page answers this."]),
             (PageKind::Login, false) => self.login(200, None),
             (PageKind::Login, true) => self.log_in().await,
             (PageKind::Nonce, false) => self.nonce(),
@@ -382,12 +402,10 @@ impl<'a> Visit<'a> {
         let common = json!({"lang": "en", "title": title, "site": self.site_name(), "assets": pages.assets, "caller": &*caller.login, "profile": pages.profile, "logout": pages.logout, "token": self.known().then(|| self.engine.identity().nonce(caller, Purpose::Form, self.scope.now))});
         let mut shown = common.as_object().cloned().unwrap_or_default();
         shown.extend(data.as_object().cloned().unwrap_or_default());
-        let shown = minijinja::Value::from(minijinja::value::Serde(Value::Object(shown)));
-        let rendered = self.pages.templates.get_template(template).and_then(|t| t.render(shown));
-        match rendered {
-            Ok(html) => {
+        match self.pages.render(template, Value::Object(shown)) {
+            Ok(bytes) => {
                 let headers = headers(further);
-                Reply { status, headers, payload: Payload::Other { media_type: HTML, bytes: html.into_bytes() } }
+                Reply { status, headers, payload: Payload::Other { media_type: HTML, bytes } }
             }
             Err(error) => crate::engine::error_reply(&self.scope.internal(&error)),
         }
@@ -395,7 +413,7 @@ impl<'a> Visit<'a> {
 
     fn site_name(&self) -> String {
         let title = self.scope.settings.text("title");
-        if title.is_empty() { self.scope.registry.site.url.clone() } else { title.to_owned() }
+        if title.is_empty() { self.scope.registry.site.url.clone() } else { unescape(title) }
     }
 
     fn message(&self, status: u16, title: &str, lines: &[&str]) -> Reply {

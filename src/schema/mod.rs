@@ -275,7 +275,7 @@ mod tests {
         check(json!({"allOf": []}), &[("/allOf", "not part of this contract")]);
         check(json!({"$ref": "#/x"}), &[("/$ref", "not part of this contract")]);
         check(json!({"type": "string", "pattern": "("}), &[("/pattern", "cannot be read")]);
-        check(json!({"type": "string", "pattern": "^(a+)+\\1$"}), &[("/pattern", "take forever")]);
+        check(json!({"type": "string", "pattern": "^(a+)+\\1$"}), &[("/pattern", "The pattern refers back")]);
         check(json!({"type": "object", "patternProperties": {"[": {}}}), &[("/patternProperties/[", "cannot be read")]);
         check(json!({"type": "integer", "default": "x"}), &[("/default", "not of type integer")]);
         check(json!({"type": "string", "enum": ["a"], "default": "b"}), &[("/default", "can only be a")]);

@@ -5,7 +5,7 @@ use super::compile::Reader;
 use super::failure::{Failure, Reason, Refused, Report, ValuePath, count};
 use super::free::{check_free, size_of};
 use super::node::Node;
-use super::pattern::{Match, Pattern};
+use super::pattern::Pattern;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -125,7 +125,7 @@ impl ObjectRules {
     }
 
     fn schemas_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Node> {
-        let by_pattern = self.patterns.iter().filter(move |(pattern, _)| matches!(pattern.find_in(name), Match::Found));
+        let by_pattern = self.patterns.iter().filter(move |(pattern, _)| pattern.is_in(name));
         self.properties.get(name).into_iter().chain(by_pattern.map(|(_, node)| node))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::compile::Reader;
 use super::failure::{Reason, Report, ValuePath, count};
-use super::pattern::{Match, Pattern};
+use super::pattern::Pattern;
 
 /// What a schema demands of a text.
 #[derive(Debug, Default)]
@@ -40,15 +40,11 @@ impl StringRules {
         if let Some(most) = self.bytes.filter(|most| text.len() as u64 > *most) {
             return Err(R::at(place, Reason::TooLong, || format!("is longer than {}", count(most, "byte", "bytes"))));
         }
-        let Some(pattern) = &self.pattern else { return Ok(()) };
-        match pattern.find_in(text) {
-            Match::Found => Ok(()),
-            Match::Absent => {
+        match &self.pattern {
+            Some(pattern) if !pattern.is_in(text) => {
                 Err(R::at(place, Reason::Pattern, || format!("does not fit the pattern {}", pattern.as_str())))
             }
-            Match::Unknown { longest } => Err(R::at(place, Reason::Pattern, || {
-                format!("is too long to be held against the pattern {} (more than {longest} bytes)", pattern.as_str())
-            })),
+            _ => Ok(()),
         }
     }
 }

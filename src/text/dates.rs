@@ -1,20 +1,43 @@
 //! Dates as people of a language write them. It knows no page and no time zone.
 
-use chrono::{DateTime, Locale};
+use super::time::moment;
+use pure_rust_locales::{Locale, locale_match};
+use time::OffsetDateTime;
+use time::format_description::parse_strftime_owned;
 
 /// A wall clock's moment, in seconds since 1970, to the minute: in the language of a tag such as `nb_NO` or `de`, or as
 /// `2026-01-31 09:05` where nothing is known of it.
 pub fn written(local: i64, language: &str) -> String {
-    let Some(moment) = DateTime::from_timestamp(local, 0) else { return String::new() };
-    match locale(language) {
-        Some(locale) => moment.format_localized("%x %H:%M", locale).to_string(),
-        None => moment.format("%Y-%m-%d %H:%M").to_string(),
-    }
+    let moment = moment(local);
+    let form = locale(language).map_or_else(|| "%Y-%m-%d".to_owned(), |locale| date_form(locale, moment));
+    formatted(moment, &format!("{form} %H:%M"))
 }
 
 /// A wall clock's moment in English, as `strftime` forms it (`%B %-d, %Y`).
 pub fn named(local: i64, form: &str) -> String {
-    DateTime::from_timestamp(local, 0).map_or_else(String::new, |moment| moment.format(form).to_string())
+    formatted(moment(local), form)
+}
+
+/// Empty for a form that is none; a test tries all that there are.
+fn formatted(moment: OffsetDateTime, form: &str) -> String {
+    parse_strftime_owned(form).ok().and_then(|form| moment.format(&form).ok()).unwrap_or_default()
+}
+
+/// How a language writes a date, with the names of this one's month and day of the week put in. Numbers are written in
+/// Western digits, years in the Gregorian calendar.
+fn date_form(locale: Locale, moment: OffsetDateTime) -> String {
+    let month = usize::from(u8::from(moment.month())) - 1;
+    let day = usize::from(moment.weekday().number_days_from_sunday());
+    let mut form = locale_match!(locale => LC_TIME::D_FMT).replace("%E", "%").replace("%O", "%");
+    for (place, names, number) in [
+        ("%b", locale_match!(locale => LC_TIME::ABMON), month),
+        ("%B", locale_match!(locale => LC_TIME::MON), month),
+        ("%a", locale_match!(locale => LC_TIME::ABDAY), day),
+        ("%A", locale_match!(locale => LC_TIME::DAY), day),
+    ] {
+        form = form.replace(place, names.get(number).copied().unwrap_or_default());
+    }
+    form
 }
 
 /// The locale of a tag: its language and country, or the country that bears the language's name.
@@ -38,6 +61,8 @@ mod tests {
             ("de_DE_formal", "31.01.2026 09:05"),
             ("de", "31.01.2026 09:05"),
             ("ja_JP", "2026年01月31日 09:05"),
+            ("fa_IR", "26/01/31 09:05"),
+            ("vi_VN", "31/01/2026 09:05"),
             ("xx_XX", "2026-01-31 09:05"),
             ("", "2026-01-31 09:05"),
         ];
@@ -48,8 +73,30 @@ mod tests {
 
     #[test]
     fn no_moment_is_too_far_away() {
-        for local in [i64::MIN, i64::MAX, -1, 0, 253_402_300_800] {
-            written(local, "de");
+        for (local, expected) in [
+            (i64::MIN, "01.01.-9999 00:00"),
+            (-1, "31.12.1969 23:59"),
+            (0, "01.01.1970 00:00"),
+            (253_402_300_799, "31.12.9999 23:59"),
+            (i64::MAX, "31.12.9999 23:59"),
+        ] {
+            assert_eq!(written(local, "de"), expected);
+        }
+    }
+
+    #[test]
+    fn every_locale_has_a_form() {
+        let letters = || b'a'..=b'z';
+        let pairs: Vec<String> =
+            letters().flat_map(|a| letters().map(move |b| [char::from(a), char::from(b)].iter().collect())).collect();
+        let tags = pairs.iter().flat_map(|language| pairs.iter().map(move |country| format!("{language}_{country}")));
+        let known: Vec<String> = tags.filter(|tag| locale(tag).is_some()).collect();
+        assert!(known.len() > 200, "{}", known.len());
+        for tag in known {
+            for local in (1..=12).map(|month| 1_769_850_300 + month * 30 * 86_400) {
+                let text = written(local, &tag);
+                assert!(text.ends_with(" 09:05") && text.len() >= 12 && !text.contains('%'), "{tag}: {text}");
+            }
         }
     }
 }

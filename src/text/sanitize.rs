@@ -120,6 +120,12 @@ pub fn esc_attr(text: &str) -> String {
     esc_html(text)
 }
 
+/// Undoes [`esc_html`] and [`escape`]: text as people read it. WordPress stores the site's title and tagline escaped.
+pub fn unescape(text: &str) -> String {
+    let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+    text.replace("&#039;", "'").replace("&#39;", "'").replace("&amp;", "&")
+}
+
 /// Text between tags: as [`esc_html`], quotes left alone.
 pub fn esc_text(text: &str) -> String {
     escape_amp(text).replace('<', "&lt;").replace('>', "&gt;")
@@ -382,6 +388,9 @@ mod tests {
 
     #[test]
     fn text_is_escaped_once() {
+        for text in ["<a href=\"x\">'&' &amp; b", "&lt;"] {
+            assert_eq!(unescape(&escape(text)), text);
+        }
         assert_eq!(
             esc_html("<a href=\"x\">'&' &amp; &#38;"),
             "&lt;a href=&quot;x&quot;&gt;&#039;&amp;&#039; &amp; &#38;"

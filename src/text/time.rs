@@ -5,8 +5,9 @@
 //! Contract: DATA-MODEL 6 (integer seconds, both wall clock and UTC).
 
 use std::fmt::Write;
+use time::{Date, Month, OffsetDateTime, PrimitiveDateTime};
+use tzdb_data::{TZ_NAMES, find_tz};
 
-const DAY: i64 = 86_400;
 /// Manual offsets reach from UTC-12 to UTC+14.
 const MANUAL_OFFSETS: std::ops::RangeInclusive<i32> = -12 * 3600..=14 * 3600;
 
@@ -28,25 +29,28 @@ pub struct Civil {
 }
 
 impl Civil {
-    /// Splits seconds since 1970 (of whatever clock they count) into calendar parts.
+    /// Splits seconds since 1970 (of whatever clock they count) into calendar parts; what is before the year -9999 or after
+    /// 9999 counts as the first or the last second of these.
     pub fn of(seconds: i64) -> Civil {
-        let (days, rest) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
-        let (year, month, day) = date_of(days);
-        let small = |n: i64| u8::try_from(n).unwrap_or(0);
-        Civil { year, month, day, hour: small(rest / 3600), minute: small(rest / 60 % 60), second: small(rest % 60) }
+        let moment = moment(seconds);
+        let (year, month, day) = moment.to_calendar_date();
+        let (hour, minute, second) = moment.to_hms();
+        Civil { year: i64::from(year), month: month.into(), day, hour, minute, second }
     }
 
     /// Seconds since 1970; `None` when the parts name no moment (30 February, 25 o'clock).
     pub fn seconds(&self) -> Option<i64> {
-        let fits = (1..=12).contains(&self.month)
-            && self.day >= 1
-            && self.day <= days_in_month(self.year, self.month)
-            && self.hour < 24
-            && self.minute < 60
-            && self.second < 60;
-        let time = i64::from(self.hour) * 3600 + i64::from(self.minute) * 60 + i64::from(self.second);
-        fits.then(|| days_before(self.year, self.month, self.day) * DAY + time)
+        let month = Month::try_from(self.month).ok()?;
+        let date = Date::from_calendar_date(i32::try_from(self.year).ok()?, month, self.day).ok()?;
+        Some(date.with_hms(self.hour, self.minute, self.second).ok()?.assume_utc().unix_timestamp())
     }
+}
+
+/// Seconds since 1970 of whatever clock, within the calendar's bounds.
+pub(super) fn moment(seconds: i64) -> OffsetDateTime {
+    let (first, last) = (PrimitiveDateTime::MIN.assume_utc(), PrimitiveDateTime::MAX.assume_utc());
+    let within = seconds.clamp(first.unix_timestamp(), last.unix_timestamp());
+    OffsetDateTime::from_unix_timestamp(within).unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }
 
 /// A moment as a client wrote it: the wall clock, and the distance to UTC if one was given.
@@ -145,7 +149,7 @@ pub struct Zone {
 #[derive(Clone, Copy, Debug)]
 enum Rule {
     Fixed(i32),
-    Named(tz::TimeZoneRef<'static>),
+    Named(&'static tz::TimeZoneRef<'static>),
 }
 
 impl PartialEq for Zone {
@@ -163,7 +167,7 @@ impl Zone {
     /// Accepts names of the tz database as spelled there (`Europe/Berlin`), manual offsets (`UTC+5.5`, `UTC-3:30`,
     /// `+05:30`, `5.5`) and the empty text, which is UTC without a name.
     pub fn parse(text: &str) -> Option<Zone> {
-        let named = || tzdb::TZ_NAMES.contains(&text).then(|| tzdb::tz_by_name(text)).flatten().map(Rule::Named);
+        let named = || TZ_NAMES.contains(&text).then(|| find_tz(text.as_bytes())).flatten().map(Rule::Named);
         let rule = match text {
             "" => Rule::Fixed(0),
             _ => named().or_else(|| manual_offset(text).map(Rule::Fixed))?,
@@ -288,38 +292,6 @@ impl Cursor<'_> {
     }
 }
 
-/// Days from 1970-01-01 to a date. Years are counted from March, so that the leap day comes last.
-fn days_before(year: i64, month: u8, day: u8) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let months = (i64::from(month) + 9) % 12;
-    let of_year = (153 * months + 2) / 5 + i64::from(day) - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-/// The inverse of [`days_before`].
-fn date_of(days: i64) -> (i64, u8, u8) {
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let months = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * months + 2) / 5 + 1;
-    let month = if months < 10 { months + 3 } else { months - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, u8::try_from(month).unwrap_or(1), u8::try_from(day).unwrap_or(1))
-}
-
-fn days_in_month(year: i64, month: u8) -> u8 {
-    match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -331,9 +303,7 @@ mod tests {
     #[test]
     fn days_and_dates_are_inverse() {
         for days in (-800_000..800_000).step_by(7) {
-            let (year, month, day) = date_of(days);
-            assert_eq!(days_before(year, month, day), days);
-            assert!(day <= days_in_month(year, month));
+            assert_eq!(Civil::of(days * 86_400 + 1).seconds(), Some(days * 86_400 + 1));
         }
         assert_eq!(Civil::of(0), Civil { year: 1970, month: 1, day: 1, hour: 0, minute: 0, second: 0 });
     }

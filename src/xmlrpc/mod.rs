@@ -167,8 +167,13 @@ fn reply(status: u16, media_type: &'static str, bytes: Vec<u8>) -> Reply {
     Reply { status, headers: Vec::new(), payload: Payload::Other { media_type, bytes } }
 }
 
-/// Where the description of the interface is; `None` when the interface is off.
-pub fn description_url(registry: &Registry) -> Option<String> {
+/// Absolute address of the interface; `None` when it is off.
+pub fn address(registry: &Registry) -> Option<String> {
     let declared = &registry.declaration.xmlrpc;
-    declared.enabled.then(|| format!("{}{}?rsd", registry.site.url, declared.path))
+    declared.enabled.then(|| format!("{}{}", registry.site.url, declared.path))
+}
+
+/// Absolute address of its description, by which old editors find it; `None` when the interface is off.
+pub fn description_url(registry: &Registry) -> Option<String> {
+    Some(format!("{}?rsd", address(registry)?))
 }

@@ -14,6 +14,47 @@ fn subcommands_do_what_they_say() {
     assert!(schema["properties"].get("resources").is_some());
 }
 
+/// Every subcommand that the program tells of, with those below it: `user add`.
+fn subcommands() -> Vec<String> {
+    fn below(path: &str) -> Vec<String> {
+        let words: Vec<&str> = path.split_whitespace().chain(["--help"]).collect();
+        let help = stdout(&words, "");
+        let Some((_, listed)) = help.split_once("Commands:\n") else { return Vec::new() };
+        let names =
+            listed.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
+        let names = names.filter(|name| *name != "help").map(|name| format!("{path} {name}").trim().to_owned());
+        names.flat_map(|name| [vec![name.clone()], below(&name)].concat()).collect()
+    }
+    below("")
+}
+
+#[test]
+fn completions_and_manual_pages_name_every_subcommand() {
+    let all = subcommands();
+    assert!(all.len() >= 14 && all.contains(&"app-password add".to_owned()), "{all:?}");
+    for shell in ["bash", "zsh", "fish"] {
+        let text = stdout(&["completions", shell], "");
+        for name in all.iter().flat_map(|path| path.split(' ')) {
+            assert!(text.contains(name), "{shell}: {name}");
+        }
+        for option in ["config", "password-stdin", "read-only", "attachments"] {
+            assert!(text.contains(option), "{shell}: --{option}");
+        }
+    }
+    let page = stdout(&["man"], "");
+    assert!(page.contains(".TH cms-server 1") && page.contains("\\-\\-config"), "{page}");
+    let folder = TempDir::new().expect("a temporary folder");
+    let pages = folder.path().join("man1");
+    stdout(&["man", pages.to_str().expect("a path")], "");
+    for path in &all {
+        let own = path.replace(' ', "-");
+        assert!(path.contains(' ') || page.contains(&own.replace('-', "\\-")), "{path} in {page}");
+        let text = std::fs::read_to_string(pages.join(format!("cms-server-{own}.1"))).expect(path);
+        assert!(text.contains(".SH NAME"), "{text}");
+    }
+    assert!(!run(&["completions", "tcl"], "").status.success());
+}
+
 #[test]
 fn init_writes_the_shipped_files_and_overwrites_nothing() {
     let folder = TempDir::new().expect("a temporary folder");

@@ -13,6 +13,7 @@ mod durability;
 mod dynamic;
 mod faults;
 mod golden;
+mod home;
 mod identity;
 mod import;
 mod inside;

@@ -4,11 +4,11 @@ use super::server::{Answer, Server};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-const PASSWORD: &str = "an account password";
+pub const PASSWORD: &str = "an account password";
 const APP: &str = "12345678-1234-4234-8234-1234567890ab";
 
 /// A browser without scripts: it keeps a cookie and sends forms.
-struct Browser<'s> {
+pub struct Browser<'s> {
     server: &'s Server,
     cookie: String,
 }
@@ -19,14 +19,20 @@ impl<'s> Browser<'s> {
     }
 
     /// One that has logged in.
-    fn of(server: &'s Server, login: &str, password: &str) -> Browser<'s> {
+    pub fn of(server: &'s Server, login: &str, password: &str) -> Browser<'s> {
         let mut browser = Browser::new(server);
         let answer = browser.post("/login", &[("login", login), ("password", password)]);
         assert_eq!(answer.status, 303, "{}", answer.text);
         browser
     }
 
-    fn send(&mut self, method: &str, path: &str, form: Option<&[(&str, &str)]>, headers: &[(&str, &str)]) -> Answer {
+    pub fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        form: Option<&[(&str, &str)]>,
+        headers: &[(&str, &str)],
+    ) -> Answer {
         let mut headers = headers.to_vec();
         let cookie = self.cookie.clone();
         if !cookie.is_empty() {

@@ -375,7 +375,7 @@ fn odd_parameters_never_break_it() {
 fn editors_find_it() {
     let server = Server::start();
     let url = format!("{}/xmlrpc.php", server.site);
-    let home = server.send("GET", &format!("{}/", server.site), None, None, &[]);
+    let home = server.send("GET", &format!("{}/", server.site), None, None, &[("accept", "text/html")]);
     assert!(
         home.text
             .contains(&format!("<link rel=\"EditURI\" type=\"application/rsd+xml\" title=\"RSD\" href=\"{url}?rsd\">"))
@@ -393,7 +393,7 @@ fn editors_find_it() {
     assert_eq!(raw(&server, "system.listMethods", &[]), methods);
     let server = server.restart_with(&["xmlrpc.enabled=false"]);
     assert_eq!(post(&server, &body("demo.sayHello", &[])).status, 404);
-    let home = server.send("GET", &format!("{}/", server.site), None, None, &[]);
+    let home = server.send("GET", &format!("{}/", server.site), None, None, &[("accept", "text/html")]);
     assert!(!home.text.contains("EditURI"));
     let server = server.restart_with(&["xmlrpc.path=\"/old-interface\""]);
     assert_eq!(post(&server, &body("demo.sayHello", &[])).status, 404);

@@ -133,8 +133,11 @@ pub struct People {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pages {
-    /// They are served; otherwise people have no sessions, and programs are given passwords by other programs.
+    /// They are served; otherwise people have no sessions, and programs are given passwords by other programs. The page of
+    /// the site's address is always served.
     pub enabled: bool,
+    /// Address of documentation that the page of the site's address names; `false`: none.
+    pub docs: Optional<String>,
     pub login: String,
     pub logout: String,
     /// One's own data, sessions and application passwords; those of others with `user=NUMBER`.
@@ -167,6 +170,7 @@ impl Default for Pages {
     fn default() -> Self {
         Pages {
             enabled: true,
+            docs: Optional::OFF,
             login: "/login".into(),
             logout: "/logout".into(),
             profile: "/profile".into(),

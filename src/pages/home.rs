@@ -1,0 +1,74 @@
+//! The site's own address: what runs here and where the interface, its documentation and the login are. As a page for
+//! browsers, as JSON for programs.
+
+use super::{HTML, Visit, headers, media};
+use crate::model::{Payload, Reply};
+use crate::text::sanitize::unescape;
+use crate::xmlrpc;
+use serde_json::{Value, json};
+
+/// The page, or the document for whoever does not ask for HTML.
+pub(super) fn show(visit: &Visit<'_>) -> Reply {
+    let registry = &visit.scope.registry;
+    let mut reply = if media::prefers_html(visit.request.header("accept")) {
+        page(visit)
+    } else {
+        Reply { status: 200, headers: headers(""), payload: Payload::Json(document(visit)) }
+    };
+    let link = format!("<{}/>; rel=\"https://api.w.org/\"", registry.site.rest_url.trim_end_matches('/'));
+    reply.headers.push(("Link".into(), link));
+    reply.headers.push(("Vary".into(), "Accept".into()));
+    reply
+}
+
+/// What both forms tell; addresses are absolute, and null where there is none.
+fn document(visit: &Visit<'_>) -> Value {
+    let (registry, settings, declared) = (&visit.scope.registry, &visit.scope.settings, &visit.pages.declared);
+    let site = &registry.site;
+    let namespaces: serde_json::Map<String, Value> =
+        registry.namespaces.iter().map(|name| (name.clone(), json!(format!("{}/{name}", site.rest_url)))).collect();
+    let absolute = |path: &str| declared.enabled.then(|| format!("{}{path}", site.url));
+    json!({
+        "name": settings.text("title"),
+        "description": settings.text("description"),
+        "software": env!("CARGO_PKG_NAME"),
+        "rest": format!("{}/", site.rest_url),
+        "namespaces": namespaces,
+        "xmlrpc": xmlrpc::address(registry),
+        "docs": declared.docs.get(),
+        "login": absolute(&declared.login),
+        "profile": absolute(&declared.profile),
+        "authorize": absolute(&declared.authorize),
+    })
+}
+
+fn page(visit: &Visit<'_>) -> Reply {
+    let mut data = document(visit);
+    data["description"] = json!(unescape(visit.scope.settings.text("description")));
+    data["rsd"] = json!(xmlrpc::description_url(&visit.scope.registry));
+    data["width"] = json!("wide");
+    // The heading names the site, whose name therefore need not stand above it.
+    let title = visit.site_name();
+    visit.page(200, &title, "home.html", data)
+}
+
+/// The page for an address that nothing has.
+pub(super) fn not_found(pages: &super::Pages, rest_url: &str) -> Reply {
+    let data = json!({
+        "lang": "en",
+        "title": "Nothing here",
+        "assets": pages.declared.assets,
+        "lines": ["No page has this address. The content of this site is served as data, for the programs that show it."],
+        "link": format!("{rest_url}/"),
+        "link_text": format!("{rest_url}/"),
+    });
+    match pages.render("message.html", data) {
+        Ok(html) => {
+            Reply { status: 404, headers: headers(""), payload: Payload::Other { media_type: HTML, bytes: html } }
+        }
+        Err(error) => {
+            tracing::error!("the page for missing addresses cannot be shown: {error}");
+            crate::engine::error_reply(&crate::error::ApiError::new(crate::error::Code::NoRoute))
+        }
+    }
+}
