@@ -107,7 +107,9 @@ fn beginning(content: &str) -> &str {
     if content.len() <= EXCERPT_SOURCE {
         return content;
     }
-    let start = &content[..content.floor_char_boundary(EXCERPT_SOURCE)];
+    let most = EXCERPT_SOURCE.min(content.len());
+    let end = (0..=most).rev().find(|at| content.is_char_boundary(*at)).unwrap_or(0);
+    let start = &content[..end];
     match start.rfind('<') {
         Some(at) if !start[at..].contains('>') => &start[..at],
         _ => start,
