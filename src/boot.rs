@@ -307,7 +307,7 @@ impl Services {
             user::roles_column([role]),
             text_column(user::columns::PASSWORD_HASH, &hash),
         ];
-        let mut changes = vec![Change::Put(user::told(Target::New, login, now, None, set))];
+        let mut changes = vec![Change::Put(user::put(Target::New, login, now, None, set))];
         if first {
             changes.extend(self.reached_at(registry, email)?);
         }

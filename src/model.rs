@@ -176,7 +176,7 @@ impl Drop for SharedText {
 pub struct EncodingBudget(AtomicU64);
 
 impl EncodingBudget {
-    /// EncodingBudget for so many bytes.
+    /// A budget of so many bytes.
     pub fn new(bytes: u64) -> Arc<EncodingBudget> {
         Arc::new(EncodingBudget(AtomicU64::new(bytes)))
     }

@@ -66,7 +66,7 @@ fn work(waiting: &Mutex<Receiver<Job>>) {
 /// order of arrival, so that a large job is not passed by small ones for ever.
 #[derive(Default)]
 pub struct Budget {
-    /// OpenTransaction by whoever is next.
+    /// Held by whoever is next.
     turn: Mutex<()>,
     taken: Mutex<u64>,
     freed: Condvar,

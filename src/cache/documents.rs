@@ -1,7 +1,7 @@
 //! Documents rendered once: the JSON text of a row in a context, kept in memory while nothing it shows has changed.
 //!
-//! A text follows from its row, its context and the declarations alone, so its key is (resource, key, version,
-//! context) with the versions of the little that lies outside the row (settings; the rows above, for addresses).
+//! The text of a document follows from its row, its context and the declarations alone, so its key is (resource, key, version,
+//! context) with the scope versions of the little that lies outside the row (settings; the rows above, for addresses).
 //! It is the same for every caller: documents that mention the caller are never kept.
 
 use crate::behaviours::{Needs, READS};

@@ -1,9 +1,9 @@
-//! Whole answers kept, behind authorization: what the same caller asks again is the same as long as nothing that the
-//! answer was made from has been written.
+//! Whole responses in memory, behind authorization: the response to a caller is used again as long as no row or column
+//! that it was made from has been written.
 //!
-//! An answer is found by its address and its caller, and holds while the numbers of all that was read for it (slots of rows
-//! and columns, versions) stand still. What time alone changes (an offset of daylight saving, a preview's key) is at most [`MAX_AGE`] old. The
-//! registry is part of no key: a reload builds another engine, and with it another store.
+//! A response is found by its address and its caller. It is valid while the versions of all that was read for it stand
+//! still. What time alone changes (an offset of daylight saving, a preview's key) is at most [`MAX_AGE`] old. The
+//! registry is part of no key: a reload builds another engine, and with it another cache.
 
 use crate::model::{EncodingBudget, Method, Payload, Peer, Reply, Request, SharedText};
 use crate::scope::Principal;

@@ -147,9 +147,9 @@ fn modified_columns(local: i64, utc: i64) -> [(&'static str, DbValue); 2] {
     [(col::MODIFIED_LOCAL, DbValue::Int(local)), (col::MODIFIED_UTC, DbValue::Int(utc))]
 }
 
-/// A record that is put as it is told, without a caller: what imports and the boot write. Its further columns are `set`;
+/// A record as it is stored, without a caller: what imports and the boot write. Its further columns are `set`;
 /// what follows from them is derived here.
-pub fn told(kind: &str, target: Target, status: &str, dates: Dates, mut set: Columns) -> Put {
+pub fn put(kind: &str, target: Target, status: &str, dates: Dates, mut set: Columns) -> Put {
     set.push(text_column(col::KIND, kind));
     set.push(text_column(col::STATUS, status));
     set.extend(dates.columns().map(|(name, value)| column(name, value)));
@@ -165,7 +165,7 @@ pub fn seed(registry: &Registry, resource: &Resource, now: i64) -> Put {
     let mut set =
         vec![text_column(col::COMMENT_STATUS, derived::CLOSED), text_column(col::PING_STATUS, derived::CLOSED)];
     set.extend(resource.declared.seed.iter().map(|(column, value)| text_column(column, value)));
-    told(&resource.kind, Target::New, registry.published_status(), Dates::at(now, now), set)
+    put(&resource.kind, Target::New, registry.published_status(), Dates::at(now, now), set)
 }
 
 /// The plan that makes a record, perhaps one that stands for a file.
@@ -398,15 +398,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_follow_from_what_is_told() {
-        let put = told(
+    fn columns_follow_from_the_values() {
+        let titled = put(
             "post",
             Target::New,
             "publish",
             Dates { floats: true, ..Dates::at(7200, 3600) },
             vec![text_column("title", "Über")],
         );
-        let got = |column: &str| put.set.iter().find(|(name, _)| &**name == column).map(|(_, input)| input.clone());
+        let got = |column: &str| titled.set.iter().find(|(name, _)| &**name == column).map(|(_, input)| input.clone());
         let is = |column: &str, value: DbValue| assert_eq!(got(column), Some(super::super::column(column, value).1));
         is("kind", txt("post"));
         is("status", txt("publish"));
@@ -414,7 +414,7 @@ mod tests {
         is("date_local", DbValue::Int(7200));
         is("modified_utc", DbValue::Int(3600));
         is("date_floats", DbValue::Int(1));
-        let untitled = told("post", Target::New, "publish", Dates::at(0, 0), Vec::new());
+        let untitled = put("post", Target::New, "publish", Dates::at(0, 0), Vec::new());
         assert!(untitled.set.iter().all(|(name, _)| &**name != "title_key"), "no title, no key");
     }
 

@@ -29,8 +29,8 @@ pub const SLUG_TAKEN: &str = "duplicate_term_slug";
 /// Slugs that a term tries one after the other before numbers are added.
 const MOST_CANDIDATES: usize = 20;
 
-/// A term that is put as it is told, without a caller: what imports and the boot write. Its further columns are `set`.
-pub fn told(taxonomy: &Resource, target: Target, title: &str, slug: &str, mut set: Columns) -> Put {
+/// A term as it is stored, without a caller: what imports and the boot write. Its further columns are `set`.
+pub fn put(taxonomy: &Resource, target: Target, title: &str, slug: &str, mut set: Columns) -> Put {
     let mut all = named(taxonomy, title);
     all.append(&mut set);
     Put { slug: Some(claimed(taxonomy, vec![slug.into()])), ..Put::new(col::TABLE, target, all) }
@@ -43,7 +43,7 @@ pub fn seed(taxonomy: &Resource, id: i64) -> Put {
     let further = declared.iter().filter(|(column, _)| ![col::NAME, col::SLUG].contains(&column.as_str()));
     let set = further.map(|(column, value)| text_column(column, value)).collect();
     let slug = declared.get(col::SLUG).cloned().unwrap_or_else(|| slug::sanitize_title(title));
-    told(taxonomy, Target::Keyed(DbValue::Int(id)), title, &slug, set)
+    put(taxonomy, Target::Keyed(DbValue::Int(id)), title, &slug, set)
 }
 
 /// The columns that tell a new term from others.

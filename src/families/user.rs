@@ -25,9 +25,9 @@ pub const EMAIL_TAKEN: &str = Code::ExistingUserEmail.as_str();
 const KEYS: [(&str, &str); 3] =
     [(col::LOGIN, col::LOGIN_KEY), (col::EMAIL, col::EMAIL_KEY), (col::NAME, col::NAME_KEY)];
 
-/// A new account, as it is told: what follows from its login and from `set` is derived here. People without a name are
+/// A new account as it is stored: what follows from its login and from `set` is derived here. People without a name are
 /// called by their login. `registered` is in UTC seconds.
-pub fn told(target: Target, login: &str, registered: i64, slug: Option<String>, mut set: Columns) -> Put {
+pub fn put(target: Target, login: &str, registered: i64, slug: Option<String>, mut set: Columns) -> Put {
     for named in [col::NAME, col::NICKNAME] {
         if text_of(&set, named).is_none() {
             set.push(text_column(named, login));
@@ -75,7 +75,7 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     Ok(vec![
         taken(col::LOGIN_KEY, login, 0, LOGIN_TAKEN),
         taken(col::EMAIL_KEY, email, 0, EMAIL_TAKEN),
-        Change::Put(told(Target::New, login, edit.scope.now, slug, set)),
+        Change::Put(put(Target::New, login, edit.scope.now, slug, set)),
     ])
 }
 
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn an_account_is_told_by_its_login() {
-        let put = told(Target::New, "Ada L", 7, None, vec![text_column(col::EMAIL, "Ada@Example.org")]);
+        let put = put(Target::New, "Ada L", 7, None, vec![text_column(col::EMAIL, "Ada@Example.org")]);
         assert_eq!(texts(&put, "name").as_deref(), Some("Ada L"));
         assert_eq!(texts(&put, "nickname").as_deref(), Some("Ada L"));
         assert_eq!(texts(&put, "login_key"), Some(slug::title_key("Ada L")));
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_told_stays() {
-        let put = told(Target::New, "ada", 7, Some("a".into()), vec![text_column(col::NAME, "Ada")]);
+        let put = put(Target::New, "ada", 7, Some("a".into()), vec![text_column(col::NAME, "Ada")]);
         assert_eq!(texts(&put, "name").as_deref(), Some("Ada"));
         assert_eq!(texts(&put, "name_key"), Some(slug::title_key("Ada")));
         assert_eq!(texts(&put, "nickname").as_deref(), Some("ada"));
@@ -274,7 +274,7 @@ mod tests {
     fn a_password_goes_to_the_account_alone() {
         let mut changes = vec![
             taken(col::LOGIN_KEY, "ada", 0, LOGIN_TAKEN),
-            Change::Put(told(Target::New, "ada", 7, None, Vec::new())),
+            Change::Put(put(Target::New, "ada", 7, None, Vec::new())),
         ];
         set_password(&mut changes, "hash");
         let Change::Put(put) = &changes[1] else { panic!("a put") };

@@ -122,7 +122,7 @@ fn header<'p>(part: &'p Value, name: &str) -> Option<&'p str> {
     headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name))?.1.as_str()
 }
 
-/// The path and query of an address: without scheme, host and text.
+/// The path and query of an address: without scheme, host and fragment.
 fn below_host(address: &str) -> Result<&str, ApiError> {
     let address = address.split('#').next().unwrap_or("");
     match address.split_once("//") {

@@ -311,7 +311,7 @@ impl<'a> Importer<'a> {
             user::roles_column(self.registry.imported_role()),
         ];
         let target = Target::Keyed(DbValue::Int(id));
-        self.pending.push(Change::Put(user::told(target, &author.login, now, None, set)));
+        self.pending.push(Change::Put(user::put(target, &author.login, now, None, set)));
         self.logins.insert(key, id);
         self.report.users += 1;
         Ok(())
@@ -344,7 +344,7 @@ impl<'a> Importer<'a> {
         self.remember(format!("term:{kind}:{slug}"), "term", id);
         let set = vec![text_column(term::columns::DESCRIPTION, &term.description)];
         let target = Target::Keyed(DbValue::Int(id));
-        self.pending.push(Change::Put(term::told(taxonomy, target, &term.name, &slug, set)));
+        self.pending.push(Change::Put(term::put(taxonomy, target, &term.name, &slug, set)));
         if !term.parent_slug.is_empty() {
             self.parents.push((kind.clone(), id, term.parent_slug));
         }
@@ -445,7 +445,7 @@ impl<'a> Importer<'a> {
 
     fn put(&self, record: &Record, kind: &str, id: i64) -> Put {
         let dates = self.dates(record);
-        content::told(kind, Target::Keyed(DbValue::Int(id)), &record.status, dates, self.columns(record))
+        content::put(kind, Target::Keyed(DbValue::Int(id)), &record.status, dates, self.columns(record))
     }
 
     fn dates(&self, record: &Record) -> content::Dates {

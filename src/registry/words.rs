@@ -167,7 +167,7 @@ pub enum Overflow {
 impl PropertyWords {
     /// The words of a property's document.
     pub fn of(doc: &Value) -> PropertyWords {
-        lenient(doc)
+        doc.as_object().map(gather).unwrap_or_default()
     }
 }
 
@@ -178,15 +178,15 @@ impl ArgumentWords {
     }
 }
 
-fn lenient<W: Default + DeserializeOwned>(doc: &Value) -> W {
-    doc.as_object().map(gather).unwrap_or_default()
-}
-
 /// Those of a document's words that are sound, as one value.
 fn gather<W: Default + DeserializeOwned>(doc: &Map<String, Value>) -> W {
     let ours = doc.iter().filter(|(key, _)| is_word(key)).map(|(key, value)| (key.clone(), value.clone()));
-    let sound = ours.filter(|(key, value)| read::<W>(key, value).is_ok()).collect();
-    serde_json::from_value(Value::Object(sound)).unwrap_or_default()
+    let mut words: Map<String, Value> = ours.collect();
+    // A document with no word of another kind, which most are, is read once.
+    serde_json::from_value(Value::Object(words.clone())).unwrap_or_else(|_| {
+        words.retain(|key, value| read::<W>(key, value).is_ok());
+        serde_json::from_value(Value::Object(words)).unwrap_or_default()
+    })
 }
 
 fn read<W: DeserializeOwned>(key: &str, value: &Value) -> Result<W, serde_json::Error> {

@@ -707,7 +707,7 @@ fn what_a_read_depends_on_grows_when_it_would_read_something_else() {
                 let rows = snapshot.rows(plan).unwrap();
                 let on = snapshot.depends(plan, Some(&rows)).unwrap();
                 assert!(on.scopes.is_empty(), "{on:?}");
-                on.slots.iter().map(|mark| db.slot_version(*mark)).sum::<u64>()
+                on.slots.iter().map(|slot| db.slot_version(*slot)).sum::<u64>()
             })
         };
         let set = |id: i64, column: &str, value: DbValue| put("record", existing(id), &[(column, value)]);

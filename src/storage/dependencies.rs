@@ -1,9 +1,9 @@
 //! What a read depends on, finer than by kinds: single rows, the columns that a plan filters and sorts by, which rows
 //! there are at all.
 //!
-//! Each of these has a mark, a number in memory that grows when it is written. There are some thousand slots, shared by
+//! Each of these has a version slot, a number in memory that grows when it is written. There are some thousand, shared by
 //! what happens to fall together, so that a write may seem to concern more than it does, never less. What other processes
-//! write raises one mark that everything depends on.
+//! write raises one slot that everything depends on.
 
 use super::catalogue::{Catalogue, REVISION, TALLY, Table, TableId};
 use super::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
@@ -55,7 +55,7 @@ impl VersionSlot {
         VersionSlot::of_row([1, space as u64, of as u64])
     }
 
-    /// The mark's place.
+    /// Position of the slot.
     pub(super) fn place(self) -> usize {
         usize::from(self.0)
     }
@@ -144,7 +144,7 @@ fn slots(plan: &ReadPlan, rows: Option<&[Row]>, table: &Table, words: &Words) ->
     Some(found)
 }
 
-/// Whether every write of the table's rows raises slots.
+/// Whether every write of the table's rows raises version slots.
 fn marked(table: &Table) -> bool {
     !table.companion && table.def.extends.is_none() && *table.def.name != *REVISION
 }

@@ -1,10 +1,10 @@
-//! Text as it is compared: without case and slots. The one definition for keys, searches and needles.
+//! Text as it is compared: without case and accents. The one definition for keys, searches and needles.
 
 use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The text in lower case and without slots (`Éclair` becomes `eclair`).
+/// The text in lower case and without accents (`Éclair` becomes `eclair`).
 pub fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         if text.bytes().any(|b| b.is_ascii_uppercase()) {
@@ -13,7 +13,7 @@ pub fn fold(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let letters = text.nfd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase);
-    // Lower case may bring a mark of its own (İ), so slots go once more.
+    // Lower case may bring an accent of its own (İ), so accents are removed once more.
     Cow::Owned(letters.filter(|c| !is_combining_mark(*c)).nfc().collect())
 }
 

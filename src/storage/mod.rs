@@ -83,11 +83,11 @@ pub trait Storage: Send + Sync {
     fn commit(&self, plan: WritePlan) -> CommitFuture;
 
     /// How often anything of the scope has been written: what caches compare. Scopes are a table, `table:kind` where it
-    /// has a column of that name, a relation, `setting`. To file something under a version, read the version
+    /// has a column of that name, a relation, `setting`. To file something under a scope version, read the version
     /// before the snapshot.
     fn scope_version(&self, scope: &Name) -> u64;
 
-    /// How often what has this mark was written, since this process runs: see [`VersionSlot`].
+    /// How often what has this slot was written, since this process runs: see [`VersionSlot`].
     fn slot_version(&self, slot: VersionSlot) -> u64;
 
     /// Begins a transaction: other writers wait until it ends, a few seconds at most.
@@ -116,7 +116,7 @@ pub trait Snapshot {
     fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError>;
     /// The id that a slug stands for.
     fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError>;
-    /// What the rows that a plan gave depend on, or without them their number; `None` where a table keeps no versions.
+    /// What the rows that a plan gave depend on, or without them their number; `None` where a table keeps no scope versions.
     fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies>;
     /// What the numbers of revisions of these rows depend on.
     fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies>;

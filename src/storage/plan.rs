@@ -137,7 +137,7 @@ pub enum Cond {
     /// The column's value is one of these. The list may hold 100,000 entries and never changes the SQL's shape.
     In(Name, Vec<DbValue>),
     IsNull(Name),
-    /// `needle` stands somewhere in one of the columns; both sides folded (case and slots removed).
+    /// `needle` stands somewhere in one of the columns; both sides folded (case and accents removed).
     Contains(Vec<Name>, Arc<str>),
     /// The column holds blank-separated words (` a b `) and this is one of them.
     HasWord(Name, Arc<str>),
@@ -225,7 +225,7 @@ pub struct WritePlan {
     pub changes: Vec<Change>,
 }
 
-/// One change. The writer derives versions, edges' copies, counts, slug claims and versions from it.
+/// One change. The writer derives row versions, edges' copies, counts, slug claims and scope versions from it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// Stop with [`CommitError::Refused`] and `tag` unless `plan` finds a row (`found: true`) or finds none (`found: false`).
@@ -282,7 +282,7 @@ pub struct Put {
     pub edges: Vec<(Name, Vec<i64>)>,
     /// For each key named: the row's values are exactly these (JSON text); empty deletes the key.
     pub meta: Vec<(Name, Vec<Arc<str>>)>,
-    /// A put of an existing row that brings nothing but a revision leaves the row, its version and its versions alone.
+    /// A put of an existing row that brings nothing but a revision leaves the row, its version and the scope versions alone.
     pub revision: Option<RevisionPut>,
 }
 

@@ -15,9 +15,9 @@ pub struct TrackedStorage {
 /// What was read.
 #[derive(Default)]
 struct Noted {
-    /// Each scope with its version before it was first read.
+    /// Each scope with its scope version before it was first read.
     scopes: Vec<(Name, u64)>,
-    /// Each mark with its number after a read of what has it; many times where it was read many times.
+    /// Each slot with its number after a read of what has it; many times where it was read many times.
     slots: Vec<(VersionSlot, u64)>,
     /// Something was read that keeps no version, or was not the newest when it was read.
     unsettled: bool,
@@ -42,7 +42,7 @@ impl ReadSet {
     /// Whether nothing that was read has been written since.
     pub fn holds(&self, storage: &dyn Storage) -> bool {
         let scopes: u64 = self.scopes.iter().map(|scope| storage.scope_version(scope)).sum();
-        scopes + self.slots.iter().map(|mark| storage.slot_version(*mark)).sum::<u64>() == self.sum
+        scopes + self.slots.iter().map(|slot| storage.slot_version(*slot)).sum::<u64>() == self.sum
     }
 }
 
@@ -57,13 +57,13 @@ impl TrackedStorage {
         let mut noted = self.lock();
         noted.slots.sort_unstable();
         noted.slots.dedup();
-        // The same mark under two numbers: what was read first belongs to another state than what was read last.
+        // The same slot under two numbers: what was read first belongs to another state than what was read last.
         if noted.unsettled || noted.slots.windows(2).any(|pair| pair[0].0 == pair[1].0) {
             return None;
         }
         let sum: u64 = noted.scopes.iter().map(|(_, n)| n).chain(noted.slots.iter().map(|(_, n)| n)).sum();
         let scopes = noted.scopes.iter().map(|(scope, _)| scope.clone()).collect();
-        Some(ReadSet { scopes, slots: noted.slots.iter().map(|(mark, _)| *mark).collect(), sum })
+        Some(ReadSet { scopes, slots: noted.slots.iter().map(|(slot, _)| *slot).collect(), sum })
     }
 
     /// Notes a scope that was read at a version known from elsewhere.
@@ -126,7 +126,7 @@ impl TrackedSnapshot<'_> {
             return;
         };
         let scopes: Vec<u64> = on.scopes.iter().map(|scope| self.by.inner.scope_version(scope)).collect();
-        let slots: Vec<u64> = on.slots.iter().map(|mark| self.by.inner.slot_version(*mark)).collect();
+        let slots: Vec<u64> = on.slots.iter().map(|slot| self.by.inner.slot_version(*slot)).collect();
         let mut noted = self.by.lock();
         // Only then do these numbers belong to the rows that the snapshot sees.
         noted.unsettled |= !self.inner.is_newest();

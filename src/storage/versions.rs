@@ -38,7 +38,7 @@ impl Versions {
         self.scopes.load().get(scope).map_or(0, |n| n.load(Ordering::Acquire))
     }
 
-    /// How often what has this mark was written.
+    /// How often what has this slot was written.
     pub fn slot_version(&self, slot: VersionSlot) -> u64 {
         self.slots[slot.place()].load(Ordering::Acquire)
     }
@@ -46,7 +46,7 @@ impl Versions {
     /// The sum of all numbers that something depends on. They only grow, so equal sums are equal numbers.
     pub fn sum(&self, on: &Dependencies) -> u64 {
         let scopes: u64 = on.scopes.iter().map(|scope| self.get(scope)).sum();
-        scopes + on.slots.iter().map(|mark| self.slot_version(*mark)).sum::<u64>()
+        scopes + on.slots.iter().map(|slot| self.slot_version(*slot)).sum::<u64>()
     }
 
     /// Commits known of.
@@ -77,7 +77,7 @@ impl Versions {
         self.raise_to(numbers, others.then_some(&VersionSlot::OTHERS));
     }
 
-    /// Takes up numbers that are in the database, and raises slots. `commits` comes last, so that who sees it sees the
+    /// Takes up numbers that are in the database, and raises version slots. `commits` comes last, so that who sees it sees the
     /// rest.
     pub fn raise_to<'m>(&self, numbers: &[(Name, u64)], slots: impl IntoIterator<Item = &'m VersionSlot>) {
         self.rising.fetch_add(1, Ordering::AcqRel);

@@ -90,8 +90,8 @@ impl Linker<'_> {
     ) {
         let Some(schema) = self.loaded.schemas.get(&resource.declared.schema) else { return };
         for (property, doc) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let words = PropertyWords::of(doc);
             let Some(doc) = doc.as_object() else { continue };
-            let words = PropertyWords::of(&Value::Object(doc.clone()));
             if doc.get("readonly") == Some(&json!(true)) || words.args == Some(json!(false)) {
                 continue;
             }

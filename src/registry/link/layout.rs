@@ -10,7 +10,7 @@ use crate::config::declaration::Family;
 use crate::storage::plan::{Layout, RelationDef};
 use indexmap::IndexMap;
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 impl Linker<'_> {
     pub(super) fn layout(&mut self, resources: &[Resource]) -> Layout {
@@ -55,6 +55,15 @@ impl Linker<'_> {
         let prefix = format!("{table}.");
         let docs = self.loaded.schemas.get(&resource.declared.schema)?.get("properties")?.as_object()?;
         let filtered = filtered_columns(resource);
+        let read = docs.iter().map(|(property, doc)| {
+            let words = PropertyWords::of(doc);
+            (words.column.clone().unwrap_or_else(|| property.clone()), (doc, words))
+        });
+        // Of several properties of a column the first one describes it.
+        let mut described: HashMap<String, (&Value, PropertyWords)> = HashMap::new();
+        for (column, document) in read {
+            described.entry(column).or_insert(document);
+        }
         let mut columns = Vec::new();
         for full in &resource.columns {
             let short = if plain {
@@ -68,12 +77,12 @@ impl Linker<'_> {
                     None => continue,
                 }
             };
-            let named =
-                |(p, doc): &(&String, &Value)| PropertyWords::of(doc).column.as_deref().unwrap_or(p.as_str()) == short;
-            let doc = docs.iter().find(named).map(|(_, doc)| doc);
-            let words = doc.map(PropertyWords::of).unwrap_or_default();
+            let (kind, words) = match described.remove(&short) {
+                Some((doc, words)) => (kind_of(doc), words),
+                None => (Kind::Text, PropertyWords::default()),
+            };
             columns.push(DeclaredColumn {
-                kind: doc.map_or(Kind::Text, kind_of),
+                kind,
                 indexed: words.index || filtered.contains(&short),
                 unique: words.unique,
                 was: words.was,
