@@ -282,14 +282,14 @@ pub fn route_table(registry: &Registry) -> Vec<String> {
                 .iter()
                 .map(|arg| format!("{}{}", arg.name, if arg.required { "*" } else { "" }))
                 .collect();
-            let guard = vocabulary.guards[endpoint.guard.0];
+            let guard = vocabulary.guards[endpoint.guard.0].name;
             let param =
                 if endpoint.guard_param.is_empty() { String::new() } else { format!(":{}", endpoint.guard_param) };
             lines.push(format!(
                 "{:<18} {}  {} [{guard}{param}] {}",
                 methods.join(","),
                 route.pattern,
-                vocabulary.handlers[endpoint.handler.0],
+                vocabulary.handlers[endpoint.handler.0].name,
                 args.join(" ")
             ));
         }

@@ -24,7 +24,8 @@ use crate::model::{Method, Payload, Reply, Request};
 use crate::outbound::Outbound;
 use crate::registry::args::Arg;
 use crate::registry::resource::Resource;
-use crate::registry::{Registry, Vocabulary, name};
+use crate::registry::vocabulary::{Vocabulary, descriptions};
+use crate::registry::{Registry, name};
 use crate::request::{self, BodyParams};
 use crate::route::{self, Match, Router};
 use crate::scope::{Clock, Scope, Settings, read_settings};
@@ -96,12 +97,12 @@ struct PasswordAttempt<'a> {
 /// The names that declarations may use.
 pub fn vocabulary() -> Vocabulary {
     Vocabulary {
-        reads: READS.iter().map(|(n, ..)| *n).collect(),
-        writes: WRITES.iter().map(|(n, _)| *n).collect(),
-        queries: QUERIES.iter().map(|(n, _)| *n).collect(),
-        guards: access::GUARDS.iter().map(|(n, _)| *n).collect(),
-        handlers: HANDLERS.iter().map(|(n, _)| *n).collect(),
-        makers: dynamic::MAKERS.iter().map(|(n, _)| *n).collect(),
+        handlers: descriptions(HANDLERS),
+        guards: descriptions(access::GUARDS),
+        reads: descriptions(READS),
+        writes: descriptions(WRITES),
+        queries: descriptions(QUERIES),
+        renderers: descriptions(dynamic::MAKERS),
     }
 }
 
@@ -430,7 +431,7 @@ impl Engine {
             engine: self,
             whole: call.text && call.method == Method::Get && SHAPING.iter().all(|name| sources.get(name).is_none()),
         };
-        let (_, handler) = HANDLERS[endpoint.handler.0];
+        let handler = HANDLERS[endpoint.handler.0].run;
         let mut outcome = handler(&work).await?;
         outcome.private |= given.is_some();
         let read = matches!(call.method, Method::Get | Method::Head) && outcome.status == 200;

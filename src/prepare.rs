@@ -207,7 +207,7 @@ impl Item<'_> {
             Source::Column(index) => column_value(property, self.record.row.get(*index).unwrap_or(&DbValue::Null)),
             Source::Read(behaviour, index) => {
                 let column = index.and_then(|i| self.record.row.get(i)).unwrap_or(&DbValue::Null);
-                let read = READS[behaviour.0].1;
+                let read = READS[behaviour.0].run.0;
                 read(self, property, column)?
             }
             Source::Object(children) => {
@@ -666,7 +666,7 @@ fn collect(property: &Property, context: Context, needs: &mut Needs) {
         return;
     }
     match &property.source {
-        Source::Read(behaviour, _) => needs.add(READS[behaviour.0].2),
+        Source::Read(behaviour, _) => needs.add(READS[behaviour.0].run.1),
         Source::Object(children) => children.iter().for_each(|c| collect(c, context, needs)),
         Source::Relation(_) => needs.edges = true,
         Source::Meta => needs.meta = true,

@@ -3,6 +3,7 @@
 use super::{Write, WriteContext};
 use crate::error::ApiError;
 use crate::registry::resource::{Kind, Property};
+use crate::registry::vocabulary::Named;
 use crate::scope::Scope;
 use crate::storage::plan::DbValue;
 use crate::text::html_policy::{self, Policy};
@@ -11,26 +12,34 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+const fn write(name: &'static str, run: Write, doc: &'static str) -> Named<Write> {
+    Named::new(name, run, doc)
+}
+
 /// Every write behaviour by name.
-pub const WRITES: &[(&str, Write)] = &[
-    ("raw", raw),
-    ("html", html),
-    ("title_html", title_html),
-    ("escaped", escaped),
-    ("biography", biography),
-    ("slug", slugged),
-    ("text_field", text_field),
-    ("name", name_field),
-    ("textarea", textarea),
-    ("email", email),
-    ("url", url),
-    ("time", seconds),
-    ("words", words),
-    ("class_names", class_names),
-    ("entries", entries),
-    ("kind", kind),
-    ("comment_html", comment_html),
-    ("comment_status", comment_status),
+pub const WRITES: &[Named<Write>] = &[
+    write("raw", raw, "The text as it came."),
+    write("html", html, "Markup: as it came from callers who may write any, otherwise the allowed elements only."),
+    write(
+        "title_html",
+        title_html,
+        "A title: as `html`, but other callers may write phrases only; blanks around it are removed.",
+    ),
+    write("escaped", escaped, "Text, stored as the HTML that shows it."),
+    write("biography", biography, "Phrases, whoever writes."),
+    write("slug", slugged, "A slug made from the text."),
+    write("text_field", text_field, "One line of plain text: markup and line breaks are removed."),
+    write("name", name_field, "A name in plain text."),
+    write("textarea", textarea, "Several lines of plain text: markup is removed."),
+    write("email", email, "An e-mail address without characters that no address has."),
+    write("url", url, "An address of an allowed scheme."),
+    write("time", seconds, "A date and time as UTC seconds; without a zone it is in the site's zone."),
+    write("words", words, "A list of words in one column."),
+    write("class_names", class_names, "A list of class names; characters that no class name has are removed."),
+    write("entries", entries, "Names of declared entries of the resource that `x-options-from` names."),
+    write("kind", kind, "A type or taxonomy by its name in the API."),
+    write("comment_html", comment_html, "A comment's markup: phrases, whose links are marked as user content."),
+    write("comment_status", comment_status, "A status of comments by any of its names."),
 ];
 
 /// What a property without a behaviour is stored as.

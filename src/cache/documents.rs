@@ -136,7 +136,7 @@ fn plan(registry: &Registry, resource: &Resource) -> Plan {
 
 fn gather(property: &Property, needs: &mut Needs) {
     match &property.source {
-        Source::Read(behaviour, _) => needs.add(READS[behaviour.0].2),
+        Source::Read(behaviour, _) => needs.add(READS[behaviour.0].run.1),
         Source::Object(children) => children.iter().for_each(|c| gather(c, needs)),
         _ => {}
     }

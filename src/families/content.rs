@@ -380,7 +380,7 @@ fn member(edit: &RowEdit<'_>, draft: &mut Draft<'_>, property: &Property, value:
     let value = match property.write {
         Some(write) => {
             let writing = WriteContext { scope: edit.scope, resource: edit.resource, property };
-            json!(text(&WRITES[write.0].1(&writing, value)?))
+            json!(text(&(WRITES[write.0].run)(&writing, value)?))
         }
         None => value.clone(),
     };

@@ -35,7 +35,7 @@ pub fn stored(
     let Some(column) = &writable.column else { return Ok(None) };
     let behaviour = property.write.or(writable.write);
     let value = match behaviour {
-        Some(behaviour) => WRITES[behaviour.0].1(&WriteContext { scope, resource, property }, value)?,
+        Some(behaviour) => (WRITES[behaviour.0].run)(&WriteContext { scope, resource, property }, value)?,
         None => default_write(scope, writable, value),
     };
     Ok(Some((column.clone(), value)))

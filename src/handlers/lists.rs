@@ -14,6 +14,7 @@ use crate::records::{self, Record, among, txt};
 use crate::registry::args::{Arg, ArgSet, Filter, FilterOp, Role};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
+use crate::registry::vocabulary::Named;
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use crate::text::highlight::highlight;
@@ -223,8 +224,7 @@ fn counts_all(resource: &Resource, args: &Checked, set: &ArgSet) -> bool {
 
 /// Recorded: empty terms above full ones are shown, and not counted.
 fn hides_empty(args: &Checked, set: &ArgSet) -> bool {
-    let hides =
-        |filter: &Filter| matches!(filter, Filter::Query { behaviour, .. } if QUERIES[behaviour.0].0 == "hide_empty");
+    let hides = |filter: &Filter| matches!(filter, Filter::Query { behaviour, .. } if QUERIES[behaviour.0].is.name == "hide_empty");
     set.args.iter().any(|arg| arg.filter.as_ref().is_some_and(hides) && args.flag(&arg.name))
 }
 
@@ -310,11 +310,11 @@ pub fn filter(
             Filter::Query { .. } if *value == Value::Bool(false) && chosen.contains(&&resource.key) => {}
             Filter::Column { column, op, .. } => all.extend(column_filter(column, *op, value)),
             Filter::Query { behaviour, params } => {
-                let (query_name, query) = QUERIES[behaviour.0];
+                let Named { is, run: query } = QUERIES[behaviour.0];
                 let asked =
                     QueryContext { scope, resource, name: &arg.name, usual: arg.default.as_ref(), params, args };
                 let Some(condition) = query(&asked, value)? else { continue };
-                if either && query_name == "terms" && !params.contains_key("exclude") {
+                if either && is.name == "terms" && !params.contains_key("exclude") {
                     any_taxonomy.push(condition);
                 } else {
                     all.push(condition);

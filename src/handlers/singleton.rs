@@ -84,7 +84,7 @@ fn normal(work: &Work<'_>, property: &Property, value: &Value) -> Result<Value, 
     let Some(behaviour) = property.write else { return Ok(value.clone()) };
     let resource = work.resource()?;
     let writing = crate::behaviours::WriteContext { scope: work.scope, resource, property };
-    Ok(match crate::behaviours::WRITES[behaviour.0].1(&writing, value)? {
+    Ok(match (crate::behaviours::WRITES[behaviour.0].run)(&writing, value)? {
         DbValue::Text(text) => Value::String(text.to_string()),
         DbValue::Int(i) => Value::from(i),
         DbValue::Real(r) => Value::from(r),

@@ -11,6 +11,7 @@ pub mod link;
 pub mod resource;
 mod statuses;
 pub mod tables;
+pub mod vocabulary;
 pub mod words;
 
 use crate::config::declaration::{self, Declaration};
@@ -27,18 +28,6 @@ use std::sync::Arc;
 /// A name's position in one of the tables of behaviours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Behaviour(pub usize);
-
-/// The names that declarations may use, in the order of the tables that implement them.
-#[derive(Clone, Debug, Default)]
-pub struct Vocabulary {
-    pub reads: Vec<&'static str>,
-    pub writes: Vec<&'static str>,
-    pub queries: Vec<&'static str>,
-    pub guards: Vec<&'static str>,
-    pub handlers: Vec<&'static str>,
-    /// The function that renders the block or shortcode.
-    pub makers: Vec<&'static str>,
-}
 
 /// The site's fixed facts.
 #[derive(Clone, Debug)]

@@ -18,6 +18,7 @@ use crate::fields::Fields;
 use crate::prepare::{Item, View, columns_for, documents};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::{Context, Resource};
+use crate::registry::vocabulary::Named;
 use crate::storage::plan::{Cond, DbValue, Order, Row};
 use crate::text::blocks::{self, Block, has_blocks, parse};
 use crate::text::dates;
@@ -147,36 +148,40 @@ impl Budget {
 /// Makes the HTML of a part; `None` shows nothing.
 type Maker = fn(&Part<'_>) -> Option<Html>;
 
+const fn renderer(name: &'static str, run: Maker, doc: &'static str) -> Named<Maker> {
+    Named::new(name, run, doc)
+}
+
 /// Every maker by the name that declarations use.
-pub const MAKERS: &[(&str, Maker)] = &[
-    ("gallery", players::gallery),
-    ("player.audio", |part| players::player(part, "audio")),
-    ("player.video", |part| players::player(part, "video")),
-    ("latest_records", lists::latest),
-    ("archives", lists::archive),
-    ("term_list", lists::terms),
-    ("tag_cloud", lists::cloud),
-    ("page_list", lists::tree),
-    ("latest_comments", lists::comments),
-    ("footnotes", lists::notes),
-    ("reusable_block", piece),
-    ("query", loops::query),
-    ("query.records", loops::records),
-    ("query.no_results", loops::nothing),
-    ("record.title", loops::title),
-    ("record.date", loops::date),
-    ("record.excerpt", loops::excerpt),
-    ("record.featured_image", loops::picture),
-    ("record.author", loops::author),
-    ("record.terms", loops::terms),
-    ("record.link", loops::link),
-    ("menu", menus::menu),
-    ("menu.item", |part| menus::item(part, false)),
-    ("menu.submenu", |part| menus::item(part, true)),
-    ("menu.home", menus::home),
-    ("search", search),
-    ("site.title", site_title),
-    ("site.tagline", site_tagline),
+pub const MAKERS: &[Named<Maker>] = &[
+    renderer("gallery", players::gallery, "Pictures by number, or those that are attached to the record."),
+    renderer("player.audio", |part| players::player(part, "audio"), "A browser's audio player."),
+    renderer("player.video", |part| players::player(part, "video"), "A browser's video player."),
+    renderer("latest_records", lists::latest, "The newest records of the resource, or in another order."),
+    renderer("archives", lists::archive, "The months or years that records were published in."),
+    renderer("term_list", lists::terms, "The terms of the resource that records have."),
+    renderer("tag_cloud", lists::cloud, "The terms that most records have, larger the more."),
+    renderer("page_list", lists::tree, "The records of the resource below one another."),
+    renderer("latest_comments", lists::comments, "The newest approved comments of readable records."),
+    renderer("footnotes", lists::notes, "The record's footnotes."),
+    renderer("reusable_block", piece, "The content of another record."),
+    renderer("query", loops::query, "A query; the parts inside show what it finds."),
+    renderer("query.records", loops::records, "The records that the query around it finds."),
+    renderer("query.no_results", loops::nothing, "What a query shows that finds nothing."),
+    renderer("record.title", loops::title, "A record's title."),
+    renderer("record.date", loops::date, "A record's date."),
+    renderer("record.excerpt", loops::excerpt, "A record's excerpt, inside a query."),
+    renderer("record.featured_image", loops::picture, "A record's featured image."),
+    renderer("record.author", loops::author, "A record's author."),
+    renderer("record.terms", loops::terms, "A record's terms in one taxonomy."),
+    renderer("record.link", loops::link, "A link to a record."),
+    renderer("menu", menus::menu, "A menu: its own items, or those of the record that it names."),
+    renderer("menu.item", |part| menus::item(part, false), "A link in a menu."),
+    renderer("menu.submenu", |part| menus::item(part, true), "A link in a menu with items below it."),
+    renderer("menu.home", menus::home, "A link to the site's home."),
+    renderer("search", search, "A search form."),
+    renderer("site.title", site_title, "The site's title."),
+    renderer("site.tagline", site_tagline, "The site's tagline."),
 ];
 
 /// Whether rendering a content asks for other rows.
@@ -240,7 +245,7 @@ fn make(
         budget.cut.set(true);
         return None;
     }
-    let (_, maker) = MAKERS.iter().find(|(known, _)| *known == made.renderer)?;
+    let maker = MAKERS.iter().find(|named| named.is.name == made.renderer)?.run;
     let of = made.resource.as_deref().and_then(|of| item.scope.registry.resource(of));
     budget.count(|| maker(&Part { item, of, block, attributes, within, left: budget.bytes.get() }))
 }

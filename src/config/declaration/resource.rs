@@ -27,6 +27,22 @@ pub enum Family {
     Virtual,
 }
 
+impl Family {
+    /// As declarations write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Content => "content",
+            Family::Plain => "plain",
+            Family::Term => "term",
+            Family::Comment => "comment",
+            Family::User => "user",
+            Family::Singleton => "singleton",
+            Family::Catalogue => "catalogue",
+            Family::Virtual => "virtual",
+        }
+    }
+}
+
 /// A resource: schema, storage, routes and rules.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
