@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub const PASSWORD: &str = "an account password";
 const APP: &str = "12345678-1234-4234-8234-1234567890ab";
 
-/// A browser without scripts: it keeps a cookie and sends forms.
+/// A browser without scripts: it stores a cookie and sends forms.
 pub struct Browser<'s> {
     server: &'s Server,
     cookie: String,
