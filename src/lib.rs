@@ -27,7 +27,7 @@
 //! | 9 | [`handlers`], [`embed`], [`engine`] | what endpoints do; the order of the stages, re-entrant |
 //! | 10 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
 //! | 11 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
-//! | 12 | [`import`], [`scheduler`], [`doctor`], [`serve`], [`cli`] | bringing a site in, timed transitions of records, a look from outside, serving, the command line |
+//! | 12 | [`import`], [`scheduler`], [`doctor`], [`serve`], [`reference`], [`cli`] | bringing a site in, timed transitions of records, a look from outside, serving, every word explained, the command line |
 //! | 13 | [`fuzzing`] | what every parser of foreign bytes promises, for tests; nothing serves with it |
 //!
 //! # One request
@@ -74,6 +74,7 @@ pub mod pictures;
 pub mod pool;
 pub mod prepare;
 pub mod records;
+pub mod reference;
 pub mod registry;
 pub mod request;
 pub mod route;

@@ -19,7 +19,7 @@ const LAYERS: &[&[&str]] = &[
     &["handlers", "engine", "embed"],
     &["xmlrpc", "pages"],
     &["http", "boot"],
-    &["import", "scheduler", "doctor"],
+    &["import", "scheduler", "doctor", "reference"],
     &["serve"],
     &["cli"],
     &["fuzzing"],

@@ -114,7 +114,8 @@ const fn guard(name: &'static str, run: Guard, doc: &'static str) -> Named<Guard
 /// Every guard by the name that declarations use.
 pub const GUARDS: &[Named<Guard>] = &[
     guard("public", public, "Allows every caller."),
-    guard("authenticated", authenticated, "Allows every caller with valid credentials."),
+    guard("authenticated", authenticated, "Allows every caller with valid credentials.")
+        .example(r#"{ methods = ["GET"], handler = "echo", access = "authenticated" }"#),
     guard("can", can, "Allows callers who hold the capability behind the colon.").param("CAPABILITY"),
     guard(
         "content.list",

@@ -50,6 +50,7 @@ pub const QUERIES: &[Named<Query>] = &[
         .on(&[Family::Comment]),
     query("unused", unused, "Accepted for compatibility; selects nothing."),
     query("meta", meta, "Rows with this value, or one of several, under a meta key.")
+        .example(r#""colour": {"type": "string", "x-filter": {"query": "meta", "key": "colour"}}"#)
         .on(ROWS)
         .options(&[("key", "The meta key.")]),
 ];

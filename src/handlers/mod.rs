@@ -365,7 +365,8 @@ pub const HANDLERS: &[Named<Handler>] = &[
         "echo",
         |w| Box::pin(async move { echo::echo(w) }),
         "Responds with the checked arguments, so that an argument can be tried from `routes.toml` alone.",
-    ),
+    )
+    .example(r#"{ methods = ["GET"], handler = "echo", access = "public" }"#),
 ];
 
 impl<'a> Work<'a> {
