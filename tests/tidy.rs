@@ -145,6 +145,7 @@ const OWN_MARKUP: &[(&str, &str)] = &[
     ("xmlrpc/wire.rs", "is XML, and its writer"),
     ("xmlrpc/rsd.rs", "is XML, the values escaped"),
     ("import/xml.rs", "names tags in messages"),
+    ("reference.rs", "is Markdown of our own descriptions"),
     ("handlers/oembed.rs", "is XML of keys of its own, the values escaped"),
 ];
 
