@@ -1,7 +1,7 @@
-//! Who is asking, and may they: identification and the guards that endpoints name.
+//! Authentication and authorization: identification and the guards that endpoints name.
 //!
 //! A guard decides on checked arguments and loads the target that the handler then works on, so that the same value
-//! reaches the check and the work. Guards have no effects: `Allow` is computed by asking those of every method.
+//! is checked and used. Guards have no effects: `Allow` is computed by running those of every method.
 
 pub mod attempts;
 pub mod audit;
@@ -58,7 +58,7 @@ impl Allowed {
         self.parent.as_ref()
     }
 
-    /// The context asked for.
+    /// The requested context.
     pub fn context(&self) -> Context {
         self.context
     }
@@ -85,7 +85,7 @@ pub struct Asking<'a> {
     pub scope: &'a Scope,
     pub route: &'a Route,
     pub endpoint: &'a Endpoint,
-    /// Read when they are asked for: many guards need the caller alone.
+    /// Read when they are needed: many guards need the caller alone.
     pub args: &'a dyn Deref<Target = Checked>,
     /// What the request brings, for what no argument declares.
     pub sources: &'a Sources<'a>,
@@ -247,7 +247,7 @@ pub const GUARDS: &[Named<Guard>] = &[
     .item(),
 ];
 
-/// Asks the endpoint's guard.
+/// Runs the endpoint's guard.
 ///
 /// # Errors
 /// The guard's refusal, or 404 when the target is missing.
@@ -257,7 +257,7 @@ pub fn allow(asking: &Asking<'_>, args: Checked) -> Result<Allowed, ApiError> {
     Ok(Allowed { args, target: found.target, parent: found.parent, context })
 }
 
-/// Asks without going on: what `Allow` needs.
+/// Runs the guard without going on: what `Allow` needs.
 ///
 /// # Errors
 /// As [`allow`].
@@ -274,7 +274,8 @@ pub fn ask(asking: &Asking<'_>) -> Decision {
     Ok(found)
 }
 
-/// What only the edit context shows, nobody else learns by a filter, a sort order or a searched column.
+/// Callers who may not see edit-only columns learn nothing of them by a filter, a sort order or a searched column
+/// either.
 fn edit_only(asking: &Asking<'_>) -> Result<(), ApiError> {
     let set = &asking.endpoint.args;
     let Some(resource) =
@@ -307,7 +308,7 @@ fn edit_only(asking: &Asking<'_>) -> Result<(), ApiError> {
     }
 }
 
-/// Asks the guard once more on the rows as they are now.
+/// Runs the guard once more on the rows as they are now.
 ///
 /// # Errors
 /// As [`allow`].
@@ -336,19 +337,19 @@ impl<'a> Asking<'a> {
         Ok(&self.scope.registry.resources[index])
     }
 
-    /// The context asked for.
+    /// The requested context.
     pub fn context(&self) -> Context {
         self.args.context(&self.endpoint.args)
     }
 
-    /// A refusal in the endpoint's words, or else in the resource's.
+    /// An error with the code of the endpoint, or else of the resource.
     pub fn refuse(&self, code: Code) -> ApiError {
         let own = self.endpoint.codes.get(&code).copied();
         let code = own.unwrap_or_else(|| self.resource().map_or(code, |r| r.code(code)));
         self.scope.principal.refuse(code)
     }
 
-    /// A failure in the resource's words.
+    /// A failure with the code of the resource.
     pub fn fail(&self, code: Code) -> ApiError {
         match self.resource() {
             Ok(resource) => failure(resource, code),
@@ -388,7 +389,7 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// An error in a resource's words: its own code and status for a catalogue code.
+/// An error with the resource's own code and status for a catalogue code.
 pub fn failure(resource: &Resource, code: Code) -> ApiError {
     let code = resource.code(code);
     let error = ApiError::new(code);
@@ -464,8 +465,8 @@ fn content_create(asking: &Asking<'_>) -> Decision {
     Ok(Found::default())
 }
 
-/// Whoever attaches something to a record must be able to edit the record; what is attached to it `already` may stay.
-/// An update may name a record that does not exist, as in the recorded contract: no address names it.
+/// A caller who attaches something to a record must be able to edit the record; what is attached to it `already` may
+/// stay. An update may name a record that does not exist, as in the recorded contract: no address names it.
 fn attaches(asking: &Asking<'_>, resource: &Resource, already: Option<i64>) -> Result<(), ApiError> {
     if !resource.supports("attached") {
         return Ok(());
@@ -489,7 +490,7 @@ fn file_edit(asking: &Asking<'_>) -> Decision {
         return Err(asking.refuse(Code::CannotEditImage));
     }
     let found = content_update(asking)?;
-    // The new file hangs where the request says.
+    // The new file belongs to the record that the request names.
     attaches(asking, asking.resource()?, None)?;
     Ok(found)
 }
@@ -514,7 +515,7 @@ fn content_delete(asking: &Asking<'_>) -> Decision {
     target(row)
 }
 
-/// Another's name and the front page are for those who edit others' records (or publish).
+// Other authors and the front page are for callers who may edit others' records (or publish).
 fn author_and_sticky(asking: &Asking<'_>, resource: &Resource) -> Result<(), ApiError> {
     let caller = &asking.scope.principal;
     let others = caller.can(resource.capability("edit_others"));
@@ -580,7 +581,7 @@ fn term_read(asking: &Asking<'_>) -> Decision {
 
 fn term_create(asking: &Asking<'_>) -> Decision {
     let resource = asking.resource()?;
-    // Whoever may assign terms of a flat taxonomy may make them up.
+    // Callers who may assign terms of a flat taxonomy may create them.
     let act = if resource.declared.hierarchical { "edit" } else { "assign" };
     if !asking.scope.principal.can(resource.capability(act)) {
         return Err(asking.refuse(Code::CannotCreate));
@@ -600,7 +601,7 @@ fn term_delete(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::TermInvalid)?;
     let resource = asking.resource()?;
     let default = resource.declared.default_setting.as_deref().map_or(0, |s| asking.scope.settings.int(s));
-    // The default term stays, whoever asks: records need one to fall back on.
+    // The default term stays, whoever the caller is: records need one to fall back on.
     if default == (Record { resource, row: &row }).id() || !asking.scope.principal.can(resource.capability("delete")) {
         return Err(asking.refuse(Code::CannotDelete));
     }
@@ -658,7 +659,7 @@ fn user_resource<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {
 fn user_read(asking: &Asking<'_>) -> Decision {
     let by_path = asking.endpoint.args.get("id").is_some();
     if !by_path && !asking.scope.principal.known() {
-        // Everybody may ask who they are; the handler answers strangers.
+        // Every caller may request this; the handler responds to anonymous ones.
         return Ok(Found::default());
     }
     let row = named_user(asking)?;
@@ -680,7 +681,7 @@ fn user_read(asking: &Asking<'_>) -> Decision {
 fn user_create(asking: &Asking<'_>) -> Decision {
     let can = |act: &str| user_resource(asking).is_ok_and(|users| asking.scope.principal.can(users.capability(act)));
     if !can("create") {
-        // What does not fit is told before who may.
+        // Invalid arguments are reported before missing permissions.
         return Err(
             malformed_account(asking.registry(), asking.args).unwrap_or_else(|| asking.refuse(Code::CannotCreateUser))
         );
@@ -763,7 +764,7 @@ fn catalogue_read(asking: &Asking<'_>) -> Decision {
     }
 }
 
-/// The active theme is for everybody who edits; the others for those who change themes.
+/// The active theme is for everybody who may edit; the others for users who may change themes.
 fn theme_read(asking: &Asking<'_>) -> Decision {
     let caller = &asking.scope.principal;
     if caller.can("switch_themes") || caller.can("manage_network_themes") {

@@ -28,9 +28,9 @@ pub struct Needs {
     pub above: bool,
     pub children: bool,
     pub authors: bool,
-    /// The records that comments stand under.
+    /// The records of comments.
     pub posts: bool,
-    /// The records and terms that the rows stand for.
+    /// The records and terms that the rows refer to.
     pub referenced: bool,
     /// Long texts of the row beside the property's own column.
     pub texts: bool,
@@ -49,11 +49,11 @@ impl Needs {
         referenced: false,
         texts: false,
     };
-    /// The row and what it stands for.
+    /// The row and what it refers to.
     pub const REFERENCED: Needs = Needs { referenced: true, ..Needs::ROW };
     /// The row with its long texts.
     pub const TEXTS: Needs = Needs { texts: true, ..Needs::ROW };
-    /// What an address is made of.
+    /// What an address is made from.
     pub const ADDRESS: Needs = Needs { above: true, authors: true, ..Needs::ROW };
 
     /// Both.
@@ -73,7 +73,7 @@ impl Needs {
 /// Computes a property's value; `None` leaves the property out.
 pub type Read = fn(&Item<'_>, &Property, &DbValue) -> Option<Value>;
 
-/// What a write behaviour may ask.
+/// What a write behaviour may use.
 pub struct WriteContext<'a> {
     pub scope: &'a Scope,
     pub resource: &'a Resource,
@@ -83,7 +83,7 @@ pub struct WriteContext<'a> {
 /// Normalises a checked argument into what is stored.
 pub type Write = fn(&WriteContext<'_>, &Value) -> Result<DbValue, ApiError>;
 
-/// What a query behaviour may ask.
+/// What a query behaviour may use.
 pub struct QueryContext<'a> {
     pub scope: &'a Scope,
     pub resource: &'a Resource,

@@ -55,12 +55,12 @@ pub const QUERIES: &[Named<Query>] = &[
         .options(&[("key", "The meta key.")]),
 ];
 
-/// Behaviours that judge their argument themselves, before its schema does: who may ask for what.
+/// Behaviours that check their argument themselves, before its schema does: who may request what.
 const JUDGES: &[(&str, Judgement)] = &[("status", states)];
 
 type Judgement = fn(&Scope, &Resource, &Arg, &Value) -> Result<(), Box<ParamFailure>>;
 
-/// What the behaviour of an argument says of a value as it came; `None` when it leaves that to the schema.
+/// The check of an argument by its behaviour; `None` when it leaves that to the schema.
 pub fn judge(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Option<Result<(), Box<ParamFailure>>> {
     let Some(Filter::Query { behaviour, .. }) = &arg.filter else { return None };
     let own = QUERIES[behaviour.0].is.name;
@@ -86,7 +86,7 @@ fn ids(value: &Value) -> Vec<i64> {
     }
 }
 
-/// What the list shows anyway is everybody's to ask for, any other state is for those who edit such records.
+/// Every caller may request what the list shows anyway; any other state is for callers who may edit such records.
 fn states(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Result<(), Box<ParamFailure>> {
     let caller = &scope.principal;
     if caller.can(resource.capability("edit")) {
@@ -217,7 +217,7 @@ fn slugs(_: &QueryContext<'_>, value: &Value) -> Found {
     Ok(Some(Cond::In(name("slug"), wanted.into_iter().map(|s| txt(&slug::sanitize_title(s))).collect())))
 }
 
-/// A comparison with a moment; the column holds the site's wall clock, or UTC when its name says so.
+/// A comparison with a moment; the column holds the site's local time, or UTC when its name says so.
 fn date(asked: &QueryContext<'_>, value: &Value) -> Found {
     let param = |key: &str| asked.params.get(key).and_then(Value::as_str).unwrap_or_default();
     let Some(parsed) = value.as_str().and_then(time::parse_datetime) else { return Ok(None) };
@@ -326,7 +326,7 @@ fn published_authors(asked: &QueryContext<'_>, value: &Value) -> Found {
 }
 
 /// Classes of MIME types (`image`, `video`, …) and exact ones: files of any of them. The two arguments name each other
-/// (`other`), and the one that is looked at first speaks for both.
+/// (`other`), and the one that is evaluated first covers both.
 fn file_types(asked: &QueryContext<'_>, value: &Value) -> Found {
     let other = asked.params.get("other").and_then(Value::as_str).unwrap_or_default();
     let both = [Some(value), asked.args.get(other)];
@@ -343,7 +343,7 @@ fn file_types(asked: &QueryContext<'_>, value: &Value) -> Found {
     if classes.is_empty() && exact.is_empty() {
         return Ok(None);
     }
-    // Every type of a class lies between `class/` and `class0`, the character after the slash.
+    // Every type of a class is between `class/` and `class0`, the character after the slash.
     let within = |class: &&str| {
         Cond::All(vec![
             Cond::Compare(name("mime"), Op::Ge, txt(&format!("{class}/"))),

@@ -263,7 +263,7 @@ fn wire_kind(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     Some(json!(item.resource.api_name))
 }
 
-/// Addresses of the picture that stands for an e-mail address, by width in pixels.
+/// Addresses of the avatar for an e-mail address, by width in pixels.
 fn avatar_urls(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     let digest = Sha256::digest(text(value).trim().to_lowercase().as_bytes());
     let hash: String = digest.iter().map(|b| format!("{b:02x}")).collect();
@@ -285,7 +285,7 @@ fn split(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     Some(if words.is_empty() { json!([""]) } else { json!(words) })
 }
 
-/// What stands for the record in paths.
+/// The name of the record in paths.
 fn named(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     Some(Value::String(records::path_key(&item.scope.registry, item.record)))
 }

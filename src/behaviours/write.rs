@@ -76,7 +76,7 @@ fn raw(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&inner(value)))
 }
 
-/// Markup: as it is from those who may write any, from an allow-list for the rest.
+/// Markup: unchanged from users with `unfiltered_html`, through an allow-list from the rest.
 fn html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let markup = &*inner(value);
     if writing.scope.principal.can("unfiltered_html") {
@@ -85,7 +85,7 @@ fn html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> 
     Ok(text(&html_policy::sanitise(markup, Policy::posts())))
 }
 
-/// A title: markup as in [`html`], but from the rest only phrases; without blanks around it.
+/// A title: markup as in [`html`], but from the rest only phrases; without white space around it.
 fn title_html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let title = inner(value);
     if writing.scope.principal.can("unfiltered_html") {
@@ -94,12 +94,12 @@ fn title_html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiE
     Ok(text(html_policy::sanitise(title.trim(), Policy::phrases()).trim()))
 }
 
-/// What people tell of themselves: phrases, whoever writes.
+/// Biographies: phrases, whoever writes.
 fn biography(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&html_policy::sanitise(&inner(value), Policy::biographies())))
 }
 
-/// Text that is kept as the HTML that shows it.
+/// Text that is stored as the HTML that shows it.
 fn escaped(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&sanitize::esc_html(inner(value).trim())))
 }
@@ -112,7 +112,7 @@ fn text_field(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> 
     Ok(text(&sanitize::sanitize_text_field(&inner(value))))
 }
 
-/// What somebody or something is called.
+/// Names of people and things.
 fn name_field(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&sanitize::name(&inner(value))))
 }
@@ -146,7 +146,7 @@ fn words(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&crate::records::join_words(list)))
 }
 
-/// Words of letters, digits, `-` and `_`; what else is in them is left out.
+/// Words of letters, digits, `-` and `_`; other characters are left out.
 fn class_names(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);
     let kept = |word: &str| -> String {
@@ -174,7 +174,7 @@ fn kind(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> 
     Ok(text(known.map_or(&*api_name, |r| &*r.kind)))
 }
 
-/// Phrases; links in them are marked as the work of strangers.
+/// Phrases; links in them are marked as user-generated.
 fn comment_html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let markup = &*inner(value);
     if writing.scope.principal.can("unfiltered_html") {

@@ -1,6 +1,6 @@
 //! What endpoints do: a closed set of handlers that serve every resource.
 //!
-//! A handler gets what access has allowed, reads or writes through plans, and answers documents. It knows families,
+//! A handler gets what access has allowed, reads or writes through plans, and returns documents. It knows families,
 //! never resources by name.
 
 mod auto_add;
@@ -56,7 +56,7 @@ pub struct Work<'a> {
     pub endpoint: &'a Endpoint,
     pub allowed: &'a Allowed,
     pub fields: &'a Fields,
-    /// The query as it came, for links to the neighbouring pages.
+    /// The query as sent, for links to the neighbouring pages.
     pub query: &'a Map<String, Value>,
     pub raw_query: &'a str,
     pub body: &'a BodyParams,
@@ -66,7 +66,7 @@ pub struct Work<'a> {
     pub expects: &'a Expects,
     /// The route's values from the path.
     pub captures: &'a Map<String, Value>,
-    /// Documents may be answered as text: nothing is left out of them or wrapped around them. (What is embedded is put
+    /// Documents may be returned as text: nothing is left out of them or wrapped around them. (What is embedded is put
     /// into the text.)
     pub whole: bool,
     /// The password of a record that the request brings.
@@ -75,13 +75,13 @@ pub struct Work<'a> {
     pub engine: &'a crate::engine::Engine,
 }
 
-/// What is answered when all went well.
+/// The outcome of a successful request.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Value,
-    /// The body was reduced to the fields asked for already.
+    /// The body was reduced to the requested fields already.
     pub reduced: bool,
     /// Anything but JSON: media type and bytes.
     pub other: Option<(&'static str, Vec<u8>)>,
@@ -89,13 +89,13 @@ pub struct Outcome {
     pub text: Option<Rendered>,
     /// The version of the row that is shown, where it is one row that has versions.
     pub version: Option<i64>,
-    /// Seconds since 1970 of the row's last change, where it keeps them.
+    /// Seconds since 1970 of the row's last change, where it has one.
     pub modified: Option<i64>,
-    /// Meant for this request alone.
+    /// For this request alone.
     pub private: bool,
     /// The row that was written, as it is now, and its resource's index.
     pub written: Option<(usize, Row)>,
-    /// A row was written: `Allow` tells what the caller may do with it in the edit context.
+    /// A row was written: `Allow` lists what the caller may do with it in the edit context.
     pub edited: bool,
 }
 
@@ -150,7 +150,7 @@ impl Rendered {
 }
 
 impl Outcome {
-    /// 200 with one row's document, and what tells the row's state from others.
+    /// 200 with one row's document, and what identifies the row's state.
     pub fn of_row(body: Value, record: Record<'_>) -> Outcome {
         Outcome { version: record.version(), modified: record.modified(), ..Outcome::ok(body) }
     }
@@ -166,7 +166,7 @@ impl Outcome {
     }
 }
 
-/// A handler's answer, ready perhaps only after a commit.
+/// A handler's outcome, ready perhaps only after a commit.
 pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Outcome, ApiError>> + 'a>>;
 
 /// A handler.
@@ -379,12 +379,12 @@ impl<'a> Work<'a> {
         Ok(&self.scope.registry.resources[index])
     }
 
-    /// Asks another route in the caller's name.
+    /// Requests another route in the caller's name.
     pub async fn ask(&self, method: Method, path: &str, query: Value, body: BodyParams) -> Part {
         self.ask_in(self.scope.clone(), method, path, query, body).await
     }
 
-    /// Asks another route in the name of whoever the scope names.
+    /// Requests another route in the name of the scope's caller.
     async fn ask_in(&self, mut scope: Scope, method: Method, path: &str, query: Value, body: BodyParams) -> Part {
         let query = query.as_object().cloned().unwrap_or_default();
         scope.depth += 1;
@@ -414,12 +414,12 @@ impl<'a> Work<'a> {
         Ok(&self.scope.registry.resources[index])
     }
 
-    /// The change that the request asks for.
+    /// The change that the request describes.
     pub fn edit<'b>(&'b self, resource: &'b Resource, row: Option<&'b Row>) -> RowEdit<'b> {
         RowEdit { scope: self.scope, resource, row, args: self.allowed.args() }
     }
 
-    /// Writes a plan; the answer comes when it is durable.
+    /// Writes a plan; the outcome is ready when it is durable.
     ///
     /// # Errors
     /// What the database refuses.
@@ -431,14 +431,15 @@ impl<'a> Work<'a> {
     /// Writes a new row, the first put of the changes; its key.
     ///
     /// # Errors
-    /// What the database refuses, in the resource's words.
+    /// What the database refuses, with the resource's codes.
     pub async fn insert(&self, resource: &Resource, changes: Vec<Change>) -> Result<DbValue, ApiError> {
         let done = self.commit(WritePlan { changes }).await;
         let done = done.map_err(|error| families::refusal(self.scope, resource, error))?;
         done.puts.into_iter().next().map(|put| put.key).ok_or_else(|| ApiError::new(Code::Internal))
     }
 
-    /// Writes changes of a row; what the database refuses is told in the resource's words, except that the row has changed.
+    /// Writes changes of a row; what the database refuses is reported with the resource's codes, except that the row
+    /// has changed.
     ///
     /// # Errors
     /// See [`Refusal`].
@@ -451,7 +452,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The entry that an endpoint's declaration asks for, when the request sets one of the arguments that it names.
+/// The entry that an endpoint's declaration requires, when the request sets one of the arguments that it names.
 fn audited(work: &Work<'_>) -> Option<Change> {
     let declared = work.endpoint.audit.as_ref()?;
     let args = work.allowed.args();

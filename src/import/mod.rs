@@ -1,8 +1,8 @@
-//! Bringing a site in: from a WordPress export to commits.
+//! Imports a site: from a WordPress export to commits.
 //!
-//! A first pass reads the whole file and writes nothing, so that a broken file changes nothing; the second one commits in
-//! batches. Ids, slugs and dates are kept; an id that is taken is replaced, and with it every reference. What came from
-//! where is remembered, so that a second run brings nothing twice.
+//! A first pass reads the whole file and writes nothing, so that a broken file changes nothing; the second one commits
+//! in batches. Ids, slugs and dates stay the same; an id that is taken is replaced, and with it every reference. The
+//! origin of every row is stored, so that a second run imports nothing twice.
 
 pub mod attachments;
 pub mod wxr;
@@ -31,10 +31,10 @@ use wxr::{Comment, Item, Limits, ReadError, Record, Summary, TermRef};
 /// Changes committed together.
 const BATCH: usize = 400;
 
-/// The demo site, which furnishes an empty database.
+/// The demo site, which is imported into an empty database.
 const DEMO: &str = include_str!("../../fixtures/demo.xml");
 
-/// What exports say of comments that went to the trash with their record.
+/// The state in exports of comments that went to the trash with their record.
 const WITH_ITS_RECORD: &str = "post-trashed";
 
 /// What an import did, for people.
@@ -162,7 +162,7 @@ fn survey<R: BufRead>(input: R, shown: &str, progress: impl FnMut(u64)) -> Resul
 struct Importer<'a> {
     registry: &'a Registry,
     services: &'a Services,
-    /// Address of the exported site: what came from it is remembered under this name.
+    /// Address of the exported site: the origin of its rows is stored under this name.
     source: String,
     settings: Settings,
     /// New ids by those of the file.
@@ -270,7 +270,7 @@ impl<'a> Importer<'a> {
         Ok(self.report)
     }
 
-    /// Remembers what a source key became; false when an earlier run brought it.
+    /// Stores what a source key became; false when an earlier run imported it.
     fn remember(&mut self, key: String, table: &str, row: i64) -> bool {
         if self.known.contains_key(&key) {
             self.report.known += 1;
@@ -459,7 +459,7 @@ impl<'a> Importer<'a> {
         content::Dates { local, utc, floats, modified_local, modified_utc }
     }
 
-    /// The columns that the export tells, but for kind, state and dates.
+    /// The columns that the export contains, except kind, state and dates.
     fn columns(&self, record: &Record) -> Columns {
         let meta = |key: &str| record.meta.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
         let author = self.logins.get(&slug::title_key(&record.author_login)).copied().unwrap_or(0);
@@ -504,7 +504,7 @@ impl<'a> Importer<'a> {
         set
     }
 
-    /// What the declarations say that lies in meta values.
+    /// Declared columns whose values are in meta values.
     fn imported(&self, resource: &Resource, record: &Record) -> Vec<(Name, Input)> {
         let mut set = Vec::new();
         for (column, from) in &resource.declared.import {
@@ -546,7 +546,7 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// The user that a number of the file stands for, if that user is here; 0 is nobody.
+    /// The user with an id in the file, if that user is here; 0 is nobody.
     fn account(&self, user: i64) -> i64 {
         let id = self.users.target(user);
         if user != 0 && self.logins.values().any(|known| *known == id) { id } else { 0 }
@@ -609,7 +609,7 @@ fn placed(
             placed.insert((*id, *nth), *before);
         } else if taken.contains(id) || *id <= 0 || *nth > 0 {
             placed.insert((*id, *nth), next);
-            // Users and terms that are here already are matched by name later; only true moves are told.
+            // Users and terms that are here already are matched by name later; only real changes of ids are reported.
             if table == "record" || table == "comment" {
                 moved.push((what, *id, next));
             }
@@ -619,7 +619,7 @@ fn placed(
     Ok(Placed { moved: placed, seen: HashMap::new() })
 }
 
-/// What is remembered of something that came from a file.
+/// The key under which the origin of something from a file is stored.
 fn source_key(what: &str, id: i64, nth: u32) -> String {
     if nth == 0 { format!("{what}:{id}") } else { format!("{what}:{id}:{nth}") }
 }
@@ -628,17 +628,17 @@ fn source_key(what: &str, id: i64, nth: u32) -> String {
 struct Placed {
     /// By the file's id and how many things before had the same.
     moved: HashMap<(i64, u32), i64>,
-    /// How often each id came by so far.
+    /// How often each id has occurred so far.
     seen: HashMap<i64, u32>,
 }
 
 impl Placed {
-    /// Where something goes that another thing of the file points to.
+    /// The new id of something that another part of the file refers to.
     fn target(&self, id: i64) -> i64 {
         self.moved.get(&(id, 0)).copied().unwrap_or(id)
     }
 
-    /// The id of the next thing with this id, and what it is remembered by.
+    /// The id of the next thing with this id, and the key of its origin.
     fn take(&mut self, what: &str, id: i64) -> (i64, String) {
         let nth = *self.seen.entry(id).and_modify(|n| *n += 1).or_insert(0);
         (self.moved.get(&(id, nth)).copied().unwrap_or(id), source_key(what, id, nth))

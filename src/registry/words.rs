@@ -1,4 +1,4 @@
-//! The words of our own in schemas and arguments (`x-…`), as types. Their descriptions are part of the reference.
+//! Our own words in schemas and arguments (`x-…`), as types. Their descriptions are part of the reference.
 //!
 //! A document is read leniently here: a word of the wrong type counts as absent, because `link/words.rs` has reported it.
 
@@ -75,11 +75,11 @@ pub struct PropertyWords {
     #[serde(rename = "x-unique")]
     #[schemars(example = true)]
     pub unique: bool,
-    /// Earlier name of the column; its values are kept.
+    /// Earlier name of the column; its values stay.
     #[serde(rename = "x-was")]
     #[schemars(example = &"pages")]
     pub was: Option<String>,
-    /// The default is null, which TOML cannot say.
+    /// The default is null, which TOML cannot express.
     #[serde(rename = "x-default-null")]
     pub default_null: bool,
     /// The description is that of the owner's property of the same name.
@@ -129,7 +129,7 @@ pub struct ArgumentWords {
     /// Further types that are accepted although OPTIONS does not list them.
     #[serde(rename = "x-also-types")]
     pub also_types: Vec<String>,
-    /// How many words a search looks for.
+    /// How many words a search may have.
     #[serde(rename = "x-search-words")]
     pub search_words: Option<SearchWords>,
     /// Keywords of JSON Schema that hold although OPTIONS does not list them.
@@ -142,7 +142,7 @@ pub struct ArgumentWords {
     /// Most bytes of a text, or of the JSON of a value that no schema describes.
     #[serde(rename = "x-max-bytes")]
     pub max_bytes: Option<u64>,
-    /// The default is null, which TOML cannot say.
+    /// The default is null, which TOML cannot express.
     #[serde(rename = "x-default-null")]
     pub default_null: bool,
     /// `false`: a record's password does not protect this meta value.
@@ -154,9 +154,9 @@ pub struct ArgumentWords {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchWords {
-    /// Words that are looked for one by one.
+    /// Words that are searched one by one.
     pub max: usize,
-    /// What a search of more words is.
+    /// How a search of more words is treated.
     pub overflow: Overflow,
 }
 
@@ -184,11 +184,11 @@ impl ArgumentWords {
     }
 }
 
-/// Those of a document's words that are sound, as one value.
+/// The valid words of a document, as one value.
 fn gather<W: Default + DeserializeOwned>(doc: &Map<String, Value>) -> W {
     let ours = doc.iter().filter(|(key, _)| is_word(key)).map(|(key, value)| (key.clone(), value.clone()));
     let mut words: Map<String, Value> = ours.collect();
-    // A document with no word of another kind, which most are, is read once.
+    // A document without invalid words, which is the usual case, is read once.
     serde_json::from_value(Value::Object(words.clone())).unwrap_or_else(|_| {
         words.retain(|key, value| read::<W>(key, value).is_ok());
         serde_json::from_value(Value::Object(words)).unwrap_or_default()
@@ -223,7 +223,7 @@ pub fn check(key: &str, value: &Value, in_schema: bool) -> Result<(), Wrong> {
 pub enum Wrong {
     /// The value does not fit.
     Type(String),
-    /// There is no such word; those that there are.
+    /// There is no such word; the words that exist.
     Unknown(Vec<&'static str>),
 }
 

@@ -1,8 +1,8 @@
 //! Paragraphs and line breaks for content that was typed without markup.
 //!
-//! Owns where `<p>` and `<br />` appear. The text is cut into tokens once; small passes over the tokens then decide.
+//! Owns where `<p>` and `<br />` appear. The text is split into tokens once; small passes over the tokens then decide.
 //! The order of the passes matters, because the reference's odd results on unbalanced markup follow from it
-//! (`<div>a\n\nb</div>` loses one `<p>`): the corpus in `fixtures/render` holds them.
+//! (`<div>a\n\nb</div>` loses one `<p>`): the corpus in `fixtures/render` contains them.
 
 use super::markup::{Piece, is_space, pieces};
 use std::borrow::Cow;
@@ -51,7 +51,7 @@ enum Token<'a> {
     Tag(Tag<'a>),
     /// A whole `<pre>…</pre>`.
     Pre(&'a str),
-    /// Written as it is and judged by nobody.
+    /// Written as it is, without further rules.
     Kept(&'a str),
 }
 
@@ -59,9 +59,9 @@ enum Token<'a> {
 struct Tag<'a> {
     raw: &'a str,
     closes: bool,
-    /// Stands on lines of its own.
+    /// On lines of its own.
     separates: bool,
-    /// Follows a `<` that was no tag, so that nothing before it can be told apart from it.
+    /// Follows a `<` that was no tag, so that it cannot be distinguished from anything before it.
     stuck: bool,
     /// Has no paragraph marks next to it. Tags whose name only begins like a block's count too (`<progress>` like
     /// `<p>`), as they do there.
@@ -167,7 +167,7 @@ type Tokens<'a> = Vec<Token<'a>>;
 fn tokenise(text: &str) -> Tokens<'_> {
     let mut tokens = Vec::with_capacity(text.len() / 16 + 8);
     let mut rest = text;
-    // A `pre` reaches from the first `<pre` to the next `</pre>`, whatever stands between.
+    // A `pre` reaches from the first `<pre` to the next `</pre>`, whatever is between.
     if text.contains("<pre") {
         while let Some(end) = rest.find("</pre>") {
             match rest[..end].find("<pre") {
@@ -246,7 +246,7 @@ fn after_space(tokens: &[Token], from: usize) -> usize {
     tokens[from..].iter().position(|t| !t.is_space()).map_or(tokens.len(), |n| from + n)
 }
 
-/// Two breaks make a new paragraph; block elements stand apart from what surrounds them.
+/// Two breaks make a new paragraph; block elements are separated from what surrounds them.
 fn separate_blocks(tokens: Tokens) -> Tokens {
     let mut out = Vec::with_capacity(tokens.len() * 2);
     let blank_line = [Token::Line, Token::Line];
@@ -404,7 +404,7 @@ fn close_before_container(tokens: Tokens) -> Tokens {
     out
 }
 
-/// A paragraph around nothing but one block tag goes.
+/// A paragraph around nothing but one block tag is removed.
 fn unwrap_lone_blocks(tokens: Tokens) -> Tokens {
     let mut out = Vec::with_capacity(tokens.len());
     let mut at = 0;
@@ -426,7 +426,7 @@ fn unwrap_lone_blocks(tokens: Tokens) -> Tokens {
     out
 }
 
-/// A paragraph that starts with a list item and ends on the same line goes.
+/// A paragraph that starts with a list item and ends on the same line is removed.
 fn unwrap_list_items(tokens: Tokens) -> Tokens {
     let mut out = Vec::with_capacity(tokens.len());
     let mut at = 0;
@@ -524,7 +524,7 @@ fn protect_code(mut tokens: Tokens) -> Tokens {
     tokens
 }
 
-/// Line ends become breaks, unless a break stands right before them.
+/// Line ends become breaks, unless a break is right before them.
 fn break_lines(tokens: Tokens) -> Tokens {
     let mut out: Tokens = Vec::with_capacity(tokens.len() * 2);
     let mut at = 0;
@@ -595,7 +595,7 @@ fn write(tokens: &[Token], length: usize) -> String {
     out
 }
 
-/// Takes the paragraph off a shortcode that stands alone in it; `end` tells where the shortcode that starts at a
+/// Removes the paragraph around a shortcode that is alone in it; `end` returns where the shortcode that starts at a
 /// position ends, if there is one that we know.
 pub(super) fn shortcode_unautop(text: &str, end: impl Fn(usize) -> Option<usize>) -> Cow<'_, str> {
     if !text.contains('[') {
