@@ -23,8 +23,8 @@
 //! | 5 | [`access`] | who is asking, and may they: identification, guards, the visibility of rows; how often, and the trail it leaves |
 //! | 6 | [`behaviours`], [`prepare`] | named functions that declarations use; rows to documents |
 //! | 7 | [`families`] | what a row of each family is: draft to plan, states, slugs, removal, refusals; no request |
-//! | 8 | [`cache`], [`discovery`] | rendered documents and whole responses in memory; root, namespaces, OPTIONS |
-//! | 9 | [`handlers`], [`embed`], [`engine`] | what endpoints do; the order of the stages, re-entrant |
+//! | 8 | [`cache`] | rendered documents and whole responses in memory |
+//! | 9 | [`handlers`], [`engine`] | what endpoints do; the order of the stages, re-entrant; root, namespaces, OPTIONS |
 //! | 10 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
 //! | 11 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
 //! | 12 | [`import`], [`scheduler`], [`doctor`], [`serve`], [`cli`] | bringing a site in, timed transitions of records, a look from outside, serving, the command line |
@@ -54,9 +54,7 @@ pub mod cache;
 pub mod cli;
 pub mod conditional;
 pub mod config;
-pub mod discovery;
 pub mod doctor;
-pub mod embed;
 pub mod engine;
 pub mod error;
 pub mod families;

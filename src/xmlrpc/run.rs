@@ -11,7 +11,7 @@ use crate::access::attempts::AttemptLimit;
 use crate::access::audit::Event;
 use crate::access::identity::{self, LoginContext};
 use crate::config::declaration::Family;
-use crate::embed;
+use crate::engine::embed;
 use crate::engine::{Call, Engine};
 use crate::error::{ApiError, Code, Fault};
 use crate::handlers::Rendered;

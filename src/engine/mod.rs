@@ -3,6 +3,11 @@
 //! Re-entrant and free of transport: embedding and batches dispatch through it. The only place where a request waits
 //! is a commit, and there it holds no thread. A request keeps the registry that it started with.
 
+pub mod discovery;
+pub mod embed;
+
+use self::discovery::Discovery;
+use self::embed::Embedded;
 use crate::access::attempts::AttemptOutcome;
 use crate::access::hashing::Hasher;
 use crate::access::identity::Identity;
@@ -14,8 +19,6 @@ use crate::cache::documents::DocumentCache;
 use crate::cache::responses::ResponseCache;
 use crate::conditional::{Expects, http_date};
 use crate::config::units::{Optional, Size};
-use crate::discovery::{self, Discovery};
-use crate::embed::{self, Embedded};
 use crate::error::{ApiError, Code};
 use crate::families::file::MediaServices;
 use crate::fields::Fields;
