@@ -17,9 +17,9 @@
 //! | 1 | [`outbound`] | requests to other sites, where the configuration lets them; not what is asked for or why |
 //! | 1 | [`text`] | pure functions on text, time and addresses |
 //! | 2 | [`registry`] | declarations linked into a frozen whole, or every problem; no behaviour, only its name's position |
-//! | 3 | [`request`], [`route`], [`fields`], [`conditional`] | decode a request, find its route, read `_fields` and what it is conditional on |
+//! | 3 | [`request`] | decode a request, find its route, check its arguments, read `_fields` and what it is conditional on |
 //! | 3 | [`scope`] | what a stage may ask of the world: registry, storage, settings, caller, time |
-//! | 4 | [`records`], [`args`] | rows by name; arguments merged, checked, coerced |
+//! | 4 | [`records`] | rows by name |
 //! | 5 | [`access`] | who is asking, and may they: identification, guards, the visibility of rows; how often, and the trail it leaves |
 //! | 6 | [`behaviours`], [`prepare`] | named functions that declarations use; rows to documents |
 //! | 7 | [`families`] | what a row of each family is: draft to plan, states, slugs, removal, refusals; no request |
@@ -32,8 +32,8 @@
 //!
 //! # One request
 //!
-//! [`http`] receives → [`request`] decodes → [`access::identity`] says who asks → [`route`] finds the route →
-//! [`args`] checks and coerces (400) → [`access`] decides and loads the target (401, 403, 404) → [`handlers`] read, or
+//! [`http`] receives → [`request`] decodes → [`access::identity`] says who asks → [`request::route`] finds the route →
+//! [`request::args`] checks and coerces (400) → [`access`] decides and loads the target (401, 403, 404) → [`handlers`] read, or
 //! commit the [`storage`] plans of [`families`] → [`prepare`] makes documents → [`engine`] finishes: `Allow`, fields, embedding,
 //! envelope. Each stage takes the type that only the stage before can make, so that no handler is reached with
 //! unchecked arguments or without a decision.
@@ -47,18 +47,15 @@
 //! * A list costs a fixed number of queries, whatever its length; so does what is embedded in it.
 
 pub mod access;
-pub mod args;
 pub mod behaviours;
 pub mod boot;
 pub mod cache;
 pub mod cli;
-pub mod conditional;
 pub mod config;
 pub mod doctor;
 pub mod engine;
 pub mod error;
 pub mod families;
-pub mod fields;
 pub mod files;
 pub mod fuzzing;
 pub mod handlers;
@@ -74,7 +71,6 @@ pub mod prepare;
 pub mod records;
 pub mod registry;
 pub mod request;
-pub mod route;
 pub mod scheduler;
 pub mod schema;
 pub mod scope;

@@ -16,13 +16,13 @@ pub mod sessions;
 pub mod throttle;
 pub mod unlock;
 
-use crate::args::{Checked, Sources};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record};
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::registry::{Endpoint, Registry, Route};
+use crate::request::args::{Checked, Sources};
 use crate::scope::Scope;
 use crate::storage::plan::{DbValue, Row};
 use crate::text::slug;

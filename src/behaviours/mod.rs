@@ -92,7 +92,7 @@ pub struct QueryContext<'a> {
     /// What is asked where nothing is.
     pub usual: Option<&'a Value>,
     pub params: &'a Map<String, Value>,
-    pub args: &'a crate::args::Checked,
+    pub args: &'a crate::request::args::Checked,
 }
 
 /// Turns an argument's value into a condition; `None` selects everything.

@@ -3,11 +3,11 @@
 //! Nothing is nested: a part that is a batch is refused like every route that takes no part in batches.
 
 use super::{Outcome, Work};
-use crate::conditional::Expects;
 use crate::engine::Call;
 use crate::error::{ApiError, Code};
 use crate::families;
 use crate::model::Method;
+use crate::request::conditional::Expects;
 use crate::request::{self, BodyParams};
 use crate::scope::Scope;
 use serde_json::{Map, Value, json};

@@ -5,7 +5,6 @@
 use super::cursor::{self, Cursor};
 use super::{Outcome, Rendered, Work};
 use crate::access::{failure, policy};
-use crate::args::Checked;
 use crate::behaviours::{QUERIES, QueryContext};
 use crate::config::declaration::{Family, Total};
 use crate::error::{ApiError, Code};
@@ -14,6 +13,7 @@ use crate::records::{self, Record, among, txt};
 use crate::registry::args::{Arg, ArgSet, Filter, FilterOp, Role};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
+use crate::request::args::Checked;
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use crate::text::highlight::highlight;

@@ -30,17 +30,17 @@ mod users;
 use crate::access::unlock::RecordPassword;
 use crate::access::{Allowed, audit};
 use crate::cache::documents::DocumentText;
-use crate::conditional::Expects;
 use crate::engine::{Call, Part};
 use crate::error::ApiError;
 use crate::error::Code;
 use crate::families::{self, RowEdit};
-use crate::fields::Fields;
 use crate::model::Method;
 use crate::records::Record;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Route};
 use crate::request::BodyParams;
+use crate::request::conditional::Expects;
+use crate::request::fields::Fields;
 use crate::scope::Scope;
 use crate::storage::plan::{Change, CommitError, Committed, DbValue, Row, WritePlan};
 use serde_json::{Map, Value};
@@ -250,8 +250,8 @@ impl<'a> Work<'a> {
     }
 
     /// What the request brings.
-    pub fn sources(&self) -> crate::args::Sources<'a> {
-        crate::args::Sources { path: self.captures, body: self.body, query: self.query }
+    pub fn sources(&self) -> crate::request::args::Sources<'a> {
+        crate::request::args::Sources { path: self.captures, body: self.body, query: self.query }
     }
 
     /// The resource that took the route over.

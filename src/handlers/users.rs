@@ -6,9 +6,9 @@ use crate::access;
 use crate::access::hashing::HashError;
 use crate::error::{ApiError, Code};
 use crate::families::user;
-use crate::fields::Fields;
 use crate::records::{self, Record};
 use crate::registry::resource::Resource;
+use crate::request::fields::Fields;
 use crate::storage::plan::{Change, DbValue, Row};
 use serde_json::{Value, json};
 

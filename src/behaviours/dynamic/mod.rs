@@ -14,10 +14,10 @@ mod players;
 
 use crate::access::policy;
 use crate::config::declaration::{Declaration, Rendered};
-use crate::fields::Fields;
 use crate::prepare::{Item, View, columns_for, documents};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::{Context, Resource};
+use crate::request::fields::Fields;
 use crate::storage::plan::{Cond, DbValue, Order, Row};
 use crate::text::blocks::{self, Block, has_blocks, parse};
 use crate::text::dates;
