@@ -27,8 +27,9 @@
 //! | 9 | [`handlers`], [`engine`] | what endpoints do; the order of the stages, re-entrant; root, namespaces, OPTIONS |
 //! | 10 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
 //! | 11 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
-//! | 12 | [`import`], [`scheduler`], [`doctor`], [`serve`], [`cli`] | bringing a site in, timed transitions of records, a look from outside, serving, the command line |
-//! | 13 | [`fuzzing`] | what every parser of foreign bytes promises, for tests; nothing serves with it |
+//! | 12 | [`import`], [`scheduler`] | bringing a site in; timed transitions of records |
+//! | 13 | [`commands`] | the command line: serving, a look from outside, and the rest |
+//! | 14 | [`fuzzing`] | what every parser of foreign bytes promises, for tests; nothing serves with it |
 //!
 //! # One request
 //!
@@ -50,9 +51,8 @@ pub mod access;
 pub mod behaviours;
 pub mod boot;
 pub mod cache;
-pub mod cli;
+pub mod commands;
 pub mod config;
-pub mod doctor;
 pub mod engine;
 pub mod error;
 pub mod families;
@@ -74,7 +74,6 @@ pub mod request;
 pub mod scheduler;
 pub mod schema;
 pub mod scope;
-pub mod serve;
 pub mod storage;
 pub mod text;
 pub mod xmlrpc;

@@ -19,9 +19,8 @@ const LAYERS: &[&[&str]] = &[
     &["handlers", "engine"],
     &["xmlrpc", "pages"],
     &["http", "boot"],
-    &["import", "scheduler", "doctor"],
-    &["serve"],
-    &["cli"],
+    &["import", "scheduler"],
+    &["commands"],
     &["fuzzing"],
 ];
 

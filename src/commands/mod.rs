@@ -2,9 +2,11 @@
 //!
 //! Other tools rely on the names here (issue: "The command line").
 
+mod doctor;
+mod serve;
+
 use crate::boot::{self, BootError, Secret, Services, Source};
 use crate::config::{grammar, shipped};
-use crate::doctor;
 use crate::model::Method;
 use crate::registry::Registry;
 use crate::registry::link::nearest;
@@ -126,7 +128,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let source = Source { config: cli.source.config, sets: cli.source.sets };
     let done = match cli.command {
-        None => crate::serve::serve(&source),
+        None => serve::serve(&source),
         Some(Command::Check { data }) => check(&source, data),
         Some(Command::Backup { file }) => backup(&source, &file),
         Some(Command::Restore { file }) => restore(&source, &file),
