@@ -21,7 +21,7 @@
 //! | 3 | [`scope`] | what a stage may ask of the world: registry, storage, settings, caller, time |
 //! | 4 | [`records`] | rows by name |
 //! | 5 | [`access`] | who is asking, and may they: identification, guards, the visibility of rows; how often, and the trail it leaves |
-//! | 6 | [`behaviours`], [`prepare`] | named functions that declarations use; rows to documents |
+//! | 6 | [`behaviours`], [`render`] | named functions that declarations use; rows to documents |
 //! | 7 | [`families`] | what a row of each family is: draft to plan, states, slugs, removal, refusals; no request |
 //! | 8 | [`cache`] | rendered documents and whole responses in memory |
 //! | 9 | [`handlers`], [`engine`] | what endpoints do; the order of the stages, re-entrant; root, namespaces, OPTIONS |
@@ -35,7 +35,7 @@
 //!
 //! [`http`] receives → [`request`] decodes → [`access::identity`] says who asks → [`request::route`] finds the route →
 //! [`request::args`] checks and coerces (400) → [`access`] decides and loads the target (401, 403, 404) → [`handlers`] read, or
-//! commit the [`storage`] plans of [`families`] → [`prepare`] makes documents → [`engine`] finishes: `Allow`, fields, embedding,
+//! commit the [`storage`] plans of [`families`] → [`render`] makes documents → [`engine`] finishes: `Allow`, fields, embedding,
 //! envelope. Each stage takes the type that only the stage before can make, so that no handler is reached with
 //! unchecked arguments or without a decision.
 //!
@@ -67,9 +67,9 @@ pub mod outbound;
 pub mod pages;
 pub mod pictures;
 pub mod pool;
-pub mod prepare;
 pub mod records;
 pub mod registry;
+pub mod render;
 pub mod request;
 pub mod scheduler;
 pub mod schema;

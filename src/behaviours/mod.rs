@@ -4,7 +4,6 @@
 //! with access, handlers with handlers. A behaviour serves a rule, never one resource by name; every one has a user in
 //! the shipped declarations.
 
-pub mod address;
 pub mod dynamic;
 pub mod files;
 mod query;
@@ -13,8 +12,8 @@ mod reference;
 mod write;
 
 use crate::error::ApiError;
-use crate::prepare::Item;
 use crate::registry::resource::{Property, Resource};
+use crate::render::Item;
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue};
 use serde_json::{Map, Value};

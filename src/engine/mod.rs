@@ -1,4 +1,4 @@
-//! The order of the stages: receive, parse, authenticate, route, check, authorize, handle, prepare, finish.
+//! The order of the stages: receive, parse, authenticate, route, check, authorize, handle, render, finish.
 //!
 //! Re-entrant and free of transport: embedding and batches dispatch through it. The only place where a request waits
 //! is a commit, and there it holds no thread. A request keeps the registry that it started with.

@@ -2,15 +2,16 @@
 
 use super::{Outcome, Refusal, Rendered, Work, auto_add, comments, terms, users};
 use crate::access::policy;
-use crate::behaviours::{address, dynamic};
+use crate::behaviours::dynamic;
 use crate::cache::documents::DocumentText;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::families;
-use crate::prepare::{self, Batch, View};
 use crate::records::{self, Record};
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource};
+use crate::render::address;
+use crate::render::{self, Batch, View};
 use crate::request::fields::Fields;
 use crate::storage::Snapshot;
 use crate::storage::plan::{DbValue, Row};
@@ -75,7 +76,7 @@ pub fn show(
     let view = View { context, fields, password: work.given, links: true };
     let snapshot = work.scope.snapshot()?;
     let rows = std::slice::from_ref(row);
-    let mut documents = prepare::documents(work.scope, &*snapshot, resource, rows, &view)?;
+    let mut documents = render::documents(work.scope, &*snapshot, resource, rows, &view)?;
     documents.pop().ok_or_else(|| ApiError::new(Code::Internal))
 }
 
@@ -109,7 +110,7 @@ pub fn ready(
     let missing: Vec<Row> = rows.iter().zip(&texts).filter(|(_, t)| t.is_none()).map(|(row, _)| row.clone()).collect();
     if !missing.is_empty() {
         let missing = whole(&missing)?;
-        let documents = prepare::documents(work.scope, snapshot, resource, &missing, view)?;
+        let documents = render::documents(work.scope, snapshot, resource, &missing, view)?;
         let mut made = missing.iter().zip(documents).map(|(row, document)| {
             let text: DocumentText = document.to_string().into_bytes().into();
             let record = Record { resource, row };

@@ -8,11 +8,11 @@ use crate::access::{failure, policy};
 use crate::behaviours::{QUERIES, QueryContext};
 use crate::config::declaration::{Family, Total};
 use crate::error::{ApiError, Code};
-use crate::prepare::{self, View};
 use crate::records::{self, Record, among, txt};
 use crate::registry::args::{Arg, ArgSet, Filter, FilterOp, Role};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
+use crate::render::{self, View};
 use crate::request::args::Checked;
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
@@ -104,7 +104,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let view = View { context, fields: work.fields, password: work.given, links: true };
     let snapshot = work.scope.snapshot()?;
     let kept = super::items::kept(work, resource, &view);
-    let wanted = match prepare::columns_for(resource, &view) {
+    let wanted = match render::columns_for(resource, &view) {
         // A cursor names sort keys, and places that hold words are looked for in the texts.
         _ if cursor.is_some() || highlights.is_some() => None,
         _ if kept => Some(work.engine.documents().columns(resource).to_vec()),
@@ -147,7 +147,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let mut outcome = match super::items::ready(work, resource, &rows, &view, &*snapshot, whole)? {
         Some(texts) => Outcome { status: 200, text: Some(Rendered::List(texts)), ..Outcome::default() },
         None => {
-            let mut documents = prepare::documents(work.scope, &*snapshot, resource, &rows, &view)?;
+            let mut documents = render::documents(work.scope, &*snapshot, resource, &rows, &view)?;
             if let Some(highlights) = &highlights {
                 for (document, row) in documents.iter_mut().zip(&rows) {
                     highlights.add(document, Record { resource, row });

@@ -4,9 +4,9 @@ use super::{Outcome, Work};
 use crate::access::policy;
 use crate::behaviours::dynamic;
 use crate::error::{ApiError, Code};
-use crate::prepare::{Batch, Item};
 use crate::records::Record;
 use crate::registry::resource::Context;
+use crate::render::{Batch, Item};
 use crate::storage::plan::DbValue;
 use serde_json::{Value, json};
 

@@ -5,14 +5,14 @@
 
 use super::lists::{Window, paging_headers, words_within};
 use super::{Outcome, Work};
-use crate::behaviours::address;
 use crate::error::{ApiError, Code};
 use crate::families::{self, content, stored};
-use crate::prepare::{Batch, Item};
 use crate::records::{self, Record, among, columns, eq, int, text, txt};
 use crate::registry::args::Role;
 use crate::registry::name;
 use crate::registry::resource::{Context, Property, Resource, Source};
+use crate::render::address;
+use crate::render::{Batch, Item};
 use crate::storage::fold;
 use crate::storage::plan::{
     Change, Cond, DbValue, Input, Op, Order, Put, ReadPlan, RevisionPut, Row, Target, WritePlan,

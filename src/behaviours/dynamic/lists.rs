@@ -1,9 +1,9 @@
 //! Lists of records, months, terms, pages and comments.
 
 use super::{MOST_DEPTH, MOST_ROWS, MOST_SPANS, Part, classes, published, time_of, title_of, unwrapped};
-use crate::prepare::meta_space;
 use crate::records::{self, among, eq, txt};
 use crate::registry::name;
+use crate::render::meta_space;
 use crate::storage::plan::{Cond, DbValue, Op, Order};
 use crate::text::dates;
 use crate::text::html::Html;

@@ -14,9 +14,9 @@ mod players;
 
 use crate::access::policy;
 use crate::config::declaration::{Declaration, Rendered};
-use crate::prepare::{Item, View, columns_for, documents};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::{Context, Resource};
+use crate::render::{Item, View, columns_for, documents};
 use crate::request::fields::Fields;
 use crate::storage::plan::{Cond, DbValue, Order, Row};
 use crate::text::blocks::{self, Block, has_blocks, parse};

@@ -3,9 +3,11 @@
 //! Everything that other rows contribute is loaded once per list ([`Batch`]), so a list costs a fixed number of
 //! queries whatever its length. Fields that were not asked for are neither fetched nor computed.
 
+pub mod address;
+
 use crate::access::policy;
 use crate::access::unlock::RecordPassword;
-use crate::behaviours::{Needs, READS, address};
+use crate::behaviours::{Needs, READS};
 use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::records::{self, Record, among, columns, int, text};
