@@ -21,15 +21,16 @@
 //! | 3 | [`scope`] | what a stage may ask of the world: registry, storage, settings, caller, time |
 //! | 4 | [`records`] | rows by name |
 //! | 5 | [`access`] | who is asking, and may they: identification, guards, the visibility of rows; how often, and the trail it leaves |
-//! | 6 | [`behaviours`], [`render`] | named functions that declarations use; rows to documents |
-//! | 7 | [`families`] | what a row of each family is: draft to plan, states, slugs, removal, refusals; no request |
-//! | 8 | [`cache`] | rendered documents and whole responses in memory |
-//! | 9 | [`handlers`], [`engine`] | what endpoints do; the order of the stages, re-entrant; root, namespaces, OPTIONS |
-//! | 10 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
-//! | 11 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
-//! | 12 | [`import`], [`scheduler`] | bringing a site in; timed transitions of records |
-//! | 13 | [`commands`] | the command line: serving, a look from outside, and the rest |
-//! | 14 | [`fuzzing`] | what every parser of foreign bytes promises, for tests; nothing serves with it |
+//! | 6 | [`render`] | rows to documents: values, links, addresses; not which functions compute properties |
+//! | 7 | [`behaviours`] | named functions that declarations use |
+//! | 8 | [`families`] | what a row of each family is: draft to plan, states, slugs, removal, refusals; no request |
+//! | 9 | [`cache`] | rendered documents and whole responses in memory |
+//! | 10 | [`handlers`], [`engine`] | what endpoints do; the order of the stages, re-entrant; root, namespaces, OPTIONS |
+//! | 11 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
+//! | 12 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
+//! | 13 | [`import`], [`scheduler`] | bringing a site in; timed transitions of records |
+//! | 14 | [`commands`] | the command line: serving, a look from outside, and the rest |
+//! | 15 | [`fuzzing`] | what every parser of foreign bytes promises, for tests; nothing serves with it |
 //!
 //! # One request
 //!

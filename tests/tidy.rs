@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Modules by layer, lowest first. Those on one line are one layer and may use each other: a behaviour computes what
-/// `render` shows, and the engine is re-entered by handlers.
+/// Modules by layer, lowest first. Those on one line are one layer and may use each other: the engine is re-entered by
+/// handlers.
 const LAYERS: &[&[&str]] = &[
     &["error", "model", "network", "pool"],
     &["schema", "config", "storage", "text", "files", "pictures", "outbound"],
@@ -13,7 +13,8 @@ const LAYERS: &[&[&str]] = &[
     &["request", "scope"],
     &["records"],
     &["access"],
-    &["behaviours", "render"],
+    &["render"],
+    &["behaviours"],
     &["families"],
     &["cache"],
     &["handlers", "engine"],

@@ -8,7 +8,6 @@ use crate::records::{self, among, columns, eq, int, nothing, txt, words};
 use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::render::meta_space;
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Op};
 use crate::text::{slug, time};
@@ -149,7 +148,7 @@ fn meta(asked: &QueryContext<'_>, value: &Value) -> Found {
         one => vec![txt(&one.to_string())],
     };
     let filter = vec![
-        eq("space", DbValue::Text(meta_space(asked.resource))),
+        eq("space", DbValue::Text(records::meta_space(asked.resource))),
         eq("key", txt(key)),
         Cond::In(name("json"), wanted),
     ];

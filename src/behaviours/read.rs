@@ -1,11 +1,10 @@
 //! Behaviours that compute a property.
 
-use super::{Needs, Read};
 use super::{dynamic, files, reference};
 use crate::config::declaration::Family;
 use crate::records::{self, text};
 use crate::registry::resource::Property;
-use crate::render::{Item, address, column_value};
+use crate::render::{Item, Needs, Read, address, column_value};
 use crate::storage::plan::DbValue;
 use crate::text::render::{self, RenderOptions};
 use crate::text::texturize::texturize;

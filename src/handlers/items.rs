@@ -2,7 +2,7 @@
 
 use super::{Outcome, Refusal, Rendered, Work, auto_add, comments, terms, users};
 use crate::access::policy;
-use crate::behaviours::dynamic;
+use crate::behaviours::{READS, dynamic};
 use crate::cache::documents::DocumentText;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
@@ -28,7 +28,8 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let (record, rows) = (Record { resource, row }, std::slice::from_ref(row));
-    let view = View { context: work.allowed.context(), fields: work.fields, password: work.given, links: true };
+    let view =
+        View { context: work.allowed.context(), fields: work.fields, password: work.given, links: true, reads: READS };
     let found =
         kept(work, resource, &view).then(|| work.engine.documents().get(work.scope, record, view.context)).flatten();
     let text = match found {
@@ -73,7 +74,7 @@ pub fn show(
     context: Context,
     fields: &Fields,
 ) -> Result<Value, ApiError> {
-    let view = View { context, fields, password: work.given, links: true };
+    let view = View { context, fields, password: work.given, links: true, reads: READS };
     let snapshot = work.scope.snapshot()?;
     let rows = std::slice::from_ref(row);
     let mut documents = render::documents(work.scope, &*snapshot, resource, rows, &view)?;

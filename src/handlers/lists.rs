@@ -5,7 +5,7 @@
 use super::cursor::{self, Cursor};
 use super::{Outcome, Rendered, Work};
 use crate::access::{failure, policy};
-use crate::behaviours::{QUERIES, QueryContext};
+use crate::behaviours::{QUERIES, QueryContext, READS};
 use crate::config::declaration::{Family, Total};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, among, txt};
@@ -101,7 +101,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         plan.limit = Some(window.per_page + 1);
     }
     let highlights = Highlights::asked(work, resource)?;
-    let view = View { context, fields: work.fields, password: work.given, links: true };
+    let view = View { context, fields: work.fields, password: work.given, links: true, reads: READS };
     let snapshot = work.scope.snapshot()?;
     let kept = super::items::kept(work, resource, &view);
     let wanted = match render::columns_for(resource, &view) {

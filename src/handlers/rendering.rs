@@ -2,7 +2,7 @@
 
 use super::{Outcome, Work};
 use crate::access::policy;
-use crate::behaviours::dynamic;
+use crate::behaviours::{READS, dynamic};
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 use crate::registry::resource::Context;
@@ -39,6 +39,7 @@ pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
         context: Context::VIEW,
         unlocked: true,
         batch: &Batch::default(),
+        reads: READS,
     };
     let attributes = args.get("attributes").cloned().unwrap_or_default();
     let rendered = dynamic::block(&item, block, attributes).ok_or_else(missing)?;

@@ -5,6 +5,7 @@
 
 use super::lists::{Window, paging_headers, words_within};
 use super::{Outcome, Work};
+use crate::behaviours::READS;
 use crate::error::{ApiError, Code};
 use crate::families::{self, content, stored};
 use crate::records::{self, Record, among, columns, eq, int, text, txt};
@@ -377,7 +378,8 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
     let (shown, owner) = (work.resource()?, work.owner()?);
     let record = Record { resource: owner, row: &past.then };
     let batch = Batch::default();
-    let item = Item { scope: work.scope, resource: owner, record, context, unlocked: true, batch: &batch };
+    let item =
+        Item { scope: work.scope, resource: owner, record, context, unlocked: true, batch: &batch, reads: READS };
     let local = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.0));
     let utc = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.1));
     let mut map = Map::new();

@@ -12,6 +12,7 @@ mod loops;
 mod menus;
 mod players;
 
+use super::READS;
 use crate::access::policy;
 use crate::config::declaration::{Declaration, Rendered};
 use crate::records::{self, Record, eq, txt};
@@ -295,7 +296,7 @@ impl Part<'_> {
         let most = most.min(MOST_ROWS).min(budget.rows.get());
         let mut plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
         (plan.order, plan.offset, plan.limit) = (order, skip, Some(most));
-        let view = View { context: Context::VIEW, fields: &fields, password: None, links: false };
+        let view = View { context: Context::VIEW, fields: &fields, password: None, links: false, reads: READS };
         let read = || {
             let snapshot = scope.snapshot()?;
             let mut rows = match columns_for(resource, &view) {
