@@ -25,12 +25,13 @@
 //! | 7 | [`behaviours`] | named functions that declarations use |
 //! | 8 | [`families`] | what a row of each family is: draft to plan, states, slugs, removal, refusals; no request |
 //! | 9 | [`cache`] | rendered documents and whole responses in memory |
-//! | 10 | [`handlers`], [`engine`] | what endpoints do; the order of the stages, re-entrant; root, namespaces, OPTIONS |
-//! | 11 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
-//! | 12 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
-//! | 13 | [`import`], [`scheduler`] | bringing a site in; timed transitions of records |
-//! | 14 | [`commands`] | the command line: serving, a look from outside, and the rest |
-//! | 15 | [`fuzzing`] | what every parser of foreign bytes promises, for tests; nothing serves with it |
+//! | 10 | [`handlers`] | what endpoints do; other routes they reach by [`handlers::Dispatch`] alone |
+//! | 11 | [`engine`] | the order of the stages, re-entrant; embedding; root, namespaces, OPTIONS |
+//! | 12 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
+//! | 13 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
+//! | 14 | [`import`], [`scheduler`] | bringing a site in; timed transitions of records |
+//! | 15 | [`commands`] | the command line: serving, a look from outside, and the rest |
+//! | 16 | [`fuzzing`] | what every parser of foreign bytes promises, for tests; nothing serves with it |
 //!
 //! # One request
 //!

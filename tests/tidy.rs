@@ -4,8 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Modules by layer, lowest first. Those on one line are one layer and may use each other: the engine is re-entered by
-/// handlers.
+/// Modules by layer, lowest first. Those on one line are one layer and may use each other.
 const LAYERS: &[&[&str]] = &[
     &["error", "model", "network", "pool"],
     &["schema", "config", "storage", "text", "files", "pictures", "outbound"],
@@ -17,7 +16,8 @@ const LAYERS: &[&[&str]] = &[
     &["behaviours"],
     &["families"],
     &["cache"],
-    &["handlers", "engine"],
+    &["handlers"],
+    &["engine"],
     &["xmlrpc", "pages"],
     &["http", "boot"],
     &["import", "scheduler"],

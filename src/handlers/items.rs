@@ -31,7 +31,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let view =
         View { context: work.allowed.context(), fields: work.fields, password: work.given, links: true, reads: READS };
     let found =
-        kept(work, resource, &view).then(|| work.engine.documents().get(work.scope, record, view.context)).flatten();
+        kept(work, resource, &view).then(|| work.shared.documents.get(work.scope, record, view.context)).flatten();
     let text = match found {
         Some(text) => Some(text),
         None => {
@@ -86,7 +86,7 @@ pub fn show(
 /// [`DocumentCache::columns`]: crate::cache::documents::DocumentCache::columns
 pub fn kept(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
     let own = view.password.is_some() || view.context == Context::EDIT;
-    work.whole && !own && work.engine.documents().keeps(resource)
+    work.whole && !own && work.shared.documents.keeps(resource)
 }
 
 /// The rows' documents as text, each rendered at most once; `None` where they depend on this request. `whole` gives the
@@ -105,7 +105,7 @@ pub fn ready(
     if !kept(work, resource, view) {
         return Ok(None);
     }
-    let cache = work.engine.documents();
+    let cache = &work.shared.documents;
     let mut texts: Vec<Option<DocumentText>> =
         rows.iter().map(|row| cache.get(work.scope, Record { resource, row }, view.context)).collect();
     let missing: Vec<Row> = rows.iter().zip(&texts).filter(|(_, t)| t.is_none()).map(|(row, _)| row.clone()).collect();

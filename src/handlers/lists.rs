@@ -107,7 +107,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let wanted = match render::columns_for(resource, &view) {
         // A cursor names sort keys, and places that hold words are looked for in the texts.
         _ if cursor.is_some() || highlights.is_some() => None,
-        _ if kept => Some(work.engine.documents().columns(resource).to_vec()),
+        _ if kept => Some(work.shared.documents.columns(resource).to_vec()),
         wanted => wanted,
     };
     let mut rows = match wanted {

@@ -4,6 +4,7 @@
 //! nor routes nor what any parameter means; it only refuses what cannot be read at all.
 
 pub mod args;
+pub mod call;
 pub mod conditional;
 pub mod fields;
 pub mod route;
