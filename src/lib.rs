@@ -2,7 +2,8 @@
 //!
 //! # Map
 //!
-//! Lowest layer first; a module uses those above it in this list, never those below (`tests/tidy.rs` holds it to that).
+//! Lowest layer first; a module uses those above it in this list, never those below, and no two use each other
+//! (`tests/tidy.rs` reads the list and holds the source to it).
 //!
 //! | layer | module | responsibility, and what it must not know |
 //! | --- | --- | --- |
@@ -35,11 +36,12 @@
 //!
 //! # One request
 //!
-//! [`http`] receives → [`request`] decodes → [`access::identity`] says who asks → [`request::route`] finds the route →
-//! [`request::args`] checks and coerces (400) → [`access`] decides and loads the target (401, 403, 404) → [`handlers`] read, or
-//! commit the [`storage`] plans of [`families`] → [`render`] makes documents → [`engine`] finishes: `Allow`, fields, embedding,
-//! envelope. Each stage takes the type that only the stage before can make, so that no handler is reached with
-//! unchecked arguments or without a decision.
+//! [`http`] receives → [`access::identity`] says who asks → [`cache::responses`] may have the answer → [`request`] decodes →
+//! [`request::route`] finds the route → [`request::args`] checks and coerces (400) → [`access`] decides and loads the target
+//! (401, 403, 404) → [`handlers`] read, or commit the [`storage`] plans of [`families`] → [`render`] makes documents →
+//! [`engine`] finishes: `Allow`, fields, embedding, envelope. The order is one function, `Engine::stages`. Each stage takes
+//! the type that only the stage before can make, so that no handler is reached with unchecked arguments or without a
+//! decision.
 //!
 //! # Invariants
 //!
