@@ -4,7 +4,6 @@ use super::{Query, QueryContext};
 use crate::access::policy;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code, ParamFailure};
-use crate::prepare::meta_space;
 use crate::records::{self, among, columns, eq, int, nothing, txt, words};
 use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
@@ -168,7 +167,7 @@ fn meta(asked: &QueryContext<'_>, value: &Value) -> Found {
         one => vec![txt(&one.to_string())],
     };
     let filter = vec![
-        eq("space", DbValue::Text(meta_space(asked.resource))),
+        eq("space", DbValue::Text(records::meta_space(asked.resource))),
         eq("key", txt(key)),
         Cond::In(name("json"), wanted),
     ];

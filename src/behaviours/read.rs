@@ -1,12 +1,11 @@
 //! Behaviours that compute a property.
 
-use super::{Needs, Read};
-use super::{address, dynamic, files, reference};
+use super::{dynamic, files, reference};
 use crate::config::declaration::Family;
-use crate::prepare::{Item, column_value};
 use crate::records::{self, text};
 use crate::registry::resource::Property;
 use crate::registry::vocabulary::Named;
+use crate::render::{Item, Needs, Read, address, column_value};
 use crate::storage::plan::DbValue;
 use crate::text::render::{self, RenderOptions};
 use crate::text::texturize::texturize;

@@ -2,11 +2,13 @@
 //!
 //! Other tools rely on the names here (issue: "The command line").
 
+mod doctor;
+pub mod reference;
+mod serve;
+
 use crate::boot::{self, BootError, Secret, Services, Source};
 use crate::config::{grammar, shipped};
-use crate::doctor;
 use crate::model::Method;
-use crate::reference;
 use crate::registry::Registry;
 use crate::registry::link::nearest;
 use crate::scope::Limits;
@@ -131,7 +133,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let source = Source { config: cli.source.config, sets: cli.source.sets };
     let done = match cli.command {
-        None => crate::serve::serve(&source),
+        None => serve::serve(&source),
         Some(Command::Check { data }) => check(&source, data),
         Some(Command::Backup { file }) => backup(&source, &file),
         Some(Command::Restore { file }) => restore(&source, &file),
