@@ -2,7 +2,8 @@
 //!
 //! # Map
 //!
-//! Lowest layer first; a module uses those above it in this list, never those below (`tests/tidy.rs` holds it to that).
+//! Lowest layer first; a module uses those above it in this list, never those below, and no two use each other
+//! (`tests/tidy.rs` reads the list and holds the source to it).
 //!
 //! | layer | module | responsibility, and what it must not know |
 //! | --- | --- | --- |
@@ -17,26 +18,30 @@
 //! | 1 | [`outbound`] | requests to other sites, where the configuration lets them; not what is asked for or why |
 //! | 1 | [`text`] | pure functions on text, time and addresses |
 //! | 2 | [`registry`] | declarations linked into a frozen whole, or every problem; no behaviour, only its name's position |
-//! | 3 | [`request`], [`route`], [`fields`], [`conditional`] | decode a request, find its route, read `_fields` and what it is conditional on |
+//! | 3 | [`request`] | decode a request, find its route, check its arguments, read `_fields` and what it is conditional on |
 //! | 3 | [`scope`] | what a stage may ask of the world: registry, storage, settings, caller, time |
-//! | 4 | [`records`], [`args`] | rows by name; arguments merged, checked, coerced |
+//! | 4 | [`records`] | rows by name |
 //! | 5 | [`access`] | who is asking, and may they: identification, guards, the visibility of rows; how often, and the trail it leaves |
-//! | 6 | [`behaviours`], [`prepare`] | named functions that declarations use; rows to documents |
-//! | 7 | [`families`] | what a row of each family is: draft to plan, states, slugs, removal, refusals; no request |
-//! | 8 | [`cache`], [`discovery`] | rendered documents and whole responses in memory; root, namespaces, OPTIONS |
-//! | 9 | [`handlers`], [`embed`], [`engine`] | what endpoints do; the order of the stages, re-entrant |
-//! | 10 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
-//! | 11 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
-//! | 12 | [`import`], [`scheduler`], [`doctor`], [`serve`], [`cli`] | bringing a site in, timed transitions of records, a look from outside, serving, the command line |
-//! | 13 | [`fuzzing`] | what every parser of foreign bytes promises, for tests; nothing serves with it |
+//! | 6 | [`render`] | rows to documents: values, links, addresses; not which functions compute properties |
+//! | 7 | [`behaviours`] | named functions that declarations use |
+//! | 8 | [`families`] | what a row of each family is: draft to plan, states, slugs, removal, refusals; no request |
+//! | 9 | [`cache`] | rendered documents and whole responses in memory |
+//! | 10 | [`handlers`] | what endpoints do; other routes they reach by [`handlers::Dispatch`] alone |
+//! | 11 | [`engine`] | the order of the stages, re-entrant; embedding; root, namespaces, OPTIONS |
+//! | 12 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
+//! | 13 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
+//! | 14 | [`import`], [`scheduler`] | bringing a site in; timed transitions of records |
+//! | 15 | [`commands`] | the command line: serving, a look from outside, every word explained, and the rest |
+//! | 16 | [`fuzzing`] | what every parser of foreign bytes promises, for tests; nothing serves with it |
 //!
 //! # One request
 //!
-//! [`http`] receives → [`request`] decodes → [`access::identity`] says who asks → [`route`] finds the route →
-//! [`args`] checks and coerces (400) → [`access`] decides and loads the target (401, 403, 404) → [`handlers`] read, or
-//! commit the [`storage`] plans of [`families`] → [`prepare`] makes documents → [`engine`] finishes: `Allow`, fields, embedding,
-//! envelope. Each stage takes the type that only the stage before can make, so that no handler is reached with
-//! unchecked arguments or without a decision.
+//! [`http`] receives → [`access::identity`] says who asks → [`cache::responses`] may have the answer → [`request`] decodes →
+//! [`request::route`] finds the route → [`request::args`] checks and coerces (400) → [`access`] decides and loads the target
+//! (401, 403, 404) → [`handlers`] read, or commit the [`storage`] plans of [`families`] → [`render`] makes documents →
+//! [`engine`] finishes: `Allow`, fields, embedding, envelope. The order is one function, `Engine::stages`. Each stage takes
+//! the type that only the stage before can make, so that no handler is reached with unchecked arguments or without a
+//! decision.
 //!
 //! # Invariants
 //!
@@ -47,20 +52,14 @@
 //! * A list costs a fixed number of queries, whatever its length; so does what is embedded in it.
 
 pub mod access;
-pub mod args;
 pub mod behaviours;
 pub mod boot;
 pub mod cache;
-pub mod cli;
-pub mod conditional;
+pub mod commands;
 pub mod config;
-pub mod discovery;
-pub mod doctor;
-pub mod embed;
 pub mod engine;
 pub mod error;
 pub mod families;
-pub mod fields;
 pub mod files;
 pub mod fuzzing;
 pub mod handlers;
@@ -72,15 +71,13 @@ pub mod outbound;
 pub mod pages;
 pub mod pictures;
 pub mod pool;
-pub mod prepare;
 pub mod records;
 pub mod registry;
+pub mod render;
 pub mod request;
-pub mod route;
 pub mod scheduler;
 pub mod schema;
 pub mod scope;
-pub mod serve;
 pub mod storage;
 pub mod text;
 pub mod xmlrpc;

@@ -139,6 +139,14 @@ pub fn everything() -> Cond {
     Cond::All(Vec::new())
 }
 
+/// The space that a resource's companion rows (meta) are kept under.
+pub fn meta_space(resource: &Resource) -> Name {
+    match resource.family {
+        Family::Content => name("content"),
+        _ => resource.table.clone(),
+    }
+}
+
 /// What tells the rows of this resource from others in a shared table.
 pub fn own_rows(resource: &Resource) -> Cond {
     match resource.family {

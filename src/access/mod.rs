@@ -6,17 +6,28 @@
 pub mod attempts;
 pub mod audit;
 mod comments;
+mod content;
+mod declared;
 pub mod hashing;
 pub mod identity;
 mod meter;
 mod passwords;
+mod plain;
 pub mod policy;
 mod revisions;
 pub mod sessions;
+mod terms;
 pub mod throttle;
 pub mod unlock;
+mod users;
 
-use crate::args::{Checked, Sources};
+pub use self::users::malformed_account;
+
+use self::content::{content_create, content_delete, content_list, content_read, content_update, file_edit};
+use self::declared::{catalogue_list, catalogue_read, theme_read};
+use self::plain::{plain_create, plain_delete, plain_list, plain_read, plain_update};
+use self::terms::{term_create, term_delete, term_list, term_read, term_update};
+use self::users::{user_create, user_delete, user_list, user_read, user_update};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record};
@@ -24,14 +35,13 @@ use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::registry::vocabulary::Named;
 use crate::registry::{Endpoint, Registry, Route};
+use crate::request::args::{Checked, Sources};
 use crate::scope::Scope;
 use crate::storage::plan::{DbValue, Row};
-use crate::text::slug;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::Arc;
 use unlock::RecordPassword;
 
 /// The decision that a request may go on, with what it was made on. Only [`allow`] makes one.
@@ -114,7 +124,8 @@ const fn guard(name: &'static str, run: Guard, doc: &'static str) -> Named<Guard
 /// Every guard by the name that declarations use.
 pub const GUARDS: &[Named<Guard>] = &[
     guard("public", public, "Allows every caller."),
-    guard("authenticated", authenticated, "Allows every caller with valid credentials."),
+    guard("authenticated", authenticated, "Allows every caller with valid credentials.")
+        .example(r#"{ methods = ["GET"], handler = "echo", access = "authenticated" }"#),
     guard("can", can, "Allows callers who hold the capability behind the colon.").param("CAPABILITY"),
     guard(
         "content.list",
@@ -402,6 +413,12 @@ fn target(row: Row) -> Decision {
     Ok(Found { target: Some(row), parent: None })
 }
 
+/// Compares two texts in time that depends on their lengths alone.
+pub fn same_text(a: &str, b: &str) -> bool {
+    use subtle::ConstantTimeEq;
+    a.as_bytes().ct_eq(b.as_bytes()).into()
+}
+
 // ------------------------------------------------------------------------------------------------ general
 
 fn public(_: &Asking<'_>) -> Decision {
@@ -422,408 +439,4 @@ fn can(asking: &Asking<'_>) -> Decision {
     } else {
         Err(asking.refuse(Code::Forbidden))
     }
-}
-
-// ------------------------------------------------------------------------------------------------ content
-
-fn content_list(asking: &Asking<'_>) -> Decision {
-    let resource = asking.resource()?;
-    if asking.context() == Context::EDIT && !asking.scope.principal.can(resource.capability("edit")) {
-        return Err(asking.refuse(Code::ForbiddenContext));
-    }
-    Ok(Found::default())
-}
-
-fn content_read(asking: &Asking<'_>) -> Decision {
-    let row = asking.target(Code::PostInvalidId)?;
-    let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
-        return Err(asking.refuse(Code::ForbiddenContext));
-    }
-    if asking.given.is_some_and(|given| !given.opens(record.text("password"))) {
-        return Err(ApiError::new(Code::PostIncorrectPassword));
-    }
-    if !policy::may(asking.scope, "read", record) {
-        return Err(asking.refuse(Code::Forbidden));
-    }
-    target(row)
-}
-
-fn content_create(asking: &Asking<'_>) -> Decision {
-    let resource = asking.resource()?;
-    let caller = &asking.scope.principal;
-    if asking.sources.get("id").is_some() {
-        return Err(ApiError::new(Code::PostExists));
-    }
-    author_and_sticky(asking, resource)?;
-    if !caller.can(resource.capability("create")) {
-        return Err(asking.refuse(Code::CannotCreate));
-    }
-    assigned_terms(asking, resource)?;
-    attaches(asking, resource, None)?;
-    Ok(Found::default())
-}
-
-/// A caller who attaches something to a record must be able to edit the record; what is attached to it `already` may
-/// stay. An update may name a record that does not exist, as in the recorded contract: no address names it.
-fn attaches(asking: &Asking<'_>, resource: &Resource, already: Option<i64>) -> Result<(), ApiError> {
-    if !resource.supports("attached") {
-        return Ok(());
-    }
-    let parent = resource.properties.iter().find(|p| p.column.as_deref() == Some("parent"));
-    let parent = parent.and_then(|p| asking.args.int(&p.name)).filter(|id| *id != 0 && Some(*id) != already);
-    let Some(id) = parent else { return Ok(()) };
-    let exists = || -> Result<bool, ApiError> {
-        let row = records::first(&*asking.scope.snapshot()?, "record", &["id"], records::eq("id", DbValue::Int(id)))?;
-        Ok(row.is_some())
-    };
-    if policy::parent_content(asking.scope, id, "edit") == Some(true) || already.is_some() && !exists()? {
-        return Ok(());
-    }
-    Err(asking.refuse(Code::CannotEdit))
-}
-
-/// A new file out of one that is there: for those who bring files and edit this one.
-fn file_edit(asking: &Asking<'_>) -> Decision {
-    if !asking.scope.principal.can(asking.resource()?.capability("create")) {
-        return Err(asking.refuse(Code::CannotEditImage));
-    }
-    let found = content_update(asking)?;
-    // The new file belongs to the record that the request names.
-    attaches(asking, asking.resource()?, None)?;
-    Ok(found)
-}
-
-fn content_update(asking: &Asking<'_>) -> Decision {
-    let row = asking.target(Code::PostInvalidId)?;
-    let resource = asking.resource()?;
-    if !policy::may(asking.scope, "edit", Record { resource, row: &row }) {
-        return Err(asking.refuse(Code::CannotEdit));
-    }
-    author_and_sticky(asking, resource)?;
-    assigned_terms(asking, resource)?;
-    attaches(asking, resource, Some(Record { resource, row: &row }.int("parent")))?;
-    target(row)
-}
-
-fn content_delete(asking: &Asking<'_>) -> Decision {
-    let row = asking.target(Code::PostInvalidId)?;
-    if !policy::may(asking.scope, "delete", Record { resource: asking.resource()?, row: &row }) {
-        return Err(asking.refuse(Code::CannotDelete));
-    }
-    target(row)
-}
-
-// Other authors and the front page are for callers who may edit others' records (or publish).
-fn author_and_sticky(asking: &Asking<'_>, resource: &Resource) -> Result<(), ApiError> {
-    let caller = &asking.scope.principal;
-    let others = caller.can(resource.capability("edit_others"));
-    if let Some(author) = asking.args.int("author")
-        && resource.supports("author")
-        && author != 0
-        && author != caller.id
-        && !others
-    {
-        return Err(asking.refuse(Code::CannotEditOthers));
-    }
-    let may_stick = others || caller.can(resource.capability("publish"));
-    if asking.args.flag("sticky") && resource.supports("sticky") && !may_stick {
-        return Err(asking.refuse(Code::CannotAssignSticky));
-    }
-    Ok(())
-}
-
-fn assigned_terms(asking: &Asking<'_>, resource: &Resource) -> Result<(), ApiError> {
-    for relation in resource.relations.iter().filter(|r| r.many) {
-        let taxonomy = &asking.registry().resources[relation.to];
-        if taxonomy.family == Family::Term
-            && asking.args.given(&relation.property).is_some()
-            && !policy::may_assign(&asking.scope.principal, taxonomy)
-        {
-            return Err(asking.refuse(Code::CannotAssignTerm));
-        }
-    }
-    Ok(())
-}
-
-/// Compares two texts in time that depends on their lengths alone.
-pub fn same_text(a: &str, b: &str) -> bool {
-    use subtle::ConstantTimeEq;
-    a.as_bytes().ct_eq(b.as_bytes()).into()
-}
-
-// ------------------------------------------------------------------------------------------------ terms
-
-fn term_list(asking: &Asking<'_>) -> Decision {
-    let resource = asking.resource()?;
-    if asking.context() == Context::EDIT && !asking.scope.principal.can(resource.capability("edit")) {
-        return Err(asking.refuse(Code::ForbiddenContext));
-    }
-    if let Some(post) = asking.args.int("post").filter(|post| *post != 0) {
-        match policy::parent_content(asking.scope, post, "read") {
-            None => return Err(ApiError::new(Code::PostInvalidId).with_status(400)),
-            Some(false) => return Err(asking.refuse(Code::ForbiddenContext)),
-            Some(true) => {}
-        }
-    }
-    Ok(Found::default())
-}
-
-fn term_read(asking: &Asking<'_>) -> Decision {
-    let row = asking.target(Code::TermInvalid)?;
-    let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
-        return Err(asking.refuse(Code::ForbiddenContext));
-    }
-    target(row)
-}
-
-fn term_create(asking: &Asking<'_>) -> Decision {
-    let resource = asking.resource()?;
-    // Callers who may assign terms of a flat taxonomy may create them.
-    let act = if resource.declared.hierarchical { "edit" } else { "assign" };
-    if !asking.scope.principal.can(resource.capability(act)) {
-        return Err(asking.refuse(Code::CannotCreate));
-    }
-    Ok(Found::default())
-}
-
-fn term_update(asking: &Asking<'_>) -> Decision {
-    let row = asking.target(Code::TermInvalid)?;
-    if !asking.scope.principal.can(asking.resource()?.capability("edit")) {
-        return Err(asking.refuse(Code::CannotUpdate));
-    }
-    target(row)
-}
-
-fn term_delete(asking: &Asking<'_>) -> Decision {
-    let row = asking.target(Code::TermInvalid)?;
-    let resource = asking.resource()?;
-    let default = resource.declared.default_setting.as_deref().map_or(0, |s| asking.scope.settings.int(s));
-    // The default term stays, whoever the caller is: records need one to fall back on.
-    if default == (Record { resource, row: &row }).id() || !asking.scope.principal.can(resource.capability("delete")) {
-        return Err(asking.refuse(Code::CannotDelete));
-    }
-    target(row)
-}
-
-// ------------------------------------------------------------------------------------------------ users
-
-fn user_list(asking: &Asking<'_>) -> Decision {
-    let caller = &asking.scope.principal;
-    let lists = caller.can(user_resource(asking)?.capability("list"));
-    let filtered = |arg: &str| asking.args.given(arg).is_some_and(|v| v.as_array().is_none_or(|l| !l.is_empty()));
-    if !lists && (filtered("roles") || filtered("capabilities")) {
-        return Err(asking.refuse(Code::UserCannotView));
-    }
-    if asking.context() == Context::EDIT && !lists {
-        return Err(asking.refuse(Code::ForbiddenContext));
-    }
-    if asking.args.text("who") == Some("authors") {
-        let mut content = asking.registry().family(Family::Content).filter(|r| r.supports("author"));
-        if !lists && !content.any(|r| caller.can(r.capability("edit"))) {
-            return Err(asking.refuse(Code::ForbiddenWho));
-        }
-    }
-    Ok(Found::default())
-}
-
-/// The user that the path names: an id, or `me`.
-fn named_user(asking: &Asking<'_>) -> Result<Row, ApiError> {
-    let captured = asking.args.get("id").or_else(|| asking.args.get("user_id"));
-    let users = user_resource(asking)?;
-    let id = if names_caller(asking) {
-        if !asking.scope.principal.known() {
-            return Err(ApiError::new(Code::UserInvalidId));
-        }
-        asking.scope.principal.id
-    } else {
-        let id = captured.and_then(|v| v.as_i64().or_else(|| v.as_str()?.parse().ok()));
-        id.ok_or_else(|| ApiError::new(Code::UserInvalidId))?
-    };
-    asking.load(users, &DbValue::Int(id))?.ok_or_else(|| ApiError::new(Code::UserInvalidId))
-}
-
-/// The path says `me`, or nothing at all.
-fn names_caller(asking: &Asking<'_>) -> bool {
-    let captured = asking.args.get("id").or_else(|| asking.args.get("user_id"));
-    let by_path = asking.endpoint.args.get("id").is_some() || asking.endpoint.args.get("user_id").is_some();
-    !by_path || captured.and_then(Value::as_str) == Some("me")
-}
-
-fn user_resource<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {
-    asking.registry().family(Family::User).next().ok_or_else(|| ApiError::new(Code::Internal))
-}
-
-fn user_read(asking: &Asking<'_>) -> Decision {
-    let by_path = asking.endpoint.args.get("id").is_some();
-    if !by_path && !asking.scope.principal.known() {
-        // Every caller may request this; the handler responds to anonymous ones.
-        return Ok(Found::default());
-    }
-    let row = named_user(asking)?;
-    let record = Record { resource: user_resource(asking)?, row: &row };
-    if record.id() == asking.scope.principal.id {
-        return target(row);
-    }
-    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
-        return Err(asking.refuse(Code::ForbiddenContext));
-    }
-    let lists = ["edit", "read"].iter().any(|act| policy::may(asking.scope, act, record));
-    let hidden = !asking.registry().declaration.site.list_authors && !asking.scope.principal.known();
-    if !lists && (hidden || !policy::has_published(asking.scope, record.id())) {
-        return Err(asking.refuse(Code::UserCannotView));
-    }
-    target(row)
-}
-
-fn user_create(asking: &Asking<'_>) -> Decision {
-    let can = |act: &str| user_resource(asking).is_ok_and(|users| asking.scope.principal.can(users.capability(act)));
-    if !can("create") {
-        // Invalid arguments are reported before missing permissions.
-        return Err(
-            malformed_account(asking.registry(), asking.args).unwrap_or_else(|| asking.refuse(Code::CannotCreateUser))
-        );
-    }
-    let wanted = roles(asking).unwrap_or_default();
-    let default = asking.registry().default_role();
-    let usual = wanted.iter().all(|role| Some(&**role) == default);
-    if !usual && !can("promote") || !policy::may_give(asking.scope, &wanted) {
-        return Err(asking.refuse(Code::CannotEditRoles));
-    }
-    Ok(Found::default())
-}
-
-/// The roles that a request gives a user.
-fn roles(asking: &Asking<'_>) -> Option<Vec<Arc<str>>> {
-    let given = asking.args.given("roles")?.as_array()?;
-    Some(given.iter().filter_map(Value::as_str).map(Arc::from).collect())
-}
-
-/// What is wrong with the login, the address or the password that a request gives an account, as an argument that does
-/// not fit.
-pub fn malformed_account(registry: &Registry, args: &Checked) -> Option<ApiError> {
-    let site = &registry.declaration.site;
-    let given = |name: &str| args.given(name).and_then(Value::as_str);
-    if given("username").is_some_and(|login| !slug::valid_login(login)) {
-        return Some(ApiError::invalid_for("username", Code::UserInvalidUsername));
-    }
-    if given("email").is_some_and(|email| email.len() > site.max_login.as_usize()) {
-        let message = format!("An e-mail address has at most {} bytes.", site.max_login.bytes());
-        return Some(ApiError::invalid_one("email", message));
-    }
-    let password = given("password")?;
-    if password.len() > site.max_password.as_usize() {
-        let message = format!("A password has at most {} bytes.", site.max_password.bytes());
-        return Some(ApiError::invalid_one("password", message));
-    }
-    let unfit = password.is_empty() || password.contains(['\\', '\0']);
-    unfit.then(|| ApiError::invalid_for("password", Code::UserInvalidPassword))
-}
-
-fn user_update(asking: &Asking<'_>) -> Decision {
-    let row = named_user(asking)?;
-    let record = Record { resource: user_resource(asking)?, row: &row };
-    let roles = roles(asking).unwrap_or_default();
-    let gives = || policy::may(asking.scope, "promote", record) && policy::may_give(asking.scope, &roles);
-    if !roles.is_empty() && !gives() {
-        return Err(asking.refuse(Code::CannotEditRoles));
-    }
-    if !policy::may(asking.scope, "edit", record) {
-        return Err(asking.refuse(Code::CannotEdit));
-    }
-    target(row)
-}
-
-fn user_delete(asking: &Asking<'_>) -> Decision {
-    let row = named_user(asking)?;
-    let record = Record { resource: user_resource(asking)?, row: &row };
-    if !policy::may(asking.scope, "delete", record) {
-        return Err(asking.refuse(Code::UserCannotDelete));
-    }
-    target(row)
-}
-
-// ------------------------------------------------------------------------------------------------ declarations
-
-fn catalogue_list(asking: &Asking<'_>) -> Decision {
-    if asking.context() == Context::EDIT && !policy::edits_something(asking.scope) {
-        return Err(asking.refuse(Code::CannotView));
-    }
-    Ok(Found::default())
-}
-
-/// States are for those who may see them; everything else is looked up by the handler.
-fn catalogue_read(asking: &Asking<'_>) -> Decision {
-    let Some(wanted) = asking.args.text("status") else { return Ok(Found::default()) };
-    match asking.registry().status(wanted) {
-        None => Err(ApiError::new(Code::StatusInvalid)),
-        Some(status) if policy::reads_status(asking.scope, status) => Ok(Found::default()),
-        Some(_) => Err(asking.refuse(Code::CannotReadStatus)),
-    }
-}
-
-/// The active theme is for everybody who may edit; the others for users who may change themes.
-fn theme_read(asking: &Asking<'_>) -> Decision {
-    let caller = &asking.scope.principal;
-    if caller.can("switch_themes") || caller.can("manage_network_themes") {
-        return Ok(Found::default());
-    }
-    let wanted = asking.args.get("status").and_then(Value::as_array);
-    let only_active = wanted.is_some_and(|list| !list.is_empty() && list.iter().all(|s| s == "active"));
-    let named = asking.args.text("stylesheet");
-    let active = named.is_some_and(|n| asking.registry().declaration.themes.get(n).is_some_and(|t| t.active));
-    if (only_active || active) && policy::edits_something(asking.scope) {
-        return Ok(Found::default());
-    }
-    Err(asking.refuse(if only_active || active { Code::CannotReadThemes } else { Code::CannotViewThemes }))
-}
-
-// ------------------------------------------------------------------------------------------------ plain
-
-fn plain_list(asking: &Asking<'_>) -> Decision {
-    let resource = asking.resource()?;
-    let caller = &asking.scope.principal;
-    if asking.context() == Context::EDIT && !caller.can(resource.capability("edit")) {
-        return Err(asking.refuse(Code::ForbiddenContext));
-    }
-    if !caller.can(resource.capabilities.get("read").map_or("", String::as_str)) {
-        return Err(asking.refuse(Code::Forbidden));
-    }
-    Ok(Found::default())
-}
-
-fn plain_read(asking: &Asking<'_>) -> Decision {
-    let row = asking.target(Code::RecordInvalidId)?;
-    let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
-        return Err(asking.refuse(Code::ForbiddenContext));
-    }
-    if !policy::may(asking.scope, "read", record) {
-        return Err(asking.refuse(Code::Forbidden));
-    }
-    target(row)
-}
-
-fn plain_create(asking: &Asking<'_>) -> Decision {
-    if !asking.scope.principal.can(asking.resource()?.capability("create")) {
-        return Err(asking.refuse(Code::CannotCreate));
-    }
-    Ok(Found::default())
-}
-
-fn plain_update(asking: &Asking<'_>) -> Decision {
-    let row = asking.target(Code::RecordInvalidId)?;
-    if !policy::may(asking.scope, "edit", Record { resource: asking.resource()?, row: &row }) {
-        return Err(asking.refuse(Code::CannotEdit));
-    }
-    target(row)
-}
-
-fn plain_delete(asking: &Asking<'_>) -> Decision {
-    let row = asking.target(Code::RecordInvalidId)?;
-    if !policy::may(asking.scope, "delete", Record { resource: asking.resource()?, row: &row }) {
-        return Err(asking.refuse(Code::CannotDelete));
-    }
-    target(row)
 }

@@ -2,7 +2,8 @@
 //! is needed).
 
 use super::identity::{available, available_for};
-use super::{Asking, Decision, Found, named_user, names_caller, policy, user_resource};
+use super::users::{named_user, names_caller, user_resource};
+use super::{Asking, Decision, Found, policy};
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 

@@ -5,9 +5,9 @@
 
 use super::same_text;
 use super::throttle::Guessed;
-use crate::args::Sources;
 use crate::config::declaration::Family;
 use crate::model::Method;
+use crate::request::args::Sources;
 use serde_json::Value;
 use std::cell::Cell;
 

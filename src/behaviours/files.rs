@@ -1,10 +1,10 @@
 //! Behaviours of records that stand for files: addresses, details, the markup that shows the file in a page.
 
 use crate::pictures;
-use crate::prepare::Item;
 use crate::records::Record;
 use crate::registry::Registry;
 use crate::registry::resource::Property;
+use crate::render::Item;
 use crate::storage::plan::DbValue;
 use crate::text::html::Html;
 use crate::text::render;

@@ -4,7 +4,6 @@ use super::{Query, QueryContext};
 use crate::access::policy;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code, ParamFailure};
-use crate::prepare::meta_space;
 use crate::records::{self, among, columns, eq, int, nothing, txt, words};
 use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
@@ -50,6 +49,7 @@ pub const QUERIES: &[Named<Query>] = &[
         .on(&[Family::Comment]),
     query("unused", unused, "Accepted for compatibility; selects nothing."),
     query("meta", meta, "Rows with this value, or one of several, under a meta key.")
+        .example(r#""colour": {"type": "string", "x-filter": {"query": "meta", "key": "colour"}}"#)
         .on(ROWS)
         .options(&[("key", "The meta key.")]),
 ];
@@ -167,7 +167,7 @@ fn meta(asked: &QueryContext<'_>, value: &Value) -> Found {
         one => vec![txt(&one.to_string())],
     };
     let filter = vec![
-        eq("space", DbValue::Text(meta_space(asked.resource))),
+        eq("space", DbValue::Text(records::meta_space(asked.resource))),
         eq("key", txt(key)),
         Cond::In(name("json"), wanted),
     ];

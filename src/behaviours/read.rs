@@ -1,12 +1,11 @@
 //! Behaviours that compute a property.
 
-use super::{Needs, Read};
-use super::{address, dynamic, files, reference};
+use super::{dynamic, files, reference};
 use crate::config::declaration::Family;
-use crate::prepare::{Item, column_value};
 use crate::records::{self, text};
 use crate::registry::resource::Property;
 use crate::registry::vocabulary::Named;
+use crate::render::{Item, Needs, Read, address, column_value};
 use crate::storage::plan::DbValue;
 use crate::text::render::{self, RenderOptions};
 use crate::text::texturize::texturize;
@@ -22,7 +21,8 @@ const fn read(name: &'static str, run: Read, needs: Needs, doc: &'static str) ->
 /// Every read behaviour: name, function, what it needs from other rows.
 pub const READS: &[Named<(Read, Needs)>] = &[
     read("time", time_text, Needs::ROW, "A date and time in the site's zone, without the zone."),
-    read("unix", unix, Needs::ROW, "Seconds since 1970, or null."),
+    read("unix", unix, Needs::ROW, "Seconds since 1970, or null.")
+        .example(r#""changed": {"type": "integer", "x-read": "unix", "x-column": "modified_utc"}"#),
     read("link", link, Needs::ADDRESS, "The record's address on the site."),
     read("guid", guid, Needs::ROW, "The identifier that was given at creation."),
     read("title.rendered", title, Needs::ROW, "The title as HTML."),

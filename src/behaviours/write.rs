@@ -18,7 +18,7 @@ const fn write(name: &'static str, run: Write, doc: &'static str) -> Named<Write
 
 /// Every write behaviour by name.
 pub const WRITES: &[Named<Write>] = &[
-    write("raw", raw, "The text as it came."),
+    write("raw", raw, "The text as it came.").example(r#""code": {"type": "string", "x-write": "raw"}"#),
     write("html", html, "Markup: as it came from callers who may write any, otherwise the allowed elements only."),
     write(
         "title_html",

@@ -4,12 +4,13 @@
 //! context) with the scope versions of what it uses outside the row (settings; the rows above, for addresses).
 //! It is the same for every caller: documents that mention the caller are never cached.
 
-use crate::behaviours::{Needs, READS};
+use crate::behaviours::READS;
 use crate::config::declaration::Family;
 use crate::records::Record;
 use crate::registry::Registry;
 use crate::registry::name;
 use crate::registry::resource::{Context, Property, Resource, Source};
+use crate::render::Needs;
 use crate::scope::Scope;
 use crate::storage::Snapshot;
 use crate::storage::plan::Name;

@@ -79,6 +79,11 @@ impl Loaded {
         self.sources.place(self.root.locate(path))
     }
 
+    /// The value at a path as the files, the environment or the command line give it; `None` when none of them does.
+    pub fn written(&self, path: &[&str]) -> Option<Value> {
+        self.root.at(path).map(Node::to_value)
+    }
+
     /// A problem at a value of the declaration, e.g. `["resources", "posts", "links", "2", "to"]`.
     pub fn problem(&self, path: &[&str], message: impl Into<String>, hint: Option<String>) -> Problem {
         self.sources.problem(self.root.locate(path), message, hint)

@@ -132,6 +132,7 @@ pub struct Step {
     pub each: Option<String>,
     /// Name of the element, in `each`.
     pub item: Option<String>,
+    /// Steps that are carried out for each element, in `each`.
     pub steps: Vec<Step>,
     /// Shape whose values are collected, in `each`; those that are undefined are left out.
     pub collect: Option<Value>,

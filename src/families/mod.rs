@@ -16,12 +16,12 @@ mod values;
 pub use values::stored;
 
 use crate::access::failure;
-use crate::args::Checked;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{Record, int};
 use crate::registry::name;
 use crate::registry::resource::Resource;
+use crate::request::args::Checked;
 use crate::scope::Scope;
 use crate::storage::plan::{Change, CommitError, DbValue, Input, Name, Row, Target};
 use serde_json::{Value, json};

@@ -2,12 +2,12 @@
 
 use super::values::{check_reference, related, stored};
 use super::{Columns, POINTED_TO, RowEdit, deletion};
-use crate::args::Checked;
 use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::records::{self, Record, columns, txt};
 use crate::registry::resource::{OnDelete, Resource, Source};
 use crate::registry::{Registry, name};
+use crate::request::args::Checked;
 use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target};
 use crate::text::slug;
 use std::sync::Arc;

@@ -1,14 +1,14 @@
 //! Queries, forms, JSON, arguments, `_fields`, cursors.
 
 use super::Judge;
-use crate::args::{self, Sources};
 use crate::config::load;
 use crate::engine;
-use crate::fields::Fields;
 use crate::handlers::cursor as walk;
 use crate::model::{Method, Peer, Request};
 use crate::registry::args::{ArgSet, Role};
 use crate::registry::{Registry, link};
+use crate::request::args::{self, Sources};
+use crate::request::fields::Fields;
 use crate::request::{BodyParams, body_params, decode_query};
 use crate::schema::{Bounds, Dialect, Schema};
 use serde_json::{Map, Value, json};

@@ -3,11 +3,11 @@
 //! Batches do not nest: a part that is a batch is refused like every route that takes no part in batches.
 
 use super::{Outcome, Work};
-use crate::conditional::Expects;
-use crate::engine::Call;
 use crate::error::{ApiError, Code};
 use crate::families;
 use crate::model::Method;
+use crate::request::call::Call;
+use crate::request::conditional::Expects;
 use crate::request::{self, BodyParams};
 use crate::scope::Scope;
 use serde_json::{Map, Value, json};
@@ -59,7 +59,7 @@ async fn run(work: &Work<'_>, scope: &Scope, parts: &[Part]) -> Vec<Value> {
         responses.push(match &part.0 {
             Err(error) => refused(error),
             Ok(call) => {
-                let done = work.engine.part(scope, call, true).await;
+                let done = work.dispatch.part(scope, call, true).await;
                 let headers: Map<String, Value> =
                     done.headers.into_iter().map(|(n, v)| (n, number_or_text(v))).collect();
                 json!({"body": done.body, "status": done.status, "headers": headers})
@@ -86,7 +86,7 @@ fn refused(error: &ApiError) -> Value {
 fn objection(work: &Work<'_>, part: &Part) -> Option<ApiError> {
     match &part.0 {
         Err(error) => Some(error.clone()),
-        Ok(call) => work.engine.check_part(call).err(),
+        Ok(call) => work.dispatch.check_part(call).err(),
     }
 }
 

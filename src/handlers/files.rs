@@ -87,11 +87,11 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if steps.is_empty() {
         return Err(ApiError::new(Code::ImageNotEdited));
     }
-    let source = work.engine.media().files.fetch(file).await.map_err(|e| unreachable_files(work, &e))?;
+    let source = work.shared.media.files.fetch(file).await.map_err(|e| unreachable_files(work, &e))?;
     let edited = keeper(work).in_pool(move |bounds| pictures::edit(&source, format, bounds, &steps)).await;
     let edited = edited.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let edited = edited.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;
-    let mut incoming = work.engine.media().files.temporary().map_err(|e| unreachable_files(work, &e))?;
+    let mut incoming = work.shared.media.files.temporary().map_err(|e| unreachable_files(work, &e))?;
     std::io::Write::write_all(&mut incoming, &edited).map_err(|e| work.scope.internal(&e))?;
     let (folder, old) = file.rsplit_once('/').unwrap_or(("", file));
     let (base, extension) = old.rsplit_once('.').unwrap_or((old, ""));
@@ -132,7 +132,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Ok(Outcome::ok(items::show(work, resource, row, Context::EDIT, work.fields)?));
     };
     let present = all.pointer("/media_details/sizes").and_then(Value::as_object).cloned().unwrap_or_default();
-    let source = work.engine.media().files.fetch(&file).await.map_err(|e| unreachable_files(work, &e))?;
+    let source = work.shared.media.files.fetch(&file).await.map_err(|e| unreachable_files(work, &e))?;
     let made = keeper(work)
         .in_pool(move |bounds| pictures::missing(&source, format, bounds, |size| !present.contains_key(size)))
         .await
@@ -307,7 +307,7 @@ fn keeper<'a>(work: &'a Work<'_>) -> FileStore<'a> {
     FileStore {
         registry: &work.scope.registry,
         storage: &*work.scope.storage,
-        media: work.engine.media(),
+        media: &work.shared.media,
         now: work.scope.now,
     }
 }

@@ -2,16 +2,17 @@
 
 use super::{Outcome, Refusal, Rendered, Work, auto_add, comments, terms, users};
 use crate::access::policy;
-use crate::behaviours::{address, dynamic};
+use crate::behaviours::{READS, dynamic};
 use crate::cache::documents::DocumentText;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::families;
-use crate::fields::Fields;
-use crate::prepare::{self, Batch, View};
 use crate::records::{self, Record};
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource};
+use crate::render::address;
+use crate::render::{self, Batch, View};
+use crate::request::fields::Fields;
 use crate::storage::Snapshot;
 use crate::storage::plan::{DbValue, Row};
 use serde_json::{Value, json};
@@ -27,9 +28,10 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let (record, rows) = (Record { resource, row }, std::slice::from_ref(row));
-    let view = View { context: work.allowed.context(), fields: work.fields, password: work.given, links: true };
+    let view =
+        View { context: work.allowed.context(), fields: work.fields, password: work.given, links: true, reads: READS };
     let found =
-        kept(work, resource, &view).then(|| work.engine.documents().get(work.scope, record, view.context)).flatten();
+        kept(work, resource, &view).then(|| work.shared.documents.get(work.scope, record, view.context)).flatten();
     let text = match found {
         Some(text) => Some(text),
         None => {
@@ -72,10 +74,10 @@ pub fn show(
     context: Context,
     fields: &Fields,
 ) -> Result<Value, ApiError> {
-    let view = View { context, fields, password: work.given, links: true };
+    let view = View { context, fields, password: work.given, links: true, reads: READS };
     let snapshot = work.scope.snapshot()?;
     let rows = std::slice::from_ref(row);
-    let mut documents = prepare::documents(work.scope, &*snapshot, resource, rows, &view)?;
+    let mut documents = render::documents(work.scope, &*snapshot, resource, rows, &view)?;
     documents.pop().ok_or_else(|| ApiError::new(Code::Internal))
 }
 
@@ -84,7 +86,7 @@ pub fn show(
 /// [`DocumentCache::columns`]: crate::cache::documents::DocumentCache::columns
 pub fn kept(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
     let own = view.password.is_some() || view.context == Context::EDIT;
-    work.whole && !own && work.engine.documents().keeps(resource)
+    work.whole && !own && work.shared.documents.keeps(resource)
 }
 
 /// The rows' documents as text, each rendered at most once; `None` where they depend on this request. `whole` gives the
@@ -103,13 +105,13 @@ pub fn ready(
     if !kept(work, resource, view) {
         return Ok(None);
     }
-    let cache = work.engine.documents();
+    let cache = &work.shared.documents;
     let mut texts: Vec<Option<DocumentText>> =
         rows.iter().map(|row| cache.get(work.scope, Record { resource, row }, view.context)).collect();
     let missing: Vec<Row> = rows.iter().zip(&texts).filter(|(_, t)| t.is_none()).map(|(row, _)| row.clone()).collect();
     if !missing.is_empty() {
         let missing = whole(&missing)?;
-        let documents = prepare::documents(work.scope, snapshot, resource, &missing, view)?;
+        let documents = render::documents(work.scope, snapshot, resource, &missing, view)?;
         let mut made = missing.iter().zip(documents).map(|(row, document)| {
             let text: DocumentText = document.to_string().into_bytes().into();
             let record = Record { resource, row };

@@ -22,7 +22,7 @@ pub async fn details(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Ok(Outcome::ok(json!({"title": title, "icon": "", "description": "", "image": ""})));
     }
     let url = Url::parse(wanted).map_err(|_| ApiError::invalid_one(ADDRESS, "Not an address of a page."))?;
-    let outbound = work.engine.outbound();
+    let outbound = &work.shared.outbound;
     if !outbound.pages() {
         let why = "This site does not fetch pages of other sites.";
         return Err(ApiError::new(Code::NoResponse).with_message(why));
@@ -46,7 +46,7 @@ pub async fn embed(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let wanted = args.text(ADDRESS).unwrap_or("");
     let unknown = || ApiError::new(Code::OembedInvalidUrl);
-    let outbound = work.engine.outbound();
+    let outbound = &work.shared.outbound;
     let Some(endpoint) = outbound.provider(wanted) else { return oembed::embed(work) };
     let mut asked = Url::parse(endpoint).map_err(|error| work.scope.internal(&error))?;
     {
@@ -70,7 +70,9 @@ pub async fn embed(work: &Work<'_>) -> Result<Outcome, ApiError> {
 fn failed(refused: Refused, code: Code) -> ApiError {
     match refused {
         Refused::Address(why) => ApiError::invalid_one(ADDRESS, format!("Not fetched: {why}.")),
-        Refused::Busy => ApiError::new(Code::Busy).with_message("Too many requests to other sites are in progress; try again."),
+        Refused::Busy => {
+            ApiError::new(Code::Busy).with_message("Too many requests to other sites are in progress; try again.")
+        }
         Refused::Nothing(why) => {
             tracing::debug!("another site did not respond: {why}");
             ApiError::new(code)

@@ -3,19 +3,20 @@
 //! Contract: "Collection parameters".
 
 use super::cursor::{self, Cursor};
-use super::{Outcome, Rendered, Work};
+use super::{Outcome, Rendered, Work, items};
 use crate::access::{failure, policy};
-use crate::args::Checked;
-use crate::behaviours::{QUERIES, QueryContext};
+use crate::behaviours::{QUERIES, QueryContext, READS};
 use crate::config::declaration::{Family, Total};
 use crate::error::{ApiError, Code};
-use crate::prepare::{self, View};
 use crate::records::{self, Record, among, txt};
 use crate::registry::args::{Arg, ArgSet, Filter, FilterOp, Role};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::registry::vocabulary::Named;
+use crate::render::{self, View};
+use crate::request::args::Checked;
 use crate::scope::Scope;
+use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use crate::text::highlight::highlight;
 use crate::text::search::{Word, WordLimit};
@@ -71,108 +72,154 @@ impl Window {
 /// # Errors
 /// Arguments that cannot be combined, values that the caller may not request, a page beyond the end.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let resource = work.resource()?;
-    let (args, set) = (work.allowed.args(), &work.endpoint.args);
+    let listing = Listing::of(work)?;
     let context = work.allowed.context();
-    let mut filter = filter(work.scope, resource, args, set, context)?;
-    if resource.family == Family::Comment {
-        filter = Cond::All(vec![filter, policy::unhidden_comments(work.scope)]);
-    }
-    let mut window = Window::of(args, set);
-    window.offset_pages = matches!(resource.family, Family::Term | Family::User);
-    let visible = match resource.family {
-        Family::Comment => policy::visible_comments(work.scope, unlocked(work)),
-        Family::Content | Family::Plain if context == Context::EDIT => {
-            policy::visible_for_editing(work.scope, resource)
-        }
-        _ => policy::visible_among(work.scope, resource, &filter),
-    };
-    let mut plan = records::plan(resource, Cond::All(vec![filter.clone(), visible]));
-    plan.order = order(work.scope, resource, args, set, context)?;
-    plan.limit = Some(window.per_page);
-    plan.offset = window.offset;
-    let cursor = Cursor::of(work, resource, &plan.order)?;
-    if let Some(cursor) = &cursor {
-        plan.offset = 0;
-        plan.filter = Cond::All(vec![plan.filter, cursor.to_come(resource).unwrap_or_else(records::everything)]);
-    }
-    let paged = set.role(Role::PerPage).is_some();
-    let counts = paged && cursor.is_none() && work.query.get("_total").and_then(Value::as_str) != Some("false");
-    if !counts {
-        plan.limit = Some(window.per_page + 1);
-    }
-    let highlights = Highlights::asked(work, resource)?;
-    let view = View { context, fields: work.fields, password: work.given, links: true };
+    let view = View { context, fields: work.fields, password: work.given, links: true, reads: READS };
     let snapshot = work.scope.snapshot()?;
-    let kept = super::items::kept(work, resource, &view);
-    let wanted = match prepare::columns_for(resource, &view) {
-        // A cursor names sort keys, and highlights need the texts.
-        _ if cursor.is_some() || highlights.is_some() => None,
-        _ if kept => Some(work.engine.documents().columns(resource).to_vec()),
-        wanted => wanted,
-    };
-    let mut rows = match wanted {
-        Some(wanted) => records::read(&*snapshot, resource, plan.clone(), &wanted)?,
-        None => snapshot.rows(&plan)?,
-    };
-    let more = rows.len() as u64 > window.per_page;
-    rows.truncate(usize::try_from(window.per_page).unwrap_or(usize::MAX));
-    let total = match resource.declared.total {
-        _ if !counts => 0,
-        _ if hides_empty(args, set) => {
-            let mut full = plan.clone();
-            full.filter = Cond::All(vec![plan.filter.clone(), Cond::Compare(name("count"), Op::Gt, DbValue::Int(0))]);
-            snapshot.count(&full)?
-        }
-        Total::Unfiltered if counts_all(resource, args, set) => {
-            let mut all = plan.clone();
-            all.filter = Cond::All(vec![records::own_rows(resource), filter]);
-            snapshot.count(&all)?
-        }
-        _ => count(&*snapshot, &plan, rows.len() as u64, &window)?,
-    };
-    // Beyond the end an offset finds nothing, and nothing is what it counts.
-    let beyond = window.by_offset && window.offset >= total;
-    let total = if beyond && resource.declared.error_beyond_last_page { 0 } else { total };
-    let pages = window.pages(total);
-    if resource.declared.error_beyond_last_page && total > 0 && window.page > pages {
-        return Err(failure(resource, Code::PostInvalidPageNumber));
-    }
-    let whole = |missing: &[Row]| {
-        let keys = missing.iter().map(|row| Record { resource, row }.id());
-        let found = snapshot.rows(&records::plan(resource, among(&resource.key, keys)))?;
-        let by_key: HashMap<i64, Row> =
-            found.into_iter().map(|row| (Record { resource, row: &row }.id(), row)).collect();
-        Ok(missing.iter().filter_map(|row| by_key.get(&Record { resource, row }.id()).cloned()).collect())
-    };
-    let mut outcome = match super::items::ready(work, resource, &rows, &view, &*snapshot, whole)? {
-        Some(texts) => Outcome { status: 200, text: Some(Rendered::List(texts)), ..Outcome::default() },
-        None => {
-            let mut documents = prepare::documents(work.scope, &*snapshot, resource, &rows, &view)?;
-            if let Some(highlights) = &highlights {
-                for (document, row) in documents.iter_mut().zip(&rows) {
-                    highlights.add(document, Record { resource, row });
-                }
-            }
-            Outcome::ok(Value::Array(documents))
-        }
-    };
-    let next = match (&cursor, rows.last()) {
-        _ if counts => {
-            paging_headers(work, &mut outcome, total, &window);
-            None
-        }
-        (Some(cursor), Some(last)) => Some((cursor::PARAM, cursor.next(resource, last))),
-        (Some(_), None) => None,
-        (None, _) => Some(("page", (window.page + 1).to_string())),
-    };
-    if let Some((name, value)) = next.filter(|_| more && paged) {
-        outcome.headers.push(("Link".into(), format!("<{}>; rel=\"next\"", address_with(work, name, &value))));
+    let mut rows = listing.rows(&*snapshot, &view)?;
+    let more = rows.len() as u64 > listing.window.per_page;
+    rows.truncate(usize::try_from(listing.window.per_page).unwrap_or(usize::MAX));
+    let total = listing.total(&*snapshot, rows.len() as u64)?;
+    let mut outcome = listing.documents(&*snapshot, &view, &rows)?;
+    if listing.counts {
+        paging_headers(work, &mut outcome, total, &listing.window);
+    } else if more && listing.paged {
+        outcome.headers.extend(listing.next_link(rows.last()));
     }
     Ok(outcome)
 }
 
-/// The highlights that a request wants (`_highlight`).
+/// What a request asks of a collection.
+struct Listing<'w> {
+    work: &'w Work<'w>,
+    resource: &'w Resource,
+    window: Window,
+    /// What the arguments select, whoever asks.
+    filter: Cond,
+    plan: ReadPlan,
+    cursor: Option<Cursor>,
+    highlights: Option<Highlights>,
+    /// The collection has pages.
+    paged: bool,
+    /// The answer tells how many rows there are in all.
+    counts: bool,
+}
+
+impl<'w> Listing<'w> {
+    fn of(work: &'w Work<'w>) -> Result<Listing<'w>, ApiError> {
+        let resource = work.resource()?;
+        let (args, set) = (work.allowed.args(), &work.endpoint.args);
+        let context = work.allowed.context();
+        let mut filter = filter(work.scope, resource, args, set, context)?;
+        if resource.family == Family::Comment {
+            filter = Cond::All(vec![filter, policy::unhidden_comments(work.scope)]);
+        }
+        let mut window = Window::of(args, set);
+        window.offset_pages = matches!(resource.family, Family::Term | Family::User);
+        let visible = match resource.family {
+            Family::Comment => policy::visible_comments(work.scope, unlocked(work)),
+            Family::Content | Family::Plain if context == Context::EDIT => {
+                policy::visible_for_editing(work.scope, resource)
+            }
+            _ => policy::visible_among(work.scope, resource, &filter),
+        };
+        let mut plan = records::plan(resource, Cond::All(vec![filter.clone(), visible]));
+        plan.order = order(work.scope, resource, args, set, context)?;
+        plan.limit = Some(window.per_page);
+        plan.offset = window.offset;
+        let cursor = Cursor::of(work, resource, &plan.order)?;
+        if let Some(cursor) = &cursor {
+            plan.offset = 0;
+            plan.filter = Cond::All(vec![plan.filter, cursor.to_come(resource).unwrap_or_else(records::everything)]);
+        }
+        let paged = set.role(Role::PerPage).is_some();
+        let counts = paged && cursor.is_none() && work.query.get("_total").and_then(Value::as_str) != Some("false");
+        if !counts {
+            // One more tells whether there is a next page.
+            plan.limit = Some(window.per_page + 1);
+        }
+        let highlights = Highlights::asked(work, resource)?;
+        Ok(Listing { work, resource, window, filter, plan, cursor, highlights, paged, counts })
+    }
+
+    /// The rows of the window, with the columns that they are shown by.
+    fn rows(&self, snapshot: &dyn Snapshot, view: &View<'_>) -> Result<Vec<Row>, ApiError> {
+        let wanted = match render::columns_for(self.resource, view) {
+            // A cursor names sort keys, and places that hold words are looked for in the texts.
+            _ if self.cursor.is_some() || self.highlights.is_some() => None,
+            _ if items::kept(self.work, self.resource, view) => {
+                Some(self.work.shared.documents.columns(self.resource).to_vec())
+            }
+            wanted => wanted,
+        };
+        Ok(match wanted {
+            Some(wanted) => records::read(snapshot, self.resource, self.plan.clone(), &wanted)?,
+            None => snapshot.rows(&self.plan)?,
+        })
+    }
+
+    /// How many rows there are in all, where that is told.
+    ///
+    /// # Errors
+    /// The page lies beyond the end.
+    fn total(&self, snapshot: &dyn Snapshot, found: u64) -> Result<u64, ApiError> {
+        let (args, set) = (self.work.allowed.args(), &self.work.endpoint.args);
+        let (resource, window, plan) = (self.resource, &self.window, &self.plan);
+        let total = match resource.declared.total {
+            _ if !self.counts => 0,
+            _ if hides_empty(args, set) => {
+                let full = Cond::Compare(name("count"), Op::Gt, DbValue::Int(0));
+                let filter = Cond::All(vec![plan.filter.clone(), full]);
+                snapshot.count(&ReadPlan { filter, ..plan.clone() })?
+            }
+            Total::Unfiltered if counts_all(resource, args, set) => {
+                let filter = Cond::All(vec![records::own_rows(resource), self.filter.clone()]);
+                snapshot.count(&ReadPlan { filter, ..plan.clone() })?
+            }
+            _ => count(snapshot, plan, found, window)?,
+        };
+        // Beyond the end an offset finds nothing, and nothing is what it counts.
+        let beyond = window.by_offset && window.offset >= total;
+        let total = if beyond && resource.declared.error_beyond_last_page { 0 } else { total };
+        if resource.declared.error_beyond_last_page && total > 0 && window.page > window.pages(total) {
+            return Err(failure(resource, Code::PostInvalidPageNumber));
+        }
+        Ok(total)
+    }
+
+    /// The rows as documents, or as their text where that is kept.
+    fn documents(&self, snapshot: &dyn Snapshot, view: &View<'_>, rows: &[Row]) -> Result<Outcome, ApiError> {
+        let (work, resource) = (self.work, self.resource);
+        let whole = |missing: &[Row]| {
+            let keys = missing.iter().map(|row| Record { resource, row }.id());
+            let found = snapshot.rows(&records::plan(resource, among(&resource.key, keys)))?;
+            let by_key: HashMap<i64, Row> =
+                found.into_iter().map(|row| (Record { resource, row: &row }.id(), row)).collect();
+            Ok(missing.iter().filter_map(|row| by_key.get(&Record { resource, row }.id()).cloned()).collect())
+        };
+        if let Some(texts) = items::ready(work, resource, rows, view, snapshot, whole)? {
+            return Ok(Outcome { status: 200, text: Some(Rendered::List(texts)), ..Outcome::default() });
+        }
+        let mut documents = render::documents(work.scope, snapshot, resource, rows, view)?;
+        if let Some(highlights) = &self.highlights {
+            for (document, row) in documents.iter_mut().zip(rows) {
+                highlights.add(document, Record { resource, row });
+            }
+        }
+        Ok(Outcome::ok(Value::Array(documents)))
+    }
+
+    /// The header that leads on from the last row.
+    fn next_link(&self, last: Option<&Row>) -> Option<(String, String)> {
+        let (name, value) = match &self.cursor {
+            Some(cursor) => (cursor::PARAM, cursor.next(self.resource, last?)),
+            None => ("page", (self.window.page + 1).to_string()),
+        };
+        Some(("Link".into(), format!("<{}>; rel=\"next\"", address_with(self.work, name, &value))))
+    }
+}
+
+/// The places that hold what is searched for, where a request asks for them (`_highlight`).
 pub struct Highlights {
     columns: Vec<Name>,
     needles: Vec<String>,
@@ -236,13 +283,8 @@ fn unlocked(work: &Work<'_>) -> Option<i64> {
     policy::reads_commented(work.scope, post, Some(given)).filter(|open| *open).map(|_| post)
 }
 
-/// A first page that is not full determines the total.
-fn count(
-    snapshot: &dyn crate::storage::Snapshot,
-    plan: &ReadPlan,
-    found: u64,
-    window: &Window,
-) -> Result<u64, ApiError> {
+/// A first page that is not full tells the total itself.
+fn count(snapshot: &dyn Snapshot, plan: &ReadPlan, found: u64, window: &Window) -> Result<u64, ApiError> {
     if found < window.per_page && (found > 0 || window.offset == 0) {
         return Ok(window.offset + found);
     }

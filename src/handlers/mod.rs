@@ -27,27 +27,33 @@ mod terms;
 mod themes;
 mod users;
 
+use crate::access::hashing::Hasher;
+use crate::access::identity::Identity;
 use crate::access::unlock::RecordPassword;
 use crate::access::{Allowed, audit};
+use crate::cache::documents::DocumentCache;
 use crate::cache::documents::DocumentText;
-use crate::conditional::Expects;
 use crate::config::declaration::Family;
-use crate::engine::{Call, Part};
-use crate::error::ApiError;
-use crate::error::Code;
+use crate::error::{ApiError, Code};
+use crate::families::file::MediaServices;
 use crate::families::{self, RowEdit};
-use crate::fields::Fields;
 use crate::model::Method;
+use crate::outbound::Outbound;
 use crate::records::Record;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{Named, ROWS};
 use crate::registry::{Endpoint, Route};
 use crate::request::BodyParams;
+use crate::request::args::Sources;
+use crate::request::call::{Call, Part};
+use crate::request::conditional::Expects;
+use crate::request::fields::Fields;
 use crate::scope::Scope;
 use crate::storage::plan::{Change, CommitError, Committed, DbValue, Row, WritePlan};
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 /// What a handler works on.
 pub struct Work<'a> {
@@ -71,8 +77,35 @@ pub struct Work<'a> {
     pub whole: bool,
     /// The password of a record that the request brings.
     pub given: Option<&'a RecordPassword<'a>>,
-    /// For handlers that dispatch requests of their own.
-    pub engine: &'a crate::engine::Engine,
+    pub shared: &'a Shared,
+    /// For handlers that ask other routes.
+    pub dispatch: &'a dyn Dispatch,
+}
+
+/// What handlers use beside the database; all requests share it.
+pub struct Shared {
+    /// Verifies and makes credentials.
+    pub identity: Arc<Identity>,
+    /// Hashes account passwords.
+    pub hasher: Arc<Hasher>,
+    /// Where files live, and who works on pictures.
+    pub media: Arc<MediaServices>,
+    /// Documents that were rendered before.
+    pub documents: DocumentCache,
+    /// Requests to other sites.
+    pub outbound: Outbound,
+}
+
+/// Requests inside a request.
+pub trait Dispatch {
+    /// Answers a request inside another; `batch` refuses routes that take no part in batches.
+    fn part<'a>(&'a self, scope: &'a Scope, call: &'a Call, batch: bool) -> Pin<Box<dyn Future<Output = Part> + 'a>>;
+
+    /// What stands against a part of a batch before anything is done.
+    ///
+    /// # Errors
+    /// The route does not exist or takes no part in batches; arguments do not fit.
+    fn check_part(&self, call: &Call) -> Result<(), ApiError>;
 }
 
 /// The outcome of a successful request.
@@ -365,7 +398,8 @@ pub const HANDLERS: &[Named<Handler>] = &[
         "echo",
         |w| Box::pin(async move { echo::echo(w) }),
         "Responds with the checked arguments, so that an argument can be tried from `routes.toml` alone.",
-    ),
+    )
+    .example(r#"{ methods = ["GET"], handler = "echo", access = "public" }"#),
 ];
 
 impl<'a> Work<'a> {
@@ -396,12 +430,12 @@ impl<'a> Work<'a> {
             expects: Expects::default(),
             text: false,
         };
-        Box::pin(self.engine.part(&scope, &call, false)).await
+        self.dispatch.part(&scope, &call, false).await
     }
 
     /// What the request brings.
-    pub fn sources(&self) -> crate::args::Sources<'a> {
-        crate::args::Sources { path: self.captures, body: self.body, query: self.query }
+    pub fn sources(&self) -> Sources<'a> {
+        Sources { path: self.captures, body: self.body, query: self.query }
     }
 
     /// The resource that took the route over.

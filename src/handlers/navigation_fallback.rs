@@ -2,11 +2,11 @@
 
 use super::{Outcome, Work};
 use crate::config::declaration::NavigationFallback;
-use crate::engine::Part;
 use crate::error::{ApiError, Code};
 use crate::model::Method;
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
+use crate::request::call::Part;
 use crate::text::blocks::delimited;
 use serde_json::{Map, Value, json};
 

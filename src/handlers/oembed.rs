@@ -2,13 +2,13 @@
 
 use super::{Outcome, Work};
 use crate::access::policy;
-use crate::behaviours::address;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::families::content;
-use crate::prepare::Batch;
 use crate::records::{self, Record, eq};
 use crate::registry::resource::Resource;
+use crate::render::Batch;
+use crate::render::address;
 use crate::storage::Snapshot;
 use crate::storage::plan::{DbValue, Row};
 use crate::text::html::Html;

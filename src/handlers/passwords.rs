@@ -73,7 +73,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let app_id = args.text("app_id").unwrap_or("");
     let wanted = NewPassword { user, title: &title, app_id, expires: expires(work)?, limits: limits(work)? };
-    let (uuid, secret, put) = creation(work.engine.identity(), &wanted, work.scope.now);
+    let (uuid, secret, put) = creation(&work.shared.identity, &wanted, work.scope.now);
     write(work, Change::Put(put)).await?;
     let row = find(work, user, &uuid)?;
     let path = format!("{}/{uuid}", work.path.trim_end_matches('/'));

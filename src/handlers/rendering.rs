@@ -2,11 +2,11 @@
 
 use super::{Outcome, Work};
 use crate::access::policy;
-use crate::behaviours::dynamic;
+use crate::behaviours::{READS, dynamic};
 use crate::error::{ApiError, Code};
-use crate::prepare::{Batch, Item};
 use crate::records::Record;
 use crate::registry::resource::Context;
+use crate::render::{Batch, Item};
 use crate::storage::plan::DbValue;
 use serde_json::{Value, json};
 
@@ -39,6 +39,7 @@ pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
         context: Context::VIEW,
         unlocked: true,
         batch: &Batch::default(),
+        reads: READS,
     };
     let attributes = args.get("attributes").cloned().unwrap_or_default();
     let rendered = dynamic::block(&item, block, attributes).ok_or_else(missing)?;

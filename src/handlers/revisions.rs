@@ -5,14 +5,15 @@
 
 use super::lists::{Window, paging_headers, words_within};
 use super::{Outcome, Work};
-use crate::behaviours::address;
+use crate::behaviours::READS;
 use crate::error::{ApiError, Code};
 use crate::families::{self, content, stored};
-use crate::prepare::{Batch, Item};
 use crate::records::{self, Record, among, columns, eq, int, text, txt};
 use crate::registry::args::Role;
 use crate::registry::name;
 use crate::registry::resource::{Context, Property, Resource, Source};
+use crate::render::address;
+use crate::render::{Batch, Item};
 use crate::storage::fold;
 use crate::storage::plan::{
     Change, Cond, DbValue, Input, Op, Order, Put, ReadPlan, RevisionPut, Row, Target, WritePlan,
@@ -377,7 +378,8 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
     let (shown, owner) = (work.resource()?, work.owner()?);
     let record = Record { resource: owner, row: &past.then };
     let batch = Batch::default();
-    let item = Item { scope: work.scope, resource: owner, record, context, unlocked: true, batch: &batch };
+    let item =
+        Item { scope: work.scope, resource: owner, record, context, unlocked: true, batch: &batch, reads: READS };
     let local = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.0));
     let utc = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.1));
     let mut map = Map::new();

@@ -6,14 +6,14 @@
 use super::lists::{Highlights, Search, Window, paging_headers, searched};
 use super::{Outcome, Work};
 use crate::access::policy;
-use crate::behaviours::address;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
-use crate::prepare::Batch;
 use crate::records::{self, Record, among};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::registry::tables;
+use crate::render::Batch;
+use crate::render::address;
 use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, DbValue, Order, ReadPlan, Row};
 use crate::text::render::render_title;

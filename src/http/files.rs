@@ -1,8 +1,8 @@
 //! Uploaded files over HTTP: conditional, in ranges, streamed, and harmless in a browser.
 
-use crate::conditional::{has_already, http_date};
 use crate::files::{Files, FilesError, Stat, kinds};
 use crate::http::Facts;
+use crate::request::conditional::{has_already, http_date};
 use actix_http::body::{BoxBody, SizedStream};
 use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_http::{HttpMessage as _, Method, Request, Response, StatusCode};

@@ -3,10 +3,10 @@
 //! Owns the headers that every REST response carries, JSONP and pretty printing (contract: "Global request
 //! parameters").
 
-use crate::conditional;
 use crate::error::{ApiError, Code};
 use crate::http::{Compiled, encoding};
 use crate::model::{Payload, Reply};
+use crate::request::conditional;
 use actix_http::body::BoxBody;
 use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_http::{ConnectionType, Response, StatusCode};

@@ -14,13 +14,14 @@ use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
 use crate::access::identity::{self, LoginContext};
 use crate::access::sessions::{Purpose, cookie_name};
-use crate::conditional::Expects;
 use crate::config::declaration::{self, Family};
-use crate::engine::{Call, Engine, Part};
+use crate::engine::Engine;
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Payload, Reply, Request};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::{Registry, name};
+use crate::request::call::{Call, Part};
+use crate::request::conditional::Expects;
 use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
 use crate::storage::plan::{Change, DbValue, WritePlan};
@@ -287,7 +288,8 @@ impl<'a> Visit<'a> {
         let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
         let identity = self.engine.identity();
         let occasion = LoginContext { patience, path: &self.request.path };
-        let found = identity.verify_account(&self.scope, self.engine.hasher(), (login, password), occasion).await;
+        let found =
+            identity.verify_account(&self.scope, &self.engine.shared().hasher, (login, password), occasion).await;
         let caller = match found {
             Ok(Some((caller, _))) => caller,
             Ok(None) => return self.login(401, Some("The user name or the password is wrong.")),

@@ -4,11 +4,11 @@ use super::authorize::users_path;
 use super::{Visit, said, see_other};
 use crate::access::attempts::AttemptLimit;
 use crate::access::identity::{LoginContext, available};
-use crate::engine::Part;
 use crate::error::ApiError;
 use crate::model::{Method, Reply};
 use crate::records::{columns, eq, int, ordered, text, txt};
 use crate::registry::name;
+use crate::request::call::Part;
 use crate::storage::plan::{Change, Cond, DbValue, Op, WritePlan};
 use crate::text::dates;
 use crate::text::time;
@@ -123,7 +123,8 @@ async fn password(visit: &Visit<'_>, item: &str) -> Result<Part, Notice> {
     let login = visit.scope.principal.login.clone();
     let own = (&*login, visit.field("current"));
     let occasion = LoginContext { patience, path: &visit.request.path };
-    let found = visit.engine.identity().verify_account(&visit.scope, visit.engine.hasher(), own, occasion).await;
+    let found =
+        visit.engine.identity().verify_account(&visit.scope, &visit.engine.shared().hasher, own, occasion).await;
     match found {
         Ok(Some(_)) => Ok(visit.rest(Method::Post, item, json!({}), json!({"password": visit.field("new")})).await),
         Ok(None) => Err(problem(403, "Your present password is another one.")),

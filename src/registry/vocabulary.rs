@@ -32,6 +32,8 @@ pub struct Description {
     pub options: &'static [(&'static str, &'static str)],
     /// What stands behind a colon after the name (`can:CAPABILITY`).
     pub param: Option<&'static str>,
+    /// A use of it, where the shipped declarations have none to show.
+    pub example: Option<&'static str>,
 }
 
 /// Rows that a guard hands to the handler.
@@ -76,7 +78,10 @@ impl<F: Copy> Named<F> {
     /// A behaviour for any resource, without options.
     pub const fn new(name: &'static str, run: F, doc: &'static str) -> Named<F> {
         let rows = Rows { item: false, parent: false };
-        Named { is: Description { name, doc, serves: &[], rows, settings: &[], options: &[], param: None }, run }
+        Named {
+            is: Description { name, doc, serves: &[], rows, settings: &[], options: &[], param: None, example: None },
+            run,
+        }
     }
 
     /// It works on resources of these families.
@@ -106,6 +111,12 @@ impl<F: Copy> Named<F> {
     /// Its declaration may say this.
     pub const fn options(mut self, options: &'static [(&'static str, &'static str)]) -> Named<F> {
         self.is.options = options;
+        self
+    }
+
+    /// It is used like this; the shipped declarations do not use it.
+    pub const fn example(mut self, example: &'static str) -> Named<F> {
+        self.is.example = Some(example);
         self
     }
 

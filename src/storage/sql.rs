@@ -9,6 +9,7 @@ mod dialect;
 mod join_order;
 mod lower;
 mod render;
+mod shape;
 mod write;
 
 pub(super) use join_order::extensions_named;

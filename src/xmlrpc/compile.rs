@@ -7,7 +7,7 @@ use super::words::Expression;
 use super::{Act, Ask, CompiledStep, Kind, Method, Param};
 use crate::config::load::Loaded;
 use crate::config::xmlrpc::{self as declared, XmlRpc};
-use crate::embed;
+use crate::engine::embed;
 use crate::error::{Code, Problem};
 use crate::model;
 use crate::registry::link::nearest;

@@ -14,8 +14,8 @@ pub(crate) mod wire;
 mod words;
 
 use crate::config::load::Loaded;
-use crate::embed::Wanted;
 use crate::engine::Engine;
+use crate::engine::embed::Wanted;
 use crate::error::{Code, Problem};
 use crate::model::{Method as Verb, Payload, Reply, Request};
 use crate::registry::Registry;

@@ -11,8 +11,8 @@ use crate::access::attempts::AttemptLimit;
 use crate::access::audit::Event;
 use crate::access::identity::{self, LoginContext};
 use crate::config::declaration::Family;
-use crate::embed;
-use crate::engine::{Call, Engine};
+use crate::engine::Engine;
+use crate::engine::embed;
 use crate::error::{ApiError, Code, Fault};
 use crate::handlers::Rendered;
 use crate::model::{Incoming, Request, Upload};
@@ -20,6 +20,7 @@ use crate::records::{self, eq, int, text};
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
+use crate::request::call::Call;
 use crate::scope::{Principal, Scope};
 use crate::storage::plan::DbValue;
 use minijinja::value::ValueKind;
@@ -256,7 +257,7 @@ impl Session<'_> {
         let declared = &scope.registry.declaration.xmlrpc;
         let patience = AttemptLimit::paused(declared.max_login_attempts, declared.retry_after);
         let occasion = LoginContext { patience, path: &declared.path };
-        let found = identity.verify_account(scope, self.engine.hasher(), (login, secret), occasion).await?;
+        let found = identity.verify_account(scope, &self.engine.shared().hasher, (login, secret), occasion).await?;
         if let Some((caller, true)) = &found {
             let event = Event { name: "login", user: caller.id, login, path: &declared.path, ..Event::default() };
             identity::record(scope, &event).await;
@@ -412,7 +413,7 @@ impl Session<'_> {
         let (field, name, bytes) = (part("field").to_string(), part("name").to_string(), part("bytes"));
         let bytes = bytes.as_bytes().ok_or(Fault::InvalidParams)?;
         let written = || -> Result<tempfile::TempPath, String> {
-            let mut file = self.engine.media().files.temporary().map_err(|error| error.to_string())?;
+            let mut file = self.engine.shared().media.files.temporary().map_err(|error| error.to_string())?;
             std::io::Write::write_all(&mut file, bytes).map_err(|error| error.to_string())?;
             Ok(file.into_temp_path())
         };

@@ -1,7 +1,6 @@
 //! Lists of records, months, terms, pages and comments.
 
 use super::{MOST_DEPTH, MOST_ROWS, MOST_SPANS, Part, classes, published, time_of, title_of, unwrapped};
-use crate::prepare::meta_space;
 use crate::records::{self, among, eq, txt};
 use crate::registry::name;
 use crate::storage::plan::{Cond, DbValue, Op, Order};
@@ -331,7 +330,7 @@ fn author(comment: &Value) -> Html {
 
 /// The record's footnotes, which its text refers to.
 pub fn notes(part: &Part<'_>) -> Option<Html> {
-    let space = meta_space(part.item.resource);
+    let space = records::meta_space(part.item.resource);
     let rows = part.item.scope.snapshot().ok()?.meta(&space, &[part.item.record.id()]).ok()?;
     // Stored as JSON within a text.
     let kept: String = serde_json::from_str(&rows.iter().find(|row| &*row.key == "footnotes")?.json).ok()?;

@@ -13,13 +13,14 @@ mod loops;
 mod menus;
 mod players;
 
+use super::READS;
 use crate::access::policy;
 use crate::config::declaration::{Declaration, Rendered};
-use crate::fields::Fields;
-use crate::prepare::{Item, View, columns_for, documents};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::{Context, Resource};
 use crate::registry::vocabulary::Named;
+use crate::render::{Item, View, columns_for, documents};
+use crate::request::fields::Fields;
 use crate::storage::plan::{Cond, DbValue, Order, Row};
 use crate::text::blocks::{self, Block, has_blocks, parse};
 use crate::text::dates;
@@ -299,7 +300,7 @@ impl Part<'_> {
         let most = most.min(MOST_ROWS).min(budget.rows.get());
         let mut plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
         (plan.order, plan.offset, plan.limit) = (order, skip, Some(most));
-        let view = View { context: Context::VIEW, fields: &fields, password: None, links: false };
+        let view = View { context: Context::VIEW, fields: &fields, password: None, links: false, reads: READS };
         let read = || {
             let snapshot = scope.snapshot()?;
             let mut rows = match columns_for(resource, &view) {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Media {
     /// `file:FOLDER`, or `memory:` for tests; absent: a folder beside the database, named after it.
+    #[schemars(extend("x-restart" = true))]
     pub url: Option<String>,
     /// Path below the site's address at which files are served.
     pub path: String,
@@ -26,14 +27,17 @@ pub struct Media {
     /// How long the work on one picture may take.
     pub timeout: Duration,
     /// Threads that work on pictures.
+    #[schemars(extend("x-restart" = true))]
     pub workers: usize,
     /// Pictures that may wait for them; more are answered 503.
+    #[schemars(extend("x-restart" = true))]
     pub queue: usize,
     /// Pictures with a longer side are shown by a copy of this size in pixels; `false`: never.
     pub max_side: Optional<u32>,
     /// Quality of JPEG files that the server makes, 1 to 100.
     pub quality: u8,
     /// How long a file may exist without a record before it is deleted.
+    #[schemars(extend("x-restart" = true))]
     pub orphan_timeout: Duration,
     /// How long browsers and proxies may cache a file.
     pub max_age: Duration,
@@ -69,7 +73,9 @@ impl Default for Media {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PictureSize {
+    /// Most pixels across; 0: as many as follow from the height.
     pub width: u32,
+    /// Most pixels down; 0: as many as follow from the width.
     pub height: u32,
     /// Exactly this size, the excess is cropped; otherwise the picture is fitted into it.
     pub crop: bool,

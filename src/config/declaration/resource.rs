@@ -120,7 +120,7 @@ pub struct Resource {
     pub hierarchical: bool,
     /// Features of the content family that it has: `title`, `editor`, `excerpt`, `author`, `thumbnail`,
     /// `comments`, `trackbacks`, `custom-fields`, `revisions`, `sticky`, `post-formats`, `page-attributes`; `attached`: its
-    /// records take the state of their parent; `files`: they stand for uploaded files; …
+    /// records take the state of their parent; `files`: they stand for uploaded files.
     #[serde(default)]
     pub supports: Vec<String>,
     /// Resources of the term family whose terms its records have.
@@ -300,6 +300,7 @@ pub enum Total {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
+    /// Relation of the link in `_links`.
     pub rel: String,
     /// Resource that it points to, or `@record` or `@term`: what the row refers to; absent: `href`.
     #[serde(default)]
@@ -313,6 +314,7 @@ pub struct Link {
     /// Address relative to the REST base, with `{column}` places; `{self}` is the item.
     #[serde(default)]
     pub href: Option<String>,
+    /// `_embed` may put what the link leads to into the response.
     #[serde(default)]
     pub embeddable: bool,
     /// Further members of the link object.

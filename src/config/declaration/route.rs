@@ -48,6 +48,7 @@ pub struct Route {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoint {
+    /// HTTP methods that the endpoint answers.
     pub methods: Vec<String>,
     /// A named handler: `list`, `get`, `create`, `update`, `delete`, … (`cms-server routes` lists them).
     pub handler: String,
@@ -111,6 +112,7 @@ pub struct CacheControl {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Audit {
+    /// Name of the entry.
     pub event: String,
     /// Recorded only when one of these arguments is given; none named: always. Their names are recorded.
     #[serde(default)]

@@ -15,8 +15,10 @@ use std::borrow::Cow;
 #[serde(default, deny_unknown_fields)]
 pub struct Server {
     /// Address and port; port 0 takes a free one.
+    #[schemars(extend("x-restart" = true))]
     pub listen: String,
     /// Worker threads: a number, or `auto` for one per core.
+    #[schemars(extend("x-restart" = true))]
     pub workers: Workers,
     /// Largest request body; larger ones are answered 413.
     pub max_body: Size,
@@ -27,18 +29,22 @@ pub struct Server {
     /// How long a client may take to send its head, and its body.
     pub read_timeout: Duration,
     /// How long an idle connection stays open; `false` closes it after each response.
+    #[schemars(extend("x-restart" = true))]
     pub keep_alive: Optional<Duration>,
     /// How long requests in flight may take at shutdown.
+    #[schemars(extend("x-restart" = true))]
     pub shutdown_timeout: Duration,
     /// Networks of the proxies whose `X-Forwarded-*` headers are trusted.
     pub trusted_proxies: Vec<String>,
     /// HTML that the dynamic blocks and shortcodes of one content may produce; the rest is left out.
     pub max_rendered: Size,
     /// Address of the listener for `/health` and `/metrics`; `false`: none.
+    #[schemars(extend("x-restart" = true))]
     pub admin_listen: Optional<String>,
     /// Whether each request is logged.
     pub access_log: bool,
     /// Whether a change of a declaration file rebuilds the registry.
+    #[schemars(extend("x-restart" = true))]
     pub watch: bool,
 }
 
@@ -127,10 +133,12 @@ impl Default for Cache {
 #[serde(default, deny_unknown_fields)]
 pub struct Storage {
     /// `sqlite:FILE`, relative to the working directory, or `sqlite::memory:`.
+    #[schemars(extend("x-restart" = true))]
     pub url: String,
     /// When tables follow the declarations: `boot` (additive changes at start), `auto` (at reloads too), `never`.
     pub migrate: Migrate,
     /// Writes that may wait; more are answered 503.
+    #[schemars(extend("x-restart" = true))]
     pub write_queue: usize,
     /// How long the reads of one request may take together, those of embedded requests and of batches included; more is
     /// answered 503. `false`: no limit.
@@ -294,7 +302,9 @@ pub struct Cors {
     /// Every origin is echoed with credentials allowed (harmless only because a cookie without a nonce authenticates
     /// nobody).
     pub reflect: bool,
+    /// Request headers that scripts may send.
     pub allow_headers: Vec<String>,
+    /// Response headers that scripts may read.
     pub expose_headers: Vec<String>,
     /// How long browsers may cache the response to a preflight; `false`: the header is absent.
     pub max_age: Optional<Duration>,

@@ -38,6 +38,7 @@ pub struct Site {
     /// Entries of the audit trail that anonymous callers have caused (wrong logins); the oldest of them are removed.
     pub max_audit_anonymous: u64,
     /// Cost of bcrypt for account passwords.
+    #[schemars(extend("x-restart" = true))]
     pub bcrypt_cost: u32,
     /// JSONP callbacks are supported.
     pub jsonp: bool,
@@ -125,7 +126,9 @@ impl Default for LoginFields {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct People {
+    /// Holders of one of these roles.
     pub roles: Vec<String>,
+    /// Users with one of these logins.
     pub users: Vec<String>,
 }
 
@@ -138,7 +141,9 @@ pub struct Pages {
     pub enabled: bool,
     /// Address of documentation that the home page names; `false`: none.
     pub docs: Optional<String>,
+    /// Path of the page where people log in.
     pub login: String,
+    /// Path that ends the session.
     pub logout: String,
     /// Own data, sessions and application passwords; those of others with `user=NUMBER`.
     pub profile: String,
@@ -193,7 +198,9 @@ impl Default for Pages {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Role {
+    /// Name for people.
     pub name: String,
+    /// Capabilities of the holders.
     #[serde(default)]
     pub capabilities: Vec<String>,
     /// Some user always has it: the last one can neither lose it nor be deleted.
@@ -219,6 +226,7 @@ pub type CapabilityMap = IndexMap<String, String>;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Status {
+    /// Name for people.
     pub label: String,
     /// Everybody may read such records.
     #[serde(default)]
@@ -323,11 +331,13 @@ pub enum Moment {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Theme {
+    /// The theme that the site uses.
     #[serde(default)]
     pub active: bool,
     /// Members of the theme object beside `theme_supports`.
     #[serde(default)]
     pub header: Map<String, Value>,
+    /// What the theme supports, as clients read it.
     #[serde(default)]
     pub supports: Map<String, Value>,
     /// Template files by the name that `template` holds.

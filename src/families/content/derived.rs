@@ -1,14 +1,14 @@
 //! What follows from what is given for a record: its dates, state in time, slug, terms, identifier and revision.
 
 use super::{Draft, col, date_columns, default_terms, missing_terms, modified_columns, slug_scope, snapshot};
-use crate::behaviours::address;
 use crate::error::{ApiError, Code};
 use crate::families::{Columns, RowEdit, column, text_column};
-use crate::prepare::Batch;
 use crate::records::{Record, txt};
 use crate::registry::columns::ID;
 use crate::registry::name;
 use crate::registry::resource::{Resource, Source};
+use crate::render::Batch;
+use crate::render::address;
 use crate::scope::Scope;
 use crate::storage::plan::{DbValue, Input, Name, Piece, Put, RevisionPut, Row, SlugClaim};
 use crate::text::{slug, time};

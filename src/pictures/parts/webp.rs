@@ -75,7 +75,22 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
         }
         walk.seek(end)?;
     }
-    let mut bitmap = bitmap.ok_or_else(|| broken("it holds no picture"))?;
+    let bitmap = bitmap.ok_or_else(|| broken("it holds no picture"))?;
+    measure(walk, &mut parts, canvas, bitmap, alpha)?;
+    parts.shown = riff(shown);
+    parts.clean = riff(clean);
+    Ok(parts)
+}
+
+/// Sides, channels and the memory that decoding takes, from the file's head, its first picture and the place of that
+/// one's transparency.
+fn measure<R: Read + Seek>(
+    walk: &mut Walk<R>,
+    parts: &mut Parts,
+    canvas: Option<(u8, (u32, u32))>,
+    mut bitmap: Bitmap,
+    alpha: Option<(u64, u64)>,
+) -> Result<(), PictureError> {
     if let Some((inside, length)) = alpha {
         walk.seek(inside)?;
         bitmap.codes += transparency(walk, length, bitmap.size)?;
@@ -88,10 +103,8 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
     (parts.width, parts.height) = size;
     let clear = canvas.map_or(bitmap.alpha, |(flags, _)| flags & ALPHA != 0);
     parts.channels = if clear { 4 } else { 3 };
-    parts.decoding = decoding(&parts, &bitmap);
-    parts.shown = riff(shown);
-    parts.clean = riff(clean);
-    Ok(parts)
+    parts.decoding = decoding(parts, &bitmap);
+    Ok(())
 }
 
 /// The header of a file with more than pixels: its flags and its sides. Some programs write more than the ten bytes

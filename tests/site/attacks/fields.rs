@@ -1,12 +1,12 @@
 //! Fields of writes: how much, in whose name, and what their responses show.
 
 use crate::server::{Answer, Server, stdout};
-use cms_server::args::{Checked, Sources};
 use cms_server::boot::{self, Source};
 use cms_server::model::Method;
 use cms_server::registry::Registry;
 use cms_server::registry::resource::{Resource, Source as From};
 use cms_server::request::BodyParams;
+use cms_server::request::args::{Checked, Sources};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use tempfile::TempDir;

@@ -5,11 +5,12 @@
 //! such a request answered is kept as text, as long as nothing has changed that was read for it. Documents stay text, too:
 //! what is embedded is put before their last brace.
 
+use super::Engine;
 use crate::cache::documents::DocumentText;
 use crate::cache::responses::{Caller, HitCounts, MAX_AGE, Transport};
-use crate::engine::{Call, Engine};
 use crate::handlers::Rendered;
 use crate::model::Method;
+use crate::request::call::Call;
 use crate::request::{self, BodyParams};
 use crate::scope::Scope;
 use crate::storage::{BatchedReads, ReadSet, TrackedStorage};

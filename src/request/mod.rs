@@ -1,7 +1,13 @@
-//! Decoding what a request carries: query string, body, method override.
+//! Reading a request: query string, body, method override here; its route, arguments, `_fields` and conditions beside it.
 //!
 //! Owns the reading of brackets and percent signs (contract: "Global request parameters"). It knows neither sockets
 //! nor routes nor what any parameter means; it only refuses what cannot be read at all.
+
+pub mod args;
+pub mod call;
+pub mod conditional;
+pub mod fields;
+pub mod route;
 
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Request, Upload};

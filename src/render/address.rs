@@ -1,9 +1,9 @@
 //! Addresses of items on the site.
 
 use crate::config::declaration::Family;
-use crate::prepare::{Batch, Item};
 use crate::records::Record;
 use crate::registry::resource::Resource;
+use crate::render::{Batch, Item};
 use crate::scope::Scope;
 use crate::text::permalink::Parts;
 use crate::text::time::Civil;

@@ -49,7 +49,7 @@ impl Service for Site {
     }
 
     fn files(&self) -> Option<&Arc<Files>> {
-        Some(&self.engine.media().files)
+        Some(&self.engine.shared().media.files)
     }
 
     fn serves(&self, path: &str) -> Option<usize> {
@@ -93,7 +93,7 @@ impl Service for Site {
             counter("embedded_cache_hits", "Embedded documents found in the cache", embedded_hits),
             counter("embedded_cache_misses", "Embedded documents that were not in the cache", embedded_misses),
             gauge("embedded_cache_bytes", "Bytes of cached embedded documents", embedded.bytes()),
-            gauge("document_cache_bytes", "Bytes of cached documents", self.engine.documents().bytes()),
+            gauge("document_cache_bytes", "Bytes of cached documents", self.engine.shared().documents.bytes()),
         ]
     }
 }

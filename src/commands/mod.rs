@@ -2,9 +2,12 @@
 //!
 //! Other tools rely on the names here (issue: "The command line").
 
+mod doctor;
+pub mod reference;
+mod serve;
+
 use crate::boot::{self, BootError, Secret, Services, Source};
 use crate::config::{grammar, shipped};
-use crate::doctor;
 use crate::model::Method;
 use crate::registry::Registry;
 use crate::registry::link::nearest;
@@ -55,6 +58,10 @@ pub enum Command {
     Routes,
     /// Print the JSON Schema of routes.toml, for editors.
     Schema,
+    /// Print the meaning of a word: a handler, guard, behaviour, renderer, schema word (`x-…`) or configuration key.
+    Explain { word: String },
+    /// Write the reference and the configuration keys as Markdown into a folder.
+    Docs { directory: PathBuf },
     /// Write the shipped declarations into a folder.
     Init { directory: PathBuf },
     /// Import a WordPress export (WXR).
@@ -126,13 +133,15 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let source = Source { config: cli.source.config, sets: cli.source.sets };
     let done = match cli.command {
-        None => crate::serve::serve(&source),
+        None => serve::serve(&source),
         Some(Command::Check { data }) => check(&source, data),
         Some(Command::Backup { file }) => backup(&source, &file),
         Some(Command::Restore { file }) => restore(&source, &file),
         Some(Command::Doctor { url }) => doctor(&source, url),
         Some(Command::Routes) => routes(&source),
         Some(Command::Schema) => schema(),
+        Some(Command::Explain { word }) => explain(&word),
+        Some(Command::Docs { directory }) => docs(&directory),
         Some(Command::Init { directory }) => init(&directory),
         Some(Command::Completions { shell }) => completions(shell),
         Some(Command::Man { directory }) => man(directory.as_deref()),
@@ -214,9 +223,23 @@ fn restore(source: &Source, file: &Path) -> Result<(), BootError> {
 }
 
 fn schema() -> Result<(), BootError> {
-    let text =
-        serde_json::to_string_pretty(&grammar::routes_document()).map_err(|e| BootError::Other(e.to_string()))?;
-    println!("{text}");
+    let text = serde_json::to_string_pretty(&reference::with_names(grammar::routes_document()));
+    print(format!("{}\n", text.map_err(|e| BootError::Other(e.to_string()))?).as_bytes());
+    Ok(())
+}
+
+fn explain(word: &str) -> Result<(), BootError> {
+    print(reference::explain(word).map_err(BootError::Other)?.as_bytes());
+    Ok(())
+}
+
+fn docs(directory: &Path) -> Result<(), BootError> {
+    let files = [("reference.md", reference::reference()), ("configuration.md", reference::configuration())];
+    for (name, text) in files {
+        let file = directory.join(name);
+        std::fs::write(&file, text).map_err(|e| BootError::Other(format!("{}: {e}", file.display())))?;
+        println!("{}", file.display());
+    }
     Ok(())
 }
 
