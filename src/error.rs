@@ -6,20 +6,20 @@
 use serde_json::{Map, Value, json};
 use std::fmt;
 
-/// What status a code answers with.
+/// The HTTP status of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Always this one.
     Fixed(u16),
     /// Always this one, and `data` is null.
     Bare(u16),
-    /// 401 for a stranger, 403 for somebody who is known (contract: "Authentication", 10).
+    /// 401 for an anonymous caller, 403 for a user (contract: "Authentication", 10).
     Denied,
 }
 
 macro_rules! catalogue {
     ($($variant:ident = $code:literal, $status:expr, $message:literal;)*) => {
-        /// Every code that the server can answer, one variant each.
+        /// Every error code of the server, one variant each.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Code { $(#[doc = $code] $variant,)* }
 
@@ -232,7 +232,7 @@ catalogue! {
     StorageReadOnly = "rest_storage_unavailable", Fixed(503), "The server cannot write at the moment.";
 }
 
-/// Faults of XML-RPC that no error of the catalogue stands behind: the protocol's own.
+/// Faults of XML-RPC that belong to no error of the catalogue: the protocol's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     NotWellFormed,
@@ -265,7 +265,7 @@ impl Fault {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApiError(Box<Parts>);
 
-/// What an error is made of; behind a pointer, because results carry errors far more rarely than values.
+/// The content of an error; behind a pointer, because results carry errors far more rarely than values.
 #[derive(Clone, Debug, PartialEq)]
 struct Parts {
     code: Code,
@@ -274,13 +274,13 @@ struct Parts {
     /// Members of `data` beside `status`; `None` makes `data` null.
     data: Option<Map<String, Value>>,
     additional: Vec<ApiError>,
-    /// Seconds after which it is worth trying again.
+    /// Seconds after which another attempt is worthwhile.
     retry_after: Option<i64>,
 }
 
 impl ApiError {
-    /// An error with the catalogue's status and sentence. A [`Status::Denied`] code counts as a stranger's (401);
-    /// use [`ApiError::denied`] where the caller is known.
+    /// An error with the catalogue's status and sentence. A [`Status::Denied`] code counts as an anonymous caller's
+    /// (401); use [`ApiError::denied`] where the caller is known.
     pub fn new(code: Code) -> Self {
         let status = match code.status() {
             Status::Fixed(status) | Status::Bare(status) => status,
@@ -297,7 +297,7 @@ impl ApiError {
         }))
     }
 
-    /// A refusal: 401 for a stranger, 403 for a caller who is logged in.
+    /// A refusal: 401 for an anonymous caller, 403 for a user.
     pub fn denied(code: Code, logged_in: bool) -> Self {
         let mut error = ApiError::new(code);
         if logged_in && code.status() == Status::Denied {
@@ -468,7 +468,7 @@ impl ParamFailure {
 pub struct Problem {
     /// The file as the user named it, or `command line` / `environment`.
     pub file: String,
-    /// Line and column, both from 1; `None` where the whole file is meant.
+    /// Line and column, both from 1; `None` for the whole file.
     pub place: Option<(usize, usize)>,
     /// The offending line as written, without its line feed.
     pub excerpt: Option<String>,

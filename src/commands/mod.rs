@@ -1,4 +1,4 @@
-//! The command line: what is asked for, and the exit code.
+//! The command line: subcommands, and the exit code.
 //!
 //! Other tools rely on the names here (issue: "The command line").
 
@@ -33,7 +33,7 @@ pub struct Cli {
 /// Where the declarations are; every subcommand takes these.
 #[derive(Args, Clone, Debug)]
 pub struct SourceArgs {
-    /// The declarations; without it those that were shipped with this program.
+    /// The declarations; without it, those inside the program.
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Overrides a key of the declarations; repeatable.
@@ -46,13 +46,13 @@ pub struct SourceArgs {
 pub enum Command {
     /// Check the declarations and exit.
     Check {
-        /// Look at the database, too: whether it is whole, and what it counts. A server may go on using it.
+        /// Check the database, too: integrity, references and counts. A server may use it meanwhile.
         #[arg(long)]
         data: bool,
     },
-    /// Copy the database to a new file while others use it, and look at the copy. Uploaded files are not in it.
+    /// Copy the database to a new file, also while the server runs, and check the copy. Uploaded files are not in it.
     Backup { file: PathBuf },
-    /// Put a copy in the place of the database; the one that was there is kept beside it. Stop the server first.
+    /// Replace the database by a backup; the old database is renamed. Stop the server first.
     Restore { file: PathBuf },
     /// Print the routes with their methods, arguments and access.
     Routes,
@@ -71,9 +71,9 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         attachments: Option<PathBuf>,
     },
-    /// Ask the running site from outside whether everything arrives that clients send.
+    /// Check the running site from outside: whether proxies pass on what clients send.
     Doctor {
-        /// Address of the site as clients know it; otherwise site.url.
+        /// Address of the site as clients use it; default: site.url.
         #[arg(long)]
         url: Option<String>,
     },
@@ -112,17 +112,17 @@ pub enum UserCommand {
 /// See [`Command::AppPassword`].
 #[derive(Debug, Subcommand)]
 pub enum AppPasswordCommand {
-    /// Add one and print its clear value, alone on a line.
+    /// Add an application password and print it, alone on a line.
     Add {
         login: String,
         name: String,
-        /// It reads only.
+        /// Limit it to reading.
         #[arg(long)]
         read_only: bool,
-        /// It reaches these resources only (names as in routes.toml).
+        /// Limit it to these resources (names as in routes.toml).
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         resources: Vec<String>,
-        /// It works for so many days.
+        /// Let it expire after so many days.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         days: Option<u16>,
     },
@@ -195,10 +195,7 @@ fn check(source: &Source, data: bool) -> Result<(), BootError> {
     for finding in &found {
         eprintln!("{}: {finding}", path.display());
     }
-    Err(BootError::Other(format!(
-        "{} things are not as they should be; put a backup back, or ask for help",
-        found.len()
-    )))
+    Err(BootError::Other(format!("{} problems found; restore a backup, or ask for help", found.len())))
 }
 
 fn backup(source: &Source, file: &Path) -> Result<(), BootError> {
@@ -206,7 +203,7 @@ fn backup(source: &Source, file: &Path) -> Result<(), BootError> {
     let bytes = backup::backup(boot::database(&registry.declaration)?, file)?;
     println!("{}: {bytes} bytes, whole", file.display());
     println!(
-        "Uploaded files are not in it; copy the folder that media.url names (by default it lies beside the database)."
+        "Uploaded files are not in it; copy the folder that media.url names (by default it is beside the database)."
     );
     Ok(())
 }
@@ -215,9 +212,9 @@ fn restore(source: &Source, file: &Path) -> Result<(), BootError> {
     let registry = linked(source)?;
     let path = boot::database(&registry.declaration)?;
     let aside = backup::restore(file, path)?;
-    println!("{}: put back", path.display());
+    println!("{}: restored", path.display());
     if let Some(aside) = aside {
-        println!("The database of before is {}", aside.display());
+        println!("The old database is {}", aside.display());
     }
     Ok(())
 }
@@ -347,7 +344,7 @@ fn user_add(source: &Source, login: &str, email: &str, role: Option<&str>, hashe
 }
 
 fn doctor(source: &Source, url: Option<String>) -> Result<(), BootError> {
-    // A look changes nothing: neither tables nor what is in them.
+    // A check changes nothing: neither tables nor their rows.
     let registry = linked(source)?;
     let services = Services::start(boot::open(&registry, false)?, &registry)?;
     let site = url.unwrap_or_else(|| registry.site.url.clone());
@@ -360,7 +357,7 @@ fn doctor(source: &Source, url: Option<String>) -> Result<(), BootError> {
     }
     match findings.iter().filter(|finding| finding.wrong.is_some()).count() {
         0 => Ok(()),
-        some => Err(BootError::Other(format!("{some} of {} things are wrong", findings.len()))),
+        some => Err(BootError::Other(format!("{some} of {} checks failed", findings.len()))),
     }
 }
 

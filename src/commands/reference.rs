@@ -12,7 +12,7 @@ use crate::registry::words;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-/// A word with all that is known of it.
+/// A word with its meaning and facts.
 #[derive(Clone, Debug)]
 pub struct Word {
     /// `handler`, `guard`, …, `schema word`, `configuration key`.
@@ -247,7 +247,7 @@ fn document(loaded: &Loaded, wanted: Wanted<'_>, words: &[&str]) -> Option<Examp
     Some(Example { place, text: format!("\"{path}\": {}", Value::Object(shown)) })
 }
 
-/// The first property of a schema that is wanted, with its dotted path.
+/// The first property of a schema that fits, with its dotted path.
 fn property<'s>(schema: &'s Value, wanted: Wanted<'_>) -> Option<(String, &'s Map<String, Value>)> {
     schema["properties"].as_object()?.iter().find_map(|(name, doc)| {
         let found = doc.as_object()?;

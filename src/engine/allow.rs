@@ -8,7 +8,7 @@ use crate::request::route::Match;
 use crate::scope::Scope;
 use std::cell::LazyCell;
 
-/// What the guards of a route are asked with.
+/// What the guards of a route are called with.
 pub(super) struct Asked<'a> {
     pub scope: &'a Scope,
     pub matched: &'a Match<'a>,
@@ -18,8 +18,8 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Asks the guard of every method of the route with what the request brings, but for the endpoint whose guard has said
-    /// yes already. What is absent is as the answering endpoint has it by default.
+    /// Runs the guard of every method of the route on what the request contains, except for the endpoint whose guard
+    /// has allowed it already. What is absent is as the called endpoint has it by default.
     pub(super) fn allow(
         &self,
         answering: Option<&Endpoint>,

@@ -1,4 +1,4 @@
-//! An endpoint and a call: arguments checked, the caller authorized, the handler run, `Allow` asked for.
+//! An endpoint and a call: arguments checked, the caller authorized, the handler run, `Allow` computed.
 
 use super::Dispatched;
 use super::allow::Asked;
@@ -17,10 +17,10 @@ use crate::request::fields::Fields;
 use crate::storage::Snapshot;
 use serde_json::{Map, Value};
 
-/// Parameters that change the documents of an answer, or what is around them.
+/// Parameters that change the documents of a response, or what is around them.
 const SHAPING: [&str; 3] = ["_fields", "_envelope", "_highlight"];
 
-/// What an endpoint is asked.
+/// A call of an endpoint.
 pub(super) struct Question<'a> {
     found: &'a Found<'a>,
     sources: Sources<'a>,
@@ -99,7 +99,7 @@ impl<'a> Question<'a> {
         Ok(outcome)
     }
 
-    /// The declared `Cache-Control` of what everybody may read, and what caches can be told to forget it by.
+    /// The declared `Cache-Control` of what everybody may read, and the keys by which caches can invalidate it.
     fn say_how_long_it_keeps(&self, outcome: &mut Outcome) {
         let read = self.reads() && outcome.status == 200;
         if let Some((lifetime, keys)) = &self.found.endpoint.cache
@@ -131,7 +131,7 @@ impl<'a> Question<'a> {
         Ok(())
     }
 
-    /// What came of the call, with the methods that the caller may use now. Tells what came of a password.
+    /// The outcome of the call, with the methods that the caller may use now. Reports the outcome of a password.
     pub(super) fn conclude(&self, mut result: Result<Outcome, ApiError>, loaded: &Loaded) -> Dispatched {
         let Found { engine, scope, call, matched, endpoint, body } = self.found;
         // A write may have changed what the caller may do, or taken the target away.
@@ -145,7 +145,7 @@ impl<'a> Question<'a> {
             let asked = Asked { scope, matched, sources, given: self.given() };
             asked.allow(Some(endpoint), granted, loaded)
         };
-        // What was written is shown as it is edited, and whoever may not read so has only written.
+        // What was written is shown as it is edited; a caller who may not read so has only written.
         let allow = if edited {
             let mut query = call.query.clone();
             query.insert("context".into(), "edit".into());
@@ -158,7 +158,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// What an answer shows, for caches that can be told to forget it: its collection, and the item where it is one.
+/// What a response contains, for caches that can invalidate it: its collection, and the item where it is one.
 fn surrogate_keys(resource: Option<&Resource>, captures: &Map<String, Value>) -> String {
     let Some(resource) = resource else { return "site".to_owned() };
     match captures.values().next_back() {

@@ -13,10 +13,10 @@ use crate::scope::Scope;
 use serde_json::{Map, Value, json};
 use std::hash::BuildHasher as _;
 
-/// An answer as it leaves.
+/// A finished response.
 pub(super) struct Finished {
     pub reply: Reply,
-    /// It may be kept for whoever asks the same.
+    /// It may be cached for callers with the same request.
     pub lasting: bool,
 }
 
@@ -27,7 +27,7 @@ enum Shown {
 }
 
 impl Engine {
-    /// Makes the answer of what came of a call.
+    /// Makes the response from the outcome of a call.
     pub(super) async fn finish(&self, scope: &Scope, call: &Call, dispatched: Dispatched) -> Finished {
         let (private, version, modified) = match &dispatched.result {
             Ok(outcome) => (outcome.private, outcome.version, outcome.modified),
@@ -85,7 +85,7 @@ impl Engine {
         Reply { status, headers: join_links(&headers), payload: Payload::Json(document) }
     }
 
-    /// The fields of an outcome that are wanted, with what is embedded in them.
+    /// The requested fields of an outcome, with what is embedded in them.
     async fn shown(
         &self,
         scope: &Scope,
@@ -132,7 +132,7 @@ fn envelope(status: u16, headers: &[(String, String)], document: Value) -> Reply
     Reply { status: 200, headers: Vec::new(), payload: Payload::Json(document) }
 }
 
-/// Leaves out what was not asked for, of a document or of each in a list.
+/// Leaves out what was not requested, of a document or of each in a list.
 pub(super) fn reduce(fields: &Fields, document: Value) -> Value {
     match document {
         Value::Array(list) => Value::Array(list.into_iter().map(|d| fields.keep(d)).collect()),

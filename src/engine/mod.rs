@@ -1,9 +1,9 @@
 //! The engine: everything that requests are served from, and the order in which it is used.
 //!
-//! [`stages`] is the order; each stage is in a file of its own: `outside` (who asks, the response cache), `routing`,
-//! `password`, `endpoint` (arguments, authorization, handler), `allow`, `finish`; `part`, `embed` and `discovery` answer
-//! requests inside requests and the documents that describe the service. It is re-entrant and free of transport. The
-//! only place where a request waits is a commit, and there it holds no thread. A request keeps the registry that it
+//! [`stages`] is the order; each stage is in a file of its own: `outside` (the caller, the response cache), `routing`,
+//! `password`, `endpoint` (arguments, authorization, handler), `allow`, `finish`; `part`, `embed` and `discovery`
+//! handle requests inside requests and the documents that describe the service. It is re-entrant and free of transport.
+//! The only place where a request waits is a commit, and there it holds no thread. A request keeps the registry that it
 //! started with.
 
 mod allow;
@@ -59,7 +59,7 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
 }
 
-/// What came of a call, before it is finished.
+/// The outcome of a call, before it is finished.
 pub struct Dispatched {
     pub result: Result<Outcome, ApiError>,
     /// Methods that this caller may use on this route and object.
@@ -79,7 +79,7 @@ pub fn vocabulary() -> Vocabulary {
 }
 
 impl Dispatched {
-    /// An answer that no endpoint of a route has given.
+    /// A response without an endpoint.
     fn early(result: Result<Outcome, ApiError>) -> Dispatched {
         Dispatched { result, allow: Vec::new() }
     }
@@ -130,7 +130,7 @@ impl Engine {
         &self.shared.identity
     }
 
-    /// Answers that were given before.
+    /// The caches of responses.
     pub fn responses(&self) -> &ResponseCache {
         &self.responses
     }
@@ -150,8 +150,8 @@ impl Engine {
         self.settings().map(|s| s.text("title").to_owned()).unwrap_or_default()
     }
 
-    /// Bytes that the body of a request may have when it brings files; `None` when its endpoint takes none, or its guard
-    /// does not let this caller through. The guard is asked once more when the body is there.
+    /// Most bytes of the body of a request that contains files; `None` when its endpoint takes none, or its guard
+    /// refuses this caller. The guard runs once more when the body is there.
     pub async fn admits(&self, request: &Request) -> Option<u64> {
         let method = request::effective_method(request)?;
         let matches = self.router.matches(&self.registry, &request.path);
@@ -171,7 +171,7 @@ impl Engine {
         access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload.bytes())
     }
 
-    /// The scope of a request whose sender says nothing of himself in its headers.
+    /// The scope of a request whose headers name no caller.
     ///
     /// # Errors
     /// The settings cannot be read.
@@ -201,7 +201,7 @@ impl Engine {
         })
     }
 
-    /// The scope of a request from outside, with whoever its headers say is asking.
+    /// The scope of a request from outside, with the caller that its headers name.
     async fn scope(&self, request: &Request) -> Result<Scope, ApiError> {
         let mut scope = self.stranger(request)?;
         scope.principal = self.identity().authenticate(&scope, request).await?;

@@ -1,4 +1,4 @@
-//! Requests from outside: who asks, whether the answer is in the response cache, and how an answer leaves.
+//! Requests from outside: the caller, the response cache, and how a response is sent.
 
 use super::finish::{Finished, error_reply};
 use super::stages::Origin;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// A request as it was received.
 pub(super) struct Outside<'a> {
     request: &'a Request,
-    /// What its answer is kept under, with what has been read for it so far; `None`: it is not kept.
+    /// The key of its response in the cache, with what has been read for it so far; `None`: it is not cached.
     kept: Option<(ResponseKey<'a>, Arc<TrackedStorage>)>,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Origin<'a> for Outside<'a> {
         let Finished { mut reply, mut lasting } = engine.finish(scope, call, dispatched).await;
         let reads = matches!(call.method, Method::Get | Method::Head);
         if reads && scope.budget.as_ref().is_some_and(|budget| budget.exceeded()) {
-            // Whatever came of it lacks something: an embedded document, a right that could not be looked up.
+            // The response lacks something: an embedded document, a permission that could not be read.
             let ended = Dispatched::early(Err(ApiError::new(Code::ReadTimeout)));
             Finished { reply, lasting } = engine.finish(scope, call, ended).await;
         }

@@ -1,4 +1,4 @@
-//! Requests inside requests: parts of a batch, and what handlers and pages ask of other routes.
+//! Requests inside requests: parts of a batch, and requests of handlers and pages to other routes.
 
 use super::allow::Asked;
 use super::finish::{join_links, reduce};

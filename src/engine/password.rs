@@ -1,4 +1,4 @@
-//! The password of a record that a call brings: counted before it is compared, and again when it is known to be right.
+//! The record password of a call: counted before it is compared, and again when it is known to be right.
 
 use super::Engine;
 use crate::access::attempts::AttemptOutcome;
@@ -19,7 +19,7 @@ pub(super) struct PasswordAttempt<'a> {
 }
 
 impl Engine {
-    /// The password of a record that a call brings, counted as a guess until [`Engine::tried`] tells what came of it.
+    /// The record password of a call, counted as a guess until [`Engine::tried`] reports the outcome.
     ///
     /// # Errors
     /// The caller has guessed wrong too often.
@@ -34,14 +34,14 @@ impl Engine {
         let Some(given) = RecordPassword::of(call.method, resource.map(|r| r.family), sources) else {
             return Ok(None);
         };
-        // Another spelling of one record has places of its own, but whoever asks has few places for all records.
+        // Another spelling of one record has places of its own, but one caller has few places for all records.
         let of = matched.captures.values().next_back().or_else(|| sources.get("post"));
         let about = format!("{}/{}", resource.map_or("", |r| &*r.name), of.unwrap_or(&Value::Null));
         let taken = self.identity().throttle().guess(scope, &about, given.text)?;
         Ok(Some(PasswordAttempt { given, about, taken }))
     }
 
-    /// Tells what came of a password.
+    /// Reports the outcome of a password.
     pub(super) fn tried(&self, scope: &Scope, tried: Option<&PasswordAttempt<'_>>) {
         if let Some(PasswordAttempt { given, about, taken }) = tried {
             self.identity().throttle().guessed(scope, (about, given.text), *taken, given.outcome());

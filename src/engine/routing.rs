@@ -1,4 +1,4 @@
-//! Which endpoint answers a call. The root, the namespaces and OPTIONS have none and are answered here.
+//! The endpoint of a call. The root, the namespaces and OPTIONS have none and are handled here.
 
 use super::allow::Asked;
 use super::password::PasswordAttempt;
@@ -18,7 +18,7 @@ use crate::scope::Scope;
 use serde_json::{Value, json};
 use std::ops::ControlFlow::{self, Break, Continue};
 
-/// A call with the endpoint that answers it.
+/// A call with its endpoint.
 pub(super) struct Found<'a> {
     pub engine: &'a Engine,
     pub scope: &'a Scope,
@@ -29,7 +29,7 @@ pub(super) struct Found<'a> {
 }
 
 impl Engine {
-    /// The endpoint that answers a call.
+    /// The endpoint of a call.
     pub(super) fn route<'a>(&'a self, scope: &'a Scope, call: &'a Call) -> ControlFlow<Dispatched, Found<'a>> {
         let matches = self.router.matches(&self.registry, &call.path);
         if call.method == Method::Options {
@@ -104,7 +104,7 @@ impl Found<'_> {
         self.matched.route.resource.map(|index| &self.engine.registry.resources[index])
     }
 
-    /// The password of a record that the call brings, counted as a guess.
+    /// The record password of the call, counted as a guess.
     pub(super) fn count_password(&self) -> ControlFlow<Dispatched, Option<PasswordAttempt<'_>>> {
         match self.engine.try_password(self.scope, self.call, &self.matched, &self.sources()) {
             Ok(attempt) => Continue(attempt),
@@ -113,7 +113,7 @@ impl Found<'_> {
     }
 }
 
-/// An index without what was not asked for. Its links always come.
+/// An index without what was not requested. Its links are always included.
 fn indexed(call: &Call, mut document: Value) -> Outcome {
     let links = document.as_object_mut().and_then(|map| map.shift_remove("_links"));
     let mut document = Fields::parse(call.query.get("_fields")).keep(document);

@@ -21,8 +21,8 @@ impl Engine {
         last(self.stages(Inside { scope, call }).await)
     }
 
-    /// Every stage of a request, in order. A stage that breaks has the answer already. What comes from inside another
-    /// request is identified and decoded, and is finished by whoever asks; everything else it goes through like any other.
+    /// Every stage of a request, in order. A stage that breaks has the response already. A request inside another
+    /// one is identified and decoded, and is finished by its caller; everything else is the same.
     async fn stages<'a, O: Origin<'a>>(&self, mut origin: O) -> ControlFlow<O::Answer, O::Answer> {
         let (mut scope, method) = origin.identify(self).await?;
         origin.look_up(self, &mut scope)?;
@@ -54,18 +54,18 @@ impl Engine {
 pub(super) trait Origin<'a> {
     type Answer;
 
-    /// Who asks, and with which method.
+    /// The caller, and the method.
     async fn identify(&mut self, engine: &Engine) -> ControlFlow<Self::Answer, (Cow<'a, Scope>, Method)>;
 
-    /// The response cache: an answer to the same question, if there is one.
+    /// The response cache: the response to the same request, if there is one.
     fn look_up(&mut self, _: &Engine, _: &mut Cow<'a, Scope>) -> ControlFlow<Self::Answer> {
         Continue(())
     }
 
-    /// What is asked.
+    /// The call.
     fn decode(&self, engine: &Engine, method: Method) -> Cow<'a, Call>;
 
-    /// Makes the answer of what came of the call.
+    /// Makes the response from the outcome of the call.
     async fn finish(self, engine: &Engine, scope: &Scope, call: &Call, dispatched: Dispatched) -> Self::Answer;
 }
 
@@ -91,7 +91,7 @@ impl<'a> Origin<'a> for Inside<'a> {
     }
 }
 
-/// What came of stages, whichever was the last.
+/// The outcome of stages, whichever was the last.
 fn last<T>(answer: ControlFlow<T, T>) -> T {
     match answer {
         Break(answer) | Continue(answer) => answer,

@@ -30,13 +30,13 @@ pub struct Batch {
     pub parents: HashSet<i64>,
     /// Slugs of authors, by id.
     pub authors: HashMap<i64, Arc<str>>,
-    /// Records by id, for what stands under them or for them.
+    /// Records by id, for their comments and for rows that refer to them.
     pub places: HashMap<i64, Linked>,
-    /// Terms by id, for what stands for them.
+    /// Terms by id, for rows that refer to them.
     pub terms: HashMap<i64, Linked>,
 }
 
-/// What a row above another tells for its address.
+/// What the address of a row needs of the row above it.
 pub struct Ancestor {
     pub slug: Arc<str>,
     pub parent: i64,
@@ -44,7 +44,7 @@ pub struct Ancestor {
     pub open: bool,
 }
 
-/// What other rows tell of a record or a term.
+/// What other rows contribute to a record or a term.
 pub struct Linked {
     /// Position of its resource.
     pub resource: usize,
@@ -125,7 +125,7 @@ impl Batch {
         Ok(())
     }
 
-    /// What the rows' own addresses are made of.
+    /// What the rows' own addresses are made from.
     fn load_address_parts(
         &mut self,
         snapshot: &dyn Snapshot,
@@ -245,12 +245,12 @@ impl Batch {
     }
 }
 
-/// Whether addresses of the resource hang on other records.
+/// Whether addresses of the resource depend on other records.
 fn is_attached(resource: &Resource) -> bool {
     resource.declared.address.as_deref() == Some("attached")
 }
 
-/// The ids in a column, without the one that stands for nothing.
+/// The ids in a column, without the one that means none.
 fn named_by(resource: &Resource, rows: &[Row], column: &str) -> HashSet<i64> {
     rows.iter().map(|row| Record { resource, row }.int(column)).filter(|id| *id != 0).collect()
 }

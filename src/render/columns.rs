@@ -8,7 +8,7 @@ use std::collections::HashSet;
 const LONG: [&str; 4] = ["content", "excerpt", "description", "extra"];
 
 /// The columns that rows have to be read with to be shown so, by position: no long texts, and nothing that the resource
-/// declares for itself, unless a wanted field is made of it. `None`: all.
+/// declares for itself, unless a wanted field needs it. `None`: all.
 pub fn columns_for(resource: &Resource, view: &View<'_>) -> Option<Vec<usize>> {
     if view.fields.is_all() {
         return None;

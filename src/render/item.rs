@@ -84,7 +84,7 @@ impl Item<'_> {
         Value::Object(map)
     }
 
-    /// The record or term that the row stands for, and its number.
+    /// The record or term that the row refers to, and its id.
     pub fn referenced(&self, family: Family) -> Option<(i64, &Linked)> {
         let reference = self.resource.declared.reference.as_ref()?;
         let (class, places) = match family {

@@ -41,7 +41,7 @@ impl Item<'_> {
         }
     }
 
-    /// `@name` in an attribute stands for a fact of the item.
+    /// `@name` in an attribute is replaced by a fact of the item.
     fn attr(&self, link: &Link, value: &Value) -> Value {
         match value.as_str() {
             Some("@kind") if let Target::Referenced(family) = link.target => {
@@ -54,7 +54,7 @@ impl Item<'_> {
         }
     }
 
-    /// The resource of the record that this one stands under.
+    /// The resource of the record that this one belongs to.
     fn commented(&self) -> Option<&Resource> {
         let place = self.batch.places.get(&self.record.int("post"))?;
         Some(&self.scope.registry.resources[place.resource])
@@ -134,7 +134,7 @@ impl Item<'_> {
     }
 }
 
-/// An attribute that stands for the kind of the record that the link leads to, whichever that is.
+/// An attribute that is replaced by the kind of the record that the link leads to, whichever that is.
 const OF_KIND: &str = "@post_type";
 
 pub(super) fn of_kind(link: &Link) -> bool {

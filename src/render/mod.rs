@@ -1,7 +1,7 @@
-//! Rows to documents: the fields that were asked for, in the context that was asked for, with their links.
+//! Rows to documents: the requested fields, in the requested context, with their links.
 //!
 //! Everything that other rows contribute is loaded once per list ([`Batch`]), so a list costs a fixed number of
-//! queries whatever its length. Fields that were not asked for are neither fetched nor computed. The functions that
+//! queries whatever its length. Fields that were not requested are neither fetched nor computed. The functions that
 //! compute properties come with the [`View`]: they may render documents themselves, and are not known here.
 
 pub mod address;
@@ -46,7 +46,7 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// Whether links are shown; what is embedded hangs on them.
+    /// Whether links are shown; embedding depends on them.
     fn wants_links(&self) -> bool {
         self.links && (self.fields.wants("_links") || self.fields.wants("_embedded"))
     }

@@ -12,9 +12,9 @@ pub struct Needs {
     pub above: bool,
     pub children: bool,
     pub authors: bool,
-    /// The records that comments stand under.
+    /// The records of comments.
     pub posts: bool,
-    /// The records and terms that the rows stand for.
+    /// The records and terms that the rows refer to.
     pub referenced: bool,
     /// Long texts of the row beside the property's own column.
     pub texts: bool,
@@ -33,11 +33,11 @@ impl Needs {
         referenced: false,
         texts: false,
     };
-    /// The row and what it stands for.
+    /// The row and what it refers to.
     pub const REFERENCED: Needs = Needs { referenced: true, ..Needs::ROW };
     /// The row with its long texts.
     pub const TEXTS: Needs = Needs { texts: true, ..Needs::ROW };
-    /// What an address is made of.
+    /// What an address is made from.
     pub const ADDRESS: Needs = Needs { above: true, authors: true, ..Needs::ROW };
 
     /// Both.

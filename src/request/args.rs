@@ -63,7 +63,7 @@ impl Checked {
         self.values.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// The context asked for, or `view`.
+    /// The requested context, or `view`.
     pub fn context(&self, set: &ArgSet) -> Context {
         let named = self.role(set, Role::Context).and_then(Value::as_str);
         named.and_then(Context::parse).unwrap_or(Context::VIEW)
@@ -84,8 +84,8 @@ impl Checked {
         self.values.insert(arg.name.clone(), value);
     }
 
-    /// The values that fit, the rest left out: what the guards of a route's other methods are asked with. What is
-    /// absent is as the endpoint that answers has it by default.
+    /// The valid values, the rest left out: what the guards of a route's other methods are called with. What is
+    /// absent is as the called endpoint has it by default.
     pub fn lenient(set: &ArgSet, sources: &Sources<'_>, answering: Option<&ArgSet>) -> Checked {
         let mut checked = Checked::default();
         for arg in &set.args {
@@ -102,7 +102,7 @@ impl Checked {
     }
 }
 
-/// What an argument's own behaviour says of a value as it came; `None` when it has no opinion on such arguments, and the
+/// The check of a value by its argument's own behaviour; `None` when there is none for such arguments, and the
 /// schema alone decides.
 pub type Judge<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<(), Box<ParamFailure>>>;
 
@@ -110,7 +110,7 @@ pub type Judge<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<(), Box<ParamFail
 ///
 /// # Errors
 /// `rest_missing_callback_param` with every missing name, or else `rest_invalid_param` with every failing one; what a
-/// behaviour judges is told only when nothing else fails.
+/// behaviour checks is reported only when nothing else fails.
 pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Checked, ApiError> {
     let mut checked = Checked::default();
     let mut missing = Vec::new();
@@ -160,7 +160,7 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
     Ok(checked)
 }
 
-/// The given value with the one of the argument's names under which it came.
+/// The given value with the one of the argument's names that was used.
 fn given<'a>(arg: &'a Arg, sources: &'a Sources<'_>) -> Option<(&'a str, &'a Value)> {
     let mut names = std::iter::once(&arg.name).chain(&arg.also);
     names.find_map(|name| Some((name.as_str(), sources.get(name)?)))
@@ -181,7 +181,7 @@ fn empty(arg: &Arg) -> Option<Value> {
     }
 }
 
-/// The coerced value, a text to look for without its markup; a failure calls the argument by the name under which it came.
+/// The coerced value, a text to search without its markup; a failure calls the argument by the name that was used.
 fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>> {
     if let (Some(Role::Reassign), Value::String(heir)) = (arg.role, value)
         && !(matches!(heir.as_str(), "" | "false") || heir.parse::<i64>().is_ok())

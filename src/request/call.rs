@@ -1,4 +1,4 @@
-//! A request on its way through the stages, and the answer of one that is inside another.
+//! A request on its way through the stages, and the response of one that is inside another.
 
 use super::BodyParams;
 use super::conditional::Expects;
@@ -16,11 +16,11 @@ pub struct Call {
     /// Broken bodies are reported only after a route has matched.
     pub body: Result<BodyParams, ApiError>,
     pub expects: Expects,
-    /// Whoever asks takes rendered text as well as a document.
+    /// The caller accepts rendered text as well as a document.
     pub text: bool,
 }
 
-/// The finished answer of a request inside another.
+/// The finished response of a request inside another.
 pub struct Part {
     pub status: u16,
     pub headers: Vec<(String, String)>,

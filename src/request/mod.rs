@@ -35,7 +35,7 @@ pub enum BodyParams {
     Json(Map<String, Value>),
     /// A form: decoded like a query, every leaf a string.
     Form(Map<String, Value>),
-    /// Files, and the fields that came beside them.
+    /// Files, and the fields that were sent beside them.
     Upload(Box<Upload>),
 }
 
@@ -86,8 +86,8 @@ pub fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
     decode_text(text, false)
 }
 
-/// Decodes a path, once. A slash that came encoded stays so: it is part of a name and separates nothing. `None` as for
-/// [`percent_decode`].
+/// Decodes a path, once. A slash that was sent encoded stays so: it is part of a name and separates nothing. `None` as
+/// for [`percent_decode`].
 pub fn decode_path(path: &str) -> Option<String> {
     if !path.contains('%') {
         return percent_decode(path).map(Cow::into_owned);
@@ -97,7 +97,7 @@ pub fn decode_path(path: &str) -> Option<String> {
 }
 
 /// The method that the request is handled as: a POST may name another one by `_method` in the query or, after that, by
-/// the header `X-HTTP-Method-Override`. `None` when the name is no method, which no route answers.
+/// the header `X-HTTP-Method-Override`. `None` when the name is no method, which no route has.
 pub fn effective_method(request: &Request) -> Option<Method> {
     if request.method != Method::Post {
         return Some(request.method);
@@ -114,8 +114,8 @@ pub fn effective_method(request: &Request) -> Option<Method> {
 ///
 /// A JSON list has no names and so gives no parameters, as null and an empty body do. Broken JSON, JSON nested deeper
 /// than `max_depth` and other lone values are `rest_invalid_json`, a NUL fails as in a query; of a repeated member the last one counts. A form fails
-/// like [`decode_query`] and counts only for the methods that write. What comes without a type is taken for a form, as
-/// WordPress does, except on POST, where PHP has looked already.
+/// like [`decode_query`] and counts only for the methods that write. A body without a type is taken for a form, as
+/// WordPress does, except on POST, where PHP has parsed it already.
 pub fn body_params(request: &Request, max_depth: usize) -> Result<BodyParams, ApiError> {
     if let Some(upload) = &request.upload {
         let mut upload = Box::new(upload.clone());
@@ -131,7 +131,7 @@ pub fn body_params(request: &Request, max_depth: usize) -> Result<BodyParams, Ap
     typed_params(request, max_depth)
 }
 
-/// Whether a request may bring a file, by its head: any body but plain parameters.
+/// Whether a request may contain a file, by its head: any body but plain parameters.
 pub fn may_bring_file(request: &Request) -> bool {
     let kind = request.header("content-type").map(media_type);
     let parameters = kind.as_deref().is_some_and(|k| is_json(k) || k == "application/x-www-form-urlencoded");
@@ -222,7 +222,7 @@ impl JsonFault {
         if std::str::from_utf8(body).is_err() {
             return JsonFault::NotUtf8;
         }
-        // serde_json keeps its kinds to itself; the sentence is all there is.
+        // serde_json does not expose its kinds; the sentence is all there is.
         let sentence = error.to_string();
         if sentence.contains("surrogate") || sentence.contains("hex escape") {
             JsonFault::LoneSurrogate
@@ -270,11 +270,12 @@ fn too_many(most: usize) -> ApiError {
 struct Extent {
     /// Brackets inside one another.
     depth: usize,
-    /// Values, or more than there are: a bracket and a comma stand for one each.
+    /// Values, or more than there are: a bracket and a comma count for one each.
     values: usize,
 }
 
-/// What the brackets and commas outside strings tell. Asked before parsing, so that nothing deep or large is ever built.
+/// What the brackets and commas outside strings reveal. Computed before parsing, so that nothing deep or large is ever
+/// built.
 fn extent(json: &[u8]) -> Extent {
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
     let mut extent = Extent { depth: 0, values: 1 };
@@ -313,7 +314,7 @@ fn decode_text(text: &str, plus_is_blank: bool) -> Option<Cow<'_, str>> {
     (!decoded.contains('\0')).then_some(decoded)
 }
 
-/// A percent sign without two hex digits stands for itself.
+/// A percent sign without two hex digits is itself.
 fn decode_bytes(text: &[u8], plus_is_blank: bool) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -384,7 +385,7 @@ fn canonical_index(key: &str) -> Option<u64> {
 struct Tree {
     root: Branch,
     max_depth: usize,
-    /// Values that may still come.
+    /// Values that may still follow.
     room: usize,
 }
 
