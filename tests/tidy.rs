@@ -124,7 +124,7 @@ fn no_modules_use_each_other_in_a_circle() {
     assert!(uses.is_empty(), "these modules are in circles, or use what is in one: {uses:#?}");
 }
 
-/// Modules that write rows without a request: what a row is they learn from `families`.
+/// Modules that write rows without a request: `families` defines what a row is.
 const WITHOUT_HANDLERS: &[&str] = &["families", "boot", "import", "scheduler"];
 
 #[test]
@@ -233,7 +233,7 @@ fn every_behaviour_has_a_user_in_the_shipped_declarations() {
         }
     }
     let vocabulary = cms_server::engine::vocabulary();
-    // `echo` is for trying arguments out, the rest for resources of one's own.
+    // `echo` is for trying arguments out, the rest for your own resources.
     let spare = ["echo", "authenticated", "textarea", "plain.list", "unix", "meta"];
     let all = vocabulary.kinds().into_iter().flat_map(|(_, members)| members).map(|member| member.name);
     let unused: Vec<&str> = all
@@ -243,7 +243,7 @@ fn every_behaviour_has_a_user_in_the_shipped_declarations() {
     assert!(unused.is_empty(), "no declaration uses {unused:?}");
 }
 
-/// Who writes markup without the writer, and why that is sound.
+/// Files that write markup without the writer, and why that is safe.
 const OWN_MARKUP: &[(&str, &str)] = &[
     ("text/html_policy.rs", "the sanitiser decides on each tag and value itself"),
     ("text/balance.rs", "closes tags that are there, by their own names"),
@@ -257,8 +257,8 @@ const OWN_MARKUP: &[(&str, &str)] = &[
     ("handlers/oembed.rs", "is XML of keys of its own, the values escaped"),
 ];
 
-/// Where finished HTML is put into HTML, and how often. Each place has a reason to trust it: a rendered property, what
-/// a renderer made, or what went through the sanitiser with the text around it.
+/// Where finished HTML is inserted into HTML, and how often. Each place has a reason to trust it: a rendered property,
+/// what a renderer made, or what went through the sanitiser with the text around it.
 const FINISHED_HTML: &[(&str, usize)] = &[
     ("behaviours/dynamic/lists.rs", 2),
     ("behaviours/dynamic/loops.rs", 1),
@@ -296,5 +296,5 @@ fn markup_is_made_by_its_writer() {
     finished.sort();
     let expected: Vec<(String, usize)> =
         FINISHED_HTML.iter().map(|(file, count)| ((*file).to_owned(), *count)).collect();
-    assert_eq!(finished, expected, "look at each new place: is it safe HTML whoever wrote what is in it?");
+    assert_eq!(finished, expected, "check each new place: is it safe HTML whoever wrote its content?");
 }

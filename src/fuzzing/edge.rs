@@ -1,4 +1,4 @@
-//! Requests as they come from a socket.
+//! Requests as a socket delivers them.
 
 use super::Judge;
 use crate::config::declaration::{Cors, Media, Server};
@@ -103,7 +103,7 @@ fn exchange(bytes: &[u8]) -> Vec<Request> {
     })
 }
 
-/// A service that takes down what it is asked.
+/// A service that records its requests.
 struct Seen {
     facts: Facts,
     requests: Mutex<Vec<Request>>,

@@ -136,7 +136,7 @@ fn endpoints() -> &'static [&'static ArgSet] {
 pub(super) fn schema(bytes: &[u8], _: Judge) {
     let (document, value) = split(bytes, b'\n');
     let Ok(mut document) = serde_json::from_slice::<Value>(document) else { return };
-    // Patterns come from operators, who may write costly ones.
+    // Patterns come from operators, who may write expensive ones.
     without_patterns(&mut document);
     for wordpress in [false, true] {
         let bounds = Bounds { text: Some(5_000), items: Some(100), members: Some(100), free: Some(10_000) };
@@ -168,7 +168,7 @@ fn without_patterns(document: &mut Value) {
     }
 }
 
-/// What is asked for: a text, or with a line end in it a list of texts.
+/// The requested names: a text, or with a line end in it a list of texts.
 pub(super) fn fields(bytes: &[u8], _: Judge) {
     static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
         json!({
@@ -208,7 +208,7 @@ pub(super) fn cursor(bytes: &[u8], _: Judge) {
     }
 }
 
-/// What stands before a mark, and what behind it.
+/// What is before a mark, and what behind it.
 fn split(bytes: &[u8], mark: u8) -> (&[u8], &[u8]) {
     match bytes.iter().position(|b| *b == mark) {
         Some(at) => (&bytes[..at], &bytes[at + 1..]),

@@ -14,7 +14,7 @@ fn subcommands_do_what_they_say() {
     assert!(schema["properties"].get("resources").is_some());
 }
 
-/// Every subcommand that the program tells of, with those below it: `user add`.
+/// Every subcommand in the program's help, with those below it: `user add`.
 fn subcommands() -> Vec<String> {
     fn below(path: &str) -> Vec<String> {
         let words: Vec<&str> = path.split_whitespace().chain(["--help"]).collect();

@@ -1,4 +1,4 @@
-//! Who may have application passwords, hashes from elsewhere, and the role that somebody always has.
+//! Who may have application passwords, hashes from elsewhere, and the role that some user always has.
 
 use super::server::{Server, run};
 use serde_json::{Value, json};

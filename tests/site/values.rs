@@ -75,7 +75,7 @@ fn names_of_people_are_text() {
     }
     refused("PUT", &bob, json!({"username": " bob"}), "rest_invalid_param");
     refused("PUT", &bob, json!({"username": "robert"}), "rest_user_invalid_argument");
-    // What is no number is told before anybody is looked for.
+    // Invalid numbers are reported before any lookup.
     refused("DELETE", "/cms/v2/users/987654?force=true&reassign=bob", json!({}), "rest_invalid_param");
 }
 
