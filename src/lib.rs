@@ -31,7 +31,7 @@
 //! | 12 | [`xmlrpc`], [`pages`] | the old interface and the pages for people, both by requests to the routes |
 //! | 13 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
 //! | 14 | [`import`], [`scheduler`] | bringing a site in; timed transitions of records |
-//! | 15 | [`commands`] | the command line: serving, a look from outside, and the rest |
+//! | 15 | [`commands`] | the command line: serving, a look from outside, every word explained, and the rest |
 //! | 16 | [`fuzzing`] | what every parser of foreign bytes promises, for tests; nothing serves with it |
 //!
 //! # One request

@@ -65,7 +65,7 @@ fn a_program_is_let_in(browser: &Browser, site: &Server) {
     browser.open(&format!("{}/authorize?{query}", site.site));
     browser.picture("login");
     log_in(browser);
-    assert_eq!(browser.text("h1"), "Let a program in?");
+    assert_eq!(browser.text("h1"), "Authorize a program?");
     assert!(browser.text("main").contains("app.example"));
     browser.fits();
     browser.picture("authorize");
@@ -93,7 +93,7 @@ fn a_program_is_refused(browser: &Browser, site: &Server) {
         browser.until(|| (browser.address() == wanted).then_some(()));
     }
     browser.open(&format!("{}/authorize?app_name=Reader&{reject}", site.site));
-    assert_eq!(browser.text("h1"), "Let a program in?", "a scheme of the program's own is fine");
+    assert_eq!(browser.text("h1"), "Authorize a program?", "a scheme of the program's own is fine");
 }
 
 fn a_password_is_shown(browser: &Browser, site: &Server) {
@@ -147,7 +147,7 @@ fn the_keyboard_is_enough(browser: &Browser, site: &Server) {
     browser.open(&format!("{}/authorize?app_name=Reader", site.site));
     // The first field has the focus.
     browser.keys(&format!("admin{TAB}{PASSWORD}{ENTER}"));
-    browser.until(|| Some(browser.text("h1")).filter(|t| t == "Let a program in?"));
+    browser.until(|| Some(browser.text("h1")).filter(|t| t == "Authorize a program?"));
     let mut visited = Vec::new();
     for _ in 0..12 {
         browser.keys(TAB);

@@ -1,7 +1,7 @@
-//! Who is asking: Basic authentication with application passwords, or a session with its nonce.
+//! Identifies the caller: Basic authentication with application passwords, or a session with its nonce.
 //!
-//! Contract: "Authentication" 1 to 6, 9. A wrong or unknown credential leaves the caller a stranger. Secrets are kept as
-//! a keyed hash, found by an index and never by scanning.
+//! Contract: "Authentication" 1 to 6, 9. A wrong or unknown credential leaves the caller anonymous. Secrets are stored
+//! as a keyed hash, found by an index and never by scanning.
 
 use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Who};
 use super::audit::{self, Event};
@@ -38,7 +38,7 @@ const LENGTH: usize = 24;
 /// Callers whose credentials were right a moment ago.
 const MOST_VERIFIED: usize = 1_000;
 
-/// Seconds for which right credentials are not looked up again, unless users or passwords are written meanwhile.
+/// Seconds for which valid credentials are cached, unless users or passwords are written meanwhile.
 const MOMENT: i64 = 1;
 
 /// Verifies credentials.
@@ -50,14 +50,14 @@ pub struct Identity {
     verified: Cache<Arc<str>, Verified>,
 }
 
-/// Where an account password is given, and how much guessing is borne there.
+/// Where an account password is given, and how many guesses are allowed there.
 #[derive(Clone, Copy, Debug)]
 pub struct LoginContext<'a> {
     pub patience: AttemptLimit,
     pub path: &'a str,
 }
 
-/// A caller as the database said at some time, with the versions of what was read.
+/// A caller as the database had it at some time, with the versions of what was read.
 #[derive(Clone)]
 struct Verified {
     principal: Principal,
@@ -86,7 +86,7 @@ impl Identity {
         &self.throttle
     }
 
-    /// The caller of a request; a stranger unless the credentials are right.
+    /// The caller of a request; anonymous unless the credentials are valid.
     ///
     /// # Errors
     /// The database cannot be read; credentials were wrong too often.
@@ -108,7 +108,8 @@ impl Identity {
         }
     }
 
-    /// The caller whose cookie opens a session; a stranger unless the session's nonce shows that the request is meant.
+    /// The caller whose cookie belongs to a session; anonymous unless the session's nonce proves that the request is
+    /// intended.
     fn browser_caller(&self, scope: &Scope, request: &Request) -> Result<Principal, ApiError> {
         let depth = scope.registry.declaration.server.max_depth;
         let found = self.session(scope, request)?.filter(|caller| {
@@ -171,11 +172,11 @@ impl Identity {
     }
 
     /// The user with this login (or e-mail address) and account password. An unknown user costs the same time.
-    /// `true`: the password had to be looked at, since it had not been proven from there a while before. What is wrong is
-    /// recorded, unless it is too long to be looked at.
+    /// `true`: the password had to be hashed, since it had not been proven from there a while before. A failure is
+    /// recorded, unless the credentials are too long to be checked.
     ///
     /// # Errors
-    /// The database cannot be read; too many hashes are waiting, or too many guesses were wrong.
+    /// The database cannot be read; the queue of hashes is full, or too many guesses were wrong.
     pub async fn verify_account(
         &self,
         scope: &Scope,
@@ -220,7 +221,7 @@ impl Identity {
         }
     }
 
-    /// Notes the use of a password. Only the first use waits until it is written.
+    /// Records the use of a password. Only the first use waits until it is written.
     async fn touch(&self, scope: &Scope, found: &Row) {
         if int(&found[2]) != 0 && scope.now - int(&found[2]) < REFRESH {
             return;
@@ -242,7 +243,7 @@ impl Identity {
         if int(&found[2]) == 0
             && let Err(error) = written.await
         {
-            tracing::warn!(request = %scope.request_id, "the use of a password was not noted: {error:?}");
+            tracing::warn!(request = %scope.request_id, "the use of a password was not recorded: {error:?}");
         }
     }
 
@@ -258,7 +259,7 @@ impl Identity {
         mac.finalize().into_bytes().iter().map(|b| format!("{b:02x}")).collect()
     }
 
-    /// A request that carries a nonce which is not its session's is refused whatever it asks.
+    /// A request that carries a nonce which is not its session's is refused, whatever it requests.
     pub fn objection(&self, scope: &Scope, request: &Request) -> Option<ApiError> {
         if scope.principal.known() {
             return None;
@@ -285,8 +286,8 @@ impl Identity {
     }
 }
 
-/// Whether credentials are of a length that is looked at (`site.max_login`, `site.max_password`). A NUL is in no login
-/// and in no password: other programs take it for the end of a text.
+/// Whether credentials are short enough to be checked (`site.max_login`, `site.max_password`). No login and no password
+/// contains a NUL: other programs take it for the end of a text.
 fn readable(registry: &Registry, login: &str, secret: &str) -> bool {
     let site = &registry.declaration.site;
     login.len() <= site.max_login.as_usize()
@@ -311,7 +312,7 @@ pub async fn record(scope: &Scope, event: &Event<'_>) {
     }
 }
 
-/// Replaces a hash that another program made by one of ours, now that the password is known. A failure shows in the log;
+/// Replaces a hash that another program made by one of ours, now that the password is known. A failure is logged;
 /// the next login tries again.
 async fn renew(scope: &Scope, hasher: &Hasher, row: &Row, users: &Resource, password: &str) {
     let Ok(hash) = hasher.hash(password).await else { return };
@@ -432,7 +433,7 @@ pub struct NewPassword<'a> {
 pub fn creation(identity: &Identity, wanted: &NewPassword<'_>, now: i64) -> (String, String, Put) {
     let secret = new_secret();
     let uuid = uuid::Uuid::new_v4().to_string();
-    // Tells passwords apart that were made within one second.
+    // Distinguishes passwords that were made within one second.
     let ordinal = i64::try_from(time::OffsetDateTime::now_utc().unix_timestamp_nanos() / 1000).unwrap_or(now);
     let put = Put {
         table: name("app_password"),

@@ -1,7 +1,7 @@
-//! Who is asking, and may they: identification and the guards that endpoints name.
+//! Authentication and authorization: identification and the guards that endpoints name.
 //!
 //! A guard decides on checked arguments and loads the target that the handler then works on, so that the same value
-//! reaches the check and the work. Guards have no effects: `Allow` is computed by asking those of every method.
+//! is checked and used. Guards have no effects: `Allow` is computed by running those of every method.
 
 pub mod attempts;
 pub mod audit;
@@ -28,10 +28,12 @@ use self::declared::{catalogue_list, catalogue_read, theme_read};
 use self::plain::{plain_create, plain_delete, plain_list, plain_read, plain_update};
 use self::terms::{term_create, term_delete, term_list, term_read, term_update};
 use self::users::{user_create, user_delete, user_list, user_read, user_update};
+use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record};
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource, Sort};
+use crate::registry::vocabulary::Named;
 use crate::registry::{Endpoint, Registry, Route};
 use crate::request::args::{Checked, Sources};
 use crate::scope::Scope;
@@ -66,7 +68,7 @@ impl Allowed {
         self.parent.as_ref()
     }
 
-    /// The context asked for.
+    /// The requested context.
     pub fn context(&self) -> Context {
         self.context
     }
@@ -93,7 +95,7 @@ pub struct Asking<'a> {
     pub scope: &'a Scope,
     pub route: &'a Route,
     pub endpoint: &'a Endpoint,
-    /// Read when they are asked for: many guards need the caller alone.
+    /// Read when they are needed: many guards need the caller alone.
     pub args: &'a dyn Deref<Target = Checked>,
     /// What the request brings, for what no argument declares.
     pub sources: &'a Sources<'a>,
@@ -115,57 +117,147 @@ pub type Decision = Result<Found, ApiError>;
 /// A guard.
 pub type Guard = fn(&Asking<'_>) -> Decision;
 
+const fn guard(name: &'static str, run: Guard, doc: &'static str) -> Named<Guard> {
+    Named::new(name, run, doc)
+}
+
 /// Every guard by the name that declarations use.
-pub const GUARDS: &[(&str, Guard)] = &[
-    ("public", public),
-    ("authenticated", authenticated),
-    ("can", can),
-    ("content.list", content_list),
-    ("content.read", content_read),
-    ("content.create", content_create),
-    ("content.update", content_update),
-    ("content.delete", content_delete),
-    ("file.edit", file_edit),
-    ("term.list", term_list),
-    ("term.read", term_read),
-    ("term.create", term_create),
-    ("term.update", term_update),
-    ("term.delete", term_delete),
-    ("user.list", user_list),
-    ("user.read", user_read),
-    ("user.create", user_create),
-    ("user.update", user_update),
-    ("user.delete", user_delete),
-    ("revision.list", revisions::read),
-    ("revision.read", revisions::read),
-    ("revision.delete", revisions::delete),
-    ("autosave.list", revisions::read),
-    ("autosave.read", revisions::read),
-    ("autosave.create", revisions::autosave),
-    ("comment.list", comments::list),
-    ("comment.read", comments::read),
-    ("comment.create", comments::create),
-    ("comment.update", comments::update),
-    ("comment.delete", comments::delete),
-    ("catalogue.list", catalogue_list),
-    ("catalogue.read", catalogue_read),
-    ("theme.list", theme_read),
-    ("theme.read", theme_read),
-    ("app_password.list", passwords::list),
-    ("app_password.read", passwords::read),
-    ("app_password.create", passwords::create),
-    ("app_password.update", passwords::update),
-    ("app_password.delete", passwords::delete),
-    ("app_password.delete_all", passwords::delete_all),
-    ("app_password.introspect", passwords::introspect),
-    ("plain.list", plain_list),
-    ("plain.read", plain_read),
-    ("plain.create", plain_create),
-    ("plain.update", plain_update),
-    ("plain.delete", plain_delete),
+pub const GUARDS: &[Named<Guard>] = &[
+    guard("public", public, "Allows every caller."),
+    guard("authenticated", authenticated, "Allows every caller with valid credentials.")
+        .example(r#"{ methods = ["GET"], handler = "echo", access = "authenticated" }"#),
+    guard("can", can, "Allows callers who hold the capability behind the colon.").param("CAPABILITY"),
+    guard(
+        "content.list",
+        content_list,
+        "Allows every caller, for the rows that the caller may read; the edit context needs `edit`.",
+    )
+    .on(&[Family::Content]),
+    guard(
+        "content.read",
+        content_read,
+        "Allows callers who may read the record; the edit context needs the right to edit it.",
+    )
+    .on(&[Family::Content])
+    .item(),
+    guard(
+        "content.create",
+        content_create,
+        "Allows callers with the capability `create` who may set the given author, stickiness and terms.",
+    )
+    .on(&[Family::Content]),
+    guard("content.update", content_update, "Allows callers who may edit the record in its state.")
+        .on(&[Family::Content])
+        .item(),
+    guard("content.delete", content_delete, "Allows callers who may delete the record in its state.")
+        .on(&[Family::Content])
+        .item(),
+    guard("file.edit", file_edit, "Allows callers who may create files and edit this one.")
+        .on(&[Family::Content])
+        .item(),
+    guard("term.list", term_list, "Allows every caller; the edit context needs the capability `edit`.")
+        .on(&[Family::Term]),
+    guard("term.read", term_read, "Allows every caller; the edit context needs the capability `edit`.")
+        .on(&[Family::Term])
+        .item(),
+    guard(
+        "term.create",
+        term_create,
+        "Allows callers with the capability `edit`, or `assign` where the taxonomy is flat.",
+    )
+    .on(&[Family::Term]),
+    guard("term.update", term_update, "Allows callers with the capability `edit`.").on(&[Family::Term]).item(),
+    guard("term.delete", term_delete, "Allows callers with the capability `delete`; never the default term.")
+        .on(&[Family::Term])
+        .item(),
+    guard(
+        "user.list",
+        user_list,
+        "Allows every caller, for users with published records; the edit context needs `list`.",
+    )
+    .on(&[Family::User]),
+    guard(
+        "user.read",
+        user_read,
+        "Allows the user, callers who may list users, and everybody for users with published records.",
+    )
+    .on(&[Family::User])
+    .item(),
+    guard("user.create", user_create, "Allows callers with the capability `create`, for roles that they may give.")
+        .on(&[Family::User]),
+    guard("user.update", user_update, "Allows the user, and callers who may edit users and have their rights.")
+        .on(&[Family::User])
+        .item(),
+    guard("user.delete", user_delete, "Allows callers who may delete users and have their rights.")
+        .on(&[Family::User])
+        .item(),
+    guard("revision.list", revisions::read, "Allows callers who may edit the record.").parent(),
+    guard("revision.read", revisions::read, "Allows callers who may edit the record.").parent(),
+    guard("revision.delete", revisions::delete, "Allows nobody; the refusal says whether the revision exists."),
+    guard("autosave.list", revisions::read, "Allows callers who may edit the record.").parent(),
+    guard("autosave.read", revisions::read, "Allows callers who may edit the record.").parent(),
+    guard("autosave.create", revisions::autosave, "Allows callers who may edit the record.").item().parent(),
+    guard(
+        "comment.list",
+        comments::list,
+        "Allows callers who may read the named records; filters by author or status are for editors.",
+    )
+    .on(&[Family::Comment]),
+    guard("comment.read", comments::read, "Allows callers who may read the comment and its record.")
+        .on(&[Family::Comment])
+        .item(),
+    guard(
+        "comment.create",
+        comments::create,
+        "Allows callers who may comment on the record, as far as author and state are theirs to set.",
+    )
+    .on(&[Family::Comment]),
+    guard("comment.update", comments::update, "Allows moderators and whoever may edit the record.")
+        .on(&[Family::Comment])
+        .item(),
+    guard("comment.delete", comments::delete, "Allows moderators and whoever may edit the record.")
+        .on(&[Family::Comment])
+        .item(),
+    guard(
+        "catalogue.list",
+        catalogue_list,
+        "Allows every caller; the edit context needs the right to edit any content.",
+    )
+    .on(&[Family::Catalogue]),
+    guard("catalogue.read", catalogue_read, "Allows every caller; a status must be one that the caller may see.")
+        .on(&[Family::Catalogue]),
+    guard("theme.list", theme_read, "Allows callers who may switch themes, and editors for the active one."),
+    guard("theme.read", theme_read, "Allows callers who may switch themes, and editors for the active one."),
+    guard("app_password.list", passwords::list, "Allows callers who may edit the user.").parent(),
+    guard("app_password.read", passwords::read, "Allows callers who may edit the user.").parent(),
+    guard("app_password.create", passwords::create, "Allows callers who may edit the user.").parent(),
+    guard("app_password.update", passwords::update, "Allows callers who may edit the user.").parent(),
+    guard("app_password.delete", passwords::delete, "Allows callers who may edit the user.").parent(),
+    guard("app_password.delete_all", passwords::delete_all, "Allows callers who may edit the user.").parent(),
+    guard("app_password.introspect", passwords::introspect, "Allows the user.").parent(),
+    guard("plain.list", plain_list, "Allows callers with the capability `read`, or everybody where none is declared.")
+        .on(&[Family::Plain]),
+    guard("plain.read", plain_read, "Allows callers with the capability `read`, or everybody where none is declared.")
+        .on(&[Family::Plain])
+        .item(),
+    guard("plain.create", plain_create, "Allows callers with the capability `create`.").on(&[Family::Plain]),
+    guard(
+        "plain.update",
+        plain_update,
+        "Allows callers with `edit`; rows of others need `edit_others` where the resource has an owner.",
+    )
+    .on(&[Family::Plain])
+    .item(),
+    guard(
+        "plain.delete",
+        plain_delete,
+        "Allows callers with `delete`; rows of others need `delete_others` where there is an owner.",
+    )
+    .on(&[Family::Plain])
+    .item(),
 ];
 
-/// Asks the endpoint's guard.
+/// Runs the endpoint's guard.
 ///
 /// # Errors
 /// The guard's refusal, or 404 when the target is missing.
@@ -175,7 +267,7 @@ pub fn allow(asking: &Asking<'_>, args: Checked) -> Result<Allowed, ApiError> {
     Ok(Allowed { args, target: found.target, parent: found.parent, context })
 }
 
-/// Asks without going on: what `Allow` needs.
+/// Runs the guard without going on: what `Allow` needs.
 ///
 /// # Errors
 /// As [`allow`].
@@ -184,8 +276,7 @@ pub fn ask(asking: &Asking<'_>) -> Decision {
     if scope.principal.limits.as_ref().is_some_and(|limits| !limits.admit(&scope.registry, route, endpoint)) {
         return Err(ApiError::new(Code::AppPasswordLimited));
     }
-    let (_, guard) = GUARDS[asking.endpoint.guard.0];
-    let found = guard(asking)?;
+    let found = (GUARDS[asking.endpoint.guard.0].run)(asking)?;
     edit_only(asking)?;
     if endpoint.editors_only && !policy::edits_something(scope) {
         return Err(asking.refuse(Code::CannotView));
@@ -193,7 +284,8 @@ pub fn ask(asking: &Asking<'_>) -> Decision {
     Ok(found)
 }
 
-/// What only the edit context shows, nobody else learns by a filter, a sort order or a searched column.
+/// Callers who may not see edit-only columns learn nothing of them by a filter, a sort order or a searched column
+/// either.
 fn edit_only(asking: &Asking<'_>) -> Result<(), ApiError> {
     let set = &asking.endpoint.args;
     let Some(resource) =
@@ -226,7 +318,7 @@ fn edit_only(asking: &Asking<'_>) -> Result<(), ApiError> {
     }
 }
 
-/// Asks the guard once more on the rows as they are now.
+/// Runs the guard once more on the rows as they are now.
 ///
 /// # Errors
 /// As [`allow`].
@@ -255,19 +347,19 @@ impl<'a> Asking<'a> {
         Ok(&self.scope.registry.resources[index])
     }
 
-    /// The context asked for.
+    /// The requested context.
     pub fn context(&self) -> Context {
         self.args.context(&self.endpoint.args)
     }
 
-    /// A refusal in the endpoint's words, or else in the resource's.
+    /// An error with the code of the endpoint, or else of the resource.
     pub fn refuse(&self, code: Code) -> ApiError {
         let own = self.endpoint.codes.get(&code).copied();
         let code = own.unwrap_or_else(|| self.resource().map_or(code, |r| r.code(code)));
         self.scope.principal.refuse(code)
     }
 
-    /// A failure in the resource's words.
+    /// A failure with the code of the resource.
     pub fn fail(&self, code: Code) -> ApiError {
         match self.resource() {
             Ok(resource) => failure(resource, code),
@@ -307,7 +399,7 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// An error in a resource's words: its own code and status for a catalogue code.
+/// An error with the resource's own code and status for a catalogue code.
 pub fn failure(resource: &Resource, code: Code) -> ApiError {
     let code = resource.code(code);
     let error = ApiError::new(code);

@@ -56,7 +56,7 @@ pub fn delete_all(asking: &Asking<'_>) -> Decision {
     guarded(asking, Code::CannotDeleteAppPasswords)
 }
 
-/// May look at the one in use: only the user.
+/// May see the one in use: only the user.
 pub fn introspect(asking: &Asking<'_>) -> Decision {
     let found = guarded(asking, Code::CannotIntrospect)?;
     let own = found.parent.as_ref().is_some_and(|row| {

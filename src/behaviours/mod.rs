@@ -26,7 +26,7 @@ pub struct WriteContext<'a> {
 /// Normalises a checked argument into what is stored.
 pub type Write = fn(&WriteContext<'_>, &Value) -> Result<DbValue, ApiError>;
 
-/// What a query behaviour may ask.
+/// What a query behaviour may use.
 pub struct QueryContext<'a> {
     pub scope: &'a Scope,
     pub resource: &'a Resource,

@@ -3,6 +3,7 @@
 //! Other tools rely on the names here (issue: "The command line").
 
 mod doctor;
+pub mod reference;
 mod serve;
 
 use crate::boot::{self, BootError, Secret, Services, Source};
@@ -57,6 +58,10 @@ pub enum Command {
     Routes,
     /// Print the JSON Schema of routes.toml, for editors.
     Schema,
+    /// Print the meaning of a word: a handler, guard, behaviour, renderer, schema word (`x-…`) or configuration key.
+    Explain { word: String },
+    /// Write the reference and the configuration keys as Markdown into a folder.
+    Docs { directory: PathBuf },
     /// Write the shipped declarations into a folder.
     Init { directory: PathBuf },
     /// Import a WordPress export (WXR).
@@ -135,6 +140,8 @@ pub fn main() -> ExitCode {
         Some(Command::Doctor { url }) => doctor(&source, url),
         Some(Command::Routes) => routes(&source),
         Some(Command::Schema) => schema(),
+        Some(Command::Explain { word }) => explain(&word),
+        Some(Command::Docs { directory }) => docs(&directory),
         Some(Command::Init { directory }) => init(&directory),
         Some(Command::Completions { shell }) => completions(shell),
         Some(Command::Man { directory }) => man(directory.as_deref()),
@@ -216,9 +223,23 @@ fn restore(source: &Source, file: &Path) -> Result<(), BootError> {
 }
 
 fn schema() -> Result<(), BootError> {
-    let text =
-        serde_json::to_string_pretty(&grammar::routes_document()).map_err(|e| BootError::Other(e.to_string()))?;
-    println!("{text}");
+    let text = serde_json::to_string_pretty(&reference::with_names(grammar::routes_document()));
+    print(format!("{}\n", text.map_err(|e| BootError::Other(e.to_string()))?).as_bytes());
+    Ok(())
+}
+
+fn explain(word: &str) -> Result<(), BootError> {
+    print(reference::explain(word).map_err(BootError::Other)?.as_bytes());
+    Ok(())
+}
+
+fn docs(directory: &Path) -> Result<(), BootError> {
+    let files = [("reference.md", reference::reference()), ("configuration.md", reference::configuration())];
+    for (name, text) in files {
+        let file = directory.join(name);
+        std::fs::write(&file, text).map_err(|e| BootError::Other(format!("{}: {e}", file.display())))?;
+        println!("{}", file.display());
+    }
     Ok(())
 }
 
@@ -284,14 +305,14 @@ pub fn route_table(registry: &Registry) -> Vec<String> {
                 .iter()
                 .map(|arg| format!("{}{}", arg.name, if arg.required { "*" } else { "" }))
                 .collect();
-            let guard = vocabulary.guards[endpoint.guard.0];
+            let guard = vocabulary.guards[endpoint.guard.0].name;
             let param =
                 if endpoint.guard_param.is_empty() { String::new() } else { format!(":{}", endpoint.guard_param) };
             lines.push(format!(
                 "{:<18} {}  {} [{guard}{param}] {}",
                 methods.join(","),
                 route.pattern,
-                vocabulary.handlers[endpoint.handler.0],
+                vocabulary.handlers[endpoint.handler.0].name,
                 args.join(" ")
             ));
         }

@@ -1,6 +1,6 @@
-//! The files of a declaration, with their includes and overlays, and how they lie over each other.
+//! The files of a declaration, with their includes and overlays, and the order in which they are merged.
 //!
-//! Of the grammar it knows `include`, `overlays`, `remove` and `schemas`, which say what is to be done with files.
+//! Of the grammar it knows `include`, `overlays`, `remove` and `schemas`, which concern files.
 
 use super::check::{self, suggestion};
 use super::grammar::{FILE_KEYS, FileKeys, Grammar, Overlay};
@@ -19,7 +19,7 @@ pub struct Layer {
     removals: Vec<Removal>,
 }
 
-/// An overlay that a file asks for.
+/// An overlay that a file names.
 struct Entry {
     key: String,
     named_at: Span,
@@ -33,14 +33,14 @@ struct Condition {
     place: Span,
 }
 
-/// A path that is to be removed.
+/// A path to remove.
 #[derive(Clone)]
 pub struct Removal {
     pub path: Vec<String>,
     pub place: Span,
 }
 
-/// The merged declaration, and what is to be done to schema files.
+/// The merged declaration, and the changes to schema files.
 pub struct Merged {
     pub root: Node,
     pub edits: Vec<SchemaEdit>,
@@ -49,8 +49,8 @@ pub struct Merged {
     pub schema_stems: HashSet<String>,
 }
 
-/// A change to the schema file of this name. Kept apart from the declaration, because `false` and `remove` are about
-/// what the file says.
+/// A change to the schema file of this name. Separate from the declaration, because `false` and `remove` refer to
+/// the content of the file.
 pub struct SchemaEdit {
     pub stem: String,
     pub place: Span,
@@ -63,7 +63,7 @@ pub enum Change {
     Remove(Vec<String>),
 }
 
-/// The main file's layer and those of the overlays that hold, in order.
+/// The main file's layer and those of the overlays whose conditions hold, in order.
 pub fn layers(reader: &mut Reader<'_>, settings: &[Node]) -> Vec<Layer> {
     let mut base = main_layer(reader);
     let entries = std::mem::take(&mut base.overlays);
@@ -71,7 +71,7 @@ pub fn layers(reader: &mut Reader<'_>, settings: &[Node]) -> Vec<Layer> {
     for entry in &entries {
         loaded.push(if entry.when.is_empty() { overlay_layer(reader, entry) } else { None });
     }
-    // Conditions see everything that does not itself depend on conditions, so that their order has no meaning.
+    // Conditions see everything that does not itself depend on conditions, so that their order does not matter.
     let told = reader.problems.len();
     let unconditional: Vec<&Layer> = std::iter::once(&base).chain(loaded.iter().flatten()).collect();
     let seen = merge(reader, &unconditional, settings).root;
@@ -84,7 +84,7 @@ pub fn layers(reader: &mut Reader<'_>, settings: &[Node]) -> Vec<Layer> {
     std::iter::once(base).chain(loaded.into_iter().flatten()).collect()
 }
 
-/// Lays the layers and then the settings over each other.
+/// Merges the layers and then the settings over each other.
 pub fn merge<L: Borrow<Layer>>(reader: &mut Reader<'_>, layers: &[L], settings: &[Node]) -> Merged {
     let span = layers.first().map_or(NOWHERE, |layer| layer.borrow().root.span);
     let mut merged = Merged { root: Node::table(span), edits: Vec::new(), schema_stems: HashSet::new() };
@@ -101,7 +101,7 @@ pub fn merge<L: Borrow<Layer>>(reader: &mut Reader<'_>, layers: &[L], settings: 
     merged
 }
 
-/// Tells that a removal found nothing, with the nearest name that is there.
+/// Reports that a removal found nothing, with the nearest existing name.
 pub fn nothing_to_remove(reader: &mut Reader<'_>, root: &Node, path: &[String], place: Span, within: &str) {
     if reader.partial {
         return;
@@ -151,10 +151,10 @@ fn holds(reader: &mut Reader<'_>, entry: &Entry, seen: &Node) -> bool {
     all
 }
 
-/// The way through the includes of one file.
+/// The path through the includes of one file.
 #[derive(Default)]
 struct Walk {
-    /// Files that are being read, each included by the one before.
+    /// Files that are being read, each included by the previous one.
     chain: Vec<String>,
     /// All files that were reached.
     reached: HashSet<String>,

@@ -1,8 +1,8 @@
 //! From files, environment and command line to one declaration, or to every problem at once.
 //!
-//! Order: the main file with its includes, the overlays that hold, the environment, the command line (`layers`); then the
-//! schema files with their overlays (`schema_files`); then `{prefix}`; then the check against the grammar (`check`). It
-//! does not know what the declaration means: that is the registry's.
+//! Order: the main file with its includes, the overlays whose conditions hold, the environment, the command line
+//! (`layers`); then the schema files with their overlays (`schema_files`); then `{prefix}`; then the check against the
+//! grammar (`check`). It does not know what the declaration means: the registry does.
 
 use super::check;
 use super::declaration::Declaration;
@@ -20,7 +20,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A sound declaration and the place of everything in it.
+/// A valid declaration and the place of everything in it.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// As merged. `schema` of a resource is a key of [`Loaded::schemas`].
@@ -44,11 +44,11 @@ pub fn load(
     attempt(path.map_or(shipped::origin(), Origin::File), sets, env).outcome
 }
 
-/// A load that may have failed, and the files to watch either way: what is mended next may be a file that only the
+/// A load that may have failed, and the files to watch in both cases: the fix may be in a file that only the
 /// failed declaration names.
 pub struct Attempt {
     pub outcome: Result<Loaded, Vec<Problem>>,
-    /// Files on disk whose change calls for another load, absent ones that were looked for included.
+    /// Files on disk whose change requires another load, including absent ones that were tried.
     pub files: Vec<PathBuf>,
 }
 
@@ -68,12 +68,17 @@ pub fn attempt(origin: Origin<'_>, sets: &[String], env: impl IntoIterator<Item 
     Attempt { outcome: finish(reader, merged.root, schema_trees), files }
 }
 
-/// The environment of the process, for [`load`]; what is not text is left out.
+/// The environment of the process, for [`load`]; variables that are not text are left out.
 pub fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 impl Loaded {
+    /// The value at a path as the files, the environment or the command line give it; `None` when none of them does.
+    pub fn written(&self, path: &[&str]) -> Option<Value> {
+        self.root.at(path).map(Node::to_value)
+    }
+
     /// A problem at a value of the declaration, e.g. `["resources", "posts", "links", "2", "to"]`.
     pub fn problem(&self, path: &[&str], message: impl Into<String>, hint: Option<String>) -> Problem {
         self.sources.problem(self.root.locate(path), message, hint)
@@ -106,7 +111,7 @@ fn finish(mut reader: Reader<'_>, root: Node, schema_trees: IndexMap<String, Nod
         return Err(reader.problems);
     }
     let declaration = serde_json::from_value::<Declaration>(root.to_value()).map_err(|error| {
-        // The check covers all that the types want; if it ever does not, the user still learns what is wrong.
+        // The check covers everything that the types require; should it ever not, the user still gets the reason.
         let file = reader.origin.name(&reader.origin.main());
         vec![Problem { file, place: None, excerpt: None, message: error.to_string(), hint: None }]
     })?;

@@ -1,8 +1,9 @@
-//! `routes.toml` as written: reading, merging and checking it, with the place of everything kept.
+//! `routes.toml` as written: reading, merging and checking it, with the place of every value.
 //!
-//! `load` is the way in and shows the order of steps. `declaration`, `units`, `xmlrpc` and `grammar` say what may be written; `source` and
-//! `read` get texts, `parse_toml` and `parse_json` make `tree`s of them; `settings`, `layers`, `merge`, `schema_files`
-//! and `prefix` put them together; `check` tells what is wrong. Nothing here knows what a declaration means.
+//! `load` is the entry point and shows the order of steps. `declaration`, `units`, `xmlrpc` and `grammar` define what
+//! may be written; `source` and `read` get texts, `parse_toml` and `parse_json` make `tree`s of them; `settings`,
+//! `layers`, `merge`, `schema_files` and `prefix` combine them; `check` reports what is wrong. Nothing here knows what
+//! a declaration means.
 
 pub(crate) mod check;
 pub mod declaration;

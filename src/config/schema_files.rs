@@ -1,6 +1,6 @@
-//! The schema files that resources and routes name, with what the declaration changes in them.
+//! The schema files that resources and routes name, with the changes that the declaration makes to them.
 //!
-//! It does not know what a schema means: that it is one is checked where it is compiled.
+//! It does not know what a schema means: it is validated where it is compiled.
 
 use super::check::suggestion;
 use super::layers::{Change, Merged, SchemaEdit, nothing_to_remove, schema_stem};

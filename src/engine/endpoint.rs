@@ -92,7 +92,7 @@ impl<'a> Question<'a> {
             dispatch: *engine,
             whole: call.text && call.method == Method::Get && unshaped(),
         };
-        let (_, handler) = HANDLERS[endpoint.handler.0];
+        let handler = HANDLERS[endpoint.handler.0].run;
         let mut outcome = handler(&work).await?;
         outcome.private |= self.password.is_some();
         self.say_how_long_it_keeps(&mut outcome);

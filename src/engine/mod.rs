@@ -33,7 +33,8 @@ use crate::families::file::MediaServices;
 use crate::handlers::{HANDLERS, Outcome, Shared};
 use crate::model::Request;
 use crate::outbound::Outbound;
-use crate::registry::{Registry, Vocabulary, name};
+use crate::registry::vocabulary::{Vocabulary, descriptions};
+use crate::registry::{Registry, name};
 use crate::request::args::{Checked, Sources};
 use crate::request::route::{self, Router};
 use crate::request::{self, BodyParams};
@@ -68,12 +69,12 @@ pub struct Dispatched {
 /// The names that declarations may use.
 pub fn vocabulary() -> Vocabulary {
     Vocabulary {
-        reads: READS.iter().map(|(n, ..)| *n).collect(),
-        writes: WRITES.iter().map(|(n, _)| *n).collect(),
-        queries: QUERIES.iter().map(|(n, _)| *n).collect(),
-        guards: access::GUARDS.iter().map(|(n, _)| *n).collect(),
-        handlers: HANDLERS.iter().map(|(n, _)| *n).collect(),
-        makers: dynamic::MAKERS.iter().map(|(n, _)| *n).collect(),
+        handlers: descriptions(HANDLERS),
+        guards: descriptions(access::GUARDS),
+        reads: descriptions(READS),
+        writes: descriptions(WRITES),
+        queries: descriptions(QUERIES),
+        renderers: descriptions(dynamic::MAKERS),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::storage::Snapshot;
 use crate::storage::plan::{DbValue, Row};
 use serde_json::{Value, json};
 
-/// How often a write is decided anew when the row keeps changing under it.
+/// How often a write is decided again when the row keeps changing.
 const ATTEMPTS: usize = 5;
 
 /// `get`: the item that the path names.
@@ -81,7 +81,7 @@ pub fn show(
     documents.pop().ok_or_else(|| ApiError::new(Code::Internal))
 }
 
-/// Whether documents can be had as text that is kept, which the columns of [`DocumentCache::columns`] are enough to find.
+/// Whether documents are available as cached text, which the columns of [`DocumentCache::columns`] are enough to find.
 ///
 /// [`DocumentCache::columns`]: crate::cache::documents::DocumentCache::columns
 pub fn kept(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
@@ -115,7 +115,7 @@ pub fn ready(
         let mut made = missing.iter().zip(documents).map(|(row, document)| {
             let text: DocumentText = document.to_string().into_bytes().into();
             let record = Record { resource, row };
-            // What other rows stand in is kept no longer than the answer, which knows them.
+            // Documents that contain other rows are cached only in responses, which know their dependencies.
             if !dynamic::asks(&work.scope.registry.declaration, record.text("content")) {
                 cache.put(work.scope, snapshot, record, view.context, text.clone());
             }
@@ -128,12 +128,12 @@ pub fn ready(
     Ok(Some(texts.into_iter().flatten().collect()))
 }
 
-/// The context in which a write answers with a row: the edit context for those who may read the row so.
+/// The context of the document that a write returns: the edit context for callers who may read the row so.
 pub fn written_context(work: &Work<'_>, record: Record<'_>) -> Context {
     if policy::sees_edited(work.scope, record) { Context::EDIT } else { Context::VIEW }
 }
 
-/// The answer to a change: the row with this key as it is now, as [`written_context`] says.
+/// The response to a change: the row with this key as it is now, as [`written_context`] says.
 ///
 /// # Errors
 /// It is gone, or the database cannot be read.
@@ -202,7 +202,7 @@ pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
 }
 
-/// The answer to a creation.
+/// The response to a creation.
 ///
 /// # Errors
 /// The database cannot be read.
@@ -214,7 +214,7 @@ pub fn created(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Ou
     let context = written_context(work, record);
     let document = show(work, resource, &row, context, work.fields)?;
     let made = Outcome::created(document, work.scope.registry.rest(&path));
-    // Recorded: who only comments is told to read.
+    // Recorded: a caller who may only comment needs permission to read.
     let edited = resource.family != Family::Comment || context == Context::EDIT;
     Ok(Outcome { version: record.version(), modified: record.modified(), edited, ..made })
 }
@@ -260,7 +260,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let force = work.allowed.args().role(&work.endpoint.args, Role::Force).and_then(Value::as_bool).unwrap_or(false);
     let trashes = families::has_trash(resource);
     if !force && !trashes {
-        // A plain resource has no bin; where `force` is declared, the deletion has to be meant.
+        // A plain resource has no trash; where `force` is declared, it is required.
         if work.endpoint.args.role(Role::Force).is_some() {
             return Err(crate::access::failure(resource, Code::TrashNotSupported));
         }
@@ -290,11 +290,11 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome { reduced: false, ..Outcome::ok(json!({"deleted": true, "previous": previous})) })
 }
 
-/// Carries out a write on the target; when the row has changed since it was decided on, decides again on the new one. The
+/// Carries out a write on the target; when the row has changed since it was decided, decides again on the new one. The
 /// key of the row.
 ///
 /// # Errors
-/// The write's own; the row is not what the request expects; or it never stood still.
+/// The write's own; the row is not what the request expects; or it kept changing.
 pub async fn with_target<F>(work: &Work<'_>, resource: &Resource, write: F) -> Result<DbValue, ApiError>
 where
     F: AsyncFn(&Row) -> Result<(), Refusal>,

@@ -12,6 +12,7 @@ use crate::records::{self, Record, among, txt};
 use crate::registry::args::{Arg, ArgSet, Filter, FilterOp, Role};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
+use crate::registry::vocabulary::Named;
 use crate::render::{self, View};
 use crate::request::args::Checked;
 use crate::scope::Scope;
@@ -69,7 +70,7 @@ impl Window {
 /// `list`: the rows of a resource.
 ///
 /// # Errors
-/// Arguments that cannot be combined, values that the caller may not ask for, a page beyond the end.
+/// Arguments that cannot be combined, values that the caller may not request, a page beyond the end.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let listing = Listing::of(work)?;
     let context = work.allowed.context();
@@ -225,7 +226,7 @@ pub struct Highlights {
 }
 
 impl Highlights {
-    /// What the request asks for; `None` when nothing.
+    /// The request's highlights; `None` when it wants none.
     ///
     /// # Errors
     /// The search has too many words.
@@ -240,7 +241,7 @@ impl Highlights {
         Ok((asked && !needles.is_empty()).then_some(Highlights { columns, needles }))
     }
 
-    /// Adds `_highlights`: by searched column, a piece of the text with what was looked for in `<mark>`. What a password
+    /// Adds `_highlights`: by searched column, a piece of the text with the matches in `<mark>`. What a password
     /// locks stays hidden.
     pub fn add(&self, document: &mut Value, record: Record<'_>) {
         let needles: Vec<&str> = self.needles.iter().map(String::as_str).collect();
@@ -255,8 +256,8 @@ impl Highlights {
     }
 }
 
-/// Whether the total counts what the caller may not read, too: the request gives no argument that would tell more of
-/// that than declared.
+/// Whether the total counts rows that the caller may not read, too: the request gives no argument that would reveal
+/// more of them than declared.
 fn counts_all(resource: &Resource, args: &Checked, set: &ArgSet) -> bool {
     let empty = |value: &Value| match value {
         Value::Array(list) => list.is_empty(),
@@ -270,12 +271,11 @@ fn counts_all(resource: &Resource, args: &Checked, set: &ArgSet) -> bool {
 
 /// Recorded: empty terms above full ones are shown, and not counted.
 fn hides_empty(args: &Checked, set: &ArgSet) -> bool {
-    let hides =
-        |filter: &Filter| matches!(filter, Filter::Query { behaviour, .. } if QUERIES[behaviour.0].0 == "hide_empty");
+    let hides = |filter: &Filter| matches!(filter, Filter::Query { behaviour, .. } if QUERIES[behaviour.0].is.name == "hide_empty");
     set.args.iter().any(|arg| arg.filter.as_ref().is_some_and(hides) && args.flag(&arg.name))
 }
 
-/// The one record that the request asks for and carries the password of.
+/// The one record that the request selects and has the password of.
 fn unlocked(work: &Work<'_>) -> Option<i64> {
     let given = work.given?;
     let [post] = work.allowed.args().get("post").and_then(Value::as_array)?.as_slice() else { return None };
@@ -328,10 +328,10 @@ fn address_with(work: &Work<'_>, name: &str, value: &str) -> String {
     format!("{}?{}", work.scope.registry.rest(work.path), pairs.join("&"))
 }
 
-/// The condition that the arguments of a collection ask for, the caller's rights aside.
+/// The condition of the arguments of a collection, without the caller's permissions.
 ///
 /// # Errors
-/// Values that the caller may not ask for, a search of too many words.
+/// Values that the caller may not request, a search of too many words.
 pub fn filter(
     scope: &Scope,
     resource: &Resource,
@@ -346,16 +346,16 @@ pub fn filter(
     for arg in &set.args {
         let (Some(filter), Some(value)) = (&arg.filter, args.get(&arg.name)) else { continue };
         match filter {
-            // Whoever names what is wanted has said what is not.
+            // A list of wanted values outranks a list of unwanted ones.
             Filter::Column { column, op: FilterOp::NotIn, first: false } if chosen.contains(&column) => {}
             Filter::Column { column, op: FilterOp::In, .. } if ruled_out.contains(&column) => {}
             Filter::Query { .. } if *value == Value::Bool(false) && chosen.contains(&&resource.key) => {}
             Filter::Column { column, op, .. } => all.extend(column_filter(column, *op, value)),
             Filter::Query { behaviour, params } => {
-                let (query_name, query) = QUERIES[behaviour.0];
+                let Named { is, run: query } = QUERIES[behaviour.0];
                 let asked = QueryContext { scope, resource, usual: arg.default.as_ref(), params, args };
                 let Some(condition) = query(&asked, value)? else { continue };
-                if either && query_name == "terms" && !params.contains_key("exclude") {
+                if either && is.name == "terms" && !params.contains_key("exclude") {
                     any_taxonomy.push(condition);
                 } else {
                     all.push(condition);
@@ -378,13 +378,13 @@ pub fn filter(
             _ => Vec::new(),
         };
         all.extend(search.conditions(&searched(scope, resource, context, &chosen)));
-        // Whether a locked text holds a word is for those to find out who edit it.
+        // Only callers who may edit a locked record learn whether its text matches.
         all.extend(policy::unlocked(scope, resource));
     }
     Ok(Cond::All(all))
 }
 
-/// The columns that a search looks into: those that are chosen or else all, of which the caller may see the values.
+/// The columns that a search covers: the chosen ones or else all, of which the caller may see the values.
 pub fn searched(scope: &Scope, resource: &Resource, context: Context, chosen: &[&str]) -> Vec<Name> {
     let sees_all = policy::sees_edit_only(scope, resource, context);
     let wanted = |name: &str| chosen.is_empty() || chosen.contains(&name);
@@ -392,8 +392,8 @@ pub fn searched(scope: &Scope, resource: &Resource, context: Context, chosen: &[
     columns.filter(|column| sees_all || !resource.edit_only.contains(*column)).cloned().collect()
 }
 
-/// Columns of which the request names the values that it wants, and those whose unwanted values outrank that. Comments
-/// know no such rank: there both count.
+/// Columns with a list of wanted values, and those whose unwanted values outrank that. In lists of comments
+/// both count.
 fn decided_columns<'a>(resource: &'a Resource, args: &Checked, set: &'a ArgSet) -> (Vec<&'a Name>, Vec<&'a Name>) {
     let (mut chosen, mut ruled_out) = (Vec::new(), Vec::new());
     if resource.family == Family::Comment {
@@ -436,7 +436,7 @@ fn column_filter(column: &Name, op: FilterOp, value: &Value) -> Option<Cond> {
     })
 }
 
-/// Ids in lists may come negative and mean their absolute value, as everywhere in the contract.
+/// Ids in lists may be negative and mean their absolute value, as everywhere in the contract.
 fn listed(value: DbValue) -> DbValue {
     match value {
         DbValue::Int(id) => DbValue::Int(id.saturating_abs()),
@@ -465,7 +465,7 @@ impl Search {
     /// The search of a request; `None` without one.
     ///
     /// # Errors
-    /// It has more words than its argument takes.
+    /// It has more words than its argument allows.
     pub fn asked(args: &Checked, set: &ArgSet, family: Family) -> Result<Option<Search>, ApiError> {
         let Some(arg) = set.role(Role::Search) else { return Ok(None) };
         let text = args.get(&arg.name).and_then(Value::as_str).unwrap_or("").trim();
@@ -503,7 +503,7 @@ impl Search {
         if words.len() > 1 {
             order.push(Order::First(Cond::Any(words.iter().map(|w| within(title, &w.text)).collect())));
         }
-        // A single word outside the title says no more in one place than in another.
+        // Outside the title all matches of a single word rank equally.
         for column in columns.filter(|_| words.len() > 1) {
             order.push(Order::First(within(column, &self.text)));
         }
@@ -515,7 +515,7 @@ impl Search {
 /// The words of a search text.
 ///
 /// # Errors
-/// There are more than the argument takes.
+/// There are more than the argument allows.
 pub fn words_within(arg: &Arg, text: &str) -> Result<Vec<Word>, ApiError> {
     let limit = arg.words.unwrap_or(WordLimit { most: usize::MAX, phrase: false });
     limit.words(text).ok_or_else(|| {
@@ -523,10 +523,10 @@ pub fn words_within(arg: &Arg, text: &str) -> Result<Vec<Word>, ApiError> {
     })
 }
 
-/// The order that the arguments ask for.
+/// The order of the arguments.
 ///
 /// # Errors
-/// Sorting by what the request does not bring (`include` without ids, `relevance` without a search), a search of too many
+/// Sorting by what the request does not contain (`include` without ids, `relevance` without a search), a search of too many
 /// words.
 pub fn order(
     scope: &Scope,
@@ -543,7 +543,7 @@ pub fn order(
         |role: Role| -> Vec<Value> { args.role(set, role).and_then(Value::as_array).cloned().unwrap_or_default() };
     Ok(match resource.sort.get(orderby) {
         None => vec![Order::Column(resource.key.clone(), descending)],
-        // Recorded: among comments that the sort does not tell apart the newest comes first, whatever the direction.
+        // Recorded: among comments that are equal in the sort order the newest comes first, whatever the direction.
         Some(Sort::Column(column))
             if resource.family == Family::Comment && !column.starts_with("date") && *column != resource.key =>
         {

@@ -19,7 +19,7 @@ use crate::text::strip::strip_tags;
 use crate::text::time::Civil;
 use serde_json::{Value, json};
 
-/// Widths are kept within these.
+/// Widths are limited to these.
 const WIDTHS: std::ops::RangeInclusive<i64> = 200..=600;
 
 /// The record behind an address of this site.
@@ -87,7 +87,7 @@ fn width(given: Option<&Value>) -> i64 {
         }
         _ => 0.0,
     };
-    // A cast keeps within the type; bounds come after it.
+    // A cast stays within the type; the limits are applied after it.
     (number.abs() as i64).clamp(*WIDTHS.start(), *WIDTHS.end())
 }
 

@@ -10,10 +10,10 @@ use crate::render::{Batch, Item};
 use crate::storage::plan::DbValue;
 use serde_json::{Value, json};
 
-/// `{rendered}` of the block that the path names, with the attributes that the request brings.
+/// `{rendered}` of the block that the path names, with the attributes of the request.
 ///
 /// # Errors
-/// Nothing makes such a block; the caller may not edit the record that it is to stand in.
+/// No renderer makes such a block; the caller may not edit the record that it is for.
 pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let block = work.captures.get("name").and_then(Value::as_str).unwrap_or("");

@@ -73,10 +73,10 @@ async fn hash_password(work: &Work<'_>, changes: &mut [Change]) -> Result<(), Ap
     Ok(())
 }
 
-/// Deletes a user for good; the records go to another user, or with them.
+/// Deletes a user for good; the records are reassigned to another user, or deleted, too.
 ///
 /// # Errors
-/// Without `force`; the heir does not exist; it is the last administrator.
+/// Without `force`; the replacement does not exist; it is the last administrator.
 pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let args = work.allowed.args();

@@ -9,7 +9,7 @@ use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
 const METHODS: HeaderValue = HeaderValue::from_static("OPTIONS, GET, POST, PUT, PATCH, DELETE");
 const VARY: HeaderValue = HeaderValue::from_static("Origin");
 
-/// Longest `Origin` that is looked at and repeated, in bytes: a scheme, a host name of at most 255 bytes, a port.
+/// Longest `Origin` that is checked and repeated, in bytes: a scheme, a host name of at most 255 bytes, a port.
 const LONGEST_ORIGIN: usize = 320;
 
 /// The declared rules. Without any, nothing is added.
@@ -17,9 +17,9 @@ pub struct Rules {
     any: bool,
     reflect: bool,
     origins: Vec<String>,
-    /// What every answer carries.
+    /// What every response carries.
     always: Vec<(HeaderName, HeaderValue)>,
-    /// Also without an origin: a cache must not hand one origin's answer to another.
+    /// Also without an origin: a cache must not serve one origin's response to another.
     varies: bool,
     max_age: Option<HeaderValue>,
 }
@@ -44,8 +44,8 @@ impl Rules {
         }
     }
 
-    /// Adds what a request of this origin gets; `preflight` is one by `OPTIONS`, `shared` an answer that caches may give to
-    /// others, perhaps of another origin.
+    /// Adds what a request of this origin gets; `preflight` is one by `OPTIONS`, `shared` a response that caches may
+    /// serve to others, perhaps of another origin.
     pub fn apply(&self, origin: Option<&HeaderValue>, preflight: bool, shared: bool, headers: &mut HeaderMap) {
         for (name, value) in &self.always {
             headers.insert(name.clone(), value.clone());

@@ -1,8 +1,8 @@
-//! Bringing a site in: from a WordPress export to commits.
+//! Imports a site: from a WordPress export to commits.
 //!
-//! A first pass reads the whole file and writes nothing, so that a broken file changes nothing; the second one commits in
-//! batches. Ids, slugs and dates are kept; an id that is taken is replaced, and with it every reference. What came from
-//! where is remembered, so that a second run brings nothing twice.
+//! A first pass reads the whole file and writes nothing, so that a broken file changes nothing; the second one commits
+//! in batches. Ids, slugs and dates stay the same; an id that is taken is replaced, and with it every reference. The
+//! origin of every row is stored, so that a second run imports nothing twice.
 
 pub mod attachments;
 mod ids;
@@ -28,7 +28,7 @@ use wxr::{Item, Limits, ReadError, Summary};
 /// Changes committed together.
 const BATCH: usize = 400;
 
-/// The demo site, which furnishes an empty database.
+/// The demo site, which is imported into an empty database.
 const DEMO: &str = include_str!("../../fixtures/demo.xml");
 
 /// What an import did, for people.

@@ -1,4 +1,4 @@
-//! The profile: one's own data, password, sessions and application passwords; those of others for who may edit them.
+//! The profile: own data, password, sessions and application passwords; those of others for users who may edit them.
 
 use super::authorize::users_path;
 use super::{Visit, said, see_other};
@@ -19,7 +19,7 @@ const DATA: [&str; 6] = ["name", "first_name", "last_name", "email", "url", "des
 
 const DAY: i64 = 24 * 60 * 60;
 
-/// What the page says beside the profile.
+/// What the page shows beside the profile.
 #[derive(Default)]
 pub(super) struct Notice {
     status: Option<u16>,
@@ -58,7 +58,7 @@ pub(super) async fn show(visit: &Visit<'_>, told: Notice) -> Reply {
     visit.page(told.status.unwrap_or(200), &title, "profile.html", data)
 }
 
-/// Carries out what one of the page's forms asks for.
+/// Carries out what one of the page's forms requests.
 pub(super) async fn change(visit: &Visit<'_>) -> Reply {
     let user = shown_user(visit);
     let item = format!("{}/{user}", users_path(visit));
@@ -111,7 +111,7 @@ fn wanted_password(visit: &Visit<'_>) -> Value {
     wanted
 }
 
-/// Changes a password for whoever knows the caller's own.
+/// Changes a password for a caller who knows the own one.
 async fn password(visit: &Visit<'_>, item: &str) -> Result<Part, Notice> {
     let pages = &visit.pages.declared;
     let problem =
@@ -134,7 +134,7 @@ async fn password(visit: &Visit<'_>, item: &str) -> Result<Part, Notice> {
 
 /// Ends one session, or all but the caller's own.
 async fn end_sessions(visit: &Visit<'_>, user: i64, one: Option<&str>) -> Reply {
-    // Whoever may edit the user may end the user's sessions; the interface says who that is.
+    // A caller who may edit the user may end the user's sessions; the API decides who that is.
     let item = format!("{}/{user}", users_path(visit));
     let may = visit.rest(Method::Get, &item, json!({"context": "edit"}), Value::Null).await;
     if may.status != 200 {
@@ -154,7 +154,7 @@ async fn end_sessions(visit: &Visit<'_>, user: i64, one: Option<&str>) -> Reply 
     }
 }
 
-/// Whose profile is asked for.
+/// The user whose profile is requested.
 fn shown_user(visit: &Visit<'_>) -> i64 {
     visit.parameter("user").parse().unwrap_or(visit.scope.principal.id)
 }
@@ -218,7 +218,7 @@ fn moment(visit: &Visit<'_>, seconds: i64) -> String {
     dates::written(settings.zone.utc_to_local(seconds), settings.text("language"))
 }
 
-/// The others, for who may see them all.
+/// The other users, for callers who may list them.
 async fn people(visit: &Visit<'_>) -> Option<Vec<Value>> {
     let query = json!({"context": "edit", "per_page": "100", "exclude": visit.scope.principal.id.to_string()});
     let found = visit.rest(Method::Get, &users_path(visit), query, Value::Null).await;

@@ -34,7 +34,7 @@ impl Item<'_> {
             Source::Column(index) => column_value(property, self.record.row.get(*index).unwrap_or(&DbValue::Null)),
             Source::Read(behaviour, index) => {
                 let column = index.and_then(|i| self.record.row.get(i)).unwrap_or(&DbValue::Null);
-                let read = self.reads[behaviour.0].1;
+                let read = self.reads[behaviour.0].run.0;
                 read(self, property, column)?
             }
             Source::Object(children) => {

@@ -20,6 +20,7 @@ use crate::access::unlock::RecordPassword;
 use crate::error::ApiError;
 use crate::records::Record;
 use crate::registry::resource::{Context, Property, Resource};
+use crate::registry::vocabulary::Named;
 use crate::request::fields::Fields;
 use crate::scope::Scope;
 use crate::storage::Snapshot;
@@ -31,7 +32,7 @@ pub type Read = fn(&Item<'_>, &Property, &DbValue) -> Option<Value>;
 
 /// Every function that computes a property, at the position that the registry knows it by: its name, the function, what
 /// it needs from other rows.
-pub type Reads = &'static [(&'static str, Read, Needs)];
+pub type Reads = &'static [Named<(Read, Needs)>];
 
 /// How rows are shown.
 pub struct View<'a> {

@@ -76,7 +76,7 @@ impl Needs {
             return;
         }
         match &property.source {
-            Source::Read(behaviour, _) => self.add(reads[behaviour.0].2),
+            Source::Read(behaviour, _) => self.add(reads[behaviour.0].run.1),
             Source::Object(children) => children.iter().for_each(|c| self.add_property(c, context, reads)),
             Source::Relation(_) => self.edges = true,
             Source::Meta => self.meta = true,

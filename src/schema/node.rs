@@ -1,4 +1,4 @@
-//! One compiled schema node, and the order in which its keywords are asked. The order is part of the contract:
+//! One compiled schema node, and the order in which its keywords are checked. The order is part of the contract:
 //! clients see the first failure.
 
 use super::Dialect;
@@ -55,7 +55,7 @@ impl Node {
     pub fn coerce(&self, place: &ValuePath<'_>, value: Value) -> Result<Value, Failure> {
         let chosen = self.alternatives.check::<Failure>(place, &value)?;
         let mut value = if chosen.iter().any(Option::is_some) {
-            // The alternative decides the type; what this node says about members comes on top.
+            // The alternative decides the type; what this node requires of members is checked in addition.
             let mut value = value;
             for node in chosen.into_iter().flatten() {
                 // `anyOf` and `oneOf` of one schema that want different types: the first one decides.

@@ -400,7 +400,7 @@ fn slugs_are_claimed_once() {
         assert_eq!(snapshot.slug("page", "a-4").unwrap(), None);
         drop(snapshot);
         assert_eq!(new(&[SlugClaim::ID]), "7");
-        // Row 2 holds a-2: kept when wanted, else given up; then a-2 is the smallest free one.
+        // Row 2 has a-2: it keeps it when it wants it, otherwise gives it up; then a-2 is the smallest free one.
         let claim = |id, claim| {
             let put = Put { slug: Some(claim), ..put("record", existing(id), &[]) };
             commit(db, vec![Change::Put(put)]).map(|d| d.puts[0].slug.clone().unwrap().to_string())
@@ -750,7 +750,7 @@ fn titles(db: &dyn Storage) -> Vec<Row> {
     rows(db, &read("record", &["title"], Cond::All(vec![])))
 }
 
-/// Posts in all, those in the first category, and what the category says itself.
+/// All posts, those in the first category, and the count that the category stores.
 fn tallies(db: &dyn Storage) -> (u64, u64, Vec<Row>) {
     let snapshot = db.snapshot().unwrap();
     let count = |cond: Cond| snapshot.count(&read("record", &[], cond)).unwrap();

@@ -1,8 +1,8 @@
 //! Paragraphs and line breaks for content that was typed without markup.
 //!
-//! Owns where `<p>` and `<br />` appear. The text is cut into tokens once; small passes over the tokens then decide.
+//! Owns where `<p>` and `<br />` appear. The text is split into tokens once; small passes over the tokens then decide.
 //! The order of the passes matters, because the reference's odd results on unbalanced markup follow from it
-//! (`<div>a\n\nb</div>` loses one `<p>`): the corpus in `fixtures/render` holds them.
+//! (`<div>a\n\nb</div>` loses one `<p>`): the corpus in `fixtures/render` contains them.
 
 mod token;
 
@@ -193,7 +193,7 @@ fn close_before_container(tokens: Tokens) -> Tokens {
     out
 }
 
-/// A paragraph around nothing but one block tag goes.
+/// A paragraph around nothing but one block tag is removed.
 fn unwrap_lone_blocks(tokens: Tokens) -> Tokens {
     let mut out = Vec::with_capacity(tokens.len());
     let mut at = 0;
@@ -215,7 +215,7 @@ fn unwrap_lone_blocks(tokens: Tokens) -> Tokens {
     out
 }
 
-/// A paragraph that starts with a list item and ends on the same line goes.
+/// A paragraph that starts with a list item and ends on the same line is removed.
 fn unwrap_list_items(tokens: Tokens) -> Tokens {
     let mut out = Vec::with_capacity(tokens.len());
     let mut at = 0;
@@ -313,7 +313,7 @@ fn protect_code(mut tokens: Tokens) -> Tokens {
     tokens
 }
 
-/// Line ends become breaks, unless a break stands right before them.
+/// Line ends become breaks, unless a break is right before them.
 fn break_lines(tokens: Tokens) -> Tokens {
     let mut out: Tokens = Vec::with_capacity(tokens.len() * 2);
     let mut at = 0;
@@ -384,7 +384,7 @@ fn write(tokens: &[Token], length: usize) -> String {
     out
 }
 
-/// Takes the paragraph off a shortcode that stands alone in it; `end` tells where the shortcode that starts at a
+/// Removes the paragraph around a shortcode that is alone in it; `end` returns where the shortcode that starts at a
 /// position ends, if there is one that we know.
 pub(super) fn shortcode_unautop(text: &str, end: impl Fn(usize) -> Option<usize>) -> Cow<'_, str> {
     if !text.contains('[') {

@@ -1,4 +1,4 @@
-//! Calls carried out: parameters checked, the caller identified, steps done as requests inside the engine.
+//! Runs calls: parameters checked, the caller identified, steps carried out as requests inside the engine.
 //!
 //! It decides nothing about permissions or validity: the routes do. Faults are made of their errors.
 
@@ -53,7 +53,7 @@ impl From<minijinja::Error> for Failure {
     }
 }
 
-/// The body of the answer to a posted call; faults are answers, too.
+/// The body of the response to a posted call; faults are responses, too.
 pub async fn answer(rpc: &Rpc, engine: &Engine, request: &Request) -> Vec<u8> {
     let declared = &engine.registry().declaration.xmlrpc;
     let outcome = async {
@@ -138,7 +138,7 @@ struct Session<'a> {
     scope: Scope,
     /// The credentials that were right last, with whose they are.
     proven: RefCell<Option<(String, String, Principal)>>,
-    /// A login has failed; nobody is let in any more.
+    /// A login has failed; no further call is authenticated.
     failed: Cell<bool>,
 }
 
@@ -166,7 +166,7 @@ impl Session<'_> {
         Ok(method.result.eval(&names)?)
     }
 
-    /// Several calls, each answered by a list of one value or by a fault.
+    /// Several calls, each with a result of a list of one value, or a fault.
     async fn many(&self, calls: Vec<Value>) -> Result<Value, Failure> {
         if calls.len() > self.engine.registry().declaration.xmlrpc.max_calls {
             return Err(Fault::TooLarge.into());
@@ -218,7 +218,7 @@ impl Session<'_> {
         Ok((names, scope))
     }
 
-    /// Who calls. After one failure nobody is let in any more: many calls in one would be many guesses.
+    /// The caller. After one failure no further call is authenticated: many calls in one would be many guesses.
     async fn identify(&self, login: &Value, secret: &Value) -> Result<Principal, Failure> {
         let (login, secret) = (login.to_string(), secret.to_string());
         if self.failed.get() {
@@ -320,10 +320,10 @@ impl Session<'_> {
         })
     }
 
-    /// Refuses answers that hold more text than is declared.
+    /// Refuses responses that contain more text than declared.
     fn fits(&self, bytes: usize) -> Result<(), ApiError> {
         let most = self.engine.registry().declaration.xmlrpc.max_response.as_usize();
-        let message = || format!("The answer holds more than {most} bytes; ask for fewer items.");
+        let message = || format!("The response is larger than {most} bytes; request fewer items.");
         if bytes > most { Err(ApiError::new(Code::PayloadTooLarge).with_message(message())) } else { Ok(()) }
     }
 
@@ -407,7 +407,7 @@ impl Session<'_> {
         }
     }
 
-    /// A file as a form brings it, with fields beside it.
+    /// A file as a form contains it, with fields beside it.
     fn upload(&self, file: &Value, fields: Map<String, serde_json::Value>) -> Result<BodyParams, Failure> {
         let part = |name: &str| file.get_attr(name).unwrap_or_default();
         let (field, name, bytes) = (part("field").to_string(), part("name").to_string(), part("bytes"));
@@ -491,7 +491,7 @@ fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()))
 }
 
-/// A parameter of its kind. What is empty where another kind is wanted counts as absent, as old clients mean it.
+/// A parameter of its kind. What is empty where another kind is wanted counts as absent, as old clients intend it.
 fn checked(param: &Param, value: Value) -> Result<Value, Failure> {
     let kind = value.kind();
     let fits = match param.kind {

@@ -108,7 +108,7 @@ fn unfit_databases_are_told_and_left_alone() {
         assert!(!output.status.success() && said.contains(part), "{said}");
         assert_eq!(std::fs::read(&file).expect("the file"), content);
     };
-    check(&[b'x'; 5000], "not a sound database");
+    check(&[b'x'; 5000], "not a valid database");
     let missing = format!("storage.url=sqlite:{}/no/such/x.db", folder.path().display());
     let output = run(&["--set", "server.listen=127.0.0.1:0", "--set", &missing], "");
     assert!(String::from_utf8_lossy(&output.stderr).contains("there is no folder"));

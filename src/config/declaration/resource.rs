@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Which machinery the rows of a resource get (docs/data-model.md).
+/// Which tables and rules the rows of a resource get (docs/data-model.md).
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
@@ -23,8 +23,24 @@ pub enum Family {
     Singleton,
     /// The declarations themselves.
     Catalogue,
-    /// Answers that a handler composes.
+    /// Responses that a handler composes.
     Virtual,
+}
+
+impl Family {
+    /// As declarations write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Content => "content",
+            Family::Plain => "plain",
+            Family::Term => "term",
+            Family::Comment => "comment",
+            Family::User => "user",
+            Family::Singleton => "singleton",
+            Family::Catalogue => "catalogue",
+            Family::Virtual => "virtual",
+        }
+    }
 }
 
 /// A resource: schema, storage, routes and rules.
@@ -42,7 +58,7 @@ pub struct Resource {
     /// Last part of the collection's path; default: the resource's name.
     #[serde(default)]
     pub base: Option<String>,
-    /// Route sets that it takes over, with its own base, schema and arguments.
+    /// Route sets that it mounts, with its own base, schema and arguments.
     #[serde(default)]
     pub routes: Vec<String>,
     /// Neutral name of the record kind or taxonomy, as stored; default: the resource's name.
@@ -67,8 +83,8 @@ pub struct Resource {
     /// New records are closed to comments and pings, whatever the settings say.
     #[serde(default)]
     pub closed_by_default: bool,
-    /// Columns that `search` looks into, by the name that `search_columns` gives them. Columns that only the edit context
-    /// shows are looked into only for callers who may edit the rows; the same holds for `sort` and filters.
+    /// Columns that `search` covers, by the name that `search_columns` gives them. Columns that only the edit context
+    /// shows are covered only for callers who may edit the rows; the same holds for `sort` and filters.
     #[serde(default)]
     pub search: IndexMap<String, String>,
     /// Columns that may not be empty in some rows.
@@ -77,23 +93,23 @@ pub struct Resource {
     /// The columns that refer to a record or term of any kind.
     #[serde(default)]
     pub reference: Option<Reference>,
-    /// Records that get a row that refers to them when they are first published.
+    /// Records for which a row that refers to them is created when they are first published.
     #[serde(default)]
     pub auto_add: Option<AutoAdd>,
-    /// Columns that exports carry as meta values: what an import puts into each.
+    /// Columns that exports contain as meta values: what an import puts into each.
     #[serde(default)]
     pub import: IndexMap<String, ImportedMeta>,
-    /// How items are identified: `id`, or `theme_and_slug` (`theme//slug`; those in the trash by nothing).
+    /// How items are identified: `id`, or `theme_and_slug` (`theme//slug`; items in the trash have no key).
     #[serde(default)]
     pub key: ItemKey,
-    /// Columns of a row that is created at boot. Of content: a record, where there is none of the kind, but some content; of
-    /// terms: the default term (`default_setting`), in an empty database.
+    /// Columns of a row that is created at startup. Of content: a record, if there is none of the kind, but some
+    /// content; of terms: the default term (`default_setting`), in an empty database.
     #[serde(default)]
     pub seed: IndexMap<String, String>,
-    /// Records go to the trash before they are gone; otherwise a deletion has to be forced.
+    /// Deleted records go to the trash first; otherwise a deletion has to be forced.
     #[serde(default = "yes")]
     pub trash: bool,
-    /// The name alone tells terms apart: no two have the same, and the slug always follows it.
+    /// The name alone distinguishes terms: no two have the same, and the slug always follows it.
     #[serde(default)]
     pub unique_names: bool,
     /// Part of the search route under this subtype.
@@ -102,16 +118,16 @@ pub struct Resource {
     /// Has parents of its own kind.
     #[serde(default)]
     pub hierarchical: bool,
-    /// Machinery of the content family that it takes part in: `title`, `editor`, `excerpt`, `author`, `thumbnail`,
+    /// Features of the content family that it has: `title`, `editor`, `excerpt`, `author`, `thumbnail`,
     /// `comments`, `trackbacks`, `custom-fields`, `revisions`, `sticky`, `post-formats`, `page-attributes`; `attached`: its
-    /// records take the state of the one that they hang on; `files`: they stand for uploaded files; …
+    /// records take the state of their parent; `files`: they stand for uploaded files.
     #[serde(default)]
     pub supports: Vec<String>,
-    /// Resources of the term family whose terms its records carry.
+    /// Resources of the term family whose terms its records have.
     #[serde(default)]
     pub taxonomies: Vec<String>,
-    /// Address of an item on the site: `permalinks` (the site's shape), `path` (by parents), `attached` (below the record
-    /// that it hangs on), `plain` (`?p=`),
+    /// Address of an item on the site: `permalinks` (the site's structure), `path` (by parents), `attached` (below the
+    /// parent), `plain` (`?p=`),
     /// or a template such as `/category/{path}/`.
     #[serde(default)]
     pub address: Option<String>,
@@ -121,7 +137,7 @@ pub struct Resource {
     /// Registered meta by key.
     #[serde(default)]
     pub meta: IndexMap<String, Meta>,
-    /// What holds back comments, of the comment family.
+    /// What holds comments back, in the comment family.
     #[serde(default)]
     pub moderation: Moderation,
     /// A term or record that always exists; the name of the setting that holds its id (`default_category`).
@@ -134,7 +150,7 @@ pub struct Resource {
     #[serde(default)]
     pub total: Total,
     /// Arguments that a request may give while its total is `unfiltered`. Any other that selects rows makes the total
-    /// `readable`: it would tell what is in rows that the caller may not see.
+    /// `readable`: it would reveal what is in rows that the caller may not see.
     #[serde(default)]
     pub unfiltered_args: Vec<String>,
     /// A page beyond the end is an error (true) or an empty list (false).
@@ -159,7 +175,7 @@ pub struct Resource {
     /// Labels for people, by the names that clients know (`singular_name`).
     #[serde(default)]
     pub labels: IndexMap<String, String>,
-    /// What its handlers need beside the schema.
+    /// What its handlers need in addition to the schema.
     #[serde(default)]
     pub options: HandlerOptions,
     /// Extra members of the link objects in the OPTIONS schema (`links`), as written.
@@ -173,7 +189,7 @@ pub struct Resource {
 pub struct NotEmpty {
     /// Column that may not be empty.
     pub column: String,
-    /// Texts that other columns hold then.
+    /// Values of other columns for which this holds.
     #[serde(default)]
     pub when: IndexMap<String, String>,
     /// Code of the refusal.
@@ -284,6 +300,7 @@ pub enum Total {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
+    /// Relation of the link in `_links`.
     pub rel: String,
     /// Resource that it points to, or `@record` or `@term`: what the row refers to; absent: `href`.
     #[serde(default)]
@@ -297,12 +314,13 @@ pub struct Link {
     /// Address relative to the REST base, with `{column}` places; `{self}` is the item.
     #[serde(default)]
     pub href: Option<String>,
+    /// `_embed` may put what the link leads to into the response.
     #[serde(default)]
     pub embeddable: bool,
     /// Further members of the link object.
     #[serde(default)]
     pub attrs: Map<String, Value>,
-    /// When it is shown; all given conditions hold.
+    /// When it is shown; all given conditions must hold.
     #[serde(default)]
     pub when: When,
 }
@@ -315,7 +333,7 @@ pub struct When {
     pub set: Option<String>,
     /// Only in this context.
     pub context: Option<String>,
-    /// The caller may do this act on the item (see [`CapabilityMap`]).
+    /// The caller may do this action on the item (see [`CapabilityMap`]).
     pub act: Option<String>,
     /// The caller has this primitive capability.
     pub can: Option<String>,

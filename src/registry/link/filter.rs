@@ -3,6 +3,7 @@
 use super::super::Behaviour;
 use super::super::args::{Filter, FilterOp};
 use super::super::resource::*;
+use super::super::vocabulary::families;
 use super::super::words::{Overflow, SearchWords};
 use super::{Declared, Linker, nearest};
 use crate::config::declaration::SchemaDoc;
@@ -17,13 +18,7 @@ impl Linker<'_> {
         place: &Declared,
     ) -> Option<Filter> {
         if let Some(query) = filter.get("query").and_then(Value::as_str) {
-            let names = self.vocabulary.queries.clone();
-            let found = names.iter().position(|n| *n == query);
-            if found.is_none() {
-                let hint = nearest(query, names.iter().copied());
-                self.report(place, "x-filter", format!("unknown query behaviour `{query}`"), hint);
-            }
-            return Some(Filter::Query { behaviour: Behaviour(found?), params: filter });
+            return self.query(query, &filter, resource, place);
         }
         let resource = resource?;
         let column = filter.get("column").and_then(Value::as_str).unwrap_or_default();
@@ -40,6 +35,38 @@ impl Linker<'_> {
         };
         let first = filter.get("first") == Some(&json!(true));
         Some(Filter::Column { column: plan_column, op: *op, first })
+    }
+
+    /// A filter by a query behaviour: it exists, serves the resource, and has these options.
+    fn query(
+        &mut self,
+        wanted: &str,
+        filter: &Map<String, Value>,
+        resource: Option<&Resource>,
+        place: &Declared,
+    ) -> Option<Filter> {
+        let vocabulary = self.vocabulary;
+        let Some(found) = vocabulary.queries.iter().position(|query| query.name == wanted) else {
+            let hint = nearest(wanted, vocabulary.queries.iter().map(|query| query.name));
+            self.report(place, "x-filter", format!("unknown query behaviour `{wanted}`"), hint);
+            return None;
+        };
+        let query = &vocabulary.queries[found];
+        if let Some(resource) = resource.filter(|resource| !query.fits(resource.family)) {
+            let message = format!(
+                "the query `{wanted}` selects rows of the families {}, not of `{}` ({})",
+                families(query.serves),
+                resource.name,
+                resource.family.name()
+            );
+            self.report(place, "x-filter", message, None);
+        }
+        let options = || query.options.iter().map(|(option, _)| *option).chain(["query"]);
+        for key in filter.keys().filter(|key| !options().any(|option| option == *key)) {
+            let hint = nearest(key, options());
+            self.report(place, &format!("x-filter/{key}"), format!("the query `{wanted}` has no option `{key}`"), hint);
+        }
+        Some(Filter::Query { behaviour: Behaviour(found), params: filter.clone() })
     }
 
     pub(super) fn check_orderby(&mut self, doc: &SchemaDoc, resource: &Resource, place: &Declared) {

@@ -17,7 +17,8 @@ mod site;
 mod states;
 mod words;
 
-use super::{Registry, Route, Vocabulary};
+use super::vocabulary::Vocabulary;
+use super::{Registry, Route};
 use crate::config::declaration::{self, Declaration};
 use crate::config::load::Loaded;
 use crate::error::Problem;
@@ -65,7 +66,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.totals(&routes, &resources);
     linker.audit(&resources);
     linker.parts(&resources);
-    linker.options(&resources);
+    linker.options(&resources, &routes);
     linker.auto_add(&resources);
     let problems = linker.problems;
     let Some(site) = site else { return Err(sorted(problems)) };

@@ -2,6 +2,7 @@
 
 use super::super::args::ArgSet;
 use super::super::resource::*;
+use super::super::vocabulary::{Description, families, names};
 use super::super::{Behaviour, Endpoint, Route, edit_only, without_x_words};
 use super::{Linker, extend, nearest, refs};
 use crate::config::declaration::{self};
@@ -108,7 +109,7 @@ impl Linker<'_> {
         for (i, endpoint) in route.endpoints.iter().enumerate() {
             let mut at: Vec<String> = path.to_vec();
             at.extend(["endpoints".to_owned(), i.to_string()]);
-            endpoints.extend(self.endpoint(endpoint, resource, &captures, &at));
+            endpoints.extend(self.endpoint(endpoint, (resource, shown), &captures, &at));
         }
         Some(Route {
             pattern,
@@ -156,7 +157,7 @@ impl Linker<'_> {
     pub(super) fn endpoint(
         &mut self,
         endpoint: &declaration::Endpoint,
-        resource: Option<&Resource>,
+        (resource, shown): (Option<&Resource>, Option<&Resource>),
         captures: &[String],
         path: &[String],
     ) -> Option<Endpoint> {
@@ -170,14 +171,16 @@ impl Linker<'_> {
                 }
             }
         }
-        let handlers = self.vocabulary.handlers.clone();
-        let handler = self.known(&extend(&at, "handler"), "handler", &endpoint.handler, &handlers);
+        let handler =
+            self.known(&extend(&at, "handler"), "handler", &endpoint.handler, &names(&self.vocabulary.handlers));
         let (guard_name, guard_param) = match endpoint.access.split_once(':') {
             Some((guard, param)) => (guard, param),
             None => (endpoint.access.as_str(), ""),
         };
-        let guards = self.vocabulary.guards.clone();
-        let guard = self.known(&extend(&at, "access"), "guard", guard_name, &guards);
+        let guard = self.known(&extend(&at, "access"), "guard", guard_name, &names(&self.vocabulary.guards));
+        if let (Some(handler), Some(guard)) = (handler, guard) {
+            self.fit(handler, guard, guard_param, shown, &at);
+        }
         let docs = self.arg_docs(endpoint, resource, captures, &at);
         let mut args = ArgSet::default();
         let dialect = self.dialect_of(&methods);
@@ -205,6 +208,52 @@ impl Linker<'_> {
             limits: Vec::new(),
             audit: endpoint.audit.clone(),
         })
+    }
+
+    /// A handler and a guard work on the same rows, and on the resource that the route shows.
+    fn fit(&mut self, handler: usize, guard: usize, param: &str, shown: Option<&Resource>, at: &[&str]) {
+        let vocabulary = self.vocabulary;
+        let (handler, guard) = (&vocabulary.handlers[handler], &vocabulary.guards[guard]);
+        for (key, what, is) in [("handler", "handler", handler), ("access", "guard", guard)] {
+            match shown {
+                _ if is.serves.is_empty() => {}
+                None => {
+                    let message = format!("the {what} `{}` works on a resource, and the route has none", is.name);
+                    self.problem(&extend(at, key), message, Some("name one with `resource`".into()));
+                }
+                Some(shown) if !is.fits(shown.family) => {
+                    let message = format!(
+                        "the {what} `{}` works on the families {}; `{}` is {}",
+                        is.name,
+                        families(is.serves),
+                        shown.name,
+                        shown.family.name()
+                    );
+                    self.problem(&extend(at, key), message, None);
+                }
+                Some(_) => {}
+            }
+        }
+        if !guard.rows.cover(handler.rows) {
+            let fit = |other: &&Description| {
+                other.rows.cover(handler.rows) && shown.is_none_or(|shown| other.fits(shown.family))
+            };
+            let fitting: Vec<&str> = vocabulary.guards.iter().filter(fit).map(|guard| guard.name).collect();
+            let message = format!(
+                "the handler `{}` needs a guard that loads the {}, and `{}` does not",
+                handler.name,
+                handler.rows.text(),
+                guard.name
+            );
+            self.problem(&extend(at, "access"), message, Some(format!("these do: {}", fitting.join(", "))));
+        }
+        if guard.param.is_some() == param.is_empty() {
+            let message = match guard.param {
+                Some(meaning) => format!("the guard `{0}` is written `{0}:{meaning}`", guard.name),
+                None => format!("the guard `{}` takes nothing behind a colon", guard.name),
+            };
+            self.problem(&extend(at, "access"), message, None);
+        }
     }
 
     /// How an endpoint's arguments are read: the usual number of items is for what writes bring, reads declare theirs.

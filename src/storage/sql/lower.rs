@@ -1,6 +1,6 @@
-//! A read plan's lowered form: what a statement is rendered from, and the key under which its text is kept.
+//! A read plan's lowered form: what a statement is rendered from, and the key under which its text is cached.
 //!
-//! One walk resolves every name, brings conditions into canonical form and takes the values out in order, so that the
+//! One walk resolves every name, brings conditions into canonical form and extracts the values in order, so that the
 //! key and the text cannot disagree about what is bound where.
 
 use super::super::StorageError;
@@ -12,7 +12,7 @@ use super::Bind;
 use super::join_order::{Driver, EdgeIndex};
 use std::collections::{BTreeSet, HashSet};
 
-/// What is asked of the rows.
+/// What is selected of the rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Want {
     Rows,
@@ -29,7 +29,7 @@ pub struct Lowered<'p> {
     pub table: &'p Table,
     /// Joined on the key, with their aliases.
     pub extensions: Vec<(&'p Table, u32)>,
-    /// Empty where rows are counted; the one that is summed up where that is asked for.
+    /// Empty where rows are counted; the one that is summed where a sum is selected.
     pub columns: Vec<Column<'p>>,
     pub lead: Option<Lead<'p>>,
     pub filter: Vec<Test<'p>>,
@@ -39,7 +39,7 @@ pub struct Lowered<'p> {
     pub binds: Vec<Bind>,
 }
 
-/// A column of a table that goes by `alias`.
+/// A column of a table with the name `alias`.
 #[derive(Clone, Copy)]
 pub struct Column<'p> {
     pub alias: u32,
@@ -195,7 +195,7 @@ pub fn conjuncts(cond: &Cond) -> Vec<&Cond> {
 }
 
 impl Lead<'_> {
-    /// Whether rows come in the plan's order already.
+    /// Whether rows are in the plan's order already.
     fn orders(&self) -> bool {
         matches!(self, Lead::Edges(Edges { descending: Some(_), .. }))
     }
@@ -328,7 +328,7 @@ impl<'p> Lowering<'p, '_> {
         Ok(EdgeParams { rel: self.bind_word(edges.rel), status })
     }
 
-    /// A list without repetitions: what is joined to it must not come twice.
+    /// A list without repetitions: what is joined to it must not occur twice.
     fn bind_members(&mut self, column: Column<'_>, values: &[DbValue]) -> Param {
         let members = distinct(values).map(|value| self.stored(column, value)).collect();
         self.bind_list(members)

@@ -1,4 +1,4 @@
-//! Reading: a connection for each thread, a read transaction for each snapshot, text kept for each shape.
+//! Reading: a connection for each thread, a read transaction for each snapshot, text cached for each shape.
 //!
 //! Every statement of a request sees the same state, because all snapshots that a thread has open share a transaction.
 
@@ -40,7 +40,7 @@ pub fn text_read() -> u64 {
 
 /// Closes this thread's connection to a database.
 pub fn forget(id: u64) {
-    // At the end of a thread its connections are gone already.
+    // At the end of a thread its connections are closed already.
     let _ = READERS.try_with(|readers| readers.borrow_mut().retain(|(of, _)| *of != id));
 }
 
@@ -50,7 +50,7 @@ struct Reader {
     shapes: StatementCache,
     /// Snapshots open.
     depth: Cell<u32>,
-    /// The `data_version` at the last look.
+    /// The `data_version` at the last check.
     seen: Cell<i64>,
     /// [`Versions::rising`] before the transaction began.
     ///

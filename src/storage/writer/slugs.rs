@@ -2,7 +2,7 @@
 //!
 //! `slug` holds one row for each claim. `slug_run` holds, for each base, the maximal runs of numbers that are claimed
 //! as `base-n` (n from 2), however the claim came about. The smallest free suffix is the end of the first run plus one,
-//! so 100,000 equal titles cost one look each.
+//! so 100,000 equal titles cost one lookup each.
 
 use rusqlite::{Connection, OptionalExtension, Result};
 use std::sync::Arc;
