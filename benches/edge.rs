@@ -102,7 +102,6 @@ fn edge(text: Vec<u8>, access_log: bool) -> SocketAddr {
     let facts = Facts {
         rest_path: "/cms-json".into(),
         rest_url: "http://site.example/cms-json".into(),
-        site_url: "http://site.example".into(),
         prefix: "cms".into(),
         server: Server { workers: Workers::Number(1), access_log, ..Server::default() },
         cors: Cors { any: true, ..Cors::default() },

@@ -51,33 +51,36 @@
 //! * What a caller may see is one condition per resource, shared by lists, items, searches, counts and embedding.
 //! * A list costs a fixed number of queries, whatever its length; so does what is embedded in it.
 
-pub mod access;
-pub mod behaviours;
+// What is public serves the binary, tests and benches; the documentation is for those who read the source.
+#![allow(rustdoc::private_intra_doc_links)]
+
+mod access;
+mod behaviours;
 pub mod boot;
-pub mod cache;
+mod cache;
 pub mod commands;
 pub mod config;
 pub mod engine;
-pub mod error;
-pub mod families;
-pub mod files;
+mod error;
+mod families;
+mod files;
 pub mod fuzzing;
-pub mod handlers;
+mod handlers;
 pub mod http;
-pub mod import;
+mod import;
 pub mod model;
-pub mod network;
-pub mod outbound;
-pub mod pages;
-pub mod pictures;
-pub mod pool;
-pub mod records;
+mod network;
+mod outbound;
+mod pages;
+mod pictures;
+mod pool;
+mod records;
 pub mod registry;
-pub mod render;
+mod render;
 pub mod request;
 pub mod scheduler;
-pub mod schema;
-pub mod scope;
+mod schema;
+mod scope;
 pub mod storage;
 pub mod text;
-pub mod xmlrpc;
+mod xmlrpc;

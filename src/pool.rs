@@ -94,6 +94,7 @@ impl Budget {
     }
 
     /// Bytes that are taken now.
+    #[cfg(test)]
     pub fn taken(&self) -> u64 {
         *self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }

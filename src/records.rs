@@ -237,11 +237,3 @@ pub fn join_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     let joined = words.into_iter().collect::<Vec<_>>().join(" ");
     if joined.is_empty() { joined } else { format!(" {joined} ") }
 }
-
-/// A name shared by many rows.
-pub fn word(value: &DbValue) -> Option<Name> {
-    match value {
-        DbValue::Text(text) => Some(text.clone()),
-        _ => None,
-    }
-}

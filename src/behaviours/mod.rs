@@ -20,7 +20,6 @@ use serde_json::{Map, Value};
 /// What a write behaviour may ask.
 pub struct WriteContext<'a> {
     pub scope: &'a Scope,
-    pub resource: &'a Resource,
     pub property: &'a Property,
 }
 
@@ -31,8 +30,6 @@ pub type Write = fn(&WriteContext<'_>, &Value) -> Result<DbValue, ApiError>;
 pub struct QueryContext<'a> {
     pub scope: &'a Scope,
     pub resource: &'a Resource,
-    /// The argument's name, for error messages.
-    pub name: &'a str,
     /// What is asked where nothing is.
     pub usual: Option<&'a Value>,
     pub params: &'a Map<String, Value>,

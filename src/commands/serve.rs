@@ -194,7 +194,6 @@ fn site(services: &Services, calls: Option<Rpc>, registry: Arc<Registry>) -> Res
         prefix: registry.site.prefix.clone(),
         rest_path: registry.site.rest_path.clone(),
         rest_url: registry.site.rest_url.clone(),
-        site_url: registry.site.url.clone(),
         server: registry.declaration.server.clone(),
         cors: registry.declaration.cors.clone(),
         media: registry.declaration.media.clone(),

@@ -14,7 +14,7 @@ use super::schema_files::schema_files;
 use super::settings::settings;
 use super::shipped;
 use super::source::Origin;
-use super::tree::{Location, Node, Sources, pointer_segments};
+use super::tree::{Node, Sources, pointer_segments};
 use crate::error::Problem;
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -74,11 +74,6 @@ pub fn environment() -> impl Iterator<Item = (String, String)> {
 }
 
 impl Loaded {
-    /// Where a value of the declaration was written; the nearest ancestor's place when it was not.
-    pub fn place(&self, path: &[&str]) -> Location {
-        self.sources.place(self.root.locate(path))
-    }
-
     /// The value at a path as the files, the environment or the command line give it; `None` when none of them does.
     pub fn written(&self, path: &[&str]) -> Option<Value> {
         self.root.at(path).map(Node::to_value)
@@ -87,11 +82,6 @@ impl Loaded {
     /// A problem at a value of the declaration, e.g. `["resources", "posts", "links", "2", "to"]`.
     pub fn problem(&self, path: &[&str], message: impl Into<String>, hint: Option<String>) -> Problem {
         self.sources.problem(self.root.locate(path), message, hint)
-    }
-
-    /// A problem at the key rather than at its value.
-    pub fn key_problem(&self, path: &[&str], message: impl Into<String>, hint: Option<String>) -> Problem {
-        self.sources.problem(self.root.locate_key(path), message, hint)
     }
 
     /// A problem inside a schema file: its key in [`Loaded::schemas`] and a JSON pointer.
@@ -307,8 +297,8 @@ mod tests {
             ("schemas/dialects/cms.toml", "[resources.books]\nbase = \"livres\"\n[schemas.book]\ntitle = \"B\"\n");
         let loaded = load_texts(&base_and(&[cms]), &["site.url=x"], &[]).expect("sound");
         let check = |path: &[&str], file: &str, line: usize, column: usize| {
-            let place = loaded.place(path);
-            assert_eq!((place.file.as_str(), place.line, place.column), (file, line, column), "{path:?}");
+            let problem = loaded.problem(path, "message", None);
+            assert_eq!((problem.file.as_str(), problem.place), (file, Some((line, column))), "{path:?}");
         };
         check(&["resources", "books", "family"], "routes.toml", 15, 18);
         check(&["resources", "books"], "routes.toml", 14, 20);
@@ -318,8 +308,6 @@ mod tests {
         check(&["resources", "books", "base"], "schemas/dialects/cms.toml", 2, 8);
         check(&["capabilities", "cms_block", "edit"], "routes.toml", 13, 16);
         check(&["site", "url"], "command line", 1, 16);
-        let problem = loaded.key_problem(&["resources", "books", "sort", "id"], "message", Some("hint".into()));
-        assert_eq!((problem.place, problem.message.as_str()), (Some((18, 18)), "message"));
 
         let in_schema = |pointer: &str, file: &str, line: usize, column: usize| {
             let problem = loaded.schema_problem("schemas/book.json", pointer, "message", None);
@@ -415,7 +403,7 @@ mod tests {
         assert_eq!(attempt.files, [path.clone(), dir.path().join("o.toml")]);
         let loaded = attempt.outcome.map_err(|problems| printed(&problems)).expect("sound");
         assert_eq!(loaded.declaration.site.prefix, "wp");
-        assert_eq!(loaded.place(&["site", "prefix"]).column, 15);
+        assert_eq!(loaded.problem(&["site", "prefix"], "message", None).place.map(|(_, column)| column), Some(15));
     }
 
     #[test]

@@ -5,9 +5,9 @@
 //! `layers`, `merge`, `schema_files` and `prefix` combine them; `check` reports what is wrong. Nothing here knows what
 //! a declaration means.
 
-pub mod check;
+pub(crate) mod check;
 pub mod declaration;
-pub mod grammar;
+pub(crate) mod grammar;
 mod layers;
 pub mod load;
 mod merge;
@@ -16,10 +16,10 @@ mod parse_toml;
 mod prefix;
 mod read;
 mod schema_files;
-pub mod settings;
-pub mod shipped;
-pub mod source;
-pub mod tree;
+pub(crate) mod settings;
+pub(crate) mod shipped;
+pub(crate) mod source;
+pub(crate) mod tree;
 pub mod units;
-pub mod watch;
-pub mod xmlrpc;
+pub(crate) mod watch;
+pub(crate) mod xmlrpc;

@@ -75,13 +75,6 @@ impl Node {
         }
     }
 
-    pub fn as_array(&self) -> Option<&[Node]> {
-        match &self.data {
-            Data::Array(items) => Some(items),
-            _ => None,
-        }
-    }
-
     /// The kind in words for the user, with its article.
     pub fn kind(&self) -> &'static str {
         match &self.data {

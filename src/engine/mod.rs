@@ -7,8 +7,8 @@
 //! started with.
 
 mod allow;
-pub mod discovery;
-pub mod embed;
+pub(crate) mod discovery;
+pub(crate) mod embed;
 mod endpoint;
 mod finish;
 mod outside;
@@ -17,7 +17,7 @@ mod password;
 mod routing;
 mod stages;
 
-pub use self::finish::error_reply;
+pub(crate) use self::finish::error_reply;
 
 use self::discovery::Discovery;
 use self::embed::Embedded;

@@ -147,7 +147,7 @@ fn draft(edit: &RowEdit<'_>) -> Result<Draft, ApiError> {
         if value.is_object() && value.get("raw").is_none() {
             continue;
         }
-        let Some((column, value)) = stored(scope, resource, property, value)? else { continue };
+        let Some((column, value)) = stored(scope, property, value)? else { continue };
         let Some(column) = SETTABLE.iter().find(|known| **known == &*column) else { continue };
         draft.set.insert(column, value);
     }

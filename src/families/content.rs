@@ -199,8 +199,7 @@ fn as_if_sent(edit: &RowEdit<'_>, column: &str, value: &str) -> Result<DbValue, 
         _ => property.column.as_deref() == Some(column),
     };
     let property = edit.resource.properties.iter().find(|property| !property.readonly && writes(property));
-    let written =
-        property.map(|property| stored(edit.scope, edit.resource, property, &json!(value))).transpose()?.flatten();
+    let written = property.map(|property| stored(edit.scope, property, &json!(value))).transpose()?.flatten();
     Ok(written.map_or_else(|| txt(value), |(_, value)| value))
 }
 
@@ -359,7 +358,7 @@ fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
             Source::Read(..) | Source::Column(_)
                 if property.column.as_deref().is_some_and(|column| RULED.contains(&column)) => {}
             _ => {
-                if let Some((column, value)) = stored(edit.scope, edit.resource, property, value)? {
+                if let Some((column, value)) = stored(edit.scope, property, value)? {
                     if column.contains('.') {
                         values::check_reference(edit, property, &value)?;
                     }
@@ -379,7 +378,7 @@ fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
 fn member(edit: &RowEdit<'_>, draft: &mut Draft<'_>, property: &Property, value: &Value) -> Result<(), ApiError> {
     let value = match property.write {
         Some(write) => {
-            let writing = WriteContext { scope: edit.scope, resource: edit.resource, property };
+            let writing = WriteContext { scope: edit.scope, property };
             json!(text(&(WRITES[write.0].run)(&writing, value)?))
         }
         None => value.clone(),

@@ -118,7 +118,7 @@ fn put(edit: &RowEdit<'_>) -> Result<Put, ApiError> {
                 edges.push((resource.relations[*index].rel.clone(), ids));
             }
             _ => {
-                let Some((column, value)) = stored(edit.scope, resource, property, value)? else { continue };
+                let Some((column, value)) = stored(edit.scope, property, value)? else { continue };
                 check_reference(edit, property, &value)?;
                 if &*column == SLUG {
                     claimed = Some(claim(resource, records::text(&value)));

@@ -203,7 +203,7 @@ fn further(edit: &RowEdit<'_>, parent: i64) -> Result<Columns, ApiError> {
     for property in edit.resource.properties.iter().filter(|p| !p.readonly) {
         let own = property.column.as_ref().is_some_and(|column| column.contains('.'));
         if let Some(value) = edit.args.given(&property.name).filter(|_| own)
-            && let Some((column, value)) = stored(edit.scope, edit.resource, property, value)?
+            && let Some((column, value)) = stored(edit.scope, property, value)?
         {
             set.push((column, Input::Value(value)));
         }

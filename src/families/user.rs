@@ -199,7 +199,7 @@ fn given(edit: &RowEdit<'_>) -> Result<Columns, ApiError> {
         if matches!(property.column.as_deref(), None | Some(col::LOGIN | col::SLUG | col::ROLES | col::PASSWORD_HASH)) {
             continue;
         }
-        let Some((column, value)) = stored(edit.scope, edit.resource, property, value)? else { continue };
+        let Some((column, value)) = stored(edit.scope, property, value)? else { continue };
         set.push((column, Input::Value(value)));
     }
     Ok(set)

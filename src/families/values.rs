@@ -20,12 +20,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// The property's write behaviour.
-pub fn stored(
-    scope: &Scope,
-    resource: &Resource,
-    property: &Property,
-    value: &Value,
-) -> Result<Option<(Name, DbValue)>, ApiError> {
+pub fn stored(scope: &Scope, property: &Property, value: &Value) -> Result<Option<(Name, DbValue)>, ApiError> {
     let writable = match &property.source {
         // The text that people write is in the object's `raw`.
         Source::Object(children) => children.iter().find(|c| c.column.is_some() && !c.readonly),
@@ -35,7 +30,7 @@ pub fn stored(
     let Some(column) = &writable.column else { return Ok(None) };
     let behaviour = property.write.or(writable.write);
     let value = match behaviour {
-        Some(behaviour) => (WRITES[behaviour.0].run)(&WriteContext { scope, resource, property }, value)?,
+        Some(behaviour) => (WRITES[behaviour.0].run)(&WriteContext { scope, property }, value)?,
         None => default_write(scope, writable, value),
     };
     Ok(Some((column.clone(), value)))

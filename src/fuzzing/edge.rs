@@ -126,7 +126,6 @@ fn facts() -> Facts {
     Facts {
         rest_path: "/cms-json".into(),
         rest_url: "http://site.example/cms-json".into(),
-        site_url: "http://site.example".into(),
         prefix: "cms".into(),
         server: Server {
             max_body: Size::bytes_of(LARGEST as u64),

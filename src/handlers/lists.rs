@@ -353,8 +353,7 @@ pub fn filter(
             Filter::Column { column, op, .. } => all.extend(column_filter(column, *op, value)),
             Filter::Query { behaviour, params } => {
                 let Named { is, run: query } = QUERIES[behaviour.0];
-                let asked =
-                    QueryContext { scope, resource, name: &arg.name, usual: arg.default.as_ref(), params, args };
+                let asked = QueryContext { scope, resource, usual: arg.default.as_ref(), params, args };
                 let Some(condition) = query(&asked, value)? else { continue };
                 if either && is.name == "terms" && !params.contains_key("exclude") {
                     any_taxonomy.push(condition);

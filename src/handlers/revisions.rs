@@ -257,7 +257,7 @@ fn given(work: &Work<'_>, owner: &Resource) -> Result<Vec<(&'static str, String)
     for column in ["title", "content", "excerpt"] {
         let property = owner.properties.iter().find(|p| p.name == column);
         let Some((property, value)) = property.zip(work.allowed.args().given(column)) else { continue };
-        if let Some((_, value)) = stored(work.scope, owner, property, value)? {
+        if let Some((_, value)) = stored(work.scope, property, value)? {
             all.push((column, text(&value).to_owned()));
         }
     }

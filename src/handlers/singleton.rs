@@ -82,8 +82,7 @@ fn check(work: &Work<'_>, property: &Property, value: &Value) -> Result<(), ApiE
 
 fn normal(work: &Work<'_>, property: &Property, value: &Value) -> Result<Value, ApiError> {
     let Some(behaviour) = property.write else { return Ok(value.clone()) };
-    let resource = work.resource()?;
-    let writing = crate::behaviours::WriteContext { scope: work.scope, resource, property };
+    let writing = crate::behaviours::WriteContext { scope: work.scope, property };
     Ok(match (crate::behaviours::WRITES[behaviour.0].run)(&writing, value)? {
         DbValue::Text(text) => Value::String(text.to_string()),
         DbValue::Int(i) => Value::from(i),

@@ -10,7 +10,7 @@ mod cors;
 mod encoding;
 mod files;
 mod guard;
-pub mod memory;
+pub(crate) mod memory;
 mod metrics;
 mod proxies;
 mod receive;
@@ -115,8 +115,6 @@ pub struct Facts {
     pub rest_path: String,
     /// Absolute address of the REST base.
     pub rest_url: String,
-    /// Absolute address of the site.
-    pub site_url: String,
     /// The platform's prefix as declared: `cms`.
     pub prefix: String,
     /// Listening, limits and timeouts. What concerns the listener itself is read once, at the start.

@@ -74,11 +74,6 @@ impl Checked {
         self.values
     }
 
-    /// Every value with its name, in the order of declaration.
-    pub fn iter(&self) -> impl Iterator<Item = (&String, &Value)> {
-        self.values.iter()
-    }
-
     fn take(&mut self, arg: &Arg, value: Value) {
         self.given.push(arg.name.clone());
         self.values.insert(arg.name.clone(), value);

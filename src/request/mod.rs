@@ -4,10 +4,10 @@
 //! nor routes nor what any parameter means; it only refuses what cannot be read at all.
 
 pub mod args;
-pub mod call;
-pub mod conditional;
-pub mod fields;
-pub mod route;
+pub(crate) mod call;
+pub(crate) mod conditional;
+pub(crate) mod fields;
+pub(crate) mod route;
 
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Request, Upload};

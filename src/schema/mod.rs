@@ -23,7 +23,6 @@ mod string;
 mod types;
 
 pub use failure::Reason;
-pub use format::DateTime;
 pub use types::Type;
 
 use crate::error::ParamFailure;

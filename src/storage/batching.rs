@@ -389,8 +389,4 @@ impl Snapshot for BatchedSnapshot<'_> {
     fn is_newest(&self) -> bool {
         self.inner.is_newest()
     }
-
-    fn free_slug(&self, scope: &str, candidates: &[Arc<str>], except: Option<i64>) -> Result<Arc<str>, StorageError> {
-        self.inner.free_slug(scope, candidates, except)
-    }
 }

@@ -189,10 +189,6 @@ impl Snapshot for Counted<'_> {
     fn is_newest(&self) -> bool {
         self.inner.is_newest()
     }
-
-    fn free_slug(&self, scope: &str, candidates: &[Arc<str>], except: Option<i64>) -> Result<Arc<str>, StorageError> {
-        self.budget.read(|| self.inner.free_slug(scope, candidates, except))
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Knows tables and columns, nothing of schemas, resources or requests. No SQL text occurs outside this module.
 
-pub mod backup;
+pub(crate) mod backup;
 mod batching;
 mod budget;
 mod catalogue;
@@ -25,12 +25,11 @@ mod versions;
 mod words;
 mod writer;
 
-pub use batching::BatchedReads;
-pub use budget::{Budgeted, ReadBudget};
-pub use catalogue::builtin_tables;
-pub use dependencies::{Dependencies, VersionSlot};
+pub(crate) use batching::BatchedReads;
+pub(crate) use budget::{Budgeted, ReadBudget};
+pub(crate) use dependencies::{Dependencies, VersionSlot};
 pub use fold::fold;
-pub use read_set::{ReadSet, TrackedStorage};
+pub(crate) use read_set::{ReadSet, TrackedStorage};
 
 use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use std::future::Future;
@@ -122,6 +121,4 @@ pub trait Snapshot {
     fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies>;
     /// No version has changed since the reads of this snapshot began: what is read is the newest state.
     fn is_newest(&self) -> bool;
-    /// The first of the candidates that nobody else than `except` claims, or the last with the smallest free suffix.
-    fn free_slug(&self, scope: &str, candidates: &[Arc<str>], except: Option<i64>) -> Result<Arc<str>, StorageError>;
 }

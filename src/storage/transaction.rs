@@ -149,9 +149,4 @@ impl Snapshot for Inside<'_> {
     fn is_newest(&self) -> bool {
         false
     }
-
-    fn free_slug(&self, scope: &str, candidates: &[Arc<str>], except: Option<i64>) -> Result<Arc<str>, StorageError> {
-        let (scope, candidates) = (scope.to_owned(), candidates.to_vec());
-        self.0.read(move |snapshot| snapshot.free_slug(&scope, &candidates, except))
-    }
 }

@@ -63,16 +63,6 @@ pub fn render_title(raw: &str) -> String {
     texturize(raw).trim_matches(ends).replace("Wordpress", "WordPress")
 }
 
-/// A rendered title with the word that marks a private or a protected record (where the caller's dialect shows
-/// one).
-pub fn decorate_title(rendered: &str, status_private: bool, protected: bool) -> String {
-    match (protected, status_private) {
-        (true, _) => format!("Protected: {rendered}"),
-        (_, true) => format!("Private: {rendered}"),
-        _ => rendered.to_owned(),
-    }
-}
-
 /// `excerpt.rendered`: the author's own, or the beginning of the content.
 pub fn render_excerpt(excerpt_raw: &str, content_raw: &str, options: &RenderOptions) -> String {
     let text = match excerpt_raw {
@@ -134,11 +124,6 @@ pub fn comment_content(raw: &str, options: &RenderOptions) -> String {
     let text = smile(&text, options);
     let text = close_open_tags(&text);
     spell_wordpress(&autop(&text)).into_owned()
-}
-
-/// A term's description as shown: what was stored, which is sanitised when it is written.
-pub fn term_description(stored: &str) -> String {
-    stored.to_owned()
 }
 
 /// A shortcode that is a paragraph by itself has no paragraph around it.
@@ -286,8 +271,6 @@ mod tests {
         check("It's fine", "It&#8217;s fine");
         check("<b>Bold</b>", "<b>Bold</b>");
         check(" x ", "x");
-        assert_eq!(decorate_title("x", true, false), "Private: x");
-        assert_eq!(decorate_title("x", true, true), "Protected: x");
     }
 
     #[test]

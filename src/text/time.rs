@@ -108,15 +108,6 @@ pub fn parse_datetime(text: &str) -> Option<Parsed> {
 
 /// Seconds as `2019-03-04T05:06:07`, the way dates leave the server.
 pub fn format_local(seconds: i64) -> String {
-    format_with(seconds, 'T')
-}
-
-/// Seconds as `2019-03-04 05:06:07`.
-pub fn format_mysql(seconds: i64) -> String {
-    format_with(seconds, ' ')
-}
-
-fn format_with(seconds: i64, between: char) -> String {
     let c = Civil::of(seconds);
     let mut out = String::with_capacity(19);
     if (0..=9999).contains(&c.year) {
@@ -126,7 +117,7 @@ fn format_with(seconds: i64, between: char) -> String {
         // Writing to a String cannot fail.
         let _ = write!(out, "{:05}", c.year);
     }
-    for (mark, part) in [('-', c.month), ('-', c.day), (between, c.hour), (':', c.minute), (':', c.second)] {
+    for (mark, part) in [('-', c.month), ('-', c.day), ('T', c.hour), (':', c.minute), (':', c.second)] {
         out.push(mark);
         push_two(&mut out, i64::from(part));
     }

@@ -137,11 +137,6 @@ impl Rpc {
         self.methods.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.methods.is_empty()
-    }
-
     /// Handles a request to the declared address.
     pub async fn serve(&self, engine: &Engine, request: Request) -> Reply {
         if request.method != Verb::Post {

@@ -9,7 +9,6 @@ use super::super::versions::{COMMITS, Versions};
 use super::super::words::Words;
 use super::count_cache::CountCache;
 use super::{Shared, functions};
-use crate::error::Problem;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
@@ -153,37 +152,6 @@ impl OpenError {
             OpenError::Layout(_) => "This is a mistake in the declarations.",
             OpenError::Other { .. } => "The cause comes from the database library or the operating system.",
         }
-    }
-}
-
-impl OpenError {
-    /// As the boot reports it: one problem, or one for each change that was not made.
-    pub fn problems(&self) -> Vec<Problem> {
-        let (path, changes): (&Path, &[PendingChange]) = match self {
-            OpenError::Pending { path, changes } | OpenError::Destructive { path, changes } => (path, changes),
-            OpenError::DirectoryMissing { path }
-            | OpenError::NotADatabase { path, .. }
-            | OpenError::Foreign { path }
-            | OpenError::ReadOnly { path }
-            | OpenError::Locked { path }
-            | OpenError::Newer { path, .. }
-            | OpenError::Other { path, .. } => (path, &[]),
-            OpenError::Layout(_) => (Path::new("declarations"), &[]),
-        };
-        let file = path.display().to_string();
-        let problem = |message: String| Problem {
-            message,
-            file: file.clone(),
-            place: None,
-            excerpt: None,
-            hint: Some(self.hint().to_owned()),
-        };
-        if changes.is_empty() {
-            let whole = self.to_string();
-            let message = whole.strip_prefix(&format!("{file}: ")).unwrap_or(&whole);
-            return vec![problem(message.to_owned())];
-        }
-        changes.iter().map(|change| problem(change.to_string())).collect()
     }
 }
 

@@ -149,15 +149,6 @@ impl Snapshot for View<'_> {
     fn is_newest(&self) -> bool {
         self.shared.versions.rising() == self.reader.rising.get()
     }
-
-    fn free_slug(
-        &self,
-        scope: &str,
-        candidates: &[Arc<str>],
-        except: Option<i64>,
-    ) -> std::result::Result<Arc<str>, StorageError> {
-        self.reading().free_slug(scope, candidates, except)
-    }
 }
 
 /// Reads on one connection, in whatever transaction it is. Knows nothing of what was read before.
@@ -265,21 +256,6 @@ impl Snapshot for Reading<'_> {
     /// Whether it is, only the connection's owner knows.
     fn is_newest(&self) -> bool {
         false
-    }
-
-    fn free_slug(
-        &self,
-        scope: &str,
-        candidates: &[Arc<str>],
-        except: Option<i64>,
-    ) -> std::result::Result<Arc<str>, StorageError> {
-        QUERIES.set(QUERIES.get() + 1);
-        let is_own = |owner: &slugs::Owner| Some(owner.id) == except;
-        let own = match except {
-            Some(id) => slugs::held_by_id(self.conn, scope, id)?,
-            None => None,
-        };
-        Ok(slugs::free(self.conn, scope, candidates, own.as_deref(), is_own)?.slug)
     }
 }
 

@@ -49,8 +49,6 @@ fn files_that_cannot_be_used_are_told_apart() {
         let error = Sqlite::open(options(&at(name)), &layout()).err().expect(name);
         assert!(format!("{error:?}").starts_with(expected), "{name}: {error:?}");
         assert!(error.to_string().contains(name), "{error}");
-        let problems = error.problems();
-        assert!(matches!(&problems[..], [p] if p.file.ends_with(name) && !p.message.contains(name)), "{problems:?}");
     }
     let theirs: i64 = Connection::open(at("foreign.db"))
         .unwrap()

@@ -36,13 +36,6 @@ pub fn held(conn: &Connection, owner: Owner) -> Result<Option<(String, String)>>
     select.query_row([owner.table, owner.id], |row| Ok((row.get(0)?, row.get(1)?))).optional()
 }
 
-/// The slug of a scope that a row of this id holds, whatever its table.
-pub fn held_by_id(conn: &Connection, scope: &str, id: i64) -> Result<Option<String>> {
-    let text = "SELECT slug FROM slug \
-        WHERE \"table\" IN (SELECT number FROM dictionary) AND id = ?1 AND scope = ?2";
-    conn.prepare_cached(text)?.query_row((id, scope), |row| row.get(0)).optional()
-}
-
 /// The first candidate that is free or `own`; otherwise the last with the smallest free suffix.
 pub fn free(
     conn: &Connection,
