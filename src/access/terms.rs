@@ -51,7 +51,7 @@ pub(super) fn term_delete(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::TermInvalid)?;
     let resource = asking.resource()?;
     let default = resource.declared.default_setting.as_deref().map_or(0, |s| asking.scope.settings.int(s));
-    // The default term stays, whoever asks: records need one to fall back on.
+    // The default term stays, whoever the caller is: records need one to fall back on.
     if default == (Record { resource, row: &row }).id() || !asking.scope.principal.can(resource.capability("delete")) {
         return Err(asking.refuse(Code::CannotDelete));
     }

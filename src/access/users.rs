@@ -61,7 +61,7 @@ pub(super) fn user_resource<'a>(asking: &Asking<'a>) -> Result<&'a Resource, Api
 pub(super) fn user_read(asking: &Asking<'_>) -> Decision {
     let by_path = asking.endpoint.args.get("id").is_some();
     if !by_path && !asking.scope.principal.known() {
-        // Everybody may ask who they are; the handler answers strangers.
+        // Every caller may request this; the handler responds to anonymous ones.
         return Ok(Found::default());
     }
     let row = named_user(asking)?;
@@ -83,7 +83,7 @@ pub(super) fn user_read(asking: &Asking<'_>) -> Decision {
 pub(super) fn user_create(asking: &Asking<'_>) -> Decision {
     let can = |act: &str| user_resource(asking).is_ok_and(|users| asking.scope.principal.can(users.capability(act)));
     if !can("create") {
-        // What does not fit is told before who may.
+        // Invalid arguments are reported before missing permissions.
         return Err(
             malformed_account(asking.registry(), asking.args).unwrap_or_else(|| asking.refuse(Code::CannotCreateUser))
         );

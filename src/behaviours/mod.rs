@@ -17,7 +17,7 @@ use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue};
 use serde_json::{Map, Value};
 
-/// What a write behaviour may ask.
+/// What a write behaviour may use.
 pub struct WriteContext<'a> {
     pub scope: &'a Scope,
     pub property: &'a Property,
@@ -30,7 +30,7 @@ pub type Write = fn(&WriteContext<'_>, &Value) -> Result<DbValue, ApiError>;
 pub struct QueryContext<'a> {
     pub scope: &'a Scope,
     pub resource: &'a Resource,
-    /// What is asked where nothing is.
+    /// The default of the argument.
     pub usual: Option<&'a Value>,
     pub params: &'a Map<String, Value>,
     pub args: &'a crate::request::args::Checked,

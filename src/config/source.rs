@@ -14,7 +14,7 @@ pub const LARGEST: u64 = 16 << 20;
 pub enum Origin<'a> {
     /// This file and those that it names.
     File(&'a Path),
-    /// Files in memory, by key; the first is the main one. The label stands before their names in problems.
+    /// Files in memory, by key; the first is the main one. The label precedes their names in problems.
     Texts { label: &'a str, files: &'a [(&'a str, &'a str)] },
 }
 

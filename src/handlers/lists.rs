@@ -89,19 +89,19 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(outcome)
 }
 
-/// What a request asks of a collection.
+/// A request for a collection.
 struct Listing<'w> {
     work: &'w Work<'w>,
     resource: &'w Resource,
     window: Window,
-    /// What the arguments select, whoever asks.
+    /// What the arguments select, for any caller.
     filter: Cond,
     plan: ReadPlan,
     cursor: Option<Cursor>,
     highlights: Option<Highlights>,
     /// The collection has pages.
     paged: bool,
-    /// The answer tells how many rows there are in all.
+    /// The response contains the total.
     counts: bool,
 }
 
@@ -135,7 +135,7 @@ impl<'w> Listing<'w> {
         let paged = set.role(Role::PerPage).is_some();
         let counts = paged && cursor.is_none() && work.query.get("_total").and_then(Value::as_str) != Some("false");
         if !counts {
-            // One more tells whether there is a next page.
+            // One more row shows whether there is a next page.
             plan.limit = Some(window.per_page + 1);
         }
         let highlights = Highlights::asked(work, resource)?;
@@ -158,10 +158,10 @@ impl<'w> Listing<'w> {
         })
     }
 
-    /// How many rows there are in all, where that is told.
+    /// The total, where it is requested.
     ///
     /// # Errors
-    /// The page lies beyond the end.
+    /// The page is beyond the end.
     fn total(&self, snapshot: &dyn Snapshot, found: u64) -> Result<u64, ApiError> {
         let (args, set) = (self.work.allowed.args(), &self.work.endpoint.args);
         let (resource, window, plan) = (self.resource, &self.window, &self.plan);
@@ -187,7 +187,7 @@ impl<'w> Listing<'w> {
         Ok(total)
     }
 
-    /// The rows as documents, or as their text where that is kept.
+    /// The rows as documents, or as their text where that is cached.
     fn documents(&self, snapshot: &dyn Snapshot, view: &View<'_>, rows: &[Row]) -> Result<Outcome, ApiError> {
         let (work, resource) = (self.work, self.resource);
         let whole = |missing: &[Row]| {
@@ -219,7 +219,7 @@ impl<'w> Listing<'w> {
     }
 }
 
-/// The places that hold what is searched for, where a request asks for them (`_highlight`).
+/// The highlights that a request wants (`_highlight`).
 pub struct Highlights {
     columns: Vec<Name>,
     needles: Vec<String>,
@@ -283,7 +283,7 @@ fn unlocked(work: &Work<'_>) -> Option<i64> {
     policy::reads_commented(work.scope, post, Some(given)).filter(|open| *open).map(|_| post)
 }
 
-/// A first page that is not full tells the total itself.
+/// A first page that is not full determines the total.
 fn count(snapshot: &dyn Snapshot, plan: &ReadPlan, found: u64, window: &Window) -> Result<u64, ApiError> {
     if found < window.per_page && (found > 0 || window.offset == 0) {
         return Ok(window.offset + found);

@@ -78,7 +78,7 @@ pub struct Work<'a> {
     /// The password of a record that the request brings.
     pub given: Option<&'a RecordPassword<'a>>,
     pub shared: &'a Shared,
-    /// For handlers that ask other routes.
+    /// For handlers that send requests to other routes.
     pub dispatch: &'a dyn Dispatch,
 }
 
@@ -101,7 +101,7 @@ pub trait Dispatch {
     /// Answers a request inside another; `batch` refuses routes that take no part in batches.
     fn part<'a>(&'a self, scope: &'a Scope, call: &'a Call, batch: bool) -> Pin<Box<dyn Future<Output = Part> + 'a>>;
 
-    /// What stands against a part of a batch before anything is done.
+    /// What prevents a part of a batch before anything is done.
     ///
     /// # Errors
     /// The route does not exist or takes no part in batches; arguments do not fit.

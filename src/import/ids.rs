@@ -1,4 +1,4 @@
-//! Ids of an export: kept where they are free, replaced where they are taken.
+//! Ids of an export: they stay where they are free, and are replaced where they are taken.
 
 use crate::boot::BootError;
 use crate::records::{self, among, columns, int};
@@ -39,7 +39,7 @@ pub(super) fn placed(
             placed.insert((*id, *nth), *before);
         } else if taken.contains(id) || *id <= 0 || *nth > 0 {
             placed.insert((*id, *nth), next);
-            // Users and terms that are here already are matched by name later; only true moves are told.
+            // Users and terms that are here already are matched by name later; only real changes of ids are reported.
             if table == "record" || table == "comment" {
                 moved.push((what, *id, next));
             }

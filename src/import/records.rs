@@ -108,7 +108,7 @@ impl Importer<'_> {
         content::Dates { local, utc, floats, modified_local, modified_utc }
     }
 
-    /// The columns that the export tells, but for kind, state and dates.
+    /// The columns that the export contains, except kind, state and dates.
     fn columns(&self, record: &Record) -> Columns {
         let meta = |key: &str| record.meta.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
         let author = self.logins.get(&slug::title_key(&record.author_login)).copied().unwrap_or(0);
@@ -153,7 +153,7 @@ impl Importer<'_> {
         set
     }
 
-    /// What the declarations say that lies in meta values.
+    /// Declared columns whose values are in meta values.
     fn imported(&self, resource: &Resource, record: &Record) -> Vec<(Name, Input)> {
         let mut set = Vec::new();
         for (column, from) in &resource.declared.import {
@@ -195,7 +195,7 @@ impl Importer<'_> {
         }
     }
 
-    /// The user that a number of the file stands for, if that user is here; 0 is nobody.
+    /// The user with an id in the file, if that user is here; 0 is nobody.
     fn account(&self, user: i64) -> i64 {
         let id = self.users.target(user);
         if user != 0 && self.logins.values().any(|known| *known == id) { id } else { 0 }

@@ -1,6 +1,6 @@
 //! The names of behaviours that declarations may use, and what people and the linker know of each.
 //!
-//! The functions stand in tables beside their code ([`Named`]); a description is part of each entry, so no behaviour
+//! The functions are in tables beside their code ([`Named`]); a description is part of each entry, so no behaviour
 //! exists without one. The linker, the reference, the editor schema and `cms-server explain` read the descriptions.
 
 use crate::config::declaration::Family;
@@ -30,7 +30,7 @@ pub struct Description {
     pub settings: &'static [&'static str],
     /// What a query's declaration may say beside its name, with the meaning.
     pub options: &'static [(&'static str, &'static str)],
-    /// What stands behind a colon after the name (`can:CAPABILITY`).
+    /// What follows a colon after the name (`can:CAPABILITY`).
     pub param: Option<&'static str>,
     /// A use of it, where the shipped declarations have none to show.
     pub example: Option<&'static str>,
@@ -120,7 +120,7 @@ impl<F: Copy> Named<F> {
         self
     }
 
-    /// This stands behind its name.
+    /// This follows its name.
     pub const fn param(mut self, param: &'static str) -> Named<F> {
         self.is.param = Some(param);
         self

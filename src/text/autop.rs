@@ -35,7 +35,7 @@ pub fn autop(text: &str) -> String {
     write(&without_last_line_end(tokens), text.len())
 }
 
-/// Two breaks make a new paragraph; block elements stand apart from what surrounds them.
+/// Two breaks make a new paragraph; block elements are separated from what surrounds them.
 fn separate_blocks(tokens: Tokens) -> Tokens {
     let mut out = Vec::with_capacity(tokens.len() * 2);
     let blank_line = [Token::Line, Token::Line];

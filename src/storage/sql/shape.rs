@@ -1,4 +1,4 @@
-//! The key under which the text of a lowered plan is kept.
+//! The key under which the text of a lowered plan is cached.
 
 use super::lower::{Column, EdgeParams, Lead, Lowered, Rung, Sort, Test, Want, op_text};
 use std::fmt::Write;

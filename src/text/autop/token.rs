@@ -33,7 +33,7 @@ pub struct Tag<'a> {
     pub closes: bool,
     /// Stands on lines of its own.
     pub separates: bool,
-    /// Follows a `<` that was no tag, so that nothing before it can be told apart from it.
+    /// Follows a `<` that was no tag, so that it cannot be distinguished from anything before it.
     pub stuck: bool,
     /// Has no paragraph marks next to it. Tags whose name only begins like a block's count too (`<progress>` like
     /// `<p>`), as they do there.
@@ -145,7 +145,7 @@ pub type Tokens<'a> = Vec<Token<'a>>;
 pub fn tokenise(text: &str) -> Tokens<'_> {
     let mut tokens = Vec::with_capacity(text.len() / 16 + 8);
     let mut rest = text;
-    // A `pre` reaches from the first `<pre` to the next `</pre>`, whatever stands between.
+    // A `pre` reaches from the first `<pre` to the next `</pre>`, whatever is between.
     if text.contains("<pre") {
         while let Some(end) = rest.find("</pre>") {
             match rest[..end].find("<pre") {
