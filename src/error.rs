@@ -199,6 +199,8 @@ catalogue! {
     AppPasswordLimited = "rest_application_password_limited", Fixed(403), "The application password in use is not good for this.";
     AppPasswordsDisabled = "application_passwords_disabled", Fixed(501), "Application passwords are not available.";
     AppPasswordsDisabledForUser = "application_passwords_disabled_for_user", Fixed(501), "Application passwords are not available for this user.";
+    InvalidCredentials = "rest_invalid_credentials", Fixed(401), "The user name or the application password is not valid.";
+    UnlabelledJson = "rest_unsupported_media_type", Fixed(415), "The body is JSON, but its Content-Type is another: send `Content-Type: application/json`.";
     InvalidNonce = "rest_cookie_invalid_nonce", Fixed(403), "The nonce does not fit this session.";
     NoResponse = "no_response", Fixed(404), "No page was found there.";
     CannotViewUrlDetails = "rest_cannot_view_url_details", Denied, "You may not have other sites asked.";

@@ -94,17 +94,35 @@ impl Identity {
         let Some((login, secret)) = request.header("authorization").and_then(basic) else {
             return self.browser_caller(scope, request);
         };
+        let declared = &scope.registry.declaration;
         if !available(&scope.registry, &request.peer) {
-            return Ok(Principal::default());
+            // Where there are no application passwords, the header may be meant for a proxy.
+            let used = declared.site.application_passwords != AppPasswords::Off;
+            return if used { self.refused(scope, &login, Refused::PlainHttp) } else { Ok(Principal::default()) };
         }
         let lacks = lacking(&login, &secret);
         if !lacks.is_empty() {
-            let told = scope.registry.declaration.dialect.explain_empty_credentials;
+            let told = declared.dialect.explain_empty_credentials;
             return Ok(Principal { lacks: if told { lacks } else { &[] }, ..Principal::default() });
         }
         match self.verify(scope, &login, &secret).await? {
-            Some(caller) => Ok(caller),
-            None => self.throttle.mistake(scope).map(|()| Principal::default()),
+            Ok(caller) => Ok(caller),
+            Err(reason) => {
+                self.throttle.mistake(scope)?;
+                self.refused(scope, &login, reason)
+            }
+        }
+    }
+
+    /// What becomes of a request with credentials that are not valid: it is refused, or anonymous (`[dialect]
+    /// refuse_wrong_credentials`). The reason is logged, never sent.
+    fn refused(&self, scope: &Scope, login: &str, reason: Refused) -> Result<Principal, ApiError> {
+        tracing::info!(request = %scope.request_id, login = shown(login), "credentials refused: {}", reason.text());
+        match scope.registry.declaration.dialect.refuse_wrong_credentials {
+            true if reason == Refused::PlainHttp => Err(ApiError::new(Code::InvalidCredentials)
+                .with_message("Credentials are accepted over HTTPS only; this request came over plain HTTP.")),
+            true => Err(ApiError::new(Code::InvalidCredentials)),
+            false => Ok(Principal::default()),
         }
     }
 
@@ -124,43 +142,50 @@ impl Identity {
     ///
     /// # Errors
     /// The database cannot be read.
-    pub async fn verify(&self, scope: &Scope, login: &str, secret: &str) -> Result<Option<Principal>, ApiError> {
+    pub async fn verify(
+        &self,
+        scope: &Scope,
+        login: &str,
+        secret: &str,
+    ) -> Result<Result<Principal, Refused>, ApiError> {
         if !readable(&scope.registry, login, secret) {
-            return Ok(None);
+            return Ok(Err(Refused::Unreadable));
         }
         let key: Arc<str> = self.digest(&format!("{}|{login}|{secret}", scope.registry.fingerprint)).into();
         // Before anything is read, so that nothing older is filed under them.
         let versions = versions(&*scope.storage);
         let still = |found: &Verified| found.versions == versions && scope.now - found.at <= MOMENT;
         if let Some(found) = self.verified.get(&key).filter(still) {
-            return Ok(Some(found.principal));
+            return Ok(Ok(found.principal));
         }
         let found = self.look_up(scope, login, secret).await?;
-        if let Some(principal) = &found {
+        if let Ok(principal) = &found {
             self.verified.insert(key, Verified { principal: principal.clone(), versions, at: scope.now });
         }
         Ok(found)
     }
 
-    async fn look_up(&self, scope: &Scope, login: &str, secret: &str) -> Result<Option<Principal>, ApiError> {
+    async fn look_up(&self, scope: &Scope, login: &str, secret: &str) -> Result<Result<Principal, Refused>, ApiError> {
         let hash = self.hash(secret);
         let snapshot = scope.snapshot()?;
         let columns = ["uuid", "user", "last_used", "hash", "expires", "read_only", "resources"];
         let found = records::first(&*snapshot, "app_password", &columns, eq("hash", txt(&hash)))?;
-        let Some(found) = found.filter(|row| same_text(text(&row[3]), &hash)) else { return Ok(None) };
+        let Some(found) = found.filter(|row| same_text(text(&row[3]), &hash)) else {
+            return Ok(Err(Refused::Unknown));
+        };
         let expires = int(&found[4]);
         if expires != 0 && expires <= scope.now {
-            return Ok(None);
+            return Ok(Err(Refused::Expired));
         }
-        let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
-        let Some(row) = records::find(&*snapshot, users, &found[1])? else { return Ok(None) };
+        let Some(users) = scope.registry.family(Family::User).next() else { return Ok(Err(Refused::OtherUser)) };
+        let Some(row) = records::find(&*snapshot, users, &found[1])? else { return Ok(Err(Refused::OtherUser)) };
         let record = Record { resource: users, row: &row };
         let key = title_key(login);
         if !(same_text(record.text("login_key"), &key) || same_text(record.text("email_key"), &key)) {
-            return Ok(None);
+            return Ok(Err(Refused::OtherUser));
         }
         if !available_for(&scope.registry, record) {
-            return Ok(None);
+            return Ok(Err(Refused::UserExcluded));
         }
         let mut principal = principal(&scope.registry, record);
         principal.app_password = Some(Arc::from(text(&found[0])));
@@ -168,7 +193,7 @@ impl Identity {
         principal.limits = (limits != Limits::default()).then(|| Arc::new(limits));
         drop(snapshot);
         self.touch(scope, &found).await;
-        Ok(Some(principal))
+        Ok(Ok(principal))
     }
 
     /// The user with this login (or e-mail address) and account password. An unknown user costs the same time.
@@ -284,6 +309,44 @@ impl Identity {
         let page = format!("{}{path}", scope.registry.site.url);
         json!({"application-passwords": {"endpoints": {"authorization": page}}})
     }
+}
+
+/// Why credentials are not valid. For the log of the operator; the caller learns that they are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// Too long, or with a NUL.
+    Unreadable,
+    /// No such application password: wrong, or revoked.
+    Unknown,
+    Expired,
+    /// The application password belongs to another user.
+    OtherUser,
+    /// `site.application_passwords_for` leaves the user out.
+    UserExcluded,
+    /// The request came over plain HTTP.
+    PlainHttp,
+}
+
+impl Refused {
+    fn text(self) -> &'static str {
+        match self {
+            Refused::Unreadable => "they are too long, or contain a NUL",
+            Refused::Unknown => "there is no such application password; it is wrong, or revoked",
+            Refused::Expired => "the application password has expired",
+            Refused::OtherUser => "the application password belongs to another user",
+            Refused::UserExcluded => "the user may not use application passwords (site.application_passwords_for)",
+            Refused::PlainHttp => {
+                "the request came over plain HTTP; if a proxy received it by HTTPS, name the proxy in \
+                 server.trusted_proxies"
+            }
+        }
+    }
+}
+
+/// A login as the log shows it: without control characters, and not longer than people's are.
+fn shown(login: &str) -> String {
+    const LONGEST: usize = 60;
+    login.chars().filter(|c| !c.is_control()).take(LONGEST).collect()
 }
 
 /// Whether credentials are short enough to be checked (`site.max_login`, `site.max_password`). No login and no password

@@ -50,7 +50,12 @@ impl<'a> Question<'a> {
         self.names_within()?;
         let resource = self.found.resource();
         let judge = |arg: &Arg, value: &Value| judge(self.found.scope, resource?, arg, value);
-        args::check(&self.found.endpoint.args, &self.sources, &judge)
+        let set = &self.found.endpoint.args;
+        let asked = self.sources.query.get(args::STRICT).is_some_and(|value| value != "false" && value != "0");
+        if asked || self.found.scope.registry.declaration.dialect.refuse_unknown_parameters {
+            args::refuse_unknown(set, &self.sources)?;
+        }
+        args::check(set, &self.sources, &judge)
     }
 
     /// Whether the caller may, and what the path names: 401, 403, 404.

@@ -65,7 +65,12 @@ impl<'a> Origin<'a> for Outside<'a> {
             path: request.path.clone(),
             query: request.query.clone(),
             raw_query: request.raw_query.clone(),
-            body: request::body_params(request, engine.registry.declaration.server.max_depth),
+            body: match engine.registry.declaration.dialect.refuse_unlabelled_json
+                && request::is_unlabelled_json(request)
+            {
+                true => Err(ApiError::new(Code::UnlabelledJson)),
+                false => request::body_params(request, engine.registry.declaration.server.max_depth),
+            },
             expects: Expects::of(|name| request.header(name)),
             text: true,
         })

@@ -140,7 +140,12 @@ pub(super) fn schema(bytes: &[u8], _: Judge) {
     without_patterns(&mut document);
     for wordpress in [false, true] {
         let bounds = Bounds { text: Some(5_000), items: Some(100), members: Some(100), free: Some(10_000) };
-        let dialect = Dialect { space_separated_lists: wordpress, empty_list_as_object: wordpress, bounds };
+        let dialect = Dialect {
+            space_separated_lists: wordpress,
+            empty_list_as_object: wordpress,
+            explain_types: !wordpress,
+            bounds,
+        };
         match Schema::compile(&document, dialect) {
             Ok(schema) => {
                 let texts = Value::String(String::from_utf8_lossy(value).into_owned());

@@ -54,7 +54,13 @@ impl Rules {
             headers.append(header::VARY, VARY);
         }
         let Some(origin) = origin.filter(|origin| origin.len() <= LONGEST_ORIGIN) else { return };
-        if self.reflect || self.lists(origin) {
+        let listed = self.lists(origin);
+        if listed {
+            // Scripts of these origins write: they compare versions, and ask for responses without a body.
+            extend(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, "ETag");
+            extend(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, "If-Match, If-None-Match, Prefer");
+        }
+        if self.reflect || listed {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
             headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
         } else if self.any {
@@ -70,6 +76,14 @@ impl Rules {
 
     fn lists(&self, origin: &HeaderValue) -> bool {
         origin.to_str().is_ok_and(|origin| self.origins.iter().any(|listed| is_origin(listed, origin)))
+    }
+}
+
+/// Adds names to a list of headers.
+fn extend(headers: &mut HeaderMap, name: HeaderName, more: &str) {
+    let list = headers.get(&name).and_then(|list| list.to_str().ok()).unwrap_or_default();
+    if let Ok(list) = HeaderValue::try_from(if list.is_empty() { more.to_owned() } else { format!("{list}, {more}") }) {
+        headers.insert(name, list);
     }
 }
 

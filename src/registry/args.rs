@@ -138,6 +138,8 @@ pub struct ArgSet {
     pub args: Vec<Arg>,
     /// Some value of some argument uses what only the edit context shows.
     pub edit_only: bool,
+    /// See [`crate::config::declaration::Dialect::null_as_empty`].
+    pub null_as_empty: bool,
 }
 
 impl ArgSet {

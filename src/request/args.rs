@@ -3,6 +3,7 @@
 //! Contract: "Parameter validation and coercion"; a value is looked up in path, JSON, form, query, defaults, in that
 //! order (the path wins on purpose). All missing names make one error, then all failing ones make one error.
 
+use crate::config::check::nearest;
 use crate::error::{ApiError, Code, ParamFailure};
 use crate::registry::args::{Arg, ArgSet, Role, Spelling, spell};
 use crate::registry::resource::Context;
@@ -115,7 +116,7 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
         let given = given(arg, sources);
         let emptied;
         let given = match given {
-            Some((name, Value::Null)) if !takes_null(arg, name) => {
+            Some((name, Value::Null)) if set.null_as_empty && !takes_null(arg, name) => {
                 // Nothing at all is as good as what is empty, where that is no failure.
                 let empty = if arg.required { None } else { empty(arg) };
                 emptied = empty.filter(|value| judge(arg, value).is_none_or(|judged| judged.is_ok()));
@@ -154,6 +155,31 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
     }
     Ok(checked)
 }
+
+/// Refuses parameters of the query and the body that an endpoint does not have.
+///
+/// # Errors
+/// `rest_invalid_param` with every unknown name and the nearest known one.
+pub fn refuse_unknown(set: &ArgSet, sources: &Sources<'_>) -> Result<(), ApiError> {
+    let known = || set.args.iter().flat_map(|arg| std::iter::once(&arg.name).chain(&arg.also)).map(String::as_str);
+    let given = sources.query.keys().map(String::as_str).chain(sources.body.names());
+    let unknown = given.filter(|name| !name.starts_with('_') && *name != STRICT && !known().any(|arg| arg == *name));
+    let failures: Vec<ParamFailure> = unknown
+        .take(MOST_UNKNOWN)
+        .map(|name| {
+            let hint = nearest(name, known()).map(|near| format!("; did you mean {near}?")).unwrap_or(".".to_owned());
+            let message = format!("{name} is no parameter of this endpoint{hint}");
+            ParamFailure { name: name.to_owned(), message, reason: Some("rest_unknown_param"), data: Value::Null }
+        })
+        .collect();
+    if failures.is_empty() { Ok(()) } else { Err(ApiError::invalid(failures)) }
+}
+
+/// The parameter by which a request asks for [`refuse_unknown`].
+pub const STRICT: &str = "strict";
+
+/// Names that one refusal lists.
+const MOST_UNKNOWN: usize = 20;
 
 /// The given value with the one of the argument's names that was used.
 fn given<'a>(arg: &'a Arg, sources: &'a Sources<'_>) -> Option<(&'a str, &'a Value)> {

@@ -48,6 +48,16 @@ impl BodyParams {
             BodyParams::None => None,
         }
     }
+
+    /// The names of all parameters.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let members = match self {
+            BodyParams::Json(members) | BodyParams::Form(members) => Some(members),
+            BodyParams::Upload(upload) => Some(&upload.fields),
+            BodyParams::None => None,
+        };
+        members.into_iter().flat_map(Map::keys).map(String::as_str)
+    }
 }
 
 /// Decodes a query string or a form.
@@ -159,6 +169,14 @@ fn typed_params(request: &Request, max_depth: usize) -> Result<BodyParams, ApiEr
         None if writes && request.method != Method::Post => form_params(&request.body, max_depth),
         _ => Ok(BodyParams::None),
     }
+}
+
+/// Whether a body that counts as anything else is a JSON object: clients forget the header.
+pub fn is_unlabelled_json(request: &Request) -> bool {
+    let object = request.body.trim_ascii_start().starts_with(b"{");
+    let kind = request.header("content-type").map(media_type);
+    let read = matches!(kind.as_deref(), None | Some("text/plain" | "application/x-www-form-urlencoded"));
+    request.upload.is_none() && object && read && serde_json::from_slice::<serde::de::IgnoredAny>(&request.body).is_ok()
 }
 
 fn form_params(body: &[u8], max_depth: usize) -> Result<BodyParams, ApiError> {

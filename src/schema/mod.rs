@@ -42,6 +42,8 @@ pub struct Dialect {
     pub space_separated_lists: bool,
     /// An empty list is accepted as an empty object: such servers print empty maps as `[]`, and clients send them back.
     pub empty_list_as_object: bool,
+    /// The refusal of a value of the wrong type says what was sent, and how a text is written.
+    pub explain_types: bool,
     /// What values may hold where a schema sets no bound of its own.
     pub bounds: Bounds,
 }
@@ -153,7 +155,8 @@ mod tests {
     use std::path::Path;
 
     const NO_BOUNDS: Bounds = Bounds { text: None, items: None, members: None, free: None };
-    const WP: Dialect = Dialect { space_separated_lists: true, empty_list_as_object: true, bounds: NO_BOUNDS };
+    const WP: Dialect =
+        Dialect { space_separated_lists: true, empty_list_as_object: true, explain_types: false, bounds: NO_BOUNDS };
 
     fn compile(document: &Value, dialect: Dialect) -> Schema {
         Schema::compile(document, dialect).unwrap_or_else(|problems| panic!("{document}: {problems:#?}"))

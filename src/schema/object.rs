@@ -119,6 +119,11 @@ impl ObjectRules {
         Ok(())
     }
 
+    /// Whether the schema lists a property of this name.
+    pub fn names(&self, property: &str) -> bool {
+        self.properties.contains_key(property)
+    }
+
     /// How many of these properties the schema lists; this identifies the alternative that an object is intended for.
     pub fn familiar(&self, map: &Map<String, Value>) -> usize {
         map.keys().filter(|name| self.properties.contains_key(*name)).count()

@@ -247,7 +247,7 @@ impl Session<'_> {
             return Ok(None);
         }
         if identity::available(&scope.registry, &scope.peer)
-            && let Some(principal) = identity.verify(scope, login, secret).await?
+            && let Ok(principal) = identity.verify(scope, login, secret).await?
         {
             return Ok(Some(principal));
         }

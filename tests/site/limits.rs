@@ -88,7 +88,7 @@ fn wrong_credentials_are_slowed_and_right_ones_are_not() {
     let server = server("[limits.wrong_credentials]\nburst = 3\nper_minute = 1\n");
     let wrong = ("admin".to_owned(), "wrong wrong wrong".to_owned());
     let status = |user| server.ask("GET", "/cms/v2/posts", Some(user), None).status;
-    assert_eq!([status(&wrong), status(&wrong), status(&wrong), status(&wrong)], [200, 200, 200, 429]);
+    assert_eq!([status(&wrong), status(&wrong), status(&wrong), status(&wrong)], [401, 401, 401, 429]);
     assert_eq!(status(&server.admin), 200, "the owner is accepted");
     assert_eq!(server.get("/cms/v2/posts").status, 200, "without credentials the caller is anonymous");
 }

@@ -83,7 +83,7 @@ pub struct Declaration {
     #[serde(default)]
     pub routes: Vec<Route>,
     /// Schema files that OPTIONS shows for routes that belong to no resource, by path; `/` is the root, `/NAMESPACE`
-    /// one namespace.
+    /// one namespace, `/*` every namespace without an entry.
     #[serde(default)]
     pub route_schemas: IndexMap<String, String>,
     /// Blocks that the server renders from other rows, by their full name (`core/latest-posts`).

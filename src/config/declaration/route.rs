@@ -20,6 +20,9 @@ pub type SchemaDoc = Map<String, Value>;
 pub struct Namespace {
     /// `vendor/version`.
     pub path: String,
+    /// Its routes are served; neither they nor the namespace are listed.
+    #[serde(default)]
+    pub hidden: bool,
 }
 
 /// A route: a path pattern and its endpoints.
@@ -34,9 +37,6 @@ pub struct Route {
     /// For routes outside a resource: whose schema OPTIONS shows and handlers use.
     #[serde(default)]
     pub resource: Option<String>,
-    /// Served but not listed; nor is a namespace that has no other routes.
-    #[serde(default)]
-    pub hidden: bool,
     /// OPTIONS shows no schema although the resource has one.
     #[serde(default)]
     pub no_schema: bool,

@@ -81,6 +81,18 @@ pub struct Dialect {
     /// OPTIONS of a route that does not exist is an empty description, and only routes without values in their path have
     /// links in theirs.
     pub options_without_route: bool,
+    /// A null for an argument that does not take one stands for its empty value, or for nothing at all. Otherwise it is
+    /// refused.
+    pub null_as_empty: bool,
+    /// The refusal of a value of the wrong type says what was sent, and how a text is written.
+    pub explain_types: bool,
+    /// Parameters that an endpoint does not have are refused, with the nearest name. A request asks for it with `?strict`.
+    /// Parameters that begin with `_` belong to every endpoint.
+    pub refuse_unknown_parameters: bool,
+    /// A JSON object in a body with another `Content-Type` is refused with 415. Otherwise it is read as that type says.
+    pub refuse_unlabelled_json: bool,
+    /// Basic credentials that are wrong are refused with 401 on every route. Otherwise the caller is anonymous.
+    pub refuse_wrong_credentials: bool,
 }
 
 impl Default for Dialect {
@@ -91,6 +103,11 @@ impl Default for Dialect {
             embed_empty_relations: true,
             explain_empty_credentials: true,
             options_without_route: false,
+            null_as_empty: false,
+            explain_types: true,
+            refuse_unknown_parameters: false,
+            refuse_unlabelled_json: true,
+            refuse_wrong_credentials: true,
         }
     }
 }

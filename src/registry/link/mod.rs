@@ -8,6 +8,7 @@ mod layout;
 mod limits;
 mod links;
 pub mod parts;
+mod plausible;
 mod property;
 mod relation;
 mod resource;
@@ -17,8 +18,8 @@ mod site;
 mod states;
 mod words;
 
+use super::Registry;
 use super::vocabulary::Vocabulary;
-use super::{Registry, Route};
 use crate::config::declaration::{self, Declaration};
 use crate::config::load::Loaded;
 use crate::error::Problem;
@@ -40,6 +41,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         dialect: Dialect {
             space_separated_lists: loaded.declaration.dialect.space_separated_lists,
             empty_list_as_object: loaded.declaration.dialect.empty_list_as_object,
+            explain_types: loaded.declaration.dialect.explain_types,
             bounds: usual_bounds(&loaded.declaration.bounds),
         },
         problems: Vec::new(),
@@ -48,6 +50,8 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.words();
     linker.networks();
     linker.media();
+    linker.addresses();
+    linker.actions();
     let roles = linker.roles();
     linker.people();
     linker.transitions();
@@ -68,6 +72,8 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.parts(&resources);
     linker.options(&resources, &routes);
     linker.auto_add(&resources);
+    linker.adjustments(&resources);
+    linker.settings(&resources);
     let problems = linker.problems;
     let Some(site) = site else { return Err(sorted(problems)) };
     if !problems.is_empty() {
@@ -77,7 +83,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         declaration: loaded.declaration.clone(),
         site,
         roles,
-        namespaces: listed_namespaces(&loaded.declaration, &routes),
+        namespaces: listed_namespaces(&loaded.declaration),
         resources,
         routes,
         index_schemas,
@@ -86,13 +92,9 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     })
 }
 
-/// The namespaces that clients are told of.
-fn listed_namespaces(declared: &Declaration, routes: &[Route]) -> Vec<String> {
-    let hidden = |namespace: &str| {
-        let mut own = routes.iter().filter(|route| route.namespace == namespace).peekable();
-        own.peek().is_some() && own.all(|route| route.hidden)
-    };
-    declared.namespaces.values().map(|n| n.path.clone()).filter(|path| !hidden(path)).collect()
+/// The namespaces that the root lists.
+fn listed_namespaces(declared: &Declaration) -> Vec<String> {
+    declared.namespaces.values().filter(|n| !n.hidden).map(|n| n.path.clone()).collect()
 }
 
 fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {

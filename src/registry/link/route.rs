@@ -119,7 +119,7 @@ impl Linker<'_> {
             resource: shown.map(|r| r.index),
             owner: resource.map(|r| r.index),
             no_schema: route.no_schema,
-            hidden: route.hidden,
+            hidden: self.declared.namespaces.values().any(|n| n.hidden && n.path == namespace),
             schema: shown.zip(resource).filter(|(s, o)| s.index != o.index).map(|(s, o)| self.schema_below(s, o)),
             endpoints,
         })
@@ -182,7 +182,8 @@ impl Linker<'_> {
             self.fit(handler, guard, guard_param, shown, &at);
         }
         let docs = self.arg_docs(endpoint, resource, captures, &at);
-        let mut args = ArgSet::default();
+        let null_as_empty = self.declared.dialect.null_as_empty;
+        let mut args = ArgSet { null_as_empty, ..ArgSet::default() };
         let dialect = self.dialect_of(&methods);
         for (arg, (doc, place)) in docs {
             args.args.extend(self.arg(&arg, doc, resource, &place, dialect));
@@ -274,6 +275,12 @@ impl Linker<'_> {
             let Some(schema) = self.loaded.schemas.get(file) else { continue };
             self.compile_schema(file, "", schema);
             let shown = without_x_words(schema);
+            if path == EVERY_NAMESPACE {
+                for namespace in declared.namespaces.values().map(|namespace| format!("/{}", namespace.path)) {
+                    indexes.entry(namespace).or_insert_with(|| shown.clone());
+                }
+                continue;
+            }
             if path == "/" || declared.namespaces.values().any(|n| path.strip_prefix('/') == Some(&n.path)) {
                 indexes.insert(path.clone(), shown);
                 continue;
@@ -291,6 +298,9 @@ impl Linker<'_> {
         indexes
     }
 }
+
+/// Key of the schema of namespaces that have none of their own.
+const EVERY_NAMESPACE: &str = "/*";
 
 /// A pattern as the router matches it, and the names of its captures.
 pub(super) fn compile_pattern(pattern: &str) -> Result<(regex::bytes::Regex, Vec<String>), String> {

@@ -393,7 +393,8 @@ fn headers_of_any_length_do_no_harm() {
     ] {
         let url = format!("{}/cms/v2/posts", server.rest);
         let answer = server.send("GET", &url, None, None, &[(name, &value)]);
-        assert_eq!(answer.status, 200, "{name}: {}", answer.text);
+        let expected = if name == "authorization" { 401 } else { 200 };
+        assert_eq!(answer.status, expected, "{name}: {}", answer.text);
     }
     // An address before more proxies than are followed is not believed.
     let failed = failed_logins(&server);
