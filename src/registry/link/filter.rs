@@ -4,7 +4,8 @@ use super::super::Behaviour;
 use super::super::args::{Filter, FilterOp};
 use super::super::resource::*;
 use super::super::words::{Overflow, SearchWords};
-use super::{Declared, Linker, nearest};
+use super::report::no_column;
+use super::{Declared, Linker};
 use crate::config::declaration::SchemaDoc;
 use crate::text::search::WordLimit;
 use serde_json::{Map, Value, json};
@@ -18,26 +19,19 @@ impl Linker<'_> {
     ) -> Option<Filter> {
         if let Some(query) = filter.get("query").and_then(Value::as_str) {
             let names = self.vocabulary.queries.clone();
-            let found = names.iter().position(|n| *n == query);
-            if found.is_none() {
-                let hint = nearest(query, names.iter().copied());
-                self.report(place, "x-filter", format!("unknown query behaviour `{query}`"), hint);
-            }
+            let found = self.known_in((place, "x-filter"), "query behaviour", query, &names);
             return Some(Filter::Query { behaviour: Behaviour(found?), params: filter });
         }
         let resource = resource?;
         let column = filter.get("column").and_then(Value::as_str).unwrap_or_default();
         let op = filter.get("op").and_then(Value::as_str).unwrap_or("eq");
         let Some(plan_column) = resource.plan_column(column) else {
-            let hint = nearest(column, resource.column_index.keys().map(String::as_str));
-            self.report(place, "x-filter", format!("`{}` has no column `{column}`", resource.name), hint);
+            let (message, hint) = no_column(resource, column);
+            self.report(place, "x-filter", message, hint);
             return None;
         };
-        let Some((_, op)) = FilterOp::ALL.iter().find(|(n, _)| *n == op) else {
-            let hint = nearest(op, FilterOp::ALL.iter().map(|(n, _)| *n));
-            self.report(place, "x-filter", format!("unknown operator `{op}`"), hint);
-            return None;
-        };
+        let names: Vec<&str> = FilterOp::ALL.iter().map(|(name, _)| *name).collect();
+        let (_, op) = &FilterOp::ALL[self.known_in((place, "x-filter"), "operator", op, &names)?];
         let first = filter.get("first") == Some(&json!(true));
         Some(Filter::Column { column: plan_column, op: *op, first })
     }
@@ -46,7 +40,12 @@ impl Linker<'_> {
         for value in doc.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
             if resource.stores_rows() && !resource.sort.contains_key(value) {
                 let hint = format!("add `{value} = \"a column\"` to [resources.{}.sort]", resource.name);
-                self.report(place, "enum", format!("orderby offers `{value}`, which has no sort key"), Some(hint));
+                self.report(
+                    place,
+                    "enum",
+                    format!("`orderby` offers `{value}`, which `{}` has no sort key for", resource.name),
+                    Some(hint),
+                );
             }
         }
     }

@@ -3,7 +3,8 @@
 use super::super::args::ArgSet;
 use super::super::resource::*;
 use super::super::{Behaviour, Endpoint, Route, edit_only, without_x_words};
-use super::{Linker, extend, nearest, refs};
+use super::{Linker, extend, refs};
+use crate::config::check::suggestion;
 use crate::config::declaration::{self};
 use crate::model::Method;
 use crate::schema::Dialect;
@@ -21,9 +22,8 @@ impl Linker<'_> {
                 Some(wanted) => match declared.namespaces.get(wanted) {
                     Some(namespace) => namespace.path.clone(),
                     None => {
-                        let hint = nearest(wanted, declared.namespaces.keys().map(String::as_str));
-                        let message = format!("unknown namespace `{wanted}`");
-                        self.problem(&["routes", &i, "namespace"], message, hint);
+                        let names: Vec<&str> = declared.namespaces.keys().map(String::as_str).collect();
+                        self.known(&["routes", &i, "namespace"], "namespace", wanted, &names);
                         continue;
                     }
                 },
@@ -33,37 +33,37 @@ impl Linker<'_> {
             routes.extend(self.route(route, &namespace, "", resource, resources, &path));
         }
         for resource in resources {
-            for family in &resource.declared.routes {
-                let Some(list) = declared.route_sets.get(family) else {
-                    let hint = nearest(family, declared.route_sets.keys().map(String::as_str));
-                    let message = format!("there is no route set `{family}`");
-                    self.problem(&["resources", &resource.name, "routes"], message, hint);
+            for (i, set) in resource.declared.routes.iter().enumerate() {
+                let Some(list) = declared.route_sets.get(set) else {
+                    let names: Vec<&str> = declared.route_sets.keys().map(String::as_str).collect();
+                    let path = ["resources", &resource.name, "routes", &i.to_string()];
+                    self.known(&path, "route set", set, &names);
                     continue;
                 };
                 for (i, route) in list.iter().enumerate() {
-                    let path = ["route_sets".to_owned(), family.clone(), i.to_string()];
+                    let path = ["route_sets".to_owned(), set.clone(), i.to_string()];
                     let (namespace, base) = (&resource.namespace, &resource.base);
                     routes.extend(self.route(route, namespace, base, Some(resource), resources, &path));
                 }
             }
         }
-        self.duplicates(&routes);
+        self.duplicates(&routes, resources);
         routes
     }
 
-    pub(super) fn duplicates(&mut self, routes: &[Route]) {
+    pub(super) fn duplicates(&mut self, routes: &[Route], resources: &[Resource]) {
         let mut seen = HashMap::new();
         for route in routes {
             for endpoint in &route.endpoints {
                 for method in &endpoint.methods {
-                    let owner = route.resource.map(|r| self.declared.resources.get_index(r).map(|(k, _)| k.clone()));
-                    let owner = owner.flatten();
-                    if seen.insert((route.pattern.to_lowercase(), *method), owner.clone()).is_some() {
-                        let message = format!("{} {} is declared twice", method.as_str(), route.pattern);
-                        match owner {
-                            Some(owner) => self.problem(&["resources", &owner, "routes"], message, None),
-                            None => self.problem(&["routes"], message, None),
-                        }
+                    let Some(first) = seen.insert((route.pattern.to_lowercase(), *method), route.owner) else {
+                        continue;
+                    };
+                    let first = first.map_or("`routes`".to_owned(), |owner| format!("`{}`", resources[owner].name));
+                    let message = format!("{} {} is declared by {first} already", method.as_str(), route.pattern);
+                    match route.owner {
+                        Some(owner) => self.problem(&["resources", &resources[owner].name, "routes"], message, None),
+                        None => self.problem(&["routes"], message, None),
                     }
                 }
             }
@@ -81,16 +81,7 @@ impl Linker<'_> {
     ) -> Option<Route> {
         let shown = match &route.resource {
             None => resource,
-            Some(wanted) => match resources.iter().find(|r| r.name == *wanted) {
-                Some(shown) => Some(shown),
-                None => {
-                    let hint = nearest(wanted, resources.iter().map(|r| r.name.as_str()));
-                    let mut at = refs(path);
-                    at.push("resource");
-                    self.problem(&at, format!("unknown resource `{wanted}`"), hint);
-                    return None;
-                }
-            },
+            Some(wanted) => Some(&resources[self.resource_named(&extend(&refs(path), "resource"), wanted)?]),
         };
         let below = route.path.replace("{base}", base);
         let separator = if below.starts_with('/') || below.is_empty() { "" } else { "/" };
@@ -100,7 +91,7 @@ impl Linker<'_> {
             Ok(compiled) => compiled,
             Err(message) => {
                 at.push("path");
-                self.problem(&at, format!("the path is no regular expression: {message}"), None);
+                self.problem(&at, format!("the path is not a regular expression: {message}"), None);
                 return None;
             }
         };
@@ -162,13 +153,8 @@ impl Linker<'_> {
     ) -> Option<Endpoint> {
         let at = refs(path);
         let mut methods = Vec::new();
-        for method in &endpoint.methods {
-            match Method::parse(method) {
-                Some(method) => methods.push(method),
-                None => {
-                    self.problem(&extend(&at, "methods"), format!("unknown method `{method}`"), None);
-                }
-            }
+        for (i, method) in endpoint.methods.iter().enumerate() {
+            methods.extend(self.method(&[&at[..], &["methods", &i.to_string()]].concat(), method));
         }
         let handlers = self.vocabulary.handlers.clone();
         let handler = self.known(&extend(&at, "handler"), "handler", &endpoint.handler, &handlers);
@@ -178,6 +164,7 @@ impl Linker<'_> {
         };
         let guards = self.vocabulary.guards.clone();
         let guard = self.known(&extend(&at, "access"), "guard", guard_name, &guards);
+        let codes = self.codes(&extend(&at, "codes"), &endpoint.codes);
         let docs = self.arg_docs(endpoint, resource, captures, &at);
         let mut args = ArgSet::default();
         let dialect = self.dialect_of(&methods);
@@ -190,7 +177,7 @@ impl Linker<'_> {
             handler: Behaviour(handler?),
             guard: Behaviour(guard?),
             guard_param: guard_param.to_owned(),
-            codes: self.codes(&extend(&at, "codes"), &endpoint.codes),
+            codes,
             editors_only: endpoint.editors_only,
             cache: endpoint
                 .cache_control
@@ -223,7 +210,7 @@ impl Linker<'_> {
         for (path, file) in &declared.route_schemas {
             // The loader has told why a file cannot be read.
             let Some(schema) = self.loaded.schemas.get(file) else { continue };
-            self.compile_schema(file, "", schema);
+            self.compile_schema(file, schema);
             let shown = without_x_words(schema);
             if path == "/" || declared.namespaces.values().any(|n| path.strip_prefix('/') == Some(&n.path)) {
                 indexes.insert(path.clone(), shown);
@@ -233,7 +220,7 @@ impl Linker<'_> {
                 Some(route) => route.schema = Some(shown),
                 None => {
                     let alone = routes.iter().filter(|r| r.resource.is_none()).map(|r| r.pattern.as_str());
-                    let hint = nearest(path, alone);
+                    let hint = suggestion(path, alone.collect::<Vec<_>>());
                     let message = format!("no route without a resource has the path `{path}`");
                     self.problem(&["route_schemas", path], message, hint);
                 }
