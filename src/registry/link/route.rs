@@ -3,13 +3,13 @@
 use super::super::args::ArgSet;
 use super::super::resource::*;
 use super::super::{Behaviour, Endpoint, Route, edit_only, without_x_words};
-use super::{Linker, extend, refs};
+use super::{Declared, Linker, extend, refs};
 use crate::config::check::suggestion;
 use crate::config::declaration::{self};
 use crate::model::Method;
 use crate::schema::Dialect;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 impl Linker<'_> {
     pub(super) fn routes(&mut self, resources: &[Resource]) -> Vec<Route> {
@@ -48,7 +48,29 @@ impl Linker<'_> {
             }
         }
         self.duplicates(&routes, resources);
+        self.unused(resources);
         routes
+    }
+
+    /// Links the route sets that no resource lists and the groups of arguments that no endpoint names, to find their
+    /// problems before somebody uses them.
+    pub(super) fn unused(&mut self, resources: &[Resource]) {
+        let declared = self.declared;
+        let listed = |set: &String| declared.resources.values().any(|resource| resource.routes.contains(set));
+        for (set, routes) in declared.route_sets.iter().filter(|(set, _)| !listed(set)) {
+            for (i, route) in routes.iter().enumerate() {
+                let path = ["route_sets".to_owned(), set.clone(), i.to_string()];
+                self.route(route, "", set, None, resources, &path);
+            }
+        }
+        let routes = declared.route_sets.values().flatten().chain(&declared.routes);
+        let named: HashSet<&String> = routes.flat_map(|route| &route.endpoints).flat_map(|e| &e.args).collect();
+        for (group, args) in declared.args.iter().filter(|(group, _)| !named.contains(group)) {
+            for (arg, doc) in args {
+                let place = Declared::Config(vec!["args".into(), group.clone(), arg.clone()]);
+                self.arg(arg, doc.clone(), None, &place, self.dialect);
+            }
+        }
     }
 
     pub(super) fn duplicates(&mut self, routes: &[Route], resources: &[Resource]) {
