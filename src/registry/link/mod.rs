@@ -51,6 +51,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.media();
     let roles = linker.roles();
     linker.people();
+    linker.error_codes();
     linker.transitions();
     let mut resources = linker.resources();
     linker.needed(&resources);

@@ -107,9 +107,9 @@ impl Linker<'_> {
     /// An error code.
     #[track_caller]
     pub(super) fn code(&mut self, path: &[&str], wanted: &str) -> Option<Code> {
-        let found = Code::parse(wanted);
+        let found = self.declared.code(wanted);
         if found.is_none() {
-            self.problem(path, unknown("error code", wanted), nearest_code(wanted));
+            self.problem(path, unknown("error code", wanted), Some(self.code_hint(wanted)));
         }
         found
     }
@@ -117,11 +117,16 @@ impl Linker<'_> {
     /// [`Self::code`] in a schema file.
     #[track_caller]
     pub(super) fn code_in(&mut self, file: &str, pointer: &str, wanted: &str) -> Option<Code> {
-        let found = Code::parse(wanted);
+        let found = self.declared.code(wanted);
         if found.is_none() {
-            self.in_schema(file, pointer, unknown("error code", wanted), nearest_code(wanted));
+            self.in_schema(file, pointer, unknown("error code", wanted), Some(self.code_hint(wanted)));
         }
         found
+    }
+
+    fn code_hint(&self, wanted: &str) -> String {
+        let near = suggestion(wanted, self.declared.code_names());
+        near.unwrap_or_else(|| format!("declare it: [codes.{wanted}] with a status and a message"))
     }
 
     /// Codes that stand in for others.
@@ -167,8 +172,4 @@ pub(super) fn no_column(resource: &Resource, column: &str) -> (String, Option<St
     names.sort_by_key(|(_, index)| **index);
     let hint = suggestion(column, names.into_iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
     (format!("`{}` has no column `{column}`", resource.name), hint)
-}
-
-fn nearest_code(wanted: &str) -> Option<String> {
-    suggestion(wanted, Code::ALL.iter().map(|code| code.as_str()))
 }

@@ -2,6 +2,7 @@
 
 use super::super::{Role, Site};
 use super::{Linker, extend};
+use crate::error::Code;
 use crate::network::Network;
 use crate::outbound::pattern;
 use crate::text::permalink::Permalink;
@@ -96,6 +97,14 @@ impl Linker<'_> {
             (key.clone(), Role { name: role.name.clone(), capabilities })
         });
         roles.collect()
+    }
+
+    /// Declared codes stand beside those of the server.
+    pub(super) fn error_codes(&mut self) {
+        for name in self.declared.codes.keys().filter(|name| Code::parse(name).is_some()) {
+            let hint = "give it a name of its own, or name this one without declaring it";
+            self.problem(&["codes", name], format!("`{name}` is a code of the server"), Some(hint.into()));
+        }
     }
 
     /// Roles that passwords are limited to have to exist; users come and go.
