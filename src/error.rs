@@ -1,13 +1,15 @@
 //! The catalogue of error codes, the error that a request ends with, and the problem that a boot ends with.
 //!
-//! Owns every status and every code that leaves the server (contract: "Error object", "Errors").
+//! Owns every status and every code that leaves the server (contract: "Error object", "Errors") but the codes of single
+//! resources, which the declarations add.
 //! It knows nothing of requests, storage or HTTP.
 
 use serde_json::{Map, Value, json};
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 /// The HTTP status of a code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     /// Always this one.
     Fixed(u16),
@@ -19,36 +21,65 @@ pub enum Status {
 
 macro_rules! catalogue {
     ($($variant:ident = $code:literal, $status:expr, $message:literal;)*) => {
-        /// Every error code of the server, one variant each.
+        /// Every code that the server can answer: one variant for each of its own, one for those that are declared.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Code { $(#[doc = $code] $variant,)* }
+        pub enum Code {
+            $(#[doc = $code] $variant,)*
+            /// See [`Code::declared`].
+            Declared(&'static DeclaredCode),
+        }
 
         impl Code {
-            /// The whole catalogue, in declaration order.
+            /// The server's own codes, in the order of the catalogue.
             pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
 
             /// The machine code as clients read it.
             pub const fn as_str(self) -> &'static str {
-                match self { $(Code::$variant => $code,)* }
+                match self { $(Code::$variant => $code,)* Code::Declared(declared) => declared.code.as_str() }
             }
 
             /// The status rule of the code.
             pub fn status(self) -> Status {
                 use Status::{Bare, Denied, Fixed};
-                match self { $(Code::$variant => $status,)* }
+                match self { $(Code::$variant => $status,)* Code::Declared(declared) => declared.status }
             }
 
             /// The sentence that is sent unless the place that fails knows a better one.
             pub fn message(self) -> &'static str {
-                match self { $(Code::$variant => $message,)* }
+                match self { $(Code::$variant => $message,)* Code::Declared(declared) => &declared.message }
             }
 
-            /// The code of this machine name, for declarations that name one.
+            /// The server's own code of this machine name.
             pub fn parse(name: &str) -> Option<Code> {
                 match name { $($code => Some(Code::$variant),)* _ => None }
             }
         }
     };
+}
+
+/// A code that a declaration adds.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct DeclaredCode {
+    code: String,
+    status: Status,
+    message: String,
+}
+
+impl Code {
+    /// The code of a declaration. Each one is kept as long as the program runs, so that a code stays a plain value; what
+    /// is declared again after a reload is found.
+    pub fn declared(code: &str, status: Status, message: &str) -> Code {
+        static KNOWN: Mutex<Vec<&'static DeclaredCode>> = Mutex::new(Vec::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |known: &&&DeclaredCode| (&*known.code, known.status, &*known.message) == (code, status, message);
+        if let Some(found) = known.iter().find(same) {
+            return Code::Declared(found);
+        }
+        let kept = DeclaredCode { code: code.to_owned(), status, message: message.to_owned() };
+        let kept: &'static DeclaredCode = Box::leak(Box::new(kept));
+        known.push(kept);
+        Code::Declared(kept)
+    }
 }
 
 catalogue! {
@@ -74,16 +105,6 @@ catalogue! {
     CannotPublish = "rest_cannot_publish", Denied, "You may not publish this kind of record.";
     CannotAssignSticky = "rest_cannot_assign_sticky", Denied, "You may not make records sticky.";
     CannotAssignTerm = "rest_cannot_assign_term", Denied, "You may not assign one of these terms.";
-    CannotManageWidgets = "rest_cannot_manage_widgets", Denied, "You may not manage widgets.";
-    CannotViewPlugins = "rest_cannot_view_plugins", Denied, "You may not see the plugins.";
-    CannotViewPlugin = "rest_cannot_view_plugin", Denied, "You may not see this plugin.";
-    CannotManagePlugins = "rest_cannot_manage_plugins", Denied, "You may not manage plugins.";
-    CannotInstallPlugin = "rest_cannot_install_plugin", Denied, "Plugins cannot be installed here.";
-    PatternDirectoryCannotView = "rest_pattern_directory_cannot_view", Denied, "You may not look through the patterns.";
-    BlockDirectoryCannotView = "rest_block_directory_cannot_view", Denied, "You may not look through the blocks.";
-    BlockCannotRead = "block_cannot_read", Denied, "You may not have blocks rendered.";
-    BlockTypeCannotView = "rest_block_type_cannot_view", Denied, "You may not see the types of blocks.";
-    CannotManageTemplates = "rest_cannot_manage_templates", Denied, "You may not manage templates.";
     CannotReadThemes = "rest_cannot_view_active_theme", Denied, "You may not see the active theme.";
     CannotViewThemes = "rest_cannot_view_themes", Denied, "You may not see the themes.";
     CannotReadStatus = "rest_cannot_read_status", Denied, "You may not see this state.";
@@ -113,9 +134,6 @@ catalogue! {
     PostExists = "rest_post_exists", Fixed(400), "A record that exists cannot be created.";
     InvalidField = "rest_invalid_field", Fixed(400), "These fields cannot be combined.";
     InvalidAuthor = "rest_invalid_author", Fixed(400), "There is no such author.";
-    InvalidFeaturedMedia = "rest_invalid_featured_media", Fixed(400), "There is no such media file.";
-    InvalidTemplate = "rest_invalid_template", Fixed(400), "There is no such template.";
-    InvalidDate = "rest_invalid_date", Fixed(400), "The date cannot be understood.";
     EmptyContent = "empty_content", Fixed(400), "Title, content and excerpt are all empty.";
     OrderbyIncludeMissing = "rest_orderby_include_missing_include", Fixed(400), "Sorting by include needs include.";
     NoSearchTerm = "rest_no_search_term_defined", Fixed(400), "Sorting by relevance needs a search.";
@@ -125,12 +143,6 @@ catalogue! {
     TermInvalid = "rest_term_invalid", Fixed(404), "There is no such term.";
     PostInvalidType = "rest_post_invalid_type", Fixed(400), "There is no such kind of records.";
     TermInvalidId = "rest_term_invalid_id", Fixed(400), "There is no such term.";
-    GlobalStylesNotFound = "rest_global_styles_not_found", Fixed(404), "There are no such styles.";
-    CannotReadGlobalStyles = "rest_cannot_read_global_styles", Denied, "You may not see the styles.";
-    MenuExists = "menu_exists", Fixed(400), "A menu with this name exists already.";
-    InvalidMenuId = "invalid_menu_id", Fixed(400), "There is no such menu.";
-    UrlRequired = "rest_url_required", Fixed(400), "An item that stands for an address needs one.";
-    TitleRequired = "rest_title_required", Fixed(400), "An item that stands for an address needs a title.";
     TermExists = "term_exists", Fixed(400), "A term with this name and parent exists already.";
     DuplicateTermSlug = "duplicate_term_slug", Bare(500), "Another term has this slug.";
     EmptyTermName = "empty_term_name", Bare(500), "A term needs a name.";
@@ -147,7 +159,6 @@ catalogue! {
     CommentInvalidAuthor = "rest_comment_invalid_author", Denied, "You may not set the author of a comment.";
     CommentInvalidAuthorIp = "rest_comment_invalid_author_ip", Denied, "You may not set the address of a comment's author.";
     CommentInvalidStatus = "rest_comment_invalid_status", Denied, "You may not set the status of a comment.";
-    CommentInvalidKarma = "rest_comment_invalid_karma", Denied, "You may not set the karma of a comment.";
     CommentLoginRequired = "rest_comment_login_required", Fixed(401), "Commenting needs a login here.";
     CommentClosed = "rest_comment_closed", Fixed(403), "Comments are closed.";
     CommentDraftPost = "rest_comment_draft_post", Fixed(403), "Unpublished records take no comments.";
@@ -158,11 +169,6 @@ catalogue! {
     CommentAuthorInvalid = "rest_comment_author_invalid", Fixed(400), "There is no such author.";
     CommentDuplicate = "comment_duplicate", Fixed(409), "The same comment is there already.";
     CommentFlood = "comment_flood", Fixed(400), "Comments come too fast; wait a little.";
-    CommentFailedEdit = "rest_comment_failed_edit", Fixed(500), "The comment could not be changed.";
-    CommentAuthorTooLong = "comment_author_column_length", Fixed(400), "The author's name is too long.";
-    CommentEmailTooLong = "comment_author_email_column_length", Fixed(400), "The author's e-mail address is too long.";
-    CommentUrlTooLong = "comment_author_url_column_length", Fixed(400), "The author's address is too long.";
-    CommentContentTooLong = "comment_content_column_length", Fixed(400), "The comment is too long.";
     UploadNoData = "rest_upload_no_data", Fixed(400), "The request brings no file.";
     UploadNoDisposition = "rest_upload_no_content_disposition", Fixed(400), "A body that is a file needs a Content-Disposition header with the file's name.";
     UploadInvalidDisposition = "rest_upload_invalid_disposition", Fixed(400), "Content-Disposition names no file; write: attachment; filename=\"tree.png\".";
@@ -175,7 +181,6 @@ catalogue! {
     CannotEditFileType = "rest_cannot_edit_file_type", Fixed(400), "Files of this type cannot be edited.";
     ImageNotEdited = "rest_image_not_edited", Fixed(400), "Nothing was asked for: say what to do to the picture.";
     ImageCropFailed = "rest_image_crop_failed", Fixed(500), "The picture cannot be cut that way.";
-    RevisionInvalidId = "rest_post_invalid_revision_id", Fixed(404), "There is no such revision.";
     RevisionParentMismatch = "rest_revision_parent_id_mismatch", Fixed(404), "The revision belongs to another record.";
     SearchInvalidPageNumber = "rest_search_invalid_page_number", Fixed(400), "There are fewer pages than that.";
     RevisionInvalidPageNumber = "rest_revision_invalid_page_number", Fixed(400), "There are fewer pages than that.";
@@ -183,7 +188,6 @@ catalogue! {
     AutosaveNoChanges = "rest_autosave_no_changes", Fixed(400), "The record holds this already.";
     NoAutosave = "rest_post_no_autosave", Fixed(404), "There is no autosave of this record.";
     BatchNotAllowed = "rest_batch_not_allowed", Fixed(400), "This route takes no part in batches.";
-    BatchNested = "rest_batch_nested", Fixed(400), "A batch cannot hold a batch.";
     InvalidPath = "parse_path_failed", Fixed(400), "The path of this part cannot be read.";
     CannotListAppPasswords = "rest_cannot_list_application_passwords", Denied, "You may not list these application passwords.";
     CannotReadAppPassword = "rest_cannot_read_application_password", Denied, "You may not read this application password.";
@@ -195,7 +199,6 @@ catalogue! {
     NoAuthenticatedAppPassword = "rest_no_authenticated_app_password", Fixed(404), "This request was not made with an application password.";
     AppPasswordNotFound = "rest_application_password_not_found", Fixed(404), "There is no such application password.";
     AppPasswordEmptyName = "application_password_empty_name", Fixed(400), "An application password needs a name.";
-    AppPasswordDuplicate = "application_password_duplicate_name", Fixed(409), "There is an application password of this name already.";
     AppPasswordLimited = "rest_application_password_limited", Fixed(403), "The application password in use is not good for this.";
     AppPasswordsDisabled = "application_passwords_disabled", Fixed(501), "Application passwords are not available.";
     AppPasswordsDisabledForUser = "application_passwords_disabled_for_user", Fixed(501), "Application passwords are not available for this user.";
@@ -203,22 +206,10 @@ catalogue! {
     UnlabelledJson = "rest_unsupported_media_type", Fixed(415), "The body is JSON, but its Content-Type is another: send `Content-Type: application/json`.";
     InvalidNonce = "rest_cookie_invalid_nonce", Fixed(403), "The nonce does not fit this session.";
     NoResponse = "no_response", Fixed(404), "No page was found there.";
-    CannotViewUrlDetails = "rest_cannot_view_url_details", Denied, "You may not have other sites asked.";
-    CannotExportTemplates = "rest_cannot_export_templates", Denied, "You may not export templates.";
     OembedInvalidUrl = "oembed_invalid_url", Fixed(404), "Nothing on this site has this address.";
     SettingInvalidDefaultCategory = "rest_invalid_default_category", Fixed(400), "The default category must be a category.";
     JsonpDisabled = "rest_callback_disabled", Fixed(400), "JSONP is switched off here.";
     JsonpInvalid = "rest_callback_invalid", Fixed(400), "The callback name may hold letters, digits, _ and . only.";
-    PluginNotFound = "rest_plugin_not_found", Fixed(404), "There is no such plugin.";
-    InvalidWidget = "rest_invalid_widget", Fixed(400), "There is no type of widget that this could be.";
-    BlockInvalid = "block_invalid", Fixed(404), "There is no such block to render.";
-    WidgetNotFound = "rest_widget_not_found", Fixed(404), "There is no such widget.";
-    SidebarNotFound = "rest_sidebar_not_found", Fixed(404), "There is no such sidebar.";
-    WidgetTypeInvalid = "rest_widget_type_invalid", Fixed(404), "There is no such type of widget.";
-    BlockTypeInvalid = "rest_block_type_invalid", Fixed(404), "There is no such type of block.";
-    MenuLocationInvalid = "rest_menu_location_invalid", Fixed(404), "There is no such place for a menu.";
-    TemplateNotFound = "rest_template_not_found", Fixed(404), "There is no such template.";
-    FontCollectionNotFound = "rest_font_collection_not_found", Fixed(404), "There is no such collection of fonts.";
     RecordInvalidId = "rest_invalid_id", Fixed(404), "There is no record with this id.";
     DuplicateValue = "rest_duplicate_value", Fixed(409), "Another record has this value already.";
     PreconditionFailed = "rest_precondition_failed", Fixed(412), "The record has changed since you read it.";
@@ -509,6 +500,21 @@ mod tests {
             assert_eq!(Code::parse(code.as_str()), Some(*code));
             assert!(!Code::ALL[..i].iter().any(|c| c.as_str() == code.as_str()), "{}", code.as_str());
         }
+    }
+
+    #[test]
+    fn a_declared_code_is_kept_once() {
+        let declared = |message| Code::declared("rest_test_only", Status::Fixed(418), message);
+        let code = declared("It is a teapot.");
+        assert_eq!(
+            (code.as_str(), code.status(), code.message()),
+            ("rest_test_only", Status::Fixed(418), "It is a teapot.")
+        );
+        let (Code::Declared(first), Code::Declared(again)) = (code, declared("It is a teapot.")) else {
+            panic!("{code:?} is declared");
+        };
+        assert!(std::ptr::eq(first, again));
+        assert_ne!(code, declared("It is a kettle."));
     }
 
     #[test]

@@ -243,6 +243,34 @@ fn every_behaviour_has_a_user_in_the_shipped_declarations() {
     assert!(unused.is_empty(), "no declaration uses {unused:?}");
 }
 
+#[test]
+fn every_error_code_is_used() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let product: String = sources().iter().map(|(_, text)| product(text)).collect();
+    let used = |variant: &str| {
+        let variant = regex::Regex::new(&format!(r"Code::{variant}\b")).expect("a pattern");
+        variant.is_match(&product)
+    };
+    let catalogue = std::fs::read_to_string(root.join("src/error.rs")).expect("a file");
+    let variant = regex::Regex::new(r#"(?m)^    (\w+) = "\w+", "#).expect("a pattern");
+    let variants: Vec<&str> =
+        variant.captures_iter(&catalogue).filter_map(|found| Some(found.get(1)?.as_str())).collect();
+    assert!(variants.len() > 50, "{variants:?}");
+    let unused: Vec<&str> = variants.into_iter().filter(|variant| !used(variant)).collect();
+    assert!(unused.is_empty(), "nothing answers {unused:?}; a code of one resource is declared in [codes]");
+    let mut declared = String::new();
+    for file in ["routes.toml", "schemas/dialects/wp.toml", "schemas/comment.json", "schemas/dialects/menu-item.json"] {
+        declared.push_str(&std::fs::read_to_string(root.join(file)).expect("a file"));
+    }
+    let codes = regex::Regex::new(r"(?m)^([a-z_]+) = \{ (?:status = \d+, )?message = ").expect("a pattern");
+    let idle: Vec<&str> = codes
+        .captures_iter(&declared)
+        .filter_map(|found| Some(found.get(1)?.as_str()))
+        .filter(|code| !declared.contains(&format!("\"{code}\"")))
+        .collect();
+    assert!(idle.is_empty(), "no declaration names {idle:?}");
+}
+
 /// Files that write markup without the writer, and why that is safe.
 const OWN_MARKUP: &[(&str, &str)] = &[
     ("text/html_policy.rs", "the sanitiser decides on each tag and value itself"),

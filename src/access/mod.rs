@@ -191,12 +191,16 @@ pub const GUARDS: &[Named<Guard>] = &[
     guard("user.delete", user_delete, "Allows callers who may delete users and have their rights.")
         .on(&[Family::User])
         .item(),
-    guard("revision.list", revisions::read, "Allows callers who may edit the record.").parent(),
-    guard("revision.read", revisions::read, "Allows callers who may edit the record.").parent(),
-    guard("revision.delete", revisions::delete, "Allows nobody; the refusal says whether the revision exists."),
-    guard("autosave.list", revisions::read, "Allows callers who may edit the record.").parent(),
-    guard("autosave.read", revisions::read, "Allows callers who may edit the record.").parent(),
-    guard("autosave.create", revisions::autosave, "Allows callers who may edit the record.").item().parent(),
+    guard("revision.list", revisions::read, "Allows callers who may edit the record.").on(&[Family::Virtual]).parent(),
+    guard("revision.read", revisions::read, "Allows callers who may edit the record.").on(&[Family::Virtual]).parent(),
+    guard("revision.delete", revisions::delete, "Allows nobody; the refusal says whether the revision exists.")
+        .on(&[Family::Virtual]),
+    guard("autosave.list", revisions::read, "Allows callers who may edit the record.").on(&[Family::Virtual]).parent(),
+    guard("autosave.read", revisions::read, "Allows callers who may edit the record.").on(&[Family::Virtual]).parent(),
+    guard("autosave.create", revisions::autosave, "Allows callers who may edit the record.")
+        .on(&[Family::Virtual])
+        .item()
+        .parent(),
     guard(
         "comment.list",
         comments::list,

@@ -21,10 +21,10 @@ use std::sync::Arc;
 use columns as col;
 
 /// The tag of the refusal when a term with the name is there already; the row of the refusal is its id.
-pub const EXISTS: &str = "term_exists";
+pub const EXISTS: &str = Code::TermExists.as_str();
 
 /// The tag of the refusal when another term has the slug.
-pub const SLUG_TAKEN: &str = "duplicate_term_slug";
+pub const SLUG_TAKEN: &str = Code::DuplicateTermSlug.as_str();
 
 /// Slugs that a term tries one after the other before numbers are added.
 const MOST_CANDIDATES: usize = 20;

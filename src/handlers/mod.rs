@@ -341,23 +341,29 @@ pub const HANDLERS: &[Named<Handler>] = &[
     handler("theme.get", |w| Box::pin(async move { themes::get(w) }), "Responds with one declared theme.")
         .settings(&["user_styles"]),
     handler("revision.list", |w| Box::pin(async move { revisions::list(w) }), "Lists the revisions of a record.")
+        .on(&[Family::Virtual])
         .parent(),
     handler("revision.get", |w| Box::pin(async move { revisions::get(w) }), "Responds with one revision of a record.")
+        .on(&[Family::Virtual])
         .parent(),
-    handler("revision.delete", |w| Box::pin(async move { revisions::delete(w) }), "Deletes a revision."),
+    handler("revision.delete", |w| Box::pin(async move { revisions::delete(w) }), "Deletes a revision.")
+        .on(&[Family::Virtual]),
     handler("autosave.list", |w| Box::pin(async move { revisions::autosaves(w) }), "Lists the autosaves of a record.")
+        .on(&[Family::Virtual])
         .parent(),
     handler(
         "autosave.get",
         |w| Box::pin(async move { revisions::autosave(w) }),
         "Responds with one autosave of a record.",
     )
+    .on(&[Family::Virtual])
     .parent(),
     handler(
         "autosave.create",
         |w| Box::pin(revisions::save(w)),
         "Stores an autosave; a draft of the caller's own is changed itself.",
     )
+    .on(&[Family::Virtual])
     .item()
     .parent(),
     handler(

@@ -21,9 +21,10 @@ pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if within != 0
         && policy::with_record(work.scope, within, |record| policy::may(work.scope, "edit", record)) != Some(true)
     {
-        return Err(work.scope.principal.refuse(Code::BlockCannotRead));
+        return Err(work.scope.principal.refuse(work.resource()?.code(Code::Forbidden)));
     }
-    let missing = || ApiError::new(Code::BlockInvalid);
+    let missing = work.resource()?.code(Code::RecordInvalidId);
+    let missing = || ApiError::new(missing);
     let registry = &work.scope.registry;
     let made = registry.declaration.blocks.get(block).ok_or_else(missing)?;
     let some = made.resource.as_deref().and_then(|of| registry.resource(of)).or(registry.resources.first());

@@ -78,7 +78,7 @@ impl Compiler<'_> {
     fn faults(&mut self) {
         for key in self.declared.faults.keys() {
             let status = key.parse::<u16>().is_ok_and(|status| (400..600).contains(&status));
-            if !status && Code::parse(key).is_none() {
+            if !status && self.loaded.declaration.code(key).is_none() {
                 let place = KeyPath(vec!["xmlrpc".into(), "faults".into(), key.clone()]);
                 let hint = "write an error code of this server, or an HTTP status".to_owned();
                 self.problem(&place, format!("unknown error `{key}`"), Some(hint));
@@ -401,7 +401,7 @@ impl Compiler<'_> {
     }
 
     fn code(&mut self, place: &KeyPath, name: &str) -> Option<Code> {
-        let code = Code::parse(name);
+        let code = self.loaded.declaration.code(name);
         if code.is_none() {
             self.problem(place, format!("unknown error code `{name}`"), None);
         }

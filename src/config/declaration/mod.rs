@@ -76,6 +76,9 @@ pub struct Declaration {
     /// Reusable sets of routes that a resource mounts with its own base, schema and arguments.
     #[serde(default)]
     pub route_sets: IndexMap<String, Vec<Route>>,
+    /// Error codes that the server does not know by itself, for resources and endpoints to name.
+    #[serde(default)]
+    pub codes: IndexMap<String, ErrorCode>,
     /// The resources, in the order in which their routes are tried and listed.
     #[serde(default)]
     pub resources: IndexMap<String, Resource>,

@@ -163,10 +163,11 @@ pub struct Resource {
     /// `@owner`: documents have all properties of the resource whose routes show them, and this schema's.
     #[serde(default)]
     pub extends: Option<Extends>,
-    /// Codes that differ from the family's, by the family's code (`rest_post_invalid_id = "rest_invalid_id"`).
+    /// Codes that differ from the family's, by the family's code (`rest_post_invalid_id = "rest_invalid_id"`); codes of
+    /// your own are declared in `[codes]`.
     #[serde(default)]
     pub codes: IndexMap<String, String>,
-    /// Statuses that differ from the catalogue's, by code.
+    /// Statuses that differ from those of the server, by code.
     #[serde(default)]
     pub status_of_codes: IndexMap<String, u16>,
     /// What the lists of types and taxonomies show of it.

@@ -108,6 +108,18 @@ pub struct CacheControl {
     pub tag_header: Option<String>,
 }
 
+/// An error that responses may tell.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ErrorCode {
+    /// Status of the response; absent: a refusal, which is 401 for anonymous callers and 403 for others.
+    #[serde(default)]
+    #[schemars(range(min = 400, max = 599))]
+    pub status: Option<u16>,
+    /// What people read.
+    pub message: String,
+}
+
 /// What the audit trail records of a request that has written.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -6,7 +6,7 @@ use super::super::words::{ArgumentWords, PropertyWords};
 use super::super::{bounds, edit_only, without_x_words};
 use super::filter::word_limit;
 use super::shown::{meta_properties, show_no_meta, without_bounds};
-use super::{Declared, Linker, escape, extend, nearest};
+use super::{Declared, Linker, escape};
 use crate::config::declaration::{self, Family, SchemaDoc};
 use crate::schema::{Dialect, Schema};
 use indexmap::IndexMap;
@@ -22,7 +22,7 @@ impl Linker<'_> {
         at: &[&str],
     ) -> IndexMap<String, (SchemaDoc, Declared)> {
         let mut docs: IndexMap<String, (SchemaDoc, Declared)> = IndexMap::new();
-        for group in &endpoint.args {
+        for (i, group) in endpoint.args.iter().enumerate() {
             match group.as_str() {
                 "@create" | "@update" => {
                     if let Some(resource) = resource {
@@ -43,9 +43,9 @@ impl Linker<'_> {
                         }
                     }
                     None => {
-                        let names: Vec<&str> = self.declared.args.keys().map(String::as_str).collect();
-                        let hint = nearest(group, names.into_iter().chain(["@create", "@update", "@key"]));
-                        self.problem(&extend(at, "args"), format!("unknown group of arguments `{group}`"), hint);
+                        let declared = self.declared.args.keys().map(String::as_str);
+                        let names: Vec<&str> = declared.chain(["@create", "@update", "@key"]).collect();
+                        self.known(&[at, &["args", &i.to_string()]].concat(), "group of arguments", group, &names);
                     }
                 },
             }
@@ -74,7 +74,7 @@ impl Linker<'_> {
                 Value::Object(doc) => merge_arg(&mut docs, arg, doc, Declared::Config(place)),
                 _ => {
                     let path: Vec<&str> = place.iter().map(String::as_str).collect();
-                    self.problem(&path, "an argument is a table, or false to remove it", None);
+                    self.problem(&path, "an argument must be a table, or `false` to remove it", None);
                 }
             }
         }
@@ -152,12 +152,9 @@ impl Linker<'_> {
         let role = match words.param.as_deref() {
             None => None,
             Some(wanted) => {
-                let found = ArgRole::parse(wanted);
-                if found.is_none() {
-                    let hint = nearest(wanted, ArgRole::ALL.iter().map(|(n, _)| *n));
-                    self.report(place, "x-param", format!("unknown role `{wanted}`"), hint);
-                }
-                found
+                let names: Vec<&str> = ArgRole::ALL.iter().map(|(name, _)| *name).collect();
+                self.known_in((place, "x-param"), "x-param", wanted, &names);
+                ArgRole::parse(wanted)
             }
         };
         let filter = words.filter.and_then(|filter| self.filter(filter, resource, place));

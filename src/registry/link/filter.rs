@@ -3,9 +3,10 @@
 use super::super::Behaviour;
 use super::super::args::{Filter, FilterOp};
 use super::super::resource::*;
-use super::super::vocabulary::families;
+use super::super::vocabulary::{families, names};
 use super::super::words::{Overflow, SearchWords};
-use super::{Declared, Linker, nearest};
+use super::report::no_column;
+use super::{Declared, Linker};
 use crate::config::declaration::SchemaDoc;
 use crate::text::search::WordLimit;
 use serde_json::{Map, Value, json};
@@ -24,15 +25,12 @@ impl Linker<'_> {
         let column = filter.get("column").and_then(Value::as_str).unwrap_or_default();
         let op = filter.get("op").and_then(Value::as_str).unwrap_or("eq");
         let Some(plan_column) = resource.plan_column(column) else {
-            let hint = nearest(column, resource.column_index.keys().map(String::as_str));
-            self.report(place, "x-filter", format!("`{}` has no column `{column}`", resource.name), hint);
+            let (message, hint) = no_column(resource, column);
+            self.report(place, "x-filter", message, hint);
             return None;
         };
-        let Some((_, op)) = FilterOp::ALL.iter().find(|(n, _)| *n == op) else {
-            let hint = nearest(op, FilterOp::ALL.iter().map(|(n, _)| *n));
-            self.report(place, "x-filter", format!("unknown operator `{op}`"), hint);
-            return None;
-        };
+        let names: Vec<&str> = FilterOp::ALL.iter().map(|(name, _)| *name).collect();
+        let (_, op) = &FilterOp::ALL[self.known_in((place, "x-filter"), "operator", op, &names)?];
         let first = filter.get("first") == Some(&json!(true));
         Some(Filter::Column { column: plan_column, op: *op, first })
     }
@@ -46,11 +44,7 @@ impl Linker<'_> {
         place: &Declared,
     ) -> Option<Filter> {
         let vocabulary = self.vocabulary;
-        let Some(found) = vocabulary.queries.iter().position(|query| query.name == wanted) else {
-            let hint = nearest(wanted, vocabulary.queries.iter().map(|query| query.name));
-            self.report(place, "x-filter", format!("unknown query behaviour `{wanted}`"), hint);
-            return None;
-        };
+        let found = self.known_in((place, "x-filter"), "query behaviour", wanted, &names(&vocabulary.queries))?;
         let query = &vocabulary.queries[found];
         if let Some(resource) = resource.filter(|resource| !query.fits(resource.family)) {
             let message = format!(
@@ -61,10 +55,9 @@ impl Linker<'_> {
             );
             self.report(place, "x-filter", message, None);
         }
-        let options = || query.options.iter().map(|(option, _)| *option).chain(["query"]);
-        for key in filter.keys().filter(|key| !options().any(|option| option == *key)) {
-            let hint = nearest(key, options());
-            self.report(place, &format!("x-filter/{key}"), format!("the query `{wanted}` has no option `{key}`"), hint);
+        let options: Vec<&str> = query.options.iter().map(|(option, _)| *option).chain(["query"]).collect();
+        for key in filter.keys() {
+            self.known_in((place, &format!("x-filter/{key}")), "option", key, &options);
         }
         Some(Filter::Query { behaviour: Behaviour(found), params: filter.clone() })
     }
@@ -73,7 +66,12 @@ impl Linker<'_> {
         for value in doc.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
             if resource.stores_rows() && !resource.sort.contains_key(value) {
                 let hint = format!("add `{value} = \"a column\"` to [resources.{}.sort]", resource.name);
-                self.report(place, "enum", format!("orderby offers `{value}`, which has no sort key"), Some(hint));
+                self.report(
+                    place,
+                    "enum",
+                    format!("`orderby` offers `{value}`, which `{}` has no sort key for", resource.name),
+                    Some(hint),
+                );
             }
         }
     }

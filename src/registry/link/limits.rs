@@ -3,26 +3,18 @@
 use super::super::Route;
 use super::super::resource::*;
 use super::Linker;
-use crate::model::Method;
 
 impl Linker<'_> {
     /// Tells each endpoint which of the declared limits count it.
     pub(super) fn limits(&mut self, routes: &mut [Route], resources: &[Resource]) {
         let declared = self.declared;
-        let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
         for (index, (key, limit)) in declared.limits.iter().enumerate() {
             for (i, resource) in limit.resources.iter().enumerate() {
-                self.known(&["limits", key, "resources", &i.to_string()], "resource", resource, &names);
+                self.resource_named(&["limits", key, "resources", &i.to_string()], resource);
             }
             let mut methods = Vec::new();
             for (i, method) in limit.methods.iter().enumerate() {
-                match Method::parse(method) {
-                    Some(method) => methods.push(method),
-                    None => {
-                        let place = ["limits", key, "methods", &i.to_string()];
-                        self.problem(&place, format!("unknown method `{method}`"), None);
-                    }
-                }
+                methods.extend(self.method(&["limits", key, "methods", &i.to_string()], method));
             }
             for route in routes.iter_mut() {
                 let named = |resource: Option<usize>| {

@@ -1,21 +1,19 @@
 //! Links of items.
 
 use super::super::resource::*;
-use super::{Linker, extend, nearest};
+use super::{Linker, extend};
 use crate::config::declaration::{self, Family};
 use serde_json::Map;
-use std::collections::HashMap;
 
 impl Linker<'_> {
     pub(super) fn links(&mut self, resources: &mut [Resource]) {
-        let places: HashMap<String, usize> = resources.iter().map(|r| (r.name.clone(), r.index)).collect();
         for resource in resources.iter_mut() {
             let declared = resource.declared.links.clone();
             for (i, link) in declared.iter().enumerate() {
                 let i = i.to_string();
                 let owner = resource.name.clone();
                 let path = ["resources", owner.as_str(), "links", i.as_str()];
-                if let Some(link) = self.link(resource, link, &places, &path) {
+                if let Some(link) = self.link(resource, link, &path) {
                     resource.links.push(link);
                 }
             }
@@ -31,22 +29,12 @@ impl Linker<'_> {
         }
     }
 
-    pub(super) fn link(
-        &mut self,
-        resource: &Resource,
-        link: &declaration::Link,
-        places: &HashMap<String, usize>,
-        path: &[&str],
-    ) -> Option<Link> {
+    pub(super) fn link(&mut self, resource: &Resource, link: &declaration::Link, path: &[&str]) -> Option<Link> {
         let target = match (link.to.as_deref(), &link.href) {
             (Some("@record"), None) => Target::Referenced(Family::Content),
             (Some("@term"), None) => Target::Referenced(Family::Term),
             (Some(to), None) => {
-                let Some(to) = places.get(to).copied() else {
-                    let hint = nearest(to, places.keys().map(String::as_str));
-                    self.problem(&extend(path, "to"), format!("the link leads to `{to}`, which is no resource"), hint);
-                    return None;
-                };
+                let to = self.resource_named(&extend(path, "to"), to)?;
                 match &link.key {
                     Some(key) => {
                         self.column(resource, &extend(path, "key"), key)?;
@@ -58,7 +46,7 @@ impl Linker<'_> {
                             let value = match column.strip_prefix('=') {
                                 Some(literal) => QueryValue::Literal(literal.to_owned()),
                                 None => {
-                                    self.column(resource, &extend(path, "query"), column)?;
+                                    self.column(resource, &[path, &["query", arg]].concat(), column)?;
                                     QueryValue::Column(resource.column(column)?)
                                 }
                             };
@@ -70,13 +58,13 @@ impl Linker<'_> {
             }
             (None, Some(href)) => Target::Template(self.template(resource, href, path)?),
             _ => {
-                self.problem(path, "a link has either `to` or `href`", None);
+                self.problem(path, "a link needs `to` or `href`, and not both", None);
                 return None;
             }
         };
         let when_column = match &link.when.set {
             Some(column) => {
-                self.column(resource, &extend(path, "when"), column)?;
+                self.column(resource, &[path, &["when", "set"]].concat(), column)?;
                 resource.column(column)
             }
             None => None,
@@ -96,7 +84,10 @@ impl Linker<'_> {
         let mut pieces = Vec::new();
         let mut rest = href;
         while let Some(open) = rest.find('{') {
-            let close = rest[open..].find('}').map(|c| c + open)?;
+            let Some(close) = rest[open..].find('}').map(|c| c + open) else {
+                self.problem(&extend(path, "href"), format!("`{href}` has a `{{` without a `}}`"), None);
+                return None;
+            };
             pieces.push(HrefPiece::Literal(rest[..open].to_owned()));
             let place = &rest[open + 1..close];
             pieces.push(match place {

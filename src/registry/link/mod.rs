@@ -11,6 +11,7 @@ pub mod parts;
 mod plausible;
 mod property;
 mod relation;
+mod report;
 mod resource;
 mod route;
 mod shown;
@@ -23,9 +24,9 @@ use super::vocabulary::Vocabulary;
 use crate::config::declaration::{self, Declaration};
 use crate::config::load::Loaded;
 use crate::error::Problem;
-use crate::schema::{Bounds, Dialect, Schema};
-use serde_json::Value;
+use crate::schema::{Bounds, Dialect};
 use shown::schema_links;
+use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
@@ -44,6 +45,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
             explain_types: loaded.declaration.dialect.explain_types,
             bounds: usual_bounds(&loaded.declaration.bounds),
         },
+        places: HashMap::new(),
         problems: Vec::new(),
     };
     let site = linker.site(site_url);
@@ -54,6 +56,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.actions();
     let roles = linker.roles();
     linker.people();
+    linker.error_codes();
     linker.transitions();
     let mut resources = linker.resources();
     linker.needed(&resources);
@@ -69,7 +72,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.limits(&mut routes, &resources);
     linker.totals(&routes, &resources);
     linker.audit(&resources);
-    linker.parts(&resources);
+    linker.parts();
     linker.options(&resources, &routes);
     linker.auto_add(&resources);
     linker.adjustments(&resources);
@@ -118,50 +121,9 @@ struct Linker<'a> {
     declared: &'a Declaration,
     vocabulary: &'a Vocabulary,
     dialect: Dialect,
+    /// Positions of the compiled resources, by name.
+    places: HashMap<String, usize>,
     problems: Vec<Problem>,
-}
-
-impl Linker<'_> {
-    fn problem(&mut self, path: &[&str], message: impl Into<String>, hint: Option<String>) {
-        let problem = self.loaded.problem(path, message, hint);
-        self.problems.push(problem);
-    }
-
-    /// Looks a name up in a list of names; an unknown one is a problem with the nearest match.
-    fn known(&mut self, path: &[&str], what: &str, wanted: &str, names: &[&str]) -> Option<usize> {
-        let found = names.iter().position(|n| *n == wanted);
-        if found.is_none() {
-            let hint = nearest(wanted, names.iter().copied());
-            self.problem(path, format!("unknown {what} `{wanted}`"), hint);
-        }
-        found
-    }
-
-    /// Compiles a schema to find its problems; the compiled form is dropped.
-    fn compile_schema(&mut self, file: &str, pointer: &str, schema: &Value) {
-        if let Err(problems) = Schema::compile(schema, self.dialect) {
-            for problem in problems {
-                let place = format!("{pointer}{}", problem.pointer);
-                let problem = self.loaded.schema_problem(file, &place, problem.message, problem.hint);
-                self.problems.push(problem);
-            }
-        }
-    }
-
-    fn report(&mut self, place: &Declared, below: &str, message: String, hint: Option<String>) {
-        let problem = match place {
-            Declared::Config(path) => {
-                let mut path: Vec<&str> = path.iter().map(String::as_str).collect();
-                path.extend(below.split('/').filter(|s| !s.is_empty()));
-                self.loaded.problem(&path, message, hint)
-            }
-            Declared::Schema(file, pointer) => {
-                let pointer = format!("{pointer}/{}", below.trim_start_matches('/'));
-                self.loaded.schema_problem(file, &pointer, message, hint)
-            }
-        };
-        self.problems.push(problem);
-    }
 }
 
 /// Where an argument's document was written.
@@ -202,4 +164,172 @@ fn extend<'p>(path: &[&'p str], last: &'p str) -> Vec<&'p str> {
 
 fn escape(token: &str) -> String {
     token.replace('~', "~0").replace('/', "~1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::load::attempt;
+    use crate::config::shipped;
+    use crate::config::source::Origin;
+    use expect_test::expect_file;
+    use regex::Regex;
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::panic::Location;
+    use std::path::{Path, PathBuf};
+    use std::sync::LazyLock;
+
+    /// A place of the linker's source: file, line and column.
+    type Site = (String, usize, usize);
+
+    thread_local! {
+        /// The places that have reported something on this thread.
+        static NOTED: RefCell<BTreeSet<Site>> = const { RefCell::new(BTreeSet::new()) };
+    }
+
+    /// Notes a place that reports something.
+    pub(super) fn note(place: &Location<'_>) {
+        let site = (place.file().replace('\\', "/"), place.line() as usize, place.column() as usize);
+        NOTED.with_borrow_mut(|noted| noted.insert(site));
+    }
+
+    /// Every folder of `fixtures/link`: its path, and what `cms-server check` prints where `site.toml` and the schemas
+    /// lie beside the shipped declarations.
+    struct Cases {
+        printed: Vec<(PathBuf, String)>,
+        sites: BTreeSet<Site>,
+    }
+
+    static CASES: LazyLock<Cases> = LazyLock::new(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/link");
+        let entries = fs::read_dir(root).expect("the fixtures are there");
+        let mut folders: Vec<PathBuf> = entries.map(|entry| entry.expect("is readable").path()).collect();
+        folders.sort();
+        let printed = folders.into_iter().map(|folder| (folder.clone(), printed(&problems(&folder)))).collect();
+        Cases { printed, sites: NOTED.take() }
+    });
+
+    fn problems(folder: &Path) -> Vec<Problem> {
+        let read = |file: &Path| (file.strip_prefix(folder).map(Path::to_owned), fs::read_to_string(file));
+        let more = fs::read_dir(folder.join("schemas")).into_iter().flatten().flatten().map(|entry| entry.path());
+        let own: Vec<(String, String)> = more
+            .chain([folder.join("site.toml")])
+            .map(|file| match read(&file) {
+                (Ok(name), Ok(text)) => (name.to_string_lossy().replace('\\', "/"), text),
+                _ => panic!("{} cannot be read", file.display()),
+            })
+            .collect();
+        let own = own.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let files: Vec<(&str, &str)> = shipped::FILES.iter().copied().chain(own).collect();
+        match attempt(Origin::Texts { label: "", files: &files }, &[], []).outcome {
+            Err(problems) => problems,
+            Ok(loaded) => link(&loaded, &crate::engine::vocabulary(), "http://site.example").err().unwrap_or_default(),
+        }
+    }
+
+    /// Lines of the shipped files move with every change to them: of places there the file alone is compared.
+    fn printed(problems: &[Problem]) -> String {
+        let shipped = |problem: &Problem| shipped::FILES.iter().any(|(name, _)| *name == problem.file);
+        let place = |problem: &Problem| problem.place.filter(|_| !shipped(problem));
+        problems.iter().map(|problem| format!("{}\n", Problem { place: place(problem), ..problem.clone() })).collect()
+    }
+
+    fn sources(folder: &str) -> Vec<(String, String)> {
+        let entries = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).expect("the sources are there");
+        let files = entries.map(|entry| entry.expect("is readable").path()).filter(|path| path.is_file());
+        let read = files.map(|path| {
+            let text = fs::read_to_string(&path).expect("is text");
+            let product = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().to_owned();
+            (format!("{folder}/{}", path.file_name().unwrap_or_default().to_string_lossy()), product)
+        });
+        read.collect()
+    }
+
+    #[test]
+    fn cases_have_the_problems_that_are_expected() {
+        assert!(CASES.printed.len() > 20, "{}", CASES.printed.len());
+        for (folder, printed) in &CASES.printed {
+            assert!(!printed.is_empty(), "{} has no problem", folder.display());
+            expect_file![folder.join("problems.txt")].assert_eq(printed);
+        }
+    }
+
+    #[test]
+    fn every_place_that_reports_something_has_a_case() {
+        let call = r"self\s*\.(problem|in_schema|report|known|known_in|resource_named|resource_named_in|column|code|code_in|codes|method|compile_schema)\(";
+        let call = Regex::new(call).expect("a pattern");
+        let (mut count, mut without) = (0, Vec::new());
+        for (file, text) in sources("src/registry/link") {
+            if file.ends_with("/report.rs") {
+                continue;
+            }
+            for name in call.captures_iter(&text).filter_map(|found| found.get(1)) {
+                let before = &text[..name.start()];
+                let line = before.matches('\n').count() + 1;
+                let column = name.start() - before.rfind('\n').map_or(0, |end| end + 1) + 1;
+                count += 1;
+                if !CASES.sites.contains(&(file.clone(), line, column)) {
+                    without.push(format!("{file}:{line}:{column}"));
+                }
+            }
+        }
+        assert!(count > 60, "only {count} places were found");
+        assert!(without.is_empty(), "no case in fixtures/link reaches {without:#?}");
+    }
+
+    /// Texts that are no messages, and messages of faults that no file of this size can have; unit tests cover those.
+    const WITHOUT_A_CASE: &[&str] = &[
+        "did you mean `{n}`?",
+        "The {capture} in the path.",
+        "public, max-age={}",
+        ", {word}={}",
+        // The grammar uses no keyword that has no sentence of its own, and requires no key at the top.
+        "does not satisfy `{}`",
+        "the key `{key}` is absent",
+        "these are more than {LONGEST_CHAIN} includes within includes",
+        "further problems are left out",
+    ];
+
+    #[test]
+    fn every_message_has_a_case() {
+        let boot = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/boot")).expect("the fixtures");
+        let boot =
+            boot.flatten().map(|entry| fs::read_to_string(entry.path().join("expected.txt")).unwrap_or_default());
+        let printed: String = boot.chain(CASES.printed.iter().map(|(_, printed)| printed.clone())).collect();
+        let literal = Regex::new(r#""((?:[^"\\\n]|\\.)*)""#).expect("a pattern");
+        let place = Regex::new(r"\\\{[^{}]*\\\}").expect("a pattern");
+        let files =
+            ["check", "layers", "load", "merge", "prefix", "schema_files"].map(|name| format!("src/config/{name}.rs"));
+        let config = sources("src/config").into_iter().filter(|(file, _)| files.contains(file));
+        let mut without = Vec::new();
+        for (file, text) in sources("src/registry/link").into_iter().chain(config) {
+            let code: String =
+                text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+            for found in literal.captures_iter(&code) {
+                let text = &found[1];
+                if !text.trim().contains(' ') || WITHOUT_A_CASE.contains(&text) {
+                    continue;
+                }
+                let text =
+                    text.replace(r#"\""#, "\"").replace(r"\\", r"\").replace("{{", "\u{1}").replace("}}", "\u{2}");
+                let pattern =
+                    place.replace_all(&regex::escape(&text), ".*").replace('\u{1}', r"\{").replace('\u{2}', r"\}");
+                if !Regex::new(&pattern).expect("a pattern").is_match(&printed) {
+                    without.push(format!("{file}: {text}"));
+                }
+            }
+        }
+        assert!(without.is_empty(), "no case in fixtures/link or fixtures/boot has {without:#?}");
+    }
+
+    #[test]
+    fn the_shipped_declarations_have_no_problems() {
+        for prefix in ["cms", "wp"] {
+            let loaded = crate::config::load::load(None, &[format!("site.prefix={prefix}")], []).expect("loads");
+            let linked = link(&loaded, &crate::engine::vocabulary(), "http://site.example");
+            assert_eq!(printed(&linked.err().unwrap_or_default()), "", "{prefix}");
+        }
+    }
 }

@@ -9,10 +9,9 @@ use crate::text::shortcode;
 
 impl Linker<'_> {
     /// What stands in contents for other rows: who makes it, and of which resource.
-    pub(super) fn parts(&mut self, resources: &[Resource]) {
+    pub(super) fn parts(&mut self) {
         let (blocks, shortcodes) = (&self.declared.blocks, &self.declared.shortcodes);
         let renderers = names_of(&self.vocabulary.renderers);
-        let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
         for (table, all) in [("blocks", blocks), ("shortcodes", shortcodes)] {
             for (part, made) in all {
                 if table == "shortcodes" {
@@ -20,7 +19,7 @@ impl Linker<'_> {
                 }
                 self.known(&[table, part, "renderer"], "renderer", &made.renderer, &renderers);
                 if let Some(of) = &made.resource {
-                    self.known(&[table, part, "resource"], "resource", of, &names);
+                    self.resource_named(&[table, part, "resource"], of);
                 }
             }
         }
@@ -28,7 +27,6 @@ impl Linker<'_> {
 
     /// Resources and properties that options of handlers name.
     pub(super) fn options(&mut self, resources: &[Resource], routes: &[Route]) {
-        let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
         for resource in resources {
             let options = &resource.declared.options;
             let owner = resource.name.as_str();
@@ -44,7 +42,7 @@ impl Linker<'_> {
             let own = own.into_iter().filter_map(|(wanted, keys)| Some((wanted?, keys)));
             let folders = options.folders.iter().map(|(folder, wanted)| (wanted, vec!["folders", folder.as_str()]));
             for (wanted, keys) in own.chain(folders) {
-                self.known(&below(owner, &keys), "resource", wanted, &names);
+                self.resource_named(&below(owner, &keys), wanted);
             }
             if let Some(holder) = &options.holder
                 && let Some(of) = resources.iter().find(|r| r.name == holder.resource)
@@ -52,11 +50,8 @@ impl Linker<'_> {
                 self.column(of, &below(owner, &["holder", "property"]), &holder.property);
             }
             for (value, searched) in &options.values {
-                let Some(of) =
-                    self.known(&below(owner, &["values", value, "resource"]), "resource", &searched.resource, &names)
-                else {
-                    continue;
-                };
+                let place = below(owner, &["values", value, "resource"]);
+                let Some(of) = self.resource_named(&place, &searched.resource) else { continue };
                 let properties: Vec<&str> = resources[of].properties.iter().map(|p| p.name.as_str()).collect();
                 self.known(&below(owner, &["values", value, "property"]), "property", &searched.property, &properties);
             }
@@ -88,19 +83,19 @@ impl Linker<'_> {
 
     /// Menus to which records are added when they are published.
     pub(super) fn auto_add(&mut self, resources: &[Resource]) {
-        let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
         for resource in resources {
             let Some(auto_add) = &resource.declared.auto_add else { continue };
             let path = ["resources", resource.name.as_str(), "auto_add"];
-            for of in &auto_add.resources {
-                self.known(&extend(&path, "resources"), "resource", of, &names);
+            for (i, of) in auto_add.resources.iter().enumerate() {
+                self.resource_named(&[&path[..], &["resources", &i.to_string()]].concat(), of);
             }
-            if let Some(menus) = self.known(&extend(&path, "menu"), "resource", &auto_add.menu, &names) {
+            if let Some(menus) = self.resource_named(&extend(&path, "menu"), &auto_add.menu) {
                 self.column(&resources[menus], &extend(&path, "property"), &auto_add.property);
                 self.column(resource, &extend(&path, "menu"), &auto_add.menu);
             }
             if resource.declared.reference.is_none() {
-                self.problem(&path, "its rows refer to nothing", Some("declare `reference`, too".into()));
+                let hint = "declare the columns that refer to a record: reference = { class = …, kind = …, id = …, … }";
+                self.problem(&path, "`auto_add` needs `reference`", Some(hint.into()));
             }
         }
     }
@@ -108,17 +103,17 @@ impl Linker<'_> {
     /// The resource of the audit trail has to be there, with rows of its own and what entries hold.
     pub(super) fn audit(&mut self, resources: &[Resource]) {
         let Some(wanted) = self.declared.site.audit.get() else { return };
-        let names: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
-        let Some(index) = self.known(&["site", "audit"], "resource", wanted, &names) else { return };
+        let Some(index) = self.resource_named(&["site", "audit"], wanted) else { return };
         let resource = &resources[index];
         if resource.family != Family::Plain {
-            let message = format!("`{wanted}` has no table of its own");
-            self.problem(&["site", "audit"], message, Some("family = \"plain\"".into()));
+            let message = format!("`{wanted}` has no table of its own, which the audit trail needs");
+            self.problem(&["site", "audit"], message, Some("declare it with family = \"plain\"".into()));
             return;
         }
         let missing: Vec<&str> = AUDITED.into_iter().filter(|column| resource.column(column).is_none()).collect();
         if !missing.is_empty() {
-            let message = format!("the schema of `{wanted}` lacks {}", missing.join(", "));
+            let message =
+                format!("the schema of `{wanted}` has no {}, which the audit trail needs", missing.join(", "));
             self.problem(&["site", "audit"], message, None);
         }
     }

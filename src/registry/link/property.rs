@@ -6,7 +6,8 @@ use super::super::vocabulary::names;
 use super::super::words::PropertyWords;
 use super::super::{Behaviour, name};
 use super::layout::ident;
-use super::{Linker, escape, nearest};
+use super::{Linker, escape};
+use crate::config::check::suggestion;
 use crate::config::declaration::Family;
 use crate::error::Code;
 use serde_json::{Value, json};
@@ -88,15 +89,10 @@ impl Linker<'_> {
     ) -> Option<(usize, Code)> {
         let wanted = words.too_long_code.as_deref()?;
         let most = words.max_bytes.and_then(|most| usize::try_from(most).ok());
-        let code = Code::parse(wanted);
-        if code.is_none() || most.is_none() {
-            let message = match code {
-                None => format!("no error has the code `{wanted}`"),
-                Some(_) => "x-too-long-code goes with x-max-bytes".to_owned(),
-            };
-            let hint = nearest(wanted, Code::ALL.iter().map(|c| c.as_str()));
-            let place = format!("{pointer}/x-too-long-code");
-            self.problems.push(self.loaded.schema_problem(&resource.declared.schema, &place, message, hint));
+        let place = format!("{pointer}/x-too-long-code");
+        let code = self.code_in(&resource.declared.schema, &place, wanted);
+        if most.is_none() {
+            self.in_schema(&resource.declared.schema, &place, "`x-too-long-code` needs `x-max-bytes`", None);
         }
         most.zip(code)
     }
@@ -110,7 +106,7 @@ impl Linker<'_> {
             let file = resource.declared.schema.clone();
             let message = format!("`{column}` cannot be the name of a column");
             let hint = "letters, digits and _ only; rename the property or give x-column";
-            self.problems.push(self.loaded.schema_problem(&file, pointer, message, Some(hint.into())));
+            self.in_schema(&file, pointer, message, Some(hint.into()));
             return None;
         }
         let full = if resource.family == Family::Plain {
@@ -134,11 +130,9 @@ impl Linker<'_> {
     ) -> Option<usize> {
         let found = names.iter().position(|n| *n == wanted);
         if found.is_none() {
-            let hint = nearest(wanted, names.iter().copied());
+            let hint = suggestion(wanted, names.iter().copied());
             let place = format!("{pointer}/{word}");
-            let message = format!("unknown behaviour `{wanted}`");
-            let problem = self.loaded.schema_problem(&resource.declared.schema, &place, message, hint);
-            self.problems.push(problem);
+            self.in_schema(&resource.declared.schema, &place, format!("unknown {word} behaviour `{wanted}`"), hint);
         }
         found
     }

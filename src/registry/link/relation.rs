@@ -4,33 +4,24 @@ use super::super::name;
 use super::super::resource::*;
 use super::super::words::{PropertyWords, RelationWord};
 use super::property::kind_of;
-use super::{Linker, escape, nearest};
+use super::{Declared, Linker, escape};
 use serde_json::Value;
-use std::collections::HashMap;
 
 impl Linker<'_> {
     pub(super) fn relations(&mut self, resources: &mut [Resource]) {
-        let places: HashMap<String, usize> = resources.iter().map(|r| (r.name.clone(), r.index)).collect();
         for resource in resources.iter_mut() {
             let file = resource.declared.schema.clone();
             let docs = self.loaded.schemas.get(&file).and_then(|s| s.get("properties")).and_then(Value::as_object);
             for (property, doc) in docs.cloned().unwrap_or_default() {
                 let words = PropertyWords::of(&doc);
-                if let Some(among) = words.options_from.as_deref().filter(|a| !places.contains_key(*a)) {
-                    let pointer = format!("/properties/{}/x-options-from", escape(&property));
-                    let hint = nearest(among, places.keys().map(String::as_str));
-                    let message = format!("the values are entries of `{among}`, which is no resource");
-                    self.problems.push(self.loaded.schema_problem(&file, &pointer, message, hint));
+                let place = Declared::Schema(file.clone(), format!("/properties/{}", escape(&property)));
+                if let Some(among) = words.options_from.as_deref() {
+                    self.resource_named_in((&place, "x-options-from"), among);
                 }
                 let Some(relation) = words.relation else { continue };
-                let Some(target) = places.get(&relation.to).copied() else {
-                    let pointer = format!("/properties/{}/x-relation", escape(&property));
-                    let hint = nearest(&relation.to, places.keys().map(String::as_str));
-                    let message = format!("the relation leads to `{}`, which is no resource", relation.to);
-                    self.problems.push(self.loaded.schema_problem(&file, &pointer, message, hint));
-                    continue;
-                };
-                self.relation(resource, &property, &doc, relation, target);
+                if let Some(target) = self.resource_named_in((&place, "x-relation/to"), &relation.to) {
+                    self.relation(resource, &property, &doc, relation, target);
+                }
             }
         }
     }
@@ -44,6 +35,8 @@ impl Linker<'_> {
         to: usize,
     ) {
         let many = kind_of(doc) == Kind::Json;
+        let pointer = format!("/properties/{}/x-relation/code", escape(property));
+        let missing = relation.code.and_then(|code| self.code_in(&resource.declared.schema, &pointer, &code));
         let rel = relation.rel.unwrap_or_else(|| format!("{}.{property}", resource.kind));
         let position = resource.relations.len();
         resource.relations.push(Relation {
@@ -52,7 +45,7 @@ impl Linker<'_> {
             to,
             many,
             check: relation.check,
-            missing: relation.code.as_deref().and_then(|code| self.code(&["schemas", property], code)),
+            missing,
             embeddable: relation.embeddable,
             on_delete: relation.on_delete,
         });

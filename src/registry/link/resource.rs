@@ -7,9 +7,8 @@ use super::super::{edit_only, name};
 use super::layout::ident;
 use super::property::kind_of;
 use super::shown::shown_schema;
-use super::{Linker, escape, extend, nearest, refs};
+use super::{Linker, escape, extend};
 use crate::config::declaration::{self, Family};
-use crate::error::Code;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -21,6 +20,7 @@ impl Linker<'_> {
         for (resource_name, resource) in &declared.resources {
             let index = resources.len();
             if let Some(compiled) = self.resource(index, resource_name, resource) {
+                self.places.insert(resource_name.clone(), index);
                 resources.push(compiled);
             }
         }
@@ -28,11 +28,6 @@ impl Linker<'_> {
     }
 
     pub(super) fn resource(&mut self, index: usize, key: &str, declared: &declaration::Resource) -> Option<Resource> {
-        let at = |rest: &[&'static str]| -> Vec<String> {
-            let mut path = vec!["resources".to_owned(), key.to_owned()];
-            path.extend(rest.iter().map(|s| (*s).to_owned()));
-            path
-        };
         let Some(schema) = self.loaded.schemas.get(&declared.schema) else {
             // The loader has told why the file cannot be read.
             return None;
@@ -40,14 +35,12 @@ impl Linker<'_> {
         let namespace = match self.declared.namespaces.get(&declared.namespace) {
             Some(namespace) => namespace.path.clone(),
             None => {
-                let names: Vec<String> = self.declared.namespaces.keys().cloned().collect();
-                let hint = nearest(&declared.namespace, names.iter().map(String::as_str));
-                let path = at(&["namespace"]);
-                self.problem(&refs(&path), format!("unknown namespace `{}`", declared.namespace), hint);
+                let names: Vec<&str> = self.declared.namespaces.keys().map(String::as_str).collect();
+                self.known(&["resources", key, "namespace"], "namespace", &declared.namespace, &names);
                 return None;
             }
         };
-        self.compile_schema(&declared.schema, "", schema);
+        self.compile_schema(&declared.schema, schema);
         let mut declared = declared.clone();
         if let Some(file) = declared.entries_file.as_ref().and_then(|file| self.loaded.schemas.get(file)) {
             declared.options.entries.extend(file["entries"].as_array().cloned().unwrap_or_default());
@@ -115,10 +108,8 @@ impl Linker<'_> {
             match self.declared.capabilities.get(map) {
                 Some(acts) => resource.capabilities = acts.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
                 None => {
-                    let names: Vec<String> = self.declared.capabilities.keys().cloned().collect();
-                    let hint = nearest(map, names.iter().map(String::as_str));
-                    let path = ["resources", &owner, "capabilities"];
-                    self.problem(&path, format!("unknown capability map `{map}`"), hint);
+                    let names: Vec<&str> = self.declared.capabilities.keys().map(String::as_str).collect();
+                    self.known(&["resources", &owner, "capabilities"], "capability map", map, &names);
                 }
             }
         }
@@ -143,16 +134,17 @@ impl Linker<'_> {
         for (i, required) in declared.not_empty.iter().enumerate() {
             let i = i.to_string();
             let path = ["resources", owner.as_str(), "not_empty", &i];
-            for column in required.when.keys().chain([&required.column]) {
-                self.column(resource, &path, column);
+            for column in required.when.keys() {
+                self.column(resource, &[&path[..], &["when", column]].concat(), column);
             }
+            self.column(resource, &extend(&path, "column"), &required.column);
             if let Some(code) = self.code(&extend(&path, "code"), &required.code) {
                 resource.not_empty.push((required.clone(), code));
             }
         }
         if let Some(reference) = &declared.reference {
-            for column in [&reference.class, &reference.kind, &reference.id] {
-                self.column(resource, &["resources", &owner, "reference"], column);
+            for (key, column) in [("class", &reference.class), ("kind", &reference.kind), ("id", &reference.id)] {
+                self.column(resource, &["resources", &owner, "reference", key], column);
             }
         }
         for column in declared.import.keys() {
@@ -163,41 +155,6 @@ impl Linker<'_> {
                 resource.status_of_codes.insert(code, *status);
             }
         }
-    }
-
-    /// Codes that stand in for others.
-    pub(super) fn codes(&mut self, path: &[&str], declared: &IndexMap<String, String>) -> HashMap<Code, Code> {
-        let mut codes = HashMap::new();
-        for (from, to) in declared {
-            let path = extend(path, from);
-            if let (Some(from), Some(to)) = (self.code(&path, from), self.code(&path, to)) {
-                codes.insert(from, to);
-            }
-        }
-        codes
-    }
-
-    pub(super) fn code(&mut self, path: &[&str], code: &str) -> Option<Code> {
-        let found = Code::parse(code);
-        if found.is_none() {
-            let hint = nearest(code, Code::ALL.iter().map(|c| c.as_str()));
-            self.problem(path, format!("no error has the code `{code}`"), hint);
-        }
-        found
-    }
-
-    pub(super) fn column(
-        &mut self,
-        resource: &Resource,
-        path: &[&str],
-        column: &str,
-    ) -> Option<crate::storage::plan::Name> {
-        let found = resource.plan_column(column);
-        if found.is_none() {
-            let hint = nearest(column, resource.column_index.keys().map(String::as_str));
-            self.problem(path, format!("`{}` has no column `{column}`", resource.name), hint);
-        }
-        found
     }
 
     pub(super) fn plain_key(&mut self, resource: &mut Resource, schema: &Value) {

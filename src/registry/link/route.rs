@@ -4,12 +4,13 @@ use super::super::args::ArgSet;
 use super::super::resource::*;
 use super::super::vocabulary::{Description, families, names};
 use super::super::{Behaviour, Endpoint, Route, edit_only, without_x_words};
-use super::{Linker, extend, nearest, refs};
+use super::{Declared, Linker, extend, refs};
+use crate::config::check::suggestion;
 use crate::config::declaration::{self};
 use crate::model::Method;
 use crate::schema::Dialect;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 impl Linker<'_> {
     pub(super) fn routes(&mut self, resources: &[Resource]) -> Vec<Route> {
@@ -22,9 +23,8 @@ impl Linker<'_> {
                 Some(wanted) => match declared.namespaces.get(wanted) {
                     Some(namespace) => namespace.path.clone(),
                     None => {
-                        let hint = nearest(wanted, declared.namespaces.keys().map(String::as_str));
-                        let message = format!("unknown namespace `{wanted}`");
-                        self.problem(&["routes", &i, "namespace"], message, hint);
+                        let names: Vec<&str> = declared.namespaces.keys().map(String::as_str).collect();
+                        self.known(&["routes", &i, "namespace"], "namespace", wanted, &names);
                         continue;
                     }
                 },
@@ -34,37 +34,59 @@ impl Linker<'_> {
             routes.extend(self.route(route, &namespace, "", resource, resources, &path));
         }
         for resource in resources {
-            for family in &resource.declared.routes {
-                let Some(list) = declared.route_sets.get(family) else {
-                    let hint = nearest(family, declared.route_sets.keys().map(String::as_str));
-                    let message = format!("there is no route set `{family}`");
-                    self.problem(&["resources", &resource.name, "routes"], message, hint);
+            for (i, set) in resource.declared.routes.iter().enumerate() {
+                let Some(list) = declared.route_sets.get(set) else {
+                    let names: Vec<&str> = declared.route_sets.keys().map(String::as_str).collect();
+                    let path = ["resources", &resource.name, "routes", &i.to_string()];
+                    self.known(&path, "route set", set, &names);
                     continue;
                 };
                 for (i, route) in list.iter().enumerate() {
-                    let path = ["route_sets".to_owned(), family.clone(), i.to_string()];
+                    let path = ["route_sets".to_owned(), set.clone(), i.to_string()];
                     let (namespace, base) = (&resource.namespace, &resource.base);
                     routes.extend(self.route(route, namespace, base, Some(resource), resources, &path));
                 }
             }
         }
-        self.duplicates(&routes);
+        self.duplicates(&routes, resources);
+        self.unused(resources);
         routes
     }
 
-    pub(super) fn duplicates(&mut self, routes: &[Route]) {
+    /// Links the route sets that no resource lists and the groups of arguments that no endpoint names, to find their
+    /// problems before somebody uses them.
+    pub(super) fn unused(&mut self, resources: &[Resource]) {
+        let declared = self.declared;
+        let listed = |set: &String| declared.resources.values().any(|resource| resource.routes.contains(set));
+        for (set, routes) in declared.route_sets.iter().filter(|(set, _)| !listed(set)) {
+            for (i, route) in routes.iter().enumerate() {
+                let path = ["route_sets".to_owned(), set.clone(), i.to_string()];
+                self.route(route, "", set, None, resources, &path);
+            }
+        }
+        let routes = declared.route_sets.values().flatten().chain(&declared.routes);
+        let named: HashSet<&String> = routes.flat_map(|route| &route.endpoints).flat_map(|e| &e.args).collect();
+        for (group, args) in declared.args.iter().filter(|(group, _)| !named.contains(group)) {
+            for (arg, doc) in args {
+                let place = Declared::Config(vec!["args".into(), group.clone(), arg.clone()]);
+                self.arg(arg, doc.clone(), None, &place, self.dialect);
+            }
+        }
+    }
+
+    pub(super) fn duplicates(&mut self, routes: &[Route], resources: &[Resource]) {
         let mut seen = HashMap::new();
         for route in routes {
             for endpoint in &route.endpoints {
                 for method in &endpoint.methods {
-                    let owner = route.resource.map(|r| self.declared.resources.get_index(r).map(|(k, _)| k.clone()));
-                    let owner = owner.flatten();
-                    if seen.insert((route.pattern.to_lowercase(), *method), owner.clone()).is_some() {
-                        let message = format!("{} {} is declared twice", method.as_str(), route.pattern);
-                        match owner {
-                            Some(owner) => self.problem(&["resources", &owner, "routes"], message, None),
-                            None => self.problem(&["routes"], message, None),
-                        }
+                    let Some(first) = seen.insert((route.pattern.to_lowercase(), *method), route.owner) else {
+                        continue;
+                    };
+                    let first = first.map_or("`routes`".to_owned(), |owner| format!("`{}`", resources[owner].name));
+                    let message = format!("{} {} is declared by {first} already", method.as_str(), route.pattern);
+                    match route.owner {
+                        Some(owner) => self.problem(&["resources", &resources[owner].name, "routes"], message, None),
+                        None => self.problem(&["routes"], message, None),
                     }
                 }
             }
@@ -82,16 +104,7 @@ impl Linker<'_> {
     ) -> Option<Route> {
         let shown = match &route.resource {
             None => resource,
-            Some(wanted) => match resources.iter().find(|r| r.name == *wanted) {
-                Some(shown) => Some(shown),
-                None => {
-                    let hint = nearest(wanted, resources.iter().map(|r| r.name.as_str()));
-                    let mut at = refs(path);
-                    at.push("resource");
-                    self.problem(&at, format!("unknown resource `{wanted}`"), hint);
-                    return None;
-                }
-            },
+            Some(wanted) => Some(&resources[self.resource_named(&extend(&refs(path), "resource"), wanted)?]),
         };
         let below = route.path.replace("{base}", base);
         let separator = if below.starts_with('/') || below.is_empty() { "" } else { "/" };
@@ -101,7 +114,7 @@ impl Linker<'_> {
             Ok(compiled) => compiled,
             Err(message) => {
                 at.push("path");
-                self.problem(&at, format!("the path is no regular expression: {message}"), None);
+                self.problem(&at, format!("the path is not a regular expression: {message}"), None);
                 return None;
             }
         };
@@ -163,13 +176,8 @@ impl Linker<'_> {
     ) -> Option<Endpoint> {
         let at = refs(path);
         let mut methods = Vec::new();
-        for method in &endpoint.methods {
-            match Method::parse(method) {
-                Some(method) => methods.push(method),
-                None => {
-                    self.problem(&extend(&at, "methods"), format!("unknown method `{method}`"), None);
-                }
-            }
+        for (i, method) in endpoint.methods.iter().enumerate() {
+            methods.extend(self.method(&[&at[..], &["methods", &i.to_string()]].concat(), method));
         }
         let handler =
             self.known(&extend(&at, "handler"), "handler", &endpoint.handler, &names(&self.vocabulary.handlers));
@@ -181,6 +189,7 @@ impl Linker<'_> {
         if let (Some(handler), Some(guard)) = (handler, guard) {
             self.fit(handler, guard, guard_param, shown, &at);
         }
+        let codes = self.codes(&extend(&at, "codes"), &endpoint.codes);
         let docs = self.arg_docs(endpoint, resource, captures, &at);
         let null_as_empty = self.declared.dialect.null_as_empty;
         let mut args = ArgSet { null_as_empty, ..ArgSet::default() };
@@ -194,7 +203,7 @@ impl Linker<'_> {
             handler: Behaviour(handler?),
             guard: Behaviour(guard?),
             guard_param: guard_param.to_owned(),
-            codes: self.codes(&extend(&at, "codes"), &endpoint.codes),
+            codes,
             editors_only: endpoint.editors_only,
             cache: endpoint
                 .cache_control
@@ -218,6 +227,8 @@ impl Linker<'_> {
         for (key, what, is) in [("handler", "handler", handler), ("access", "guard", guard)] {
             match shown {
                 _ if is.serves.is_empty() => {}
+                // A set that no resource takes over has none yet.
+                None if at.first() == Some(&"route_sets") => {}
                 None => {
                     let message = format!("the {what} `{}` works on a resource, and the route has none", is.name);
                     self.problem(&extend(at, key), message, Some("name one with `resource`".into()));
@@ -273,7 +284,7 @@ impl Linker<'_> {
         for (path, file) in &declared.route_schemas {
             // The loader has told why a file cannot be read.
             let Some(schema) = self.loaded.schemas.get(file) else { continue };
-            self.compile_schema(file, "", schema);
+            self.compile_schema(file, schema);
             let shown = without_x_words(schema);
             if path == EVERY_NAMESPACE {
                 for namespace in declared.namespaces.values().map(|namespace| format!("/{}", namespace.path)) {
@@ -289,7 +300,7 @@ impl Linker<'_> {
                 Some(route) => route.schema = Some(shown),
                 None => {
                     let alone = routes.iter().filter(|r| r.resource.is_none()).map(|r| r.pattern.as_str());
-                    let hint = nearest(path, alone);
+                    let hint = suggestion(path, alone.collect::<Vec<_>>());
                     let message = format!("no route without a resource has the path `{path}`");
                     self.problem(&["route_schemas", path], message, hint);
                 }

@@ -2,6 +2,7 @@
 
 use super::super::{Role, Site};
 use super::{Linker, extend};
+use crate::error::Code;
 use crate::network::Network;
 use crate::outbound::pattern;
 use crate::text::permalink::Permalink;
@@ -15,7 +16,8 @@ impl Linker<'_> {
         let url = site.url.as_deref().filter(|url| !url.is_empty()).unwrap_or(listener);
         let url = url.trim_end_matches('/').to_owned();
         if !(url.starts_with("http://") || url.starts_with("https://")) {
-            self.problem(&["site", "url"], "not an http or https address", Some("write https://example.org".into()));
+            let message = format!("`{url}` is not an http or https address");
+            self.problem(&["site", "url"], message, Some("write https://example.org".into()));
         }
         let permalinks = match Permalink::compile(&site.permalinks) {
             Ok(permalinks) => permalinks,
@@ -34,20 +36,25 @@ impl Linker<'_> {
         for (path, networks) in [(["server", "trusted_proxies"], trusted), (["outbound", "networks"], open)] {
             for (i, text) in networks.iter().enumerate().filter(|(_, text)| Network::parse(text).is_none()) {
                 let hint = "write 10.0.0.0/8, fd00::/8 or a single address";
-                self.problem(&[path[0], path[1], &i.to_string()], format!("`{text}` is no network"), Some(hint.into()));
+                self.problem(
+                    &[path[0], path[1], &i.to_string()],
+                    format!("`{text}` is not a network"),
+                    Some(hint.into()),
+                );
             }
         }
         for (key, provider) in &self.declared.outbound.providers {
             let path = ["outbound", "providers", key];
             for (i, address) in provider.addresses.iter().enumerate().filter(|(_, text)| pattern(text).is_none()) {
                 let hint = "write https://*.example.com/watch*";
-                let message = format!("`{address}` is no address");
+                let message = format!("`{address}` is not a pattern of http or https addresses");
                 self.problem(&[path[0], path[1], path[2], "addresses", &i.to_string()], message, Some(hint.into()));
             }
             let endpoint = Url::parse(&provider.endpoint);
             if !endpoint.is_ok_and(|url| matches!(url.scheme(), "http" | "https")) {
                 let hint = "write https://example.com/oembed";
-                self.problem(&extend(&path, "endpoint"), "not an http or https address", Some(hint.into()));
+                let message = format!("`{}` is not an http or https address", provider.endpoint);
+                self.problem(&extend(&path, "endpoint"), message, Some(hint.into()));
             }
         }
     }
@@ -62,21 +69,24 @@ impl Linker<'_> {
         };
         if !path.starts_with('/') || segments.is_empty() || !segments.iter().all(plain) {
             let hint = "write /files: a slash before each part, none at the end";
-            self.problem(&["media", "path"], "not a path below the site's address", Some(hint.into()));
+            let message = format!("`{path}` is not a path below the site's address");
+            self.problem(&["media", "path"], message, Some(hint.into()));
         } else if segments[0] == format!("{}-json", self.declared.site.prefix) {
-            self.problem(&["media", "path"], "this is where the interface is served", None);
+            let message = format!("`{path}` belongs to the REST interface");
+            self.problem(&["media", "path"], message, Some("choose another path, such as /files".into()));
         }
         for (key, size) in &media.sizes {
             if size.width == 0 && (size.height == 0 || size.crop) || size.height == 0 && size.crop {
-                let hint = "give a width, a height, or both; a cut needs both";
-                self.problem(&["media", "sizes", key], "a size without a side", Some(hint.into()));
+                let wanted = if size.crop { "a width and a height to crop to" } else { "a width, a height or both" };
+                self.problem(&["media", "sizes", key], format!("the size `{key}` needs {wanted}"), None);
             }
         }
         for (mime, kind) in &media.types {
             let odd = |end: &String| end.is_empty() || !end.bytes().all(|b| b.is_ascii_alphanumeric());
             if kind.extensions.is_empty() || kind.extensions.iter().any(odd) {
-                let hint = "extensions = [\"png\"]: at least one, without a dot";
-                self.problem(&["media", "types", mime], "a type needs ends of file names", Some(hint.into()));
+                let message = format!("`{mime}` needs extensions of letters and digits, and at least one");
+                let hint = "write extensions = [\"png\"], without a dot";
+                self.problem(&["media", "types", mime, "extensions"], message, Some(hint.into()));
             }
         }
     }
@@ -87,6 +97,14 @@ impl Linker<'_> {
             (key.clone(), Role { name: role.name.clone(), capabilities })
         });
         roles.collect()
+    }
+
+    /// Declared codes stand beside those of the server.
+    pub(super) fn error_codes(&mut self) {
+        for name in self.declared.codes.keys().filter(|name| Code::parse(name).is_some()) {
+            let hint = "give it a name of its own, or name this one without declaring it";
+            self.problem(&["codes", name], format!("`{name}` is a code of the server"), Some(hint.into()));
+        }
     }
 
     /// Roles that passwords are limited to have to exist; users come and go.

