@@ -49,7 +49,7 @@ impl Method {
 }
 
 /// Who sent the request, as far as the connection shows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Peer {
     /// The client's address; behind trusted proxies, the one that they name.
     pub ip: Option<IpAddr>,

@@ -2,6 +2,7 @@
 //!
 //! Other tools rely on the names here (issue: "The command line").
 
+mod accounts;
 mod doctor;
 pub mod reference;
 mod serve;
@@ -15,7 +16,7 @@ use crate::scope::Limits;
 use crate::storage::backup;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -87,12 +88,43 @@ pub enum Command {
     /// Manage application passwords.
     #[command(subcommand)]
     AppPassword(AppPasswordCommand),
+    /// Print the newest entries of the audit trail.
+    Audit {
+        /// How many.
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=100))]
+        last: u16,
+    },
+    /// Print what runs where: version, addresses, database and its size, rows by resource.
+    Status,
 }
 
 /// See [`Command::User`].
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
-    /// Add a user; the password is the first line of the standard input.
+    /// Print all users.
+    List,
+    /// Set a user's password, asked for at a prompt or read from the standard input. The user's sessions end.
+    Passwd { login: String },
+    /// Set a user's roles.
+    Role {
+        login: String,
+        #[arg(required = true)]
+        roles: Vec<String>,
+    },
+    /// Delete a user.
+    #[command(group = clap::ArgGroup::new("records").required(true))]
+    Delete {
+        login: String,
+        /// The user who gets the records.
+        #[arg(long, group = "records", value_name = "LOGIN")]
+        reassign: Option<String>,
+        /// Delete the records, too.
+        #[arg(long, group = "records")]
+        delete_content: bool,
+    },
+    /// End all sessions of a user.
+    Logout { login: String },
+    /// Add a user; the password is asked for at a prompt, or read from the first line of the standard input.
     Add {
         login: String,
         email: String,
@@ -100,7 +132,7 @@ pub enum UserCommand {
         #[arg(long)]
         role: Option<String>,
         /// Read the password from the standard input.
-        #[arg(long, required_unless_present = "hash_stdin")]
+        #[arg(long)]
         password_stdin: bool,
         /// Read the hash of a password from the standard input, as WordPress stores it ($wp$2y$, $2y$, $P$). It is replaced
         /// by a newer one at the first login.
@@ -112,6 +144,10 @@ pub enum UserCommand {
 /// See [`Command::AppPassword`].
 #[derive(Debug, Subcommand)]
 pub enum AppPasswordCommand {
+    /// Print a user's application passwords. What they were given as is stored nowhere.
+    List { login: String },
+    /// Revoke one, named by its UUID or its name.
+    Revoke { login: String, password: String },
     /// Add an application password and print it, alone on a line.
     Add {
         login: String,
@@ -146,8 +182,14 @@ pub fn main() -> ExitCode {
         Some(Command::Completions { shell }) => completions(shell),
         Some(Command::Man { directory }) => man(directory.as_deref()),
         Some(Command::Import { file, attachments }) => import(&source, &file, attachments.as_deref()),
-        Some(Command::User(UserCommand::Add { login, email, role, hash_stdin, .. })) => {
-            user_add(&source, &login, &email, role.as_deref(), hash_stdin)
+        Some(Command::User(command)) => user(&source, command),
+        Some(Command::Audit { last }) => said(accounts::audit_trail(&source, last.into())),
+        Some(Command::Status) => said(accounts::status(&source)),
+        Some(Command::AppPassword(AppPasswordCommand::List { login })) => {
+            said(accounts::app_password_list(&source, &login))
+        }
+        Some(Command::AppPassword(AppPasswordCommand::Revoke { login, password })) => {
+            said(accounts::app_password_revoke(&source, &login, &password))
         }
         Some(Command::AppPassword(AppPasswordCommand::Add { login, name, read_only, resources, days })) => {
             app_password_add(&source, (&login, &name), read_only, &resources, days)
@@ -327,14 +369,42 @@ fn import(source: &Source, file: &Path, attachments: Option<&Path>) -> Result<()
     Ok(())
 }
 
-fn user_add(source: &Source, login: &str, email: &str, role: Option<&str>, hashed: bool) -> Result<(), BootError> {
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).map_err(|e| BootError::Other(e.to_string()))?;
-    let line = line.trim_end_matches(['\r', '\n']);
-    if line.is_empty() {
-        return Err(BootError::Other("the standard input held no password".into()));
+fn user(source: &Source, command: UserCommand) -> Result<(), BootError> {
+    match command {
+        UserCommand::List => said(accounts::user_list(source)),
+        UserCommand::Passwd { login } => said(accounts::user_passwd(source, &login)),
+        UserCommand::Role { login, roles } => said(accounts::user_role(source, &login, &roles)),
+        UserCommand::Delete { login, reassign, .. } => said(accounts::user_delete(source, &login, reassign.as_deref())),
+        UserCommand::Logout { login } => said(accounts::user_logout(source, &login)),
+        UserCommand::Add { login, email, role, hash_stdin, .. } => {
+            user_add(source, &login, &email, role.as_deref(), hash_stdin)
+        }
     }
-    let secret = if hashed { Secret::Hash(line) } else { Secret::Password(line) };
+}
+
+/// Prints the text of a command.
+fn said(text: Result<String, BootError>) -> Result<(), BootError> {
+    text.map(|text| print(text.as_bytes()))
+}
+
+/// A secret: asked for at the terminal, which does not show it, or the first line of the standard input.
+fn secret_line(prompt: &str) -> Result<String, BootError> {
+    let failed = |error: std::io::Error| BootError::Other(error.to_string());
+    let mut line = String::new();
+    if std::io::stdin().is_terminal() {
+        line = rpassword::prompt_password(prompt).map_err(failed)?;
+    } else {
+        std::io::stdin().lock().read_line(&mut line).map_err(failed)?;
+    }
+    match line.trim_end_matches(['\r', '\n']) {
+        "" => Err(BootError::Other("no password was given".into())),
+        line => Ok(line.to_owned()),
+    }
+}
+
+fn user_add(source: &Source, login: &str, email: &str, role: Option<&str>, hashed: bool) -> Result<(), BootError> {
+    let line = secret_line(&format!("Password of {login}: "))?;
+    let secret = if hashed { Secret::Hash(&line) } else { Secret::Password(&line) };
     let (registry, services) = services(source)?;
     let role = role.or(registry.default_role());
     let role = role.ok_or_else(|| BootError::Other("no role is the default one; name one with --role".into()))?;

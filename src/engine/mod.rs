@@ -31,14 +31,14 @@ use crate::config::units::{Optional, Size};
 use crate::error::ApiError;
 use crate::families::file::MediaServices;
 use crate::handlers::{HANDLERS, Outcome, Shared};
-use crate::model::Request;
+use crate::model::{Peer, Request};
 use crate::outbound::Outbound;
 use crate::registry::vocabulary::{Vocabulary, descriptions};
 use crate::registry::{Registry, name};
 use crate::request::args::{Checked, Sources};
 use crate::request::route::{self, Router};
 use crate::request::{self, BodyParams};
-use crate::scope::{Clock, Scope, Settings, read_settings};
+use crate::scope::{Clock, Principal, Scope, Settings, read_settings};
 use crate::storage::{Budgeted, ReadBudget, Storage, StorageError};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
@@ -197,6 +197,26 @@ impl Engine {
                 .into(),
             depth: 0,
             request_id: request.id.clone(),
+            tentative: false,
+        })
+    }
+
+    /// The scope of the program's own requests, in the name of a caller whom no credentials name.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    pub fn scope_of(&self, principal: Principal) -> Result<Scope, ApiError> {
+        Ok(Scope {
+            registry: self.registry.clone(),
+            storage: self.storage.clone(),
+            budget: None,
+            settings: self.settings()?,
+            principal,
+            now: self.clock.now(),
+            peer: Peer { https: true, ..Peer::default() },
+            agent: "".into(),
+            depth: 0,
+            request_id: "".into(),
             tentative: false,
         })
     }

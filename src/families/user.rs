@@ -158,7 +158,7 @@ pub fn removal(registry: &Registry, record: Record<'_>, heir: Option<i64>) -> Ve
 }
 
 /// Ends the sessions of a user, but for the one named.
-fn end_sessions(user: &DbValue, but: Option<&str>) -> Change {
+pub fn end_sessions(user: &DbValue, but: Option<&str>) -> Change {
     let mut filter = vec![eq("user", user.clone())];
     filter.extend(but.map(|key| Cond::Compare(name("hash"), Op::Ne, txt(key))));
     Change::RemoveWhere { table: name("session"), filter: Cond::All(filter) }

@@ -27,6 +27,7 @@ use crate::scope::{Principal, Scope};
 use crate::storage::plan::{Change, DbValue, WritePlan};
 use crate::text::sanitize::{escape, unescape};
 use minijinja::{AutoEscape, Environment, escape_formatter};
+pub use profile::SHORTEST_PASSWORD;
 use serde_json::{Map, Value, json};
 
 const HTML: &str = "text/html; charset=UTF-8";

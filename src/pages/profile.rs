@@ -111,13 +111,17 @@ fn wanted_password(visit: &Visit<'_>) -> Value {
     wanted
 }
 
+/// Fewest characters of a password that a person chooses.
+pub const SHORTEST_PASSWORD: usize = 8;
+
 /// Changes a password for a caller who knows the own one.
 async fn password(visit: &Visit<'_>, item: &str) -> Result<Part, Notice> {
     let pages = &visit.pages.declared;
     let problem =
         |status: u16, text: &str| Notice { status: Some(status), problem: Some(text.into()), ..Notice::default() };
-    if visit.field("new").chars().count() < 8 {
-        return Err(problem(400, "The new password is too short: at least 8 characters."));
+    if visit.field("new").chars().count() < SHORTEST_PASSWORD {
+        let text = format!("The new password is too short: at least {SHORTEST_PASSWORD} characters.");
+        return Err(problem(400, &text));
     }
     let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
     let login = visit.scope.principal.login.clone();

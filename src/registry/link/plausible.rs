@@ -62,7 +62,7 @@ impl Linker<'_> {
             }
         }
         if declared.storage.url.strip_prefix("sqlite:").is_none_or(str::is_empty) {
-            let hint = "write sqlite:site.db";
+            let hint = "write sqlite:FILE, such as sqlite:site.db";
             self.problem(&["storage", "url"], format!("`{}` is no database", declared.storage.url), Some(hint.into()));
         }
         let media = declared.media.url.as_deref().unwrap_or_default();
