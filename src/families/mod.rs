@@ -9,11 +9,14 @@ pub mod content;
 pub mod file;
 pub mod parents;
 pub mod plain;
+pub mod removal;
 pub mod term;
 pub mod user;
 mod values;
 
 pub use values::stored;
+
+use removal::Deciding;
 
 use crate::access::failure;
 use crate::config::declaration::Family;
@@ -115,17 +118,15 @@ pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiErr
     }
 }
 
-/// The plan that deletes a row for good, with what the declarations say of rows that refer to it.
+/// The plan that deletes a row for good, with what the declarations say of rows that refer to it. What belongs to a user
+/// goes to `heir`.
 ///
 /// # Errors
-/// The rules of the family.
-pub fn removal(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
-    match record.resource.family {
-        Family::Content => Ok(content::removal(&scope.registry, record)),
-        Family::Term => term::removal(scope, record),
-        Family::Comment => Ok(comment::removal(&scope.registry, record)),
-        _ => Ok(plain::removal(&scope.registry, record)),
-    }
+/// Rows that stay refer to it; it is a default term.
+pub fn removal(scope: &Scope, record: Record<'_>, heir: Option<i64>) -> Result<Vec<Change>, ApiError> {
+    let snapshot = scope.snapshot()?;
+    let deciding = Deciding { registry: &scope.registry, snapshot: &*snapshot, settings: &scope.settings, heir };
+    deciding.plan(record).map_err(|held| removal::refused(scope, record.resource, held))
 }
 
 /// The error for a refused commit. A row that has changed meanwhile is reported as if it were gone: callers that can
@@ -134,7 +135,7 @@ pub fn refusal(scope: &Scope, resource: &Resource, error: CommitError) -> ApiErr
     match error {
         CommitError::Stale => failure(resource, gone(resource.family)),
         CommitError::Refused { tag: POINTED_TO, .. } => {
-            failure(resource, Code::CannotDeleteStored).with_message("Other items point to this one.").with_status(409)
+            failure(resource, Code::CannotDeleteStored).with_message("Other items refer to this one.").with_status(409)
         }
         CommitError::Refused { tag: "duplicate" | "key_taken", .. } => failure(resource, Code::DuplicateValue),
         CommitError::Refused { tag: file::SWEPT | parents::MOVED, .. } => ApiError::new(Code::Busy),

@@ -112,18 +112,19 @@ pub struct Relation {
     pub on_delete: OnDelete,
 }
 
-/// What becomes of a relation when its target is deleted.
+/// What becomes of a row when a row that it refers to is deleted for good.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum OnDelete {
-    /// The key becomes 0, or leaves the list.
+    /// The property becomes null, or the key leaves the list.
     #[default]
     Clear,
-    /// The deletion is refused.
-    Refuse,
-    /// The row is deleted, too.
+    /// The deletion is refused with 409, and the message names the rows.
+    Restrict,
+    /// The row is deleted for good, too, with what its own deletion implies.
     Cascade,
-    /// The key becomes that of the replacement that the deletion names.
+    /// Of users: the key becomes that of the user who gets the deleted user's records. Of terms: that of the default
+    /// term. Where there is none, as `clear`.
     Reassign,
 }
 

@@ -182,6 +182,12 @@ pub(super) fn kind_of(doc: &Value) -> Kind {
     }
 }
 
+/// Whether a new row has to have the property.
+pub(super) fn is_required(doc: &Value) -> bool {
+    let required = |at: &str| doc.pointer(at) == Some(&Value::Bool(true));
+    required("/required") || required("/x-create-arg/required") || required("/x-args/required")
+}
+
 pub(super) fn contexts_of(doc: &Value) -> Context {
     match doc.get("context").and_then(Value::as_array) {
         None => Context::ALL,
