@@ -79,6 +79,11 @@ pub struct PropertyWords {
     #[serde(rename = "x-was")]
     #[schemars(example = &"pages")]
     pub was: Option<String>,
+    /// The value in responses where nothing is stored. Without it (and without `default`), the value is null, and the
+    /// type includes `null`.
+    #[serde(rename = "x-unset", deserialize_with = "any")]
+    #[schemars(example = "")]
+    pub unset: Option<Value>,
     /// The default is null, which TOML cannot express.
     #[serde(rename = "x-default-null")]
     pub default_null: bool,
@@ -117,7 +122,9 @@ pub struct ArgumentWords {
     /// What the engine does with the argument: `page`, `per_page`, `search`, `orderby`, ….
     #[serde(rename = "x-param")]
     pub param: Option<String>,
-    /// The rows that the value selects: `{ column, op }` or `{ query = "a query behaviour" }` with its options.
+    /// The rows that the value selects: `{ column, op }` compares a column, or a relation, with the value; with `value`
+    /// (`"now"` is the present moment), or with one of the operators `future` and `past`, a boolean argument selects the
+    /// rows for which the comparison holds, or the others. `{ query = "a query behaviour" }` with its options.
     #[serde(rename = "x-filter")]
     pub filter: Option<Map<String, Value>>,
     /// Further names of the argument.

@@ -153,7 +153,7 @@ impl Linker<'_> {
                 found
             }
         };
-        let filter = words.filter.and_then(|filter| self.filter(filter, resource, place));
+        let filter = words.filter.and_then(|filter| self.filter(filter, &doc, resource, place));
         let aliases: Vec<(String, String)> = words.value_map.into_iter().collect();
         let accepts = words.also_types;
         let (default_null, meta) = (words.default_null, doc.get("x-meta") == Some(&json!(true)));

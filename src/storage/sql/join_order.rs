@@ -80,6 +80,7 @@ pub fn extensions_named(cond: &Cond) -> BTreeSet<Name> {
             | Cond::In(column, _)
             | Cond::IsNull(column)
             | Cond::HasWord(column, _)
+            | Cond::HasMember(column, _)
             | Cond::Related { outer: column, .. } => name(column),
             Cond::Contains(columns, _) => columns.iter().for_each(name),
             Cond::Linked { .. } | Cond::LinkedFrom { .. } => {}

@@ -100,6 +100,8 @@ pub enum Test<'p> {
     IsNull(Column<'p>),
     Contains(Vec<Column<'p>>, Param),
     HasWord(Column<'p>, Param),
+    /// The list of values, and the alias of the column's members.
+    HasMember(Column<'p>, Param, u32),
     Related { table: &'p Table, inner: Column<'p>, outer: Column<'p>, filter: Box<Test<'p>> },
     Linked(Linked<'p>),
 }
@@ -121,7 +123,8 @@ pub struct Linked<'p> {
 
 /// A lowered sort key.
 pub enum Sort<'p> {
-    Column(Column<'p>, bool),
+    /// Descending; rows without a value last.
+    Column(Column<'p>, bool, bool),
     Given(Column<'p>, Param, u32),
     /// In the order of the keys that lead the join.
     Keys,
@@ -364,6 +367,11 @@ impl<'p> Lowering<'p, '_> {
                 let column = self.column(scope, name)?;
                 Test::HasWord(column, self.bind(DbValue::Text(format!(" {word} ").into())))
             }
+            Cond::HasMember(name, values) => {
+                let column = self.column(scope, name)?;
+                let list = self.bind_list(values.clone());
+                Test::HasMember(column, list, self.alias())
+            }
             Cond::Related { table, inner, outer, filter } => self.related(scope, table, inner, outer, filter)?,
             Cond::Linked { rel, dst } => self.linked(scope, rel, dst, true, conjunct)?,
             Cond::LinkedFrom { rel, src } => self.linked(scope, rel, src, false, conjunct)?,
@@ -433,7 +441,8 @@ impl<'p> Lowering<'p, '_> {
             match order {
                 Order::Column(name, descending) => {
                     total |= **name == *key.name;
-                    sorts.push(Sort::Column(self.column(scope, name)?, *descending));
+                    let own = name.contains('.') || (scope.table.def.is_declared() && **name != *key.name);
+                    sorts.push(Sort::Column(self.column(scope, name)?, *descending, own));
                 }
                 Order::Given(_, values) if values.is_empty() => {}
                 Order::Given(name, values) if **name == *key.name && values == self.leading => sorts.push(Sort::Keys),
@@ -451,7 +460,7 @@ impl<'p> Lowering<'p, '_> {
                 Order::Column(_, descending) => Some(*descending),
                 _ => None,
             });
-            sorts.push(Sort::Column(key, descending.unwrap_or(false)));
+            sorts.push(Sort::Column(key, descending.unwrap_or(false), false));
         }
         Ok(sorts)
     }

@@ -105,6 +105,10 @@ impl Shape {
                 self.tag("word");
                 self.column(column);
             }
+            Test::HasMember(column, ..) => {
+                self.tag("member");
+                self.column(column);
+            }
             Test::Related { table, inner, outer, filter } => {
                 self.tag("related");
                 self.tag(&table.def.name);
@@ -124,7 +128,7 @@ impl Shape {
 
     fn sort(&mut self, sort: &Sort<'_>) {
         match sort {
-            Sort::Column(column, descending) => {
+            Sort::Column(column, descending, _) => {
                 self.tag(if *descending { "-" } else { "+" });
                 self.column(column);
             }
