@@ -21,7 +21,7 @@ use removal::Deciding;
 use crate::access::failure;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
-use crate::records::{Record, int};
+use crate::records::{Record, int, text};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::request::args::Checked;
@@ -137,7 +137,8 @@ pub fn refusal(scope: &Scope, resource: &Resource, error: CommitError) -> ApiErr
         CommitError::Refused { tag: POINTED_TO, .. } => {
             failure(resource, Code::CannotDeleteStored).with_message("Other items refer to this one.").with_status(409)
         }
-        CommitError::Refused { tag: "duplicate" | "key_taken", .. } => failure(resource, Code::DuplicateValue),
+        CommitError::Refused { tag: "duplicate", row } => duplicate(resource, row),
+        CommitError::Refused { tag: "key_taken", .. } => failure(resource, Code::DuplicateValue),
         CommitError::Refused { tag: file::SWEPT | parents::MOVED, .. } => ApiError::new(Code::Busy),
         CommitError::Refused { tag, row } => match Code::parse(tag) {
             Some(Code::TermExists) => {
@@ -149,6 +150,18 @@ pub fn refusal(scope: &Scope, resource: &Resource, error: CommitError) -> ApiErr
         },
         error => unwritten(scope, error),
     }
+}
+
+/// Another row has the value of a property that is unique.
+fn duplicate(resource: &Resource, column: Option<Row>) -> ApiError {
+    let error = failure(resource, Code::DuplicateValue);
+    let column = column.as_ref().and_then(|row| row.first()).map_or("", text);
+    let own = column.strip_prefix(&*resource.table).and_then(|rest| rest.strip_prefix('.')).unwrap_or(column);
+    let Some(property) = resource.property_of_column(own) else { return error };
+    let message = format!("Another item has this {}.", property.name);
+    let mut params = serde_json::Map::new();
+    params.insert(property.name.clone(), json!(message));
+    error.with_message(message).with("params", Value::Object(params))
 }
 
 /// Why nothing was written, where no rule of a family is the reason.
