@@ -218,13 +218,13 @@ impl<'a> Removal<'a> {
                 }
                 OnDelete::Clear | OnDelete::Reassign if relation.many => {
                     // Without a replacement, the key leaves the lists with the row.
-                    let Some(instead) = self.replacement(target, relation, true) else { continue };
+                    let Some(instead) = self.replacement(target, relation) else { continue };
                     let unlink = |dst| Change::Unlink { rel: relation.rel.clone(), dst, instead: Some(instead) };
                     links.extend(keys.iter().map(int).map(unlink));
                 }
                 OnDelete::Clear | OnDelete::Reassign => {
                     let Some(column) = column_of(other, relation) else { continue };
-                    let instead = self.replacement(target, relation, false);
+                    let instead = self.replacement(target, relation);
                     let set = vec![(column, instead.map_or(DbValue::Null, DbValue::Int))];
                     changes.push(Change::UpdateWhere { table: other.table.clone(), filter, set });
                 }
@@ -236,12 +236,12 @@ impl<'a> Removal<'a> {
         Ok(())
     }
 
-    /// What takes the place of a deleted row: a user's heir, the default term. A list gets the default term always.
-    fn replacement(&self, target: &Resource, relation: &Relation, list: bool) -> Option<i64> {
+    /// What takes the place of a deleted row: the heir of a user, the default term.
+    fn replacement(&self, target: &Resource, relation: &Relation) -> Option<i64> {
         let reassigned = relation.on_delete == OnDelete::Reassign;
         match target.family {
             Family::User if reassigned => self.by.heir,
-            Family::Term if reassigned || list => Some(self.default_term(target)).filter(|id| *id != 0),
+            Family::Term if reassigned => Some(self.default_term(target)).filter(|id| *id != 0),
             _ => None,
         }
     }

@@ -149,6 +149,8 @@ pub struct Arg {
     pub words: Option<WordLimit>,
     /// Spelling of values: stored to public.
     pub aliases: Vec<(String, String)>,
+    /// The value that stands for nothing (`x-unset`).
+    pub unset: Option<Value>,
     /// Types that are taken although the schema does not describe them.
     pub accepts: Vec<String>,
     /// How long such values may be.

@@ -79,8 +79,9 @@ pub struct PropertyWords {
     #[serde(rename = "x-was")]
     #[schemars(example = &"pages")]
     pub was: Option<String>,
-    /// The value in responses where nothing is stored. Without it (and without `default`), the value is null, and the
-    /// type includes `null`.
+    /// The value that stands for nothing: responses show it where nothing is stored, and writes accept it whatever else
+    /// the schema says. Without it, and without `default`, an own property that is unset is null, and the type includes
+    /// `null`.
     #[serde(rename = "x-unset", deserialize_with = "any")]
     #[schemars(example = "")]
     pub unset: Option<Value>,

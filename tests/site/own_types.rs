@@ -550,6 +550,11 @@ const MOVES: [&str; 4] = ["modified", "modified_gmt", "_links", "_embedded"];
 fn still(mut document: Value) -> Value {
     if let Some(document) = document.as_object_mut() {
         MOVES.iter().for_each(|member| drop(document.remove(*member)));
+        // The date of a draft follows its last change until somebody chooses one.
+        if document.get("status").is_some_and(|status| status == "draft") {
+            document.remove("date");
+            document.remove("date_gmt");
+        }
     }
     document
 }
@@ -617,6 +622,10 @@ fn check_sent_back(prefix: &str) {
     items.push(create("users/1/application-passwords", json!({"name": "desk"})));
     let post = items.iter().find(|item| item.contains("/posts/")).and_then(|item| item.rsplit('/').next());
     let post: i64 = post.and_then(|id| id.parse().ok()).expect("an id");
+    let left = create("users", json!({"username": "left", "email": "left@example.org", "password": "long enough"}));
+    let by: i64 = left.rsplit('/').next().and_then(|id| id.parse().ok()).expect("an id");
+    items.push(create("comments", json!({"post": post + 1, "content": {"raw": "bye"}, "author": by})));
+    assert_eq!(server.admin("DELETE", &format!("{left}?force=true&reassign=1"), None).status, 200);
     items.push(create("comments", json!({"post": post + 1, "content": {"raw": "hello <b>there</b>"}})));
     if prefix == "wp" {
         for base in ["navigation", "menus", "menu-items", "templates", "template-parts"] {
@@ -648,6 +657,10 @@ fn check_sent_back(prefix: &str) {
 #[test]
 fn what_is_read_can_be_sent_back() {
     check_sent_back("cms");
+}
+
+#[test]
+fn what_is_read_can_be_sent_back_in_the_other_dialect() {
     check_sent_back("wp");
 }
 

@@ -162,6 +162,7 @@ impl Linker<'_> {
         {
             self.check_orderby(&doc, resource, place);
         }
+        let unset = doc.get("x-unset").cloned();
         let source = Value::Object(doc);
         let accepted = accepted_bounds(&source, &accepts).and_then(|bounds| Schema::compile(&bounds, dialect).ok());
         let bounded = bounds::applied(&source, self.declared.bounds.max_items);
@@ -212,6 +213,7 @@ impl Linker<'_> {
             filter,
             words: words.search_words.map(word_limit),
             aliases,
+            unset,
             accepts,
             accepted,
             sentence_only: meta,
