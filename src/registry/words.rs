@@ -111,7 +111,7 @@ pub struct RelationWord {
     /// Whether the items may be embedded.
     #[serde(default)]
     pub embeddable: bool,
-    /// What becomes of the property when an item is deleted.
+    /// What happens to the row when the item is deleted for good: `clear` (default), `restrict`, `cascade` or `reassign`.
     #[serde(default)]
     pub on_delete: OnDelete,
 }

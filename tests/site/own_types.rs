@@ -257,7 +257,8 @@ fn relations_that_cannot_be_carried_out_are_problems() {
         let found = problems(&[("things", "plain", json!({"way": doc.clone()}), "")]);
         assert!(found.contains(expected), "{doc}: {found}");
     }
-    let sound = json!({"way": {"type": "integer", "required": true, "x-relation": {"to": "posts", "on_delete": "restrict"}}});
+    let sound =
+        json!({"way": {"type": "integer", "required": true, "x-relation": {"to": "posts", "on_delete": "restrict"}}});
     assert!(problems(&[("things", "plain", sound, "")]).contains("sound"));
 }
 
@@ -364,7 +365,8 @@ fn properties_are_filtered_by_every_operator() {
             ("count", "-3", "7"),
             ("price", "0", "2.5"),
         ] {
-            let (low, high) = (|op: &str| format!("{property}_{op}={low}"), |op: &str| format!("{property}_{op}={high}"));
+            let (low, high) =
+                (|op: &str| format!("{property}_{op}={low}"), |op: &str| format!("{property}_{op}={high}"));
             check(&low("eq"), &[first]);
             check(&low("ne"), &[second, unset]);
             check(&low("gt"), &[second]);
@@ -447,7 +449,9 @@ fn filters_that_do_not_fit_are_problems() {
     ];
     for family in ["content", "plain"] {
         for (schema, filter, expected) in cases {
-            let more = format!("sort = {{ id = \"id\" }}\n[resources.things.endpoints.list]\nwanted = {{ {schema}, x-filter = {{ {filter} }} }}\n");
+            let more = format!(
+                "sort = {{ id = \"id\" }}\n[resources.things.endpoints.list]\nwanted = {{ {schema}, x-filter = {{ {filter} }} }}\n"
+            );
             let found = problems(&[("things", family, properties.clone(), &more)]);
             assert!(found.contains(expected), "{family} {schema} {filter}: {found}");
         }
@@ -461,16 +465,40 @@ fn types() -> Vec<(&'static str, Value, Value, Value, Value)> {
     vec![
         ("text", json!({"type": "string"}), json!("a"), json!(""), json!(["x"])),
         ("line", json!({"type": "string", "x-write": "text_field"}), json!("a b"), json!("c"), json!({"a": 1})),
-        ("isbn", json!({"type": "string", "pattern": "^[0-9]{3}$", "x-unique": true}), json!("123"), json!("456"), json!("")),
+        (
+            "isbn",
+            json!({"type": "string", "pattern": "^[0-9]{3}$", "x-unique": true}),
+            json!("123"),
+            json!("456"),
+            json!(""),
+        ),
         ("pages", json!({"type": "integer", "minimum": 1}), json!(7), json!(1), json!(0)),
         ("price", json!({"type": "number"}), json!(2.5), json!(-1.0), json!("dear")),
         ("open", json!({"type": "boolean"}), json!(true), json!(false), json!("perhaps")),
         ("size", json!({"type": "string", "enum": ["s", "m"]}), json!("s"), json!("m"), json!("xl")),
-        ("start", json!({"type": "string", "format": "date-time"}), json!("2030-01-02T03:04:05"), json!("1960-01-01T00:00:00"), json!("soon")),
-        ("site", json!({"type": "string", "format": "uri"}), json!("https://example.org/"), json!("https://example.com/"), json!("no")),
+        (
+            "start",
+            json!({"type": "string", "format": "date-time"}),
+            json!("2030-01-02T03:04:05"),
+            json!("1960-01-01T00:00:00"),
+            json!("soon"),
+        ),
+        (
+            "site",
+            json!({"type": "string", "format": "uri"}),
+            json!("https://example.org/"),
+            json!("https://example.com/"),
+            json!("no"),
+        ),
         ("colour", json!({"type": "string", "format": "hex-color"}), json!("#ffffff"), json!("#000"), json!("white")),
         ("numbers", json!({"type": "array", "items": {"type": "integer"}}), json!([3, 1, 2]), json!([]), json!(["x"])),
-        ("sizes", json!({"type": "array", "items": {"type": "string", "enum": ["s", "m"]}}), json!(["m", "s"]), json!(["s"]), json!(["xl"])),
+        (
+            "sizes",
+            json!({"type": "array", "items": {"type": "string", "enum": ["s", "m"]}}),
+            json!(["m", "s"]),
+            json!(["s"]),
+            json!(["xl"]),
+        ),
         (
             "place",
             json!({"type": "object", "properties": {"city": {"type": "string"}, "at": {"type": "object", "properties":
@@ -492,7 +520,8 @@ fn types() -> Vec<(&'static str, Value, Value, Value, Value)> {
 
 #[test]
 fn properties_of_every_type_are_stored_as_given() {
-    let all: serde_json::Map<String, Value> = types().into_iter().map(|(name, doc, ..)| (name.to_owned(), doc)).collect();
+    let all: serde_json::Map<String, Value> =
+        types().into_iter().map(|(name, doc, ..)| (name.to_owned(), doc)).collect();
     let declared = vec![("c_all", "content", json!(all), ""), ("all", "plain", json!(all), "")];
     let server = Server::over(folder(&declared), &[]);
     for resource in ["c_all", "all"] {
@@ -534,7 +563,11 @@ fn defaults_and_declared_values_stand_for_what_is_unset() {
     for resource in ["c_some", "some"] {
         let id = make(&server, resource, json!({"title": "x", "name": "n"}));
         let item = server.get(&format!("/own/v1/{resource}/{id}")).body;
-        assert_eq!((&item["price"], &item["note"], &item["name"]), (&json!(5.0), &json!(""), &json!("n")), "{resource}");
+        assert_eq!(
+            (&item["price"], &item["note"], &item["name"]),
+            (&json!(5.0), &json!(""), &json!("n")),
+            "{resource}"
+        );
         let shown = server.ask("OPTIONS", &format!("/own/v1/{resource}"), None, None).body;
         for (name, expected) in [("price", "number"), ("note", "string"), ("name", "string")] {
             assert_eq!(shown["schema"]["properties"][name]["type"], expected, "{resource} {name}");
@@ -611,7 +644,10 @@ fn check_sent_back(prefix: &str) {
         items.push(create(base, json!({"title": {"raw": "own"}, "status": "private", "content": {"raw": "x"}})));
     }
     items.push(create("posts", json!({"title": {"raw": "locked"}, "status": "publish", "password": "secret"})));
-    items.push(create("posts", json!({"title": {"raw": "sticky"}, "status": "publish", "sticky": true, "format": "aside"})));
+    items.push(create(
+        "posts",
+        json!({"title": {"raw": "sticky"}, "status": "publish", "sticky": true, "format": "aside"}),
+    ));
     for base in ["categories", "tags", &format!("{prefix}_pattern_category")] {
         items.push(create(base, json!({"name": "poor"})));
         items.push(create(base, json!({"name": "Q & A", "description": "what <b>it</b> is", "slug": "rich"})));
@@ -632,7 +668,9 @@ fn check_sent_back(prefix: &str) {
             let body = match base {
                 "menus" => json!({"name": "Main"}),
                 "menu-items" => json!({"title": {"raw": "Home"}, "url": "https://example.org/", "status": "publish"}),
-                "templates" | "template-parts" => json!({"slug": "own", "title": {"raw": "Own"}, "content": {"raw": "<p>x</p>"}}),
+                "templates" | "template-parts" => {
+                    json!({"slug": "own", "title": {"raw": "Own"}, "content": {"raw": "<p>x</p>"}})
+                }
                 _ => json!({"title": {"raw": "Way"}, "content": {"raw": "<p>x</p>"}, "status": "publish"}),
             };
             items.push(create(base, body));
@@ -666,7 +704,8 @@ fn what_is_read_can_be_sent_back_in_the_other_dialect() {
 
 #[test]
 fn own_documents_can_be_sent_back() {
-    let all: serde_json::Map<String, Value> = types().into_iter().map(|(name, doc, ..)| (name.to_owned(), doc)).collect();
+    let all: serde_json::Map<String, Value> =
+        types().into_iter().map(|(name, doc, ..)| (name.to_owned(), doc)).collect();
     let declared = vec![("c_all", "content", json!(all), ""), ("all", "plain", json!(all), "")];
     let server = Server::over(folder(&declared), &[]);
     for resource in ["c_all", "all"] {

@@ -1,10 +1,10 @@
 //! What an argument selects: filters, words of a search, sort keys.
 
 use super::super::args::{Filter, FilterOp, Fixed, MOMENTS, Operand};
-use super::super::{Behaviour, name};
 use super::super::resource::*;
 use super::super::vocabulary::families;
 use super::super::words::{Overflow, SearchWords};
+use super::super::{Behaviour, name};
 use super::{Declared, Linker, nearest};
 use crate::config::declaration::SchemaDoc;
 use crate::storage::plan::{DbValue, Name, Op};

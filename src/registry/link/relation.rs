@@ -4,8 +4,8 @@ use super::super::name;
 use super::super::resource::*;
 use super::super::words::{PropertyWords, RelationWord};
 use super::property::{is_required, kind_of};
-use crate::config::declaration::Family;
 use super::{Linker, escape, nearest};
+use crate::config::declaration::Family;
 use serde_json::Value;
 use std::collections::HashMap;
 

@@ -9,7 +9,7 @@ use super::super::fold::fold;
 use super::super::plan::{ColumnType, Cond, DbValue, Name, Op, Order, ReadPlan};
 use super::super::words::{NO_WORD, Words};
 use super::Bind;
-use super::join_order::{Driver, EdgeIndex};
+use super::join_order::{self, Driver, EdgeIndex};
 use std::collections::{BTreeSet, HashSet};
 
 /// What is selected of the rows.
@@ -54,6 +54,8 @@ pub enum Lead<'p> {
     Keys(Param),
     Edges(Edges),
     Ladder(Ladder<'p>),
+    /// An extension, by its alias.
+    Extension(u32),
 }
 
 /// Edges of one target.
@@ -102,7 +104,12 @@ pub enum Test<'p> {
     HasWord(Column<'p>, Param),
     /// The list of values, and the alias of the column's members.
     HasMember(Column<'p>, Param, u32),
-    Related { table: &'p Table, inner: Column<'p>, outer: Column<'p>, filter: Box<Test<'p>> },
+    Related {
+        table: &'p Table,
+        inner: Column<'p>,
+        outer: Column<'p>,
+        filter: Box<Test<'p>>,
+    },
     Linked(Linked<'p>),
 }
 
@@ -157,14 +164,18 @@ pub fn lower<'p>(
         columns = plan.columns.iter().map(|c| lowering.column(scope, c)).collect::<Result<_, _>>()?;
     }
     let (lead, filter) = match &leader {
-        None => (None, lowering.conjuncts(scope, &conjuncts, true)?),
+        None => {
+            let lead = join_order::extension(&conjuncts, &lowering.extensions).map(Lead::Extension);
+            let filter = lowering.conjuncts(scope, &conjuncts, lead.is_none())?;
+            (lead, filter)
+        }
         Some(leader) => {
             let rest: Vec<&Cond> = conjuncts.iter().copied().filter(|c| !std::ptr::eq(*c, leader.cond())).collect();
             let lead = lowering.lead(scope, plan, leader, &rest)?;
             let filter = match &lead {
                 // Its rungs are filtered already.
                 Lead::Ladder(_) => Vec::new(),
-                Lead::Keys(_) | Lead::Edges(_) => lowering.conjuncts(scope, &rest, false)?,
+                Lead::Keys(_) | Lead::Edges(_) | Lead::Extension(_) => lowering.conjuncts(scope, &rest, false)?,
             };
             (Some(lead), filter)
         }

@@ -48,6 +48,13 @@ impl Lowered<'_> {
                 select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
                 select.and_where(at(0, key).eq(Expr::col((KEYS, LIST_VALUE))));
             }
+            Some(Lead::Extension(number)) => {
+                for (extension, _) in self.extensions.iter().filter(|(_, own)| own == number) {
+                    select.from_as(Alias::new(&*extension.def.name), alias(*number));
+                    select.and_where(at(0, key).eq(at(*number, &extension.def.key.name)));
+                }
+                select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
+            }
             Some(Lead::Edges(edges)) => {
                 select.from_as("edge", EDGE);
                 select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
@@ -63,7 +70,8 @@ impl Lowered<'_> {
                 }
             }
         }
-        for (table, number) in &self.extensions {
+        let leads = |number: u32| matches!(self.lead, Some(Lead::Extension(own)) if own == number);
+        for (table, number) in self.extensions.iter().filter(|(_, number)| !leads(*number)) {
             let same = at(*number, &table.def.key.name).eq(at(0, key));
             select.join_as(JoinType::LeftJoin, Alias::new(&*table.def.name), alias(*number), same);
         }

@@ -26,6 +26,10 @@ impl Lowered<'_> {
                 key.edge_params(&edges.index);
                 key.tag(edges.descending.map_or("", |d| if d { "-" } else { "+" }));
             }
+            Some(Lead::Extension(alias)) => {
+                key.tag("extension");
+                key.tag(&alias.to_string());
+            }
             Some(Lead::Ladder(ladder)) => {
                 key.tag("ladder");
                 match &ladder.rung {
