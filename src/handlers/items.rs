@@ -282,7 +282,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
         Vec::new()
     };
     with_target(work, resource, async |row| {
-        let changes = families::removal(work.scope, Record { resource, row })?;
+        let changes = families::removal(work.scope, Record { resource, row }, None)?;
         work.carry_out(resource, changes).await
     })
     .await?;

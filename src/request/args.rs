@@ -209,6 +209,9 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
     {
         return Err(Box::new(ParamFailure::of(name, Code::InvalidParam)));
     }
+    if arg.unset.as_ref() == Some(value) {
+        return Ok(value.clone());
+    }
     let accepted = arg.accepts.iter().any(|t| match t.as_str() {
         "string" => value.is_string(),
         "null" => value.is_null(),

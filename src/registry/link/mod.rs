@@ -17,6 +17,7 @@ mod route;
 mod shown;
 mod site;
 mod states;
+mod unset;
 mod words;
 
 use super::Registry;
@@ -35,6 +36,7 @@ use std::hash::{Hash, Hasher};
 /// # Errors
 /// Every problem of the declarations at once, sorted by place.
 pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<Registry, Vec<Problem>> {
+    let loaded = &unset::with_null(loaded);
     let mut linker = Linker {
         loaded,
         declared: &loaded.declaration,
