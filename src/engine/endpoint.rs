@@ -14,7 +14,6 @@ use crate::registry::args::Arg;
 use crate::registry::resource::Resource;
 use crate::request::args::{self, Checked, Sources};
 use crate::request::fields::Fields;
-use crate::storage::Snapshot;
 use serde_json::{Map, Value};
 
 /// Parameters that change the documents of an answer, or what is around them.
@@ -38,11 +37,6 @@ impl<'a> Question<'a> {
 
     fn reads(&self) -> bool {
         matches!(self.found.call.method, Method::Get | Method::Head)
-    }
-
-    /// One state of the database for a write; many reads decide without it.
-    pub(super) fn state(&self) -> Result<Option<Box<dyn Snapshot + 'a>>, ApiError> {
-        if self.reads() { Ok(None) } else { self.found.scope.snapshot().map(Some) }
     }
 
     /// The arguments, checked and coerced: 400.

@@ -25,7 +25,7 @@ use super::transaction::OpenTransaction;
 use super::versions::Versions;
 use super::words::Words;
 use super::writer::{self, Begin, Job};
-use super::{BeginFuture, CommitFuture, Snapshot, Storage, StorageError, Transaction, VersionSlot};
+use super::{BeginFuture, CommitFuture, Held, Snapshot, Storage, StorageError, Transaction, VersionSlot, later};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -129,13 +129,17 @@ impl Storage for Sqlite {
         Ok(Box::new(reader::View::begin(&self.shared)?))
     }
 
+    fn hold(&self) -> Box<dyn Held + '_> {
+        Box::new(reader::Hold::begin())
+    }
+
     fn commit(&self, plan: WritePlan) -> CommitFuture {
         let (reply, answer) = oneshot::channel();
         let sent = self.send(Job::Commit { plan, reply });
-        Box::pin(async move {
+        Box::pin(later(async move {
             sent?;
             answer.await.unwrap_or_else(|_| Err(stopped()))
-        })
+        }))
     }
 
     fn scope_version(&self, scope: &Name) -> u64 {
