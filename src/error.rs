@@ -293,7 +293,8 @@ impl ApiError {
             message: code.message().to_owned(),
             data: (!bare).then(Map::new),
             additional: Vec::new(),
-            retry_after: matches!(code, Code::Busy | Code::ReadTimeout | Code::TooManyRequests).then_some(1),
+            retry_after: matches!(code, Code::Busy | Code::ReadTimeout | Code::StorageReadOnly | Code::TooManyRequests)
+                .then_some(1),
         }))
     }
 

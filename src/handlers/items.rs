@@ -143,7 +143,8 @@ pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Resu
 /// It is gone, or the database cannot be read.
 pub fn fetch(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Row, ApiError> {
     let snapshot = work.scope.snapshot()?;
-    records::find(&*snapshot, resource, key)?.ok_or_else(|| ApiError::new(Code::Internal))
+    let found = records::find(&*snapshot, resource, key)?;
+    found.ok_or_else(|| work.scope.internal(&format!("{}: the row {key:?} is not there", resource.name)))
 }
 
 /// `create`: 201, the new item as [`written_context`] says, its address in `Location`.

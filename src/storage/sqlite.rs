@@ -4,6 +4,7 @@
 
 mod count_cache;
 mod functions;
+mod neighbour;
 mod open;
 #[cfg(test)]
 mod query_plans;
@@ -14,6 +15,7 @@ mod tests;
 mod values;
 
 pub(super) use open::{META_VERSION, checkpointing, commits, examining, load_words, read_generations, sign};
+pub use neighbour::{Claim, Neighbour};
 pub use open::{OpenError, OpenOptions, PendingChange};
 pub(super) use reader::Reading;
 pub(super) use statement_cache::StatementCache;
@@ -59,6 +61,13 @@ pub(super) struct Shared {
     pub remembered: count_cache::CountCache,
 }
 
+impl Shared {
+    /// Takes over words that are in the database. Words are only added, so fewer are an older state.
+    pub fn learn(&self, words: &Words) {
+        self.words.rcu(|known| if words.next() > known.next() { Arc::new(words.clone()) } else { known.clone() });
+    }
+}
+
 /// See [`Sqlite::recover`]. (The last connection to a file takes the log away.)
 pub struct Recovered {
     _connection: Option<Connection>,
@@ -93,6 +102,18 @@ impl Sqlite {
         let gone = || StorageError::Failed("the writer has stopped".into());
         self.queue.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
         answer.recv().map_err(|_| gone())?
+    }
+
+    /// Carries out what is queued, then moves the log into the file, which is complete by itself from then on. Later
+    /// writes are refused.
+    ///
+    /// # Errors
+    /// The log could not be emptied: another process reads it, the disk is full, or it took longer than `patience`.
+    pub fn close(&self, patience: Duration) -> Result<(), StorageError> {
+        let (reply, answer) = mpsc::channel();
+        let gone = || StorageError::Failed("the writer has stopped".into());
+        self.queue.as_ref().ok_or_else(gone)?.send(Job::Close { reply }).map_err(|_| gone())?;
+        answer.recv_timeout(patience).map_err(|_| StorageError::Failed("the writer takes too long".into()))?
     }
 
     /// After each commit from now on, this thread is unparked.

@@ -350,7 +350,7 @@ impl Reader {
         }
         let there = open::commits(&self.conn)?;
         if there > shared.versions.commits() {
-            shared.words.store(Arc::new(open::load_words(&self.conn)?));
+            shared.learn(&open::load_words(&self.conn)?);
             shared.versions.meet(there, &open::read_generations(&self.conn)?);
         }
         self.seen.set(version);
