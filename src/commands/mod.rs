@@ -2,6 +2,20 @@
 //!
 //! Other tools rely on the names here (issue: "The command line").
 
+/// Prints a line. A closed pipe (`| head`) is no failure, so that output is not what the program ends of.
+macro_rules! say {
+    ($($text:tt)*) => {
+        let _ = writeln!(std::io::stdout().lock(), $($text)*);
+    };
+}
+
+/// The same to the standard error.
+macro_rules! tell {
+    ($($text:tt)*) => {
+        let _ = writeln!(std::io::stderr().lock(), $($text)*);
+    };
+}
+
 mod doctor;
 pub mod reference;
 mod serve;
@@ -156,7 +170,7 @@ pub fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            tell!("{error}");
             ExitCode::FAILURE
         }
     }
@@ -168,9 +182,36 @@ fn linked(source: &Source) -> Result<Registry, BootError> {
     boot::registry(&loaded, &listen)
 }
 
-/// The services over the database that the declarations name.
+/// The services over the database that the declarations name, which is there.
 fn services(source: &Source) -> Result<(Registry, Services), BootError> {
     let registry = linked(source)?;
+    present(&registry)?;
+    opened(registry)
+}
+
+/// The same; where there is no database, this begins one, and says so: it may be the wrong folder.
+fn services_or_new(source: &Source) -> Result<(Registry, Services), BootError> {
+    let registry = linked(source)?;
+    let path = boot::database(&registry.declaration)?.to_owned();
+    let new = !path.exists();
+    let opened = opened(registry)?;
+    if new {
+        tell!("{}: a new database", path.display());
+    }
+    Ok(opened)
+}
+
+/// The database is there: a command in the wrong folder leaves none behind.
+fn present(registry: &Registry) -> Result<(), BootError> {
+    let path = boot::database(&registry.declaration)?;
+    if path.exists() {
+        return Ok(());
+    }
+    let hint = "the first start of the server creates it; in another folder, name it with --config or storage.url";
+    Err(BootError::Other(format!("{}: there is no such database\n  hint: {hint}", path.display())))
+}
+
+fn opened(registry: Registry) -> Result<(Registry, Services), BootError> {
     let storage = boot::open(&registry, true)?;
     let services = Services::start(storage, &registry)?;
     services.seed(&registry)?;
@@ -182,18 +223,18 @@ fn check(source: &Source, data: bool) -> Result<(), BootError> {
     let registry = boot::registry(&loaded, &loaded.declaration.server.listen)?;
     let methods = boot::calls(&loaded, &registry)?.map_or(0, |calls| calls.len());
     let (resources, routes) = (registry.resources.len(), registry.routes.len());
-    println!("{resources} resources, {routes} routes, {methods} XML-RPC methods: sound");
+    say!("{resources} resources, {routes} routes, {methods} XML-RPC methods: sound");
     if !data {
         return Ok(());
     }
     let path = boot::database(&registry.declaration)?;
     let found = backup::examine(path, &registry.layout)?;
     if found.is_empty() {
-        println!("{}: whole", path.display());
+        say!("{}: whole", path.display());
         return Ok(());
     }
     for finding in &found {
-        eprintln!("{}: {finding}", path.display());
+        tell!("{}: {finding}", path.display());
     }
     Err(BootError::Other(format!(
         "{} things are not as they should be; put a backup back, or ask for help",
@@ -204,8 +245,8 @@ fn check(source: &Source, data: bool) -> Result<(), BootError> {
 fn backup(source: &Source, file: &Path) -> Result<(), BootError> {
     let registry = linked(source)?;
     let bytes = backup::backup(boot::database(&registry.declaration)?, file)?;
-    println!("{}: {bytes} bytes, whole", file.display());
-    println!(
+    say!("{}: {bytes} bytes, whole", file.display());
+    say!(
         "Uploaded files are not in it; copy the folder that media.url names (by default it lies beside the database)."
     );
     Ok(())
@@ -215,9 +256,9 @@ fn restore(source: &Source, file: &Path) -> Result<(), BootError> {
     let registry = linked(source)?;
     let path = boot::database(&registry.declaration)?;
     let aside = backup::restore(file, path)?;
-    println!("{}: put back", path.display());
+    say!("{}: put back", path.display());
     if let Some(aside) = aside {
-        println!("The database of before is {}", aside.display());
+        say!("The database of before is {}", aside.display());
     }
     Ok(())
 }
@@ -238,7 +279,7 @@ fn docs(directory: &Path) -> Result<(), BootError> {
     for (name, text) in files {
         let file = directory.join(name);
         std::fs::write(&file, text).map_err(|e| BootError::Other(format!("{}: {e}", file.display())))?;
-        println!("{}", file.display());
+        say!("{}", file.display());
     }
     Ok(())
 }
@@ -246,7 +287,7 @@ fn docs(directory: &Path) -> Result<(), BootError> {
 fn init(directory: &Path) -> Result<(), BootError> {
     let written = shipped::init(directory).map_err(|e| BootError::Other(e.to_string()))?;
     for file in written {
-        println!("{}", file.display());
+        say!("{}", file.display());
     }
     Ok(())
 }
@@ -321,11 +362,11 @@ pub fn route_table(registry: &Registry) -> Vec<String> {
 }
 
 fn import(source: &Source, file: &Path, attachments: Option<&Path>) -> Result<(), BootError> {
-    let (registry, services) = services(source)?;
+    let (registry, services) = services_or_new(source)?;
     let report = crate::import::import(&registry, &services, file, true)?;
-    println!("{report}");
+    say!("{report}");
     if let Some(folder) = attachments {
-        println!("{}", crate::import::attachments::bring(&Arc::new(registry), &services, folder)?);
+        say!("{}", crate::import::attachments::bring(&Arc::new(registry), &services, folder)?);
     }
     Ok(())
 }
@@ -338,24 +379,29 @@ fn user_add(source: &Source, login: &str, email: &str, role: Option<&str>, hashe
         return Err(BootError::Other("the standard input held no password".into()));
     }
     let secret = if hashed { Secret::Hash(line) } else { Secret::Password(line) };
-    let (registry, services) = services(source)?;
+    let (registry, services) = services_or_new(source)?;
     let role = role.or(registry.default_role());
     let role = role.ok_or_else(|| BootError::Other("no role is the default one; name one with --role".into()))?;
     let id = services.add_user(&registry, login, email, role, secret)?;
-    eprintln!("user {id}: {login} ({role})");
+    tell!("user {id}: {login} ({role})");
     Ok(())
 }
 
 fn doctor(source: &Source, url: Option<String>) -> Result<(), BootError> {
     // A look changes nothing: neither tables nor what is in them.
     let registry = linked(source)?;
+    present(&registry)?;
     let services = Services::start(boot::open(&registry, false)?, &registry)?;
     let site = url.unwrap_or_else(|| registry.site.url.clone());
     let findings = doctor::examine(&registry, &services, &site)?;
     for finding in &findings {
         match &finding.wrong {
-            None => println!("good   {}", finding.what),
-            Some(wrong) => println!("WRONG  {}: {wrong}", finding.what),
+            None => {
+                say!("good   {}", finding.what);
+            }
+            Some(wrong) => {
+                say!("WRONG  {}: {wrong}", finding.what);
+            }
         }
     }
     match findings.iter().filter(|finding| finding.wrong.is_some()).count() {
@@ -379,6 +425,6 @@ fn app_password_add(
     let limits = Limits { read_only, resources: resources.iter().map(|name| name.as_str().into()).collect() };
     let now = time::OffsetDateTime::now_utc().unix_timestamp();
     let expires = days.map_or(0, |days| now + i64::from(days) * 24 * 60 * 60);
-    println!("{}", services.add_limited_app_password(login, name, expires, limits)?);
+    say!("{}", services.add_limited_app_password(login, name, expires, limits)?);
     Ok(())
 }

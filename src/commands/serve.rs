@@ -17,6 +17,7 @@ use crate::storage::plan::{Layout, Name};
 use crate::storage::sqlite::{Claim, Sqlite};
 use crate::xmlrpc::Rpc;
 use std::future::Future;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -146,7 +147,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let _watch = watch::watch(watched, move || follower.reload())
         .map_err(|e| BootError::Other(format!("cannot follow the declarations: {e}")))?;
     // The socket listens already: whoever connects from now on is answered.
-    eprintln!("ready in {} ms: {rest_url}/", start.elapsed().as_millis());
+    tell!("ready in {} ms: {rest_url}/", start.elapsed().as_millis());
     thread::Builder::new()
         .name("sweeper".into())
         .spawn(move || delete_orphans(&sweeper, orphan_timeout))
@@ -229,19 +230,24 @@ fn site(services: &Services, calls: Option<Rpc>, registry: Arc<Registry>) -> Res
     Ok(Arc::new(Site { engine, calls, pages, storage: services.storage.clone(), facts }))
 }
 
-/// An empty database gets an administrator, and the demo site when that is wanted.
+/// At its first start a site gets an administrator, and the demo site when that is wanted, unless commands have brought
+/// them before.
 fn first_start(services: &Services, registry: &Registry) -> Result<(), BootError> {
-    if !services.is_empty()? {
+    if services.was_started()? {
         return Ok(());
     }
-    let password = crate::access::identity::new_secret();
-    let role = registry.required_role().unwrap_or_default();
-    services.add_user(registry, "admin", "admin@example.org", role, Secret::Password(&password))?;
-    eprintln!("This is a new database. Its administrator is `admin` with the password {password}");
-    if registry.declaration.site.demo {
+    if let Some(role) = registry.required_role()
+        && !services.holds(role)?
+    {
+        let login = services.free_login("admin")?;
+        let (address, password) = (format!("{login}@example.org"), crate::access::identity::new_secret());
+        services.add_user(registry, &login, &address, role, Secret::Password(&password))?;
+        tell!("This is a new database. Its administrator is `{login}` with the password {password}");
+    }
+    if registry.declaration.site.demo && !services.has_records()? {
         crate::import::demo(registry, services)?;
     }
-    Ok(())
+    services.mark_started()
 }
 
 /// Follows changes of the declarations.
@@ -259,8 +265,12 @@ impl Follower {
     fn reload(&self) -> Vec<PathBuf> {
         let (outcome, files) = load(&self.source);
         match outcome.and_then(|loaded| self.swap(&loaded)) {
-            Ok(()) => eprintln!("the declarations were read anew"),
-            Err(error) => eprintln!("{error}\nthe declarations of before stay in force"),
+            Ok(()) => {
+                tell!("the declarations were read anew");
+            }
+            Err(error) => {
+                tell!("{error}\nthe declarations of before stay in force");
+            }
         }
         files
     }
