@@ -169,6 +169,7 @@ catalogue! {
     UploadHashMismatch = "rest_upload_hash_mismatch", Fixed(412), "The file is not the one that Content-MD5 was made of.";
     UploadRefusedBody = "rest_upload_sideload_error", Fixed(500), "A file of this type is not taken here, or it is not what its name says.";
     UploadRefusedPart = "rest_upload_unknown_error", Fixed(500), "A file of this type is not taken here, or it is not what its name says.";
+    UploadTypeRefused = "rest_upload_unsupported_type", Fixed(415), "A file of this type is not taken here, or it is not what its name says.";
     UploadTooLarge = "rest_upload_file_too_big", Fixed(400), "The file is larger than this site takes.";
     CannotEditImage = "rest_cannot_edit_image", Denied, "You may not upload files, and so not edit pictures.";
     UnknownAttachment = "rest_unknown_attachment", Fixed(404), "The address belongs to no file of this record.";

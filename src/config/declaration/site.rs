@@ -81,6 +81,10 @@ pub struct Dialect {
     /// OPTIONS of a route that does not exist is an empty description, and only routes without values in their path have
     /// links in theirs.
     pub options_without_route: bool,
+    /// A file that is not taken is an error of the server (500) without the list of what is taken.
+    pub refused_file_as_server_error: bool,
+    /// A refusal (403) names the capability that the caller lacks.
+    pub name_missing_capability: bool,
 }
 
 impl Default for Dialect {
@@ -91,6 +95,8 @@ impl Default for Dialect {
             embed_empty_relations: true,
             explain_empty_credentials: true,
             options_without_route: false,
+            refused_file_as_server_error: false,
+            name_missing_capability: true,
         }
     }
 }
