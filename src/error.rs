@@ -375,6 +375,17 @@ impl ApiError {
         self
     }
 
+    /// Whether callers are refused so for what they may not do.
+    pub fn is_denial(&self) -> bool {
+        self.0.code.status() == Status::Denied
+    }
+
+    /// Names the capability that the caller lacks.
+    pub fn lacking(mut self, capability: &str) -> Self {
+        self.0.message = format!("{} The capability `{capability}` is missing.", self.0.message);
+        self.with("capability", json!(capability))
+    }
+
     /// Adds a member to `data`.
     pub fn with(mut self, key: &str, value: Value) -> Self {
         self.0.data.get_or_insert_with(Map::new).insert(key.to_owned(), value);

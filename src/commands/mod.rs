@@ -224,6 +224,9 @@ fn check(source: &Source, data: bool) -> Result<(), BootError> {
     let methods = boot::calls(&loaded, &registry)?.map_or(0, |calls| calls.len());
     let (resources, routes) = (registry.resources.len(), registry.routes.len());
     say!("{resources} resources, {routes} routes, {methods} XML-RPC methods: sound");
+    for (capability, place) in registry.unheld_capabilities() {
+        tell!("warning: no role has the capability `{capability}`, which {place} asks for: everybody is refused there");
+    }
     if !data {
         return Ok(());
     }

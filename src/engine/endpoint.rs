@@ -51,6 +51,8 @@ impl<'a> Question<'a> {
     pub(super) fn authorize(&self, args: Checked, loaded: &Loaded) -> Result<Allowed, ApiError> {
         let Found { scope, endpoint, matched, .. } = self.found;
         let (sources, given) = (&self.sources, self.given());
+        // What follows is refused for its own reasons.
+        scope.principal.missing.take();
         let asking = Asking { scope, route: matched.route, endpoint, args: &&args, sources, loaded, given };
         access::allow(&asking, args.clone())
     }
@@ -125,9 +127,20 @@ impl<'a> Question<'a> {
         Ok(())
     }
 
+    /// A refusal for want of a capability, with the name of that.
+    fn named(&self, error: ApiError) -> ApiError {
+        let dialect = &self.found.engine.registry.declaration.dialect;
+        let missing = self.found.scope.principal.missing.take();
+        match missing.filter(|_| dialect.name_missing_capability && error.is_denial() && error.status() == 403) {
+            Some(capability) => error.lacking(&capability),
+            None => error,
+        }
+    }
+
     /// What came of the call, with the methods that the caller may use now. Tells what came of a password.
     pub(super) fn conclude(&self, mut result: Result<Outcome, ApiError>, loaded: &Loaded) -> Dispatched {
         let Found { engine, scope, call, matched, endpoint, body } = self.found;
+        result = result.map_err(|error| self.named(error));
         // A write may have changed what the caller may do, or taken the target away.
         let written = result.as_mut().ok().and_then(|outcome| outcome.written.take());
         let edited = result.as_ref().is_ok_and(|outcome| outcome.edited);

@@ -5,6 +5,7 @@
 
 pub mod args;
 mod bounds;
+mod capabilities;
 pub mod columns;
 mod edit_only;
 pub mod link;

@@ -206,7 +206,7 @@ impl Default for Pages {
 pub struct Role {
     /// Name for people.
     pub name: String,
-    /// Capabilities of the holders.
+    /// Capabilities of the holders; `*`: every one that the declarations name.
     #[serde(default)]
     pub capabilities: Vec<String>,
     /// Some user always has it: the last one can neither lose it nor be deleted.

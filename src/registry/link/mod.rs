@@ -18,7 +18,7 @@ mod states;
 mod words;
 
 use super::vocabulary::Vocabulary;
-use super::{Registry, Route};
+use super::{Registry, Route, capabilities};
 use crate::config::declaration::{self, Declaration};
 use crate::config::load::Loaded;
 use crate::error::Problem;
@@ -76,7 +76,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     Ok(Registry {
         declaration: loaded.declaration.clone(),
         site,
-        roles,
+        roles: capabilities::resolved(roles, &loaded.declaration, &resources, &routes),
         namespaces: listed_namespaces(&loaded.declaration, &routes),
         resources,
         routes,
