@@ -258,3 +258,17 @@ fn a_closed_pipe_is_no_failure() {
         assert!(output.status.success() && !said.contains("panicked"), "{command:?}: {said}");
     }
 }
+
+#[test]
+fn check_tells_what_nobody_may_do() {
+    let with = |sets: &[&str]| {
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let output = run(&["check"].into_iter().chain(sets).collect::<Vec<_>>(), "");
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert_eq!(with(&[]), "");
+    let warned = with(&["capabilities.post.create=create_books"]);
+    assert!(warned.contains("no role has the capability `create_books`, which capabilities.post.create"), "{warned}");
+    assert_eq!(with(&["capabilities.post.create=create_books", "roles.administrator.capabilities=[\"*\"]"]), "");
+}
