@@ -13,7 +13,7 @@ use crate::pool::Pool;
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
 use crate::scope::{Limits, SystemClock};
-use crate::storage::plan::{Change, Cond, CommitError, DbValue, Target, WritePlan};
+use crate::storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
 use crate::storage::sqlite::{OpenError, OpenOptions, Sqlite};
 use crate::storage::{Storage, StorageError};
 use crate::text::slug;

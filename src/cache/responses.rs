@@ -199,13 +199,7 @@ impl ResponseCache {
     }
 
     /// Caches a response if it is successful and it is known what it was made from. `limits` count the requests for it.
-    pub fn put(
-        &self,
-        question: &ResponseKey<'_>,
-        observed: &TrackedStorage,
-        reply: Reply,
-        limits: &[usize],
-    ) -> Reply {
+    pub fn put(&self, question: &ResponseKey<'_>, observed: &TrackedStorage, reply: Reply, limits: &[usize]) -> Reply {
         let Reply { status, headers, payload } = reply;
         let seen = if status == 200 { observed.seen() } else { None };
         match (&self.cache, payload, seen) {

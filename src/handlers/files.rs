@@ -214,8 +214,7 @@ fn not_taken(work: &Work<'_>, recorded: Code) -> ApiError {
         return ApiError::new(recorded);
     }
     let types = work.scope.registry.declaration.media.types.values();
-    let taken: Vec<&str> =
-        types.filter(|of| of.enabled).flat_map(|of| &of.extensions).map(String::as_str).collect();
+    let taken: Vec<&str> = types.filter(|of| of.enabled).flat_map(|of| &of.extensions).map(String::as_str).collect();
     let message = format!("{} Taken are: {}.", Code::UploadTypeRefused.message(), taken.join(", "));
     ApiError::new(Code::UploadTypeRefused).with_message(message).with("extensions", json!(taken))
 }

@@ -14,8 +14,8 @@ mod statement_cache;
 mod tests;
 mod values;
 
-pub(super) use open::{META_VERSION, checkpointing, commits, examining, load_words, read_generations, sign};
 pub use neighbour::{Claim, Neighbour};
+pub(super) use open::{META_VERSION, checkpointing, commits, examining, load_words, read_generations, sign};
 pub use open::{OpenError, OpenOptions, PendingChange};
 pub(super) use reader::Reading;
 pub(super) use statement_cache::StatementCache;

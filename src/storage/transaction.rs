@@ -7,8 +7,8 @@ use super::budget;
 use super::plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use super::versions::Versions;
 use super::{
-    BeginFuture, CommitFuture, Dependencies, FinishFuture, Held, Snapshot, Storage, StorageError, Transaction, VersionSlot,
-    later,
+    BeginFuture, CommitFuture, Dependencies, FinishFuture, Held, Snapshot, Storage, StorageError, Transaction,
+    VersionSlot, later,
 };
 use std::pin::Pin;
 use std::sync::Arc;

@@ -50,11 +50,20 @@ const OVERDUE: Duration = Duration::from_secs(2);
 
 /// Work for the writer.
 pub(super) enum Job {
-    Commit { plan: WritePlan, reply: oneshot::Sender<Outcome> },
+    Commit {
+        plan: WritePlan,
+        reply: oneshot::Sender<Outcome>,
+    },
     Begin(Begin),
     /// The last job: empties the log.
-    Close { reply: Sender<std::result::Result<(), StorageError>> },
-    Secret { name: String, len: usize, reply: Sender<std::result::Result<Vec<u8>, StorageError>> },
+    Close {
+        reply: Sender<std::result::Result<(), StorageError>>,
+    },
+    Secret {
+        name: String,
+        len: usize,
+        reply: Sender<std::result::Result<Vec<u8>, StorageError>>,
+    },
 }
 
 type Outcome = std::result::Result<Committed, CommitError>;

@@ -225,9 +225,13 @@ fn commands_in_a_wrong_folder_leave_no_database() {
     let db = format!("storage.url=sqlite:{}/x.db", folder.path().display());
     let copy = folder.path().join("copy.db");
     let copy = copy.to_str().expect("a path");
-    for command in
-        [&["backup", copy][..], &["check", "--data"], &["doctor"], &["app-password", "add", "admin", "x"], &["restore", copy]]
-    {
+    for command in [
+        &["backup", copy][..],
+        &["check", "--data"],
+        &["doctor"],
+        &["app-password", "add", "admin", "x"],
+        &["restore", copy],
+    ] {
         let output = run(&[&["--set", db.as_str()], command].concat(), "");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && said.contains("there is no such"), "{command:?}: {said}");

@@ -84,7 +84,9 @@ impl Linker<'_> {
     ) {
         let selects = match filter {
             Some(Filter::Query { behaviour, .. }) => self.vocabulary.queries[behaviour.0].name == STATES,
-            Some(Filter::Column { column, .. }) => resource.plan_column(columns::record::STATUS).as_ref() == Some(column),
+            Some(Filter::Column { column, .. }) => {
+                resource.plan_column(columns::record::STATUS).as_ref() == Some(column)
+            }
             None => false,
         };
         let sets = doc.get("x-column").and_then(Value::as_str) == Some(columns::record::STATUS);
