@@ -329,6 +329,6 @@ impl Resource {
 
     /// The primitive capability for an act; absent acts are allowed to nobody.
     pub fn capability(&self, act: &str) -> &str {
-        self.capabilities.get(act).map_or("do_not_allow", String::as_str)
+        self.capabilities.get(act).map_or(super::capabilities::NOBODY, String::as_str)
     }
 }

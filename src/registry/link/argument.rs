@@ -160,6 +160,9 @@ impl Linker<'_> {
         let filter = words.filter.and_then(|filter| self.filter(filter, &doc, resource, place));
         let aliases: Vec<(String, String)> = words.value_map.into_iter().collect();
         let accepts = words.also_types;
+        if let Some(resource) = resource.filter(|resource| resource.family == Family::Content) {
+            self.check_states(&doc, resource, filter.as_ref(), &aliases, place);
+        }
         let (default_null, meta) = (words.default_null, doc.get("x-meta") == Some(&json!(true)));
         if role == Some(ArgRole::Orderby)
             && let Some(resource) = resource

@@ -21,6 +21,7 @@ mod unset;
 mod words;
 
 use super::Registry;
+use super::capabilities;
 use super::vocabulary::Vocabulary;
 use crate::config::declaration::{self, Declaration};
 use crate::config::load::Loaded;
@@ -87,7 +88,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     Ok(Registry {
         declaration: loaded.declaration.clone(),
         site,
-        roles,
+        roles: capabilities::resolved(roles, &loaded.declaration, &resources, &routes),
         namespaces: listed_namespaces(&loaded.declaration),
         resources,
         routes,
