@@ -3,15 +3,15 @@
 //! Contract: "Collection parameters".
 
 use super::cursor::{self, Cursor};
-use super::{Outcome, Rendered, Work, items};
+use super::{Outcome, Rendered, Work, comparisons, items};
 use crate::access::{failure, policy};
 use crate::behaviours::{QUERIES, QueryContext, READS};
 use crate::config::declaration::{Family, Total};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, among, txt};
-use crate::registry::args::{Arg, ArgSet, Filter, FilterOp, Fixed, Operand, Role};
+use crate::registry::args::{Arg, ArgSet, Filter, FilterOp, Role};
 use crate::registry::name;
-use crate::registry::resource::{Clock, Context, Resource, Sort};
+use crate::registry::resource::{Context, Resource, Sort};
 use crate::registry::vocabulary::Named;
 use crate::render::{self, View};
 use crate::request::args::Checked;
@@ -20,7 +20,7 @@ use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use crate::text::highlight::highlight;
 use crate::text::search::{Word, WordLimit};
-use crate::text::{slug, time};
+use crate::text::slug;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -351,10 +351,12 @@ pub fn filter(
             Filter::Column { column, op: FilterOp::In, .. } if ruled_out.contains(&column) => {}
             Filter::Query { .. } if *value == Value::Bool(false) && chosen.contains(&&resource.key) => {}
             Filter::Column { column, op, operand, .. } => {
-                all.extend(column_filter(scope, column, *op, *operand, value));
+                all.extend(comparisons::column(scope, column, *op, *operand, value));
             }
-            Filter::Fixed { column, op, value: fixed } => all.extend(fixed_filter(scope, column, *op, fixed, value)),
-            Filter::Linked { rel, without } => all.extend(linked_filter(rel, *without, value)),
+            Filter::Fixed { column, op, value: fixed } => {
+                all.extend(comparisons::fixed(scope, column, *op, fixed, value))
+            }
+            Filter::Linked { rel, without } => all.extend(comparisons::linked(rel, *without, value)),
             Filter::Query { behaviour, params } => {
                 let Named { is, run: query } = QUERIES[behaviour.0];
                 let asked = QueryContext { scope, resource, usual: arg.default.as_ref(), params, args };
@@ -415,82 +417,6 @@ fn decided_columns<'a>(resource: &'a Resource, args: &Checked, set: &'a ArgSet) 
         }
     }
     (chosen, ruled_out)
-}
-
-/// A comparison of a column with a value of the request; empty lists select everything.
-fn column_filter(scope: &Scope, column: &Name, op: FilterOp, operand: Operand, value: &Value) -> Option<Cond> {
-    let one = |value: &Value| match operand {
-        Operand::Time(clock) => seconds(scope, clock, value),
-        _ => scalar(value),
-    };
-    let list = |value: &Value| -> Vec<DbValue> {
-        let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-        let items = items.iter().map(one);
-        if operand == Operand::Id { items.map(listed).collect() } else { items.collect() }
-    };
-    Some(match op {
-        FilterOp::Compare(Op::Eq) | FilterOp::In if operand == Operand::Member => {
-            Cond::HasMember(column.clone(), Some(list(value)).filter(|values| !values.is_empty())?)
-        }
-        FilterOp::Compare(_) | FilterOp::NotIn if operand == Operand::Member => {
-            let values = Some(list(value)).filter(|values| !values.is_empty())?;
-            Cond::Not(Box::new(Cond::HasMember(column.clone(), values)))
-        }
-        FilterOp::Compare(op) => Cond::Compare(column.clone(), op, one(value)),
-        FilterOp::In | FilterOp::NotIn => {
-            let values = list(value);
-            if values.is_empty() {
-                return None;
-            }
-            let within = Cond::In(column.clone(), values);
-            if op == FilterOp::In { within } else { Cond::Not(Box::new(within)) }
-        }
-        FilterOp::Contains => Cond::Contains(vec![column.clone()], value.as_str()?.into()),
-        FilterOp::HasWord => Cond::HasWord(column.clone(), value.as_str()?.into()),
-    })
-}
-
-/// A comparison that the declaration names: true selects the rows for which it holds, false the others.
-fn fixed_filter(scope: &Scope, column: &Name, op: Op, fixed: &Fixed, value: &Value) -> Option<Cond> {
-    let with = match fixed {
-        Fixed::Value(value) => value.clone(),
-        Fixed::Now(Clock::Local) => DbValue::Int(scope.local_now()),
-        Fixed::Now(Clock::Utc) => DbValue::Int(scope.now),
-    };
-    let holds = Cond::Compare(column.clone(), op, with);
-    Some(if value.as_bool()? { holds } else { Cond::Not(Box::new(holds)) })
-}
-
-/// Rows with one of these targets, or the others; an empty list selects everything.
-fn linked_filter(rel: &Name, without: bool, value: &Value) -> Option<Cond> {
-    let ids = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-    let dst: Vec<i64> = ids.iter().filter_map(Value::as_i64).map(i64::saturating_abs).collect();
-    let linked = Cond::Linked { rel: rel.clone(), dst: Some(dst).filter(|dst| !dst.is_empty())? };
-    Some(if without { Cond::Not(Box::new(linked)) } else { linked })
-}
-
-/// A date and time as the seconds that a column holds; without an offset it is in the site's zone.
-fn seconds(scope: &Scope, clock: Clock, value: &Value) -> DbValue {
-    let Some(moment) = value.as_str().and_then(time::parse_datetime) else { return DbValue::Null };
-    let (local, utc) = moment.in_zone(&scope.settings.zone);
-    DbValue::Int(if clock == Clock::Utc { utc } else { local })
-}
-
-/// Ids in lists may be negative and mean their absolute value, as everywhere in the contract.
-fn listed(value: DbValue) -> DbValue {
-    match value {
-        DbValue::Int(id) => DbValue::Int(id.saturating_abs()),
-        other => other,
-    }
-}
-
-fn scalar(value: &Value) -> DbValue {
-    match value {
-        Value::Bool(b) => DbValue::Int(i64::from(*b)),
-        Value::Number(n) => n.as_i64().map_or_else(|| n.as_f64().map_or(DbValue::Null, DbValue::Real), DbValue::Int),
-        Value::String(text) => txt(text),
-        _ => DbValue::Null,
-    }
 }
 
 /// What a request searches for: every word, as a substring, in one of the columns; `"a phrase"`; `-without`. Outside

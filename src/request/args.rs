@@ -120,7 +120,11 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
                 // Nothing at all is as good as what is empty, where that is no failure.
                 let empty = if arg.required { None } else { empty(arg) };
                 emptied = empty.filter(|value| judge(arg, value).is_none_or(|judged| judged.is_ok()));
-                emptied.as_ref().filter(|value| fit(arg, name, value).is_ok()).map(|value| (name, value))
+                // What only stands for nothing (`x-unset`) is never meant by null.
+                let fits = |value: &&Value| {
+                    fit(arg, name, value).is_ok() && (arg.unset.is_none() || arg.schema.check(name, value).is_ok())
+                };
+                emptied.as_ref().filter(fits).map(|value| (name, value))
             }
             given => given,
         };

@@ -599,7 +599,12 @@ fn send_back(server: &Server, route: &str) -> Result<(), String> {
     if before.status != 200 {
         return Err(format!("{route}: GET {}", before.text));
     }
-    let put = server.admin("PUT", route, Some(&before.body));
+    // Recorded: a meta value outside its choices reads as null, which its own schema refuses.
+    let mut sent = before.body.clone();
+    if let Some(meta) = sent.get_mut("meta").and_then(Value::as_object_mut) {
+        meta.retain(|_, value| !value.is_null());
+    }
+    let put = server.admin("PUT", route, Some(&sent));
     if put.status != 200 {
         return Err(format!("{route}: PUT {}", put.text));
     }
@@ -617,8 +622,13 @@ const NO_ROWS: [&str; 4] = ["/plugins/", "/sidebars/", "/widgets/", "/font-famil
 
 /// Every item whose route can update is made, poor and rich, read, and sent back.
 fn check_sent_back(prefix: &str) {
-    let server = Server::with(&[&format!("site.prefix={prefix}")]);
+    let sets = [&*format!("site.prefix={prefix}")];
+    let server = Server::with(&sets);
     let ns = format!("/{prefix}/v2");
+    // The theme's own styles are there from the second start on.
+    let first = server.admin("POST", &format!("{ns}/posts"), Some(&json!({"title": {"raw": "first"}})));
+    assert_eq!(first.status, 201, "{}", first.text);
+    let server = server.restart_with(&sets);
     let create = |base: &str, body: Value| -> String {
         let made = server.admin("POST", &format!("{ns}/{base}"), Some(&body));
         assert_eq!(made.status, 201, "{base} {body}: {}", made.text);

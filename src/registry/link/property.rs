@@ -59,12 +59,9 @@ impl Linker<'_> {
         } else {
             Source::Nothing
         };
-        let write = words.write.as_deref().and_then(|write| {
-            self.schema_name(resource, pointer, "x-write", write, &names(&self.vocabulary.writes)).map(Behaviour)
-        });
+        let write = self.written(resource, &words, pointer);
         let (content, longest) = (is_content(resource, &words), self.longest(resource, &words, pointer));
         let own = is_own(resource.family, &resource.key, column_name.as_deref());
-        let utc = words.write.as_deref() == Some("time");
         Property {
             name: property_name.to_owned(),
             contexts: contexts_of(doc),
@@ -74,7 +71,7 @@ impl Linker<'_> {
             nullable: types_of(doc).contains(&"null"),
             own,
             unset: words.unset.clone().or_else(|| doc.get("default").cloned()).filter(|_| own),
-            clock: (own && kind == Kind::Time).then_some(if utc { Clock::Utc } else { Clock::Local }),
+            clock: (own && kind == Kind::Time).then(|| clock_of(&words)),
             refers: words.relation.is_some(),
             members: doc.get("items").filter(|_| kind == Kind::Json).map(kind_of),
             column: column_name.and_then(|c| resource.plan_column(&c)),
@@ -85,6 +82,12 @@ impl Linker<'_> {
             locked: words.password_protected.unwrap_or(content),
             longest,
         }
+    }
+
+    /// `x-write`.
+    fn written(&mut self, resource: &Resource, words: &PropertyWords, pointer: &str) -> Option<Behaviour> {
+        let write = words.write.as_deref()?;
+        self.schema_name(resource, pointer, "x-write", write, &names(&self.vocabulary.writes)).map(Behaviour)
     }
 
     /// `x-too-long-code` with its `x-max-bytes`.
@@ -181,6 +184,11 @@ pub(super) fn kind_of(doc: &Value) -> Kind {
         Some("string") if doc.get("format").is_some_and(|f| f == "date-time") => Kind::Time,
         _ => Kind::Text,
     }
+}
+
+/// What the seconds of an own property of times count: those of the behaviour `time` are UTC.
+fn clock_of(words: &PropertyWords) -> Clock {
+    if words.write.as_deref() == Some("time") { Clock::Utc } else { Clock::Local }
 }
 
 /// Whether a column is declared with the kind, rather than shared by the family.
