@@ -216,10 +216,10 @@ pub const GUARDS: &[Named<Guard>] = &[
         "Allows callers who may comment on the record, as far as author and state are theirs to set.",
     )
     .on(&[Family::Comment]),
-    guard("comment.update", comments::update, "Allows moderators and whoever may edit the record.")
+    guard("comment.update", comments::update, "Allows moderators and callers who may edit the record.")
         .on(&[Family::Comment])
         .item(),
-    guard("comment.delete", comments::delete, "Allows moderators and whoever may edit the record.")
+    guard("comment.delete", comments::delete, "Allows moderators and callers who may edit the record.")
         .on(&[Family::Comment])
         .item(),
     guard(

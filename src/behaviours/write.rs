@@ -26,7 +26,7 @@ pub const WRITES: &[Named<Write>] = &[
         "A title: as `html`, but other callers may write phrases only; blanks around it are removed.",
     ),
     write("escaped", escaped, "Text, stored as the HTML that shows it."),
-    write("biography", biography, "Phrases, whoever writes."),
+    write("biography", biography, "Phrases from every caller, also from those who may write any markup."),
     write("slug", slugged, "A slug made from the text."),
     write("text_field", text_field, "One line of plain text: markup and line breaks are removed."),
     write("name", name_field, "A name in plain text."),

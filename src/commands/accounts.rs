@@ -103,10 +103,8 @@ impl Operator {
     /// The user with this login or e-mail address.
     fn user(&self, login: &str) -> Result<Value, BootError> {
         let users = self.all(self.users_path()?, json!({"context": "edit", "search": login}))?;
-        let wanted = title_key(login);
-        let is = |user: &&Value| {
-            ["username", "email"].iter().any(|key| user[*key].as_str().map(title_key) == Some(wanted.clone()))
-        };
+        let wanted = Some(title_key(login));
+        let is = |user: &&Value| ["username", "email"].iter().any(|key| user[*key].as_str().map(title_key) == wanted);
         let found = users.iter().find(is).cloned();
         found.ok_or_else(|| BootError::Other(format!("there is no user with the login {login}")))
     }

@@ -88,7 +88,7 @@ fn extend(headers: &mut HeaderMap, name: HeaderName, more: &str) {
 }
 
 fn is_origin(listed: &str, origin: &str) -> bool {
-    listed.trim_end_matches('/').eq_ignore_ascii_case(origin)
+    listed.eq_ignore_ascii_case(origin)
 }
 
 fn list_or(declared: &[String], default: impl FnOnce() -> String) -> String {
@@ -130,7 +130,7 @@ mod tests {
     fn rules() {
         let reflect = Cors { reflect: true, ..Cors::default() };
         let any = Cors { any: true, ..Cors::default() };
-        let listed = Cors { origins: vec!["https://a.example/".into()], ..Cors::default() };
+        let listed = Cors { origins: vec!["https://a.example".into()], ..Cors::default() };
         let vary = ("vary", "Origin");
         let credentials = ("access-control-allow-credentials", "true");
         check(&Cors::default(), Some("https://a.example"), &[]);
@@ -145,6 +145,17 @@ mod tests {
         );
         check(&listed, Some("https://b.example"), &[vary]);
         check(&listed, Some("https://a.example.evil.example"), &[vary]);
+    }
+
+    #[test]
+    fn listed_origins_compare_versions() {
+        let listed = Cors { origins: vec!["https://a.example".into()], ..Cors::default() };
+        let text = |origin: &str| format!("{:?}", headers(&listed, Some(origin), false));
+        assert!(text("https://a.example").contains("Link, ETag"));
+        assert!(text("https://a.example").contains("Content-Type, If-Match, If-None-Match, Prefer"));
+        assert!(!text("https://b.example").contains("ETag"), "others only read");
+        let reflect = Cors { reflect: true, ..Cors::default() };
+        assert!(!format!("{:?}", headers(&reflect, Some("https://a.example"), false)).contains("ETag"));
     }
 
     #[test]

@@ -81,7 +81,7 @@ pub struct Dialect {
     /// OPTIONS of a route that does not exist is an empty description, and only routes without values in their path have
     /// links in theirs.
     pub options_without_route: bool,
-    /// A null for an argument that does not take one stands for its empty value, or for nothing at all. Otherwise it is
+    /// A null for an argument whose types do not include it is read as its empty value, or as absent. Otherwise it is
     /// refused.
     pub null_as_empty: bool,
     /// The refusal of a value of the wrong type says what was sent, and how a text is written.

@@ -5,9 +5,11 @@
 use super::super::resource::*;
 use super::{Linker, extend, nearest};
 use crate::config::declaration::Family;
+use crate::files::Files;
 use crate::schema::Schema;
 use crate::text::time::Zone;
 use serde_json::Value;
+use std::path::Path;
 use url::Url;
 
 /// Actions that capability maps may name.
@@ -65,10 +67,10 @@ impl Linker<'_> {
             let hint = "write sqlite:FILE, such as sqlite:site.db";
             self.problem(&["storage", "url"], format!("`{}` is no database", declared.storage.url), Some(hint.into()));
         }
+        // The place is opened at boot; here only whether the address names one.
         let media = declared.media.url.as_deref().unwrap_or_default();
-        if !(media.is_empty() || media == "memory:" || media.starts_with("s3://") || media.starts_with("file:")) {
-            let hint = "write file:FOLDER, s3://BUCKET/PREFIX or memory:";
-            self.problem(&["media", "url"], format!("`{media}` is no place for files"), Some(hint.into()));
+        if let Err(error) = Files::at(media, Path::new("site.db")) {
+            self.problem(&["media", "url"], error.to_string(), None);
         }
         for (i, origin) in declared.cors.origins.iter().enumerate().filter(|(_, origin)| !is_origin(origin)) {
             let hint = "write https://www.example.org: scheme and host, no slash at the end";
@@ -83,7 +85,6 @@ impl Linker<'_> {
             (["pages", "authorize"], Some(&pages.authorize)),
             (["pages", "nonce"], pages.nonce.get()),
             (["pages", "assets"], Some(&pages.assets)),
-            (["xmlrpc", "path"], Some(&declared.xmlrpc.path)),
         ];
         for (place, path) in paths.into_iter().filter_map(|(place, path)| Some((place, path?))) {
             if !path.starts_with('/') || path.contains(|c: char| c.is_whitespace() || c.is_control()) {
