@@ -38,7 +38,7 @@ pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clo
         return Some(format!("did you mean `{near}`?"));
     }
     let names: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();
-    (1..=30).contains(&names.len()).then(|| format!("known here: {}", names.join(", ")))
+    (1..=40).contains(&names.len()).then(|| format!("known here: {}", names.join(", ")))
 }
 
 struct Check<'a> {

@@ -79,6 +79,19 @@ pub struct Declaration {
     /// Error codes that the server does not know by itself, for resources and endpoints to name.
     #[serde(default)]
     pub codes: IndexMap<String, ErrorCode>,
+    /// Resources that are not served: others extend them.
+    #[serde(default)]
+    pub base_resources: IndexMap<String, Resource>,
+    /// What each of its `taxonomies` brings to a resource.
+    #[serde(default)]
+    pub per_taxonomy: PerTaxonomy,
+    /// What OPTIONS says of links, by their relation; see `links_in_options` of resources.
+    #[serde(default)]
+    pub link_relations: IndexMap<String, LinkRelation>,
+    /// Addresses that explain link relations, by the name that those begin with (`wp` of `wp:term`), with `{rel}` for the
+    /// rest. Items that have such a link carry them as `curies`.
+    #[serde(default)]
+    pub curies: IndexMap<String, String>,
     /// The resources, in the order in which their routes are tried and listed.
     #[serde(default)]
     pub resources: IndexMap<String, Resource>,

@@ -31,6 +31,14 @@ pub enum Family {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resource {
+    /// A base resource or a resource whose keys it takes over, the required ones too. Its own keys are laid over those as an
+    /// overlay file is laid over another: tables (`sort`, `endpoints`, `meta`, …) are merged key by key, `"+key" = […]`
+    /// appends to an array (`"+links"`), `false` removes a table, any other value replaces. What makes a resource itself
+    /// is taken over from base resources only: `base`, `kind`, `api_name`, `query_var`, `labels`, `listing`, `seed`,
+    /// `default_setting`, `auto_add`, `schema_links`. The other one may extend a third; all overlays, the environment and
+    /// the command line count before anything is taken over.
+    #[serde(default)]
+    pub extends: Option<String>,
     pub family: Family,
     /// Schema file, relative to the file that declares it.
     pub schema: String,
@@ -107,7 +115,7 @@ pub struct Resource {
     /// records take the state of the one that they hang on; `files`: they stand for uploaded files; …
     #[serde(default)]
     pub supports: Vec<String>,
-    /// Resources of the term family whose terms its records carry.
+    /// Resources of the term family whose terms its records carry. Each brings what `[per_taxonomy]` declares.
     #[serde(default)]
     pub taxonomies: Vec<String>,
     /// Address of an item on the site: `permalinks` (the site's shape), `path` (by parents), `attached` (below the record
@@ -115,9 +123,12 @@ pub struct Resource {
     /// or a template such as `/category/{path}/`.
     #[serde(default)]
     pub address: Option<String>,
-    /// Links of an item.
+    /// Links of an item; without any: `self` and `collection`.
     #[serde(default)]
     pub links: Vec<Link>,
+    /// OPTIONS lists the links whose relations `[link_relations]` describes.
+    #[serde(default)]
+    pub links_in_options: bool,
     /// Registered meta by key.
     #[serde(default)]
     pub meta: IndexMap<String, Meta>,
@@ -144,9 +155,10 @@ pub struct Resource {
     /// outranks it.
     #[serde(default)]
     pub cache_control: Option<CacheControl>,
-    /// `@owner`: documents have all properties of the resource whose routes show them, and this schema's.
+    /// For what is shown below the items of other resources: documents have all properties of the resource whose routes
+    /// show them, and those of this schema.
     #[serde(default)]
-    pub extends: Option<Extends>,
+    pub inherit_properties: bool,
     /// Codes that differ from the family's, by the family's code (`rest_post_invalid_id = "rest_invalid_id"`); codes of
     /// your own are declared in `[codes]`.
     #[serde(default)]
@@ -163,7 +175,7 @@ pub struct Resource {
     /// What its handlers need beside the schema.
     #[serde(default)]
     pub options: HandlerOptions,
-    /// Extra members of the link objects in the OPTIONS schema (`links`), as written.
+    /// The link objects that OPTIONS lists, as written, in the place of those of `links_in_options`.
     #[serde(default)]
     pub schema_links: Vec<Value>,
 }
@@ -264,14 +276,6 @@ pub enum ItemKey {
     ThemeAndSlug,
 }
 
-/// See [`Resource::extends`].
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
-pub enum Extends {
-    /// The resource whose routes show the documents.
-    #[serde(rename = "@owner")]
-    Owner,
-}
-
 /// See [`Resource::total`].
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -282,20 +286,22 @@ pub enum Total {
 }
 
 /// A link of an item.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
     pub rel: String,
-    /// Resource that it points to, or `@record` or `@term`: what the row refers to; absent: `href`.
+    /// Resource that it points to; `@self`: the resource itself; `@record` or `@term`: what the row refers to; absent:
+    /// `href`.
     #[serde(default)]
     pub to: Option<String>,
-    /// Column (or `column of another row`) with the key of the item it points to; absent: the collection.
+    /// Column with the key of the item it points to; a row whose column is null, zero or empty has no such link. Absent: the
+    /// collection.
     #[serde(default)]
     pub key: Option<String>,
     /// Query of a collection link: argument to column.
     #[serde(default)]
     pub query: IndexMap<String, String>,
-    /// Address relative to the REST base, with `{column}` places; `{self}` is the item.
+    /// Address relative to the REST base, with `{column}` places; `{self}` is the item, `{collection}` the resource.
     #[serde(default)]
     pub href: Option<String>,
     #[serde(default)]
@@ -308,12 +314,46 @@ pub struct Link {
     pub when: When,
 }
 
+/// What each taxonomy brings to the resources that name it in `taxonomies`, unless they declare the same themselves.
+///
+/// In texts and keys `{taxonomy}` stands for the name of the taxonomy's resource, `{taxonomy.base}`, `{taxonomy.kind}` and
+/// `{taxonomy.api_name}` for what that declares, `{taxonomy.assign}` for the capability that assigns its terms,
+/// `{taxonomy.create}` for the one that creates them: where terms are hierarchical that of who manages them, otherwise
+/// that of who assigns them. A table with `x-hierarchical = true` is for hierarchical taxonomies only.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PerTaxonomy {
+    /// Schema of the property with the terms of a record. It is named as the taxonomy's `base`.
+    pub property: SchemaDoc,
+    /// Arguments by endpoint name, as `endpoints` of resources.
+    pub endpoints: IndexMap<String, IndexMap<String, Value>>,
+    /// Links of an item. One with the relation and the `attrs` of a link that is there is left out.
+    pub links: Vec<Value>,
+    /// What OPTIONS says of those links.
+    pub link_relations: IndexMap<String, LinkRelation>,
+}
+
+/// What OPTIONS says of the links with a relation.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkRelation {
+    /// What it means for the caller that the link is there.
+    pub title: String,
+    /// Schemas of the properties that the caller may write then.
+    #[serde(default)]
+    pub properties: SchemaDoc,
+}
+
 /// The closed list of predicates on a link.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct When {
     /// This column is neither null, zero nor empty.
     pub set: Option<String>,
+    /// Only of resources that support this (`supports`).
+    pub supports: Option<String>,
+    /// Only of resources that are hierarchical.
+    pub hierarchical: bool,
     /// Only in this context.
     pub context: Option<String>,
     /// The caller may do this act on the item (see [`CapabilityMap`]).

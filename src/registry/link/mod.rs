@@ -42,6 +42,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
             empty_list_as_object: loaded.declaration.dialect.empty_list_as_object,
             bounds: usual_bounds(&loaded.declaration.bounds),
         },
+        table: "resources",
         places: HashMap::new(),
         problems: Vec::new(),
     };
@@ -54,6 +55,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.error_codes();
     linker.transitions();
     let mut resources = linker.resources();
+    linker.base_resources();
     linker.needed(&resources);
     linker.seeds(&resources);
     if let Some(site) = &site {
@@ -71,9 +73,9 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.options(&resources);
     linker.auto_add(&resources);
     let problems = linker.problems;
-    let Some(site) = site else { return Err(sorted(problems)) };
+    let Some(site) = site else { return Err(Problem::sorted(problems)) };
     if !problems.is_empty() {
-        return Err(sorted(problems));
+        return Err(Problem::sorted(problems));
     }
     Ok(Registry {
         declaration: loaded.declaration.clone(),
@@ -97,12 +99,6 @@ fn listed_namespaces(declared: &Declaration, routes: &[Route]) -> Vec<String> {
     declared.namespaces.values().map(|n| n.path.clone()).filter(|path| !hidden(path)).collect()
 }
 
-fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
-    problems.sort();
-    problems.dedup();
-    problems
-}
-
 fn fingerprint(loaded: &Loaded) -> u64 {
     let mut hasher = DefaultHasher::new();
     format!("{:?}", loaded.declaration).hash(&mut hasher);
@@ -118,6 +114,8 @@ struct Linker<'a> {
     declared: &'a Declaration,
     vocabulary: &'a Vocabulary,
     dialect: Dialect,
+    /// The table whose resources are being compiled.
+    table: &'static str,
     /// Positions of the compiled resources, by name.
     places: HashMap<String, usize>,
     problems: Vec<Problem>,
@@ -287,6 +285,7 @@ mod tests {
         "the key `{key}` is absent",
         "these are more than {LONGEST_CHAIN} includes within includes",
         "further problems are left out",
+        "the references of this file bring more than {MOST} values",
     ];
 
     #[test]
@@ -298,7 +297,8 @@ mod tests {
         let literal = Regex::new(r#""((?:[^"\\\n]|\\.)*)""#).expect("a pattern");
         let place = Regex::new(r"\\\{[^{}]*\\\}").expect("a pattern");
         let files =
-            ["check", "layers", "load", "merge", "prefix", "schema_files"].map(|name| format!("src/config/{name}.rs"));
+            ["check", "inherit", "layers", "load", "merge", "prefix", "references", "schema_files", "taxonomies"]
+                .map(|name| format!("src/config/{name}.rs"));
         let config = sources("src/config").into_iter().filter(|(file, _)| files.contains(file));
         let mut without = Vec::new();
         for (file, text) in sources("src/registry/link").into_iter().chain(config) {
