@@ -1,4 +1,4 @@
-//! Lists the shipped declaration files (`routes.toml` first, then what lies beside it) for `config::shipped`.
+//! Lists the shipped declaration files (`routes.toml` first, then the files beside it) for `config::shipped`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

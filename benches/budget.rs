@@ -1,10 +1,10 @@
 //! Whether one caller can take the program's memory or time from others: `cargo bench --bench budget`; `BENCH_BUDGET=5` for
 //! five seconds an attack instead of thirty, `BENCH_ONLY=search` for those whose name contains a word.
 //!
-//! Four connections send one kind of request that once was dear, beside a client that reads lists and items and writes
-//! posts. It fails where memory of its own grows by more than 64 MB beyond full caches, where the 99th percentile of the
-//! other client's times exceeds 250 ms, or where an attack is answered with a server error other than 503. The first row is
-//! the other client alone: what the machine itself takes.
+//! Four connections send one kind of request that was expensive once, beside a client that reads lists and items and
+//! writes posts. It fails when the memory of the process grows by more than 64 MB beyond full caches, when the 99th
+//! percentile of the other client's times exceeds 250 ms, or when an attack gets a server error other than 503. The
+//! first row is the other client alone: what the machine itself needs.
 
 mod common;
 
@@ -25,7 +25,7 @@ const SLOWEST: Duration = Duration::from_millis(250);
 /// What an attack needs to know of the site.
 struct Site {
     authorization: String,
-    /// A page whose content asks for far more than it holds.
+    /// A page whose content requests far more than it contains.
     nested: i64,
     /// One that lists every month and counts it, as often as it may.
     archives: i64,
@@ -98,7 +98,7 @@ fn main() {
     let held = server.memory() >> 20;
     println!("{POSTS} posts, {seconds} seconds an attack, {ATTACKERS} connections; {held} MB with full caches");
     println!(
-        "{:<36}{:>9}{:>12}{:>8}{:>11}{:>9}  load  answers",
+        "{:<36}{:>9}{:>12}{:>8}{:>11}{:>9}  load  responses",
         "attack", "requests", "memory", "cpu", "others p99", "others"
     );
     let mut failures = Vec::new();
@@ -128,7 +128,7 @@ fn main() {
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 
-/// What else the machine does meanwhile: its load of the last minute, where the system tells it.
+/// What else the machine does meanwhile: its load of the last minute, where the system reports it.
 fn load() -> String {
     let told = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     told.split(' ').next().unwrap_or_default().to_owned()
@@ -189,7 +189,7 @@ fn warm_up(server: &Program, site: &Site) {
     assert_eq!(status, 201);
 }
 
-/// Requests of somebody who means no harm.
+/// Requests of an ordinary client.
 fn usual(n: usize, authorization: &str) -> Vec<u8> {
     match n % 10 {
         0 => creation(authorization, 5_000_000 + n),
@@ -203,7 +203,7 @@ fn usual(n: usize, authorization: &str) -> Vec<u8> {
 // ------------------------------------------------------------------------------------------------ an attack
 
 struct Outcome {
-    /// Most memory meanwhile beyond that before, in bytes.
+    /// Most memory in the meantime beyond that before, in bytes.
     grown: u64,
     /// Seconds of processor time that the server took.
     cpu: f64,
@@ -211,7 +211,7 @@ struct Outcome {
     slowest: Duration,
     /// Requests that the other client sent.
     others: usize,
-    /// How often the attack was answered with each status; 0: the connection was closed.
+    /// How often the attack got each status; 0: the connection was closed.
     statuses: Vec<(u16, u64)>,
 }
 
@@ -257,7 +257,7 @@ fn run(server: &Program, site: &Arc<Site>, attack: Option<Attack>, span: Duratio
     }
 }
 
-/// Sends until it is over; the statuses of the answers.
+/// Sends until it is over; the statuses of the responses.
 fn send(address: &str, site: &Site, attack: Attack, over: &AtomicBool, counter: &AtomicU64) -> Vec<u16> {
     let mut statuses = Vec::new();
     let mut connection = None;
@@ -277,7 +277,7 @@ fn send(address: &str, site: &Site, attack: Attack, over: &AtomicBool, counter: 
     statuses
 }
 
-/// One answer: its status, and whether the connection is closed after it; `None`: closed before an answer.
+/// One response: its status, and whether the connection is closed after it; `None`: closed before a response.
 fn read(socket: &mut TcpStream) -> Option<(u16, bool)> {
     use std::io::Read;
     let (mut buffer, mut chunk) = (Vec::new(), [0; 65536]);
@@ -317,7 +317,7 @@ fn form(path: &str, fields: &str) -> Vec<u8> {
     body(path, FORM, fields)
 }
 
-/// Some words that no other request holds.
+/// Some words that no other request contains.
 fn words(n: usize, count: usize, between: char) -> String {
     let words: Vec<String> = (0..count).map(|k| format!("w{}x{k}", n % 1_000_000)).collect();
     words.join(&between.to_string())

@@ -1,9 +1,9 @@
 //! What the transport costs: `cargo bench --bench edge 2>/dev/null`.
 //!
-//! A service that gives prerendered text, behind the whole of the edge, beside a bare actix-web handler that sends the
-//! same body. One worker and one client thread each; rounds are interleaved, and what counts are the ratios of rates.
-//! Below them: microseconds of processor time that the process spent on a request, client included, which a busy machine
-//! disturbs less.
+//! A service that returns prerendered text, behind the whole of the edge, beside a bare actix-web handler that sends
+//! the same body. One worker and one client thread each; rounds are interleaved, and what counts are the ratios of
+//! rates. Below them: microseconds of processor time that the process spent on a request, client included, which a busy
+//! machine disturbs less.
 
 use actix_web::{App, HttpResponse, HttpServer, web};
 use cms_server::config::declaration::{Cors, Server, Workers};
@@ -102,7 +102,6 @@ fn edge(text: Vec<u8>, access_log: bool) -> SocketAddr {
     let facts = Facts {
         rest_path: "/cms-json".into(),
         rest_url: "http://site.example/cms-json".into(),
-        site_url: "http://site.example".into(),
         prefix: "cms".into(),
         server: Server { workers: Workers::Number(1), access_log, ..Server::default() },
         cors: Cors { any: true, ..Cors::default() },
@@ -152,7 +151,7 @@ fn load(address: SocketAddr) -> (f64, f64) {
     (done as f64, start.elapsed().as_secs_f64())
 }
 
-/// Length of the first answer with its head, once that is there. Request ids of a run are about equally long.
+/// Length of the first response with its head, once that is there. Request ids of a run are about equally long.
 fn answer_length(bytes: &[u8]) -> usize {
     let Some(end) = bytes.windows(4).position(|w| w == b"\r\n\r\n") else { return 0 };
     let head = String::from_utf8_lossy(&bytes[..end]);

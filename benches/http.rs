@@ -1,15 +1,15 @@
-//! The served contract beside hand-written handlers, in one run: `cargo bench --bench http`.
+//! The contract compared with hand-written handlers, in one run: `cargo bench --bench http`.
 //!
-//! Over the same 1,000 posts: the program as it is shipped, and once more without kept answers; an actix-web + rusqlite
-//! handler that reads the columns of rows and serialises them (`serde`), one that reads rows that were rendered before
-//! (`rows`), one that sends the same bytes from memory (`static`), one that knows nothing but 304. Workloads are
-//! interleaved round by round, so that a noisy machine is noisy for all of them; what counts are the ratios. Writes are
-//! answered only after their commit is on disk; beside them stands a handler that writes the same rows into a copy of the
-//! database, several requests to one commit. The mix stands beside a kept list.
+//! Over the same 1,000 posts: the program with its default configuration, and once more without cached responses; an
+//! actix-web + rusqlite handler that reads the columns of rows and serialises them (`serde`), one that reads rows that
+//! were rendered before (`rows`), one that sends the same bytes from memory (`static`), one that only responds with
+//! 304. Workloads are interleaved round by round, so that a noisy machine is noisy for all of them; what counts are the
+//! ratios. Writes are answered only after their commit is on disk; they are compared with a handler that writes the
+//! same rows into a copy of the database, several requests to one commit. The mix is compared with a cached list.
 //!
 //! `BENCH_CONNECTIONS=1,16,64,256` names other numbers of connections. `BENCH_WORDPRESS="http://HOST:PORT/wp-json LOGIN
-//! PASSWORD"` fills a fresh WordPress with the same posts and asks it the same questions. The table goes to the standard
-//! output; `target/bench-http.json` and `target/bench-http.svg` hold the figures and a chart.
+//! PASSWORD"` fills a fresh WordPress with the same posts and sends it the same requests. The table goes to the
+//! standard output; `target/bench-http.json` and `target/bench-http.svg` contain the figures and a chart.
 
 mod common;
 
@@ -33,7 +33,7 @@ const ROUNDS: usize = 3;
 const ROUND: Duration = Duration::from_millis(1200);
 const API: &str = "/cms-json/cms/v2";
 
-/// Requests that one server is sent, one after another, and what it answers.
+/// Requests that one server gets, one after another, and its responses.
 #[derive(Clone)]
 struct Load {
     address: String,
@@ -41,13 +41,13 @@ struct Load {
     status: u16,
 }
 
-/// A question, who is asked it, and who else for comparison.
+/// A workload, the server that gets it, and another one for comparison.
 struct Workload {
     name: &'static str,
     own: Load,
-    /// What the other one is, its load, and the ratio that is aimed at.
+    /// What the other one is, its load, and the target ratio.
     beside: Option<(&'static str, Load, f64)>,
-    /// The same question to a WordPress.
+    /// The same workload for a WordPress.
     wordpress: Option<Load>,
 }
 
@@ -63,19 +63,22 @@ fn main() {
     let mut told = Vec::new();
     for connections in connections.split(',').map(|c| c.trim().parse().expect("a number")) {
         println!("\n{connections} connections\n");
-        println!("| workload | a second | p50, p99, p99.9 µs | CPU µs | beside | ratio | aim | WordPress | times |");
+        println!(
+            "| workload | per second | p50, p99, p99.9 µs | CPU µs | compared with | ratio | target | WordPress | times |"
+        );
         println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-        // Anew for each number: what was written meanwhile has other entity tags.
+        // New for each number of connections: what was written meanwhile has other entity tags.
         for workload in workloads(&server, &bare, &by_hand, wordpress.as_ref()) {
             let row = measure(&workload, connections, &[&server, &bare]);
             println!("{}", line(&row));
             told.push(row);
         }
     }
-    let memory = json!({"memory, MB": server.memory() >> 20, "memory without kept answers, MB": bare.memory() >> 20});
+    let memory =
+        json!({"memory, MB": server.memory() >> 20, "memory without cached responses, MB": bare.memory() >> 20});
     println!(
-        "\nmemory after it all: {} MB, without kept answers {} MB",
-        memory["memory, MB"], memory["memory without kept answers, MB"]
+        "\nmemory after it all: {} MB, without cached responses {} MB",
+        memory["memory, MB"], memory["memory without cached responses, MB"]
     );
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("..");
     let whole = json!({"workloads": told, "memory": memory});
@@ -95,7 +98,7 @@ fn workloads(server: &Program, bare: &Program, by_hand: &str, wordpress: Option<
         status: 200,
     };
     let kept = |path: &str| load(&server.address, vec![get_request(&format!("{API}/{path}"), "")]);
-    // Leaving out another record each time makes each a question of its own, with the same work.
+    // Leaving out another record each time makes each a request of its own, with the same work.
     let many = |program: &Program, path: &str, more: &str| {
         let requests =
             (1..=POSTS).map(|n| get_request(&format!("{API}/{}", path.replace("{n}", &n.to_string())), more));
@@ -139,19 +142,19 @@ fn workloads(server: &Program, bare: &Program, by_hand: &str, wordpress: Option<
     let alone = |name, own, wordpress| Workload { name, own, beside: None, wordpress };
     vec![
         Workload {
-            name: "list of 10, kept",
+            name: "list of 10, cached",
             own: kept("posts"),
             beside: beside("static", hand("/list-static"), 0.85),
             wordpress: there("posts"),
         },
         Workload {
-            name: "item, kept",
+            name: "item, cached",
             own: kept("posts/500"),
             beside: beside("static", hand("/item-static"), 0.85),
             wordpress: wordpress.map(WordPress::item),
         },
         Workload {
-            name: "list with _embed, kept",
+            name: "list with _embed, cached",
             own: kept("posts?_embed"),
             beside: beside("static", hand("/embed-static"), 0.85),
             wordpress: there("posts?_embed"),
@@ -169,7 +172,7 @@ fn workloads(server: &Program, bare: &Program, by_hand: &str, wordpress: Option<
             wordpress: wordpress.map(WordPress::item),
         },
         Workload {
-            name: "list of 10 beside serde",
+            name: "list of 10 and serde",
             own: many(bare, "posts?exclude={n}", ""),
             beside: beside("serde", hand("/list"), 0.5),
             wordpress: None,
@@ -212,7 +215,7 @@ fn workloads(server: &Program, bare: &Program, by_hand: &str, wordpress: Option<
         Workload {
             name: "mix, 5 % updates",
             own: load(&server.address, writes(20 * POSTS, &mix)),
-            beside: beside("kept list", kept("posts"), 0.6),
+            beside: beside("cached list", kept("posts"), 0.6),
             wordpress: None,
         },
         Workload {
@@ -236,7 +239,7 @@ fn workloads(server: &Program, bare: &Program, by_hand: &str, wordpress: Option<
     ]
 }
 
-/// Rounds of a workload and of what stands beside it, in turn.
+/// Rounds of a workload and of what it is compared with, in turn.
 fn measure(workload: &Workload, connections: usize, programs: &[&Program]) -> Value {
     let (mut own, mut other, mut third, mut times, mut cpu) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -305,7 +308,7 @@ fn chart(rows: &[Value]) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"760\" height=\"{}\" font-family=\"sans-serif\" font-size=\"12\">\n",
         rows.len() * 22 + 30
     );
-    out.push_str("<text x=\"8\" y=\"18\">answers a second (each third of the width is ten times as many)</text>\n");
+    out.push_str("<text x=\"8\" y=\"18\">responses per second (each third of the width is ten times as many)</text>\n");
     for (n, row) in rows.iter().enumerate() {
         let (y, rate) = (n * 22 + 40, row["rate"].as_f64().unwrap_or(1.0));
         let width = (rate.max(1.0).log10() * 80.0).round();
@@ -390,7 +393,7 @@ impl WordPress {
     }
 }
 
-/// A body that came in chunks, put together.
+/// A body that was sent in chunks, put together.
 fn unchunked(body: &[u8]) -> Vec<u8> {
     if body.starts_with(b"[") {
         return body.to_vec();

@@ -1,10 +1,10 @@
-//! The same questions to sites of different sizes: `cargo bench --bench sizes`. `BENCH_SIZES=1000,1000000` names others.
+//! The same requests to sites of different sizes: `cargo bench --bench sizes`. `BENCH_SIZES=1000,1000000` names others.
 //!
-//! Every site is filled over HTTP with posts of 60 to 400 words, each in one of twenty categories; one word stands in just
-//! a hundred of them, whatever the size. Answers are not kept (`cache.responses=false`), so each is made of the database and
-//! of kept documents; a thousand hot keys are asked for, after a round to warm up. The table gives answers a second at 16
-//! connections, with the median and the 99th of a hundred times; the last column is the time at the largest size against
-//! that at the smallest. The figures are also written to `target/bench-sizes.json`.
+//! Every site is filled over HTTP with posts of 60 to 400 words, each in one of twenty categories; one word occurs in
+//! just a hundred of them, whatever the size. Responses are not cached (`cache.responses=false`), so each is made from
+//! the database and from cached documents; a thousand hot keys are requested, after a round to warm up. The table shows
+//! responses per second at 16 connections, with the median and the 99th percentile; the last column is the time at the
+//! largest size divided by that at the smallest. The figures are also written to `target/bench-sizes.json`.
 
 mod common;
 
@@ -16,11 +16,11 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Keys that are asked for again and again.
+/// Keys that are requested again and again.
 const HOT: usize = 1000;
-/// Requests measured for each question.
+/// Requests measured for each kind.
 const ASKED: usize = 8000;
-/// Posts that hold the rare word.
+/// Posts that contain the rare word.
 const RARE: usize = 100;
 const CATEGORIES: usize = 20;
 
@@ -68,7 +68,7 @@ fn print(sizes: &[usize], told: &[Value]) {
     }
 }
 
-/// Fills a site and asks it everything.
+/// Fills a site and runs every kind of request.
 fn site(folder: &Path, size: usize) -> Value {
     let mut told = json!({"posts": size});
     let sets = ["cache.responses=false"];
@@ -104,7 +104,7 @@ fn asked(address: &str, requests: Vec<Vec<u8>>) -> Value {
     json!({"rate": rate.round(), "p50": at(0.5), "p99": at(0.99)})
 }
 
-/// The hot requests of a question.
+/// The hot requests of a kind.
 fn requests(server: &Program, question: &str, size: usize) -> Vec<Vec<u8>> {
     let hot = HOT.min(size);
     let spread = |n: usize| 1 + n * (size / hot);
@@ -112,7 +112,7 @@ fn requests(server: &Program, question: &str, size: usize) -> Vec<Vec<u8>> {
         format!("GET /cms-json/cms/v2/{path} HTTP/1.1\r\nHost: bench\r\n{authorization}\r\n").into_bytes()
     };
     let request = |path: String| with(path, "");
-    // Leaving one post out makes each list a question of its own, with the same work.
+    // Leaving one post out makes each list a request of its own, with the same work.
     let lists = |query: &str| (0..hot).map(|n| request(format!("posts?exclude={}{query}", spread(n)))).collect();
     match question {
         "list, authenticated" => {

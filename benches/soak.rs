@@ -1,9 +1,9 @@
-//! Whether the program stays as it is under load: `cargo bench --bench soak`; `BENCH_SOAK=3600` soaks for an hour instead of a
-//! minute.
+//! Whether memory, files and log stay bounded under load: `cargo bench --bench soak`; `BENCH_SOAK=3600` runs for an
+//! hour instead of a minute.
 //!
-//! Eight connections read lists, items, searches and embeddings, two change posts, one makes posts, and short connections
-//! come and go. What is watched: memory of its own, open files, the write-ahead log. It fails where memory still grows in
-//! the last third, the log exceeds its bound, or files stay open.
+//! Eight connections read lists, items, searches and embeddings, two change posts, one makes posts, and short
+//! connections are opened and closed. What is measured: memory of the process, open files, the write-ahead log. It
+//! fails when memory still grows in the last third, the log exceeds its limit, or files stay open.
 
 mod common;
 
@@ -42,7 +42,7 @@ fn main() {
     let (over, answered) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
     let loads = [load(&server, &over, &answered, 8, 200, reading), load(&server, &over, &answered, 2, 200, changing)];
     let making = load(&server, &over, &answered, 1, 201, |authorization, _, n| {
-        // A site that grows without end would not tell anything of a leak.
+        // A site that grows without end would not reveal a leak.
         std::thread::sleep(Duration::from_millis(20));
         creation(authorization, 20_000_000 + n)
     });
@@ -56,7 +56,7 @@ fn main() {
         }
         let sample = sample(&server, folder.path());
         println!(
-            "{:>6} s  {:>9} answers  {:>4} MB  {:>4} files  log {:>3} MB",
+            "{:>6} s  {:>9} responses  {:>4} MB  {:>4} files  log {:>3} MB",
             start.elapsed().as_secs(),
             answered.load(Ordering::Relaxed),
             sample.memory >> 20,

@@ -180,8 +180,8 @@ impl Services {
         wait(self.storage.commit(WritePlan { changes })).map_err(BootError::Commit)
     }
 
-    /// Takes away what uploads that broke off have left: files without a record that were claimed `after` seconds ago or
-    /// earlier. How many went.
+    /// Deletes what interrupted uploads have left: files without a record that were claimed `after` seconds ago or
+    /// earlier. How many were deleted.
     ///
     /// # Errors
     /// The database cannot be read or written.
@@ -193,7 +193,7 @@ impl Services {
         loop {
             let orphans = file::orphans(&*self.storage.snapshot()?, before, SWEPT_AT_ONCE)?;
             if !orphans.is_empty() {
-                // Whoever still means to use one must learn of it before it is gone.
+                // A writer that still wants to use one must learn of it before it is gone.
                 self.commit(vec![file::doom(&orphans, before)])?;
             }
             let orphans = file::doomed(&*self.storage.snapshot()?, SWEPT_AT_ONCE)?;
@@ -209,7 +209,7 @@ impl Services {
                 self.commit(changes)?;
                 swept += gone;
             }
-            // What stays would come again at once.
+            // Files that could not be deleted would be found again at once.
             if gone == 0 || (gone as u64) < SWEPT_AT_ONCE {
                 return Ok(swept);
             }
@@ -242,8 +242,8 @@ impl Services {
         Ok(())
     }
 
-    /// Makes the records that are always there, once there is content at all: an import into an empty database keeps its
-    /// numbers.
+    /// Creates the records that always exist, once there is content at all: an import into an empty database keeps its
+    /// ids.
     ///
     /// # Errors
     /// The database.
@@ -294,7 +294,7 @@ impl Services {
             Secret::Hash(hash) if hashing::is_known(hash) => hash.to_owned(),
             Secret::Hash(_) => {
                 let known = "hashes begin with $wp$2y$, $2y$, $2b$, $2a$, $P$ or $H$";
-                return Err(BootError::Other(format!("this hash is of no kind that is known; {known}")));
+                return Err(BootError::Other(format!("this hash has an unknown format; {known}")));
             }
         };
         let now = time::OffsetDateTime::now_utc().unix_timestamp();

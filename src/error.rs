@@ -8,14 +8,14 @@ use serde_json::{Map, Value, json};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// What status a code answers with.
+/// The HTTP status of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     /// Always this one.
     Fixed(u16),
     /// Always this one, and `data` is null.
     Bare(u16),
-    /// 401 for a stranger, 403 for somebody who is known (contract: "Authentication", 10).
+    /// 401 for an anonymous caller, 403 for a user (contract: "Authentication", 10).
     Denied,
 }
 
@@ -202,6 +202,8 @@ catalogue! {
     AppPasswordLimited = "rest_application_password_limited", Fixed(403), "The application password in use is not good for this.";
     AppPasswordsDisabled = "application_passwords_disabled", Fixed(501), "Application passwords are not available.";
     AppPasswordsDisabledForUser = "application_passwords_disabled_for_user", Fixed(501), "Application passwords are not available for this user.";
+    InvalidCredentials = "rest_invalid_credentials", Fixed(401), "The user name or the application password is not valid.";
+    UnlabelledJson = "rest_unsupported_media_type", Fixed(415), "The body is JSON, but its Content-Type is another: send `Content-Type: application/json`.";
     InvalidNonce = "rest_cookie_invalid_nonce", Fixed(403), "The nonce does not fit this session.";
     NoResponse = "no_response", Fixed(404), "No page was found there.";
     OembedInvalidUrl = "oembed_invalid_url", Fixed(404), "Nothing on this site has this address.";
@@ -223,7 +225,7 @@ catalogue! {
     StorageReadOnly = "rest_storage_unavailable", Fixed(503), "The server cannot write at the moment.";
 }
 
-/// Faults of XML-RPC that no error of the catalogue stands behind: the protocol's own.
+/// Faults of XML-RPC that belong to no error of the catalogue: the protocol's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     NotWellFormed,
@@ -256,7 +258,7 @@ impl Fault {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApiError(Box<Parts>);
 
-/// What an error is made of; behind a pointer, because results carry errors far more rarely than values.
+/// The content of an error; behind a pointer, because results carry errors far more rarely than values.
 #[derive(Clone, Debug, PartialEq)]
 struct Parts {
     code: Code,
@@ -265,13 +267,13 @@ struct Parts {
     /// Members of `data` beside `status`; `None` makes `data` null.
     data: Option<Map<String, Value>>,
     additional: Vec<ApiError>,
-    /// Seconds after which it is worth trying again.
+    /// Seconds after which another attempt is worthwhile.
     retry_after: Option<i64>,
 }
 
 impl ApiError {
-    /// An error with the catalogue's status and sentence. A [`Status::Denied`] code counts as a stranger's (401);
-    /// use [`ApiError::denied`] where the caller is known.
+    /// An error with the catalogue's status and sentence. A [`Status::Denied`] code counts as an anonymous caller's
+    /// (401); use [`ApiError::denied`] where the caller is known.
     pub fn new(code: Code) -> Self {
         let status = match code.status() {
             Status::Fixed(status) | Status::Bare(status) => status,
@@ -288,7 +290,7 @@ impl ApiError {
         }))
     }
 
-    /// A refusal: 401 for a stranger, 403 for a caller who is logged in.
+    /// A refusal: 401 for an anonymous caller, 403 for a user.
     pub fn denied(code: Code, logged_in: bool) -> Self {
         let mut error = ApiError::new(code);
         if logged_in && code.status() == Status::Denied {
@@ -459,7 +461,7 @@ impl ParamFailure {
 pub struct Problem {
     /// The file as the user named it, or `command line` / `environment`.
     pub file: String,
-    /// Line and column, both from 1; `None` where the whole file is meant.
+    /// Line and column, both from 1; `None` for the whole file.
     pub place: Option<(usize, usize)>,
     /// The offending line as written, without its line feed.
     pub excerpt: Option<String>,
@@ -470,7 +472,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Problems by place, each once: what several resources inherit is wrong in one place.
+    /// Problems by place, each once: a fault that several resources inherit is reported for one of them.
     pub fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
         problems.sort();
         problems.dedup_by(|next, first| {
@@ -484,7 +486,7 @@ impl Problem {
         problems
     }
 
-    /// The message but for the resource that it is about.
+    /// The message without the resource that it is about.
     fn fault(&self) -> (&str, &str) {
         let about = |name: &str| name.starts_with("resources.") || name.starts_with("base_resources.");
         let mut quoted = self.message.split('`');

@@ -48,10 +48,10 @@ impl Method {
     }
 }
 
-/// Who sent the request, as far as the connection tells.
-#[derive(Clone, Debug, PartialEq)]
+/// Who sent the request, as far as the connection shows.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Peer {
-    /// The client's address, behind trusted proxies the one that they name.
+    /// The client's address; behind trusted proxies, the one that they name.
     pub ip: Option<IpAddr>,
     /// The connection is encrypted up to the client, as far as known.
     pub https: bool,
@@ -59,7 +59,7 @@ pub struct Peer {
     pub forwarded: bool,
 }
 
-/// A request as it was received; nothing in it has been judged.
+/// A request as it was received; nothing in it has been checked.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Identifies the request in logs.
@@ -67,14 +67,14 @@ pub struct Request {
     pub method: Method,
     /// The route: percent-decoded, with a leading slash, without the REST base (`/` is the root).
     pub path: String,
-    /// The query string as it came, without `rest_route`.
+    /// The query string as sent, without `rest_route`.
     pub raw_query: String,
     /// The query decoded: lists and maps from brackets, every leaf a string.
     pub query: Map<String, Value>,
     /// Names in lower case, in order.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
-    /// Files in the body, where the endpoint takes any: they went to disk, and `body` is empty.
+    /// Files in the body, where the endpoint takes any: they are on disk, and `body` is empty.
     pub upload: Option<Upload>,
     pub peer: Peer,
 }
@@ -85,7 +85,7 @@ pub struct Upload {
     /// The parts beside the files, decoded like a query; the members of a JSON body.
     pub fields: Map<String, Value>,
     pub files: Vec<Incoming>,
-    /// It came as a form; otherwise the body as a whole is the only file.
+    /// It was sent as a form; otherwise the body as a whole is the only file.
     pub form: bool,
     /// `Content-Disposition` of the request.
     pub disposition: Option<String>,
@@ -93,12 +93,12 @@ pub struct Upload {
     pub md5: Option<String>,
 }
 
-/// A file that lies on disk as long as anybody holds it.
+/// A file that exists on disk as long as it is referenced.
 #[derive(Clone, Debug)]
 pub struct Incoming {
     /// Name of the form's field; empty for a whole body.
     pub field: String,
-    /// What the client calls the file, where a form says so.
+    /// The client's name of the file, where a form has one.
     pub name: String,
     /// Bytes.
     pub size: u64,
@@ -112,7 +112,7 @@ impl PartialEq for Incoming {
 }
 
 impl Incoming {
-    /// Where it lies.
+    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.file
     }
@@ -133,7 +133,7 @@ pub enum Payload {
     Json(Value),
     /// JSON text that was rendered before.
     Text(Vec<u8>),
-    /// JSON text that is kept for the next who asks.
+    /// JSON text that is cached.
     Shared(Arc<SharedText>),
     /// Anything else, with its media type.
     Other {
@@ -142,7 +142,7 @@ pub enum Payload {
     },
 }
 
-/// A text that many answers share, with its encodings, each made when it is first asked for.
+/// A text that many responses share, with its encodings, each computed at first use.
 #[derive(Debug)]
 pub struct SharedText {
     pub text: Bytes,
@@ -171,7 +171,7 @@ impl Drop for SharedText {
     }
 }
 
-/// Bytes that encodings of kept texts may still take together.
+/// Bytes that encodings of cached texts may still use together.
 #[derive(Debug)]
 pub struct EncodingBudget(AtomicU64);
 
@@ -187,7 +187,7 @@ impl EncodingBudget {
     }
 }
 
-/// What is answered.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,

@@ -24,7 +24,7 @@ impl Network {
         (prefix <= bits).then(|| Network { address: number(address), prefix: prefix + offset })
     }
 
-    /// Whether the address lies in the network.
+    /// Whether the address is in the network.
     pub fn contains(&self, address: IpAddr) -> bool {
         let mask = u128::MAX.checked_shl(128 - self.prefix).unwrap_or(0);
         (number(address) ^ self.address) & mask == 0
@@ -57,7 +57,7 @@ const RESERVED: [&str; 19] = [
 /// Where public addresses of IPv6 are.
 const UNICAST: &str = "2000::/3";
 
-/// Whether an address is one that anybody on the internet may be at.
+/// Whether an address is a public one.
 pub fn public(address: IpAddr) -> bool {
     static NETWORKS: LazyLock<(Vec<Network>, Option<Network>)> = LazyLock::new(|| {
         let reserved = RESERVED.iter().filter_map(|text| Network::parse(text)).collect();

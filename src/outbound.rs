@@ -1,8 +1,8 @@
 //! Requests to other sites: none, unless the configuration turns them on (`[outbound]`).
 //!
-//! A name is looked up once and connected to as it was checked; private, loopback, link-local and reserved networks are
-//! refused, anew at every redirection. Time, bytes, ports and redirections are bounded, and so are the threads that wait.
-//! It knows nothing of what is asked for, or why.
+//! A name is resolved once and connected to as it was checked; private, loopback, link-local and reserved networks are
+//! refused, again at every redirect. Time, bytes, ports and redirects are limited, and so are the threads that wait.
+//! It knows nothing of the purpose of a request.
 
 use crate::config::declaration::Outbound as Declared;
 use crate::network::{self, Network};
@@ -19,11 +19,11 @@ use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, http};
 use url::{Host, Url};
 
-/// How long an answer serves the next who asks for the same, and how many are kept.
+/// How long a response is cached, and how many are cached.
 const FRESH: Duration = Duration::from_secs(3600);
 const KEPT: usize = 128;
 
-/// What another site answered with 200.
+/// A response of another site with status 200.
 #[derive(Debug)]
 pub struct Page {
     /// Where it was in the end.
@@ -32,23 +32,23 @@ pub struct Page {
     pub text: String,
 }
 
-/// Why nothing was answered.
+/// Why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// This address may not be asked; in words for whoever asks.
+    /// This address is not allowed; in words for the caller.
     Address(&'static str),
-    /// Nothing useful came; in words for operators.
+    /// Nothing useful was received; in words for operators.
     Nothing(String),
-    /// Too many are waiting.
+    /// The queue is full.
     Busy,
 }
 
-/// Asks other sites.
+/// Sends requests to other sites.
 pub struct Outbound {
     declared: Declared,
     asker: Arc<Asker>,
     providers: Vec<(Regex, String)>,
-    /// Started by the first request: most sites never ask.
+    /// Started by the first request: most sites send none.
     pool: OnceLock<Option<Pool>>,
     kept: Cache<String, (Instant, Arc<Page>)>,
 }
@@ -61,7 +61,7 @@ impl Outbound {
             .http_status_as_error(false)
             .max_redirects(0)
             .max_idle_connections(0)
-            // A proxy of the environment would look names up itself.
+            // A proxy of the environment would resolve names itself.
             .proxy(None)
             .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
             .build();
@@ -88,12 +88,12 @@ impl Outbound {
         }
     }
 
-    /// Whether any page may be asked for.
+    /// Whether any page may be fetched.
     pub fn pages(&self) -> bool {
         self.declared.link_previews
     }
 
-    /// Where the provider of what is at this address is asked about it; `None`: nobody is declared.
+    /// The oEmbed endpoint of the provider for this address; `None`: no provider is declared.
     pub fn provider(&self, address: &str) -> Option<&str> {
         self.providers.iter().find(|(pattern, _)| pattern.is_match(address)).map(|(_, endpoint)| endpoint.as_str())
     }
@@ -140,7 +140,7 @@ struct Asker {
 }
 
 impl Asker {
-    /// Whether an address may be asked at all, as far as it can be told without looking its name up.
+    /// Whether an address is allowed at all, as far as that is known without resolving its name.
     fn allowed(&self, url: &Url) -> Result<(), Refused> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Refused::Address("not an address of a page"));
@@ -149,7 +149,7 @@ impl Asker {
             return Err(Refused::Address("an address with a name or password in it"));
         }
         if !url.port_or_known_default().is_some_and(|port| self.ports.contains(&port)) {
-            return Err(Refused::Address("an address with a port that is not asked"));
+            return Err(Refused::Address("an address with a port that is not allowed"));
         }
         let fits = match url.host() {
             Some(Host::Ipv4(address)) => reachable(&self.open, address.into()),
@@ -193,7 +193,7 @@ fn reachable(open: &[Network], address: IpAddr) -> bool {
     network::public(address) || open.iter().any(|network| network.contains(address))
 }
 
-/// Looks names up, and gives away only addresses that may be connected to.
+/// Resolves names, and returns only addresses that may be connected to.
 struct Checked {
     open: Vec<Network>,
     inner: DefaultResolver,
@@ -262,7 +262,7 @@ mod tests {
     fn names_that_lead_home_are_not_followed() {
         let ask = |networks: &[&str]| {
             let found = outbound(networks).asker.follow(Url::parse("http://localhost:8080/").expect("an address"));
-            found.expect_err("nothing listens there, or it may not be asked")
+            found.expect_err("nothing listens there, or it is not allowed")
         };
         assert_eq!(ask(&[]), Refused::Address("nothing public has this name"));
     }

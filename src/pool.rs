@@ -6,15 +6,15 @@ use tokio::sync::oneshot;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A few threads that carry out what they are given, in order of arrival.
+/// A few threads that carry out jobs, in order of arrival.
 pub struct Pool {
     jobs: SyncSender<Job>,
 }
 
-/// Why nothing came of a job.
+/// Why a job has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolError {
-    /// Too many are waiting.
+    /// The queue is full.
     Busy,
     /// The job panicked, or the threads are gone.
     Failed,
@@ -35,7 +35,7 @@ impl Pool {
         Ok(Pool { jobs })
     }
 
-    /// Carries out a job; the caller waits without holding a thread.
+    /// Carries out a job; the caller waits without blocking a thread.
     ///
     /// # Errors
     /// See [`PoolError`].
@@ -66,7 +66,7 @@ fn work(waiting: &Mutex<Receiver<Job>>) {
 /// order of arrival, so that a large job is not passed by small ones for ever.
 #[derive(Default)]
 pub struct Budget {
-    /// Held by whoever is next.
+    /// Held by the thread that takes the next job.
     turn: Mutex<()>,
     taken: Mutex<u64>,
     freed: Condvar,
@@ -94,6 +94,7 @@ impl Budget {
     }
 
     /// Bytes that are taken now.
+    #[cfg(test)]
     pub fn taken(&self) -> u64 {
         *self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }

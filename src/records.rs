@@ -1,4 +1,4 @@
-//! Rows of resources: how they are asked for, and how their columns are read.
+//! Rows of resources: how they are queried, and how their columns are read.
 
 use crate::config::declaration::Family;
 use crate::config::declaration::ItemKey;
@@ -42,12 +42,12 @@ impl<'a> Record<'a> {
         self.resource.column("version").map(|_| self.int("version"))
     }
 
-    /// UTC seconds of the last change, where the row keeps them.
+    /// UTC seconds of the last change, where the row has them.
     pub fn modified(&self) -> Option<i64> {
         self.resource.column("modified_utc").map(|_| self.int("modified_utc"))
     }
 
-    /// The key as it stands in a path.
+    /// The key as it is in a path.
     pub fn key(&self) -> String {
         match self.value(&self.resource.key) {
             DbValue::Int(id) => id.to_string(),
@@ -57,7 +57,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// What stands for a record in paths: its key, or the name that such records have.
+/// The name of a record in paths: its key, or the name that such records have.
 pub fn path_key(registry: &Registry, record: Record<'_>) -> String {
     match record.resource.declared.key {
         ItemKey::ThemeAndSlug => format!("{}//{}", registry.active_theme(), record.text("slug")),
@@ -65,7 +65,7 @@ pub fn path_key(registry: &Registry, record: Record<'_>) -> String {
     }
 }
 
-/// The row that a text of a path stands for: its key in most resources, its name in some.
+/// The row of a text of a path: its key in most resources, its name in some.
 ///
 /// # Errors
 /// The database cannot be read.
@@ -139,7 +139,15 @@ pub fn everything() -> Cond {
     Cond::All(Vec::new())
 }
 
-/// What tells the rows of this resource from others in a shared table.
+/// The space in which a resource's companion rows (meta) are stored.
+pub fn meta_space(resource: &Resource) -> Name {
+    match resource.family {
+        Family::Content => name("content"),
+        _ => resource.table.clone(),
+    }
+}
+
+/// The condition that selects the rows of this resource in a shared table.
 pub fn own_rows(resource: &Resource) -> Cond {
     match resource.family {
         Family::Content => eq("kind", DbValue::Text(resource.kind.clone())),
@@ -219,7 +227,7 @@ pub fn first(snapshot: &dyn Snapshot, table: &str, wanted: &[&str], filter: Cond
     Ok(snapshot.rows(&plan)?.into_iter().next())
 }
 
-/// Text columns that hold words between blanks: ` a b `.
+/// Text columns that contain words between spaces: ` a b `.
 pub fn split_words(text: &str) -> Vec<Arc<str>> {
     text.split_whitespace().map(Arc::from).collect()
 }
@@ -228,12 +236,4 @@ pub fn split_words(text: &str) -> Vec<Arc<str>> {
 pub fn join_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     let joined = words.into_iter().collect::<Vec<_>>().join(" ");
     if joined.is_empty() { joined } else { format!(" {joined} ") }
-}
-
-/// A name shared by many rows.
-pub fn word(value: &DbValue) -> Option<Name> {
-    match value {
-        DbValue::Text(text) => Some(text.clone()),
-        _ => None,
-    }
 }

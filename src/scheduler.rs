@@ -1,7 +1,8 @@
-//! Due work: what time does to records, on time and without traffic.
+//! Timed transitions of records, on time and without traffic.
 //!
-//! The rules are the `due` of declared states. A thread sleeps until the next moment and is woken by writes; at boot
-//! everything that fell due meanwhile is done before the first answer. It knows nothing of requests and callers.
+//! The rules are the `transition` of declared states. A thread sleeps until the next one is due and is woken by writes;
+//! at startup everything that fell due meanwhile is done before the first response. It knows nothing of requests and
+//! callers.
 
 use crate::boot::{self, BootError};
 use crate::config::declaration::{Family, Moment};
@@ -21,7 +22,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Records that are read at once to be deleted.
 const AT_ONCE: u64 = 100;
 
-/// Between two looks, however many writes there are.
+/// Between two runs, however many writes there are.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The clock may be set while the thread sleeps; no sleep is longer than this. Waking up reads nothing.
@@ -36,8 +37,8 @@ pub struct Done {
     pub next: Option<i64>,
 }
 
-/// Does what is due at `now` (UTC seconds). Records of one rule change in one commit. `stuck` are records that refuse
-/// to be deleted because others point to them; they are left alone.
+/// Carries out what is due at `now` (UTC seconds). Records of one rule change in one commit. `stuck` are records that
+/// cannot be deleted because others refer to them; they are left alone.
 ///
 /// # Errors
 /// The database cannot be read or written.
@@ -84,7 +85,7 @@ fn rules(registry: &Registry) -> Vec<Rule<'_>> {
             },
             after,
             to: transition.to.as_deref(),
-            // What stands for a file goes with its file, by hand.
+            // A record that stands for a file is deleted with its file.
             resources: registry.family(Family::Content).filter(|r| !r.supports("files")).collect(),
         })
         .collect()
@@ -135,7 +136,7 @@ impl Rule<'_> {
                     let record = Record { resource, row };
                     match commit(storage, content::removal(registry, record)) {
                         Ok(_) => deleted += 1,
-                        // Somebody changed it just now; the next round sees what it is.
+                        // Another writer changed it just now; the next round sees what it is.
                         Err(CommitError::Stale) => {}
                         Err(CommitError::Refused { tag, .. }) => {
                             tracing::warn!("{} {} cannot be deleted: {tag}", resource.name, record.id());
@@ -165,14 +166,14 @@ struct Job {
     storage: Arc<Sqlite>,
 }
 
-/// Keeps doing what is due until the process ends.
+/// Carries out what is due until the process ends.
 pub struct Scheduler {
     job: Arc<ArcSwap<Job>>,
     thread: Thread,
 }
 
 impl Scheduler {
-    /// Does what is due now, and starts the thread for what comes.
+    /// Carries out what is due now, and starts the thread for what follows.
     ///
     /// # Errors
     /// The database cannot be read or written; no thread.
@@ -187,7 +188,7 @@ impl Scheduler {
         Ok(keeper)
     }
 
-    /// Goes on with other declarations.
+    /// Continues with other declarations.
     pub fn take(&self, registry: Arc<Registry>, storage: Arc<Sqlite>) {
         storage.wake(self.thread.clone());
         self.job.store(Arc::new(Job { registry, storage }));
@@ -199,7 +200,7 @@ fn keep(jobs: &ArcSwap<Job>) {
     let mut stuck = HashSet::new();
     loop {
         let job = jobs.load_full();
-        // Read first, so that what is written during the look calls for another.
+        // Read first, so that what is written during the run requires another.
         let written = job.storage.scope_version(&name(columns::TABLE));
         let next = match carry_out(&job.registry, &*job.storage, seconds(since_1970()), &mut stuck) {
             Ok(done) => done.next,

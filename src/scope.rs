@@ -1,4 +1,4 @@
-//! What a stage may ask of the world: the registry, the database, the settings, the caller and the time.
+//! What a stage may use: the registry, the database, the settings, the caller and the time.
 //!
 //! A [`Scope`] belongs to one request (or one part of a batch) and is passed first to every stage. It knows nothing of
 //! HTTP.
@@ -12,20 +12,20 @@ use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The caller. A stranger has id 0 and no capability.
+/// The caller. An anonymous one has id 0 and no capability.
 #[derive(Clone, Debug, Default)]
 pub struct Principal {
     pub id: i64,
     pub login: Arc<str>,
     pub roles: Vec<Arc<str>>,
     pub capabilities: Arc<HashSet<Arc<str>>>,
-    /// Key of the application password that the request came with.
+    /// Key of the application password that the request was sent with.
     pub app_password: Option<Arc<str>>,
     /// What that password is limited to.
     pub limits: Option<Arc<Limits>>,
-    /// Key of the session that the request came with.
+    /// Key of the session that the request was sent with.
     pub session: Option<Arc<str>>,
-    /// What a stranger's credentials lack, when some were sent: what a refusal then says, the main error first.
+    /// What an anonymous caller's credentials lack, when some were sent: a refusal then says so, the main error first.
     pub lacks: &'static [Code],
     /// A proxy brought the request, and no credentials with it.
     pub unheard: bool,
@@ -50,7 +50,7 @@ impl Limits {
 }
 
 impl Principal {
-    /// Whether somebody is logged in.
+    /// Whether the caller is logged in.
     pub fn known(&self) -> bool {
         self.id != 0
     }
@@ -100,7 +100,7 @@ impl Settings {
     }
 }
 
-/// Tells the time; tests give their own.
+/// The clock; tests supply their own.
 pub trait Clock: Send + Sync {
     /// Seconds since 1970 in UTC.
     fn now(&self) -> i64;
@@ -120,14 +120,14 @@ impl Clock for SystemClock {
 pub struct Scope {
     pub registry: Arc<Registry>,
     pub storage: Arc<dyn Storage>,
-    /// What the reads of the request may still take; `storage` keeps it. `None`: they are not bounded.
+    /// Time that the reads of the request may still take; `storage` counts it. `None`: no limit.
     pub budget: Option<Arc<ReadBudget>>,
     pub settings: Arc<Settings>,
     pub principal: Principal,
     /// UTC seconds, the same throughout the request.
     pub now: i64,
     pub peer: Peer,
-    /// What the client's program says of itself, shortened; empty when it says nothing.
+    /// The client's user agent, shortened; empty when there is none.
     pub agent: Arc<str>,
     /// How deep this request is nested in others (embedding, batches).
     pub depth: u8,
@@ -158,7 +158,7 @@ impl Scope {
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> ApiError {
         match error {
-            // The budget tells the log once for the whole request.
+            // The budget logs once for the whole request.
             StorageError::TimedOut => ApiError::new(Code::ReadTimeout),
             StorageError::Failed(cause) => {
                 tracing::error!("{cause}");
@@ -183,7 +183,7 @@ pub fn read_settings(registry: &Registry, storage: &dyn Storage) -> Result<Setti
     Ok(Settings { values, zone, version })
 }
 
-/// The settings that somebody has set.
+/// The settings that were set explicitly.
 ///
 /// # Errors
 /// The database cannot be read.

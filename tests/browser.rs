@@ -1,7 +1,7 @@
 //! The pages for people in a real browser: Chromium, driven over WebDriver.
 //!
-//! Without `chromedriver` on the path nothing is tried, and that is said; `.ci/run` installs it. Pictures of the pages
-//! are left in `target/pages`. The browser resolves no name, so that nothing leaves the machine.
+//! Without `chromedriver` on the path nothing is tested, and a line says so; `.ci/run` installs it. Pictures of the
+//! pages are left in `target/pages`. The browser resolves no name, so that nothing leaves the machine.
 
 #[path = "site/server.rs"]
 #[allow(dead_code, reason = "shared with the other tests, which use all of it")]
@@ -17,7 +17,7 @@ const TAB: &str = "\u{E004}";
 const ENTER: &str = "\u{E007}";
 const PASSWORD: &str = "an account password";
 
-/// What somebody does in a browser on a site.
+/// What a user does in a browser on a site.
 type Walk = fn(&Browser, &Server);
 
 fn main() {
@@ -27,10 +27,10 @@ fn main() {
     };
     let walks: [(&str, Walk); 7] = [
         ("the address says what runs here", the_address_says_what_runs_here),
-        ("a program is let in", a_program_is_let_in),
+        ("a program is authorized", a_program_is_let_in),
         ("a program is refused", a_program_is_refused),
         ("a password is shown", a_password_is_shown),
-        ("an unsafe address is told", an_unsafe_address_is_told),
+        ("an unsafe address is reported", an_unsafe_address_is_told),
         ("a profile makes and revokes passwords", a_profile_makes_and_revokes_passwords),
         ("the keyboard is enough", the_keyboard_is_enough),
     ];
@@ -65,7 +65,7 @@ fn a_program_is_let_in(browser: &Browser, site: &Server) {
     browser.open(&format!("{}/authorize?{query}", site.site));
     browser.picture("login");
     log_in(browser);
-    assert_eq!(browser.text("h1"), "Let a program in?");
+    assert_eq!(browser.text("h1"), "Authorize a program?");
     assert!(browser.text("main").contains("app.example"));
     browser.fits();
     browser.picture("authorize");
@@ -93,7 +93,7 @@ fn a_program_is_refused(browser: &Browser, site: &Server) {
         browser.until(|| (browser.address() == wanted).then_some(()));
     }
     browser.open(&format!("{}/authorize?app_name=Reader&{reject}", site.site));
-    assert_eq!(browser.text("h1"), "Let a program in?", "a scheme of the program's own is fine");
+    assert_eq!(browser.text("h1"), "Authorize a program?", "a scheme of the program's own is fine");
 }
 
 fn a_password_is_shown(browser: &Browser, site: &Server) {
@@ -147,7 +147,7 @@ fn the_keyboard_is_enough(browser: &Browser, site: &Server) {
     browser.open(&format!("{}/authorize?app_name=Reader", site.site));
     // The first field has the focus.
     browser.keys(&format!("admin{TAB}{PASSWORD}{ENTER}"));
-    browser.until(|| Some(browser.text("h1")).filter(|t| t == "Let a program in?"));
+    browser.until(|| Some(browser.text("h1")).filter(|t| t == "Authorize a program?"));
     let mut visited = Vec::new();
     for _ in 0..12 {
         browser.keys(TAB);
@@ -300,7 +300,7 @@ impl Browser<'_> {
         std::fs::write(format!("{folder}/{name}-{}.png", self.width), png).expect("a file");
     }
 
-    /// Waits until there is an answer.
+    /// Waits until there is a result.
     fn until<T>(&self, ask: impl Fn() -> Option<T>) -> T {
         let end = Instant::now() + Duration::from_secs(10);
         loop {
@@ -331,7 +331,7 @@ fn agent() -> ureq::Agent {
     ureq::Agent::config_builder().http_status_as_error(false).build().into()
 }
 
-/// A command; its value. A failed one is answered, too: the caller finds nothing in it.
+/// A command; its value. A failed one returns, too: the caller finds nothing in it.
 fn ask(url: &str, body: Option<&Value>) -> Value {
     let answer = match body {
         Some(body) => agent().post(url).send_json(body),

@@ -1,6 +1,6 @@
-//! Every parser of foreign bytes keeps its promises: over the inputs that are kept in `fuzz/corpus`, and over generated ones.
+//! Every parser of foreign bytes keeps its promises: over the inputs in `fuzz/corpus`, and over generated ones.
 //!
-//! The same functions run guided by coverage in the workspace `fuzz/`; what is found there comes here as a file of the
+//! The same functions run guided by coverage in the workspace `fuzz/`; what is found there becomes a file of the
 //! corpus. Inputs are generated from a fixed seed, so that a run is like the one before; `FUZZ_CASES` makes more of them.
 
 #[path = "common/drive.rs"]
@@ -23,7 +23,7 @@ const CASES: u32 = 2_000;
 /// Bytes of the longest generated input.
 const LONGEST: usize = 8 << 10;
 
-/// Kept inputs of one target, and the bytes of the longest: the corpus is to stay small.
+/// Inputs of one target in the corpus, and the bytes of the longest: the corpus is to stay small.
 const MOST_KEPT: usize = 60;
 const LONGEST_KEPT: u64 = 32 << 10;
 
@@ -99,7 +99,7 @@ fn hold(name: &str) {
     };
     let inputs: Vec<Vec<u8>> = corpus.into_iter().map(|(_, bytes)| bytes).collect();
     let highest = std::cell::RefCell::new(highest);
-    // Of a broken promise only the shortest input is told, not each on the way to it.
+    // Of a broken promise only the shortest input is reported, not each on the way to it.
     let loud = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
     let outcome = TestRunner::new(config).run(&generated(inputs, words(target.words)), |input| {
@@ -135,7 +135,7 @@ impl Highest {
     fn take(&mut self, length: usize, took: drive::Took) {
         self.memory = self.memory.max(took.memory);
         self.milliseconds = self.milliseconds.max(took.nanoseconds / 1_000_000);
-        // Of short inputs the rate tells nothing.
+        // Short inputs do not reveal the rate.
         if length >= 1_000 {
             self.memory_per_byte = self.memory_per_byte.max(took.memory / length);
             self.nanoseconds_per_byte = self.nanoseconds_per_byte.max(took.nanoseconds / length as u64);
@@ -143,8 +143,8 @@ impl Highest {
     }
 }
 
-/// Bytes of all kinds; words of the language in any order; kept inputs with parts cut out, doubled, exchanged and joined;
-/// and a few words many times over, which is where work grows with the square.
+/// Bytes of all kinds; words of the language in any order; corpus inputs with parts cut out, doubled, exchanged and
+/// joined; and a few words many times over, which is where work grows with the square.
 fn generated(corpus: Vec<Vec<u8>>, words: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         8 => prop::sample::select(words),

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// More than fits into the buffers of sockets.
 const LARGE: usize = 32 << 20;
 
-/// Tells what it was asked; `/panic`, `/slow` and `/large` do what they are called.
+/// Returns its request; `/panic`, `/slow` and `/large` do what they are called.
 struct Echo {
     facts: Facts,
     name: &'static str,
@@ -72,7 +72,6 @@ fn echo(name: &'static str, change: impl FnOnce(&mut Facts)) -> Arc<dyn Service>
     let mut facts = Facts {
         rest_path: "/cms-json".into(),
         rest_url: "http://site.example/cms-json".into(),
-        site_url: "http://site.example".into(),
         prefix: "cms".into(),
         server: Server {
             workers: Workers::Number(1),
@@ -189,7 +188,7 @@ impl Answer {
     }
 }
 
-/// Reads one answer and leaves the connection open.
+/// Reads one response and leaves the connection open.
 fn read(stream: &mut TcpStream, without_body: bool) -> Answer {
     let mut bytes = Vec::new();
     let mut byte = [0];
@@ -258,7 +257,7 @@ fn head_is_get_without_a_body() {
         assert!(answer.header("link").is_some_and(|link| link.contains("rel=\"https://api.w.org/\"")));
         assert_eq!(answer.header("content-type"), Some("application/json; charset=UTF-8"));
     }
-    // The same connection goes on, so no body was left on it.
+    // The same connection is reused, so no body was left on it.
     send(&mut stream, b"GET /cms-json/x HTTP/1.1", b"");
     let answer = read(&mut stream, false);
     assert_eq!(answer.json()["method"], "GET");
@@ -347,7 +346,7 @@ fn a_large_body_is_refused() {
     let mut stream = server.connect();
     send(&mut stream, b"POST /cms-json/x HTTP/1.1\r\nContent-Length: 1000", &[b'x'; 1000]);
     assert_eq!(read(&mut stream, false).json()["body"], 1000);
-    // Announced, and really on its way: the answer must get through although the body is never taken in.
+    // Announced, and really on its way: the response must arrive although the body is never read.
     let mut stream = server.connect();
     let mut writer = stream.try_clone().expect("a socket");
     let sender = std::thread::spawn(move || {
@@ -451,7 +450,7 @@ fn shutdown_lets_requests_finish() {
     assert!(TcpStream::connect(server.address).is_err());
 }
 
-/// Sends bytes now and then until the server says something or has had enough.
+/// Sends bytes now and then until the server responds or has had enough.
 fn drip(stream: &mut TcpStream, bytes: &[u8]) -> Duration {
     let started = Instant::now();
     stream.set_nonblocking(true).expect("a socket");
@@ -570,7 +569,7 @@ fn requests_on_one_connection_are_answered_in_order() {
 #[test]
 fn odd_bodies() {
     let server = Running::start();
-    // Answered although nothing of it comes.
+    // A response although no body arrives.
     let announced = server.ask("POST /cms-json/x HTTP/1.1\r\nContent-Length: 999999999999");
     assert_eq!((announced.status, announced.code().as_str()), (413, "rest_payload_too_large"));
     let mut broken = server.connect();

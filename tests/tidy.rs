@@ -1,29 +1,8 @@
-//! Rules about the source itself: modules use those above them and never those below, files say what they are, codes
-//! and behaviours are all used.
+//! Rules about the source itself: modules use those above them in the map of `src/lib.rs` and never those below, no two
+//! of them use each other, files and functions stay small and say what they are, codes and behaviours are all used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-
-/// Modules by layer, lowest first. Those on one line are one layer and may use each other: a behaviour computes what
-/// `prepare` shows, and the engine is re-entered by handlers.
-const LAYERS: &[&[&str]] = &[
-    &["error", "model", "network", "pool"],
-    &["schema", "config", "storage", "text", "files", "pictures", "outbound"],
-    &["registry"],
-    &["request", "route", "scope", "fields", "conditional"],
-    &["records", "args"],
-    &["access"],
-    &["behaviours", "prepare"],
-    &["families"],
-    &["cache", "discovery"],
-    &["handlers", "engine", "embed"],
-    &["xmlrpc", "pages"],
-    &["http", "boot"],
-    &["import", "scheduler", "doctor"],
-    &["serve"],
-    &["cli"],
-    &["fuzzing"],
-];
 
 fn sources() -> Vec<(PathBuf, String)> {
     fn walk(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
@@ -51,31 +30,101 @@ fn module(path: &Path) -> String {
 
 /// The part of a file before its tests.
 fn product(text: &str) -> &str {
-    text.split("#[cfg(test)]\nmod tests").next().unwrap_or(text)
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text)
+}
+
+/// Files that hold nothing but tests: their modules are declared for tests alone.
+fn test_files(sources: &[(PathBuf, String)]) -> BTreeSet<PathBuf> {
+    let declared = regex::Regex::new(r"#\[cfg\(test\)\]\n(pub )?mod (\w+);").expect("a pattern");
+    let mut files = BTreeSet::new();
+    for (path, text) in sources {
+        let folder = if path.ends_with("mod.rs") { path.with_file_name("") } else { path.with_extension("") };
+        files.extend(declared.captures_iter(text).map(|found| folder.join(format!("{}.rs", &found[2]))));
+    }
+    assert!(files.iter().all(|file| file.is_file()), "{files:#?}");
+    files
+}
+
+/// The map in `src/lib.rs`: modules with their layers, lowest first.
+fn layers() -> BTreeMap<String, usize> {
+    let map = include_str!("../src/lib.rs");
+    let mut layers = BTreeMap::new();
+    let mut highest = 0;
+    for row in map.lines().filter_map(|line| line.strip_prefix("//! | ")) {
+        let (layer, rest) = row.split_once(" | ").expect("a column");
+        let Ok(layer) = layer.parse::<usize>() else { continue };
+        assert!(layer == highest || layer == highest + 1, "the map goes from {highest} to {layer}");
+        highest = layer;
+        let names = rest.split_once(" | ").expect("two columns").0;
+        for name in names.split(", ") {
+            let name = name.trim_start_matches("[`").trim_end_matches("`]");
+            assert!(layers.insert(name.to_owned(), layer).is_none(), "{name} is in the map twice");
+        }
+    }
+    layers
+}
+
+/// The modules that each module uses, without its tests.
+fn uses() -> BTreeMap<String, BTreeSet<String>> {
+    let sources = sources();
+    let tests = test_files(&sources);
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, text) in sources.iter().filter(|(path, _)| !tests.contains(path)) {
+        let own = module(path);
+        if own == "main" || own == "lib" {
+            continue;
+        }
+        let code = product(text);
+        assert!(!code.contains("crate::{"), "{}: one `use` for each module", path.display());
+        let used = uses.entry(own.clone()).or_default();
+        for part in code.split("crate::").skip(1) {
+            used.insert(part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect());
+        }
+        used.remove(&own);
+    }
+    uses
+}
+
+#[test]
+fn the_map_names_every_module() {
+    let map: BTreeSet<String> = layers().into_keys().collect();
+    let declared = regex::Regex::new(r"(?m)^(?:pub(?:\(crate\))? )?mod (\w+);$").expect("a pattern");
+    let declared: BTreeSet<String> =
+        declared.captures_iter(include_str!("../src/lib.rs")).map(|found| found[1].to_owned()).collect();
+    assert_eq!(map, declared);
 }
 
 #[test]
 fn modules_use_only_what_is_above_them() {
-    let layer: BTreeMap<&str, usize> =
-        LAYERS.iter().enumerate().flat_map(|(i, names)| names.iter().map(move |n| (*n, i))).collect();
+    let layers = layers();
     let mut wrong = BTreeSet::new();
-    for (path, text) in sources() {
-        let own = module(&path);
-        if own == "main" || own == "lib" {
-            continue;
-        }
-        let at = *layer.get(own.as_str()).unwrap_or_else(|| panic!("{own} is on no layer; see tests/tidy.rs"));
-        for part in product(&text).split("crate::").skip(1) {
-            let used: String = part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            if layer.get(used.as_str()).is_some_and(|l| *l > at) {
-                wrong.insert(format!("{own} uses {used}"));
-            }
-        }
+    for (own, used) in uses() {
+        let at = layers[&own];
+        wrong.extend(
+            used.iter().filter(|used| layers.get(*used).is_some_and(|l| *l > at)).map(|u| format!("{own} uses {u}")),
+        );
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Modules that write rows without a request: what a row is they learn from `families`.
+/// Modules of one layer may use each other, but not in a circle.
+#[test]
+fn no_modules_use_each_other_in_a_circle() {
+    let mut uses = uses();
+    // What uses nothing that is left is in no circle.
+    loop {
+        let free: BTreeSet<String> =
+            uses.iter().filter(|(_, used)| used.is_empty()).map(|(own, _)| own.clone()).collect();
+        if free.is_empty() {
+            break;
+        }
+        uses.retain(|own, _| !free.contains(own));
+        uses.values_mut().for_each(|used| used.retain(|name| !free.contains(name)));
+    }
+    assert!(uses.is_empty(), "these modules are in circles, or use what is in one: {uses:#?}");
+}
+
+/// Modules that write rows without a request: `families` defines what a row is.
 const WITHOUT_HANDLERS: &[&str] = &["families", "boot", "import", "scheduler"];
 
 #[test]
@@ -88,6 +137,65 @@ fn boot_import_and_scheduler_never_use_handlers() {
         assert!(!product(&text).contains("handlers::"), "{} uses handlers; see families", path.display());
     }
     assert_eq!(seen.len(), WITHOUT_HANDLERS.len(), "a module has another name: {seen:?}");
+}
+
+/// Lines of a file at most, its tests not counted.
+const MOST_FILE_LINES: usize = 600;
+
+/// Lines of a function at most.
+const MOST_FUNCTION_LINES: usize = 70;
+
+/// Functions that are longer, and why.
+const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
+    ("registry/link/argument.rs", "arg", "one member after another of an argument's declaration"),
+    ("registry/link/resource.rs", "resource", "one member after another of a resource's declaration"),
+];
+
+/// The functions of a formatted file with their lengths in lines: the brace that closes one stands where it begins.
+fn functions(code: &str) -> Vec<(String, usize)> {
+    let head = regex::Regex::new(r"^( *)(?:pub(?:\([a-z]+\))? )?(?:const )?(?:async )?(?:unsafe )?fn (\w+)");
+    let head = head.expect("a pattern");
+    let lines: Vec<&str> = code.lines().collect();
+    let mut functions = Vec::new();
+    for (start, line) in lines.iter().enumerate() {
+        let Some(found) = head.captures(line) else { continue };
+        if line.ends_with([';', '}']) {
+            continue;
+        }
+        let ends = |line: &&str| {
+            line.strip_prefix(&found[1]).is_some_and(|l| l == "}" || l.starts_with(')') && l.ends_with(';'))
+        };
+        let length = lines[start..].iter().position(ends).expect("an end") + 1;
+        functions.push((found[2].to_owned(), length));
+    }
+    functions
+}
+
+#[test]
+fn files_and_functions_fit_on_a_few_screens() {
+    let sources = sources();
+    let tests = test_files(&sources);
+    let (mut large, mut known, mut count) = (Vec::new(), Vec::new(), 0);
+    for (path, text) in sources.iter().filter(|(path, _)| !tests.contains(path)) {
+        let file = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).expect("below src");
+        let file = file.to_str().expect("text");
+        let code = product(text);
+        let lines = code.lines().count();
+        if lines > MOST_FILE_LINES {
+            large.push(format!("{file} has {lines} lines"));
+        }
+        for (name, lines) in functions(code) {
+            count += 1;
+            match LONG_FUNCTIONS.iter().find(|(known, function, _)| *known == file && *function == name) {
+                Some(function) if lines > MOST_FUNCTION_LINES => known.push(function),
+                _ if lines > MOST_FUNCTION_LINES => large.push(format!("{file}: {name} has {lines} lines")),
+                _ => {}
+            }
+        }
+    }
+    assert!(large.is_empty(), "{large:#?}");
+    assert_eq!(known.len(), LONG_FUNCTIONS.len(), "one of these is short by now: {LONG_FUNCTIONS:#?}");
+    assert!(count > 1_000, "{count} functions were found");
 }
 
 #[test]
@@ -125,16 +233,22 @@ fn every_behaviour_has_a_user_in_the_shipped_declarations() {
         }
     }
     let vocabulary = cms_server::engine::vocabulary();
-    // `echo` is for trying arguments out, the rest for resources of one's own.
-    let spare = ["echo", "logged_in", "textarea", "plain.list", "unix", "meta"];
-    let all =
-        [vocabulary.reads, vocabulary.writes, vocabulary.queries, vocabulary.guards, vocabulary.handlers].concat();
+    // `echo` is for trying arguments out, the rest for your own resources.
+    let spare = ["echo", "authenticated", "textarea", "plain.list", "unix", "meta"];
+    let all = vocabulary.kinds().into_iter().flat_map(|(_, members)| members).map(|member| member.name);
     let unused: Vec<&str> = all
-        .into_iter()
         .filter(|name| !spare.contains(name))
         .filter(|name| !declared.contains(&format!("\"{name}\"")) && !declared.contains(&format!("\"{name}:")))
         .collect();
     assert!(unused.is_empty(), "no declaration uses {unused:?}");
+}
+
+#[test]
+fn lines_of_the_shipped_routes_fit_on_a_screen() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("routes.toml")).expect("routes.toml");
+    let long: Vec<usize> =
+        text.lines().enumerate().filter(|(_, line)| line.chars().count() > 140).map(|(at, _)| at + 1).collect();
+    assert!(long.is_empty(), "these lines of routes.toml are longer than 140 characters: {long:?}");
 }
 
 #[test]
@@ -145,8 +259,12 @@ fn every_error_code_is_used() {
         let variant = regex::Regex::new(&format!(r"Code::{variant}\b")).expect("a pattern");
         variant.is_match(&product)
     };
-    let unused: Vec<String> =
-        cms_server::error::Code::ALL.iter().map(|code| format!("{code:?}")).filter(|variant| !used(variant)).collect();
+    let catalogue = std::fs::read_to_string(root.join("src/error.rs")).expect("a file");
+    let variant = regex::Regex::new(r#"(?m)^    (\w+) = "\w+", "#).expect("a pattern");
+    let variants: Vec<&str> =
+        variant.captures_iter(&catalogue).filter_map(|found| Some(found.get(1)?.as_str())).collect();
+    assert!(variants.len() > 50, "{variants:?}");
+    let unused: Vec<&str> = variants.into_iter().filter(|variant| !used(variant)).collect();
     assert!(unused.is_empty(), "nothing answers {unused:?}; a code of one resource is declared in [codes]");
     let mut declared = String::new();
     for file in ["routes.toml", "schemas/dialects/wp.toml", "schemas/comment.json", "schemas/dialects/menu-item.json"] {
@@ -161,7 +279,7 @@ fn every_error_code_is_used() {
     assert!(idle.is_empty(), "no declaration names {idle:?}");
 }
 
-/// Who writes markup without the writer, and why that is sound.
+/// Files that write markup without the writer, and why that is safe.
 const OWN_MARKUP: &[(&str, &str)] = &[
     ("text/html_policy.rs", "the sanitiser decides on each tag and value itself"),
     ("text/balance.rs", "closes tags that are there, by their own names"),
@@ -171,11 +289,12 @@ const OWN_MARKUP: &[(&str, &str)] = &[
     ("xmlrpc/wire.rs", "is XML, and its writer"),
     ("xmlrpc/rsd.rs", "is XML, the values escaped"),
     ("import/xml.rs", "names tags in messages"),
+    ("commands/reference.rs", "is Markdown of our own descriptions"),
     ("handlers/oembed.rs", "is XML of keys of its own, the values escaped"),
 ];
 
-/// Where finished HTML is put into HTML, and how often. Each place has a reason to trust it: a rendered property, what
-/// a renderer made, or what went through the sanitiser with the text around it.
+/// Where finished HTML is inserted into HTML, and how often. Each place has a reason to trust it: a rendered property,
+/// what a renderer made, or what went through the sanitiser with the text around it.
 const FINISHED_HTML: &[(&str, usize)] = &[
     ("behaviours/dynamic/lists.rs", 2),
     ("behaviours/dynamic/loops.rs", 1),
@@ -213,5 +332,5 @@ fn markup_is_made_by_its_writer() {
     finished.sort();
     let expected: Vec<(String, usize)> =
         FINISHED_HTML.iter().map(|(file, count)| ((*file).to_owned(), *count)).collect();
-    assert_eq!(finished, expected, "look at each new place: is it safe HTML whoever wrote what is in it?");
+    assert_eq!(finished, expected, "check each new place: is it safe HTML whoever wrote its content?");
 }

@@ -1,5 +1,5 @@
 //! A writer by hand: the rows that a post or its update makes in the program's own tables, several requests to one durable
-//! commit, and nothing else: nothing is validated, authorized, compared or answered but a number.
+//! commit, and nothing else: nothing is validated, authorized or compared, and the response is a number.
 
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};

@@ -29,7 +29,7 @@ pub struct Program {
     process: Child,
     pub address: String,
     pub authorization: String,
-    /// Milliseconds until it took requests, as it says itself.
+    /// Milliseconds until it accepted requests, as it reports itself.
     pub ready_in: f64,
 }
 
@@ -148,8 +148,9 @@ pub fn rate(
     measured(address, connections, status, move |c, n| (Instant::now() < until).then(|| request(c, n))).0
 }
 
-/// Requests a second and the sorted times of the answers, by some connections that each wait for an answer before they ask
-/// again, until there is nothing more to ask. One thread serves them all, because the machine's cores are the server's.
+/// Requests per second and the sorted latencies, by some connections that each wait for a response before they send the
+/// next request, until there is nothing more to send. One thread serves them all, because the machine's cores are the
+/// server's.
 pub fn measured(
     address: &str,
     connections: usize,
@@ -184,7 +185,7 @@ pub fn measured(
     (rate, times)
 }
 
-/// Reads one answer; its status.
+/// Reads one response; its status.
 async fn answered(socket: &mut tokio::net::TcpStream, buffer: &mut Vec<u8>) -> u16 {
     buffer.clear();
     loop {
@@ -197,7 +198,7 @@ async fn answered(socket: &mut tokio::net::TcpStream, buffer: &mut Vec<u8>) -> u
     }
 }
 
-/// Status and whole length of the answer that a buffer begins with, once that is known.
+/// Status and whole length of the response that a buffer begins with, once that is known.
 pub fn head(buffer: &[u8]) -> Option<(u16, usize)> {
     let end = buffer.windows(4).position(|w| w == b"\r\n\r\n")?;
     let head = std::str::from_utf8(&buffer[..end]).expect("a head in ASCII").to_ascii_lowercase();
@@ -220,7 +221,7 @@ pub fn get(address: &str, path: &str) -> (u16, Vec<u8>) {
     (status, buffer[body..].to_vec())
 }
 
-/// Reads one answer into the buffer; its status and where its body starts.
+/// Reads one response into the buffer; its status and where its body starts.
 pub fn answer(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> (u16, usize) {
     buffer.clear();
     let mut chunk = [0; 65536];

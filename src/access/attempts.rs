@@ -1,41 +1,41 @@
-//! Wrong guesses of secrets (passwords of accounts and of records), and secrets that were right: who guesses too often
-//! waits, and who has proven a secret before neither waits nor costs another slow hash.
+//! Failed guesses of secrets (passwords of accounts and of records), and proven secrets: a source that guesses too
+//! often waits, and a source that has proven a secret before neither waits nor costs another slow hash.
 //!
-//! Kept in memory alone. It knows no request and no password table.
+//! In memory only. It knows no request and no password table.
 //!
 //! # What is counted
 //!
-//! A guess counts three times: for its source and what it aims at, for its source, and for the wider network around it.
-//! A source is an IPv4 address or an IPv6 /64, and the network around it the /24 or /48, which is what one customer of a
-//! provider usually has. So nobody can lock an owner out from elsewhere, and nobody has more guesses by naming more
-//! accounts or by taking more addresses of one network. The tables are bounded; see [`super::meter`] for what an attacker
-//! gains by filling them.
+//! A guess counts three times: for its source and its target, for its source, and for the wider network around it. A
+//! source is an IPv4 address or an IPv6 /64, and the network around it the /24 or /48, which is what one customer of a
+//! provider usually has. So nobody can lock an owner out from elsewhere, and nobody gets more guesses by naming more
+//! accounts or by using more addresses of one network. The tables are bounded; see [`super::meter`] for what an
+//! attacker gains by filling them.
 //!
-//! What was proven counts for the source that proved it. Otherwise an attacker who has to wait could go on guessing:
-//! every guess would be refused except the right one. For the same reason even the owner's own source may look only so often
-//! while it waits ([`LOOKS`]): somebody else may be guessing behind the same address.
+//! A proof counts for the source that gave it. Otherwise an attacker who has to wait could go on guessing:
+//! every guess would be refused except the right one. For the same reason even the owner's own source may check only so
+//! often while it waits ([`LOOKS`]): another person may be guessing behind the same address.
 
 use super::meter::{Bucket, Key, Keys, Meter};
 use crate::config::units::Duration;
 use quick_cache::sync::Cache;
 use std::net::IpAddr;
 
-/// Proven secrets that are remembered, of 16 bytes each.
+/// Proven secrets that are cached, of 16 bytes each.
 const MOST_PROVEN: usize = 1_000;
 
-/// A source may guess so many times as often as it may about one account.
+/// The guesses of a source over all accounts, as a multiple of those about one account.
 const SOURCE: i64 = 5;
 
-/// A wider network may guess so many times as often as one source may about one account.
+/// The guesses of a wider network, as a multiple of those of one source about one account.
 const AROUND: i64 = 20;
 
-/// While a source waits, so many times as many secrets as it may guess are compared with what it has proven.
+/// While a source waits: the secrets that are compared with what it has proven, as a multiple of its guesses.
 const LOOKS: i64 = 10;
 
 /// How many guesses are allowed; times in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct AttemptLimit {
-    /// Wrong guesses in a row.
+    /// Consecutive wrong guesses.
     burst: i64,
     /// Until one more is allowed.
     pause: i64,
@@ -47,23 +47,23 @@ impl AttemptLimit {
         AttemptLimit { burst: burst.into(), pause: i64::try_from(pause.milliseconds()).unwrap_or(i64::MAX).max(1000) }
     }
 
-    /// So many guesses in a row, then so many a minute.
+    /// A burst of this many guesses, then this many per minute.
     pub fn per_minute(burst: u32, guesses: u32) -> AttemptLimit {
         AttemptLimit { burst: burst.into(), pause: (60_000 / i64::from(guesses.max(1))).max(1) }
     }
 }
 
-/// Who guesses.
+/// The guesser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Who {
-    /// Somebody at this address.
+    /// A caller at this address.
     Network(Option<IpAddr>),
     /// A user who is logged in.
     User(i64),
 }
 
 impl Who {
-    /// What tells sources apart: addresses of one /64 are one source.
+    /// The key of a source: addresses of one /64 are one source.
     pub(super) fn source(self) -> Vec<u8> {
         match self {
             Who::Network(None) => vec![0],
@@ -72,7 +72,7 @@ impl Who {
         }
     }
 
-    /// What tells the networks around sources apart.
+    /// The key of the network around a source.
     fn around(self) -> Vec<u8> {
         match self {
             Who::Network(Some(ip)) => within(ip, 24, 48),
@@ -89,7 +89,7 @@ fn within(ip: IpAddr, v4: u32, v6: u32) -> Vec<u8> {
     }
 }
 
-/// A secret that somebody gives for something.
+/// A secret that a caller gives for something.
 #[derive(Clone, Copy)]
 pub struct Guess<'a> {
     pub who: Who,
@@ -100,7 +100,7 @@ pub struct Guess<'a> {
     pub stored: &'a str,
 }
 
-/// How a guess may go on.
+/// Whether a guess may be checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttemptOutcome {
     /// It counts until [`Attempts::right`] or [`Attempts::give_back`] is called.
@@ -155,7 +155,7 @@ impl Attempts {
         }
     }
 
-    /// The guess was right: it is remembered, and the wrong ones about the same from this source are forgotten.
+    /// The guess was right: it is cached, and the wrong guesses of this source about the same target are deleted.
     pub fn right(&self, guess: &Guess<'_>, patience: AttemptLimit) {
         let [own, all, around] = self.buckets(guess, patience);
         self.guesses.forget(&own.key);

@@ -1,8 +1,8 @@
 //! Who did what to accounts, passwords and permissions: rows of a declared resource (`site.audit`).
 //!
-//! An entry travels in the plan that it tells of, so that neither is there without the other. Values are recorded only
-//! where the declaration names them; secrets never are. Every text of an entry has a bound, and so has the number of
-//! entries that strangers can cause.
+//! An entry is committed with the plan that it describes, so that neither exists without the other. Values are recorded
+//! only where the declaration names them; secrets never are. Every text of an entry has a limit, and so has the number
+//! of entries that anonymous callers can cause.
 
 use crate::records::{columns, eq, int, ordered};
 use crate::registry::link::parts::AUDITED;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Longest text of an entry, in characters.
 const LONGEST: usize = 300;
 
-/// Most things that one entry says were set.
+/// Most changed things that one entry names.
 const MOST_CHANGED: usize = 20;
 
 /// Something that happened.
@@ -24,18 +24,18 @@ const MOST_CHANGED: usize = 20;
 pub struct Event<'a> {
     /// What happened, e.g. `login_failed`.
     pub name: &'a str,
-    /// Who did it; 0: nobody known.
+    /// The user; 0: not authenticated.
     pub user: i64,
     pub login: &'a str,
-    /// Where it was asked for.
+    /// Where the request came from.
     pub path: &'a str,
-    /// What it is about, where the path does not tell.
+    /// The subject, where the path does not name it.
     pub subject: &'a str,
     /// What was set: names, or `name=value`.
     pub changed: Vec<String>,
 }
 
-/// The change that records an event; nothing where no resource keeps them.
+/// The change that records an event; nothing where no resource stores them.
 pub fn entry(scope: &Scope, event: &Event<'_>) -> Option<Change> {
     let registry = &scope.registry;
     let resource = &registry.resources[resource(registry)?];
@@ -67,8 +67,8 @@ fn changed(event: &Event<'_>) -> Vec<String> {
     event.changed.iter().take(MOST_CHANGED).map(|text| text.chars().take(LONGEST).collect()).collect()
 }
 
-/// The change that keeps the entries of strangers below `site.max_audit_anonymous` although another one comes: whoever
-/// floods the trail takes the places of other strangers only, never those of entries about users.
+/// The change that holds the entries of anonymous callers below `site.max_audit_anonymous` when another one is added: a
+/// flood replaces entries of other anonymous callers only, never those about users.
 ///
 /// # Errors
 /// The database cannot be read.

@@ -1,8 +1,8 @@
-//! Guards of comments: who may see, write, change and delete what stands under a record.
+//! Guards of comments: who may see, write, change and delete the comments of a record.
 //!
-//! A comment is as visible as the record that it stands under; the record's password opens both. Facts of the contract
-//! that no declaration can say: strangers do not comment, and what tells who wrote a comment is not for strangers to
-//! search by.
+//! A comment is as visible as its record; the record's password opens both. Facts of the contract that no declaration
+//! can express: anonymous callers do not comment by default, and they do not search by anything that identifies the
+//! author of a comment.
 
 use super::{Asking, Decision, Found, policy, target};
 use crate::error::{ApiError, Code};
@@ -11,7 +11,7 @@ use crate::registry::resource::Context;
 use crate::storage::plan::Row;
 use serde_json::Value;
 
-/// Every comment of the records asked for must be open to the caller; the rest is left to the condition on rows.
+/// Every comment of the requested records must be open to the caller; the condition on rows decides about the rest.
 pub(super) fn list(asking: &Asking<'_>) -> Decision {
     let posts = asked_posts(asking);
     for post in &posts {
@@ -37,7 +37,7 @@ pub(super) fn list(asking: &Asking<'_>) -> Decision {
     Err(asking.refuse(Code::ForbiddenParam).with_message(message))
 }
 
-/// Parameters that tell of a comment's author or of what is not public.
+/// Parameters that reveal a comment's author or anything that is not public.
 const PRIVATE: [&str; 5] = ["author", "author_exclude", "author_email", "type", "status"];
 
 /// Whether a parameter selects otherwise than it does by default.
@@ -107,7 +107,7 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
     }
 }
 
-/// Somebody else's name or address only moderators give a comment, be it new or, with what it has `before`, changed.
+/// Only moderators give a comment another person's name or address, be it new or, with what it has `before`, changed.
 fn claims(asking: &Asking<'_>, before: Option<Record<'_>>) -> Result<(), ApiError> {
     let caller = &asking.scope.principal;
     if policy::moderates(asking.scope) {
@@ -144,7 +144,7 @@ pub(super) fn delete(asking: &Asking<'_>) -> Decision {
     target(row)
 }
 
-/// The comment that the path names; one whose record is gone is gone with it.
+/// The comment that the path names; a comment whose record does not exist does not exist either.
 fn stored(asking: &Asking<'_>) -> Result<Row, ApiError> {
     let row = asking.target(Code::CommentInvalidId)?;
     let post = Record { resource: asking.resource()?, row: &row }.int("post");

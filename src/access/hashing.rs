@@ -1,8 +1,8 @@
 //! Hashes of account passwords, made on a thread of their own with a bounded queue.
 //!
 //! bcrypt over a keyed pre-hash of 64 characters, so that the whole password counts: bcrypt itself reads no more than 72
-//! bytes. Of a plain bcrypt hash that another program made, the first 72 bytes count, as they did there. Whoever calls
-//! has bounded the password (`site.max_password`).
+//! bytes. Of a plain bcrypt hash that another program made, the first 72 bytes count, as they did there. The caller
+//! has limited the length of the password (`site.max_password`).
 
 use super::same_text;
 use base64::Engine as _;
@@ -30,7 +30,7 @@ pub struct Hasher {
 /// Why a hash was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HashError {
-    /// Too many are waiting.
+    /// The queue is full.
     Busy,
     /// bcrypt refused, or the thread is gone.
     Failed,
@@ -63,8 +63,8 @@ impl Hasher {
             .ok_or(HashError::Failed)
     }
 
-    /// Whether a password is the one behind a stored hash. An empty hash costs the same time and never fits. A wrong
-    /// password for a portable hash, which is fast, costs that time, too: otherwise the time would tell such accounts.
+    /// Whether a password matches a stored hash. An empty hash costs the same time and never matches. A wrong password
+    /// for a portable hash, which is fast, costs that time, too: otherwise the time would reveal such accounts.
     ///
     /// # Errors
     /// See [`HashError`].
@@ -95,7 +95,7 @@ impl Hasher {
     }
 }
 
-/// Whether another program made the hash. It is renewed when its password is known.
+/// Whether another program made the hash. It is replaced when its password is known.
 pub fn is_foreign(stored: &str) -> bool {
     !stored.is_empty() && !stored.starts_with(MARK)
 }
@@ -112,7 +112,7 @@ fn is_portable(stored: &str) -> bool {
     stored.starts_with("$P$") || stored.starts_with("$H$")
 }
 
-/// Most bytes that one portable hash is made of: 4,096 bytes of a password over the usual 8,192 rounds are an eighth.
+/// Most bytes that one portable hash processes: 4,096 bytes of a password over the usual 8,192 rounds are an eighth.
 const MOST_DIGESTED: u64 = 256 << 20;
 
 /// The hash of that kind that a password has with the salt and the rounds of another; nothing when that one is broken, or

@@ -1,7 +1,7 @@
-//! Who is asking: Basic authentication with application passwords, or a session with its nonce.
+//! Identifies the caller: Basic authentication with application passwords, or a session with its nonce.
 //!
-//! Contract: "Authentication" 1 to 6, 9. A wrong or unknown credential leaves the caller a stranger. Secrets are kept as
-//! a keyed hash, found by an index and never by scanning.
+//! Contract: "Authentication" 1 to 6, 9. A wrong or unknown credential leaves the caller anonymous. Secrets are stored
+//! as a keyed hash, found by an index and never by scanning.
 
 use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Who};
 use super::audit::{self, Event};
@@ -38,7 +38,7 @@ const LENGTH: usize = 24;
 /// Callers whose credentials were right a moment ago.
 const MOST_VERIFIED: usize = 1_000;
 
-/// Seconds for which right credentials are not looked up again, unless users or passwords are written meanwhile.
+/// Seconds for which valid credentials are cached, unless users or passwords are written meanwhile.
 const MOMENT: i64 = 1;
 
 /// Verifies credentials.
@@ -50,14 +50,14 @@ pub struct Identity {
     verified: Cache<Arc<str>, Verified>,
 }
 
-/// Where an account password is given, and how much guessing is borne there.
+/// Where an account password is given, and how many guesses are allowed there.
 #[derive(Clone, Copy, Debug)]
 pub struct LoginContext<'a> {
     pub patience: AttemptLimit,
     pub path: &'a str,
 }
 
-/// A caller as the database said at some time, with the versions of what was read.
+/// A caller as the database had it at some time, with the versions of what was read.
 #[derive(Clone)]
 struct Verified {
     principal: Principal,
@@ -86,7 +86,7 @@ impl Identity {
         &self.throttle
     }
 
-    /// The caller of a request; a stranger unless the credentials are right.
+    /// The caller of a request; anonymous unless the credentials are valid.
     ///
     /// # Errors
     /// The database cannot be read; credentials were wrong too often.
@@ -94,21 +94,40 @@ impl Identity {
         let Some((login, secret)) = request.header("authorization").and_then(basic) else {
             return self.browser_caller(scope, request);
         };
+        let declared = &scope.registry.declaration;
         if !available(&scope.registry, &request.peer) {
-            return Ok(Principal::default());
+            // Where there are no application passwords, the header may be meant for a proxy.
+            let used = declared.site.application_passwords != AppPasswords::Off;
+            return if used { self.refused(scope, &login, Refused::PlainHttp) } else { Ok(Principal::default()) };
         }
         let lacks = lacking(&login, &secret);
         if !lacks.is_empty() {
-            let told = scope.registry.declaration.dialect.explain_empty_credentials;
+            let told = declared.dialect.explain_empty_credentials;
             return Ok(Principal { lacks: if told { lacks } else { &[] }, ..Principal::default() });
         }
         match self.verify(scope, &login, &secret).await? {
-            Some(caller) => Ok(caller),
-            None => self.throttle.mistake(scope).map(|()| Principal::default()),
+            Ok(caller) => Ok(caller),
+            Err(reason) => {
+                self.throttle.mistake(scope)?;
+                self.refused(scope, &login, reason)
+            }
         }
     }
 
-    /// The caller whose cookie opens a session; a stranger unless the session's nonce shows that the request is meant.
+    /// What becomes of a request with credentials that are not valid: it is refused, or anonymous (`[dialect]
+    /// refuse_wrong_credentials`). The reason is logged, never sent.
+    fn refused(&self, scope: &Scope, login: &str, reason: Refused) -> Result<Principal, ApiError> {
+        tracing::info!(request = %scope.request_id, login = shown(login), "credentials refused: {}", reason.text());
+        match scope.registry.declaration.dialect.refuse_wrong_credentials {
+            true if reason == Refused::PlainHttp => Err(ApiError::new(Code::InvalidCredentials)
+                .with_message("Credentials are accepted over HTTPS only; this request came over plain HTTP.")),
+            true => Err(ApiError::new(Code::InvalidCredentials)),
+            false => Ok(Principal::default()),
+        }
+    }
+
+    /// The caller whose cookie belongs to a session; anonymous unless the session's nonce proves that the request is
+    /// intended.
     fn browser_caller(&self, scope: &Scope, request: &Request) -> Result<Principal, ApiError> {
         let depth = scope.registry.declaration.server.max_depth;
         let found = self.session(scope, request)?.filter(|caller| {
@@ -123,43 +142,50 @@ impl Identity {
     ///
     /// # Errors
     /// The database cannot be read.
-    pub async fn verify(&self, scope: &Scope, login: &str, secret: &str) -> Result<Option<Principal>, ApiError> {
+    pub async fn verify(
+        &self,
+        scope: &Scope,
+        login: &str,
+        secret: &str,
+    ) -> Result<Result<Principal, Refused>, ApiError> {
         if !readable(&scope.registry, login, secret) {
-            return Ok(None);
+            return Ok(Err(Refused::Unreadable));
         }
         let key: Arc<str> = self.digest(&format!("{}|{login}|{secret}", scope.registry.fingerprint)).into();
         // Before anything is read, so that nothing older is filed under them.
         let versions = versions(&*scope.storage);
         let still = |found: &Verified| found.versions == versions && scope.now - found.at <= MOMENT;
         if let Some(found) = self.verified.get(&key).filter(still) {
-            return Ok(Some(found.principal));
+            return Ok(Ok(found.principal));
         }
         let found = self.look_up(scope, login, secret).await?;
-        if let Some(principal) = &found {
+        if let Ok(principal) = &found {
             self.verified.insert(key, Verified { principal: principal.clone(), versions, at: scope.now });
         }
         Ok(found)
     }
 
-    async fn look_up(&self, scope: &Scope, login: &str, secret: &str) -> Result<Option<Principal>, ApiError> {
+    async fn look_up(&self, scope: &Scope, login: &str, secret: &str) -> Result<Result<Principal, Refused>, ApiError> {
         let hash = self.hash(secret);
         let snapshot = scope.snapshot()?;
         let columns = ["uuid", "user", "last_used", "hash", "expires", "read_only", "resources"];
         let found = records::first(&*snapshot, "app_password", &columns, eq("hash", txt(&hash)))?;
-        let Some(found) = found.filter(|row| same_text(text(&row[3]), &hash)) else { return Ok(None) };
+        let Some(found) = found.filter(|row| same_text(text(&row[3]), &hash)) else {
+            return Ok(Err(Refused::Unknown));
+        };
         let expires = int(&found[4]);
         if expires != 0 && expires <= scope.now {
-            return Ok(None);
+            return Ok(Err(Refused::Expired));
         }
-        let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
-        let Some(row) = records::find(&*snapshot, users, &found[1])? else { return Ok(None) };
+        let Some(users) = scope.registry.family(Family::User).next() else { return Ok(Err(Refused::OtherUser)) };
+        let Some(row) = records::find(&*snapshot, users, &found[1])? else { return Ok(Err(Refused::OtherUser)) };
         let record = Record { resource: users, row: &row };
         let key = title_key(login);
         if !(same_text(record.text("login_key"), &key) || same_text(record.text("email_key"), &key)) {
-            return Ok(None);
+            return Ok(Err(Refused::OtherUser));
         }
         if !available_for(&scope.registry, record) {
-            return Ok(None);
+            return Ok(Err(Refused::UserExcluded));
         }
         let mut principal = principal(&scope.registry, record);
         principal.app_password = Some(Arc::from(text(&found[0])));
@@ -167,15 +193,15 @@ impl Identity {
         principal.limits = (limits != Limits::default()).then(|| Arc::new(limits));
         drop(snapshot);
         self.touch(scope, &found).await;
-        Ok(Some(principal))
+        Ok(Ok(principal))
     }
 
     /// The user with this login (or e-mail address) and account password. An unknown user costs the same time.
-    /// `true`: the password had to be looked at, since it had not been proven from there a while before. What is wrong is
-    /// recorded, unless it is too long to be looked at.
+    /// `true`: the password had to be hashed, since it had not been proven from there a while before. A failure is
+    /// recorded, unless the credentials are too long to be checked.
     ///
     /// # Errors
-    /// The database cannot be read; too many hashes are waiting, or too many guesses were wrong.
+    /// The database cannot be read; the queue of hashes is full, or too many guesses were wrong.
     pub async fn verify_account(
         &self,
         scope: &Scope,
@@ -220,7 +246,7 @@ impl Identity {
         }
     }
 
-    /// Notes the use of a password. Only the first use waits until it is written.
+    /// Records the use of a password. Only the first use waits until it is written.
     async fn touch(&self, scope: &Scope, found: &Row) {
         if int(&found[2]) != 0 && scope.now - int(&found[2]) < REFRESH {
             return;
@@ -242,7 +268,7 @@ impl Identity {
         if int(&found[2]) == 0
             && let Err(error) = written.await
         {
-            tracing::warn!(request = %scope.request_id, "the use of a password was not noted: {error:?}");
+            tracing::warn!(request = %scope.request_id, "the use of a password was not recorded: {error:?}");
         }
     }
 
@@ -258,7 +284,7 @@ impl Identity {
         mac.finalize().into_bytes().iter().map(|b| format!("{b:02x}")).collect()
     }
 
-    /// A request that carries a nonce which is not its session's is refused whatever it asks.
+    /// A request that carries a nonce which is not its session's is refused, whatever it requests.
     pub fn objection(&self, scope: &Scope, request: &Request) -> Option<ApiError> {
         if scope.principal.known() {
             return None;
@@ -285,8 +311,46 @@ impl Identity {
     }
 }
 
-/// Whether credentials are of a length that is looked at (`site.max_login`, `site.max_password`). A NUL is in no login
-/// and in no password: other programs take it for the end of a text.
+/// Why credentials are not valid. For the log of the operator; the caller learns that they are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// Too long, or with a NUL.
+    Unreadable,
+    /// No such application password: wrong, or revoked.
+    Unknown,
+    Expired,
+    /// The application password belongs to another user.
+    OtherUser,
+    /// `site.application_passwords_for` leaves the user out.
+    UserExcluded,
+    /// The request came over plain HTTP.
+    PlainHttp,
+}
+
+impl Refused {
+    fn text(self) -> &'static str {
+        match self {
+            Refused::Unreadable => "they are too long, or contain a NUL",
+            Refused::Unknown => "there is no such application password; it is wrong, or revoked",
+            Refused::Expired => "the application password has expired",
+            Refused::OtherUser => "the application password belongs to another user",
+            Refused::UserExcluded => "the user may not use application passwords (site.application_passwords_for)",
+            Refused::PlainHttp => {
+                "the request came over plain HTTP; if a proxy received it by HTTPS, name the proxy in \
+                 server.trusted_proxies"
+            }
+        }
+    }
+}
+
+/// A login as the log shows it: without control characters, and not longer than people's are.
+fn shown(login: &str) -> String {
+    const LONGEST: usize = 60;
+    login.chars().filter(|c| !c.is_control()).take(LONGEST).collect()
+}
+
+/// Whether credentials are short enough to be checked (`site.max_login`, `site.max_password`). No login and no password
+/// contains a NUL: other programs take it for the end of a text.
 fn readable(registry: &Registry, login: &str, secret: &str) -> bool {
     let site = &registry.declaration.site;
     login.len() <= site.max_login.as_usize()
@@ -311,7 +375,7 @@ pub async fn record(scope: &Scope, event: &Event<'_>) {
     }
 }
 
-/// Replaces a hash that another program made by one of ours, now that the password is known. A failure shows in the log;
+/// Replaces a hash that another program made by one of ours, now that the password is known. A failure is logged;
 /// the next login tries again.
 async fn renew(scope: &Scope, hasher: &Hasher, row: &Row, users: &Resource, password: &str) {
     let Ok(hash) = hasher.hash(password).await else { return };
@@ -432,7 +496,7 @@ pub struct NewPassword<'a> {
 pub fn creation(identity: &Identity, wanted: &NewPassword<'_>, now: i64) -> (String, String, Put) {
     let secret = new_secret();
     let uuid = uuid::Uuid::new_v4().to_string();
-    // Tells passwords apart that were made within one second.
+    // Distinguishes passwords that were made within one second.
     let ordinal = i64::try_from(time::OffsetDateTime::now_utc().unix_timestamp_nanos() / 1000).unwrap_or(now);
     let put = Put {
         table: name("app_password"),

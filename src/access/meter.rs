@@ -1,7 +1,7 @@
-//! How often something happens: one bucket per key, which empties by the clock.
+//! How often something happens: one leaky bucket per key, which drains with time.
 //!
-//! A bucket is kept as the moment at which it will be empty (GCRA), in whatever unit the caller's clock has. It knows no
-//! request, and neither who nor what its keys stand for.
+//! A bucket is stored as the moment at which it will be empty (GCRA), in whatever unit the caller's clock has. It knows
+//! no request, and not what its keys mean.
 //!
 //! # Bounds
 //!
@@ -21,7 +21,7 @@ pub const MOST: usize = 16_384;
 /// What a bucket is found by.
 pub type Key = [u8; 16];
 
-/// Makes keys out of texts of any length. Each process has a secret of its own, so that nobody can look for two texts
+/// Makes keys from texts of any length. Each process has a secret of its own, so that nobody can find two texts
 /// with one key beforehand.
 pub struct Keys([u8; 32]);
 

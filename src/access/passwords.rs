@@ -2,7 +2,8 @@
 //! is needed).
 
 use super::identity::{available, available_for};
-use super::{Asking, Decision, Found, named_user, names_caller, policy, user_resource};
+use super::users::{named_user, names_caller, user_resource};
+use super::{Asking, Decision, Found, policy};
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 
@@ -55,7 +56,7 @@ pub fn delete_all(asking: &Asking<'_>) -> Decision {
     guarded(asking, Code::CannotDeleteAppPasswords)
 }
 
-/// May look at the one in use: only the user.
+/// May see the one in use: only the user.
 pub fn introspect(asking: &Asking<'_>) -> Decision {
     let found = guarded(asking, Code::CannotIntrospect)?;
     let own = found.parent.as_ref().is_some_and(|row| {

@@ -97,8 +97,8 @@ fn user(scope: &Scope, act: &str, record: Record<'_>) -> bool {
     }
 }
 
-/// Whether the caller may do all that these roles allow. Who has a role that is always kept rules over all of them, also
-/// over those that allow what it does not.
+/// Whether the caller has all that these roles allow. A user with a `required` role may manage all of them, also
+/// those that allow what it does not.
 pub fn may_give(scope: &Scope, roles: &[Arc<str>]) -> bool {
     let caller = &scope.principal;
     let declared = &scope.registry.declaration.roles;
@@ -106,7 +106,7 @@ pub fn may_give(scope: &Scope, roles: &[Arc<str>]) -> bool {
         || scope.registry.capabilities(roles).iter().all(|capability| caller.can(capability))
 }
 
-/// Whether the caller sees a row in the edit context: the one rule for reading it so, and for what a write answers.
+/// Whether the caller sees a row in the edit context: the one rule for reading it so, and for the response to a write.
 pub fn sees_edited(scope: &Scope, record: Record<'_>) -> bool {
     match record.resource.family {
         Family::Comment => moderates(scope),
@@ -115,7 +115,7 @@ pub fn sees_edited(scope: &Scope, record: Record<'_>) -> bool {
     }
 }
 
-/// Whether the caller moderates comments, wherever they stand.
+/// Whether the caller moderates comments, on whatever record.
 pub fn moderates(scope: &Scope) -> bool {
     holds_on_comments(scope, "moderate")
 }
@@ -128,7 +128,7 @@ pub fn holds_on_comments(scope: &Scope, act: &str) -> bool {
 fn comment(scope: &Scope, act: &str, record: Record<'_>) -> bool {
     let caller = &scope.principal;
     match act {
-        // Who may edit the record that a comment stands under may edit the comment.
+        // A caller who may edit the record of a comment may edit the comment.
         "edit" | "delete" => {
             moderates(scope) || (caller.known() && parent_content(scope, record.int("post"), "edit").unwrap_or(false))
         }
@@ -165,7 +165,7 @@ pub fn parent_content(scope: &Scope, id: i64, act: &str) -> Option<bool> {
     with_record(scope, id, |record| content(scope, act, record))
 }
 
-/// Asks the content record with this id, of whatever kind; `None` when there is none.
+/// The content record with this id, of whatever kind; `None` when there is none.
 pub fn with_record<T>(scope: &Scope, id: i64, ask: impl FnOnce(Record<'_>) -> T) -> Option<T> {
     let snapshot = scope.storage.snapshot().ok()?;
     let row = records::first(&*snapshot, "record", &["kind"], eq("id", DbValue::Int(id))).ok()??;
@@ -217,8 +217,8 @@ pub fn visible(scope: &Scope, resource: &Resource) -> Cond {
     }
 }
 
-/// The rows of a resource that meet a filter and that the caller may see, as far as the filter leaves that open: what
-/// asks for states alone that everybody sees is not decided row by row.
+/// The rows of a resource that meet a filter and that the caller may see, as far as the filter leaves that open: a
+/// request for states that everybody may see is not authorized row by row.
 pub fn visible_among(scope: &Scope, resource: &Resource, filter: &Cond) -> Cond {
     let public = |status: &DbValue| matches!(status, DbValue::Text(status) if scope.registry.status(status).is_some_and(|status| status.public));
     fn asks_for_states(filter: &Cond, all: &dyn Fn(&DbValue) -> bool) -> bool {
@@ -250,7 +250,7 @@ pub fn visible_for_editing(scope: &Scope, resource: &Resource) -> Cond {
     }
 }
 
-/// Whether the caller may learn what columns hold that only the edit context shows, in every row of a list in this
+/// Whether the caller may see the values of edit-only columns, in every row of a list in this
 /// context.
 pub fn sees_edit_only(scope: &Scope, resource: &Resource, context: Context) -> bool {
     let can = |act: &str| scope.principal.can(resource.capability(act));
@@ -327,7 +327,7 @@ fn visible_parent(scope: &Scope) -> Cond {
     ])
 }
 
-/// Records of any kind that the caller may see (`attached` kinds, which look at their parents, only when asked).
+/// Records of any kind that the caller may see (`attached` kinds, which depend on their parents, only when requested).
 pub fn readable_records(scope: &Scope, flat: bool) -> Cond {
     let kinds = scope.registry.family(Family::Content).filter(|r| !(flat && r.supports("attached")));
     Cond::Any(kinds.map(|r| Cond::All(vec![records::own_rows(r), visible_content(scope, r)])).collect())
@@ -369,7 +369,7 @@ pub fn unhidden_comments(scope: &Scope) -> Cond {
     }))
 }
 
-/// The twin of [`content`]'s `edit` (of what is in the trash, the state before is not looked at).
+/// The twin of [`content`]'s `edit` (for records in the trash, the state before is not considered).
 fn editable_content(scope: &Scope, resource: &Resource) -> Cond {
     let can = |act: &str| scope.principal.can(resource.capability(act));
     let all = || scope.registry.declaration.statuses.iter();

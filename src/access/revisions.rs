@@ -1,4 +1,4 @@
-//! Guards of revisions and autosaves: whoever may edit a record may read what it was.
+//! Guards of revisions and autosaves: a caller who may edit a record may read its history.
 
 use super::{Asking, Decision, Found, failure, policy};
 use crate::error::{ApiError, Code};

@@ -1,8 +1,8 @@
-//! People in a browser: sessions behind a cookie, and the nonces that prove that a request is meant.
+//! Browser sessions: a cookie, and the nonces that prove that a request is intended.
 //!
-//! Contract: "Authentication" 7. A session is a row, so that it can be revoked; the row holds a keyed hash of the cookie,
-//! so that the table alone opens nothing. The cookie alone makes nobody known to the interface: every other site can have
-//! the browser send it. It knows no page.
+//! Contract: "Authentication" 7. A session is a row, so that it can be revoked; the row contains a keyed hash of the
+//! cookie, so that the table alone authenticates nobody. The cookie alone does not authenticate API requests: every
+//! other site can make the browser send it. It knows no page.
 
 use super::identity::{Identity, principal};
 use super::same_text;
@@ -20,7 +20,7 @@ use serde_json::Value;
 /// Seconds of half a nonce's life: it lasts until the end of the next half.
 const HALF_LIFE: i64 = 12 * 60 * 60;
 
-/// A session's last use is noted again after this many seconds.
+/// A session's last use is written again after this many seconds.
 const REFRESH: i64 = 60 * 60;
 
 /// Letters and digits of a cookie.
@@ -39,8 +39,8 @@ pub enum Purpose {
 }
 
 impl Identity {
-    /// A new session of a user that ends at `expires`: the cookie's value, and the changes that keep it. Beyond
-    /// `pages.max_sessions` the one that was not used for longest ends.
+    /// A new session of a user that ends at `expires`: the cookie's value, and the changes that store it. Beyond
+    /// `pages.max_sessions` the least recently used one ends.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -81,7 +81,7 @@ impl Identity {
         let Some(token) = cookies(request).find(|(name, _)| *name == wanted).map(|(_, value)| value) else {
             return Ok(None);
         };
-        // Nothing of another length was ever given out, so nothing else is worth a look.
+        // No cookie of another length was ever issued, so others need no lookup.
         if token.len() != LENGTH {
             return Ok(None);
         }

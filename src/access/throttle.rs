@@ -1,7 +1,7 @@
-//! How often one caller may ask: the declared limits, kept in memory (`[limits]`).
+//! Rate limits (`[limits]`), in memory.
 //!
-//! A limit counts what is allowed and about to be done, so that refusals cost nobody anything; answers that are at hand
-//! are not counted. Strangers are told apart by their networks, the others by who they are. Wrong credentials and wrong
+//! A limit counts requests that are allowed and about to be carried out, so that refused ones cost nothing; cached
+//! responses do not count. Anonymous callers are counted by network, others by user. Wrong credentials and wrong
 //! passwords of records have limits of their own.
 
 use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Who};
@@ -63,7 +63,7 @@ impl Throttle {
         taken.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))
     }
 
-    /// Tells what came of a password that [`Throttle::guess`] has taken.
+    /// Reports the outcome of a password that [`Throttle::guess`] has counted.
     pub fn guessed(&self, scope: &Scope, (about, secret): (&str, &str), taken: AttemptOutcome, outcome: Guessed) {
         let Some(patience) = guessing(&scope.registry) else { return };
         let guess = guess(scope, about, secret);
@@ -103,7 +103,7 @@ impl Throttle {
     }
 }
 
-/// What came of a record's password.
+/// The outcome of a record's password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guessed {
     Right,
@@ -116,7 +116,7 @@ fn guess<'a>(scope: &Scope, about: &'a str, secret: &'a str) -> Guess<'a> {
     Guess { who: who(scope), about, secret, stored: "" }
 }
 
-/// Strangers are told apart by their networks, users by their numbers.
+/// Anonymous callers are identified by their networks, users by their ids.
 fn who(scope: &Scope) -> Who {
     match scope.principal.id {
         0 => Who::Network(scope.peer.ip),

@@ -1,13 +1,13 @@
-//! The password of a record that a request brings: what it opens, and whether it was right.
+//! The record password of a request: what it opens, and whether it was right.
 //!
 //! Every comparison of such a password goes through [`RecordPassword::opens`], so that the engine knows afterwards whether the
 //! request was a guess, wherever it was compared: in a guard, in a list, or for `Allow`. It counts nothing itself.
 
 use super::same_text;
 use super::throttle::Guessed;
-use crate::args::Sources;
 use crate::config::declaration::Family;
 use crate::model::Method;
+use crate::request::args::Sources;
 use serde_json::Value;
 use std::cell::Cell;
 
@@ -45,7 +45,7 @@ impl<'a> RecordPassword<'a> {
         right
     }
 
-    /// What came of it. In a list of several records it is right if it opened one of them.
+    /// The outcome. In a list of several records it is right if it opened one of them.
     pub fn outcome(&self) -> Guessed {
         match (self.right.get(), self.wrong.get()) {
             (true, _) => Guessed::Right,

@@ -1,10 +1,10 @@
-//! Behaviours of records that stand for files: addresses, details, what shows the file in a page.
+//! Behaviours of records that stand for files: addresses, details, the markup that shows the file in a page.
 
 use crate::pictures;
-use crate::prepare::Item;
 use crate::records::Record;
 use crate::registry::Registry;
 use crate::registry::resource::Property;
+use crate::render::Item;
 use crate::storage::plan::DbValue;
 use crate::text::html::Html;
 use crate::text::render;
@@ -127,7 +127,7 @@ fn shown(item: &Item<'_>) -> Html {
     html
 }
 
-/// The size that suits a text, with the others of the same shape to choose from.
+/// The size that suits a text, with the others of the same proportions to choose from.
 fn picture(extra: &Value, source: &str, alt: &str) -> Html {
     let details = &extra["media_details"];
     let full = (details["width"].as_u64().unwrap_or(0), details["height"].as_u64().unwrap_or(0));
@@ -142,7 +142,7 @@ fn picture(extra: &Value, source: &str, alt: &str) -> Html {
     if width > 0 && height > 0 {
         html.raw(" width=\"").number(width).raw("\" height=\"").number(height).raw("\"");
     }
-    // A cut-out shows something else; only whole pictures can stand for each other.
+    // A crop shows something else; only whole pictures can replace each other.
     let same_shape = |(w, h): (u64, u64)| (w * full.1).abs_diff(h * full.0) <= full.0.max(full.1);
     let mut choices: Vec<(u64, String)> = sizes
         .values()

@@ -4,47 +4,65 @@ use super::{Query, QueryContext};
 use crate::access::policy;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code, ParamFailure};
-use crate::prepare::meta_space;
 use crate::records::{self, among, columns, eq, int, nothing, txt, words};
 use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
 use crate::registry::resource::Resource;
+use crate::registry::vocabulary::{Named, ROWS};
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Op};
 use crate::text::{slug, time};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 
+const fn query(name: &'static str, run: Query, doc: &'static str) -> Named<Query> {
+    Named::new(name, run, doc)
+}
+
 /// Every query behaviour by name.
-pub const QUERIES: &[(&str, Query)] = &[
-    ("status", status),
-    ("terms", terms),
-    ("sticky", sticky),
-    ("format", format),
-    ("slug", slugs),
-    ("date", date),
-    ("term_post", term_post),
-    ("hide_empty", hide_empty),
-    ("user_roles", user_roles),
-    ("user_capabilities", user_capabilities),
-    ("who", who),
-    ("published_authors", published_authors),
-    ("file_types", file_types),
-    ("comment_status", comment_status),
-    ("comment_type", comment_type),
-    ("unused", unused),
-    ("meta", meta),
+pub const QUERIES: &[Named<Query>] = &[
+    query("status", status, "Records in one of these statuses; `any` is every listed one.").on(&[Family::Content]),
+    query("terms", terms, "Records with one of these terms, or all of them.")
+        .on(&[Family::Content])
+        .options(&[("to", "The taxonomy's resource."), ("exclude", "`true`: records without the terms.")]),
+    query("sticky", sticky, "Sticky records, or the others.").on(&[Family::Content]),
+    query("format", format, "Records of these post formats; `standard` are those without one.").on(&[Family::Content]),
+    query("slug", slugs, "Rows with one of these slugs.").on(ROWS),
+    query("date", date, "Rows before or after a date and time.")
+        .options(&[("column", "The column that is compared."), ("op", "`lt` (default), `le`, `gt` or `ge`.")]),
+    query("term_post", term_post, "Terms of this record.").on(&[Family::Term]),
+    query("hide_empty", hide_empty, "Terms that published records have, and the terms above them.").on(&[Family::Term]),
+    query("user_roles", user_roles, "Users with one of these roles.").on(&[Family::User]),
+    query("user_capabilities", user_capabilities, "Users with all of these capabilities.").on(&[Family::User]),
+    query("who", who, "`authors`: users who may write records.").on(&[Family::User]),
+    query("published_authors", published_authors, "`true`, or a list of types: users who have published such records.")
+        .on(&[Family::User]),
+    query("file_types", file_types, "Files of these classes (`image`) and MIME types (`image/png`).")
+        .on(&[Family::Content])
+        .options(&[
+            ("other", "The argument that gives the rest of the types."),
+            ("second", "`true`: the other argument decides for both where it is given."),
+        ]),
+    query("comment_status", comment_status, "Comments in this status; `all` is every one that is not removed.")
+        .on(&[Family::Comment]),
+    query("comment_type", comment_type, "Comments of this type; `pings` is pingbacks and trackbacks.")
+        .on(&[Family::Comment]),
+    query("unused", unused, "Accepted for compatibility; selects nothing."),
+    query("meta", meta, "Rows with this value, or one of several, under a meta key.")
+        .example(r#""colour": {"type": "string", "x-filter": {"query": "meta", "key": "colour"}}"#)
+        .on(ROWS)
+        .options(&[("key", "The meta key.")]),
 ];
 
-/// Behaviours that judge their argument themselves, before its schema does: who may ask for what.
+/// Behaviours that check their argument themselves, before its schema does: who may request what.
 const JUDGES: &[(&str, Judgement)] = &[("status", states)];
 
 type Judgement = fn(&Scope, &Resource, &Arg, &Value) -> Result<(), Box<ParamFailure>>;
 
-/// What the behaviour of an argument says of a value as it came; `None` when it leaves that to the schema.
+/// The check of an argument by its behaviour; `None` when it leaves that to the schema.
 pub fn judge(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Option<Result<(), Box<ParamFailure>>> {
     let Some(Filter::Query { behaviour, .. }) = &arg.filter else { return None };
-    let own = QUERIES[behaviour.0].0;
+    let own = QUERIES[behaviour.0].is.name;
     let (_, judgement) = JUDGES.iter().find(|(name, _)| *name == own)?;
     Some(judgement(scope, resource, arg, value))
 }
@@ -67,7 +85,7 @@ fn ids(value: &Value) -> Vec<i64> {
     }
 }
 
-/// What the list shows anyway is everybody's to ask for, any other state is for those who edit such records.
+/// Every caller may request what the list shows anyway; any other state is for callers who may edit such records.
 fn states(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Result<(), Box<ParamFailure>> {
     let caller = &scope.principal;
     if caller.can(resource.capability("edit")) {
@@ -149,7 +167,7 @@ fn meta(asked: &QueryContext<'_>, value: &Value) -> Found {
         one => vec![txt(&one.to_string())],
     };
     let filter = vec![
-        eq("space", DbValue::Text(meta_space(asked.resource))),
+        eq("space", DbValue::Text(records::meta_space(asked.resource))),
         eq("key", txt(key)),
         Cond::In(name("json"), wanted),
     ];
@@ -198,7 +216,7 @@ fn slugs(_: &QueryContext<'_>, value: &Value) -> Found {
     Ok(Some(Cond::In(name("slug"), wanted.into_iter().map(|s| txt(&slug::sanitize_title(s))).collect())))
 }
 
-/// A comparison with a moment; the column holds the site's wall clock, or UTC when its name says so.
+/// A comparison with a moment; the column holds the site's local time, or UTC when its name says so.
 fn date(asked: &QueryContext<'_>, value: &Value) -> Found {
     let param = |key: &str| asked.params.get(key).and_then(Value::as_str).unwrap_or_default();
     let Some(parsed) = value.as_str().and_then(time::parse_datetime) else { return Ok(None) };
@@ -307,7 +325,7 @@ fn published_authors(asked: &QueryContext<'_>, value: &Value) -> Found {
 }
 
 /// Classes of MIME types (`image`, `video`, …) and exact ones: files of any of them. The two arguments name each other
-/// (`other`), and the one that is looked at first speaks for both.
+/// (`other`), and the one that is evaluated first covers both.
 fn file_types(asked: &QueryContext<'_>, value: &Value) -> Found {
     let other = asked.params.get("other").and_then(Value::as_str).unwrap_or_default();
     let both = [Some(value), asked.args.get(other)];
@@ -324,7 +342,7 @@ fn file_types(asked: &QueryContext<'_>, value: &Value) -> Found {
     if classes.is_empty() && exact.is_empty() {
         return Ok(None);
     }
-    // Every type of a class lies between `class/` and `class0`, the character after the slash.
+    // Every type of a class is between `class/` and `class0`, the character after the slash.
     let within = |class: &&str| {
         Cond::All(vec![
             Cond::Compare(name("mime"), Op::Ge, txt(&format!("{class}/"))),

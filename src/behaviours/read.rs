@@ -1,11 +1,11 @@
 //! Behaviours that compute a property.
 
-use super::{Needs, Read};
-use super::{address, dynamic, files, reference};
+use super::{dynamic, files, reference};
 use crate::config::declaration::Family;
-use crate::prepare::{Item, column_value};
 use crate::records::{self, text};
 use crate::registry::resource::Property;
+use crate::registry::vocabulary::Named;
+use crate::render::{Item, Needs, Read, address, column_value};
 use crate::storage::plan::DbValue;
 use crate::text::render::{self, RenderOptions};
 use crate::text::texturize::texturize;
@@ -13,50 +13,121 @@ use crate::text::{blocks, slug, time};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+/// A read behaviour with what it needs from other rows.
+const fn read(name: &'static str, run: Read, needs: Needs, doc: &'static str) -> Named<(Read, Needs)> {
+    Named::new(name, (run, needs), doc)
+}
+
 /// Every read behaviour: name, function, what it needs from other rows.
-pub const READS: &[(&str, Read, Needs)] = &[
-    ("time", time_text, Needs::ROW),
-    ("unix", unix, Needs::ROW),
-    ("link", link, Needs::ADDRESS),
-    ("guid", guid, Needs::ROW),
-    ("title.rendered", title, Needs::ROW),
-    ("content.rendered", content, Needs::TEXTS),
-    ("excerpt.rendered", excerpt, Needs::TEXTS),
-    ("protected", protected, Needs::ROW),
-    ("block_version", block_version, Needs::TEXTS),
-    ("permalink_template", permalink_template, Needs::ADDRESS),
-    ("generated_slug", generated_slug, Needs::ROW),
-    ("class_list", class_list, Needs { edges: true, ..Needs::ROW }),
-    ("wire_kind", wire_kind, Needs::ROW),
-    ("avatar_urls", avatar_urls, Needs::ROW),
-    ("words", words, Needs::ROW),
-    ("capabilities", capabilities, Needs::ROW),
-    ("extra_capabilities", extra_capabilities, Needs::ROW),
-    ("comment.rendered", comment_rendered, Needs::ROW),
-    ("locale", locale, Needs::ROW),
-    ("format", format, Needs::ROW),
-    ("id.nullable", nullable_id, Needs::ROW),
-    ("media_type", media_type, Needs::ROW),
-    ("file.url", files::url, Needs::TEXTS),
-    ("file.details", files::details, Needs::TEXTS),
-    ("file.missing_sizes", files::missing_sizes, Needs::TEXTS),
-    ("file.description", files::description, Needs::TEXTS),
-    ("file.caption", files::caption, Needs::TEXTS),
-    ("time.zone", time_with_zone, Needs::ROW),
-    ("comment.link", comment_link, Needs { posts: true, ..Needs::ROW }),
-    ("split", split, Needs::ROW),
-    ("id.given", given_id, Needs::ROW),
-    ("named", named, Needs::ROW),
-    ("active_theme", active_theme, Needs::ROW),
-    ("reference.title", reference::title, Needs::REFERENCED),
-    ("reference.title.rendered", reference::title_rendered, Needs::REFERENCED),
-    ("reference.label", reference::label, Needs::REFERENCED),
-    ("reference.kind", reference::kind, Needs::REFERENCED),
-    ("reference.id", reference::id, Needs::ROW),
-    ("reference.url", reference::url, Needs::REFERENCED),
-    ("reference.invalid", reference::invalid, Needs::REFERENCED),
-    ("line", line, Needs::ROW),
-    ("line.long", long_line, Needs::ROW),
+pub const READS: &[Named<(Read, Needs)>] = &[
+    read("time", time_text, Needs::ROW, "A date and time in the site's zone, without the zone."),
+    read("unix", unix, Needs::ROW, "Seconds since 1970, or null.")
+        .example(r#""changed": {"type": "integer", "x-read": "unix", "x-column": "modified_utc"}"#),
+    read("link", link, Needs::ADDRESS, "The record's address on the site."),
+    read("guid", guid, Needs::ROW, "The identifier that was given at creation."),
+    read("title.rendered", title, Needs::ROW, "The title as HTML."),
+    read(
+        "content.rendered",
+        content,
+        Needs::TEXTS,
+        "The content as HTML: blocks, shortcodes, paragraphs and typography.",
+    ),
+    read("excerpt.rendered", excerpt, Needs::TEXTS, "The excerpt as HTML, or the beginning of the content."),
+    read("protected", protected, Needs::ROW, "Whether a password protects the record."),
+    read("block_version", block_version, Needs::TEXTS, "1 where the content holds blocks, otherwise 0."),
+    read(
+        "permalink_template",
+        permalink_template,
+        Needs::ADDRESS,
+        "The record's address with a placeholder for the slug.",
+    ),
+    read("generated_slug", generated_slug, Needs::ROW, "The slug that the title gives."),
+    read("class_list", class_list, Needs { edges: true, ..Needs::ROW }, "Class names that themes style a record by."),
+    read("wire_kind", wire_kind, Needs::ROW, "The resource's name in the API."),
+    read("avatar_urls", avatar_urls, Needs::ROW, "Addresses of the picture for an e-mail address, by width in pixels."),
+    read("words", words, Needs::ROW, "A list of the words in a column."),
+    read(
+        "capabilities",
+        capabilities,
+        Needs::ROW,
+        "The capabilities that a user's roles give, as an object of `true`.",
+    ),
+    read("extra_capabilities", extra_capabilities, Needs::ROW, "A user's roles, as an object of `true`."),
+    read("comment.rendered", comment_rendered, Needs::ROW, "A comment's text as HTML."),
+    read("locale", locale, Needs::ROW, "A column, or the site's language where it is empty."),
+    read("format", format, Needs::ROW, "A post format; `standard` where the column is empty."),
+    read("id.nullable", nullable_id, Needs::ROW, "A number, null where it is 0."),
+    read("media_type", media_type, Needs::ROW, "`image` or `file`, from a MIME type."),
+    read("file.url", files::url, Needs::TEXTS, "The address of a file."),
+    read("file.details", files::details, Needs::TEXTS, "Measures, sizes with their addresses, and metadata of a file."),
+    read(
+        "file.missing_sizes",
+        files::missing_sizes,
+        Needs::TEXTS,
+        "Declared sizes of a picture that are not made yet.",
+    ),
+    read(
+        "file.description",
+        files::description,
+        Needs::TEXTS,
+        "The file as a page shows it, then its description, as HTML.",
+    ),
+    read("file.caption", files::caption, Needs::TEXTS, "The caption as HTML, or the beginning of the description."),
+    read("time.zone", time_with_zone, Needs::ROW, "A date and time in UTC with the zone."),
+    read(
+        "comment.link",
+        comment_link,
+        Needs { posts: true, ..Needs::ROW },
+        "The comment's address on the page of its record.",
+    ),
+    read("split", split, Needs::ROW, "A list of the words in a column; one empty word where it is empty."),
+    read("id.given", given_id, Needs::ROW, "A number, left out where it is 0."),
+    read("named", named, Needs::ROW, "The key of the record in paths: theme and slug."),
+    read("active_theme", active_theme, Needs::ROW, "The name of the active theme."),
+    read(
+        "reference.title",
+        reference::title,
+        Needs::REFERENCED,
+        "The title that was given, or that of what the row refers to.",
+    ),
+    read(
+        "reference.title.rendered",
+        reference::title_rendered,
+        Needs::REFERENCED,
+        "The title that was given, or that of what the row refers to, as HTML.",
+    ),
+    read(
+        "reference.label",
+        reference::label,
+        Needs::REFERENCED,
+        "The name for people of the type that the row refers to.",
+    ),
+    read(
+        "reference.kind",
+        reference::kind,
+        Needs::REFERENCED,
+        "The type that the row refers to, by its name in the API.",
+    ),
+    read(
+        "reference.id",
+        reference::id,
+        Needs::ROW,
+        "The number of what the row refers to; its own where it refers to nothing.",
+    ),
+    read(
+        "reference.url",
+        reference::url,
+        Needs::REFERENCED,
+        "The address of what the row refers to, or the one that was given.",
+    ),
+    read(
+        "reference.invalid",
+        reference::invalid,
+        Needs::REFERENCED,
+        "Whether what the row refers to is missing, in the trash or of another type.",
+    ),
+    read("line", line, Needs::ROW, "One line of text with typographic quotes and dashes."),
+    read("line.long", long_line, Needs::ROW, "The first 200 words of a text with typographic quotes and dashes."),
 ];
 
 fn time_text(_: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {
@@ -191,7 +262,7 @@ fn wire_kind(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     Some(json!(item.resource.api_name))
 }
 
-/// Addresses of the picture that stands for an e-mail address, by width in pixels.
+/// Addresses of the avatar for an e-mail address, by width in pixels.
 fn avatar_urls(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     let digest = Sha256::digest(text(value).trim().to_lowercase().as_bytes());
     let hash: String = digest.iter().map(|b| format!("{b:02x}")).collect();
@@ -213,7 +284,7 @@ fn split(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     Some(if words.is_empty() { json!([""]) } else { json!(words) })
 }
 
-/// What stands for the record in paths.
+/// The name of the record in paths.
 fn named(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     Some(Value::String(records::path_key(&item.scope.registry, item.record)))
 }

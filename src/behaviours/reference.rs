@@ -1,19 +1,19 @@
-//! What rows that stand for something else tell of it: for a record, a term, all records of a kind, or for themselves.
+//! Rows that refer to a record, a term, all records of a kind, or nothing: what they show of it.
 
 use crate::config::declaration::{Family, Reference};
-use crate::prepare::{Item, Linked};
 use crate::records::{int, text};
 use crate::registry::resource::{Property, Resource};
+use crate::render::{Item, Linked};
 use crate::storage::plan::DbValue;
 use crate::text::render;
 use serde_json::{Value, json};
 
-/// What a row stands for.
+/// What a row refers to.
 enum Referent<'a> {
     Itself,
     One(&'a Linked),
     All(&'a Resource),
-    /// What it stood for is not there.
+    /// What it referred to does not exist.
     Nothing,
 }
 
@@ -40,7 +40,7 @@ fn told<'a>(resource: &'a Resource, label: &str) -> Option<&'a str> {
     resource.declared.labels.get(label).map(String::as_str)
 }
 
-/// The row's own title, or else that of what it stands for.
+/// The row's own title, or else that of its target.
 fn heading(item: &Item<'_>, own: &DbValue) -> String {
     if !text(own).is_empty() {
         return text(own).to_owned();
@@ -62,7 +62,7 @@ pub fn title_rendered(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<
     Some(Value::String(render::render_title(&heading(item, value))))
 }
 
-/// What people call the kind of what the row stands for.
+/// The label of the target's kind.
 pub fn label(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let declared = declared(item)?;
     let registry = &item.scope.registry;
@@ -76,7 +76,7 @@ pub fn label(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     Some(json!(resource.and_then(|r| told(r, "singular_name")).unwrap_or_else(class)))
 }
 
-/// The kind of what the row stands for, as it is written in the API.
+/// The kind of the target, as it is written in the API.
 pub fn kind(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     let registry = &item.scope.registry;
     let kind = match referent(item) {
@@ -87,12 +87,12 @@ pub fn kind(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     Some(json!(kind.map_or(text(value), |r| &r.api_name)))
 }
 
-/// The number of what the row stands for: for itself, its own.
+/// The id of the target; without one, the row's own.
 pub fn id(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     Some(json!(if matches!(referent(item), Referent::Itself) { item.record.id() } else { int(value) }))
 }
 
-/// The address of what the row stands for: for itself, the one that was given.
+/// The address of the target; without one, the one that was given.
 pub fn url(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     Some(match referent(item) {
         Referent::Itself => json!(text(value)),
@@ -102,7 +102,7 @@ pub fn url(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     })
 }
 
-/// What the row stands for is gone, in the trash, or of another kind than the row says.
+/// The target is gone, in the trash, or of another kind than the row says.
 pub fn invalid(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let kind = declared(item).map_or("", |d| item.record.text(&d.kind));
     Some(json!(match referent(item) {

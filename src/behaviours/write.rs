@@ -3,6 +3,7 @@
 use super::{Write, WriteContext};
 use crate::error::ApiError;
 use crate::registry::resource::{Kind, Property};
+use crate::registry::vocabulary::Named;
 use crate::scope::Scope;
 use crate::storage::plan::DbValue;
 use crate::text::html_policy::{self, Policy};
@@ -11,26 +12,34 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+const fn write(name: &'static str, run: Write, doc: &'static str) -> Named<Write> {
+    Named::new(name, run, doc)
+}
+
 /// Every write behaviour by name.
-pub const WRITES: &[(&str, Write)] = &[
-    ("raw", raw),
-    ("html", html),
-    ("title_html", title_html),
-    ("escaped", escaped),
-    ("biography", biography),
-    ("slug", slugged),
-    ("text_field", text_field),
-    ("name", name_field),
-    ("textarea", textarea),
-    ("email", email),
-    ("url", url),
-    ("time", seconds),
-    ("words", words),
-    ("class_names", class_names),
-    ("entries", entries),
-    ("kind", kind),
-    ("comment_html", comment_html),
-    ("comment_status", comment_status),
+pub const WRITES: &[Named<Write>] = &[
+    write("raw", raw, "The text as it came.").example(r#""code": {"type": "string", "x-write": "raw"}"#),
+    write("html", html, "Markup: as it came from callers who may write any, otherwise the allowed elements only."),
+    write(
+        "title_html",
+        title_html,
+        "A title: as `html`, but other callers may write phrases only; blanks around it are removed.",
+    ),
+    write("escaped", escaped, "Text, stored as the HTML that shows it."),
+    write("biography", biography, "Phrases, whoever writes."),
+    write("slug", slugged, "A slug made from the text."),
+    write("text_field", text_field, "One line of plain text: markup and line breaks are removed."),
+    write("name", name_field, "A name in plain text."),
+    write("textarea", textarea, "Several lines of plain text: markup is removed."),
+    write("email", email, "An e-mail address without characters that no address has."),
+    write("url", url, "An address of an allowed scheme."),
+    write("time", seconds, "A date and time as UTC seconds; without a zone it is in the site's zone."),
+    write("words", words, "A list of words in one column."),
+    write("class_names", class_names, "A list of class names; characters that no class name has are removed."),
+    write("entries", entries, "Names of declared entries of the resource that `x-options-from` names."),
+    write("kind", kind, "A type or taxonomy by its name in the API."),
+    write("comment_html", comment_html, "A comment's markup: phrases, whose links are marked as user content."),
+    write("comment_status", comment_status, "A status of comments by any of its names."),
 ];
 
 /// What a property without a behaviour is stored as.
@@ -67,7 +76,7 @@ fn raw(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&inner(value)))
 }
 
-/// Markup: as it is from those who may write any, from an allow-list for the rest.
+/// Markup: unchanged from users with `unfiltered_html`, through an allow-list from the rest.
 fn html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let markup = &*inner(value);
     if writing.scope.principal.can("unfiltered_html") {
@@ -76,7 +85,7 @@ fn html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> 
     Ok(text(&html_policy::sanitise(markup, Policy::posts())))
 }
 
-/// A title: markup as in [`html`], but from the rest only phrases; without blanks around it.
+/// A title: markup as in [`html`], but from the rest only phrases; without white space around it.
 fn title_html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let title = inner(value);
     if writing.scope.principal.can("unfiltered_html") {
@@ -85,12 +94,12 @@ fn title_html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiE
     Ok(text(html_policy::sanitise(title.trim(), Policy::phrases()).trim()))
 }
 
-/// What people tell of themselves: phrases, whoever writes.
+/// Biographies: phrases, whoever writes.
 fn biography(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&html_policy::sanitise(&inner(value), Policy::biographies())))
 }
 
-/// Text that is kept as the HTML that shows it.
+/// Text that is stored as the HTML that shows it.
 fn escaped(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&sanitize::esc_html(inner(value).trim())))
 }
@@ -103,7 +112,7 @@ fn text_field(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> 
     Ok(text(&sanitize::sanitize_text_field(&inner(value))))
 }
 
-/// What somebody or something is called.
+/// Names of people and things.
 fn name_field(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&sanitize::name(&inner(value))))
 }
@@ -137,7 +146,7 @@ fn words(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&crate::records::join_words(list)))
 }
 
-/// Words of letters, digits, `-` and `_`; what else is in them is left out.
+/// Words of letters, digits, `-` and `_`; other characters are left out.
 fn class_names(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);
     let kept = |word: &str| -> String {
@@ -165,7 +174,7 @@ fn kind(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> 
     Ok(text(known.map_or(&*api_name, |r| &*r.kind)))
 }
 
-/// Phrases; links in them are marked as the work of strangers.
+/// Phrases; links in them are marked as user-generated.
 fn comment_html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let markup = &*inner(value);
     if writing.scope.principal.can("unfiltered_html") {

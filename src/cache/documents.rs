@@ -1,15 +1,16 @@
-//! Documents rendered once: the JSON text of a row in a context, kept in memory while nothing it shows has changed.
+//! Documents rendered once: the JSON text of a row in a context, cached in memory until something in it changes.
 //!
 //! The text of a document follows from its row, its context and the declarations alone, so its key is (resource, key, version,
-//! context) with the scope versions of the little that lies outside the row (settings; the rows above, for addresses).
-//! It is the same for every caller: documents that mention the caller are never kept.
+//! context) with the scope versions of what it uses outside the row (settings; the rows above, for addresses).
+//! It is the same for every caller: documents that mention the caller are never cached.
 
-use crate::behaviours::{Needs, READS};
+use crate::behaviours::READS;
 use crate::config::declaration::Family;
 use crate::records::Record;
 use crate::registry::Registry;
 use crate::registry::name;
 use crate::registry::resource::{Context, Property, Resource, Source};
+use crate::render::Needs;
 use crate::scope::Scope;
 use crate::storage::Snapshot;
 use crate::storage::plan::Name;
@@ -40,14 +41,14 @@ impl Weighter<Key, DocumentText> for Bytes {
     }
 }
 
-/// How a resource's documents can be kept.
+/// How a resource's documents can be cached.
 #[derive(Clone, Debug)]
 struct Plan {
     keeps: bool,
     /// Scopes whose writes may change a document although its row stays: all of them, and those for rows with a parent.
     always: Option<Name>,
     below: Option<Name>,
-    /// Positions of the columns that a key is made of.
+    /// Positions of the columns that form a key.
     columns: Vec<usize>,
 }
 
@@ -72,7 +73,7 @@ impl DocumentCache {
         self.cache.weight()
     }
 
-    /// Whether documents of a resource can be kept at all.
+    /// Whether documents of a resource can be cached at all.
     pub fn keeps(&self, resource: &Resource) -> bool {
         self.plans[resource.index].keeps
     }
@@ -87,7 +88,7 @@ impl DocumentCache {
         self.cache.get(&self.key(scope, record, context))
     }
 
-    /// Keeps the text of a row, unless what lies outside the row has changed since the snapshot was taken.
+    /// Caches the text of a row, unless what it uses outside the row has changed since the snapshot was taken.
     pub fn put(
         &self,
         scope: &Scope,
@@ -136,7 +137,7 @@ fn plan(registry: &Registry, resource: &Resource) -> Plan {
 
 fn gather(property: &Property, needs: &mut Needs) {
     match &property.source {
-        Source::Read(behaviour, _) => needs.add(READS[behaviour.0].2),
+        Source::Read(behaviour, _) => needs.add(READS[behaviour.0].run.1),
         Source::Object(children) => children.iter().for_each(|c| gather(c, needs)),
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! What is kept in memory: whole responses, and the JSON of single documents.
+//! What is cached in memory: whole responses, and the JSON of single documents.
 
 pub mod documents;
 pub mod responses;

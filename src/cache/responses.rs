@@ -1,9 +1,9 @@
 //! Whole responses in memory, behind authorization: the response to a caller is used again as long as no row or column
 //! that it was made from has been written.
 //!
-//! A response is found by its address and its caller. It is valid while the versions of all that was read for it stand
-//! still. What time alone changes (an offset of daylight saving, a preview's key) is at most [`MAX_AGE`] old. The
-//! registry is part of no key: a reload builds another engine, and with it another cache.
+//! A response is found by its address and its caller. It is valid as long as the versions of all that was read for it
+//! are current. What changes with time alone (an offset of daylight saving, a preview's key) is at most [`MAX_AGE`]
+//! old. The registry is part of no key: a reload builds another engine, and with it another cache.
 
 use crate::model::{EncodingBudget, Method, Payload, Peer, Reply, Request, SharedText};
 use crate::scope::Principal;
@@ -15,17 +15,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Seconds after which an answer is made anew, whatever it was made from.
+/// Seconds after which a response is computed again, whatever it was made from.
 pub const MAX_AGE: i64 = 60;
 
-/// How long what other processes write may go unnoticed where every answer is found here. A read of the database notices
-/// it at once.
+/// How long writes of other processes may go unnoticed while every response is found here. A read of the database
+/// notices them at once.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Larger answers are not kept: a few of them would drive out everything else.
+/// Larger responses are not cached: a few of them would evict everything else.
 const MAX_RESPONSE: usize = 1 << 20;
 
-/// What a kept answer is found by.
+/// The key of a cached response.
 #[derive(PartialEq, Eq)]
 struct Key {
     path: String,
@@ -34,7 +34,7 @@ struct Key {
     way: Transport,
 }
 
-/// Who may see an answer: strangers share theirs, everybody else has their own.
+/// Who may see a response: anonymous callers share theirs, everybody else has their own.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Caller {
     id: i64,
@@ -43,7 +43,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Whoever is asking.
+    /// The caller.
     pub fn of(principal: &Principal) -> Caller {
         Caller { id: principal.id, roles: principal.roles.clone(), app_password: principal.app_password.clone() }
     }
@@ -63,7 +63,7 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// How a request came here.
+    /// How a request arrived.
     pub fn of(peer: &Peer) -> Transport {
         Transport { https: peer.https, forwarded: peer.forwarded, loopback: peer.ip.is_some_and(|ip| ip.is_loopback()) }
     }
@@ -110,7 +110,7 @@ impl Weighter<Key, CachedResponse> for Size {
     }
 }
 
-/// How often something was looked for in a store.
+/// Hits and misses of a cache.
 #[derive(Default)]
 pub struct HitCounts {
     found: AtomicU64,
@@ -118,12 +118,12 @@ pub struct HitCounts {
 }
 
 impl HitCounts {
-    /// Counts one look.
+    /// Counts one lookup.
     pub fn count(&self, found: bool) {
         if found { &self.found } else { &self.missed }.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Looks that found something, and those that did not.
+    /// Hits and misses.
     pub fn numbers(&self) -> [u64; 2] {
         [&self.found, &self.missed].map(|n| n.load(Ordering::Relaxed))
     }
@@ -132,16 +132,16 @@ impl HitCounts {
 /// See the module's description.
 pub struct ResponseCache {
     cache: Option<Cache<Key, CachedResponse, Size>>,
-    /// What encodings of the answers may take.
+    /// Most bytes of the encodings of the responses.
     room: Arc<EncodingBudget>,
     encodings: u64,
     asked: HitCounts,
     began: Instant,
-    /// Milliseconds since `began` at the last look at the database.
+    /// Milliseconds since `began` at the last check of the database.
     looked: AtomicU64,
 }
 
-/// A question whose answer can be kept.
+/// A request whose response can be cached.
 pub struct ResponseKey<'a> {
     request: &'a Request,
     caller: Caller,
@@ -165,15 +165,15 @@ impl ResponseCache {
         }
     }
 
-    /// The question that a request asks, if answers to it can be kept: a plain read without a body, of a stranger or of
-    /// a program. (What people see in a browser carries a fresh nonce.)
+    /// The key of a request, if its response can be cached: a plain read without a body, by an anonymous caller or a
+    /// program. (Responses to browser sessions carry a fresh nonce.)
     pub fn question<'a>(&self, request: &'a Request, principal: &Principal, now: i64) -> Option<ResponseKey<'a>> {
         let plain = self.cache.is_some() && request.method == Method::Get && request.body.is_empty();
         let program = !principal.known() || principal.app_password.is_some();
         (plain && program).then(|| ResponseKey { request, caller: Caller::of(principal), now })
     }
 
-    /// The answer as it was given before, if it still holds.
+    /// The cached response, if it is still valid.
     pub fn get(&self, question: &ResponseKey<'_>, storage: &dyn Storage) -> Option<Reply> {
         let found = self.cache.as_ref()?.get(&question.borrowed());
         self.look(storage);
@@ -190,12 +190,12 @@ impl ResponseCache {
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         if now.saturating_sub(self.looked.load(Ordering::Relaxed)) >= POLL_INTERVAL.as_millis() as u64 {
             self.looked.store(now, Ordering::Relaxed);
-            // Beginning to read takes up the versions that others have raised; a failure shows in the next read.
+            // Opening a snapshot takes over the versions that others have raised; a failure shows in the next read.
             drop(storage.snapshot());
         }
     }
 
-    /// Keeps an answer if it is a good one and it is known what it was made from.
+    /// Caches a response if it is successful and it is known what it was made from.
     pub fn put(&self, question: &ResponseKey<'_>, observed: &TrackedStorage, reply: Reply) -> Reply {
         let Reply { status, headers, payload } = reply;
         let seen = if status == 200 { observed.seen() } else { None };
@@ -212,7 +212,7 @@ impl ResponseCache {
         }
     }
 
-    /// How often answers were found here.
+    /// Hits and misses of this cache.
     pub fn hit_counts(&self) -> &HitCounts {
         &self.asked
     }

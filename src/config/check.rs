@@ -1,6 +1,6 @@
-//! The merged declaration against its grammar: every deviation as a problem in our words, at its place.
+//! Checks the merged declaration against its grammar: every deviation becomes a problem with its place.
 //!
-//! `jsonschema` finds them; this file only tells them. It does not read files.
+//! `jsonschema` finds them; this file only words them. It does not read files.
 
 use super::grammar::Grammar;
 use super::read::MOST_PROBLEMS;
@@ -24,7 +24,7 @@ pub fn check(grammar: &Grammar, root: &Node, sources: &Sources, partial: bool) -
     check.found
 }
 
-/// The candidate that a mistyped name most likely meant.
+/// The known name that a mistyped name most likely stands for.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = (name.chars().count() / 3).clamp(1, 4);
     let distance = |candidate: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &candidate.to_lowercase());
@@ -32,13 +32,13 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     scored.filter(|(distance, _)| *distance <= allowed).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
 
-/// The hint for a name that is not among those that are known: the nearest, or all if they are few.
+/// The hint for an unknown name: the nearest known one, or all of them if they are few.
 pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
     if let Some(near) = nearest(name, known.clone()) {
         return Some(format!("did you mean `{near}`?"));
     }
     let names: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();
-    (1..=40).contains(&names.len()).then(|| format!("known here: {}", names.join(", ")))
+    (1..=30).contains(&names.len()).then(|| format!("known here: {}", names.join(", ")))
 }
 
 struct Check<'a> {
@@ -67,7 +67,7 @@ impl Check<'_> {
             ValidationErrorKind::Pattern { .. } if self.unit(&path).is_some() => self.wrong_type(&path, "a string"),
             ValidationErrorKind::Pattern { pattern } => self.at_value(&path, &format!("must match `{pattern}`")),
             ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-                // Of the alternatives, the one that fails deepest is the one that was meant.
+                // Of the alternatives, the one that fails deepest is most likely the intended one.
                 let depth = |errors: &Vec<ValidationError<'static>>| {
                     errors.iter().map(|error| error.instance_path().as_str().len()).max().unwrap_or(0)
                 };
@@ -142,7 +142,7 @@ impl Check<'_> {
         self.found.push(self.sources.problem(self.root.locate(path), message, self.description(path)));
     }
 
-    /// JSON Schema takes 2.0 for an integer; the types behind the grammar do not.
+    /// JSON Schema accepts 2.0 as an integer; the types behind the grammar do not.
     fn whole_numbers(&mut self, path: &mut Vec<String>, node: &Node) {
         match &node.data {
             Data::Number(number) if number.as_f64().is_some_and(|n| number.is_f64() && n.fract() == 0.0) => {

@@ -1,6 +1,6 @@
-//! `extends`: resources that take over what another one declares.
+//! `extends`: resources that inherit the keys of another one.
 //!
-//! A resource is laid over the one that it extends, as an overlay file is laid over another file. Of the grammar it knows
+//! A resource is merged over the one that it extends, as an overlay is merged over `routes.toml`. Of the grammar it knows
 //! `base_resources`, `resources` and `extends`.
 
 use super::check::suggestion;
@@ -10,8 +10,8 @@ use super::read::Reader;
 use super::tree::{Node, Span, Table};
 use std::collections::HashSet;
 
-/// What a resource does not take over from another resource: what makes that one itself. From a base resource it takes
-/// everything. `declaration::Resource::extends` lists them, too.
+/// The identity of a resource, which others do not inherit from it. From a base resource they inherit every key.
+/// `declaration::Resource::extends` documents this list.
 const OWN: [&str; 10] = [
     "base",
     "kind",
@@ -25,10 +25,10 @@ const OWN: [&str; 10] = [
     "schema_links",
 ];
 
-/// The tables of resources, those first that every resource may extend.
+/// The tables of resources, in the order in which `extends` is looked up.
 const TABLES: [&str; 2] = ["base_resources", "resources"];
 
-/// Puts each resource that extends another one together.
+/// Merges each resource over the one that it extends.
 pub fn inherit(reader: &mut Reader<'_>, merged: &mut Merged) {
     let removals = std::mem::take(&mut merged.waiting);
     let mut heirs = Heirs { reader, removals, done: HashSet::new(), failed: false };
@@ -38,7 +38,7 @@ pub fn inherit(reader: &mut Reader<'_>, merged: &mut Merged) {
         }
     }
     merged.waiting = heirs.removals;
-    // What a resource would have from there is not absent for this alone.
+    // Keys that it would inherit are not reported as absent.
     reader.partial |= heirs.failed;
     merge::settle(&mut merged.root);
 }
@@ -49,10 +49,10 @@ fn names(root: &Node, table: &str) -> Vec<String> {
 
 struct Heirs<'a, 'r> {
     reader: &'a mut Reader<'r>,
-    /// Removals of what is not declared by the resource itself, perhaps by the one that it extends.
+    /// Removals of keys that the resource itself does not declare, but may inherit.
     removals: Vec<Removal>,
     done: HashSet<(&'static str, String)>,
-    /// Something is extended that is not there.
+    /// Some resource extends one that does not exist.
     failed: bool,
 }
 
@@ -77,7 +77,7 @@ impl Heirs<'_, '_> {
             let of_this = |removal: &Removal| removal.path[..2] == [table, name];
             self.removals.retain(|removal| !(of_this(removal) && merge::remove(&mut whole, &removal.path[2..])));
             whole.span = own.span;
-            merge::lay(&mut whole, own, &self.reader.sources, &mut self.reader.problems);
+            merge::overlay_unsettled(&mut whole, own, &self.reader.sources, &mut self.reader.problems);
             let table = root.as_table_mut().and_then(|root| root.get_mut(table)?.node.as_table_mut());
             if let Some(member) = table.and_then(|table| table.get_mut(name)) {
                 member.node = whole;

@@ -1,6 +1,6 @@
-//! The files of a declaration, with their includes and overlays, and how they lie over each other.
+//! The files of a declaration, with their includes and overlays, and the order in which they are merged.
 //!
-//! Of the grammar it knows `include`, `overlays`, `remove` and `schemas`, which say what is to be done with files.
+//! Of the grammar it knows `include`, `overlays`, `remove` and `schemas`, which concern files.
 
 use super::check::{self, suggestion};
 use super::grammar::{FILE_KEYS, FileKeys, Grammar, Overlay};
@@ -19,7 +19,7 @@ pub struct Layer {
     removals: Vec<Removal>,
 }
 
-/// An overlay that a file asks for.
+/// An overlay that a file names.
 struct Entry {
     key: String,
     named_at: Span,
@@ -33,26 +33,27 @@ struct Condition {
     place: Span,
 }
 
-/// A path that is to be removed.
+/// A path to remove.
 #[derive(Clone)]
 pub struct Removal {
     pub path: Vec<String>,
     pub place: Span,
 }
 
-/// The merged declaration, and what is to be done to schema files.
+/// The merged declaration, and the changes to schema files.
 pub struct Merged {
     pub root: Node,
     pub edits: Vec<SchemaEdit>,
-    /// Removals in resources of what those do not declare themselves: it may be inherited or brought by a taxonomy.
+    /// Removals of keys of resources that these do not declare themselves: they may inherit them or get them from a
+    /// taxonomy.
     pub waiting: Vec<Removal>,
     /// Names of the schema files that any layer declares, also of resources that a later layer removes: changes to
     /// those are moot, not wrong.
     pub schema_stems: HashSet<String>,
 }
 
-/// A change to the schema file of this name. Kept apart from the declaration, because `false` and `remove` are about
-/// what the file says.
+/// A change to the schema file of this name. Separate from the declaration, because `false` and `remove` refer to
+/// the content of the file.
 pub struct SchemaEdit {
     pub stem: String,
     pub place: Span,
@@ -65,7 +66,7 @@ pub enum Change {
     Remove(Vec<String>),
 }
 
-/// The main file's layer and those of the overlays that hold, in order.
+/// The main file's layer and those of the overlays whose conditions hold, in order.
 pub fn layers(reader: &mut Reader<'_>, settings: &[Node]) -> Vec<Layer> {
     let mut base = main_layer(reader);
     let entries = std::mem::take(&mut base.overlays);
@@ -73,7 +74,7 @@ pub fn layers(reader: &mut Reader<'_>, settings: &[Node]) -> Vec<Layer> {
     for entry in &entries {
         loaded.push(if entry.when.is_empty() { overlay_layer(reader, entry) } else { None });
     }
-    // Conditions see everything that does not itself depend on conditions, so that their order has no meaning.
+    // Conditions see everything that does not itself depend on conditions, so that their order does not matter.
     let told = reader.problems.len();
     let unconditional: Vec<&Layer> = std::iter::once(&base).chain(loaded.iter().flatten()).collect();
     let mut seen = merge(reader, &unconditional, settings).root;
@@ -87,7 +88,7 @@ pub fn layers(reader: &mut Reader<'_>, settings: &[Node]) -> Vec<Layer> {
     std::iter::once(base).chain(loaded.into_iter().flatten()).collect()
 }
 
-/// Lays the layers and then the settings over each other.
+/// Merges the layers and then the settings over each other.
 pub fn merge<L: Borrow<Layer>>(reader: &mut Reader<'_>, layers: &[L], settings: &[Node]) -> Merged {
     let span = layers.first().map_or(NOWHERE, |layer| layer.borrow().root.span);
     let root = Node::table(span);
@@ -105,7 +106,7 @@ pub fn merge<L: Borrow<Layer>>(reader: &mut Reader<'_>, layers: &[L], settings: 
     merged
 }
 
-/// Removes what resources have only now that they are complete.
+/// Applies the removals that had to wait until resources were complete.
 pub fn remove_inherited(reader: &mut Reader<'_>, merged: &mut Merged) {
     for Removal { path, place } in std::mem::take(&mut merged.waiting) {
         if !merge::remove(&mut merged.root, &path) {
@@ -114,7 +115,7 @@ pub fn remove_inherited(reader: &mut Reader<'_>, merged: &mut Merged) {
     }
 }
 
-/// Tells that a removal found nothing, with the nearest name that is there.
+/// Reports that a removal found nothing, with the nearest existing name.
 pub fn nothing_to_remove(reader: &mut Reader<'_>, root: &Node, path: &[String], place: Span, within: &str) {
     if reader.partial {
         return;
@@ -164,10 +165,10 @@ fn holds(reader: &mut Reader<'_>, entry: &Entry, seen: &Node) -> bool {
     all
 }
 
-/// The way through the includes of one file.
+/// The path through the includes of one file.
 #[derive(Default)]
 struct Walk {
-    /// Files that are being read, each included by the one before.
+    /// Files that are being read, each included by the previous one.
     chain: Vec<String>,
     /// All files that were reached.
     reached: HashSet<String>,
@@ -283,7 +284,7 @@ fn lay_over(reader: &mut Reader<'_>, merged: &mut Merged, mut root: Node) {
     let files = resources.filter_map(|resource| resource.node.child("schema")?.as_str());
     merged.schema_stems.extend(files.map(schema_stem));
     let schemas = root.as_table_mut().and_then(|table| table.shift_remove("schemas"));
-    merge::lay(&mut merged.root, root, &reader.sources, &mut reader.problems);
+    merge::overlay_unsettled(&mut merged.root, root, &reader.sources, &mut reader.problems);
     let Some(schemas) = schemas else { return };
     let Data::Table(stems) = schemas.node.data else {
         let message = format!("`schemas` must be a table, not {}", schemas.node.kind());

@@ -1,9 +1,9 @@
 //! From files, environment and command line to one declaration, or to every problem at once.
 //!
-//! Order: the main file with its includes, the overlays that hold, the environment, the command line (`layers`); then what
-//! resources take over from others (`inherit`); then `{prefix}`; then what taxonomies bring (`taxonomies`); then the
-//! schema files with their references and overlays (`schema_files`); then the check against the grammar (`check`). It
-//! does not know what the declaration means: that is the registry's.
+//! Order: the main file with its includes, the overlays whose conditions hold, the environment, the command line
+//! (`layers`); then what resources inherit from others (`inherit`); then `{prefix}`; then what taxonomies bring
+//! (`taxonomies`); then the schema files with their references and overlays (`schema_files`); then the check against the
+//! grammar (`check`). It does not know what the declaration means: the registry does.
 
 use super::check;
 use super::declaration::Declaration;
@@ -17,13 +17,13 @@ use super::settings::settings;
 use super::shipped;
 use super::source::Origin;
 use super::taxonomies;
-use super::tree::{Location, Node, Sources, pointer_segments};
+use super::tree::{Node, Sources, pointer_segments};
 use crate::error::Problem;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A sound declaration and the place of everything in it.
+/// A valid declaration and the place of everything in it.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// As merged. `schema` of a resource is a key of [`Loaded::schemas`].
@@ -47,11 +47,11 @@ pub fn load(
     attempt(path.map_or(shipped::origin(), Origin::File), sets, env).outcome
 }
 
-/// A load that may have failed, and the files to watch either way: what is mended next may be a file that only the
+/// A load that may have failed, and the files to watch in both cases: the fix may be in a file that only the
 /// failed declaration names.
 pub struct Attempt {
     pub outcome: Result<Loaded, Vec<Problem>>,
-    /// Files on disk whose change calls for another load, absent ones that were looked for included.
+    /// Files on disk whose change requires another load, including absent ones that were tried.
     pub files: Vec<PathBuf>,
 }
 
@@ -74,25 +74,20 @@ pub fn attempt(origin: Origin<'_>, sets: &[String], env: impl IntoIterator<Item 
     Attempt { outcome: finish(reader, merged.root, schema_trees), files }
 }
 
-/// The environment of the process, for [`load`]; what is not text is left out.
+/// The environment of the process, for [`load`]; variables that are not text are left out.
 pub fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 impl Loaded {
-    /// Where a value of the declaration was written; the nearest ancestor's place when it was not.
-    pub fn place(&self, path: &[&str]) -> Location {
-        self.sources.place(self.root.locate(path))
+    /// The value at a path as the files, the environment or the command line give it; `None` when none of them does.
+    pub fn written(&self, path: &[&str]) -> Option<Value> {
+        self.root.at(path).map(Node::to_value)
     }
 
     /// A problem at a value of the declaration, e.g. `["resources", "posts", "links", "2", "to"]`.
     pub fn problem(&self, path: &[&str], message: impl Into<String>, hint: Option<String>) -> Problem {
         self.sources.problem(self.root.locate(path), message, hint)
-    }
-
-    /// A problem at the key rather than at its value.
-    pub fn key_problem(&self, path: &[&str], message: impl Into<String>, hint: Option<String>) -> Problem {
-        self.sources.problem(self.root.locate_key(path), message, hint)
     }
 
     /// A problem inside a schema file: its key in [`Loaded::schemas`] and a JSON pointer.
@@ -121,7 +116,7 @@ fn finish(mut reader: Reader<'_>, root: Node, schema_trees: IndexMap<String, Nod
         return Err(reader.problems);
     }
     let declaration = serde_json::from_value::<Declaration>(root.to_value()).map_err(|error| {
-        // The check covers all that the types want; if it ever does not, the user still learns what is wrong.
+        // The check covers everything that the types require; should it ever not, the user still gets the reason.
         let file = reader.origin.name(&reader.origin.main());
         vec![Problem { file, place: None, excerpt: None, message: error.to_string(), hint: None }]
     })?;
@@ -286,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn resources_take_over_what_they_extend() {
+    fn resources_inherit_what_they_extend() {
         let shelf = r#"
             [base_resources.shelf]
             family = "plain"
@@ -324,12 +319,12 @@ mod tests {
         check("", &[], "resources.novels.links", &rels(&["self", "up", "next"]));
         check("", &[], "resources.tales.supports", r#"["title","editor"]"#);
         check("resources.tales.supports = []", &[], "resources.tales.supports", "[]");
-        // what makes a resource itself comes from base resources only
+        // the identity is inherited from base resources only
         check("", &[], "resources.novels.kind", r#""shelved""#);
         check("", &[], "resources.tales.kind", "-");
         check("", &[], "resources.tales.listing", "-");
         check("", &[], "resources.tales.sort.year", r#""year""#);
-        // later files count before anything is taken over
+        // later files apply before anything is inherited
         check("base_resources.shelf.sort.id = \"key\"", &[], "resources.tales.sort.id", r#""key""#);
         check("base_resources.shelf.supports = [\"x\"]", &[], "resources.tales.supports", r#"["x","editor"]"#);
         check("", &["base_resources.shelf.namespace=other"], "resources.tales.namespace", r#""other""#);
@@ -346,7 +341,7 @@ mod tests {
             "resources.novels.links",
             r#"[{"rel":"self"},{"rel":"next","href":"/next"}]"#,
         );
-        // removals reach what is taken over, before the own keys are laid over it
+        // removals apply to what is inherited, before the own keys are merged over it
         check("remove = [\"resources.novels.links.up\"]", &[], "resources.tales.links", &rels(&["self", "next"]));
         check(
             "remove = [\"resources.novels.links.up\", \"resources.novels.sort.title\"]",
@@ -362,13 +357,13 @@ mod tests {
         );
         // places are those of the file that says something
         let loaded = load_texts(&base_and(&[("schemas/dialects/cms.toml", shelf)]), &[], &[]).expect("sound");
-        let line = |path: &[&str]| loaded.place(path).line;
+        let line = |path: &[&str]| loaded.problem(path, "", None).place.map_or(0, |(line, _)| line);
         assert_eq!((line(&["resources", "tales", "family"]), line(&["resources", "tales", "sort", "year"])), (3, 13));
         assert_eq!((line(&["resources", "tales"]), line(&["resources", "tales", "links", "2"])), (15, 14));
     }
 
     #[test]
-    fn taxonomies_bring_a_property_arguments_and_links() {
+    fn taxonomies_add_a_property_arguments_and_links() {
         let cms = r#"
             [per_taxonomy]
             property = { type = "array", x-relation = { to = "{taxonomy}" } }
@@ -421,7 +416,7 @@ mod tests {
             "resources.books.links",
             &format!(r#"[{{"rel":"self"}},{}]"#, link("manage")),
         );
-        // what the resource says itself stays
+        // what the resource declares itself stays
         check("schemas.book.properties.subjects.type = \"string\"", "schema books", r#"{"type":"string"}"#);
         check("resources.books.endpoints.list.subjects = false", "resources.books.endpoints.list.subjects", "false");
         check(
@@ -470,7 +465,7 @@ mod tests {
             "",
             r#"{"type":"object","properties":{"both":{"type":"string","enum":["cms"],"x":1},"inner":{"properties":{"shown":{}}}},"title":"B"}"#,
         );
-        // what a later file changes in the part reaches the copy, and what it changes in the copy stays there
+        // a change of the target reaches the copy, a change of the copy stays there
         let site = |text| [("site.toml", text)];
         check(&one(""), &site("schemas.title.properties.title.type = \"number\""), "/properties/t/type", r#""number""#);
         check(&one(""), &site("schemas.book.properties.t.type = \"number\""), "/properties/t/type", r#""number""#);
@@ -485,12 +480,12 @@ mod tests {
         check(r#"{"$ref": "a.json"}"#, &chain, "/x/0/properties/raw", "{}");
     }
 
-    /// References that bring ever more of what they bring come to an end.
+    /// References that multiply each other are stopped.
     #[test]
     fn references_are_bounded() {
         let level =
             |n: usize| format!(r##""l{n}": {{"a": {{"$ref": "#/l{}"}}, "b": {{"$ref": "#/l{}"}}}}"##, n + 1, n + 1);
-        for (levels, expected) in [(40, "or over more than 16 others"), (15, "bring more than 100000 values")] {
+        for (levels, expected) in [(40, "or over more than 16 others"), (15, "copy more than 100000 values")] {
             let all: Vec<String> =
                 (0..levels).map(level).chain([format!(r#""l{levels}": {{"c": [1, 2, 3, 4]}}"#)]).collect();
             let text = format!("{{{}}}", all.join(", "));
@@ -521,8 +516,8 @@ mod tests {
             ("schemas/dialects/cms.toml", "[resources.books]\nbase = \"livres\"\n[schemas.book]\ntitle = \"B\"\n");
         let loaded = load_texts(&base_and(&[cms]), &["site.url=x"], &[]).expect("sound");
         let check = |path: &[&str], file: &str, line: usize, column: usize| {
-            let place = loaded.place(path);
-            assert_eq!((place.file.as_str(), place.line, place.column), (file, line, column), "{path:?}");
+            let problem = loaded.problem(path, "message", None);
+            assert_eq!((problem.file.as_str(), problem.place), (file, Some((line, column))), "{path:?}");
         };
         check(&["resources", "books", "family"], "routes.toml", 15, 18);
         check(&["resources", "books"], "routes.toml", 14, 20);
@@ -532,8 +527,6 @@ mod tests {
         check(&["resources", "books", "base"], "schemas/dialects/cms.toml", 2, 8);
         check(&["capabilities", "cms_block", "edit"], "routes.toml", 13, 16);
         check(&["site", "url"], "command line", 1, 16);
-        let problem = loaded.key_problem(&["resources", "books", "sort", "id"], "message", Some("hint".into()));
-        assert_eq!((problem.place, problem.message.as_str()), (Some((18, 18)), "message"));
 
         let in_schema = |pointer: &str, file: &str, line: usize, column: usize| {
             let problem = loaded.schema_problem("schemas/book.json", pointer, "message", None);
@@ -629,7 +622,7 @@ mod tests {
         assert_eq!(attempt.files, [path.clone(), dir.path().join("o.toml")]);
         let loaded = attempt.outcome.map_err(|problems| printed(&problems)).expect("sound");
         assert_eq!(loaded.declaration.site.prefix, "wp");
-        assert_eq!(loaded.place(&["site", "prefix"]).column, 15);
+        assert_eq!(loaded.problem(&["site", "prefix"], "message", None).place.map(|(_, column)| column), Some(15));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How declarations are put together: included files join, overlay files go over what is there.
+//! How declarations are combined: included files are joined, overlay files are merged over what is there.
 //!
 //! Works on trees and knows no files. Of the grammar it knows only where `false` is a value of its own.
 
@@ -11,20 +11,19 @@ pub fn join(base: &mut Node, more: Node, sources: &Sources, problems: &mut Vec<P
     Merge { sources, problems, path: Vec::new() }.join(base, more);
 }
 
-/// Lays a tree over another: tables merge key by key, `+key` appends to the array `key`, `false` removes a table,
+/// Merges a tree over another: tables merge key by key, `+key` appends to the array `key`, `false` removes a table,
 /// everything else replaces.
 pub fn overlay(base: &mut Node, top: Node, sources: &Sources, problems: &mut Vec<Problem>) {
-    lay(base, top, sources, problems);
+    overlay_unsettled(base, top, sources, problems);
     settle(base);
 }
 
-/// Lays a tree over another as [`overlay`] does, but for `+key` where there is no `key`: it stays as it is, for what a
-/// resource inherits later, until [`settle`].
-pub fn lay(base: &mut Node, top: Node, sources: &Sources, problems: &mut Vec<Problem>) {
+/// [`overlay`], but a `+key` without a `key` stays as it is until [`settle`]: the resource may inherit the array.
+pub fn overlay_unsettled(base: &mut Node, top: Node, sources: &Sources, problems: &mut Vec<Problem>) {
     Merge { sources, problems, path: Vec::new() }.overlay(base, top);
 }
 
-/// Makes an array of every `+key` that found none to be appended to.
+/// Renames each `+key` that has nothing to be appended to: it is the array itself.
 pub fn settle(node: &mut Node) {
     match &mut node.data {
         Data::Table(table) => {
@@ -46,7 +45,7 @@ fn appended<'k>(key: &'k str, node: &Node) -> Option<&'k str> {
     key.strip_prefix('+').filter(|_| node.as_array().is_some())
 }
 
-/// Removes what a path names: a key of a table, or the elements of an array that are this text or bear it as their
+/// Removes what a path names: a key of a table, or the elements of an array that equal this text or have it as their
 /// `name`, `rel` or `path`. False when nothing is there.
 pub fn remove(base: &mut Node, path: &[String]) -> bool {
     let Some((last, parents)) = path.split_last() else { return false };
@@ -162,7 +161,7 @@ impl Merge<'_> {
     fn false_is_a_value(&self) -> bool {
         let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
         match path.as_slice() {
-            // There the grammar itself says that `false` takes an argument away from the endpoint.
+            // Here the grammar itself defines that `false` removes an argument from the endpoint.
             ["resources", _, "endpoints", _, _] => true,
             [.., "properties" | "patternProperties", _] => false,
             [.., last] => FALSE_IS_A_VALUE.contains(last),

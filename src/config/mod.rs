@@ -1,12 +1,13 @@
-//! `routes.toml` as written: reading, merging and checking it, with the place of everything kept.
+//! `routes.toml` as written: reading, merging and checking it, with the place of every value.
 //!
-//! `load` is the way in and shows the order of steps. `declaration`, `units`, `xmlrpc` and `grammar` say what may be written; `source` and
-//! `read` get texts, `parse_toml` and `parse_json` make `tree`s of them; `settings`, `layers`, `merge`, `schema_files`
-//! and `prefix` put them together; `check` tells what is wrong. Nothing here knows what a declaration means.
+//! `load` is the entry point and shows the order of steps. `declaration`, `units`, `xmlrpc` and `grammar` define what
+//! may be written; `source` and `read` get texts, `parse_toml` and `parse_json` make `tree`s of them; `settings`,
+//! `layers`, `merge`, `inherit`, `prefix`, `taxonomies`, `schema_files` and `references` combine them; `check` reports
+//! what is wrong. Nothing here knows what a declaration means.
 
-pub mod check;
+pub(crate) mod check;
 pub mod declaration;
-pub mod grammar;
+pub(crate) mod grammar;
 mod inherit;
 mod layers;
 pub mod load;
@@ -17,11 +18,11 @@ mod prefix;
 mod read;
 mod references;
 mod schema_files;
-pub mod settings;
-pub mod shipped;
-pub mod source;
+pub(crate) mod settings;
+pub(crate) mod shipped;
+pub(crate) mod source;
 mod taxonomies;
-pub mod tree;
+pub(crate) mod tree;
 pub mod units;
-pub mod watch;
-pub mod xmlrpc;
+pub(crate) mod watch;
+pub(crate) mod xmlrpc;

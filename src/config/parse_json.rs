@@ -1,6 +1,6 @@
 //! JSON text to a span-keeping tree, strictly: no comments, no trailing commas, no duplicate keys, no lone surrogates.
 //!
-//! serde_json tells neither where a value stood nor that a key came twice, hence our own reader. It does not know what
+//! serde_json reports neither the place of a value nor a duplicate key, hence our own reader. It does not know what
 //! any key means.
 
 use super::parse_toml::MOST;
@@ -8,7 +8,8 @@ use super::tree::{DEPTH, Data, Member, Node, Sources, Span, Table};
 use crate::error::Problem;
 use serde_json::Number;
 
-/// Parses the text of a source. `None` after any problem: a syntax error ends the reading, duplicate keys are all told.
+/// Parses the text of a source. `None` after any problem: a syntax error ends the parse, duplicate keys are all
+/// reported.
 pub fn parse(sources: &Sources, source: usize, problems: &mut Vec<Problem>) -> Option<Node> {
     let mut reader = Reader { text: sources.text(source), at: 0, source, duplicates: Vec::new() };
     let outcome = reader.document();
@@ -30,7 +31,7 @@ pub fn parse(sources: &Sources, source: usize, problems: &mut Vec<Problem>) -> O
     node.filter(|_| sound)
 }
 
-/// Where reading stopped, and why.
+/// Where parsing stopped, and why.
 type Stop = (usize, &'static str);
 
 struct Reader<'a> {
@@ -194,7 +195,7 @@ impl Reader<'_> {
         while matches!(self.peek(), Some(b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')) {
             self.at += 1;
         }
-        // serde_json knows the grammar of numbers and refuses those beyond a float.
+        // serde_json knows the grammar of numbers and refuses those that exceed a float.
         serde_json::from_str(&self.text[start..self.at])
             .map_err(|_| (start, "this is not a number, or it is too large"))
     }

@@ -14,7 +14,7 @@ use toml_parser::lexer::TokenKind;
 const KEY_DOTS: usize = 24;
 const BRACKETS: usize = 32;
 
-/// Most problems that one text reports; each costs a walk over the text, and nobody reads more.
+/// Most problems that one text reports; each costs a pass over the text, and nobody reads more.
 pub const MOST: usize = 100;
 
 /// Parses the text of a source. `None` after any problem, because half a file would only cause misleading further
@@ -39,7 +39,7 @@ pub fn parse(sources: &Sources, source: usize, problems: &mut Vec<Problem>) -> O
     sound.then_some(root)
 }
 
-/// Parses one value as it stands on a command line. `None` when it is not TOML.
+/// Parses one value as written on a command line. `None` when it is not TOML.
 pub fn parse_value(text: &str, span: Span) -> Option<Node> {
     if too_deep(text).is_some() {
         return None;

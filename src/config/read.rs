@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// Most files of one declaration.
 const MOST_FILES: usize = 1000;
 
-/// Most problems that are told; each costs a walk over a line, and nobody reads more.
+/// Most problems that are reported; each costs a pass over a line, and nobody reads more.
 pub const MOST_PROBLEMS: usize = 1000;
 
 /// The state of a load.
@@ -20,12 +20,12 @@ pub struct Reader<'a> {
     pub origin: Origin<'a>,
     pub sources: Sources,
     pub problems: Vec<Problem>,
-    /// Files on disk that were read or looked for.
+    /// Files on disk that were read or tried.
     pub files: Vec<PathBuf>,
-    /// Some declaration file could not be used, so that absent things prove nothing.
+    /// Some declaration file could not be used, so absent keys prove nothing.
     pub partial: bool,
     keys: HashMap<usize, String>,
-    /// How many files were asked for.
+    /// How many files were requested.
     asked: usize,
 }
 
@@ -48,14 +48,14 @@ impl<'a> Reader<'a> {
         self.origin.resolve(self.keys.get(&from).map_or("", String::as_str), named)
     }
 
-    /// Tells a problem at a place.
+    /// Reports a problem at a place.
     pub fn report(&mut self, place: Span, message: impl Into<String>, hint: Option<String>) {
         if self.problems.len() < MOST_PROBLEMS {
             self.problems.push(self.sources.problem(place, message, hint));
         }
     }
 
-    /// Tells a problem with a file where it is named; without a place, of the main file.
+    /// Reports a problem with a file where it is named; without a place, of the main file.
     pub fn report_file(&mut self, named_at: Option<Span>, key: &str, message: String, hint: Option<String>) {
         match named_at {
             Some(place) => self.report(place, message, hint),

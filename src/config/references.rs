@@ -1,7 +1,7 @@
 //! `{"$ref": "content.json#/properties/title"}` in schema files: parts of other files, or of the same one.
 //!
-//! A reference stands for a copy of what it leads to. What is beside it is laid over that copy as an overlay is: tables
-//! are merged key by key, `"+key"` appends to an array, `false` removes a table. It does not know what a schema means.
+//! A reference is replaced by a copy of its target. The keys beside it are merged over that copy as an overlay is: tables
+//! key by key, `"+key"` appends to an array, `false` removes a table. It does not know what a schema means.
 
 use super::check::suggestion;
 use super::merge;
@@ -11,10 +11,10 @@ use super::tree::{Data, Node, Span, Table, pointer_segments};
 /// The keyword.
 const REF: &str = "$ref";
 
-/// Most references within references.
+/// Maximum depth of references within references.
 const DEEPEST: usize = 16;
 
-/// Most values that the references of one file bring.
+/// Maximum number of values that the references of one file copy.
 const MOST: usize = 100_000;
 
 /// The schema files that a tree refers to, with the places that name them.
@@ -44,8 +44,8 @@ fn collect(node: &Node, found: &mut Vec<(String, Span)>) {
     }
 }
 
-/// Puts what they lead to in the place of all references of a tree. `other` gives the finished tree of another file by
-/// its key; `None` when that has problems of its own.
+/// Replaces all references of a tree by copies of their targets. `other` returns the finished tree of another file by its
+/// key; `None` if that has problems of its own.
 pub fn resolve(reader: &mut Reader<'_>, tree: &Node, other: &dyn Fn(&str) -> Option<Node>) -> Node {
     let mut resolver = Resolver { reader, own: tree, other, chain: Vec::new(), brought: 0 };
     let mut resolved = tree.clone();
@@ -60,7 +60,7 @@ struct Resolver<'a, 'r> {
     other: &'a dyn Fn(&str) -> Option<Node>,
     /// The references within this file that are being followed.
     chain: Vec<String>,
-    /// Values that references have brought.
+    /// Values that references have copied.
     brought: usize,
 }
 
@@ -84,7 +84,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A copy of what a reference leads to, with its own references resolved.
+    /// A copy of the target of a reference, with its own references resolved.
     fn target(&mut self, reference: &Node) -> Option<Node> {
         let (text, place) = (reference.as_str().unwrap_or_default(), reference.span);
         let (file, pointer) = text.split_once('#').unwrap_or((text, ""));
@@ -106,7 +106,7 @@ impl Resolver<'_, '_> {
         }
         self.brought += size(&target);
         if self.brought > MOST {
-            self.reader.report(place, format!("the references of this file bring more than {MOST} values"), None);
+            self.reader.report(place, format!("the references of this file copy more than {MOST} values"), None);
             return None;
         }
         if whole.is_none() {

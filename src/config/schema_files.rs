@@ -1,6 +1,6 @@
 //! The schema files that resources and routes name, with what they refer to and what the declaration changes in them.
 //!
-//! It does not know what a schema means: that it is one is checked where it is compiled.
+//! It does not know what a schema means: it is validated where it is compiled.
 
 use super::check::suggestion;
 use super::layers::{Change, Merged, SchemaEdit, nothing_to_remove, schema_stem};
@@ -11,7 +11,7 @@ use super::{merge, parse_json, references};
 use indexmap::IndexMap;
 
 /// Reads every schema file once, by its key; rewrites the names in the declaration to keys; resolves the references;
-/// applies the changes; adds the properties that taxonomies bring.
+/// applies the changes; adds the properties of taxonomies.
 pub fn schema_files(reader: &mut Reader<'_>, merged: &mut Merged, brought: Vec<Brought>) -> IndexMap<String, Node> {
     let mut files = Files::default();
     let mut shown = Vec::new();
@@ -62,7 +62,7 @@ impl Files {
         }
     }
 
-    /// Keeps a change for the file that it means.
+    /// Stores a change for the file that it is about.
     fn note(&mut self, reader: &mut Reader<'_>, edit: SchemaEdit) {
         let keys: Vec<&String> = self.raw.keys().filter(|key| schema_stem(key) == edit.stem).collect();
         match keys.as_slice() {
@@ -83,8 +83,8 @@ impl Files {
         }
     }
 
-    /// Finishes a file after those that it refers to; a change to one of those reaches it, too. `chain`: the files that
-    /// are being finished, each because the one before refers to it.
+    /// Finishes a file after those that it refers to, so that changes to those reach it. `chain`: the files that are being
+    /// finished, each because the one before refers to it.
     fn finish(&mut self, reader: &mut Reader<'_>, key: &str, chain: &mut Vec<String>) {
         let Some(Some(raw)) = self.raw.get(key) else { return };
         if self.done.contains_key(key) {
@@ -110,7 +110,8 @@ impl Files {
         self.done.insert(key.to_owned(), tree);
     }
 
-    /// Adds the properties that taxonomies bring. Resources that share a file get a copy of their own.
+    /// Adds the properties of taxonomies. A resource that gets one has its own copy of the schema, because others may
+    /// share the file.
     fn with_properties(&mut self, merged: &mut Merged, brought: Vec<Brought>) {
         for Brought { resource, property, at, doc } in brought {
             let Some(place) = place(merged, &resource) else { continue };

@@ -13,13 +13,13 @@ pub const COMMAND_LINE: &str = "command line";
 /// The name of environment variables in problems.
 pub const ENVIRONMENT: &str = "environment";
 
-/// Begin of the names of environment variables that override keys: `CMS_SITE__PREFIX` is `site.prefix`.
+/// Prefix of the environment variables that override keys: `CMS_SITE__PREFIX` is `site.prefix`.
 const VARIABLE: &str = "CMS_";
 
 /// What precedes a setting where it is shown.
 const FLAG: &str = "--set ";
 
-/// What the environment and then the command line set, in the order in which it applies.
+/// What the environment and then the command line set, in the order of application.
 pub fn settings(
     reader: &mut Reader<'_>,
     sets: &[String],
@@ -60,7 +60,7 @@ fn command_line(reader: &mut Reader<'_>, sets: &[String]) -> Vec<Node> {
 }
 
 fn set_argument(reader: &mut Reader<'_>, set: &str, place: Span) -> Option<Node> {
-    // A quoted segment may hold the sign; the first one that leaves a key before it is meant.
+    // A quoted segment may contain the sign; the first one that leaves a key before it is the separator.
     let signs = set.char_indices().filter(|(_, c)| *c == '=');
     let found = signs.map(|(at, _)| at).find_map(|at| Some((at, parse_toml::parse_key(&set[..at])?)));
     let Some((at, path)) = found else {
@@ -91,7 +91,7 @@ fn setting(reader: &mut Reader<'_>, path: Vec<String>, key: Span, value: &str, e
     Some(node)
 }
 
-/// A setting is shown on one line; blanks in place of line breaks keep places countable.
+/// A setting is shown on one line; spaces in place of line breaks keep columns correct.
 fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }

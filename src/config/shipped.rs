@@ -1,4 +1,4 @@
-//! The declarations that the binary carries, and writing them out (`cms-server init DIR`).
+//! The declarations inside the binary, and writing them out (`cms-server init DIR`).
 
 use super::source::Origin;
 use std::fs;
@@ -36,8 +36,8 @@ impl std::fmt::Display for InitError {
 
 impl std::error::Error for InitError {}
 
-/// Writes the shipped files below a directory and tells which. Existing files are never touched: if there is one, nothing
-/// is written.
+/// Writes the shipped files below a directory and returns their paths. Existing files are never changed: if there is
+/// one, nothing is written.
 pub fn init(directory: &Path) -> Result<Vec<PathBuf>, InitError> {
     write_files(directory, FILES)
 }
@@ -58,7 +58,7 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    // Anew, so that a file which appeared since the look is not lost either.
+    // `create_new`, so that a file which appeared since the check is not lost either.
     fs::File::options().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }
 

@@ -1,6 +1,6 @@
 //! Where declaration files come from: a directory, or texts in memory such as the shipped ones.
 //!
-//! Owns the limits of reading and the sentences for files that cannot be read. It does not know what is in them.
+//! Owns the limits of reading and the messages for files that cannot be read. It does not know what is in them.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -14,11 +14,11 @@ pub const LARGEST: u64 = 16 << 20;
 pub enum Origin<'a> {
     /// This file and those that it names.
     File(&'a Path),
-    /// Files in memory, by key; the first is the main one. The label stands before their names in problems.
+    /// Files in memory, by key; the first is the main one. The label precedes their names in problems.
     Texts { label: &'a str, files: &'a [(&'a str, &'a str)] },
 }
 
-/// Why a file is not to be had.
+/// Why a file is not available.
 #[derive(Debug)]
 pub enum Unreadable {
     Missing,
@@ -93,7 +93,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Unreadable> {
         ErrorKind::PermissionDenied => Unreadable::Other("may not be read by this user".into()),
         _ => Unreadable::Other(format!("cannot be read: {error}")),
     };
-    // Asked before it is opened: opening a pipe would wait for a writer.
+    // Checked before it is opened: opening a pipe would wait for a writer.
     let about = fs::metadata(path).map_err(failed)?;
     if about.is_dir() {
         return Err(Unreadable::Other("is a directory".into()));

@@ -1,11 +1,10 @@
-//! What each of its `taxonomies` brings to a resource: a property, arguments, links (`[per_taxonomy]`).
+//! Property, arguments and links that a resource gets for each of its `taxonomies` (`[per_taxonomy]`).
 //!
-//! What the resource itself declares under the same name stays as it is. Of the grammar it knows the keys of resources
-//! that it fills in.
+//! What the resource declares itself stays as it is. Of the grammar it knows the keys of resources that it fills in.
 
 use super::tree::{Data, Member, Node, Span, Table};
 
-/// A property that a taxonomy brings to the schema of a resource.
+/// A property that a taxonomy adds to the schema of a resource.
 pub struct Brought {
     pub resource: String,
     pub property: String,
@@ -14,10 +13,10 @@ pub struct Brought {
     pub doc: Node,
 }
 
-/// The marker of what only hierarchical taxonomies bring.
+/// Marks what is for hierarchical taxonomies only.
 const HIERARCHICAL: &str = "x-hierarchical";
 
-/// Adds arguments and links to the resources of a declaration, and gives the properties for their schemas.
+/// Adds arguments and links to the resources of a declaration, and returns the properties to add to their schemas.
 pub fn expand(root: &mut Node) -> Vec<Brought> {
     let mut brought = Vec::new();
     let Some(template) = root.child("per_taxonomy").cloned() else { return brought };
@@ -61,8 +60,8 @@ fn add_arguments(resource: &mut Table, endpoint: &str, at: Span, arguments: &Nod
     }
 }
 
-/// Adds a link unless there is one with the relation and the members. A resource without links of its own has the usual
-/// two: they stay.
+/// Adds a link unless there is one with its relation and `attrs`. A resource without links keeps the two that it has by
+/// default.
 fn add_link(resource: &mut Table, at: Span, link: &Node) {
     let text = |text: &str| Node { data: Data::String(text.to_owned()), span: at };
     let usual = |(rel, href): (&str, &str)| {
@@ -96,7 +95,7 @@ fn child_table<'t>(table: &'t mut Table, key: &str, at: Span) -> Option<&'t mut 
     member.node.as_table_mut()
 }
 
-/// What the places of the template stand for.
+/// Values for the placeholders of the template.
 struct Facts {
     base: String,
     hierarchical: bool,
@@ -127,7 +126,7 @@ impl Facts {
         Some(Facts { base, hierarchical, places })
     }
 
-    /// A copy of a part of the template; `None` of one that this taxonomy does not bring.
+    /// A copy of a part of the template with values filled in; `None` if it is not for this taxonomy.
     fn filled(&self, node: &Node) -> Option<Node> {
         let data = match &node.data {
             Data::String(text) => Data::String(self.text(text)),

@@ -1,4 +1,4 @@
-//! A value tree that remembers where everything in it was written.
+//! A value tree that stores where everything in it was written.
 //!
 //! Owns nodes, sources and places. It knows neither TOML nor JSON (see `parse_toml`, `parse_json`) nor what any key
 //! means.
@@ -68,13 +68,6 @@ impl Node {
         }
     }
 
-    pub fn as_table_mut(&mut self) -> Option<&mut Table> {
-        match &mut self.data {
-            Data::Table(table) => Some(table),
-            _ => None,
-        }
-    }
-
     pub fn as_array(&self) -> Option<&[Node]> {
         match &self.data {
             Data::Array(items) => Some(items),
@@ -82,7 +75,14 @@ impl Node {
         }
     }
 
-    /// The kind in a user's words, with its article.
+    pub fn as_table_mut(&mut self) -> Option<&mut Table> {
+        match &mut self.data {
+            Data::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The kind in words for the user, with its article.
     pub fn kind(&self) -> &'static str {
         match &self.data {
             Data::Null => "null",
@@ -183,7 +183,7 @@ pub struct Location {
 /// Longest line that is quoted in a problem, in characters.
 const EXCERPT: usize = 400;
 
-/// Every text that was read, so that a span can be turned into a place when (and only when) something is wrong.
+/// Every text that was read, so that a span can be turned into a place only when something is wrong.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     list: Vec<Text>,
@@ -193,12 +193,12 @@ pub struct Sources {
 struct Text {
     name: String,
     text: String,
-    /// Where each line starts; made when a place is first asked for.
+    /// Where each line starts; computed when a place is first needed.
     lines: OnceLock<Vec<usize>>,
 }
 
 impl Sources {
-    /// Keeps a text under the name that problems show.
+    /// Stores a text under the name that problems show.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> usize {
         self.list.push(Text { name: name.into(), text: text.into(), lines: OnceLock::new() });
         self.list.len() - 1
@@ -238,7 +238,7 @@ impl Sources {
         }
     }
 
-    /// `file:line:column`, for a hint that points elsewhere.
+    /// `file:line:column`, for a hint that refers to another place.
     pub fn reference(&self, span: Span) -> String {
         let place = self.place(span);
         format!("{}:{}:{}", place.file, place.line, place.column)
@@ -257,8 +257,8 @@ impl Sources {
     }
 }
 
-/// The line without control characters, which could do anything to a terminal. Tabs become blanks, so that the mark
-/// below the line stands where it should.
+/// The line without control characters, which could change a terminal. Tabs become spaces, so that the mark
+/// below the line is at the right column.
 fn printable(line: &str) -> String {
     line.replace('\t', " ").replace(char::is_control, "\u{fffd}")
 }

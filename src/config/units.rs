@@ -43,7 +43,7 @@ impl Size {
         self.0
     }
 
-    /// Bytes, as lengths in memory are counted.
+    /// Bytes, as the standard library counts lengths.
     pub fn as_usize(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
@@ -70,7 +70,7 @@ impl Duration {
         Duration(number * 86_400_000)
     }
 
-    /// As the standard library has it.
+    /// As a duration of the standard library.
     pub const fn std(self) -> std::time::Duration {
         std::time::Duration::from_millis(self.0)
     }
@@ -174,7 +174,7 @@ macro_rules! text_with_unit {
 text_with_unit!(Size, SIZES, "size", "16MiB");
 text_with_unit!(Duration, DURATIONS, "duration", "30s");
 
-/// The formats of schemas that stand for types of this module, each with an example.
+/// The formats of schemas that belong to types of this module, each with an example.
 pub const FORMATS: [(&str, &str); 2] = [("size", "16MiB"), ("duration", "30s")];
 
 /// A setting that `false` switches off.

@@ -1,9 +1,9 @@
-//! Calls for a reload when a declaration file changes or SIGHUP arrives.
+//! Triggers a reload when a declaration file changes or SIGHUP arrives.
 //!
-//! Files are looked at, five times a second, rather than subscribed to: the database usually lies in the same directory
-//! as `routes.toml`, and a subscription to that directory would wake us for every write to its log. A look also sees
-//! what subscriptions miss: files that are replaced by renaming, directories and optional files that appear, links that
-//! are turned. It costs one `stat` per file. Nothing here knows what a reload does.
+//! Files are polled, five times a second, not subscribed to: the database usually is in the same directory as
+//! `routes.toml`, and a subscription to that directory would wake this thread at every write to its log. Polling also
+//! detects what subscriptions miss: files that are replaced by renaming, directories and optional files that appear,
+//! links that change. It costs one `stat` per file. Nothing here knows what a reload does.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Time between two looks. A change counts once two looks agree, so that an editor is done writing.
+/// Time between two polls. A change counts once two polls agree, so that an editor has finished writing.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// A running watch; it ends when this is dropped.
@@ -24,7 +24,7 @@ pub struct Watch {
     signal: signal_hook::SigId,
 }
 
-/// Starts to watch. `on_change` gives the files to watch from then on; none leaves SIGHUP alone.
+/// Starts to watch. `on_change` returns the files to watch from then on; an empty list leaves SIGHUP alone.
 pub fn watch(files: Vec<PathBuf>, on_change: impl FnMut() -> Vec<PathBuf> + Send + 'static) -> io::Result<Watch> {
     let hangup = Arc::new(AtomicBool::new(false));
     let signal = signal_hook::flag::register(signal_hook::consts::SIGHUP, hangup.clone())?;
@@ -40,13 +40,13 @@ impl Drop for Watch {
         signal_hook::low_level::unregister(self.signal);
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // It ends with its next pause; a panic in `on_change` was told when it happened.
+            // It ends with its next pause; a panic in `on_change` was reported when it happened.
             let _ = thread.join();
         }
     }
 }
 
-/// What a file looks like from outside; `None` when it is not there.
+/// The state of a file from outside; `None` when it does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Look(Option<[i64; 7]>);
 
@@ -63,7 +63,7 @@ fn run(
         let settled = now != loaded && now == last;
         last = now;
         if hangup.swap(false, Ordering::Relaxed) || settled {
-            // Taken before the reload, so that what changes during it is seen afterwards.
+            // Taken before the reload, so that what changes during it is detected afterwards.
             let before: Vec<(PathBuf, Look)> = files.drain(..).zip(last).collect();
             files = on_change();
             let known = |file: &Path| before.iter().find(|(path, _)| path == file).map(|(_, look)| look.clone());

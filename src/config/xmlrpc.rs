@@ -1,6 +1,6 @@
 //! The grammar of the `[xmlrpc]` section: methods of the old interface, written as requests to the REST routes.
 //!
-//! Nothing is interpreted here; what an expression or a shape means is for `xmlrpc`.
+//! Nothing is interpreted here; `xmlrpc` defines what an expression or a shape means.
 
 use super::units::{Duration, Size};
 use indexmap::IndexMap;
@@ -16,11 +16,11 @@ pub struct XmlRpc {
     pub enabled: bool,
     /// Path of its address.
     pub path: String,
-    /// Account passwords are taken, too; application passwords always are, where they may be used.
+    /// Account passwords are accepted, too; application passwords always are, where they are available.
     pub account_passwords: bool,
-    /// Wrong account passwords in a row, from one place about one account.
+    /// Consecutive wrong account passwords per account and network.
     pub max_login_attempts: u32,
-    /// How long until one more attempt is allowed.
+    /// Wait before the next attempt is checked.
     pub retry_after: Duration,
     /// Largest call.
     pub max_body: Size,
@@ -32,11 +32,11 @@ pub struct XmlRpc {
     pub max_list: usize,
     /// Most text in a response.
     pub max_response: Size,
-    /// Most calls in one call of many.
+    /// Most calls in one `system.multicall`.
     pub max_calls: usize,
-    /// Most items that one list answers.
+    /// Most items that one list returns.
     pub max_items: usize,
-    /// How lists of the REST routes are read piece by piece.
+    /// How lists of the REST routes are read page by page.
     pub paging: Paging,
     /// Families of methods by the names that editors know them by, the preferred one first.
     pub apis: Vec<String>,
@@ -44,7 +44,7 @@ pub struct XmlRpc {
     pub faults: IndexMap<String, i64>,
     /// Steps that several methods take, by name.
     pub routines: IndexMap<String, Vec<Step>>,
-    /// Shapes of answers that several methods give, by name.
+    /// Shapes of results that several methods return, by name.
     pub shapes: IndexMap<String, Value>,
     /// Methods by name, in the order in which they are listed.
     pub methods: IndexMap<String, Call>,
@@ -97,16 +97,17 @@ impl Default for Paging {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Call {
-    /// Its parameters in order: `name`, `name: kind`, and `name?` for those that may be absent. Kinds: `any`, `id`, `int`,
-    /// `text`, `flag`, `list`, `struct`, `bytes`. `@login` and `@secret` say who calls; without them anybody may.
+    /// Its parameters in order: `name`, `name: kind`, and `name?` for those that may be absent. Kinds: `any`, `id`,
+    /// `int`, `text`, `flag`, `list`, `struct`, `bytes`. `@login` and `@secret` identify the caller; without them
+    /// anybody may call.
     pub params: Vec<String>,
-    /// What is done, in order.
+    /// What the method does, in order.
     pub steps: Vec<Step>,
-    /// Shape of what is answered.
+    /// Shape of the result.
     pub result: Value,
     /// Another method that does the same.
     pub same_as: Option<String>,
-    /// An expression for a list of calls that are made one after the other; the method answers their answers.
+    /// An expression for a list of calls that are carried out one after the other; the method returns their results.
     pub many: Option<String>,
 }
 
@@ -115,7 +116,7 @@ pub struct Call {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Step {
-    /// The step is left out unless this is true.
+    /// The step is skipped unless this is true.
     pub when: Option<String>,
     /// Names for the values of shapes.
     #[serde(rename = "let")]
@@ -131,6 +132,7 @@ pub struct Step {
     pub each: Option<String>,
     /// Name of the element, in `each`.
     pub item: Option<String>,
+    /// Steps that are carried out for each element, in `each`.
     pub steps: Vec<Step>,
     /// Shape whose values are collected, in `each`; those that are undefined are left out.
     pub collect: Option<Value>,
@@ -148,7 +150,7 @@ pub struct Step {
     pub file: Option<Value>,
     /// Relations that are embedded in what comes back.
     pub embed: Option<String>,
-    /// How many items of a list are wanted: pages are read until they are there.
+    /// How many items of a list are wanted: pages are read until that many are there.
     pub number: Option<String>,
     /// How many items of the list are skipped.
     pub skip: Option<String>,
@@ -158,7 +160,7 @@ pub struct Step {
     pub tolerate: Vec<String>,
     /// Name for the data of a tolerated error.
     pub failed: Option<String>,
-    /// Name for what comes of the step.
+    /// Name for the result of the step.
     #[serde(rename = "as")]
     pub name: Option<String>,
 }

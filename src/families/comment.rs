@@ -1,7 +1,7 @@
-//! Comments: who wrote them, whether they show at once, threads, states, the trash.
+//! Comments: author, moderation, threads, states, the trash.
 //!
-//! Where the contract is silent, the recorded behaviour. That a comment comes too fast or for the second time is
-//! decided inside the commit, so that two requests at once cannot both pass.
+//! Where the contract is silent, the recorded behaviour applies. Whether a comment is too fast or a duplicate is
+//! decided inside the commit, so that two simultaneous requests cannot both pass.
 
 use super::plain::pointing;
 use super::values::{meta, stored};
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use columns as col;
 
-/// Comments above one, as far as a loop is looked for.
+/// Most ancestors of a comment that are searched for a loop.
 const DEEPEST: usize = 1000;
 
 /// What is set of a comment.
@@ -30,7 +30,7 @@ const DEEPEST: usize = 1000;
 struct Draft {
     set: BTreeMap<&'static str, DbValue>,
     meta: MetaValues,
-    /// The word for a state that is given.
+    /// The word for a given state.
     status: Option<String>,
 }
 
@@ -43,7 +43,7 @@ impl Draft {
         self.set.get(column).map_or(0, int)
     }
 
-    /// Sets a state, and the one to come back to.
+    /// Sets a state, and the one to return to.
     fn set_status(&mut self, (status, before): (String, Option<String>)) {
         self.set.insert(col::STATUS, txt(&status));
         self.set.insert(col::STATUS_BEFORE, before.map_or(DbValue::Null, |before| txt(&before)));
@@ -103,10 +103,10 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     Ok(changes)
 }
 
-/// The plan that moves a comment to the trash, from where it can come back.
+/// The plan that moves a comment to the trash, from where it can be restored.
 ///
 /// # Errors
-/// It is there already.
+/// It is in the trash already.
 pub fn trashing(registry: &Registry, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     let status = record.text(col::STATUS);
     if registry.comment_status_is(status, |status| status.trash) {
@@ -117,7 +117,7 @@ pub fn trashing(registry: &Registry, record: Record<'_>) -> Result<Vec<Change>, 
     Ok(vec![draft.put(existing(record))])
 }
 
-/// The plan that deletes a comment for good; answers to it move up.
+/// The plan that deletes a comment for good; replies to it move up.
 pub fn removal(registry: &Registry, record: Record<'_>) -> Vec<Change> {
     let key = record.value(&record.resource.key);
     let mut changes = vec![Change::UpdateWhere {
@@ -143,16 +143,16 @@ fn draft(edit: &RowEdit<'_>) -> Result<Draft, ApiError> {
             draft.meta.extend(meta(resource, value));
             continue;
         }
-        // An object says something of the text only where it holds the text.
+        // An object without the text says nothing about the text.
         if value.is_object() && value.get("raw").is_none() {
             continue;
         }
-        let Some((column, value)) = stored(scope, resource, property, value)? else { continue };
+        let Some((column, value)) = stored(scope, property, value)? else { continue };
         let Some(column) = SETTABLE.iter().find(|known| **known == &*column) else { continue };
         draft.set.insert(column, value);
     }
     draft.status = edit.given_text("status").map(str::to_owned);
-    // Recorded: whoever writes last is remembered, also of an update.
+    // Recorded: the last author's user agent is stored, also of an update.
     let ip = scope.peer.ip.map(|ip| ip.to_string()).unwrap_or_default();
     for (column, seen) in [(col::AUTHOR_USER_AGENT, &*scope.agent), (col::AUTHOR_IP, ip.as_str())] {
         if draft.text(column).is_empty() && !seen.is_empty() {
@@ -203,7 +203,7 @@ fn sign(scope: &Scope, draft: &mut Draft, id: i64) -> Result<bool, ApiError> {
     Ok(true)
 }
 
-/// A new comment that names nobody is the caller's; one that names somebody names them fully.
+/// A new comment without an author belongs to the caller; an author that is given is given completely.
 fn signed(edit: &RowEdit<'_>, draft: &mut Draft) -> Result<(), ApiError> {
     let nobody = SIGNATURE.iter().all(|(column, _)| draft.text(column).is_empty());
     if nobody && draft.int(col::AUTHOR) == 0 {
@@ -255,7 +255,7 @@ fn movable(scope: &Scope, record: Record<'_>, draft: &Draft) -> Result<(), ApiEr
     Ok(())
 }
 
-/// Below itself, a comment stands at the top.
+/// A comment below itself moves to the top.
 fn thread(scope: &Scope, record: Record<'_>, draft: &mut Draft) -> Result<(), ApiError> {
     let snapshot = scope.snapshot()?;
     for ancestor in parents::above(&*snapshot, col::TABLE, &[], draft.int(col::PARENT)).take(DEEPEST) {
@@ -269,7 +269,7 @@ fn thread(scope: &Scope, record: Record<'_>, draft: &mut Draft) -> Result<(), Ap
 
 // ------------------------------------------------------------------------------------------------ states
 
-/// The state that a new comment has when nobody says: it shows at once when its author moderates, wrote the record, or
+/// The state of a new comment when none is given: it is shown at once when its author moderates, wrote the record, or
 /// has had a comment approved before.
 fn first_status<'r>(edit: &RowEdit<'r>, draft: &Draft) -> Result<&'r str, ApiError> {
     let registry = &edit.scope.registry;
@@ -309,7 +309,7 @@ fn links(markup: &str) -> usize {
     markup.to_ascii_lowercase().matches("<a ").count()
 }
 
-/// The state that a word leads to, and the one to come back to; `None` leaves the comment as it is.
+/// The state that a word means, and the one to return to; `None` leaves the comment as it is.
 fn transition(registry: &Registry, status: &str, before: &str, word: &str) -> Option<(String, Option<String>)> {
     let removed = |status: &str| registry.comment_status_is(status, |status| status.removed);
     let Some(to) = registry.comment_status_named(word) else {
@@ -322,7 +322,7 @@ fn transition(registry: &Registry, status: &str, before: &str, word: &str) -> Op
 
 // ------------------------------------------------------------------------------------------------ inside the commit
 
-/// The record that the comment is to stand under exists.
+/// The record of the comment exists.
 fn on_a_record(draft: &Draft) -> Change {
     Change::Require {
         plan: records::columns(record::TABLE, &[ID], eq(ID, DbValue::Int(draft.int(col::POST)))),
@@ -331,7 +331,7 @@ fn on_a_record(draft: &Draft) -> Change {
     }
 }
 
-/// Nobody says the same in the same place twice.
+/// Refuses a duplicate comment.
 fn twice(registry: &Registry, draft: &Draft) -> Change {
     let filter = Cond::All(vec![
         eq(col::POST, DbValue::Int(draft.int(col::POST))),
@@ -347,7 +347,8 @@ fn twice(registry: &Registry, draft: &Draft) -> Change {
     Change::Require { plan, found: false, tag: Code::CommentDuplicate.as_str() }
 }
 
-/// Who does not moderate pauses between two comments, under whatever name. One look each, so that each has its index.
+/// Callers who do not moderate pause between two comments, under whatever name. One lookup each, so that each has its
+/// index.
 fn too_soon(edit: &RowEdit<'_>, draft: &Draft) -> Vec<Change> {
     let caller = &edit.scope.principal;
     let Some(interval) = edit.resource.declared.moderation.min_interval.get() else { return Vec::new() };
@@ -359,7 +360,7 @@ fn too_soon(edit: &RowEdit<'_>, draft: &Draft) -> Vec<Change> {
         who.push(eq(col::AUTHOR, DbValue::Int(caller.id)));
     }
     if draft.int(col::AUTHOR) == 0 {
-        // Another name does not help: what came from here without a user counts.
+        // Another name does not help: anonymous comments from this address count.
         let from_here = eq(col::AUTHOR_IP, txt(draft.text(col::AUTHOR_IP)));
         who.push(Cond::All(vec![eq(col::AUTHOR, DbValue::Int(0)), from_here]));
     }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use crate::registry::columns::comment;
 use columns as col;
 
-/// What a file brings to the record that stands for it, where nothing else is given.
+/// What a file contributes to its record, where nothing else is given.
 #[derive(Default)]
 pub struct FileDefaults {
     /// Texts by column.
@@ -106,7 +106,7 @@ impl<'a> Draft<'a> {
         self.before.map_or("", |row| Record { resource: self.resource, row }.text(column))
     }
 
-    /// Whether the record has this value in a column already: what comes back as it was is nobody's doing.
+    /// Whether the record has this value in a column already: a value that is sent back unchanged is not a change.
     fn has_already(&self, column: &str, wanted: i64) -> bool {
         self.before.is_some_and(|row| Record { resource: self.resource, row }.int(column) == wanted)
     }
@@ -168,7 +168,7 @@ pub fn seed(registry: &Registry, resource: &Resource, now: i64) -> Put {
     put(&resource.kind, Target::New, registry.published_status(), Dates::at(now, now), set)
 }
 
-/// The plan that makes a record, perhaps one that stands for a file.
+/// The plan that creates a record, perhaps one for a file.
 ///
 /// # Errors
 /// The rules of the family.
@@ -199,12 +199,11 @@ fn as_if_sent(edit: &RowEdit<'_>, column: &str, value: &str) -> Result<DbValue, 
         _ => property.column.as_deref() == Some(column),
     };
     let property = edit.resource.properties.iter().find(|property| !property.readonly && writes(property));
-    let written =
-        property.map(|property| stored(edit.scope, edit.resource, property, &json!(value))).transpose()?.flatten();
+    let written = property.map(|property| stored(edit.scope, property, &json!(value))).transpose()?.flatten();
     Ok(written.map_or_else(|| txt(value), |(_, value)| value))
 }
 
-/// The plan that changes a record and keeps what it was.
+/// The plan that changes a record and stores a revision.
 ///
 /// # Errors
 /// The rules of the family.
@@ -212,7 +211,7 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     change(edit, record, true)
 }
 
-/// The plan that changes a record and keeps nothing of what it was.
+/// The plan that changes a record without a revision.
 ///
 /// # Errors
 /// As [`update`].
@@ -230,10 +229,10 @@ fn change(edit: &RowEdit<'_>, record: Record<'_>, keep: bool) -> Result<Vec<Chan
     Ok(changes)
 }
 
-/// The plan that moves a record to the trash, from where it can come back.
+/// The plan that moves a record to the trash, from where it can be restored.
 ///
 /// # Errors
-/// It is there already.
+/// It is in the trash already.
 pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     let resource = record.resource;
     if scope.registry.status_is(record.text(col::STATUS), |status| status.trash) {
@@ -268,7 +267,7 @@ pub fn slug_before(trashed: &str) -> &str {
     trashed.trim_end_matches(TRASHED_SLUG)
 }
 
-/// The plan that deletes a record for good, with its comments; its children and what hangs on it move up.
+/// The plan that deletes a record for good, with its comments; its children and attached records move up.
 pub fn removal(registry: &Registry, record: Record<'_>) -> Vec<Change> {
     let resource = record.resource;
     let (key, id) = (record.value(&resource.key).clone(), record.id());
@@ -294,7 +293,7 @@ pub fn slug_scope(resource: &Resource, parent: i64) -> Arc<str> {
     if resource.declared.hierarchical { format!("{}:{parent}", resource.kind).into() } else { resource.kind.clone() }
 }
 
-/// What a revision keeps of a record.
+/// What a revision stores of a record.
 pub fn snapshot(title: &str, content: &str, excerpt: &str, extra: Option<String>) -> Arc<str> {
     let mut kept = json!({col::TITLE: title, col::CONTENT: content, col::EXCERPT: excerpt});
     if let Some(extra) = extra {
@@ -340,7 +339,7 @@ fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
     let mut draft = Draft { before: edit.row, ..Draft::empty(edit.resource) };
     for property in edit.resource.properties.iter().filter(|p| !p.readonly) {
         let Some(value) = edit.wanted(&property.name) else { continue };
-        // Only `raw` is written; what was rendered may come back beside it, or alone.
+        // Only `raw` is written; the rendered value may be sent back beside it, or alone.
         let says_nothing = match value {
             Value::Object(members) => !members.contains_key("raw"),
             Value::Array(list) => list.is_empty(),
@@ -359,7 +358,7 @@ fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
             Source::Read(..) | Source::Column(_)
                 if property.column.as_deref().is_some_and(|column| RULED.contains(&column)) => {}
             _ => {
-                if let Some((column, value)) = stored(edit.scope, edit.resource, property, value)? {
+                if let Some((column, value)) = stored(edit.scope, property, value)? {
                     if column.contains('.') {
                         values::check_reference(edit, property, &value)?;
                     }
@@ -379,8 +378,8 @@ fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
 fn member(edit: &RowEdit<'_>, draft: &mut Draft<'_>, property: &Property, value: &Value) -> Result<(), ApiError> {
     let value = match property.write {
         Some(write) => {
-            let writing = WriteContext { scope: edit.scope, resource: edit.resource, property };
-            json!(text(&WRITES[write.0].1(&writing, value)?))
+            let writing = WriteContext { scope: edit.scope, property };
+            json!(text(&(WRITES[write.0].run)(&writing, value)?))
         }
         None => value.clone(),
     };

@@ -1,7 +1,7 @@
-//! Uploaded files: stored, claimed and given to records, for whoever brings them: requests and imports.
+//! Uploaded files: stored, claimed and assigned to records, for requests and imports.
 //!
 //! The order that survives a crash: names are claimed in the database, then files are stored, then the record is written
-//! together with whose files they are. What is claimed and belongs to no record is swept away later.
+//! together with the owner of its files. What is claimed and belongs to no record is swept later.
 
 use super::column;
 use crate::behaviours::files::address;
@@ -32,7 +32,7 @@ pub struct MediaServices {
     pub memory: Arc<Budget>,
 }
 
-/// What files are kept with.
+/// The services that store files.
 pub struct FileStore<'a> {
     pub registry: &'a Arc<Registry>,
     pub storage: &'a dyn Storage,
@@ -41,10 +41,10 @@ pub struct FileStore<'a> {
     pub now: i64,
 }
 
-/// Why a file is not kept.
+/// Why a file is not stored.
 #[derive(Debug)]
 pub enum StoreError {
-    /// Too much is waiting.
+    /// The queue is full.
     Busy,
     /// The picture is broken or too large.
     Picture(PictureError),
@@ -61,19 +61,19 @@ impl From<FilesError> for StoreError {
 impl std::fmt::Display for StoreError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            StoreError::Busy => f.write_str("too much is waiting"),
+            StoreError::Busy => f.write_str("the queue is full"),
             StoreError::Picture(error) => write!(f, "{error}"),
             StoreError::Failed(why) => f.write_str(why),
         }
     }
 }
 
-/// A file that is to be kept.
+/// A file to store.
 pub struct Source<'a> {
     pub path: &'a Path,
     /// Bytes.
     pub size: u64,
-    /// What is said of the picture in place of what the file says itself.
+    /// Metadata that replace those of the file.
     pub meta: Option<Value>,
 }
 
@@ -82,7 +82,7 @@ pub struct StoredFiles {
     /// The name without its end.
     pub title: String,
     pub url: String,
-    /// The key of what stands for the record.
+    /// The key of the file that represents the record.
     pub file: String,
     pub keys: Vec<String>,
     /// Members of the record's `extra`.
@@ -108,12 +108,12 @@ pub fn of_record(snapshot: &dyn Snapshot, record: i64) -> Result<Vec<String>, St
     Ok(rows.iter().map(|row| text(&row[0]).to_owned()).collect())
 }
 
-/// Gives files to the record that is the plan's first put, unless they were swept away meanwhile.
+/// Assigns files to the record that is the plan's first put, unless they were swept meanwhile.
 pub fn owned_by_new(keys: &[String]) -> Vec<Change> {
     keys.iter().flat_map(|key| owned(key, Input::IdOf(0))).collect()
 }
 
-/// Gives files to a record that is there, unless they were swept away meanwhile.
+/// Assigns files to an existing record, unless they were swept meanwhile.
 pub fn owned_by(keys: &[String], record: &DbValue) -> Vec<Change> {
     keys.iter().flat_map(|key| owned(key, Input::Value(record.clone()))).collect()
 }
@@ -125,7 +125,7 @@ fn owned(key: &str, record: Input) -> [Change; 2] {
     [Change::Require { plan: columns(col::TABLE, &[col::KEY], pending), found: true, tag: SWEPT }, Change::Put(put)]
 }
 
-/// Why a record is not written whose files are gone.
+/// Why a record whose files are gone is not written.
 pub const SWEPT: &str = "swept";
 
 /// Files that were claimed before `before` and belong to no record.
@@ -150,7 +150,7 @@ pub fn orphans(snapshot: &dyn Snapshot, before: i64, most: u64) -> Result<Vec<St
     Ok(snapshot.rows(&plan)?.iter().map(|row| text(&row[0]).to_owned()).collect())
 }
 
-/// Takes these files away from whoever is about to claim them for a record; what has found one by now stays.
+/// Marks these files for sweeping, unless a record has claimed them by now.
 pub fn doom(keys: &[String], before: i64) -> Change {
     let among = Cond::In(name(col::KEY), keys.iter().map(|key| txt(key)).collect());
     Change::UpdateWhere {
@@ -160,7 +160,7 @@ pub fn doom(keys: &[String], before: i64) -> Change {
     }
 }
 
-/// Files that [`doom`] took away, at most so many.
+/// Files that [`doom`] has marked, at most so many.
 ///
 /// # Errors
 /// The database cannot be read.
@@ -170,16 +170,16 @@ pub fn doomed(snapshot: &dyn Snapshot, most: u64) -> Result<Vec<String>, Storage
     Ok(snapshot.rows(&plan)?.iter().map(|row| text(&row[0]).to_owned()).collect())
 }
 
-/// A file that is gone is nobody's.
+/// Removes the claim of a deleted file.
 pub fn unclaimed(key: &str) -> Change {
     Change::Remove { table: name(col::TABLE), key: txt(key), expect: None }
 }
 
 impl FileStore<'_> {
-    /// Stores a file with all that is made of it.
+    /// Stores a file with all its copies.
     ///
     /// # Errors
-    /// See [`StoreError`]; what was stored by then is claimed by nobody and swept away.
+    /// See [`StoreError`]; what was stored by then is claimed by no record and swept.
     pub async fn keep(
         &self,
         source: Source<'_>,
@@ -239,7 +239,7 @@ impl FileStore<'_> {
         Ok(StoredFiles { title: base, url: address(self.registry, &shown), file: shown, keys, extra })
     }
 
-    /// A copy of a file that does not tell where it was made; `None` when the file does not tell either.
+    /// A copy of a file without its location; `None` when the file has none.
     async fn without_place(&self, file: &Path) -> Result<Option<tempfile::NamedTempFile>, StoreError> {
         let (path, files) = (PathBuf::from(file), Arc::clone(&self.media.files));
         let copied = self.in_pool(move |_| {
@@ -255,7 +255,7 @@ impl FileStore<'_> {
         copied.await?
     }
 
-    /// Claims and stores smaller copies; what is said of them, by name. Their keys are added to `keys`.
+    /// Claims and stores smaller copies; their metadata by name. Their keys are added to `keys`.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -270,7 +270,7 @@ impl FileStore<'_> {
             .into_iter()
             .map(|made| (in_folder(folder, &format!("{base}-{}x{}.{extension}", made.width, made.height)), made))
             .collect();
-        // Two sizes may come to the same.
+        // Two sizes may be equal for this picture.
         let mut wanted: Vec<String> = named.iter().map(|(key, _)| key.clone()).collect();
         wanted.sort();
         wanted.dedup();
@@ -296,7 +296,7 @@ impl FileStore<'_> {
         Ok(sizes)
     }
 
-    /// Takes files away that belong to no record any more. What cannot be taken away now is swept later.
+    /// Deletes files that belong to no record any more. What cannot be deleted now is swept later.
     pub async fn remove(&self, keys: Vec<String>) {
         for key in keys {
             if let Err(error) = self.media.files.delete(&key).await {
@@ -309,10 +309,10 @@ impl FileStore<'_> {
         }
     }
 
-    /// Does work on a picture.
+    /// Runs work on a picture.
     ///
     /// # Errors
-    /// Too many pictures are waiting.
+    /// The queue of pictures is full.
     pub async fn in_pool<T: Send + 'static>(
         &self,
         job: impl FnOnce(Bounds<'_>) -> T + Send + 'static,
@@ -322,12 +322,12 @@ impl FileStore<'_> {
         let done = self.media.pool.run(bounds).await;
         done.map_err(|error| match error {
             PoolError::Busy => StoreError::Busy,
-            // A decoder that panics has met a file that nobody should trust.
+            // A decoder that panics has met a broken or malicious file.
             PoolError::Failed => StoreError::Picture(PictureError::Broken("the work on it broke off".into())),
         })
     }
 
-    /// Claims the first free name: `base`, `base-1`, `base-2`, …; the key, and the base that it was made of.
+    /// Claims the first free name: `base`, `base-1`, `base-2`, …; the key, and the base that it was made from.
     async fn claim(&self, folder: &str, base: &str, extension: &str) -> Result<(String, String), StoreError> {
         let numbered = (1..TRIES).map(|n| format!("{base}-{n}"));
         let chance = (0..3).map(|_| format!("{base}-{:08x}", rand::random::<u32>()));
@@ -336,7 +336,7 @@ impl FileStore<'_> {
         let taken = self.taken(names.iter().map(key)).map_err(|error| StoreError::Failed(error.to_string()))?;
         for own in names {
             let key = key(&own);
-            // A file that lies there without being known is somebody's, too.
+            // A file that exists without a claim belongs to somebody else.
             let free = !taken.contains(&key) && self.media.files.stat(&key).await?.is_none();
             if free && self.claimed(std::slice::from_ref(&key)).await? {
                 return Ok((key, own));

@@ -1,8 +1,8 @@
-//! What a row of each family is: the draft that becomes a write plan, states, slugs, removal, and what a refusal of the
-//! database means.
+//! What a row of each family is: the draft that becomes a write plan, states, slugs, removal, and the error for a write
+//! that the database refuses.
 //!
-//! Handlers, imports, the boot and the scheduler share it. It knows a caller where a rule depends on one, but no request
-//! and no handler: whoever calls it commits the plan.
+//! Handlers, imports, startup and the scheduler share it. It knows a caller where a rule depends on one, but no request
+//! and no handler: its caller commits the plan.
 
 pub mod comment;
 pub mod content;
@@ -16,12 +16,12 @@ mod values;
 pub use values::stored;
 
 use crate::access::failure;
-use crate::args::Checked;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{Record, int};
 use crate::registry::name;
 use crate::registry::resource::Resource;
+use crate::request::args::Checked;
 use crate::scope::Scope;
 use crate::storage::plan::{Change, CommitError, DbValue, Input, Name, Row, Target};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ pub type MetaValues = Vec<(Name, Vec<Arc<str>>)>;
 /// The tag of the refusal when another row points to one that is to go.
 const POINTED_TO: &str = "pointed_to";
 
-/// What somebody wants a row to be: a new one, or one that is there with changes.
+/// A draft of a row: a new one, or changes of an existing one.
 #[derive(Clone, Copy)]
 pub struct RowEdit<'a> {
     pub scope: &'a Scope,
@@ -115,7 +115,7 @@ pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiErr
     }
 }
 
-/// The plan that deletes a row for good, with what the declarations say of those that point to it.
+/// The plan that deletes a row for good, with what the declarations say of rows that refer to it.
 ///
 /// # Errors
 /// The rules of the family.
@@ -128,8 +128,8 @@ pub fn removal(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiErro
     }
 }
 
-/// What a refused commit is to the client. That a row has changed meanwhile is told as if the row were gone: whoever can
-/// decide again does so before.
+/// The error for a refused commit. A row that has changed meanwhile is reported as if it were gone: callers that can
+/// decide again do so before.
 pub fn refusal(scope: &Scope, resource: &Resource, error: CommitError) -> ApiError {
     match error {
         CommitError::Stale => failure(resource, gone(resource.family)),

@@ -1,4 +1,4 @@
-//! Parents of rows: who stands above a row, never a loop, and never more than `bounds.max_ancestors`.
+//! Parents of rows: never a loop, and never more than `bounds.max_ancestors`.
 
 use crate::error::ApiError;
 use crate::records::{self, among, columns, eq, int};
@@ -10,18 +10,18 @@ use crate::storage::{Snapshot, StorageError};
 /// The column with the row above, in every table whose rows have one.
 const PARENT: &str = "parent";
 
-/// The tag of the refusal when a row above has been moved meanwhile.
+/// The tag of the refusal when an ancestor has been moved meanwhile.
 pub const MOVED: &str = "parent_moved";
 
 /// A row above another one.
 pub struct Ancestor {
     pub id: i64,
-    /// Its parent and the columns asked for; `None`: there is no such row.
+    /// Its parent and the requested columns; `None`: there is no such row.
     pub row: Option<Row>,
 }
 
-/// The rows above, the nearest first: `from` and then always the parent, up to the top. Each is read when it is asked for.
-/// Where rows stand below themselves it goes on without end, so that every user takes a bounded number.
+/// The ancestors, the nearest first: `from` and then always the parent, up to the top. Each is read when it is needed.
+/// Where rows are below themselves it goes on without end, so that every user takes a bounded number.
 pub fn above<'s>(
     snapshot: &'s dyn Snapshot,
     table: &'s str,
@@ -43,7 +43,7 @@ pub fn above<'s>(
 
 /// What a row would have above itself.
 pub struct Placement {
-    /// Itself: it would stand below itself.
+    /// Itself: it would be below itself.
     pub looped: bool,
     /// The rows above, each with its own parent, the nearest first.
     rows: Vec<(i64, i64)>,
@@ -61,7 +61,7 @@ impl Placement {
     }
 }
 
-/// Looks at what stands above `parent`, for a row that is to stand below it; `own` is 0 for a new one.
+/// Checks the ancestors of `parent`, for a row that is to be below it; `own` is 0 for a new one.
 ///
 /// # Errors
 /// The row, or one below it, would have more parents than are allowed; the database cannot be read.
@@ -105,5 +105,5 @@ fn by(column: &str, id: i64) -> Cond {
 }
 
 fn too_deep(most: usize) -> ApiError {
-    ApiError::invalid_one(PARENT, format!("It would stand below more than {most} others."))
+    ApiError::invalid_one(PARENT, format!("It would have more than {most} ancestors."))
 }

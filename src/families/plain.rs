@@ -1,13 +1,13 @@
-//! Rows of resources that are their properties and nothing more, and what becomes of rows that point to one that goes.
+//! Rows of resources that are their properties and nothing more, and what happens to rows that refer to a deleted one.
 
 use super::values::{check_reference, related, stored};
 use super::{Columns, POINTED_TO, RowEdit, deletion};
-use crate::args::Checked;
 use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::records::{self, Record, columns, txt};
 use crate::registry::resource::{OnDelete, Resource, Source};
 use crate::registry::{Registry, name};
+use crate::request::args::Checked;
 use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target};
 use crate::text::slug;
 use std::sync::Arc;
@@ -43,14 +43,14 @@ pub fn update(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     Ok(vec![Change::Put(put(edit)?)])
 }
 
-/// The plan that deletes a row, with what the declarations say of those that point to it.
+/// The plan that deletes a row, with what the declarations say of rows that refer to it.
 pub fn removal(registry: &Registry, record: Record<'_>) -> Vec<Change> {
     let mut changes = pointing(registry, record.resource, record.value(&record.resource.key));
     changes.push(deletion(record));
     changes
 }
 
-/// What happens to rows of other resources that point to a row that goes.
+/// What happens to rows of other resources that refer to a deleted row.
 pub fn pointing(registry: &Registry, resource: &Resource, key: &DbValue) -> Vec<Change> {
     let mut changes = Vec::new();
     let DbValue::Int(id) = key else { return changes };
@@ -81,13 +81,13 @@ pub fn pointing(registry: &Registry, resource: &Resource, key: &DbValue) -> Vec<
             }
         }
     }
-    // Edges last: they are counted in the row that goes, and what looks rows up writes the counts down, which raises the
+    // Edges last: they are counted in the deleted row, and a lookup of rows writes the counts first, which raises the
     // version that the deletion expects.
     changes.sort_by_key(|change| matches!(change, Change::Unlink { .. }));
     changes
 }
 
-/// Rows of `other` that stand for a row that goes: they go, too.
+/// Rows of `other` that represent a deleted row: they are deleted, too.
 fn standing(other: &Resource, resource: &Resource, id: i64) -> Option<Change> {
     let declared = other.declared.reference.as_ref()?;
     let class = if resource.family == Family::Term { &declared.term } else { &declared.record };
@@ -118,7 +118,7 @@ fn put(edit: &RowEdit<'_>) -> Result<Put, ApiError> {
                 edges.push((resource.relations[*index].rel.clone(), ids));
             }
             _ => {
-                let Some((column, value)) = stored(edit.scope, resource, property, value)? else { continue };
+                let Some((column, value)) = stored(edit.scope, property, value)? else { continue };
                 check_reference(edit, property, &value)?;
                 if &*column == SLUG {
                     claimed = Some(claim(resource, records::text(&value)));

@@ -36,7 +36,7 @@ pub fn put(taxonomy: &Resource, target: Target, title: &str, slug: &str, mut set
     Put { slug: Some(claimed(taxonomy, vec![slug.into()])), ..Put::new(col::TABLE, target, all) }
 }
 
-/// The default term of a taxonomy, under this number: as `seed` declares it, with a slug made of its name.
+/// The default term of a taxonomy, with this id: as `seed` declares it, with a slug made from its name.
 pub fn seed(taxonomy: &Resource, id: i64) -> Put {
     let declared = &taxonomy.declared.seed;
     let title = declared.get(col::NAME).map_or("", String::as_str);
@@ -46,7 +46,7 @@ pub fn seed(taxonomy: &Resource, id: i64) -> Put {
     put(taxonomy, Target::Keyed(DbValue::Int(id)), title, &slug, set)
 }
 
-/// The columns that tell a new term from others.
+/// The columns that identify a new term.
 fn named(taxonomy: &Resource, title: &str) -> Columns {
     let mut set = vec![column(col::TAXONOMY, DbValue::Text(taxonomy.kind.clone()))];
     set.extend(titled(title));
@@ -124,7 +124,7 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     Ok(changes)
 }
 
-/// Declared entries stand in one row at most: the other rows that hold those that this one gets lose them.
+/// Declared entries are in one row at most: other rows lose the entries that this one gets.
 fn taken_over(edit: &RowEdit<'_>, set: &Columns, own: i64) -> Result<Vec<Change>, ApiError> {
     let resource = edit.resource;
     let mut changes = Vec::new();
@@ -189,12 +189,12 @@ pub fn removal(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiErro
     Ok(changes)
 }
 
-/// A name is text, kept as the HTML that shows it; what is encoded already stays.
+/// A name is text, stored as the HTML that shows it; what is encoded already stays.
 fn shown_name(given: &str) -> String {
     sanitize::esc_text(&sanitize::sanitize_text_field(given))
 }
 
-/// The columns beside the name: place, description and what the taxonomy declares for itself.
+/// The columns beside the name: parent, description and what the taxonomy declares for itself.
 fn further(edit: &RowEdit<'_>, parent: i64) -> Result<Columns, ApiError> {
     let mut set = vec![column(col::PARENT, DbValue::Int(parent))];
     if let Some(description) = edit.given_text("description") {
@@ -203,7 +203,7 @@ fn further(edit: &RowEdit<'_>, parent: i64) -> Result<Columns, ApiError> {
     for property in edit.resource.properties.iter().filter(|p| !p.readonly) {
         let own = property.column.as_ref().is_some_and(|column| column.contains('.'));
         if let Some(value) = edit.args.given(&property.name).filter(|_| own)
-            && let Some((column, value)) = stored(edit.scope, edit.resource, property, value)?
+            && let Some((column, value)) = stored(edit.scope, property, value)?
         {
             set.push((column, Input::Value(value)));
         }
@@ -228,7 +228,7 @@ fn parent(edit: &RowEdit<'_>, own: i64) -> Result<Option<(i64, Vec<Change>)>, Ap
     Ok(Some((wanted, above.unmoved(&resource.table))))
 }
 
-/// The slugs wanted: below a parent, a taken one takes the parent's slugs before it takes a number.
+/// The candidate slugs: below a parent, a taken one takes the parent's slugs before it takes a number.
 fn candidates(snapshot: &dyn Snapshot, base: String, parent: i64) -> Result<Vec<Arc<str>>, StorageError> {
     let base = if base.is_empty() { SlugClaim::ID.to_owned() } else { base };
     let mut candidates: Vec<Arc<str>> = vec![base.as_str().into()];

@@ -82,7 +82,7 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
 /// The plan that changes a user; the password is added by [`set_password`].
 ///
 /// # Errors
-/// As [`creation`]; the login cannot change, and the last holder of some roles keeps them.
+/// As [`creation`]; the login cannot change, and the last holder of a required role keeps it.
 pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     if edit.given_text("username").is_some_and(|login| login != record.text(col::LOGIN)) {
         return Err(ApiError::new(Code::UserInvalidArgument));
@@ -122,7 +122,7 @@ pub fn set_password(changes: &mut [Change], hash: &str) {
     }
 }
 
-/// The plan that deletes a user for good; the records go to the heir, or with the user.
+/// The plan that deletes a user for good; the records are reassigned, or deleted with the user.
 pub fn removal(registry: &Registry, record: Record<'_>, heir: Option<i64>) -> Vec<Change> {
     let key = record.value(ID);
     let own = eq(record::AUTHOR, key.clone());
@@ -158,13 +158,13 @@ pub fn removal(registry: &Registry, record: Record<'_>, heir: Option<i64>) -> Ve
 }
 
 /// Ends the sessions of a user, but for the one named.
-fn end_sessions(user: &DbValue, but: Option<&str>) -> Change {
+pub fn end_sessions(user: &DbValue, but: Option<&str>) -> Change {
     let mut filter = vec![eq("user", user.clone())];
     filter.extend(but.map(|key| Cond::Compare(name("hash"), Op::Ne, txt(key))));
     Change::RemoveWhere { table: name("session"), filter: Cond::All(filter) }
 }
 
-/// The user's roles that somebody always has.
+/// The user's roles that are required.
 fn required_roles<'a>(registry: &'a Registry, user: Record<'a>) -> impl Iterator<Item = &'a str> {
     let required = registry.declaration.roles.iter().filter(|(_, role)| role.required);
     required.map(|(key, _)| key.as_str()).filter(move |key| user.text(col::ROLES).split_whitespace().any(|r| r == *key))
@@ -199,7 +199,7 @@ fn given(edit: &RowEdit<'_>) -> Result<Columns, ApiError> {
         if matches!(property.column.as_deref(), None | Some(col::LOGIN | col::SLUG | col::ROLES | col::PASSWORD_HASH)) {
             continue;
         }
-        let Some((column, value)) = stored(edit.scope, edit.resource, property, value)? else { continue };
+        let Some((column, value)) = stored(edit.scope, property, value)? else { continue };
         set.push((column, Input::Value(value)));
     }
     Ok(set)

@@ -20,14 +20,9 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// The property's write behaviour.
-pub fn stored(
-    scope: &Scope,
-    resource: &Resource,
-    property: &Property,
-    value: &Value,
-) -> Result<Option<(Name, DbValue)>, ApiError> {
+pub fn stored(scope: &Scope, property: &Property, value: &Value) -> Result<Option<(Name, DbValue)>, ApiError> {
     let writable = match &property.source {
-        // The text that people write stands in the object's `raw`.
+        // The text that people write is in the object's `raw`.
         Source::Object(children) => children.iter().find(|c| c.column.is_some() && !c.readonly),
         _ => Some(property),
     };
@@ -35,7 +30,7 @@ pub fn stored(
     let Some(column) = &writable.column else { return Ok(None) };
     let behaviour = property.write.or(writable.write);
     let value = match behaviour {
-        Some(behaviour) => WRITES[behaviour.0].1(&WriteContext { scope, resource, property }, value)?,
+        Some(behaviour) => (WRITES[behaviour.0].run)(&WriteContext { scope, property }, value)?,
         None => default_write(scope, writable, value),
     };
     Ok(Some((column.clone(), value)))
@@ -57,10 +52,10 @@ pub fn meta(resource: &Resource, value: &Value) -> MetaValues {
     all
 }
 
-/// The targets of a relation that exist: as they were given, terms by their names.
+/// The targets of a relation that exist: as they were given, terms by name.
 ///
 /// # Errors
-/// One of them does not, where the declaration wants them checked.
+/// One of them does not exist, where the declaration requires that.
 pub fn related(edit: &RowEdit<'_>, property: &Property, index: usize, value: &Value) -> Result<Vec<i64>, ApiError> {
     let relation = &edit.resource.relations[index];
     let target = &edit.scope.registry.resources[relation.to];
@@ -113,10 +108,10 @@ fn seen_or_linked(
     Ok(Cond::Any(vec![policy::visible(edit.scope, target), among(&target.key, linked)]))
 }
 
-/// A relation kept in a column leads to something, or nowhere.
+/// The target of a relation in a column exists, or the relation is empty.
 ///
 /// # Errors
-/// It names what is not there, and the declaration wants that checked.
+/// It names what does not exist, and the declaration requires that.
 pub fn check_reference(edit: &RowEdit<'_>, property: &Property, value: &DbValue) -> Result<(), ApiError> {
     let Some(relation) = edit.resource.relations.iter().find(|r| r.property == property.name && !r.many) else {
         return Ok(());

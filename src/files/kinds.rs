@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-/// As much of a file as tells what it is.
+/// Bytes of a file that are enough to detect its type.
 const HEAD: usize = 8 << 10;
 
 /// A file that is taken.
@@ -26,8 +26,8 @@ pub fn head(file: &Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The declared type that both the end of the name and the contents speak for. A picture that is named as another kind of
-/// picture gets its own end. `None`: not taken.
+/// The declared type that both the file name extension and the contents indicate. A picture with the extension of
+/// another kind of picture gets the correct one. `None`: not accepted.
 pub fn kind(extension: &str, head: &[u8], rules: &Media) -> Option<Kind> {
     let (named, declared) = by_extension(extension, rules)?;
     let found = infer::get(head).map(|t| t.mime_type());
@@ -49,7 +49,7 @@ pub fn by_extension<'r>(extension: &str, rules: &'r Media) -> Option<(&'r str, &
 
 fn fits(mime: &str, declared: &FileType, found: Option<&str>, head: &[u8]) -> bool {
     if declared.plain_text {
-        // What is told by a signature is no text, except what is text itself (a script, a page).
+        // A file with a signature is no plain text, except what is text itself (a script, a page).
         return found.is_none_or(|f| f.starts_with("text/") || f == mime) && is_text(head);
     }
     found.is_some_and(|f| f == mime || declared.sniffed_as.iter().any(|a| a == f))

@@ -49,11 +49,11 @@ impl From<std::io::Error> for FilesError {
     }
 }
 
-/// What is known of a file without reading it.
+/// Metadata of a file that need no read of its contents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stat {
     pub size: u64,
-    /// Quoted, as it stands in a header; another one whenever the contents are.
+    /// Quoted, as in a header; it changes whenever the contents do.
     pub etag: String,
     /// UTC seconds.
     pub modified: i64,
@@ -62,7 +62,7 @@ pub struct Stat {
 /// See the module's description.
 pub struct Files {
     place: Backend,
-    /// Resized at the first use: a site without files needs no folder.
+    /// Created at first use: a site without files needs no folder.
     store: OnceLock<Arc<dyn ObjectStore>>,
 }
 
@@ -70,7 +70,7 @@ pub struct Files {
 enum Backend {
     Folder(PathBuf),
     Memory,
-    /// `s3://bucket/prefix`; who is asking and where comes from the usual `AWS_*` variables.
+    /// `s3://bucket/prefix`; credentials and endpoint come from the usual `AWS_*` variables.
     #[cfg(feature = "s3")]
     Bucket(String),
 }
@@ -93,7 +93,7 @@ impl Files {
             url if url.starts_with("s3://") => Backend::Bucket(url.to_owned()),
             #[cfg(not(feature = "s3"))]
             url if url.starts_with("s3://") => {
-                let hint = "this build keeps files in folders only; build it with `--features s3`";
+                let hint = "this build stores files in folders only; build it with `--features s3`";
                 return Err(FilesError(format!("media.url `{url}`: {hint}")));
             }
             url => match url.strip_prefix("file:").map(|f| f.strip_prefix("//").unwrap_or(f)).filter(|f| !f.is_empty())
@@ -137,7 +137,7 @@ impl Files {
         }
     }
 
-    /// What is known of a file; `None` when there is none.
+    /// Metadata of a file; `None` when there is none.
     ///
     /// # Errors
     /// The store cannot be reached.
@@ -204,7 +204,7 @@ impl Files {
         Ok(())
     }
 
-    /// Copies a stored file to a temporary one that goes when it is dropped.
+    /// Copies a stored file to a temporary one that is deleted when it is dropped.
     ///
     /// # Errors
     /// There is no such file, or no place for the copy.
@@ -232,7 +232,7 @@ impl Files {
         Ok(tempfile::NamedTempFile::new_in(folder)?)
     }
 
-    /// Takes a file away; one that is gone already is no error.
+    /// Deletes a file; one that is gone already is no error.
     ///
     /// # Errors
     /// The store cannot be reached.
@@ -263,9 +263,10 @@ impl Files {
     }
 }
 
-/// Makes the folder of files if it is not there. A new one is for its owner alone, as the database is: whoever may
-/// read a file asks the server, which knows whether it belongs to a draft. One that is there keeps its mode, so that an
-/// operator can open it to another program; files in it need none of their own, nobody gets past the folder.
+/// Creates the folder of files if it does not exist. A new one is for its owner alone, as the database is: whoever may
+/// read a file requests it from the server, which knows whether it belongs to a draft. An existing folder keeps its
+/// mode, so that an operator can open it to another program; files in it need no modes of their own, the folder
+/// protects them.
 fn private_folder(folder: &Path) -> std::io::Result<()> {
     if folder.is_dir() {
         return Ok(());

@@ -5,9 +5,9 @@ use crate::text::slug::remove_accents;
 /// Most bytes of a name, its end included; most disks take 255, and sizes add theirs.
 const LONGEST: usize = 180;
 
-/// A stored name: without folders and accents, only letters, digits, dots, dashes, underscores and `@`; the end in lower case.
-/// An inner part that looks like the end of a program's name (`x.php.png`) loses its meaning by a `_`; `known` says
-/// which ends are harmless. `None` when nothing is left, or the name has no end.
+/// A stored name: without folders and accents, only letters, digits, dots, dashes, underscores and `@`; the extension
+/// in lower case. An inner part that looks like the extension of a program (`x.php.png`) is disarmed by a `_`; `known`
+/// says which extensions are harmless. `None` when nothing is left, or the name has no extension.
 pub fn stored(given: &str, known: impl Fn(&str) -> bool) -> Option<(String, String)> {
     let name = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain = remove_accents(name);

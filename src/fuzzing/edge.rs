@@ -1,4 +1,4 @@
-//! Requests as they come from a socket.
+//! Requests as a socket delivers them.
 
 use super::Judge;
 use crate::config::declaration::{Cors, Media, Server};
@@ -103,7 +103,7 @@ fn exchange(bytes: &[u8]) -> Vec<Request> {
     })
 }
 
-/// A service that takes down what it is asked.
+/// A service that records its requests.
 struct Seen {
     facts: Facts,
     requests: Mutex<Vec<Request>>,
@@ -126,7 +126,6 @@ fn facts() -> Facts {
     Facts {
         rest_path: "/cms-json".into(),
         rest_url: "http://site.example/cms-json".into(),
-        site_url: "http://site.example".into(),
         prefix: "cms".into(),
         server: Server {
             max_body: Size::bytes_of(LARGEST as u64),

@@ -23,7 +23,7 @@ pub(super) fn sanitiser(bytes: &[u8], judge: Judge) {
     }
 }
 
-/// A content of an author, of a commenter, and of somebody who may write any markup.
+/// A content of an author, of a commenter, and of a user who may write any markup.
 pub(super) fn content(bytes: &[u8], judge: Judge) {
     let raw = String::from_utf8_lossy(bytes);
     let plain = RenderOptions::default();
@@ -37,7 +37,7 @@ pub(super) fn content(bytes: &[u8], judge: Judge) {
         });
         assert!(outside.is_empty(), "{outside:#?} in {rendered:?} of {clean:?}");
     };
-    // Makers that write down whatever their shortcode or block says.
+    // Renderers that write whatever their shortcode or block contains.
     let code = |code: &Shortcode<'_>| Some(told(code.attrs().map(|(name, value)| format!("{name}={value}"))));
     let block =
         |block: &Block<'_>| block.name.as_deref()?.contains("query").then(|| told([block.attributes().to_string()]));
@@ -52,7 +52,7 @@ pub(super) fn content(bytes: &[u8], judge: Judge) {
     within(&render::comment_content(&comment, &plain), Policy::phrases());
 }
 
-/// HTML with these texts wherever a text may stand.
+/// HTML with these texts wherever a text may be.
 fn told(texts: impl IntoIterator<Item = String>) -> Html {
     let mut html = Html::new();
     for text in texts {

@@ -12,16 +12,16 @@ mod texts;
 mod values;
 mod xml;
 
-/// Tells what of a text, read as a browser reads it, is not allowed: a line for each element and attribute that the
-/// function refuses (element, attribute, value; an empty attribute asks for the element) or that could run a script. The
-/// parser of HTML is a dependency of tests only, so the caller brings it: `tests/common/html.rs`.
+/// Lists what of a text, read as a browser reads it, is not allowed: a line for each element and attribute that the
+/// function refuses (element, attribute, value; an empty attribute means the element) or that could run a script. The
+/// parser of HTML is a dependency of tests only, so the caller supplies it: `tests/common/html.rs`.
 pub type Judge = fn(&str, &dyn Fn(&str, &str, &str) -> bool) -> Vec<String>;
 
 /// A parser and its promises.
 pub struct Target {
     /// Also the name of its folder below `fuzz/corpus`.
     pub name: &'static str,
-    /// What holds for every input, beside that nothing panics and that [`Cost`] is kept.
+    /// What holds for every input, beside the absence of panics and the limits of [`Cost`].
     pub promise: &'static str,
     pub run: fn(&[u8], Judge),
     /// Name of the file in `fuzz/dictionaries` with the words of its language.
@@ -63,8 +63,8 @@ const RENDERED: Cost = Cost { memory: 400, nanoseconds: 150_000, milliseconds_fi
 /// Trees of values: a byte of input may become an entry of a map.
 const TREE: Cost = Cost { memory: 400, ..TEXT };
 
-/// Pictures: pixels are bounded by their number, not by the bytes that they came in, and all that the work takes by what was
-/// worked out from the head.
+/// Pictures: pixels are limited by their number, not by the bytes of the file, and all that the work needs by what was
+/// computed from the header.
 const PICTURE: Cost =
     Cost { memory: 16, memory_fixed: pictures::MOST_MEMORY, nanoseconds: 40_000, milliseconds_fixed: 500 };
 

@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 pub(super) const PROMISE: &str =
     "a picture within the limits, or a refusal; what told its place tells it no more and still is a picture";
 
-/// Few pixels are enough: what is asked is what the heads can do.
+/// Few pixels are enough: the headers are what is tested.
 const MOST_PIXELS: u64 = 64 * 64;
 
 /// Bytes that one picture may take: [`super::PICTURE`] holds the decoder to them.
@@ -40,7 +40,7 @@ pub(super) fn jpeg(bytes: &[u8], _: Judge) {
     prepared(bytes, ImageFormat::Jpeg);
 }
 
-/// What a camera wrote, as it stands in the file.
+/// What a camera wrote, as it is in the file.
 pub(super) fn exif(bytes: &[u8], _: Judge) {
     let described = metadata::describe(Some(bytes));
     let texts = described.as_object().expect("members").values().filter_map(Value::as_str);
@@ -55,9 +55,9 @@ pub(super) fn boxed(bytes: &[u8], _: Judge) {
     boxes::write_over(file.path(), &places).expect("is written over");
     let length = file.as_file().metadata().expect("a file").len();
     assert_eq!(length, bytes.len() as u64, "nothing moves");
-    // A description that is cut short may still count as one that tells; there is nothing left in it.
+    // A description that is cut short may still count as one with a location; there is nothing left in it.
     let cleaned = std::fs::read(file.path()).expect("a file");
-    // Whoever lets descriptions lie over the boxes that lead to them has made a file that nobody reads any more.
+    // A file whose descriptions overlap the boxes that lead to them cannot be read any more.
     let Ok(left) = boxes::places(file.path()) else { return };
     boxes::write_over(file.path(), &left).expect("is written over");
     assert_eq!(std::fs::read(file.path()).expect("a file"), cleaned, "{left:?} of {places:?}");

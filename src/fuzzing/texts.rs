@@ -5,7 +5,7 @@ use crate::text::head::Head;
 use crate::text::sanitize::{self, SCHEMES, allowed_scheme};
 use crate::text::{slug, strip, time};
 
-/// What may stand in one field or another.
+/// Texts of one field or another.
 pub(super) fn texts(bytes: &[u8], judge: Judge) {
     let text = String::from_utf8_lossy(bytes);
     let nothing = |_: &str, _: &str, _: &str| false;
@@ -48,7 +48,7 @@ pub(super) fn page_head(bytes: &[u8], _: Judge) {
     let page = String::from_utf8_lossy(bytes);
     let Head { title, icon, description, image } = Head::of(&page);
     for told in [title, icon, description, image] {
-        // A short reference may stand for a character of more bytes.
+        // A short reference may represent a character of more bytes.
         assert!(told.len() <= page.len() * 2, "{told}");
     }
 }

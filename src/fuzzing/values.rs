@@ -1,14 +1,14 @@
 //! Queries, forms, JSON, arguments, `_fields`, cursors.
 
 use super::Judge;
-use crate::args::{self, Sources};
 use crate::config::load;
 use crate::engine;
-use crate::fields::Fields;
 use crate::handlers::cursor as walk;
 use crate::model::{Method, Peer, Request};
 use crate::registry::args::{ArgSet, Role};
 use crate::registry::{Registry, link};
+use crate::request::args::{self, Sources};
+use crate::request::fields::Fields;
 use crate::request::{BodyParams, body_params, decode_query};
 use crate::schema::{Bounds, Dialect, Schema};
 use serde_json::{Map, Value, json};
@@ -136,11 +136,16 @@ fn endpoints() -> &'static [&'static ArgSet] {
 pub(super) fn schema(bytes: &[u8], _: Judge) {
     let (document, value) = split(bytes, b'\n');
     let Ok(mut document) = serde_json::from_slice::<Value>(document) else { return };
-    // Patterns come from operators, who may write costly ones.
+    // Patterns come from operators, who may write expensive ones.
     without_patterns(&mut document);
     for wordpress in [false, true] {
         let bounds = Bounds { text: Some(5_000), items: Some(100), members: Some(100), free: Some(10_000) };
-        let dialect = Dialect { space_separated_lists: wordpress, empty_list_as_object: wordpress, bounds };
+        let dialect = Dialect {
+            space_separated_lists: wordpress,
+            empty_list_as_object: wordpress,
+            explain_types: !wordpress,
+            bounds,
+        };
         match Schema::compile(&document, dialect) {
             Ok(schema) => {
                 let texts = Value::String(String::from_utf8_lossy(value).into_owned());
@@ -168,7 +173,7 @@ fn without_patterns(document: &mut Value) {
     }
 }
 
-/// What is asked for: a text, or with a line end in it a list of texts.
+/// The requested names: a text, or with a line end in it a list of texts.
 pub(super) fn fields(bytes: &[u8], _: Judge) {
     static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
         json!({
@@ -208,7 +213,7 @@ pub(super) fn cursor(bytes: &[u8], _: Judge) {
     }
 }
 
-/// What stands before a mark, and what behind it.
+/// What is before a mark, and what behind it.
 fn split(bytes: &[u8], mark: u8) -> (&[u8], &[u8]) {
     match bytes.iter().position(|b| *b == mark) {
         Some(at) => (&bytes[..at], &bytes[at + 1..]),

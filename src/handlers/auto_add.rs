@@ -1,4 +1,5 @@
-//! Records that join menus by themselves: when one is first published, every menu that wants such records gets an item for it.
+//! Records that are added to menus automatically: when one is first published, every menu with that option gets an
+//! item.
 
 use super::{Work, items};
 use crate::error::ApiError;
@@ -36,7 +37,7 @@ pub async fn join(work: &Work<'_>, resource: &Resource, key: &DbValue, before: &
             &auto_add.menu: menu, "menu_order": place, "status": registry.published_status(),
         });
         let mut scope = work.scope.clone();
-        // Who publishes need not be somebody who may change menus.
+        // The user who publishes need not be allowed to change menus.
         let mut capabilities = (*scope.principal.capabilities).clone();
         let acts = ["create", "edit", "publish", "edit_published", "edit_others", "assign"];
         capabilities.extend(acts.iter().map(|act| Arc::from(items.capability(act))));

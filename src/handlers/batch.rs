@@ -1,24 +1,24 @@
-//! Several requests in one: each is checked, authorized and answered for itself, in order; as one commit when asked to.
+//! Several requests in one: each is checked, authorized and answered by itself, in order; in one commit when requested.
 //!
-//! Nothing is nested: a part that is a batch is refused like every route that takes no part in batches.
+//! Batches do not nest: a part that is a batch is refused like every route that takes no part in batches.
 
 use super::{Outcome, Work};
-use crate::conditional::Expects;
-use crate::engine::Call;
 use crate::error::{ApiError, Code};
 use crate::families;
 use crate::model::Method;
+use crate::request::call::Call;
+use crate::request::conditional::Expects;
 use crate::request::{self, BodyParams};
 use crate::scope::Scope;
 use serde_json::{Map, Value, json};
 
-/// One part: what was asked, or why it cannot be.
+/// One part: the request, or why it cannot be one.
 struct Part(Result<Call, ApiError>);
 
 /// `batch/v1`.
 ///
 /// # Errors
-/// Failures of parts stand in their envelopes; of its own it has none but that the database takes no transaction.
+/// Failures of parts are in their envelopes; its own only error is that the database takes no transaction.
 pub async fn batch(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let depth = work.scope.registry.declaration.server.max_depth;
@@ -59,7 +59,7 @@ async fn run(work: &Work<'_>, scope: &Scope, parts: &[Part]) -> Vec<Value> {
         responses.push(match &part.0 {
             Err(error) => refused(error),
             Ok(call) => {
-                let done = work.engine.part(scope, call, true).await;
+                let done = work.dispatch.part(scope, call, true).await;
                 let headers: Map<String, Value> =
                     done.headers.into_iter().map(|(n, v)| (n, number_or_text(v))).collect();
                 json!({"body": done.body, "status": done.status, "headers": headers})
@@ -73,7 +73,7 @@ fn answered(responses: Vec<Value>) -> Outcome {
     Outcome { status: 207, body: json!({"responses": responses}), ..Outcome::default() }
 }
 
-/// The answer when nothing was done, because of `why`.
+/// The response when nothing was done, because of `why`.
 fn failed(why: &str, responses: impl Iterator<Item = Value>) -> Outcome {
     let responses: Vec<Value> = responses.collect();
     Outcome { status: 207, body: json!({"failed": why, "responses": responses}), ..Outcome::default() }
@@ -86,7 +86,7 @@ fn refused(error: &ApiError) -> Value {
 fn objection(work: &Work<'_>, part: &Part) -> Option<ApiError> {
     match &part.0 {
         Err(error) => Some(error.clone()),
-        Ok(call) => work.engine.check_part(call).err(),
+        Ok(call) => work.dispatch.check_part(call).err(),
     }
 }
 
@@ -99,7 +99,7 @@ fn call(part: &Value, depth: usize) -> Result<Call, ApiError> {
     let method = Method::parse(method).ok_or_else(|| ApiError::new(Code::NoRoute))?;
     let address = below_host(part.get("path").and_then(Value::as_str).unwrap_or(""))?;
     let (path, raw_query) = address.split_once('?').unwrap_or((address, ""));
-    // What is no route is not looked up: the index answers to the empty path.
+    // What is no route is not looked up: the empty path is the index.
     let path = request::decode_path(path).filter(|p| p.starts_with('/')).ok_or_else(|| ApiError::new(Code::NoRoute))?;
     let body = match part.get("body") {
         Some(Value::Object(map)) => BodyParams::Json(map.clone()),

@@ -1,6 +1,6 @@
 //! The declarations themselves as resources: types, taxonomies, states.
 //!
-//! A catalogue answers an object whose members are its entries by name, never paged.
+//! A catalogue responds with an object whose members are its entries by name, never paged.
 
 use super::{Outcome, Work};
 use crate::access::policy::reads_status;
@@ -22,7 +22,7 @@ pub enum Catalogue {
 }
 
 impl Catalogue {
-    /// The catalogue that a resource of the family stands for, by its kind.
+    /// The catalogue that a resource of the family represents, by its kind.
     pub fn of(resource: &Resource) -> Option<Catalogue> {
         match &*resource.kind {
             "type" => Some(Catalogue::Types),
@@ -44,7 +44,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     for (name, document) in entries(work, resource)? {
         all.insert(name, shown(resource, document, context));
     }
-    // The answer is one object, so `_fields` names its members: entries, not what they are made of.
+    // The response is one object, so `_fields` names its members: entries, not their fields.
     Ok(Outcome::ok(Value::Object(all)))
 }
 
@@ -72,7 +72,8 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome::ok(shown(resource, document, context)))
 }
 
-/// Whether the caller writes records of the type, or files them under the taxonomy; whoever sees a state sees all of it.
+/// Whether the caller writes records of the type, or assigns terms of the taxonomy; a visible state is visible
+/// completely.
 fn edits_of(work: &Work<'_>, resource: &Resource, name: &str) -> bool {
     let scope = work.scope;
     let (family, act) = match Catalogue::of(resource) {

@@ -1,7 +1,7 @@
-//! Walking through a collection from where one left off: a page costs the same however far one has come, and no row
-//! comes twice because others came before it.
+//! Walks through a collection: the cost of a page does not depend on its position, and no row is repeated because
+//! others were inserted before it.
 //!
-//! `_cursor=` begins the walk; each answer's `Link` leads on, until there is nothing more. The word itself is opaque.
+//! `_cursor=` starts the walk; the `Link` of each response leads on, until there is nothing more. The cursor is opaque.
 
 use super::Work;
 use crate::error::ApiError;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 /// Name of the parameter.
 pub const PARAM: &str = "_cursor";
 
-/// A walk that a request asks for.
+/// A walk that a request continues.
 pub struct Cursor {
     column: Name,
     descending: bool,
@@ -24,10 +24,10 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The walk that the request asks for, if any.
+    /// The walk of the request, if any.
     ///
     /// # Errors
-    /// A cursor of another order, or none of ours; an order that no column tells.
+    /// A cursor of another order, or not one of ours; an order without a column.
     pub fn of(work: &Work<'_>, resource: &Resource, order: &[Order]) -> Result<Option<Cursor>, ApiError> {
         let Some(given) = work.query.get(PARAM) else { return Ok(None) };
         let invalid = |message: &str| ApiError::invalid_one(PARAM, message);
@@ -52,14 +52,14 @@ impl Cursor {
         Ok(Some(cursor))
     }
 
-    /// The word that leads on from a row.
+    /// The cursor that continues after a row.
     pub fn next(&self, resource: &Resource, row: &Row) -> String {
         let record = Record { resource, row };
         let column = self.column.rsplit('.').next().unwrap_or_default();
         write(&self.column, self.descending, record.value(column), record.id())
     }
 
-    /// The rows that are still to come. Null comes before everything else.
+    /// The remaining rows. Null sorts before everything else.
     pub fn to_come(&self, resource: &Resource) -> Option<Cond> {
         let (value, id) = self.after.as_ref()?;
         let (beyond, to) = if self.descending { (Op::Lt, Op::Le) } else { (Op::Gt, Op::Ge) };
@@ -72,13 +72,14 @@ impl Cursor {
         Some(match (value, self.descending) {
             (DbValue::Null, true) => Cond::All(vec![null(), key]),
             (DbValue::Null, false) => Cond::Any(vec![Cond::All(vec![null(), key]), Cond::Not(Box::new(null()))]),
-            // The range says what the rest says, too, and is what an index can start from.
+            // The range follows from the rest, and is what an index can start from.
             (value, _) => Cond::All(vec![than(to, value.clone()), Cond::Any(vec![than(beyond, value.clone()), key])]),
         })
     }
 }
 
-/// The sort value and key in the word of a walk along a column; `None` for another walk's and for what is no word of ours.
+/// The sort value and key in the cursor of a walk along a column; `None` for another walk's and for what is no cursor
+/// of ours.
 pub(crate) fn read(word: &str, column: &str, descending: bool) -> Option<(DbValue, i64)> {
     let told: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(word).ok()?).ok()?;
     if told[0] != json!(column) || told[1] != json!(descending) {
@@ -94,7 +95,7 @@ pub(crate) fn read(word: &str, column: &str, descending: bool) -> Option<(DbValu
     Some((value, told[3].as_i64()?))
 }
 
-/// The word that leads on from a sort value and key; see [`read`].
+/// The cursor that continues after a sort value and key; see [`read`].
 pub(crate) fn write(column: &str, descending: bool, value: &DbValue, key: i64) -> String {
     let value = match value {
         DbValue::Null => Value::Null,

@@ -1,4 +1,4 @@
-//! `echo`: answers the sanitised arguments, so that an argument can be tried from `routes.toml` alone.
+//! `echo`: responds with the sanitised arguments, so that an argument can be tried from `routes.toml` alone.
 
 use super::{Outcome, Work};
 use crate::error::ApiError;

@@ -12,8 +12,8 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 
 /// A ZIP with a page for each record of the declared folders (`options.folders`: a folder, and a resource of named
-/// records), the site's styles (`options.styles`, a resource with one record) as `theme.json`, and what the active theme
-/// says of itself as `style.css`.
+/// records), the site's styles (`options.styles`, a resource with one record) as `theme.json`, and the
+/// header of the active theme as `style.css`.
 ///
 /// # Errors
 /// None of its own.
@@ -46,7 +46,7 @@ pub async fn export(work: &Work<'_>) -> Result<Outcome, ApiError> {
     })
 }
 
-/// The settings and styles that the site itself keeps.
+/// The settings and styles that the site itself stores.
 async fn styles(work: &Work<'_>) -> Result<Value, ApiError> {
     let registry = &work.scope.registry;
     let resource = work.resource()?.declared.options.styles.as_deref();

@@ -1,6 +1,6 @@
-//! Records that stand for files: upload, edit, what is still to be made, and what goes with them.
+//! Records that stand for files: upload, edit, missing copies, and deletion of files.
 //!
-//! What is asked for is read here; the family `file` stores it.
+//! The request is read here; the family `file` stores it.
 
 use super::{Outcome, Work, items};
 use crate::behaviours::files::{address, file_of};
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// `file_create`: a record from a file in the body, or in a form's field `file`.
 ///
 /// # Errors
-/// No file, one that is not what it says, one that is not taken.
+/// No file, one whose contents contradict its name, one of a type that is not accepted.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let given = given(work)?;
@@ -62,16 +62,16 @@ fn told(work: &Work<'_>, mut outcome: Outcome, key: &DbValue) -> Outcome {
     outcome
 }
 
-/// Makes the record that stands for a file; its key.
+/// Creates the record that stands for a file; its key.
 async fn make(work: &Work<'_>, resource: &Resource, brought: FileDefaults) -> Result<DbValue, ApiError> {
     let changes = content::creation(&work.edit(resource, None), brought)?;
     work.insert(resource, changes).await
 }
 
-/// `file_edit`: a new record with the picture cut, turned or mirrored; the old one stays.
+/// `file_edit`: a new record with the picture cropped, rotated or mirrored; the old one stays.
 ///
 /// # Errors
-/// The file is no picture of this record, or nothing was asked for.
+/// The file is no picture of this record, or no change was requested.
 pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
@@ -87,11 +87,11 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if steps.is_empty() {
         return Err(ApiError::new(Code::ImageNotEdited));
     }
-    let source = work.engine.media().files.fetch(file).await.map_err(|e| unreachable_files(work, &e))?;
+    let source = work.shared.media.files.fetch(file).await.map_err(|e| unreachable_files(work, &e))?;
     let edited = keeper(work).in_pool(move |bounds| pictures::edit(&source, format, bounds, &steps)).await;
     let edited = edited.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let edited = edited.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;
-    let mut incoming = work.engine.media().files.temporary().map_err(|e| unreachable_files(work, &e))?;
+    let mut incoming = work.shared.media.files.temporary().map_err(|e| unreachable_files(work, &e))?;
     std::io::Write::write_all(&mut incoming, &edited).map_err(|e| work.scope.internal(&e))?;
     let (folder, old) = file.rsplit_once('/').unwrap_or(("", file));
     let (base, extension) = old.rsplit_once('.').unwrap_or((old, ""));
@@ -132,7 +132,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Ok(Outcome::ok(items::show(work, resource, row, Context::EDIT, work.fields)?));
     };
     let present = all.pointer("/media_details/sizes").and_then(Value::as_object).cloned().unwrap_or_default();
-    let source = work.engine.media().files.fetch(&file).await.map_err(|e| unreachable_files(work, &e))?;
+    let source = work.shared.media.files.fetch(&file).await.map_err(|e| unreachable_files(work, &e))?;
     let made = keeper(work)
         .in_pool(move |bounds| pictures::missing(&source, format, bounds, |size| !present.contains_key(size)))
         .await
@@ -163,7 +163,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
     items::show_written(work, resource, record.value("id"))
 }
 
-/// Takes files away whose record is gone. Where it may yet come back, they are left to be swept.
+/// Deletes files whose record is gone. Where the record may yet be restored, they are left to be swept.
 pub async fn remove(work: &Work<'_>, keys: Vec<String>) {
     if !work.scope.tentative {
         keeper(work).remove(keys).await;
@@ -184,7 +184,7 @@ fn given<'a>(work: &'a Work<'_>) -> Result<SentFile<'a>, ApiError> {
     let upload = match work.body {
         BodyParams::Upload(upload) => upload,
         BodyParams::None => return Err(ApiError::new(Code::UploadNoData)),
-        // Plain parameters: it may be a file, but nobody has said so.
+        // Plain parameters: it may be a file, but there is no name.
         BodyParams::Json(_) | BodyParams::Form(_) => return Err(ApiError::new(Code::UploadNoDisposition)),
     };
     let md5 = upload.md5.clone();
@@ -226,7 +226,7 @@ fn digest(file: &Path) -> std::io::Result<String> {
     Ok(md5.finalize().iter().map(|b| format!("{b:02x}")).collect())
 }
 
-/// Files lie by year and month: of the record that they are for, where it has a place in time, otherwise of now.
+/// Files are stored by year and month: of the record that they are for, where it has a date, otherwise the current one.
 fn folder(work: &Work<'_>, resource: &Resource) -> Result<String, ApiError> {
     let parent = resource.properties.iter().find(|p| p.column.as_deref() == Some("parent"));
     let parent = parent.and_then(|p| work.allowed.args().int(&p.name)).filter(|id| *id != 0);
@@ -307,12 +307,12 @@ fn keeper<'a>(work: &'a Work<'_>) -> FileStore<'a> {
     FileStore {
         registry: &work.scope.registry,
         storage: &*work.scope.storage,
-        media: work.engine.media(),
+        media: &work.shared.media,
         now: work.scope.now,
     }
 }
 
-/// Files of a record that did not come to be are taken away at once.
+/// Files of a record that was not created are deleted at once.
 async fn undo_on_failure(
     work: &Work<'_>,
     done: Result<DbValue, ApiError>,
@@ -324,7 +324,7 @@ async fn undo_on_failure(
     done
 }
 
-/// Why a file is not kept, to the client; `broken` is the code for a picture that cannot be read.
+/// Why a file is not stored, to the client; `broken` is the code for a picture that cannot be read.
 fn refusal(work: &Work<'_>, error: StoreError, broken: Code) -> ApiError {
     match error {
         StoreError::Busy => ApiError::new(Code::Busy),

@@ -2,21 +2,22 @@
 
 use super::{Outcome, Refusal, Rendered, Work, auto_add, comments, terms, users};
 use crate::access::policy;
-use crate::behaviours::{address, dynamic};
+use crate::behaviours::{READS, dynamic};
 use crate::cache::documents::DocumentText;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::families;
-use crate::fields::Fields;
-use crate::prepare::{self, Batch, View};
 use crate::records::{self, Record};
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource};
+use crate::render::address;
+use crate::render::{self, Batch, View};
+use crate::request::fields::Fields;
 use crate::storage::Snapshot;
 use crate::storage::plan::{DbValue, Row};
 use serde_json::{Value, json};
 
-/// How often a write is decided anew when the row keeps changing under it.
+/// How often a write is decided again when the row keeps changing.
 const ATTEMPTS: usize = 5;
 
 /// `get`: the item that the path names.
@@ -27,9 +28,10 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let (record, rows) = (Record { resource, row }, std::slice::from_ref(row));
-    let view = View { context: work.allowed.context(), fields: work.fields, password: work.given, links: true };
+    let view =
+        View { context: work.allowed.context(), fields: work.fields, password: work.given, links: true, reads: READS };
     let found =
-        kept(work, resource, &view).then(|| work.engine.documents().get(work.scope, record, view.context)).flatten();
+        kept(work, resource, &view).then(|| work.shared.documents.get(work.scope, record, view.context)).flatten();
     let text = match found {
         Some(text) => Some(text),
         None => {
@@ -72,19 +74,19 @@ pub fn show(
     context: Context,
     fields: &Fields,
 ) -> Result<Value, ApiError> {
-    let view = View { context, fields, password: work.given, links: true };
+    let view = View { context, fields, password: work.given, links: true, reads: READS };
     let snapshot = work.scope.snapshot()?;
     let rows = std::slice::from_ref(row);
-    let mut documents = prepare::documents(work.scope, &*snapshot, resource, rows, &view)?;
+    let mut documents = render::documents(work.scope, &*snapshot, resource, rows, &view)?;
     documents.pop().ok_or_else(|| ApiError::new(Code::Internal))
 }
 
-/// Whether documents can be had as text that is kept, which the columns of [`DocumentCache::columns`] are enough to find.
+/// Whether documents are available as cached text, which the columns of [`DocumentCache::columns`] are enough to find.
 ///
 /// [`DocumentCache::columns`]: crate::cache::documents::DocumentCache::columns
 pub fn kept(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
     let own = view.password.is_some() || view.context == Context::EDIT;
-    work.whole && !own && work.engine.documents().keeps(resource)
+    work.whole && !own && work.shared.documents.keeps(resource)
 }
 
 /// The rows' documents as text, each rendered at most once; `None` where they depend on this request. `whole` gives the
@@ -103,17 +105,17 @@ pub fn ready(
     if !kept(work, resource, view) {
         return Ok(None);
     }
-    let cache = work.engine.documents();
+    let cache = &work.shared.documents;
     let mut texts: Vec<Option<DocumentText>> =
         rows.iter().map(|row| cache.get(work.scope, Record { resource, row }, view.context)).collect();
     let missing: Vec<Row> = rows.iter().zip(&texts).filter(|(_, t)| t.is_none()).map(|(row, _)| row.clone()).collect();
     if !missing.is_empty() {
         let missing = whole(&missing)?;
-        let documents = prepare::documents(work.scope, snapshot, resource, &missing, view)?;
+        let documents = render::documents(work.scope, snapshot, resource, &missing, view)?;
         let mut made = missing.iter().zip(documents).map(|(row, document)| {
             let text: DocumentText = document.to_string().into_bytes().into();
             let record = Record { resource, row };
-            // What other rows stand in is kept no longer than the answer, which knows them.
+            // Documents that contain other rows are cached only in responses, which know their dependencies.
             if !dynamic::asks(&work.scope.registry.declaration, record.text("content")) {
                 cache.put(work.scope, snapshot, record, view.context, text.clone());
             }
@@ -126,12 +128,12 @@ pub fn ready(
     Ok(Some(texts.into_iter().flatten().collect()))
 }
 
-/// The context in which a write answers with a row: the edit context for those who may read the row so.
+/// The context of the document that a write returns: the edit context for callers who may read the row so.
 pub fn written_context(work: &Work<'_>, record: Record<'_>) -> Context {
     if policy::sees_edited(work.scope, record) { Context::EDIT } else { Context::VIEW }
 }
 
-/// The answer to a change: the row with this key as it is now, as [`written_context`] says.
+/// The response to a change: the row with this key as it is now, as [`written_context`] says.
 ///
 /// # Errors
 /// It is gone, or the database cannot be read.
@@ -200,7 +202,7 @@ pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
 }
 
-/// The answer to a creation.
+/// The response to a creation.
 ///
 /// # Errors
 /// The database cannot be read.
@@ -212,7 +214,7 @@ pub fn created(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Ou
     let context = written_context(work, record);
     let document = show(work, resource, &row, context, work.fields)?;
     let made = Outcome::created(document, work.scope.registry.rest(&path));
-    // Recorded: who only comments is told to read.
+    // Recorded: a caller who may only comment needs permission to read.
     let edited = resource.family != Family::Comment || context == Context::EDIT;
     Ok(Outcome { version: record.version(), modified: record.modified(), edited, ..made })
 }
@@ -258,7 +260,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let force = work.allowed.args().role(&work.endpoint.args, Role::Force).and_then(Value::as_bool).unwrap_or(false);
     let trashes = families::has_trash(resource);
     if !force && !trashes {
-        // A plain resource has no bin; where `force` is declared, the deletion has to be meant.
+        // A plain resource has no trash; where `force` is declared, it is required.
         if work.endpoint.args.role(Role::Force).is_some() {
             return Err(crate::access::failure(resource, Code::TrashNotSupported));
         }
@@ -288,11 +290,11 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome { reduced: false, ..Outcome::ok(json!({"deleted": true, "previous": previous})) })
 }
 
-/// Carries out a write on the target; when the row has changed since it was decided on, decides again on the new one. The
+/// Carries out a write on the target; when the row has changed since it was decided, decides again on the new one. The
 /// key of the row.
 ///
 /// # Errors
-/// The write's own; the row is not what the request expects; or it never stood still.
+/// The write's own; the row is not what the request expects; or it kept changing.
 pub async fn with_target<F>(work: &Work<'_>, resource: &Resource, write: F) -> Result<DbValue, ApiError>
 where
     F: AsyncFn(&Row) -> Result<(), Refusal>,

@@ -1,5 +1,5 @@
-//! What other sites say of themselves: how to show something that they hold, what a page is called. They are asked only
-//! where the configuration lets them be (`[outbound]`); addresses of this site are answered from its records.
+//! Descriptions of pages of other sites: oEmbed, and the title of a page. Requests are sent only
+//! where the configuration allows them (`[outbound]`); addresses of this site are resolved from its records.
 
 use super::{Outcome, Work, oembed};
 use crate::error::{ApiError, Code};
@@ -12,19 +12,19 @@ use url::Url;
 /// The name of the argument that holds the address.
 const ADDRESS: &str = "url";
 
-/// `page_details`: `{title, icon, description, image}` of a page; texts, empty where the page does not say.
+/// `page_details`: `{title, icon, description, image}` of a page; texts, empty where the page has none.
 ///
 /// # Errors
-/// The address may not be asked; nothing is found there.
+/// The address is not allowed; nothing is found there.
 pub async fn details(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let wanted = work.allowed.args().text(ADDRESS).unwrap_or("").trim_end_matches('/');
     if let Some(title) = oembed::own_title(work, wanted)? {
         return Ok(Outcome::ok(json!({"title": title, "icon": "", "description": "", "image": ""})));
     }
     let url = Url::parse(wanted).map_err(|_| ApiError::invalid_one(ADDRESS, "Not an address of a page."))?;
-    let outbound = work.engine.outbound();
+    let outbound = &work.shared.outbound;
     if !outbound.pages() {
-        let why = "This site does not ask others for their pages.";
+        let why = "This site does not fetch pages of other sites.";
         return Err(ApiError::new(Code::NoResponse).with_message(why));
     }
     let page = outbound.get(&url).await.map_err(|refused| failed(refused, Code::NoResponse))?;
@@ -38,15 +38,15 @@ pub async fn details(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome { private: true, ..Outcome::ok(details) })
 }
 
-/// `oembed_proxy`: how to show what is at an address, as this site or a declared provider says it.
+/// `oembed_proxy`: how to embed the page at an address, from this site or a declared provider.
 ///
 /// # Errors
-/// Nobody knows the address.
+/// No provider covers the address.
 pub async fn embed(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let wanted = args.text(ADDRESS).unwrap_or("");
     let unknown = || ApiError::new(Code::OembedInvalidUrl);
-    let outbound = work.engine.outbound();
+    let outbound = &work.shared.outbound;
     let Some(endpoint) = outbound.provider(wanted) else { return oembed::embed(work) };
     let mut asked = Url::parse(endpoint).map_err(|error| work.scope.internal(&error))?;
     {
@@ -69,10 +69,12 @@ pub async fn embed(work: &Work<'_>) -> Result<Outcome, ApiError> {
 
 fn failed(refused: Refused, code: Code) -> ApiError {
     match refused {
-        Refused::Address(why) => ApiError::invalid_one(ADDRESS, format!("Not asked: {why}.")),
-        Refused::Busy => ApiError::new(Code::Busy).with_message("Other sites are being asked already; try again."),
+        Refused::Address(why) => ApiError::invalid_one(ADDRESS, format!("Not fetched: {why}.")),
+        Refused::Busy => {
+            ApiError::new(Code::Busy).with_message("Too many requests to other sites are in progress; try again.")
+        }
         Refused::Nothing(why) => {
-            tracing::debug!("another site gave no answer: {why}");
+            tracing::debug!("another site did not respond: {why}");
             ApiError::new(code)
         }
     }

@@ -3,18 +3,20 @@
 //! Contract: "Collection parameters".
 
 use super::cursor::{self, Cursor};
-use super::{Outcome, Rendered, Work};
+use super::{Outcome, Rendered, Work, items};
 use crate::access::{failure, policy};
-use crate::args::Checked;
-use crate::behaviours::{QUERIES, QueryContext};
+use crate::behaviours::{QUERIES, QueryContext, READS};
 use crate::config::declaration::{Family, Total};
 use crate::error::{ApiError, Code};
-use crate::prepare::{self, View};
 use crate::records::{self, Record, among, txt};
 use crate::registry::args::{Arg, ArgSet, Filter, FilterOp, Role};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
+use crate::registry::vocabulary::Named;
+use crate::render::{self, View};
+use crate::request::args::Checked;
 use crate::scope::Scope;
+use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use crate::text::highlight::highlight;
 use crate::text::search::{Word, WordLimit};
@@ -68,117 +70,163 @@ impl Window {
 /// `list`: the rows of a resource.
 ///
 /// # Errors
-/// Arguments that cannot be combined, values that the caller may not ask for, a page beyond the end.
+/// Arguments that cannot be combined, values that the caller may not request, a page beyond the end.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let resource = work.resource()?;
-    let (args, set) = (work.allowed.args(), &work.endpoint.args);
+    let listing = Listing::of(work)?;
     let context = work.allowed.context();
-    let mut filter = filter(work.scope, resource, args, set, context)?;
-    if resource.family == Family::Comment {
-        filter = Cond::All(vec![filter, policy::unhidden_comments(work.scope)]);
-    }
-    let mut window = Window::of(args, set);
-    window.offset_pages = matches!(resource.family, Family::Term | Family::User);
-    let visible = match resource.family {
-        Family::Comment => policy::visible_comments(work.scope, unlocked(work)),
-        Family::Content | Family::Plain if context == Context::EDIT => {
-            policy::visible_for_editing(work.scope, resource)
-        }
-        _ => policy::visible_among(work.scope, resource, &filter),
-    };
-    let mut plan = records::plan(resource, Cond::All(vec![filter.clone(), visible]));
-    plan.order = order(work.scope, resource, args, set, context)?;
-    plan.limit = Some(window.per_page);
-    plan.offset = window.offset;
-    let cursor = Cursor::of(work, resource, &plan.order)?;
-    if let Some(cursor) = &cursor {
-        plan.offset = 0;
-        plan.filter = Cond::All(vec![plan.filter, cursor.to_come(resource).unwrap_or_else(records::everything)]);
-    }
-    let paged = set.role(Role::PerPage).is_some();
-    let counts = paged && cursor.is_none() && work.query.get("_total").and_then(Value::as_str) != Some("false");
-    if !counts {
-        plan.limit = Some(window.per_page + 1);
-    }
-    let highlights = Highlights::asked(work, resource)?;
-    let view = View { context, fields: work.fields, password: work.given, links: true };
+    let view = View { context, fields: work.fields, password: work.given, links: true, reads: READS };
     let snapshot = work.scope.snapshot()?;
-    let kept = super::items::kept(work, resource, &view);
-    let wanted = match prepare::columns_for(resource, &view) {
-        // A cursor names sort keys, and places that hold words are looked for in the texts.
-        _ if cursor.is_some() || highlights.is_some() => None,
-        _ if kept => Some(work.engine.documents().columns(resource).to_vec()),
-        wanted => wanted,
-    };
-    let mut rows = match wanted {
-        Some(wanted) => records::read(&*snapshot, resource, plan.clone(), &wanted)?,
-        None => snapshot.rows(&plan)?,
-    };
-    let more = rows.len() as u64 > window.per_page;
-    rows.truncate(usize::try_from(window.per_page).unwrap_or(usize::MAX));
-    let total = match resource.declared.total {
-        _ if !counts => 0,
-        _ if hides_empty(args, set) => {
-            let mut full = plan.clone();
-            full.filter = Cond::All(vec![plan.filter.clone(), Cond::Compare(name("count"), Op::Gt, DbValue::Int(0))]);
-            snapshot.count(&full)?
-        }
-        Total::Unfiltered if counts_all(resource, args, set) => {
-            let mut all = plan.clone();
-            all.filter = Cond::All(vec![records::own_rows(resource), filter]);
-            snapshot.count(&all)?
-        }
-        _ => count(&*snapshot, &plan, rows.len() as u64, &window)?,
-    };
-    // Beyond the end an offset finds nothing, and nothing is what it counts.
-    let beyond = window.by_offset && window.offset >= total;
-    let total = if beyond && resource.declared.error_beyond_last_page { 0 } else { total };
-    let pages = window.pages(total);
-    if resource.declared.error_beyond_last_page && total > 0 && window.page > pages {
-        return Err(failure(resource, Code::PostInvalidPageNumber));
-    }
-    let whole = |missing: &[Row]| {
-        let keys = missing.iter().map(|row| Record { resource, row }.id());
-        let found = snapshot.rows(&records::plan(resource, among(&resource.key, keys)))?;
-        let by_key: HashMap<i64, Row> =
-            found.into_iter().map(|row| (Record { resource, row: &row }.id(), row)).collect();
-        Ok(missing.iter().filter_map(|row| by_key.get(&Record { resource, row }.id()).cloned()).collect())
-    };
-    let mut outcome = match super::items::ready(work, resource, &rows, &view, &*snapshot, whole)? {
-        Some(texts) => Outcome { status: 200, text: Some(Rendered::List(texts)), ..Outcome::default() },
-        None => {
-            let mut documents = prepare::documents(work.scope, &*snapshot, resource, &rows, &view)?;
-            if let Some(highlights) = &highlights {
-                for (document, row) in documents.iter_mut().zip(&rows) {
-                    highlights.add(document, Record { resource, row });
-                }
-            }
-            Outcome::ok(Value::Array(documents))
-        }
-    };
-    let next = match (&cursor, rows.last()) {
-        _ if counts => {
-            paging_headers(work, &mut outcome, total, &window);
-            None
-        }
-        (Some(cursor), Some(last)) => Some((cursor::PARAM, cursor.next(resource, last))),
-        (Some(_), None) => None,
-        (None, _) => Some(("page", (window.page + 1).to_string())),
-    };
-    if let Some((name, value)) = next.filter(|_| more && paged) {
-        outcome.headers.push(("Link".into(), format!("<{}>; rel=\"next\"", address_with(work, name, &value))));
+    let mut rows = listing.rows(&*snapshot, &view)?;
+    let more = rows.len() as u64 > listing.window.per_page;
+    rows.truncate(usize::try_from(listing.window.per_page).unwrap_or(usize::MAX));
+    let total = listing.total(&*snapshot, rows.len() as u64)?;
+    let mut outcome = listing.documents(&*snapshot, &view, &rows)?;
+    if listing.counts {
+        paging_headers(work, &mut outcome, total, &listing.window);
+    } else if more && listing.paged {
+        outcome.headers.extend(listing.next_link(rows.last()));
     }
     Ok(outcome)
 }
 
-/// The places that hold what is searched for, where a request asks for them (`_highlight`).
+/// A request for a collection.
+struct Listing<'w> {
+    work: &'w Work<'w>,
+    resource: &'w Resource,
+    window: Window,
+    /// What the arguments select, for any caller.
+    filter: Cond,
+    plan: ReadPlan,
+    cursor: Option<Cursor>,
+    highlights: Option<Highlights>,
+    /// The collection has pages.
+    paged: bool,
+    /// The response contains the total.
+    counts: bool,
+}
+
+impl<'w> Listing<'w> {
+    fn of(work: &'w Work<'w>) -> Result<Listing<'w>, ApiError> {
+        let resource = work.resource()?;
+        let (args, set) = (work.allowed.args(), &work.endpoint.args);
+        let context = work.allowed.context();
+        let mut filter = filter(work.scope, resource, args, set, context)?;
+        if resource.family == Family::Comment {
+            filter = Cond::All(vec![filter, policy::unhidden_comments(work.scope)]);
+        }
+        let mut window = Window::of(args, set);
+        window.offset_pages = matches!(resource.family, Family::Term | Family::User);
+        let visible = match resource.family {
+            Family::Comment => policy::visible_comments(work.scope, unlocked(work)),
+            Family::Content | Family::Plain if context == Context::EDIT => {
+                policy::visible_for_editing(work.scope, resource)
+            }
+            _ => policy::visible_among(work.scope, resource, &filter),
+        };
+        let mut plan = records::plan(resource, Cond::All(vec![filter.clone(), visible]));
+        plan.order = order(work.scope, resource, args, set, context)?;
+        plan.limit = Some(window.per_page);
+        plan.offset = window.offset;
+        let cursor = Cursor::of(work, resource, &plan.order)?;
+        if let Some(cursor) = &cursor {
+            plan.offset = 0;
+            plan.filter = Cond::All(vec![plan.filter, cursor.to_come(resource).unwrap_or_else(records::everything)]);
+        }
+        let paged = set.role(Role::PerPage).is_some();
+        let counts = paged && cursor.is_none() && work.query.get("_total").and_then(Value::as_str) != Some("false");
+        if !counts {
+            // One more row shows whether there is a next page.
+            plan.limit = Some(window.per_page + 1);
+        }
+        let highlights = Highlights::asked(work, resource)?;
+        Ok(Listing { work, resource, window, filter, plan, cursor, highlights, paged, counts })
+    }
+
+    /// The rows of the window, with the columns that they are shown by.
+    fn rows(&self, snapshot: &dyn Snapshot, view: &View<'_>) -> Result<Vec<Row>, ApiError> {
+        let wanted = match render::columns_for(self.resource, view) {
+            // A cursor names sort keys, and places that hold words are looked for in the texts.
+            _ if self.cursor.is_some() || self.highlights.is_some() => None,
+            _ if items::kept(self.work, self.resource, view) => {
+                Some(self.work.shared.documents.columns(self.resource).to_vec())
+            }
+            wanted => wanted,
+        };
+        Ok(match wanted {
+            Some(wanted) => records::read(snapshot, self.resource, self.plan.clone(), &wanted)?,
+            None => snapshot.rows(&self.plan)?,
+        })
+    }
+
+    /// The total, where it is requested.
+    ///
+    /// # Errors
+    /// The page is beyond the end.
+    fn total(&self, snapshot: &dyn Snapshot, found: u64) -> Result<u64, ApiError> {
+        let (args, set) = (self.work.allowed.args(), &self.work.endpoint.args);
+        let (resource, window, plan) = (self.resource, &self.window, &self.plan);
+        let total = match resource.declared.total {
+            _ if !self.counts => 0,
+            _ if hides_empty(args, set) => {
+                let full = Cond::Compare(name("count"), Op::Gt, DbValue::Int(0));
+                let filter = Cond::All(vec![plan.filter.clone(), full]);
+                snapshot.count(&ReadPlan { filter, ..plan.clone() })?
+            }
+            Total::Unfiltered if counts_all(resource, args, set) => {
+                let filter = Cond::All(vec![records::own_rows(resource), self.filter.clone()]);
+                snapshot.count(&ReadPlan { filter, ..plan.clone() })?
+            }
+            _ => count(snapshot, plan, found, window)?,
+        };
+        // Beyond the end an offset finds nothing, and nothing is what it counts.
+        let beyond = window.by_offset && window.offset >= total;
+        let total = if beyond && resource.declared.error_beyond_last_page { 0 } else { total };
+        if resource.declared.error_beyond_last_page && total > 0 && window.page > window.pages(total) {
+            return Err(failure(resource, Code::PostInvalidPageNumber));
+        }
+        Ok(total)
+    }
+
+    /// The rows as documents, or as their text where that is cached.
+    fn documents(&self, snapshot: &dyn Snapshot, view: &View<'_>, rows: &[Row]) -> Result<Outcome, ApiError> {
+        let (work, resource) = (self.work, self.resource);
+        let whole = |missing: &[Row]| {
+            let keys = missing.iter().map(|row| Record { resource, row }.id());
+            let found = snapshot.rows(&records::plan(resource, among(&resource.key, keys)))?;
+            let by_key: HashMap<i64, Row> =
+                found.into_iter().map(|row| (Record { resource, row: &row }.id(), row)).collect();
+            Ok(missing.iter().filter_map(|row| by_key.get(&Record { resource, row }.id()).cloned()).collect())
+        };
+        if let Some(texts) = items::ready(work, resource, rows, view, snapshot, whole)? {
+            return Ok(Outcome { status: 200, text: Some(Rendered::List(texts)), ..Outcome::default() });
+        }
+        let mut documents = render::documents(work.scope, snapshot, resource, rows, view)?;
+        if let Some(highlights) = &self.highlights {
+            for (document, row) in documents.iter_mut().zip(rows) {
+                highlights.add(document, Record { resource, row });
+            }
+        }
+        Ok(Outcome::ok(Value::Array(documents)))
+    }
+
+    /// The header that leads on from the last row.
+    fn next_link(&self, last: Option<&Row>) -> Option<(String, String)> {
+        let (name, value) = match &self.cursor {
+            Some(cursor) => (cursor::PARAM, cursor.next(self.resource, last?)),
+            None => ("page", (self.window.page + 1).to_string()),
+        };
+        Some(("Link".into(), format!("<{}>; rel=\"next\"", address_with(self.work, name, &value))))
+    }
+}
+
+/// The highlights that a request wants (`_highlight`).
 pub struct Highlights {
     columns: Vec<Name>,
     needles: Vec<String>,
 }
 
 impl Highlights {
-    /// What the request asks for; `None` when nothing.
+    /// The request's highlights; `None` when it wants none.
     ///
     /// # Errors
     /// The search has too many words.
@@ -193,7 +241,7 @@ impl Highlights {
         Ok((asked && !needles.is_empty()).then_some(Highlights { columns, needles }))
     }
 
-    /// Adds `_highlights`: by searched column, a piece of the text with what was looked for in `<mark>`. What a password
+    /// Adds `_highlights`: by searched column, a piece of the text with the matches in `<mark>`. What a password
     /// locks stays hidden.
     pub fn add(&self, document: &mut Value, record: Record<'_>) {
         let needles: Vec<&str> = self.needles.iter().map(String::as_str).collect();
@@ -208,8 +256,8 @@ impl Highlights {
     }
 }
 
-/// Whether the total counts what the caller may not read, too: the request gives no argument that would tell more of
-/// that than declared.
+/// Whether the total counts rows that the caller may not read, too: the request gives no argument that would reveal
+/// more of them than declared.
 fn counts_all(resource: &Resource, args: &Checked, set: &ArgSet) -> bool {
     let empty = |value: &Value| match value {
         Value::Array(list) => list.is_empty(),
@@ -223,12 +271,11 @@ fn counts_all(resource: &Resource, args: &Checked, set: &ArgSet) -> bool {
 
 /// Recorded: empty terms above full ones are shown, and not counted.
 fn hides_empty(args: &Checked, set: &ArgSet) -> bool {
-    let hides =
-        |filter: &Filter| matches!(filter, Filter::Query { behaviour, .. } if QUERIES[behaviour.0].0 == "hide_empty");
+    let hides = |filter: &Filter| matches!(filter, Filter::Query { behaviour, .. } if QUERIES[behaviour.0].is.name == "hide_empty");
     set.args.iter().any(|arg| arg.filter.as_ref().is_some_and(hides) && args.flag(&arg.name))
 }
 
-/// The one record that the request asks for and carries the password of.
+/// The one record that the request selects and has the password of.
 fn unlocked(work: &Work<'_>) -> Option<i64> {
     let given = work.given?;
     let [post] = work.allowed.args().get("post").and_then(Value::as_array)?.as_slice() else { return None };
@@ -236,13 +283,8 @@ fn unlocked(work: &Work<'_>) -> Option<i64> {
     policy::reads_commented(work.scope, post, Some(given)).filter(|open| *open).map(|_| post)
 }
 
-/// A first page that is not full tells the total itself.
-fn count(
-    snapshot: &dyn crate::storage::Snapshot,
-    plan: &ReadPlan,
-    found: u64,
-    window: &Window,
-) -> Result<u64, ApiError> {
+/// A first page that is not full determines the total.
+fn count(snapshot: &dyn Snapshot, plan: &ReadPlan, found: u64, window: &Window) -> Result<u64, ApiError> {
     if found < window.per_page && (found > 0 || window.offset == 0) {
         return Ok(window.offset + found);
     }
@@ -286,10 +328,10 @@ fn address_with(work: &Work<'_>, name: &str, value: &str) -> String {
     format!("{}?{}", work.scope.registry.rest(work.path), pairs.join("&"))
 }
 
-/// The condition that the arguments of a collection ask for, the caller's rights aside.
+/// The condition of the arguments of a collection, without the caller's permissions.
 ///
 /// # Errors
-/// Values that the caller may not ask for, a search of too many words.
+/// Values that the caller may not request, a search of too many words.
 pub fn filter(
     scope: &Scope,
     resource: &Resource,
@@ -304,17 +346,16 @@ pub fn filter(
     for arg in &set.args {
         let (Some(filter), Some(value)) = (&arg.filter, args.get(&arg.name)) else { continue };
         match filter {
-            // Whoever names what is wanted has said what is not.
+            // A list of wanted values outranks a list of unwanted ones.
             Filter::Column { column, op: FilterOp::NotIn, first: false } if chosen.contains(&column) => {}
             Filter::Column { column, op: FilterOp::In, .. } if ruled_out.contains(&column) => {}
             Filter::Query { .. } if *value == Value::Bool(false) && chosen.contains(&&resource.key) => {}
             Filter::Column { column, op, .. } => all.extend(column_filter(column, *op, value)),
             Filter::Query { behaviour, params } => {
-                let (query_name, query) = QUERIES[behaviour.0];
-                let asked =
-                    QueryContext { scope, resource, name: &arg.name, usual: arg.default.as_ref(), params, args };
+                let Named { is, run: query } = QUERIES[behaviour.0];
+                let asked = QueryContext { scope, resource, usual: arg.default.as_ref(), params, args };
                 let Some(condition) = query(&asked, value)? else { continue };
-                if either && query_name == "terms" && !params.contains_key("exclude") {
+                if either && is.name == "terms" && !params.contains_key("exclude") {
                     any_taxonomy.push(condition);
                 } else {
                     all.push(condition);
@@ -337,13 +378,13 @@ pub fn filter(
             _ => Vec::new(),
         };
         all.extend(search.conditions(&searched(scope, resource, context, &chosen)));
-        // Whether a locked text holds a word is for those to find out who edit it.
+        // Only callers who may edit a locked record learn whether its text matches.
         all.extend(policy::unlocked(scope, resource));
     }
     Ok(Cond::All(all))
 }
 
-/// The columns that a search looks into: those that are chosen or else all, of which the caller may see the values.
+/// The columns that a search covers: the chosen ones or else all, of which the caller may see the values.
 pub fn searched(scope: &Scope, resource: &Resource, context: Context, chosen: &[&str]) -> Vec<Name> {
     let sees_all = policy::sees_edit_only(scope, resource, context);
     let wanted = |name: &str| chosen.is_empty() || chosen.contains(&name);
@@ -351,8 +392,8 @@ pub fn searched(scope: &Scope, resource: &Resource, context: Context, chosen: &[
     columns.filter(|column| sees_all || !resource.edit_only.contains(*column)).cloned().collect()
 }
 
-/// Columns of which the request names the values that it wants, and those whose unwanted values outrank that. Comments
-/// know no such rank: there both count.
+/// Columns with a list of wanted values, and those whose unwanted values outrank that. In lists of comments
+/// both count.
 fn decided_columns<'a>(resource: &'a Resource, args: &Checked, set: &'a ArgSet) -> (Vec<&'a Name>, Vec<&'a Name>) {
     let (mut chosen, mut ruled_out) = (Vec::new(), Vec::new());
     if resource.family == Family::Comment {
@@ -395,7 +436,7 @@ fn column_filter(column: &Name, op: FilterOp, value: &Value) -> Option<Cond> {
     })
 }
 
-/// Ids in lists may come negative and mean their absolute value, as everywhere in the contract.
+/// Ids in lists may be negative and mean their absolute value, as everywhere in the contract.
 fn listed(value: DbValue) -> DbValue {
     match value {
         DbValue::Int(id) => DbValue::Int(id.saturating_abs()),
@@ -424,7 +465,7 @@ impl Search {
     /// The search of a request; `None` without one.
     ///
     /// # Errors
-    /// It has more words than its argument takes.
+    /// It has more words than its argument allows.
     pub fn asked(args: &Checked, set: &ArgSet, family: Family) -> Result<Option<Search>, ApiError> {
         let Some(arg) = set.role(Role::Search) else { return Ok(None) };
         let text = args.get(&arg.name).and_then(Value::as_str).unwrap_or("").trim();
@@ -462,7 +503,7 @@ impl Search {
         if words.len() > 1 {
             order.push(Order::First(Cond::Any(words.iter().map(|w| within(title, &w.text)).collect())));
         }
-        // A single word outside the title says no more in one place than in another.
+        // Outside the title all matches of a single word rank equally.
         for column in columns.filter(|_| words.len() > 1) {
             order.push(Order::First(within(column, &self.text)));
         }
@@ -474,7 +515,7 @@ impl Search {
 /// The words of a search text.
 ///
 /// # Errors
-/// There are more than the argument takes.
+/// There are more than the argument allows.
 pub fn words_within(arg: &Arg, text: &str) -> Result<Vec<Word>, ApiError> {
     let limit = arg.words.unwrap_or(WordLimit { most: usize::MAX, phrase: false });
     limit.words(text).ok_or_else(|| {
@@ -482,10 +523,10 @@ pub fn words_within(arg: &Arg, text: &str) -> Result<Vec<Word>, ApiError> {
     })
 }
 
-/// The order that the arguments ask for.
+/// The order of the arguments.
 ///
 /// # Errors
-/// Sorting by what the request does not bring (`include` without ids, `relevance` without a search), a search of too many
+/// Sorting by what the request does not contain (`include` without ids, `relevance` without a search), a search of too many
 /// words.
 pub fn order(
     scope: &Scope,
@@ -502,7 +543,7 @@ pub fn order(
         |role: Role| -> Vec<Value> { args.role(set, role).and_then(Value::as_array).cloned().unwrap_or_default() };
     Ok(match resource.sort.get(orderby) {
         None => vec![Order::Column(resource.key.clone(), descending)],
-        // Recorded: among comments that the sort does not tell apart the newest comes first, whatever the direction.
+        // Recorded: among comments that are equal in the sort order the newest comes first, whatever the direction.
         Some(Sort::Column(column))
             if resource.family == Family::Comment && !column.starts_with("date") && *column != resource.key =>
         {

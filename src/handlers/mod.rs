@@ -1,6 +1,6 @@
 //! What endpoints do: a closed set of handlers that serve every resource.
 //!
-//! A handler gets what access has allowed, reads or writes through plans, and answers documents. It knows families,
+//! A handler gets what access has allowed, reads or writes through plans, and returns documents. It knows families,
 //! never resources by name.
 
 mod auto_add;
@@ -27,25 +27,33 @@ mod terms;
 mod themes;
 mod users;
 
+use crate::access::hashing::Hasher;
+use crate::access::identity::Identity;
 use crate::access::unlock::RecordPassword;
 use crate::access::{Allowed, audit};
+use crate::cache::documents::DocumentCache;
 use crate::cache::documents::DocumentText;
-use crate::conditional::Expects;
-use crate::engine::{Call, Part};
-use crate::error::ApiError;
-use crate::error::Code;
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code};
+use crate::families::file::MediaServices;
 use crate::families::{self, RowEdit};
-use crate::fields::Fields;
 use crate::model::Method;
+use crate::outbound::Outbound;
 use crate::records::Record;
 use crate::registry::resource::Resource;
+use crate::registry::vocabulary::{Named, ROWS};
 use crate::registry::{Endpoint, Route};
 use crate::request::BodyParams;
+use crate::request::args::Sources;
+use crate::request::call::{Call, Part};
+use crate::request::conditional::Expects;
+use crate::request::fields::Fields;
 use crate::scope::Scope;
 use crate::storage::plan::{Change, CommitError, Committed, DbValue, Row, WritePlan};
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 /// What a handler works on.
 pub struct Work<'a> {
@@ -54,7 +62,7 @@ pub struct Work<'a> {
     pub endpoint: &'a Endpoint,
     pub allowed: &'a Allowed,
     pub fields: &'a Fields,
-    /// The query as it came, for links to the neighbouring pages.
+    /// The query as sent, for links to the neighbouring pages.
     pub query: &'a Map<String, Value>,
     pub raw_query: &'a str,
     pub body: &'a BodyParams,
@@ -64,22 +72,49 @@ pub struct Work<'a> {
     pub expects: &'a Expects,
     /// The route's values from the path.
     pub captures: &'a Map<String, Value>,
-    /// Documents may be answered as text: nothing is left out of them or wrapped around them. (What is embedded is put
+    /// Documents may be returned as text: nothing is left out of them or wrapped around them. (What is embedded is put
     /// into the text.)
     pub whole: bool,
     /// The password of a record that the request brings.
     pub given: Option<&'a RecordPassword<'a>>,
-    /// For handlers that dispatch requests of their own.
-    pub engine: &'a crate::engine::Engine,
+    pub shared: &'a Shared,
+    /// For handlers that send requests to other routes.
+    pub dispatch: &'a dyn Dispatch,
 }
 
-/// What is answered when all went well.
+/// What handlers use beside the database; all requests share it.
+pub struct Shared {
+    /// Verifies and makes credentials.
+    pub identity: Arc<Identity>,
+    /// Hashes account passwords.
+    pub hasher: Arc<Hasher>,
+    /// Where files live, and who works on pictures.
+    pub media: Arc<MediaServices>,
+    /// Documents that were rendered before.
+    pub documents: DocumentCache,
+    /// Requests to other sites.
+    pub outbound: Outbound,
+}
+
+/// Requests inside a request.
+pub trait Dispatch {
+    /// Answers a request inside another; `batch` refuses routes that take no part in batches.
+    fn part<'a>(&'a self, scope: &'a Scope, call: &'a Call, batch: bool) -> Pin<Box<dyn Future<Output = Part> + 'a>>;
+
+    /// What prevents a part of a batch before anything is done.
+    ///
+    /// # Errors
+    /// The route does not exist or takes no part in batches; arguments do not fit.
+    fn check_part(&self, call: &Call) -> Result<(), ApiError>;
+}
+
+/// The outcome of a successful request.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Value,
-    /// The body was reduced to the fields asked for already.
+    /// The body was reduced to the requested fields already.
     pub reduced: bool,
     /// Anything but JSON: media type and bytes.
     pub other: Option<(&'static str, Vec<u8>)>,
@@ -87,13 +122,13 @@ pub struct Outcome {
     pub text: Option<Rendered>,
     /// The version of the row that is shown, where it is one row that has versions.
     pub version: Option<i64>,
-    /// Seconds since 1970 of the row's last change, where it keeps them.
+    /// Seconds since 1970 of the row's last change, where it has one.
     pub modified: Option<i64>,
-    /// Meant for this request alone.
+    /// For this request alone.
     pub private: bool,
     /// The row that was written, as it is now, and its resource's index.
     pub written: Option<(usize, Row)>,
-    /// A row was written: `Allow` tells what the caller may do with it in the edit context.
+    /// A row was written: `Allow` lists what the caller may do with it in the edit context.
     pub edited: bool,
 }
 
@@ -148,7 +183,7 @@ impl Rendered {
 }
 
 impl Outcome {
-    /// 200 with one row's document, and what tells the row's state from others.
+    /// 200 with one row's document, and what identifies the row's state.
     pub fn of_row(body: Value, record: Record<'_>) -> Outcome {
         Outcome { version: record.version(), modified: record.modified(), ..Outcome::ok(body) }
     }
@@ -164,58 +199,213 @@ impl Outcome {
     }
 }
 
-/// A handler's answer, ready perhaps only after a commit.
+/// A handler's outcome, ready perhaps only after a commit.
 pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Outcome, ApiError>> + 'a>>;
 
 /// A handler.
 pub type Handler = for<'a> fn(&'a Work<'a>) -> Answer<'a>;
 
+/// Options of a resource whose entries are declared.
+const ENTRIES: &[&str] = &["entries", "key", "key_parts", "links", "holder"];
+
+const fn handler(name: &'static str, run: Handler, doc: &'static str) -> Named<Handler> {
+    Named::new(name, run, doc)
+}
+
 /// Every handler by the name that declarations use.
-pub const HANDLERS: &[(&str, Handler)] = &[
-    ("lookup", |w| Box::pin(async move { items::lookup(w) })),
-    ("list", |w| Box::pin(async move { lists::list(w) })),
-    ("get", |w| Box::pin(async move { items::get(w) })),
-    ("create", |w| Box::pin(items::create(w))),
-    ("update", |w| Box::pin(items::update(w))),
-    ("delete", |w| Box::pin(items::delete(w))),
-    ("file.create", |w| Box::pin(files::create(w))),
-    ("file.edit", |w| Box::pin(files::edit(w))),
-    ("file.process", |w| Box::pin(files::process(w))),
-    ("singleton.get", |w| Box::pin(async move { singleton::get(w) })),
-    ("singleton.update", |w| Box::pin(singleton::update(w))),
-    ("current_user.get", |w| Box::pin(async move { users::me(w) })),
-    ("current_user.update", |w| Box::pin(users::update(w))),
-    ("current_user.delete", |w| Box::pin(users::delete(w))),
-    ("app_password.list", |w| Box::pin(async move { passwords::list(w) })),
-    ("app_password.get", |w| Box::pin(async move { passwords::get(w) })),
-    ("app_password.introspect", |w| Box::pin(async move { passwords::introspect(w) })),
-    ("app_password.create", |w| Box::pin(passwords::create(w))),
-    ("app_password.update", |w| Box::pin(passwords::update(w))),
-    ("app_password.delete", |w| Box::pin(passwords::delete(w))),
-    ("app_password.delete_all", |w| Box::pin(passwords::delete_all(w))),
-    ("catalogue.list", |w| Box::pin(async move { catalogue::list(w) })),
-    ("catalogue.get", |w| Box::pin(async move { catalogue::get(w) })),
-    ("static.list", |w| Box::pin(async move { static_list::list(w) })),
-    ("static.get", |w| Box::pin(async move { static_list::get(w) })),
-    ("block.render", |w| Box::pin(async move { rendering::render(w) })),
-    ("static.update", |w| Box::pin(async move { static_list::update(w) })),
-    ("search", |w| Box::pin(async move { search::search(w) })),
-    ("theme.list", |w| Box::pin(async move { themes::list(w) })),
-    ("theme.get", |w| Box::pin(async move { themes::get(w) })),
-    ("revision.list", |w| Box::pin(async move { revisions::list(w) })),
-    ("revision.get", |w| Box::pin(async move { revisions::get(w) })),
-    ("revision.delete", |w| Box::pin(async move { revisions::delete(w) })),
-    ("autosave.list", |w| Box::pin(async move { revisions::autosaves(w) })),
-    ("autosave.get", |w| Box::pin(async move { revisions::autosave(w) })),
-    ("autosave.create", |w| Box::pin(revisions::save(w))),
-    ("batch", |w| Box::pin(batch::batch(w))),
-    ("oembed.get", |w| Box::pin(async move { oembed::embed(w) })),
-    ("oembed.proxy", |w| Box::pin(link_preview::embed(w))),
-    ("link_preview.get", |w| Box::pin(link_preview::details(w))),
-    ("navigation_fallback.get", |w| Box::pin(navigation_fallback::get(w))),
-    ("site_health.test", |w| Box::pin(async move { site_health::test(w) })),
-    ("theme.export", |w| Box::pin(export::export(w))),
-    ("echo", |w| Box::pin(async move { echo::echo(w) })),
+pub const HANDLERS: &[Named<Handler>] = &[
+    handler(
+        "lookup",
+        |w| Box::pin(async move { items::lookup(w) }),
+        "Responds with the item of a slug, of its beginnings (`page-about`, `page`), or of `index`.",
+    )
+    .on(ROWS),
+    handler(
+        "list",
+        |w| Box::pin(async move { lists::list(w) }),
+        "Responds with the rows that the arguments select, in pages, with totals in headers.",
+    )
+    .on(ROWS),
+    handler("get", |w| Box::pin(async move { items::get(w) }), "Responds with one item.").on(ROWS).item(),
+    handler("create", |w| Box::pin(items::create(w)), "Creates an item from the arguments; 201 with its address.")
+        .on(ROWS),
+    handler("update", |w| Box::pin(items::update(w)), "Changes the properties of an item that the request gives.")
+        .on(ROWS)
+        .item(),
+    handler(
+        "delete",
+        |w| Box::pin(items::delete(w)),
+        "Deletes an item, or moves it to the trash where it has one and `force` is not set.",
+    )
+    .on(ROWS)
+    .item(),
+    handler("file.create", |w| Box::pin(files::create(w)), "Stores the file in the body and creates its record.")
+        .on(&[Family::Content]),
+    handler(
+        "file.edit",
+        |w| Box::pin(files::edit(w)),
+        "Cuts, turns or mirrors a picture and stores the result as a new record.",
+    )
+    .on(&[Family::Content])
+    .item(),
+    handler("file.process", |w| Box::pin(files::process(w)), "Makes the sizes of a picture that are still missing.")
+        .on(&[Family::Content])
+        .item(),
+    handler(
+        "singleton.get",
+        |w| Box::pin(async move { singleton::get(w) }),
+        "Responds with the one document of settings.",
+    )
+    .on(&[Family::Singleton]),
+    handler("singleton.update", |w| Box::pin(singleton::update(w)), "Changes settings.").on(&[Family::Singleton]),
+    handler("current_user.get", |w| Box::pin(async move { users::me(w) }), "Responds with the caller's own user.")
+        .on(&[Family::User]),
+    handler("current_user.update", |w| Box::pin(users::update(w)), "Changes the caller's own user.")
+        .on(&[Family::User])
+        .item(),
+    handler(
+        "current_user.delete",
+        |w| Box::pin(users::delete(w)),
+        "Deletes the caller's own user and reassigns the records.",
+    )
+    .on(&[Family::User])
+    .item(),
+    handler(
+        "app_password.list",
+        |w| Box::pin(async move { passwords::list(w) }),
+        "Lists the application passwords of a user.",
+    )
+    .parent(),
+    handler(
+        "app_password.get",
+        |w| Box::pin(async move { passwords::get(w) }),
+        "Responds with one application password.",
+    )
+    .parent(),
+    handler(
+        "app_password.introspect",
+        |w| Box::pin(async move { passwords::introspect(w) }),
+        "Responds with the application password that the request was sent with.",
+    )
+    .parent(),
+    handler(
+        "app_password.create",
+        |w| Box::pin(passwords::create(w)),
+        "Creates an application password; only this response holds its clear value.",
+    )
+    .parent(),
+    handler("app_password.update", |w| Box::pin(passwords::update(w)), "Renames an application password.").parent(),
+    handler("app_password.delete", |w| Box::pin(passwords::delete(w)), "Revokes an application password.").parent(),
+    handler(
+        "app_password.delete_all",
+        |w| Box::pin(passwords::delete_all(w)),
+        "Revokes all application passwords of a user.",
+    )
+    .parent(),
+    handler(
+        "catalogue.list",
+        |w| Box::pin(async move { catalogue::list(w) }),
+        "Lists what is declared: types, taxonomies or statuses.",
+    )
+    .on(&[Family::Catalogue]),
+    handler(
+        "catalogue.get",
+        |w| Box::pin(async move { catalogue::get(w) }),
+        "Responds with one declared type, taxonomy or status.",
+    )
+    .on(&[Family::Catalogue])
+    .settings(&["hidden"]),
+    handler(
+        "static.list",
+        |w| Box::pin(async move { static_list::list(w) }),
+        "Lists the entries that `options.entries` declares.",
+    )
+    .settings(ENTRIES),
+    handler("static.get", |w| Box::pin(async move { static_list::get(w) }), "Responds with one declared entry.")
+        .settings(ENTRIES),
+    handler("block.render", |w| Box::pin(async move { rendering::render(w) }), "Renders one block as a page shows it."),
+    handler(
+        "static.update",
+        |w| Box::pin(async move { static_list::update(w) }),
+        "Changes the row that names an entry (`options.holder`).",
+    )
+    .settings(ENTRIES),
+    handler(
+        "search",
+        |w| Box::pin(async move { search::search(w) }),
+        "Searches records, terms and declared values of all searchable types at once.",
+    )
+    .settings(&["values"]),
+    handler("theme.list", |w| Box::pin(async move { themes::list(w) }), "Lists the declared themes.")
+        .settings(&["user_styles"]),
+    handler("theme.get", |w| Box::pin(async move { themes::get(w) }), "Responds with one declared theme.")
+        .settings(&["user_styles"]),
+    handler("revision.list", |w| Box::pin(async move { revisions::list(w) }), "Lists the revisions of a record.")
+        .on(&[Family::Virtual])
+        .parent(),
+    handler("revision.get", |w| Box::pin(async move { revisions::get(w) }), "Responds with one revision of a record.")
+        .on(&[Family::Virtual])
+        .parent(),
+    handler("revision.delete", |w| Box::pin(async move { revisions::delete(w) }), "Deletes a revision.")
+        .on(&[Family::Virtual]),
+    handler("autosave.list", |w| Box::pin(async move { revisions::autosaves(w) }), "Lists the autosaves of a record.")
+        .on(&[Family::Virtual])
+        .parent(),
+    handler(
+        "autosave.get",
+        |w| Box::pin(async move { revisions::autosave(w) }),
+        "Responds with one autosave of a record.",
+    )
+    .on(&[Family::Virtual])
+    .parent(),
+    handler(
+        "autosave.create",
+        |w| Box::pin(revisions::save(w)),
+        "Stores an autosave; a draft of the caller's own is changed itself.",
+    )
+    .on(&[Family::Virtual])
+    .item()
+    .parent(),
+    handler(
+        "batch",
+        |w| Box::pin(batch::batch(w)),
+        "Carries out the requests that the body lists, each by its own rules.",
+    ),
+    handler(
+        "oembed.get",
+        |w| Box::pin(async move { oembed::embed(w) }),
+        "Describes a record of this site for others that embed it (oEmbed).",
+    ),
+    handler("oembed.proxy", |w| Box::pin(link_preview::embed(w)), "Asks a declared provider how to embed an address."),
+    handler(
+        "link_preview.get",
+        |w| Box::pin(link_preview::details(w)),
+        "Fetches title, icon, description and picture of a public page (see `outbound.link_previews`).",
+    ),
+    handler(
+        "navigation_fallback.get",
+        |w| Box::pin(navigation_fallback::get(w)),
+        "Responds with the newest navigation; where there is none, creates one from a menu.",
+    )
+    .settings(&["navigation"]),
+    handler(
+        "site_health.test",
+        |w| Box::pin(async move { site_health::test(w) }),
+        "Responds with one declared check of the site's health.",
+    )
+    .settings(&["entries", "key"]),
+    handler(
+        "theme.export",
+        |w| Box::pin(export::export(w)),
+        "Responds with an archive of the theme's templates and styles.",
+    )
+    .settings(&["folders", "styles"]),
+    handler(
+        "echo",
+        |w| Box::pin(async move { echo::echo(w) }),
+        "Responds with the checked arguments, so that an argument can be tried from `routes.toml` alone.",
+    )
+    .example(r#"{ methods = ["GET"], handler = "echo", access = "public" }"#),
 ];
 
 impl<'a> Work<'a> {
@@ -228,12 +418,12 @@ impl<'a> Work<'a> {
         Ok(&self.scope.registry.resources[index])
     }
 
-    /// Asks another route in the caller's name.
+    /// Requests another route in the caller's name.
     pub async fn ask(&self, method: Method, path: &str, query: Value, body: BodyParams) -> Part {
         self.ask_in(self.scope.clone(), method, path, query, body).await
     }
 
-    /// Asks another route in the name of whoever the scope names.
+    /// Requests another route in the name of the scope's caller.
     async fn ask_in(&self, mut scope: Scope, method: Method, path: &str, query: Value, body: BodyParams) -> Part {
         let query = query.as_object().cloned().unwrap_or_default();
         scope.depth += 1;
@@ -246,12 +436,12 @@ impl<'a> Work<'a> {
             expects: Expects::default(),
             text: false,
         };
-        Box::pin(self.engine.part(&scope, &call, false)).await
+        self.dispatch.part(&scope, &call, false).await
     }
 
     /// What the request brings.
-    pub fn sources(&self) -> crate::args::Sources<'a> {
-        crate::args::Sources { path: self.captures, body: self.body, query: self.query }
+    pub fn sources(&self) -> Sources<'a> {
+        Sources { path: self.captures, body: self.body, query: self.query }
     }
 
     /// The resource that took the route over.
@@ -263,12 +453,12 @@ impl<'a> Work<'a> {
         Ok(&self.scope.registry.resources[index])
     }
 
-    /// The change that the request asks for.
+    /// The change that the request describes.
     pub fn edit<'b>(&'b self, resource: &'b Resource, row: Option<&'b Row>) -> RowEdit<'b> {
         RowEdit { scope: self.scope, resource, row, args: self.allowed.args() }
     }
 
-    /// Writes a plan; the answer comes when it is durable.
+    /// Writes a plan; the outcome is ready when it is durable.
     ///
     /// # Errors
     /// What the database refuses.
@@ -280,14 +470,15 @@ impl<'a> Work<'a> {
     /// Writes a new row, the first put of the changes; its key.
     ///
     /// # Errors
-    /// What the database refuses, in the resource's words.
+    /// What the database refuses, with the resource's codes.
     pub async fn insert(&self, resource: &Resource, changes: Vec<Change>) -> Result<DbValue, ApiError> {
         let done = self.commit(WritePlan { changes }).await;
         let done = done.map_err(|error| families::refusal(self.scope, resource, error))?;
         done.puts.into_iter().next().map(|put| put.key).ok_or_else(|| ApiError::new(Code::Internal))
     }
 
-    /// Writes changes of a row; what the database refuses is told in the resource's words, except that the row has changed.
+    /// Writes changes of a row; what the database refuses is reported with the resource's codes, except that the row
+    /// has changed.
     ///
     /// # Errors
     /// See [`Refusal`].
@@ -300,7 +491,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The entry that an endpoint's declaration asks for, when the request sets one of the arguments that it names.
+/// The entry that an endpoint's declaration requires, when the request sets one of the arguments that it names.
 fn audited(work: &Work<'_>) -> Option<Change> {
     let declared = work.endpoint.audit.as_ref()?;
     let args = work.allowed.args();

@@ -2,15 +2,15 @@
 
 use super::{Outcome, Work};
 use crate::config::declaration::NavigationFallback;
-use crate::engine::Part;
 use crate::error::{ApiError, Code};
 use crate::model::Method;
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
+use crate::request::call::Part;
 use crate::text::blocks::delimited;
 use serde_json::{Map, Value, json};
 
-/// Items of a menu that are taken over, at most.
+/// Most items of a menu that are converted.
 const MOST_ITEMS: i64 = 100;
 
 /// `{id}` of the newest published record of the resource that the declaration names (`options.navigation`), with a link to it. When
@@ -44,7 +44,7 @@ fn named<'a>(work: &Work<'a>, name: &str) -> Option<&'a Resource> {
     work.scope.registry.resource(name)
 }
 
-/// The document of an inner answer, or what it refused.
+/// The document of an inner response, or its error.
 fn good(work: &Work<'_>, part: Part) -> Result<Value, ApiError> {
     if part.status < 400 {
         return Ok(part.body);
@@ -75,7 +75,7 @@ async fn of_menu(work: &Work<'_>, options: &NavigationFallback) -> Result<Option
     Ok(body.as_object().filter(|_| !content.is_empty()).cloned())
 }
 
-/// The items below one as blocks, each with those below itself. An item comes before what is below it.
+/// The items below one as blocks, each with those below itself. An item precedes what is below it.
 fn level(items: &[Value], parent: i64, item: &str, branch: &str) -> String {
     let mut out = String::new();
     for (at, shown) in items.iter().enumerate().filter(|(_, shown)| shown["parent"] == parent) {

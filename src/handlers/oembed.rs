@@ -2,13 +2,13 @@
 
 use super::{Outcome, Work};
 use crate::access::policy;
-use crate::behaviours::address;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::families::content;
-use crate::prepare::Batch;
 use crate::records::{self, Record, eq};
 use crate::registry::resource::Resource;
+use crate::render::Batch;
+use crate::render::address;
 use crate::storage::Snapshot;
 use crate::storage::plan::{DbValue, Row};
 use crate::text::html::Html;
@@ -19,7 +19,7 @@ use crate::text::strip::strip_tags;
 use crate::text::time::Civil;
 use serde_json::{Value, json};
 
-/// Widths are kept within these.
+/// Widths are limited to these.
 const WIDTHS: std::ops::RangeInclusive<i64> = 200..=600;
 
 /// The record behind an address of this site.
@@ -87,7 +87,7 @@ fn width(given: Option<&Value>) -> i64 {
         }
         _ => 0.0,
     };
-    // A cast keeps within the type; bounds come after it.
+    // A cast stays within the type; the limits are applied after it.
     (number.abs() as i64).clamp(*WIDTHS.start(), *WIDTHS.end())
 }
 

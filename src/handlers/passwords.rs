@@ -20,7 +20,7 @@ use std::sync::Arc;
 const COLUMNS: &[&str] =
     &["uuid", "app_id", "name", "created", "last_used", "last_ip", "user", "expires", "read_only", "resources"];
 
-/// What passwords say only when it is there.
+/// Members of a password that are shown only when they have a value.
 const LIMITS: [&str; 3] = ["expires", "read_only", "resources"];
 
 /// All passwords of the user, oldest first.
@@ -45,10 +45,10 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome::ok(document(work, &row, user, None)?))
 }
 
-/// The password that the request came with.
+/// The password that the request was authenticated with.
 ///
 /// # Errors
-/// It came with none.
+/// It was authenticated otherwise.
 pub fn introspect(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let user = user(work)?;
     let used = work.scope.principal.app_password.clone();
@@ -73,7 +73,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let app_id = args.text("app_id").unwrap_or("");
     let wanted = NewPassword { user, title: &title, app_id, expires: expires(work)?, limits: limits(work)? };
-    let (uuid, secret, put) = creation(work.engine.identity(), &wanted, work.scope.now);
+    let (uuid, secret, put) = creation(&work.shared.identity, &wanted, work.scope.now);
     write(work, Change::Put(put)).await?;
     let row = find(work, user, &uuid)?;
     let path = format!("{}/{uuid}", work.path.trim_end_matches('/'));
@@ -147,7 +147,7 @@ fn find(work: &Work<'_>, user: i64, uuid: &str) -> Result<Row, ApiError> {
     found.ok_or_else(|| ApiError::new(Code::AppPasswordNotFound))
 }
 
-/// The name asked for; blanks alone are none.
+/// The requested name; spaces alone are none.
 fn title(work: &Work<'_>) -> Result<Option<String>, ApiError> {
     let Some(given) = work.allowed.args().text("name") else { return Ok(None) };
     let clean = sanitize::sanitize_text_field(given);
@@ -182,7 +182,7 @@ async fn write(work: &Work<'_>, change: Change) -> Result<(), ApiError> {
     done.map(|_| ()).map_err(|error| families::unwritten(work.scope, error))
 }
 
-/// The record in the context asked for; times are numbers or texts as the schema says.
+/// The record in the requested context; times are numbers or texts as the schema says.
 fn document(work: &Work<'_>, row: &Row, user: i64, secret: Option<String>) -> Result<Value, ApiError> {
     let resource = work.resource()?;
     let context = work.allowed.context();
@@ -199,7 +199,7 @@ fn document(work: &Work<'_>, row: &Row, user: i64, secret: Option<String>) -> Re
             continue;
         }
         let Some(index) = COLUMNS.iter().position(|c| *c == property.name) else { continue };
-        // Most passwords have no limits, and then say nothing of them.
+        // Most passwords have no limits, and then show none.
         let limit = LIMITS.contains(&COLUMNS[index]);
         if limit
             && matches!(&row[index], DbValue::Int(0) | DbValue::Null | DbValue::Text(_))

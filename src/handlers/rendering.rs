@@ -2,18 +2,18 @@
 
 use super::{Outcome, Work};
 use crate::access::policy;
-use crate::behaviours::dynamic;
+use crate::behaviours::{READS, dynamic};
 use crate::error::{ApiError, Code};
-use crate::prepare::{Batch, Item};
 use crate::records::Record;
 use crate::registry::resource::Context;
+use crate::render::{Batch, Item};
 use crate::storage::plan::DbValue;
 use serde_json::{Value, json};
 
-/// `{rendered}` of the block that the path names, with the attributes that the request brings.
+/// `{rendered}` of the block that the path names, with the attributes of the request.
 ///
 /// # Errors
-/// Nothing makes such a block; the caller may not edit the record that it is to stand in.
+/// No renderer makes such a block; the caller may not edit the record that it is for.
 pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let block = work.captures.get("name").and_then(Value::as_str).unwrap_or("");
@@ -40,6 +40,7 @@ pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
         context: Context::VIEW,
         unlocked: true,
         batch: &Batch::default(),
+        reads: READS,
     };
     let attributes = args.get("attributes").cloned().unwrap_or_default();
     let rendered = dynamic::block(&item, block, attributes).ok_or_else(missing)?;

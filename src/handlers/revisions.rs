@@ -5,14 +5,15 @@
 
 use super::lists::{Window, paging_headers, words_within};
 use super::{Outcome, Work};
-use crate::behaviours::address;
+use crate::behaviours::READS;
 use crate::error::{ApiError, Code};
 use crate::families::{self, content, stored};
-use crate::prepare::{Batch, Item};
 use crate::records::{self, Record, among, columns, eq, int, text, txt};
 use crate::registry::args::Role;
 use crate::registry::name;
 use crate::registry::resource::{Context, Property, Resource, Source};
+use crate::render::address;
+use crate::render::{Batch, Item};
 use crate::storage::fold;
 use crate::storage::plan::{
     Change, Cond, DbValue, Input, Op, Order, Put, ReadPlan, RevisionPut, Row, Target, WritePlan,
@@ -24,7 +25,7 @@ use std::cmp::Reverse;
 
 const COLUMNS: &[&str] = &["id", "of", "author", "at", "autosave", "json"];
 
-/// Revisions whose texts are in memory at once while a search goes through them.
+/// Revisions whose texts are in memory at once while a search reads them.
 const AT_ONCE: u64 = 8;
 
 /// The revisions of a record.
@@ -34,7 +35,7 @@ const AT_ONCE: u64 = 8;
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let (args, set) = (work.allowed.args(), &work.endpoint.args);
     let mut filter = vec![of(parent(work)?.id())];
-    // Whoever names what is wanted has said what is not.
+    // A list of wanted values outranks a list of unwanted ones.
     match (numbers(work, "include"), numbers(work, "exclude")) {
         (wanted, _) if !wanted.is_empty() => filter.push(among("id", wanted)),
         (_, unwanted) if !unwanted.is_empty() => filter.push(Cond::Not(Box::new(among("id", unwanted)))),
@@ -71,7 +72,7 @@ fn numbers(work: &Work<'_>, arg: &str) -> Vec<i64> {
     list.into_iter().flatten().filter_map(Value::as_i64).map(i64::abs).collect()
 }
 
-/// The order that is asked for. A search, and an order by texts, narrow the plan to the numbers that they found.
+/// The requested order. A search, and an order by texts, narrow the plan to the ids that they found.
 fn order(work: &Work<'_>, plan: &mut ReadPlan) -> Result<Vec<Order>, ApiError> {
     let args = work.allowed.args();
     let descending = args.text("order") != Some("asc");
@@ -96,7 +97,7 @@ fn order(work: &Work<'_>, plan: &mut ReadPlan) -> Result<Vec<Order>, ApiError> {
             }
             vec![Order::Given(name("id"), ids.into_iter().map(DbValue::Int).collect())]
         }
-        // All slugs of a record's history say `autosave` or `revision`.
+        // All slugs of a record's history contain `autosave` or `revision`.
         "slug" => vec![column("autosave", !descending), column("id", false)],
         "include_slugs" => vec![column("id", false)],
         "title" => {
@@ -124,7 +125,7 @@ struct Found {
     rank: u8,
 }
 
-/// Goes through the texts of a plan's rows; a few are in memory at a time.
+/// Reads the texts of a plan's rows; a few are in memory at a time.
 fn by_texts(work: &Work<'_>, plan: &ReadPlan, search: &str) -> Result<Vec<Found>, ApiError> {
     let phrase = fold(search).into_owned();
     let words = match work.endpoint.args.role(Role::Search) {
@@ -179,7 +180,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome::ok(document(work, &row)?))
 }
 
-/// Never reached: the guard refuses. It stands for the method in the route's description.
+/// Never reached: the guard refuses. It represents the method in the route's description.
 ///
 /// # Errors
 /// Always.
@@ -196,10 +197,10 @@ pub fn autosaves(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome::ok(Value::Array(rows.iter().map(|row| document(work, row)).collect::<Result<_, _>>()?)))
 }
 
-/// The newest autosave of the record, whoever left it and whatever number is asked for.
+/// The newest autosave of the record, by whatever user and whatever id is given.
 ///
 /// # Errors
-/// Nobody left one.
+/// There is none.
 pub fn autosave(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let row = autosaved(work)?.into_iter().next().ok_or_else(|| ApiError::new(Code::NoAutosave))?;
     Ok(Outcome::ok(document(work, &row)?))
@@ -213,10 +214,10 @@ fn autosaved(work: &Work<'_>) -> Result<Vec<Row>, ApiError> {
     Ok(work.scope.snapshot()?.rows(&plan)?)
 }
 
-/// Leaves an autosave, or changes the draft itself when it is the caller's own.
+/// Stores an autosave, or changes the draft itself when it is the caller's own.
 ///
 /// # Errors
-/// As an update; an autosave that would change nothing any more is taken away.
+/// As an update; an autosave that would change nothing any more is deleted.
 pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let owner = work.owner()?;
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
@@ -256,7 +257,7 @@ fn given(work: &Work<'_>, owner: &Resource) -> Result<Vec<(&'static str, String)
     for column in ["title", "content", "excerpt"] {
         let property = owner.properties.iter().find(|p| p.name == column);
         let Some((property, value)) = property.zip(work.allowed.args().given(column)) else { continue };
-        if let Some((_, value)) = stored(work.scope, owner, property, value)? {
+        if let Some((_, value)) = stored(work.scope, property, value)? {
             all.push((column, text(&value).to_owned()));
         }
     }
@@ -276,7 +277,7 @@ async fn commit(work: &Work<'_>, record: Record<'_>, json: Option<std::sync::Arc
         changes.push(Change::RemoveWhere { table: name("revision"), filter: autosave_of(record.id(), author) });
     }
     let at = work.scope.now;
-    // Changes nothing but the version: the record's links tell of its history, so what shows them is out of date.
+    // Changes nothing but the version: the record's links contain its history, so what shows them is out of date.
     let set = vec![(name(content::columns::PARENT), Input::Add(0))];
     let target = Target::Existing { key: record.value("id").clone(), expect: None };
     changes.push(Change::Put(Put {
@@ -311,7 +312,7 @@ fn texts(row: &Row) -> Map<String, Value> {
 
 // ------------------------------------------------------------------------------------------------ documents
 
-/// What a document of the history tells beside the texts.
+/// The members of a document of the history beside the texts.
 struct RevisionFacts {
     id: i64,
     parent: i64,
@@ -327,7 +328,7 @@ struct RevisionFacts {
 }
 
 impl RevisionFacts {
-    /// What a revision or an autosave tells.
+    /// The members of a revision or an autosave.
     fn of(work: &Work<'_>, record: Record<'_>, row: &Row) -> RevisionFacts {
         let (id, of, utc) = (int(&row[0]), int(&row[1]), int(&row[3]));
         let at = (work.scope.settings.zone.utc_to_local(utc), utc);
@@ -351,7 +352,7 @@ impl RevisionFacts {
         }
     }
 
-    /// A draft that was changed in place tells of itself.
+    /// A draft that was changed in place describes itself.
     fn present(work: &Work<'_>, record: Record<'_>) -> RevisionFacts {
         let dates = |name: &str| (record.int(&format!("{name}_local")), record.int(&format!("{name}_utc")));
         RevisionFacts {
@@ -377,7 +378,8 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
     let (shown, owner) = (work.resource()?, work.owner()?);
     let record = Record { resource: owner, row: &past.then };
     let batch = Batch::default();
-    let item = Item { scope: work.scope, resource: owner, record, context, unlocked: true, batch: &batch };
+    let item =
+        Item { scope: work.scope, resource: owner, record, context, unlocked: true, batch: &batch, reads: READS };
     let local = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.0));
     let utc = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.1));
     let mut map = Map::new();
@@ -406,7 +408,7 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
             "guid" if context == Context::EDIT => json!({"rendered": past.guid, "raw": past.guid}),
             "guid" => json!({"rendered": past.guid}),
             "preview_link" => json!(past.preview),
-            // Values are not kept; what shows is what a record without values shows.
+            // Values are not stored; what is shown is what a record without values shows.
             "meta" => owner.property("meta").and_then(|p| item.value(p)).unwrap_or_else(|| json!({})),
             texts => match owner.property(texts) {
                 Some(property) if matches!(property.source, Source::Object(_)) => then_text(&item, property),
@@ -447,7 +449,7 @@ fn rendered(item: &Item<'_>, property: &str, stored: &str) -> String {
     }
 }
 
-/// Where the record can be looked at as it would be: with the caller's autosave, or as it is. Empty for kinds without
+/// The address of the record's preview: with the caller's autosave, or as it is. Empty for kinds without
 /// pages of their own.
 fn preview(work: &Work<'_>, record: Record<'_>, autosave: bool) -> String {
     if !record.resource.viewable() {

@@ -1,19 +1,19 @@
 //! The search over every searchable kind at once.
 //!
-//! Contract: "Search result". `type` names what kind of thing is looked for (records, terms), `subtype` the kinds or
+//! Contract: "Search result". `type` names the kind of thing that is searched (records, terms), `subtype` the kinds or
 //! taxonomies; only what is published and what the caller may see is found.
 
 use super::lists::{Highlights, Search, Window, paging_headers, searched};
 use super::{Outcome, Work};
 use crate::access::policy;
-use crate::behaviours::address;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
-use crate::prepare::Batch;
 use crate::records::{self, Record, among};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::registry::tables;
+use crate::render::Batch;
+use crate::render::address;
 use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, DbValue, Order, ReadPlan, Row};
 use crate::text::render::render_title;
@@ -42,7 +42,7 @@ pub fn search(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let plan = plan(work, family, &kinds, &window)?;
         let snapshot = work.scope.snapshot()?;
         let rows = snapshot.rows(&plan)?;
-        // Beyond the last page nothing is known to have been found.
+        // Beyond the last page the number of results is unknown.
         total = if rows.is_empty() { 0 } else { snapshot.count(&plan)? };
         outcome.body = Value::Array(documents(work, &*snapshot, &kinds, &rows)?);
     }
@@ -87,7 +87,7 @@ impl<'a> Values<'a> {
         for (value, label) in self.labels {
             let has = records::eq(self.column, records::txt(value));
             let plan = records::plan(self.of, Cond::All(vec![policy::visible(work.scope, self.of), has]));
-            // Counts are remembered, so that a value that no record has is not looked for each time.
+            // Counts are cached, so that a value that no record has is not searched each time.
             if !label.to_lowercase().contains(&text) || snapshot.count(&plan)? == 0 {
                 continue;
             }
@@ -109,7 +109,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The searchable kinds (or taxonomies) among those asked for.
+/// The requested searchable kinds (or taxonomies).
 fn kinds<'a>(work: &Work<'a>, family: Family) -> Vec<&'a Resource> {
     let wanted: Vec<&str> = match work.allowed.args().get("subtype") {
         Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
@@ -131,7 +131,7 @@ fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -
     let search = Search::asked(args, &work.endpoint.args, family)?;
     let visible = kinds.iter().map(|kind| {
         let mut own = vec![records::own_rows(kind), policy::visible(work.scope, kind)];
-        // Whether a locked text holds a word is for those to find out who edit it.
+        // Only callers who may edit a locked record learn whether its text matches.
         own.extend(search.as_ref().and_then(|_| policy::unlocked(work.scope, kind)));
         Cond::All(own)
     });
@@ -206,7 +206,7 @@ fn document(work: &Work<'_>, collection: &Resource, kind: &Resource, row: &Row, 
     map.insert("id".into(), json!(record.id()));
     map.insert("title".into(), json!(title));
     map.insert("url".into(), json!(address::of(work.scope, record, batch, record.text("slug"))));
-    // A term's taxonomy stands where a record's kind of thing does.
+    // The member holds a term's taxonomy in place of a record's kind of thing.
     map.insert("type".into(), json!(if content { "post" } else { kind.api_name.as_str() }));
     if content {
         map.insert("subtype".into(), json!(kind.api_name));

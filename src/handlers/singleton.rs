@@ -1,7 +1,7 @@
 //! A resource that is one document: the settings.
 //!
-//! Contract: "Settings": every field is optional on write, the answer always holds all of them, changes take effect at
-//! once.
+//! Contract: "Settings": every field is optional on write, the response always contains all of them, changes take
+//! effect at once.
 
 use super::{Outcome, Work};
 use crate::config::declaration::Family;
@@ -23,7 +23,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome::ok(Value::Object(document(&resource.properties, &work.scope.settings.values))))
 }
 
-/// Writes the fields given and answers the whole document.
+/// Writes the given fields and returns the whole document.
 ///
 /// # Errors
 /// A zone that does not exist, a default term that does not exist.
@@ -34,7 +34,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     for property in &resource.properties {
         let Some(value) = work.allowed.args().given(&property.name) else { continue };
         check(work, property, value)?;
-        // Null takes a field back to the default that its schema tells.
+        // Null resets a field to the default in its schema.
         let value = if value.is_null() { default_of(resource, property) } else { normal(work, property, value)? };
         members.insert(property.name.clone(), value.clone());
         values.insert(property.name.clone(), value);
@@ -60,7 +60,7 @@ fn default_of(resource: &Resource, property: &Property) -> Value {
     resource.schema["properties"][&property.name].get("default").cloned().unwrap_or(Value::Null)
 }
 
-/// What a schema cannot say: the zone must be real, a default term must exist.
+/// What a schema cannot express: the zone must be real, a default term must exist.
 fn check(work: &Work<'_>, property: &Property, value: &Value) -> Result<(), ApiError> {
     if property.name == "timezone"
         && let Some(zone) = value.as_str()
@@ -82,9 +82,8 @@ fn check(work: &Work<'_>, property: &Property, value: &Value) -> Result<(), ApiE
 
 fn normal(work: &Work<'_>, property: &Property, value: &Value) -> Result<Value, ApiError> {
     let Some(behaviour) = property.write else { return Ok(value.clone()) };
-    let resource = work.resource()?;
-    let writing = crate::behaviours::WriteContext { scope: work.scope, resource, property };
-    Ok(match crate::behaviours::WRITES[behaviour.0].1(&writing, value)? {
+    let writing = crate::behaviours::WriteContext { scope: work.scope, property };
+    Ok(match (crate::behaviours::WRITES[behaviour.0].run)(&writing, value)? {
         DbValue::Text(text) => Value::String(text.to_string()),
         DbValue::Int(i) => Value::from(i),
         DbValue::Real(r) => Value::from(r),

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 /// Whether all is well.
 type Check = fn(&Work<'_>) -> bool;
 
-/// What can be looked at, by the name that declarations use.
+/// The checks, by the name that declarations use.
 const CHECKS: [(&str, Check); 2] = [
     // The site's address is one of HTTPS.
     ("https", |work| work.scope.registry.site.url.starts_with("https://")),
-    // Credentials that a program sends in the header arrive: this request came with some.
+    // Credentials that a program sends in the header arrive: this request had some.
     ("authorization", |work| work.scope.principal.app_password.is_some()),
 ];
 

@@ -1,6 +1,6 @@
 //! Collections whose entries are declared beside the resource (`options.entries`), none if none are.
 //!
-//! It knows no resource: what an entry holds is the schema's business, who may see it the guard's.
+//! It knows no resource: the schema decides what an entry contains, the guard who may see it.
 
 use super::lists::{Window, paging_headers};
 use super::{Outcome, Work};
@@ -51,10 +51,10 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome::ok(shown(work, entry)?))
 }
 
-/// Entries are declared, not written: one that is not there is missing, and nothing else is changed, either.
+/// Entries are declared, not written: one that does not exist is not found, and nothing else is changed, either.
 ///
 /// # Errors
-/// Always, in the endpoint's words for `rest_cannot_edit`.
+/// Always, with the endpoint's code for `rest_cannot_edit`.
 pub fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if !work.captures.is_empty() {
         get(work)?;
@@ -66,12 +66,12 @@ pub fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     })
 }
 
-/// What the parts of a key are called (`options.key_parts`), where it is made of several.
+/// The names of the parts of a key (`options.key_parts`), where it has several.
 fn parts(resource: &Resource) -> impl Iterator<Item = &str> {
     resource.declared.options.key_parts.iter().map(String::as_str)
 }
 
-/// The name of the member that tells entries apart.
+/// The name of the member that identifies entries.
 fn key_name(resource: &Resource) -> &str {
     resource.declared.options.key.as_deref().unwrap_or("id")
 }
@@ -110,7 +110,7 @@ fn count(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// The members of an entry that the context shows, and who holds it, where the declaration asks for that.
+/// The members of an entry that the context shows, and its holder, where the declaration requires that.
 fn shown(work: &Work<'_>, entry: &Value) -> Result<Value, ApiError> {
     let context = work.allowed.context();
     let resource = work.resource()?;

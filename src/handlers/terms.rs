@@ -1,11 +1,11 @@
-//! What requests about terms may not say, beyond what their arguments tell.
+//! What requests about terms may not contain, in addition to their arguments' rules.
 
 use super::Work;
 use crate::error::{ApiError, Code};
 use crate::registry::columns::term;
 use crate::registry::resource::Resource;
 
-/// A flat taxonomy has no parents: one that is named is told, although no argument takes it.
+/// A flat taxonomy has no parents: a given one is an error, although no argument takes it.
 ///
 /// # Errors
 /// The request names a parent where there are none.

@@ -10,7 +10,7 @@ use crate::registry::resource::{Property, Resource};
 use crate::text::sanitize::esc_html;
 use serde_json::{Map, Value, json};
 
-/// The themes in the states asked for.
+/// The themes in the requested states.
 ///
 /// # Errors
 /// None of its own.

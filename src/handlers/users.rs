@@ -6,9 +6,9 @@ use crate::access;
 use crate::access::hashing::HashError;
 use crate::error::{ApiError, Code};
 use crate::families::user;
-use crate::fields::Fields;
 use crate::records::{self, Record};
 use crate::registry::resource::Resource;
+use crate::request::fields::Fields;
 use crate::storage::plan::{Change, DbValue, Row};
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn well_formed(work: &Work<'_>) -> Result<(), ApiError> {
 /// Adds the hash of the password that is given.
 async fn hash_password(work: &Work<'_>, changes: &mut [Change]) -> Result<(), ApiError> {
     let Some(password) = work.allowed.args().given("password").and_then(Value::as_str) else { return Ok(()) };
-    let hash = work.engine.hasher().hash(password).await.map_err(|error| match error {
+    let hash = work.shared.hasher.hash(password).await.map_err(|error| match error {
         HashError::Busy => ApiError::new(Code::TooManyRequests),
         HashError::Failed => work.scope.internal(&"the password could not be hashed"),
     })?;
@@ -73,10 +73,10 @@ async fn hash_password(work: &Work<'_>, changes: &mut [Change]) -> Result<(), Ap
     Ok(())
 }
 
-/// Deletes a user for good; the records go to another user, or with them.
+/// Deletes a user for good; the records are reassigned to another user, or deleted, too.
 ///
 /// # Errors
-/// Without `force`; the heir does not exist; it is the last administrator.
+/// Without `force`; the replacement does not exist; it is the last administrator.
 pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let args = work.allowed.args();

@@ -1,8 +1,8 @@
 //! One JSON line per request on standard error, written by a thread of its own so that no request waits for the log.
 //!
-//! Lines are rendered where the request was answered and gather in memory, so that the thread is woken a hundred times a
-//! second rather than for each. What does not fit is dropped and counted. Secrets in query strings are blotted out;
-//! headers and bodies are never written.
+//! Lines are rendered where the request was answered and collected in memory, so that the thread wakes up a hundred
+//! times a second rather than for each. Lines that do not fit are dropped and counted. Secrets in query strings are
+//! replaced; headers and bodies are never written.
 
 use crate::request::percent_decode;
 use crate::text::time::format_local;
@@ -22,17 +22,17 @@ const GATHER: Duration = Duration::from_millis(10);
 /// Longest path or query that is written whole, in bytes.
 const MOST_TEXT: usize = 2048;
 
-/// What a line says.
+/// The content of a line.
 pub struct Entry<'r> {
     pub id: &'r str,
     pub method: &'r str,
-    /// As it came, without the query.
+    /// As sent, without the query.
     pub path: &'r str,
-    /// As it came.
+    /// As sent.
     pub query: &'r str,
     pub status: u16,
     pub took: Duration,
-    /// Length of the answer's body.
+    /// Length of the response's body.
     pub bytes: usize,
     pub ip: Option<IpAddr>,
 }
@@ -68,7 +68,7 @@ impl AccessLog {
         Ok(AccessLog { queue, writer: Some(writer) })
     }
 
-    /// Notes a request. Secrets in the query are replaced.
+    /// Logs a request. Secrets in the query are replaced.
     pub fn note(&self, entry: &Entry) {
         let mut line = Vec::with_capacity(256);
         // Writing to memory cannot fail.
@@ -117,7 +117,7 @@ impl Queue {
             if lost > 0 {
                 let _ = writeln!(lines, "{{\"access_log_dropped\":{lost}}}");
             }
-            // Nobody is left to tell when the log itself cannot be written.
+            // There is nowhere to report that the log itself cannot be written.
             let _ = out.write_all(&lines);
             let _ = out.flush();
             lines.clear();
@@ -151,7 +151,7 @@ impl Entry<'_> {
     }
 }
 
-/// The time in UTC with milliseconds. The part that changes once a second is kept.
+/// The time in UTC with milliseconds. The part that changes once a second is cached.
 fn write_now(line: &mut Vec<u8>) -> io::Result<()> {
     thread_local! {
         static SECOND: RefCell<(u64, String)> = const { RefCell::new((0, String::new())) };

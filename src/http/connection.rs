@@ -1,8 +1,8 @@
-//! One connection: what a client may do to it outside a request.
+//! One connection: limits on the client outside a request.
 //!
-//! actix times only the first head of a connection and answers a head that it cannot read without a word. So the stream
-//! that it reads from is watched here: a head has to be there in time and of a sane size, an answer has to be taken
-//! in time, and who is refused gets the error object. What happens inside a request is `receive`'s matter.
+//! actix times only the first head of a connection, and responds to a head that it cannot read without a body. So the
+//! stream that it reads from is watched here: a head must arrive in time and have a reasonable size, a response must be
+//! read in time, and a refused client gets the error object. What happens inside a request is `receive`'s matter.
 
 use super::{Edge, LINGER};
 use crate::error::{ApiError, Code};
@@ -25,31 +25,32 @@ const MOST_LINE: usize = 60 << 10;
 /// Largest head of a request; actix gives up at 128 KiB.
 const MOST_HEAD: usize = 96 << 10;
 
-/// What a refused client may still send, so that it gets to read the answer.
+/// Most bytes that a refused client may still send, so that it gets to read the response.
 const MOST_AFTERWARDS: usize = 64 << 20;
 
-/// How what actix answers begins when it cannot read a request. Our own answers have a body, or (to HEAD) a number.
+/// The beginning of actix's response to a request that it cannot read. Our own responses have a body, or (to HEAD) a
+/// length.
 const WORDLESS: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n";
 const NUMBER: &[u8] = b"\r\nx-request-id:";
 
 /// How long things may take.
 #[derive(Clone, Copy)]
 pub struct Timeouts {
-    /// A head, and a pause in taking an answer.
+    /// A head, and a pause in reading a response.
     pub read: Duration,
     /// A connection without a request.
     pub idle: Duration,
 }
 
-/// Where a connection stands. Shared by the stream and the request that it carries.
+/// The state of a connection. Shared by the stream and the request that it carries.
 pub struct ConnectionState {
-    /// A request is being answered.
+    /// A request is in progress.
     busy: Cell<bool>,
     /// There was a request before.
     served: Cell<bool>,
-    /// The last request was answered before its body was read to the end.
+    /// The last response was complete before the body of its request was read to the end.
     unread: Cell<bool>,
-    /// The last answer is the last of the connection.
+    /// The last response is the last one of the connection.
     closing: Cell<bool>,
     /// Bytes of the next head, so far.
     heard: Cell<usize>,
@@ -110,7 +111,8 @@ impl Busy {
         self.0.unread.set(false);
     }
 
-    /// Nothing follows the answer to the request, which is short. The client is told so at once: it may be busy sending.
+    /// Nothing follows the response to the request, which is short. The client learns it at once: it may be busy
+    /// sending.
     pub fn close(&self) {
         self.0.closing.set(true);
     }
@@ -127,9 +129,9 @@ pub struct Connection {
     stream: TcpStream,
     standing: Rc<ConnectionState>,
     patience: Timeouts,
-    /// When to look at the time again while waiting for a request; never later than needed.
+    /// When to check the time again while waiting for a request; never later than needed.
     timer: Option<Pin<Box<Sleep>>>,
-    /// Runs while the client takes nothing of an answer.
+    /// Runs while the client reads nothing of a response.
     stalled: Option<Pin<Box<Sleep>>>,
     /// actix was given the chance to see whether the head is complete at its largest.
     asked: bool,
@@ -140,9 +142,9 @@ pub struct Connection {
 
 enum Mode {
     Open,
-    /// The client is told why, then what it still sends is thrown away.
+    /// The client gets the reason, then what it still sends is discarded.
     Refusing(Refusal),
-    /// Nothing is read any more. What actix still writes goes out.
+    /// Nothing is read any more. What actix still writes is sent.
     Closed,
     /// Nothing is read or written any more.
     Refused,
@@ -322,7 +324,7 @@ impl AsyncWrite for Connection {
             this.refuse(Code::BadRequest);
         }
         if let Mode::Refusing(refusal) = &mut this.mode {
-            // actix closes the connection after this, so the words have to be out first.
+            // actix closes the connection after this, so the response has to be sent first.
             while refusal.written < refusal.text.len() {
                 let rest = &refusal.text[refusal.written..];
                 match ready!(Pin::new(&mut this.stream).poll_write(context, rest))? {
@@ -338,7 +340,7 @@ impl AsyncWrite for Connection {
         match Pin::new(&mut this.stream).poll_write(context, bytes) {
             Poll::Ready(outcome) => {
                 this.stalled = None;
-                // Somebody who takes an answer slowly is not idle.
+                // A client that reads a response slowly is not idle.
                 this.standing.since.set(Instant::now());
                 Poll::Ready(outcome)
             }
@@ -347,7 +349,7 @@ impl AsyncWrite for Connection {
                 let stalled =
                     this.stalled.get_or_insert_with(|| Box::pin(sleep_until((Instant::now() + patience).into())));
                 ready!(stalled.as_mut().poll(context));
-                Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not take the answer")))
+                Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read the response")))
             }
         }
     }
@@ -366,7 +368,7 @@ impl AsyncWrite for Connection {
     }
 }
 
-/// A whole answer, for a request that never was one.
+/// A whole response, where there was no complete request.
 fn refusal_text(error: &ApiError) -> Vec<u8> {
     let body = error.body().to_string();
     let reason = StatusCode::from_u16(error.status()).ok().and_then(|s| s.canonical_reason()).unwrap_or("Refused");

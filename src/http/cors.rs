@@ -9,7 +9,7 @@ use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
 const METHODS: HeaderValue = HeaderValue::from_static("OPTIONS, GET, POST, PUT, PATCH, DELETE");
 const VARY: HeaderValue = HeaderValue::from_static("Origin");
 
-/// Longest `Origin` that is looked at and repeated, in bytes: a scheme, a host name of at most 255 bytes, a port.
+/// Longest `Origin` that is checked and repeated, in bytes: a scheme, a host name of at most 255 bytes, a port.
 const LONGEST_ORIGIN: usize = 320;
 
 /// The declared rules. Without any, nothing is added.
@@ -17,9 +17,9 @@ pub struct Rules {
     any: bool,
     reflect: bool,
     origins: Vec<String>,
-    /// What every answer carries.
+    /// What every response carries.
     always: Vec<(HeaderName, HeaderValue)>,
-    /// Also without an origin: a cache must not hand one origin's answer to another.
+    /// Also without an origin: a cache must not serve one origin's response to another.
     varies: bool,
     max_age: Option<HeaderValue>,
 }
@@ -44,8 +44,8 @@ impl Rules {
         }
     }
 
-    /// Adds what a request of this origin gets; `preflight` is one by `OPTIONS`, `shared` an answer that caches may give to
-    /// others, perhaps of another origin.
+    /// Adds what a request of this origin gets; `preflight` is one by `OPTIONS`, `shared` a response that caches may
+    /// serve to others, perhaps of another origin.
     pub fn apply(&self, origin: Option<&HeaderValue>, preflight: bool, shared: bool, headers: &mut HeaderMap) {
         for (name, value) in &self.always {
             headers.insert(name.clone(), value.clone());
@@ -54,7 +54,13 @@ impl Rules {
             headers.append(header::VARY, VARY);
         }
         let Some(origin) = origin.filter(|origin| origin.len() <= LONGEST_ORIGIN) else { return };
-        if self.reflect || self.lists(origin) {
+        let listed = self.lists(origin);
+        if listed {
+            // Scripts of these origins write: they compare versions, and ask for responses without a body.
+            extend(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, "ETag");
+            extend(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, "If-Match, If-None-Match, Prefer");
+        }
+        if self.reflect || listed {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
             headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
         } else if self.any {
@@ -70,6 +76,14 @@ impl Rules {
 
     fn lists(&self, origin: &HeaderValue) -> bool {
         origin.to_str().is_ok_and(|origin| self.origins.iter().any(|listed| is_origin(listed, origin)))
+    }
+}
+
+/// Adds names to a list of headers.
+fn extend(headers: &mut HeaderMap, name: HeaderName, more: &str) {
+    let list = headers.get(&name).and_then(|list| list.to_str().ok()).unwrap_or_default();
+    if let Ok(list) = HeaderValue::try_from(if list.is_empty() { more.to_owned() } else { format!("{list}, {more}") }) {
+        headers.insert(name, list);
     }
 }
 

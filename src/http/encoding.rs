@@ -1,7 +1,7 @@
-//! Encodings of kept answers: chosen by what the client accepts, made once for all who ask.
+//! Encodings of cached responses: chosen by what the client accepts, computed once for all.
 //!
-//! What is not kept is sent as it is: encoding it for one reader would cost more than its making, and answers to
-//! credentials are better not compressed beside what the client sends.
+//! Other responses are sent as they are: encoding one for one reader would cost more than computing it, and responses
+//! to credentials are better not compressed together with what the client sends.
 
 use crate::model::SharedText;
 use bytes::Bytes;

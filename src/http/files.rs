@@ -1,8 +1,8 @@
-//! Uploaded files over HTTP: conditional, in ranges, streamed, and harmless to whoever opens them.
+//! Uploaded files over HTTP: conditional, in ranges, streamed, and harmless in a browser.
 
-use crate::conditional::{has_already, http_date};
 use crate::files::{Files, FilesError, Stat, kinds};
 use crate::http::Facts;
+use crate::request::conditional::{has_already, http_date};
 use actix_http::body::{BoxBody, SizedStream};
 use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_http::{HttpMessage as _, Method, Request, Response, StatusCode};
@@ -16,7 +16,7 @@ const CHUNK: u64 = 1 << 19;
 /// What may run in a file that is opened by itself: nothing.
 const SANDBOX: HeaderValue = HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
 
-/// The file's answer and the length of its body; `None` when there is no such file.
+/// The file's response and the length of its body; `None` when there is no such file.
 ///
 /// # Errors
 /// The store cannot be reached.
@@ -106,7 +106,7 @@ fn finish(status: StatusCode, headers: HeaderMap, body: BoxBody, length: usize) 
     (response, length)
 }
 
-/// What fits into one reading is read before the head goes out; the rest follows chunk by chunk.
+/// What fits into one chunk is read before the head is sent; the rest follows chunk by chunk.
 async fn body(files: &Arc<Files>, key: &str, range: RangeInclusive<u64>, length: u64) -> Result<BoxBody, FilesError> {
     if length == 0 {
         return Ok(BoxBody::new(Vec::new()));

@@ -1,6 +1,6 @@
 //! Keeps a panic inside the request that caused it.
 //!
-//! The hook prints nothing for a guarded panic: [`guarded`] gives its text to the caller, who logs it once together
+//! The hook prints nothing for a guarded panic: [`guarded`] returns its text to the caller, who logs it once together
 //! with the request's id. Panics elsewhere are printed as usual.
 
 use std::any::Any;
@@ -15,9 +15,9 @@ thread_local! {
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs a future to its end; `Err` holds what a panic said and where.
+/// Runs a future to its end; `Err` is the message of a panic and its place.
 ///
-/// What the future shares with others must bear being left in the middle: locks that poison, transactions that roll
+/// What the future shares with others must tolerate being left in the middle: locks that poison, transactions that roll
 /// back when dropped.
 pub async fn guarded<T>(mut future: Pin<Box<dyn Future<Output = T> + '_>>) -> Result<T, String> {
     install_hook();

@@ -1,7 +1,7 @@
 //! The edge on a connection in memory: what a client that sends these bytes reads. For the targets of `fuzzing`.
 //!
-//! The stack is that of a socket, from the parser of heads to the writer of answers; only what `connection` watches (time)
-//! is left out.
+//! The stack is that of a socket, from the parser of heads to the writer of responses; only what `connection` watches
+//! (time) is left out.
 
 use super::{AccessLog, Edge, Ids, Service, Swap, answer};
 use actix_http::{HttpService, KeepAlive, Protocol};
@@ -17,7 +17,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 /// Bytes that the connection holds on their way in each direction.
 const HELD: usize = 64 << 10;
 
-/// How long an exchange may take; nothing in it waits for anybody.
+/// How long an exchange may take; nothing in it waits.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A server without a socket. For one thread.
@@ -38,7 +38,7 @@ impl Memory {
         Ok(Memory { edge: Arc::new(edge), runtime: Runtime::new()? })
     }
 
-    /// All that is answered to a client that sends these bytes and then nothing more.
+    /// Everything that a client receives that sends these bytes and then nothing more.
     ///
     /// # Errors
     /// The server does not end the connection in time.
@@ -48,7 +48,7 @@ impl Memory {
         let asked = async move {
             let (mut incoming, mut outgoing) = tokio::io::split(&mut client);
             let mut received = Vec::new();
-            // A server that has heard enough reads no further; what it has answered counts all the same.
+            // A server that has read enough reads no further; what it has sent counts all the same.
             let send = async {
                 let _ = outgoing.write_all(sent).await;
                 let _ = outgoing.shutdown().await;

@@ -1,7 +1,7 @@
 //! Counters of requests and the separate listener that shows them.
 //!
-//! `/health` answers 200 as long as the service says that it can serve, else 503; `/metrics` is OpenMetrics text.
-//! Neither is part of the REST base, and the listener is meant for the operator's network only.
+//! `/health` responds with 200 as long as the service reports that it can serve, else 503; `/metrics` is OpenMetrics
+//! text. Neither is part of the REST base, and the listener is meant for the operator's network only.
 
 use crate::http::{Reading, ReadingKind, Swap};
 use crate::model::Method;
@@ -44,14 +44,14 @@ impl Metrics {
         let latency = Histogram::new(BUCKETS);
         let (refused, in_flight) = (Counter::default(), Gauge::default());
         let mut registry = Registry::with_prefix(PREFIX);
-        registry.register("http_requests", "Requests answered, by method and class of status", family);
-        registry.register("http_request_duration_seconds", "Time from head to reply", latency.clone());
+        registry.register("http_requests", "Responses by method and class of status", family);
+        registry.register("http_request_duration_seconds", "Time from request head to response", latency.clone());
         registry.register("http_refused", "Connections refused before a request was complete", refused.clone());
-        registry.register("http_in_flight", "Requests being answered", in_flight.clone());
+        registry.register("http_in_flight", "Requests in progress", in_flight.clone());
         Metrics { registry, requests, refused, latency, in_flight }
     }
 
-    /// Counts one answered request.
+    /// Counts one response.
     pub fn count(&self, method: Option<Method>, status: u16, took: Duration) {
         let name = method.map_or("other", Method::as_str);
         let method = METHODS.iter().position(|known| *known == name).unwrap_or(METHODS.len() - 1);

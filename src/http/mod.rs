@@ -1,8 +1,8 @@
 //! The server's edge: sockets, limits, headers, logs, shutdown. The only module that names actix.
 //!
-//! A connection is watched by `connection` until it carries a request; that is read by `receive`, answered by a
-//! [`Service`] and written by `respond`. The edge knows a [`Service`] that turns a [`Request`] into a [`Reply`], and nothing of what happens inside. Each worker
-//! thread runs its services' futures itself, so these need not be `Send`.
+//! A connection is watched by `connection` until it carries a request; that is read by `receive`, handled by a
+//! [`Service`] and written by `respond`. The edge knows a [`Service`] that turns a [`Request`] into a [`Reply`], and
+//! nothing of what happens inside. Each worker thread runs its services' futures itself, so these need not be `Send`.
 
 mod access_log;
 mod connection;
@@ -10,7 +10,7 @@ mod cors;
 mod encoding;
 mod files;
 mod guard;
-pub mod memory;
+pub(crate) mod memory;
 mod metrics;
 mod proxies;
 mod receive;
@@ -46,9 +46,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What answers requests.
+/// What handles requests.
 pub trait Service: Send + Sync + 'static {
-    /// Answers one request. A panic inside becomes a 500 and ends this request only.
+    /// Handles one request. A panic inside becomes a 500 and ends this request only.
     fn call<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>>;
 
     /// Bytes that the body of this request may have when it brings files, which then go to disk; `None` when its endpoint
@@ -62,17 +62,18 @@ pub trait Service: Send + Sync + 'static {
         None
     }
 
-    /// Whether something is served at this path outside the REST base, as the path came: most bytes of a body there.
+    /// Whether something is served at this path outside the REST base, as the path was sent: most bytes of a body
+    /// there.
     fn serves(&self, _path: &str) -> Option<usize> {
         None
     }
 
-    /// Answers a request for such a path.
+    /// Handles a request for such a path.
     fn elsewhere<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         self.call(request)
     }
 
-    /// The answer for an address outside the REST base that nothing is served at.
+    /// The response for an address outside the REST base where nothing is served.
     fn not_found(&self) -> Reply {
         respond::failure(&ApiError::new(Code::NoRoute))
     }
@@ -80,7 +81,7 @@ pub trait Service: Send + Sync + 'static {
     /// What the edge must know to address and decorate requests. The same as long as the service lives.
     fn facts(&self) -> &Facts;
 
-    /// Whether requests can be served at all, for `/health`; the error tells operators why not.
+    /// Whether requests can be served at all, for `/health`; the error gives operators the reason.
     fn health(&self) -> Result<(), String> {
         Ok(())
     }
@@ -114,20 +115,18 @@ pub struct Facts {
     pub rest_path: String,
     /// Absolute address of the REST base.
     pub rest_url: String,
-    /// Absolute address of the site.
-    pub site_url: String,
     /// The platform's prefix as declared: `cms`.
     pub prefix: String,
     /// Listening, limits and timeouts. What concerns the listener itself is read once, at the start.
     pub server: Server,
     pub cors: Cors,
-    /// What is said of files: where they are served, of which types they are.
+    /// Configuration of files: where they are served, and their types.
     pub media: Media,
     /// JSONP callbacks are honoured.
     pub jsonp: bool,
 }
 
-/// The service in charge. A request keeps the one that it started with; the next one gets what was put last.
+/// The current service. A request keeps the one that it started with; the next request gets the one that was put last.
 pub struct Swap(ArcSwap<Compiled>);
 
 impl Swap {
@@ -147,7 +146,7 @@ impl Swap {
     }
 }
 
-/// A service with what of its facts is worth preparing.
+/// A service with the parts of its facts that are worth preparing.
 struct Compiled {
     service: Arc<dyn Service>,
     cors: cors::Rules,
@@ -290,7 +289,7 @@ async fn serve(
     outcome
 }
 
-/// How long a refused client may go on sending after it was answered.
+/// How long a refused client may go on sending after the response.
 const LINGER: Duration = Duration::from_secs(5);
 
 fn public_server(
@@ -311,7 +310,7 @@ fn public_server(
         let (draining, watching, answering) = (draining.clone(), Arc::clone(&edge), Arc::clone(&edge));
         let http = HttpService::build()
             .keep_alive(if keep_alive.is_zero() { KeepAlive::Disabled } else { KeepAlive::Timeout(keep_alive) })
-            // `Connection` times heads itself, and says so to the client.
+            // `Connection` times heads itself, and reports it to the client.
             .client_request_timeout(Duration::ZERO)
             .client_disconnect_timeout(LINGER)
             .graceful_shutdown_signal(move || {
@@ -361,7 +360,7 @@ impl Ids {
 }
 
 impl Edge {
-    /// Notes a connection that was refused before there was a request.
+    /// Records a connection that was refused before there was a request.
     fn note_refusal(&self, status: u16, ip: Option<IpAddr>) {
         if let Some(metrics) = &self.metrics {
             metrics.refuse();
@@ -373,7 +372,7 @@ impl Edge {
     }
 }
 
-/// Every request comes through here.
+/// Every request passes through here.
 async fn answer(mut http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
     let started = Instant::now();
     let busy =
@@ -444,7 +443,8 @@ async fn rest(
     if let Some(busy) = busy {
         busy.has_read();
     }
-    // A POST that asks to be a HEAD gets no body either; of a real HEAD actix keeps the length and drops the bytes.
+    // A POST that overrides its method with HEAD gets no body either; of a real HEAD actix keeps the length and drops
+    // the bytes.
     let overridden = request.method != Method::Head && effective_method(&request) == Some(Method::Head);
     match guard::guarded(compiled.service.call(request)).await {
         Ok(reply) if overridden => {
@@ -458,7 +458,7 @@ async fn rest(
     }
 }
 
-/// A stored file, or the page that says that there is none.
+/// A stored file, or the page for missing addresses.
 async fn file(http: &HttpRequest, key: &str, compiled: &Compiled, id: &str) -> (Response<BoxBody>, usize) {
     let facts = compiled.service.facts();
     if let Some(stored) = compiled.service.files().filter(|_| reads(http)) {

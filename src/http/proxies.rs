@@ -1,12 +1,12 @@
-//! Who the client is when proxies stand in between: networks of trusted proxies and the headers that those send.
+//! The client's address behind proxies: networks of trusted proxies and the headers that those send.
 //!
-//! Knows addresses and header texts only. A forwarding header from anybody else is noted and not believed.
+//! Knows addresses and header texts only. A forwarding header from anybody else is recorded and not trusted.
 
 use crate::model::Peer;
 use crate::network::Network;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Most trusted proxies behind one another; what stands before them in the header is not read.
+/// Most trusted proxies in a chain; earlier entries of the header are not read.
 const MOST_PROXIES: usize = 16;
 
 /// The peer of a request: `connected` is the other end of the socket, `trusted` the declared networks, `header` gives
@@ -25,7 +25,8 @@ where
     if !connected.is_some_and(is_trusted) {
         return direct;
     }
-    // Each proxy appends, so only entries that a trusted one wrote count: from the right, up to the first stranger.
+    // Each proxy appends, so only entries that a trusted one wrote count: from the right, up to the first untrusted
+    // one.
     let mut ip = connected;
     for entry in last(header("x-forwarded-for"), MOST_PROXIES) {
         let Some(address) = address(entry) else { break };

@@ -1,7 +1,7 @@
-//! From a socket's request to [`model::Request`](crate::model::Request): addressing, limits, who is asking.
+//! From a socket's request to [`model::Request`](crate::model::Request): addressing, limits, the client.
 //!
-//! Nothing is judged but what cannot be read or is too large; the method override, routes and credentials are for the
-//! stages behind.
+//! Only what cannot be read or is too large is refused here; the method override, routes and credentials are for the
+//! later stages.
 
 use crate::error::{ApiError, Code};
 use crate::http::uploads::{self, Bounds};
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Even where the configuration says less, a client has this long to send its head, and its body.
+/// Even where the configuration sets less, a client has this long to send its head, and its body.
 pub const SHORTEST: Duration = Duration::from_secs(1);
 
 /// What an address means.
@@ -32,8 +32,8 @@ pub enum Destination {
     Elsewhere,
 }
 
-/// Finds the place of a path and query as they came; `rest_path` is the REST base (`/cms-json`), `files_path` where
-/// files are served (`/files`).
+/// Finds the destination of a path and query as they were sent; `rest_path` is the REST base (`/cms-json`),
+/// `files_path` where files are served (`/files`).
 pub fn place(path: &str, query: &str, rest_path: &str, files_path: &str) -> Destination {
     let Some(path) = decode_path(path) else { return Destination::Unreadable };
     match path.strip_prefix(rest_path) {
@@ -118,7 +118,7 @@ async fn bring(
     let (form, parameters) = (is_form_of_parts(kind), is_parameters(kind));
     let usual = max_body as u64;
     let bounds = Bounds {
-        // A form has more to say than the file.
+        // A form contains more than the file.
         body: admitted.map_or(usual, |(most, _)| if form { most + usual } else { most }),
         fields: max_body,
         depth: facts.server.max_depth,
@@ -153,7 +153,7 @@ fn text(name: &HeaderName, value: &[u8]) -> String {
     }
 }
 
-/// The other end, behind trusted proxies the client that they name.
+/// The other end, or the client that trusted proxies name.
 pub fn peer(http: &HttpRequest, trusted: &[Network]) -> Peer {
     proxies::peer(http.peer_addr().map(|address| address.ip()), trusted, |name| {
         http.headers().get_all(name).filter_map(|value| value.to_str().ok())

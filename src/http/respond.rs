@@ -1,11 +1,12 @@
-//! From [`model::Reply`](crate::model::Reply) to the bytes and headers of an answer.
+//! From [`model::Reply`](crate::model::Reply) to the bytes and headers of a response.
 //!
-//! Owns the headers that every REST answer carries, JSONP and pretty printing (contract: "Global request parameters").
+//! Owns the headers that every REST response carries, JSONP and pretty printing (contract: "Global request
+//! parameters").
 
-use crate::conditional;
 use crate::error::{ApiError, Code};
 use crate::http::{Compiled, encoding};
 use crate::model::{Payload, Reply};
+use crate::request::conditional;
 use actix_http::body::BoxBody;
 use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_http::{ConnectionType, Response, StatusCode};
@@ -24,10 +25,10 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Reads `_jsonp` and `_pretty`. The error is a whole reply, since it is written in no shape at all.
+    /// Reads `_jsonp` and `_pretty`. The error is a whole reply, since it has no shape at all.
     ///
-    /// JSONP is for strangers alone: any site can have a browser run such an answer, so what only the caller may see must
-    /// never be in one.
+    /// JSONP is for anonymous callers only: any site can make a browser run such a response, so what only the caller
+    /// may see must never be in one.
     pub fn of(query: &Map<String, Value>, jsonp_enabled: bool, credentials: bool) -> Result<Shape, Reply> {
         let pretty = query.contains_key("_pretty");
         let name = match query.get("_jsonp") {
@@ -35,7 +36,7 @@ impl Shape {
             Some(Value::String(name)) if name.is_empty() => return Ok(Shape { jsonp: None, pretty }),
             Some(_) if !jsonp_enabled => return Err(bare(ApiError::new(Code::JsonpDisabled), JSON)),
             Some(_) if credentials => {
-                let message = "JSONP is for requests without credentials; ask without _jsonp.";
+                let message = "JSONP is for requests without credentials; leave out _jsonp.";
                 return Err(bare(ApiError::new(Code::JsonpDisabled).with_message(message), JSON));
             }
             Some(Value::String(name)) if is_callback(name) => name.clone(),
@@ -58,14 +59,14 @@ impl Shape {
     }
 }
 
-/// Whether a request may make its sender known: by an `Authorization` header, or by the cookie of a session together with
-/// a nonce. A cookie alone makes nobody known.
+/// Whether a request may authenticate its sender: by an `Authorization` header, or by the cookie of a session together
+/// with a nonce. A cookie alone authenticates nobody.
 pub fn brings_credentials(headers: &HeaderMap, query: &Map<String, Value>, prefix: &str) -> bool {
     let session = format!("{prefix}_session=");
     let cookie = |value: &HeaderValue| {
         value.as_bytes().split(|b| *b == b';').any(|c| c.trim_ascii().starts_with(session.as_bytes()))
     };
-    // A nonce may also be in a form, which comes later: any body counts.
+    // A nonce may also be in a form, which is read later: any body counts.
     let nonce = || {
         headers.contains_key(format!("x-{prefix}-nonce"))
             || query.contains_key(&format!("_{prefix}nonce"))
@@ -108,14 +109,14 @@ pub fn failure(error: &ApiError) -> Reply {
     Reply { status: error.status(), headers: Vec::new(), payload: Payload::Json(error.body()) }
 }
 
-/// What of a request decides about the headers of its answer.
+/// The parts of a request that decide about the headers of its response.
 pub struct RequestFacts<'a> {
     pub id: &'a str,
     pub preflight: bool,
     /// GET or HEAD.
     pub reads: bool,
     pub origin: Option<&'a HeaderValue>,
-    /// The request carried credentials, so the answer may be meant for one reader.
+    /// The request carried credentials, so the response may be for one reader only.
     pub private: bool,
     pub headers: &'a HeaderMap,
 }
@@ -130,7 +131,7 @@ const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// A REST answer and the length of its body.
+/// A REST response and the length of its body.
 pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &RequestFacts<'_>) -> (Response<BoxBody>, usize) {
     let mut status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut encoding = None;
@@ -151,7 +152,7 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &RequestFac
     };
     let length = bytes.len();
     let tag = own(&reply.headers, "ETag").map(|tag| match encoding {
-        // Another encoding is another sequence of bytes, and a strong tag stands for bytes.
+        // Another encoding is another sequence of bytes, and a strong tag identifies bytes.
         Some(name) => format!("{}-{name}\"", tag.trim_end_matches('"')),
         None => tag.to_owned(),
     });
@@ -196,7 +197,7 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &RequestFac
     (response, length)
 }
 
-/// An answer outside the REST base and the length of its body.
+/// A response outside the REST base and the length of its body.
 pub fn plain(reply: Reply, id: &str) -> (Response<BoxBody>, usize) {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let (media_type, bytes) = match reply.payload {
@@ -231,7 +232,7 @@ fn own<'r>(headers: &'r [(String, String)], name: &str) -> Option<&'r str> {
     headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
 }
 
-/// Adds a reply's own header lines, but gives `Link` back, which has to become one line with ours. What cannot stand in
+/// Adds a reply's own header lines, but returns `Link`, which has to become one line with ours. What cannot be in
 /// a line (a line feed in a value) is left out: half a header would be worse.
 fn add_own<'r>(headers: &mut HeaderMap, own: &'r [(String, String)]) -> Option<&'r str> {
     let mut link = None;

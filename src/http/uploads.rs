@@ -1,6 +1,7 @@
-//! Bodies that hold files: streamed to disk, never held in memory; forms are taken apart on the way.
+//! Bodies that contain files: streamed to disk, never held in memory; forms are parsed on the way.
 //!
-//! What a file is and whether it is taken is for the stages behind. A file that nobody keeps goes with the request.
+//! What a file is and whether it is accepted is for the later stages. A file that nobody stores is deleted with the
+//! request.
 
 use crate::error::{ApiError, Code};
 use crate::files::Files;
@@ -18,13 +19,13 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt as _;
 
-/// Bytes a second that a sender has to keep up on the average, after the first moments.
+/// Bytes a second that a sender has to reach on average, after the first moments.
 const SLOWEST: u64 = 16 << 10;
 
 /// Most parts of one form.
 const MOST_PARTS: usize = 1_000;
 
-/// Most files of one form; one is kept.
+/// Most files of one form; one is stored.
 const MOST_FILES: usize = 20;
 
 /// What is accepted of a body with files.
@@ -32,7 +33,7 @@ const MOST_FILES: usize = 20;
 pub struct Bounds {
     /// Bytes of the whole body.
     pub body: u64,
-    /// Bytes of all fields beside the files.
+    /// Most bytes of all fields beside the files.
     pub fields: usize,
     /// Nesting of field names.
     pub depth: usize,
@@ -92,7 +93,7 @@ pub async fn whole(payload: Payload, bounds: Bounds, files: &Files) -> Result<Up
     Ok(Upload { files, ..Upload::default() })
 }
 
-/// Writes bytes that are in memory to a file, as if they had come so.
+/// Writes bytes that are in memory to a file, as if they had been uploaded.
 ///
 /// # Errors
 /// The disk does not take them.
@@ -160,7 +161,7 @@ fn unwritten(error: &dyn std::fmt::Display) -> ApiError {
     ApiError::new(Code::StorageReadOnly)
 }
 
-/// A body that ends with an error where it is too large or comes too slowly.
+/// A body that ends with an error where it is too large or too slow.
 struct Watched {
     payload: Payload,
     bounds: Bounds,

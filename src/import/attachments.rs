@@ -1,6 +1,6 @@
-//! Files of imported records, taken from a folder: the export tells what they were called, the folder holds them.
+//! Files of imported records, taken from a folder: the export contains their names, the folder the files.
 //!
-//! Looks at records that stand for files and have none here, so it may be run again when more files have turned up.
+//! Processes records that stand for files and have none here, so it may be run again when more files are available.
 
 use crate::behaviours::files::file_of;
 use crate::boot::{BootError, Services, wait};
@@ -19,7 +19,7 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// Records looked at together.
+/// Records processed together.
 const PAGE: u64 = 200;
 
 /// Names that the report spells out.
@@ -105,7 +105,9 @@ fn one(
     };
     let media = &keeper.registry.declaration.media;
     let Some((base, kind)) = file::recognised(relative, &path, media) else {
-        brought.refused.push((relative.clone(), "its type is not taken, or it is not what its name says".into()));
+        brought
+            .refused
+            .push((relative.clone(), "its type is not accepted, or its contents do not match its name".into()));
         return Ok(());
     };
     let size = path.metadata().map_or(0, |meta| meta.len());
@@ -150,7 +152,7 @@ fn commit(
     wait(keeper.storage.commit(WritePlan { changes })).map(|_| ()).map_err(BootError::Commit)
 }
 
-/// What a file may be called in the folder, likeliest first: as WordPress files it, as its address goes on behind the
+/// Possible names of a file in the folder, likeliest first: as WordPress stores it, as its address continues after the
 /// folder of uploads, by its name alone.
 fn wanted(extra: &Map<String, Value>) -> Vec<String> {
     let filed = extra.get("media_details").and_then(|d| d.get("file")).and_then(Value::as_str).unwrap_or_default();

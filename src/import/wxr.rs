@@ -1,7 +1,7 @@
 //! The reader of WXR, the export format of WordPress (RSS with the `wp:` vocabulary, versions 1.0 to 1.2).
 //!
 //! Owns the vocabulary and what its values mean; yields one item at a time, so memory holds one record however long the
-//! file is. It knows neither what a record becomes nor where it is kept. A first pass that only counts is a [`read`]
+//! file is. It knows neither what a record becomes nor where it is stored. A first pass that only counts is a [`read`]
 //! whose sink does nothing.
 
 use super::xml::{Cursor, Tag, brief};
@@ -70,7 +70,7 @@ pub struct Record {
     pub guid: String,
     pub date_local: Option<i64>,
     pub date_utc: Option<i64>,
-    /// Exports of older sites do not tell when a record was modified.
+    /// Exports of older sites do not contain when a record was modified.
     pub modified_local: Option<i64>,
     pub modified_utc: Option<i64>,
     pub author_login: String,
@@ -112,7 +112,7 @@ pub struct Comment {
     pub approved: String,
     /// `comment` where the file leaves it empty, `pingback`, `trackback`, ...
     pub kind: String,
-    /// Id of the comment that this one answers, 0 for none.
+    /// Id of the comment that this one replies to, 0 for none.
     pub parent: i64,
     /// Id of the author if the commenter was logged in, else 0.
     pub user_id: i64,
@@ -166,21 +166,21 @@ impl<E: fmt::Display> fmt::Display for ReadError<E> {
 impl<E: std::error::Error> std::error::Error for ReadError<E> {}
 
 const HINT_WXR: &str = "choose a file made by Tools > Export in WordPress";
-const HINT_NAMES: &str = "no sound export is like this: look at that place in the file";
+const HINT_NAMES: &str = "no valid export is like this: check that place in the file";
 const HINT_VALUE: &str = "correct the value in the file, or export it again";
 
-/// Bytes of the longest kind, status or taxonomy; WordPress itself keeps no more than 32.
+/// Bytes of the longest kind, status or taxonomy; WordPress itself stores no more than 32.
 const LONGEST_NAME: usize = 128;
-/// A summary keeps each pair of kind and status and each taxonomy, so a file may not go on inventing them.
+/// A summary stores each pair of kind and status and each taxonomy, so a file may not invent any number of them.
 const MOST_NAMES: usize = 4096;
 
 /// The versions that this reader understands.
 const VERSIONS: [&str; 3] = ["1.0", "1.1", "1.2"];
 
-/// Reads a whole export, handing each item to `each` as soon as it is complete.
+/// Reads a whole export, passing each item to `each` as soon as it is complete.
 ///
-/// `progress` hears the bytes read so far, after each item. Elements that are not known are skipped. What was handed
-/// out before an error stays handed out: whoever wants all or nothing reads once with a sink that does nothing.
+/// `progress` gets the bytes read so far, after each item. Unknown elements are skipped. What was passed
+/// on before an error stays passed on: a caller who wants all or nothing reads once with a sink that does nothing.
 pub fn read<R: BufRead, E>(
     input: R,
     limits: &Limits,
@@ -303,7 +303,7 @@ fn version<R: BufRead>(cursor: &mut Cursor<R>) -> Result<String, WxrError> {
         return Ok(version);
     }
     let hint = "versions 1.0, 1.1 and 1.2 can be read";
-    Err(cursor.fault(format!("export version \"{}\" is not known", brief(&version)), hint))
+    Err(cursor.fault(format!("export version \"{}\" is not supported", brief(&version)), hint))
 }
 
 fn author<R: BufRead>(cursor: &mut Cursor<R>) -> Result<Author, WxrError> {
@@ -496,7 +496,7 @@ fn date<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<Option<i64>, Wx
     }
 }
 
-/// `YYYY-MM-DD HH:MM:SS` as seconds since 1970, in whatever zone it is meant.
+/// `YYYY-MM-DD HH:MM:SS` as seconds since 1970, in whatever zone it is written.
 fn seconds(text: &str) -> Option<i64> {
     parse_datetime(text).filter(|parsed| parsed.offset.is_none()).map(|parsed| parsed.wall)
 }
@@ -608,7 +608,7 @@ mod tests {
         found.expect("the fixture holds this record")
     }
 
-    /// The channel of a sound file around `inside`, which begins in line 2.
+    /// The channel of a valid file around `inside`, which begins in line 2.
     fn file(inside: &str) -> String {
         format!("<rss><channel><wp:wxr_version>1.2</wp:wxr_version>\n{inside}\n</channel></rss>")
     }
@@ -641,14 +641,14 @@ mod tests {
             ("<html>\n<p>hello</p></html>", "line 1: this is not a WordPress export"),
             ("<rss>\n<channel>\n<title>news</title>\n</channel></rss>", "line 4: this is not a WordPress export"),
             ("<rss><channel>\n<item><title>news</title></item></channel></rss>", "line 2: this is not a"),
-            ("<rss><channel>\n<wp:wxr_version>2.0</wp:wxr_version>", "line 2: export version \"2.0\" is not known"),
+            ("<rss><channel>\n<wp:wxr_version>2.0</wp:wxr_version>", "line 2: export version \"2.0\" is not supported"),
             (
                 "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n<rss/>",
                 "line 1: the file says that it is encoded as ISO-",
             ),
             ("\n<!DOCTYPE rss [<!ENTITY a \"aaaa\">]>\n<rss/>", "line 2: the file declares a document type"),
             ("<rss>\n<channel>", "line 2: the file ends inside the element that begins in line 2"),
-            ("<rss>\n<channel></rss>", "line 2: </rss> stands where </channel> is due"),
+            ("<rss>\n<channel></rss>", "line 2: </rss> found where </channel> is expected"),
             ("<rss></rss>\n</rss>", "line 2: </rss> closes nothing"),
             (&(file("") + "\n<rss/>"), "line 4: something follows the end"),
             (&(file("") + "tail"), "line 3: something follows the end"),
@@ -661,7 +661,7 @@ mod tests {
             (&post("<title>a & b</title>"), "line 4: an & begins no entity"),
             (&post("<title>&#xD800;</title>"), "line 4: &#xD800; is not an entity"),
             (&post("<title>&#0;</title>"), "line 4: &#0; is not an entity"),
-            (&post("<title>one\n<b>two</b></title>"), "line 5: <b> stands where only text may stand"),
+            (&post("<title>one\n<b>two</b></title>"), "line 5: <b> found where only text is allowed"),
             (&post("<title><![CDATA[one\ntwo"), "line 4: the file ends inside a CDATA section"),
             (&post("<!-- one\ntwo"), "line 4: the file ends inside a comment"),
             (&post("<title"), "line 4: <title</item> is not an element"),
@@ -721,7 +721,7 @@ mod tests {
             (&post(&"<wp:comment/>".repeat(8)), "line 4: a record holds more"),
             (&post(&format!("<category nicename=\"{}\"/>", "x".repeat(1800))), "line 4: a record holds more"),
             (&file("<a><b><c><d/></c></b></a>"), "read"),
-            (&file("<a><b><c><d><e/></d></c></b></a>"), "line 2: elements stand more than 6 deep"),
+            (&file("<a><b><c><d><e/></d></c></b></a>"), "line 2: elements are nested more than 6 deep"),
             (&file(&"<wp:author/>\n".repeat(3)), "read"),
             (&file(&"<wp:author/>\n".repeat(4)), "line 5: the file holds more items than the limit allows"),
             (&file(&format!("<{}/>", "x".repeat(65_000))), "read"),
@@ -752,7 +752,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// Whatever is damaged, the reader ends in an answer, and a fault lies within the file.
+        /// Whatever is damaged, the reader ends with a result, and a fault is within the file.
         #[test]
         fn survives_any_damage(damage in vec((0..SMALL.len(), 0..40usize, vec(any::<u8>(), 0..6)), 1..4)) {
             let mut file = SMALL.to_vec();
@@ -954,7 +954,7 @@ mod tests {
     /// Counts in the text itself, without a parser, on a file that others made.
     #[test]
     fn agrees_with_a_plain_count_of_a_foreign_export() {
-        // The file is not ours to keep; a working copy may lie at any depth beside it.
+        // The file is not part of this repository; a working copy may be at any depth beside it.
         let places = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
         let found = places.map(|place| place.join("shared/data/themeunittestdata.wordpress.xml")).find(|p| p.exists());
         let Some(path) = found else { return };

@@ -51,14 +51,14 @@ impl std::error::Error for WxrError {}
 
 pub(super) const HINT_CUT: &str = "the file looks cut short or damaged: export it again";
 const HINT_ESCAPE: &str = "write &amp; and &lt;, or put the text into a CDATA section";
-const HINT_SIZE: &str = "no sound export is this large: look at that place in the file, or raise the limit";
+const HINT_SIZE: &str = "no valid export is this large: check that place in the file, or raise the limit";
 const HINT_UTF8: &str = "save the file as UTF-8, unpacked, and try again";
 const HINT_NUL: &str = "remove the character where the text was written, and export again";
 const HINT_DTD: &str = "exports carry no DOCTYPE: remove it";
 
 /// Charged to a record for each of its parts, so that empty ones are not free.
 const PART: usize = 256;
-/// Markup may be this long: names and attributes are short, and open names are kept while their elements are open.
+/// Most bytes of markup: names and attributes are short, and open names are stored while their elements are open.
 const LONGEST_TAG: usize = 64 << 10;
 /// A buffer grown beyond this is given back after use.
 const KEPT_BUFFER: usize = 1 << 20;
@@ -141,7 +141,7 @@ impl<R: BufRead> Cursor<R> {
                 XmlEvent::Leave => break,
                 XmlEvent::Inert(_) => {}
                 XmlEvent::Enter(tag) => {
-                    return Err(self.fault(format!("<{}> stands where only text may stand", tag.name), HINT_ESCAPE));
+                    return Err(self.fault(format!("<{}> found where only text is allowed", tag.name), HINT_ESCAPE));
                 }
                 XmlEvent::Eof => return Err(self.cut()),
             }
@@ -189,7 +189,7 @@ impl<R: BufRead> Cursor<R> {
         WxrError { line: self.line, message, hint }
     }
 
-    /// Enters bytes that the record keeps besides its texts, which enter by themselves.
+    /// Counts bytes that the record stores besides its texts, which count by themselves.
     pub fn charge(&mut self, bytes: usize) -> Result<(), WxrError> {
         self.spent = self.spent.saturating_add(bytes);
         if self.spent > self.limits.record {
@@ -206,7 +206,7 @@ impl<R: BufRead> Cursor<R> {
         self.fault(message, HINT_CUT)
     }
 
-    /// One event. Its text is added to `text`, if somebody wants it.
+    /// One event. Its text is added to `text`, if a caller wants it.
     fn step(&mut self, text: Option<&mut String>) -> Result<XmlEvent, WxrError> {
         if self.buffer.capacity() > KEPT_BUFFER {
             self.buffer = Vec::new();
@@ -225,7 +225,7 @@ impl<R: BufRead> Cursor<R> {
                 let tag = place.tag(&start)?;
                 self.open.push(self.line);
                 if self.open.len() > self.limits.depth {
-                    let message = format!("elements stand more than {} deep", self.limits.depth);
+                    let message = format!("elements are nested more than {} deep", self.limits.depth);
                     return Err(self.fault(message, HINT_SIZE));
                 }
                 Ok(XmlEvent::Enter(tag))
@@ -292,7 +292,7 @@ impl EventAt {
     }
 
     fn add(&self, text: Option<&mut String>, part: &str) -> Result<XmlEvent, WxrError> {
-        // XML has no such character, and not every database can keep it.
+        // XML has no such character, and not every database can store it.
         if part.contains('\0') {
             return Err(self.fault("a text holds a NUL character".into(), HINT_NUL));
         }
@@ -320,7 +320,7 @@ impl EventAt {
     }
 }
 
-/// Puts a fault of the parser into words. `read` is what it had taken in since `line`.
+/// Words a fault of the parser. `read` is what it had consumed since `line`.
 fn explain(error: Error, line: u64, read: &[u8], limits: &Limits) -> WxrError {
     let fault = |message: String, hint| WxrError { line, message, hint };
     match error {
@@ -353,7 +353,7 @@ fn unclosed(kind: SyntaxError) -> &'static str {
 fn ill_formed(kind: IllFormedError, line: u64) -> WxrError {
     let (message, hint) = match kind {
         IllFormedError::MismatchedEndTag { expected, found } => {
-            (format!("</{}> stands where </{}> is due", brief(&found), brief(&expected)), HINT_CUT)
+            (format!("</{}> found where </{}> is expected", brief(&found), brief(&expected)), HINT_CUT)
         }
         IllFormedError::UnmatchedEndTag(found) => (format!("</{}> closes nothing", brief(&found)), HINT_CUT),
         IllFormedError::UnclosedReference => ("an & begins no entity".into(), HINT_ESCAPE),
@@ -406,7 +406,7 @@ impl<R: BufRead> BufRead for Meter<R> {
     }
 
     fn consume(&mut self, amount: usize) {
-        // What is consumed was buffered by `fill_buf`, so asking again neither reads nor fails.
+        // What is consumed was buffered by `fill_buf`, so repeating it neither reads nor fails.
         if let Ok(available) = self.input.fill_buf() {
             self.line += newlines(available.get(..amount).unwrap_or(available));
         }

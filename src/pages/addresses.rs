@@ -1,4 +1,4 @@
-//! Where a page may send people: back into the site, or to the program that asked to be let in.
+//! Where a page may redirect: back into the site, or to the program that requested authorization.
 //!
 //! Contract: "Application passwords", the table of the authorization page. Pure.
 
@@ -27,12 +27,12 @@ const FOREIGN: [&str; 16] = [
     "intent",
 ];
 
-/// Reads an address to which a program wants people to be sent: `https`, or a scheme of its own.
+/// Reads an address to which a program wants its user redirected: `https`, or a scheme of its own.
 ///
 /// # Errors
-/// A sentence for people.
+/// A sentence for the user.
 pub fn target(text: &str) -> Result<Url, String> {
-    let refused = |why: &str| Err(format!("The program asks to send you to an address that {why}."));
+    let refused = |why: &str| Err(format!("The program wants to redirect you to an address that {why}."));
     if text.len() > LONGEST {
         return refused("is longer than 8,192 bytes");
     }

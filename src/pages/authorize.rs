@@ -9,11 +9,11 @@ use crate::model::{Method, Reply};
 use serde_json::{Value, json};
 use url::Url;
 
-/// What a program asks for.
+/// The request of a program.
 struct AuthorizeRequest<'v> {
     app_name: &'v str,
     app_id: &'v str,
-    /// Where the user goes with the password; nowhere: it is shown.
+    /// Where the user is redirected with the password; `None`: it is shown.
     success: Option<Url>,
     reject: Option<Url>,
 }
@@ -48,7 +48,7 @@ impl<'v> AuthorizeRequest<'v> {
     }
 }
 
-/// The page that asks.
+/// The page with the request.
 pub(super) fn ask(visit: &Visit<'_>) -> Reply {
     if let Some(refusal) = unavailable(visit) {
         return refusal;
@@ -59,7 +59,7 @@ pub(super) fn ask(visit: &Visit<'_>) -> Reply {
     }
 }
 
-/// Carries out what the user decided.
+/// Carries out the user's decision.
 pub(super) async fn decide(visit: &Visit<'_>) -> Reply {
     if let Some(refusal) = unavailable(visit) {
         return refusal;
@@ -96,21 +96,26 @@ fn form(visit: &Visit<'_>, asked: &AuthorizeRequest<'_>, status: u16, problem: O
     let further: Vec<String> = [&asked.success, &asked.reject].into_iter().flatten().map(addresses::source).collect();
     let text = |url: &Option<Url>| url.as_ref().map(ToString::to_string).unwrap_or_default();
     let data = json!({"action": visit.pages.declared.authorize, "app_name": asked.app_name, "app_id": asked.app_id, "problem": problem, "success_url": text(&asked.success), "reject_url": text(&asked.reject), "target": asked.success.as_ref().map(addresses::shown), "site_url": visit.scope.registry.site.url});
-    visit.page_towards(status, "Let a program in?", "authorize.html", data, &further.join(" "))
+    visit.page_towards(status, "Authorize a program?", "authorize.html", data, &further.join(" "))
 }
 
 fn refusal(visit: &Visit<'_>, problem: &str) -> Reply {
-    visit.message(400, "This request is not safe", &[problem, "Nothing was done. Tell those who make the program."])
+    visit.message(
+        400,
+        "This request is not safe",
+        &[problem, "Nothing was changed. Report this to the makers of the program."],
+    )
 }
 
 fn unavailable(visit: &Visit<'_>) -> Option<Reply> {
     if available(&visit.scope.registry, &visit.scope.peer) {
-        let lines = ["Application passwords are not available for your account. Ask those who run the site."];
-        return (!visit.caller_available()).then(|| visit.message(501, "Programs cannot be let in", &lines));
+        let lines =
+            ["Application passwords are not available for your account. Contact the administrators of the site."];
+        return (!visit.caller_available()).then(|| visit.message(501, "Programs cannot be authorized", &lines));
     }
     let lines =
         ["Application passwords are not available: the site is not served over HTTPS, or they are switched off."];
-    Some(visit.message(501, "Programs cannot be let in", &lines))
+    Some(visit.message(501, "Programs cannot be authorized", &lines))
 }
 
 /// Path of the people's routes.

@@ -7,7 +7,7 @@ use crate::text::sanitize::unescape;
 use crate::xmlrpc;
 use serde_json::{Value, json};
 
-/// The page, or the document for whoever does not ask for HTML.
+/// The page, or the document for clients that do not request HTML.
 pub(super) fn show(visit: &Visit<'_>) -> Reply {
     let registry = &visit.scope.registry;
     let mut reply = if media::prefers_html(visit.request.header("accept")) {
@@ -21,7 +21,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Reply {
     reply
 }
 
-/// What both forms tell; addresses are absolute, and null where there is none.
+/// The content of both forms; addresses are absolute, and null where there is none.
 fn document(visit: &Visit<'_>) -> Value {
     let (registry, settings, declared) = (&visit.scope.registry, &visit.scope.settings, &visit.pages.declared);
     let site = &registry.site;
@@ -47,7 +47,7 @@ fn page(visit: &Visit<'_>) -> Reply {
     data["description"] = json!(unescape(visit.scope.settings.text("description")));
     data["rsd"] = json!(xmlrpc::description_url(&visit.scope.registry));
     data["width"] = json!("wide");
-    // The heading names the site, whose name therefore need not stand above it.
+    // The heading is the site's name, so it is not repeated above it.
     let title = visit.site_name();
     visit.page(200, &title, "home.html", data)
 }

@@ -1,7 +1,7 @@
 //! Which media type a client would rather have.
 
-/// Whether an `Accept` header asks for HTML at least as much as for JSON (RFC 9110, section 12.5.1). A client that takes
-/// anything has not asked for HTML: browsers name it.
+/// Whether an `Accept` header prefers HTML to JSON or is indifferent (RFC 9110, section 12.5.1). A client that accepts
+/// anything has not requested HTML: browsers name it.
 pub(super) fn prefers_html(accept: Option<&str>) -> bool {
     let ranges: Vec<(&str, f32)> = accept.unwrap_or_default().split(',').map(weighted).collect();
     let weight = |names: &[&str]| {

@@ -1,7 +1,7 @@
-//! Pages for people: the site's address, logging in and out, profiles, letting programs in.
+//! Pages for people: the site's address, login and logout, profiles, authorization of programs.
 //!
-//! Contract: "Authentication" 2, 7; "Application passwords" (the authorization page). What a page changes, it changes by
-//! a request to the interface in the name of whoever is logged in, so that rights, checks and errors are those of REST.
+//! Contract: "Authentication" 2, 7; "Application passwords" (the authorization page). A page changes data by
+//! a request to the API in the name of the logged-in user, so that permissions, checks and errors are those of REST.
 //! Every form carries a nonce of its session; nothing needs a script. Addresses and names of fields are declared.
 
 mod addresses;
@@ -14,18 +14,20 @@ use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
 use crate::access::identity::{self, LoginContext};
 use crate::access::sessions::{Purpose, cookie_name};
-use crate::conditional::Expects;
 use crate::config::declaration::{self, Family};
-use crate::engine::{Call, Engine, Part};
+use crate::engine::Engine;
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Payload, Reply, Request};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::{Registry, name};
+use crate::request::call::{Call, Part};
+use crate::request::conditional::Expects;
 use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
 use crate::storage::plan::{Change, DbValue, WritePlan};
 use crate::text::sanitize::{escape, unescape};
 use minijinja::{AutoEscape, Environment, escape_formatter};
+pub use profile::SHORTEST_PASSWORD;
 use serde_json::{Map, Value, json};
 
 const HTML: &str = "text/html; charset=UTF-8";
@@ -41,7 +43,7 @@ const TEMPLATES: [(&str, &str); 8] = [
     ("profile.html", include_str!("templates/profile.html")),
 ];
 
-/// Paths of the site's address; a route in `?rest_route=` goes before the page.
+/// Paths of the site's address; a route in `?rest_route=` takes precedence over the page.
 const HOME: [&str; 2] = ["/", "/index.php"];
 
 const ASSETS: [(&str, &str, &str); 2] = [
@@ -72,7 +74,7 @@ struct Visit<'a> {
     pages: &'a Pages,
     engine: &'a Engine,
     request: &'a Request,
-    /// The caller is whoever the session names, or a stranger.
+    /// The caller is the session's user, or anonymous.
     scope: Scope,
     /// Fields of the form that was sent.
     form: Map<String, Value>,
@@ -108,7 +110,7 @@ impl Pages {
         self.declared.max_body.as_usize()
     }
 
-    /// Answers a request for a page.
+    /// Handles a request for a page.
     pub async fn serve(&self, engine: &Engine, request: Request) -> Reply {
         let Some(place) = self.place(&request) else {
             return crate::engine::error_reply(&ApiError::new(Code::NoRoute));
@@ -150,7 +152,7 @@ impl Pages {
         .filter(|(address, _)| declared.enabled && !address.is_empty())
     }
 
-    /// The page asked for; an address with a parameter goes before the same path without.
+    /// The requested page; an address with a parameter takes precedence over the same path without.
     fn place(&self, request: &Request) -> Option<PageKind> {
         let fits = |address: &str| match address.split_once('?') {
             None => address == request.path,
@@ -188,10 +190,10 @@ impl<'a> Visit<'a> {
         let writes = match self.request.method {
             Method::Get | Method::Head => false,
             Method::Post => true,
-            _ => return self.message(404, "Nothing here", &["No page answers this."]),
+            _ => return self.message(404, "Nothing here", &["There is no page at this address."]),
         };
         if writes && self.sent_by_another_site() {
-            return self.message(403, "Not taken", &["This form was sent by another site, so it was not taken."]);
+            return self.message(403, "Not taken", &["This form was sent by another site, so it was not accepted."]);
         }
         // A login has no session yet, so it has no nonce; every other form does.
         if writes && place != PageKind::Login && self.known() && !self.token_fits() {
@@ -200,7 +202,7 @@ impl<'a> Visit<'a> {
         }
         match (place, writes) {
             (PageKind::Home, false) => home::show(self),
-            (PageKind::Home, true) => self.message(404, "Nothing here", &["No page answers this."]),
+            (PageKind::Home, true) => self.message(404, "Nothing here", &["There is no page at this address."]),
             (PageKind::Login, false) => self.login(200, None),
             (PageKind::Login, true) => self.log_in().await,
             (PageKind::Nonce, false) => self.nonce(),
@@ -211,7 +213,7 @@ impl<'a> Visit<'a> {
             (PageKind::Profile, true) => profile::change(self).await,
             (PageKind::Authorize, false) => authorize::ask(self),
             (PageKind::Authorize, true) => authorize::decide(self).await,
-            _ => self.message(404, "Nothing here", &["No page answers this."]),
+            _ => self.message(404, "Nothing here", &["There is no page at this address."]),
         }
     }
 
@@ -219,8 +221,8 @@ impl<'a> Visit<'a> {
         self.scope.principal.known()
     }
 
-    /// The browser says that another site had it send this, or does not say which one did: a sandboxed frame sends
-    /// `Origin: null`, and so does a page of ours that hides where it comes from.
+    /// The browser reports that another site caused this request, or does not report which one did: a sandboxed frame
+    /// sends `Origin: null`, and so does a page of ours that hides its origin.
     fn sent_by_another_site(&self) -> bool {
         let (site, host) = (self.request.header("sec-fetch-site"), self.request.header("host"));
         let own = |origin: &str| {
@@ -234,7 +236,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Whether whoever is logged in may have application passwords.
+    /// Whether the logged-in user may have application passwords.
     fn caller_available(&self) -> bool {
         self.available_for(self.scope.principal.id).unwrap_or(false)
     }
@@ -272,7 +274,7 @@ impl<'a> Visit<'a> {
         }
         let purpose = addresses::within(&self.scope.registry.site.url, wanted)
             .filter(|place| place.starts_with(&pages.authorize))
-            .map(|_| "A program asks to use this site in your name. Log in first, then you decide.");
+            .map(|_| "A program requests access to this site in your name. Log in first, then you decide.");
         let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": self.field(&pages.fields.login), "purpose": purpose, "problem": problem});
         self.page(status, "Log in", "login.html", data)
     }
@@ -287,7 +289,8 @@ impl<'a> Visit<'a> {
         let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
         let identity = self.engine.identity();
         let occasion = LoginContext { patience, path: &self.request.path };
-        let found = identity.verify_account(&self.scope, self.engine.hasher(), (login, password), occasion).await;
+        let found =
+            identity.verify_account(&self.scope, &self.engine.shared().hasher, (login, password), occasion).await;
         let caller = match found {
             Ok(Some((caller, _))) => caller,
             Ok(None) => return self.login(401, Some("The user name or the password is wrong.")),
@@ -327,7 +330,7 @@ impl<'a> Visit<'a> {
         reply
     }
 
-    /// The audit trail's entry of what somebody did on this page.
+    /// The audit trail's entry of what the user did on this page.
     fn happened(&self, event: &str, who: &Principal, subject: &str) -> Option<Change> {
         let path = &self.request.path;
         let event = Event { name: event, user: who.id, login: &who.login, path, subject, ..Event::default() };
@@ -349,7 +352,7 @@ impl<'a> Visit<'a> {
         place.unwrap_or_else(|| self.pages.declared.profile.clone())
     }
 
-    /// To the login, which keeps what was asked for in its parameter, unless that is too long for an address.
+    /// To the login, with the requested address in its parameter, unless that is too long for an address.
     fn to_login(&self) -> Reply {
         let pages = &self.pages.declared;
         if self.request.raw_query.len() > addresses::LONGEST {
@@ -370,9 +373,9 @@ impl<'a> Visit<'a> {
         Reply { status, headers: Vec::new(), payload: Payload::Other { media_type: HTML, bytes } }
     }
 
-    // -------------------------------------------------------------------------------------------- requests, answers
+    // ---------------------------------------------------------------------------------------- requests, responses
 
-    /// A request to the interface in the name of whoever is logged in.
+    /// A request to the API in the name of the logged-in user.
     async fn rest(&self, method: Method, path: &str, query: Value, body: Value) -> Part {
         let call = Call {
             method,
@@ -425,14 +428,14 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// What an error of the interface says to people: what is wrong with each field, or its sentence.
+/// The text of an API error for people: what is wrong with each field, or its message.
 fn said(part: &Part) -> String {
     let params = part.body["data"]["params"].as_object();
     let each: Vec<&str> = params.into_iter().flat_map(Map::values).filter_map(Value::as_str).collect();
     if each.is_empty() { part.body["message"].as_str().unwrap_or_default().to_owned() } else { each.join(" ") }
 }
 
-/// The headers of a page: nothing of it is kept, framed or loaded from elsewhere.
+/// The headers of a page: it is not cached, not framed, and loads nothing from elsewhere.
 fn headers(further: &str) -> Vec<(String, String)> {
     let policy = format!(
         "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'{}{further}; base-uri 'none'; \

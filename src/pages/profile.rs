@@ -1,14 +1,14 @@
-//! The profile: one's own data, password, sessions and application passwords; those of others for who may edit them.
+//! The profile: own data, password, sessions and application passwords; those of others for users who may edit them.
 
 use super::authorize::users_path;
 use super::{Visit, said, see_other};
 use crate::access::attempts::AttemptLimit;
 use crate::access::identity::{LoginContext, available};
-use crate::engine::Part;
 use crate::error::ApiError;
 use crate::model::{Method, Reply};
 use crate::records::{columns, eq, int, ordered, text, txt};
 use crate::registry::name;
+use crate::request::call::Part;
 use crate::storage::plan::{Change, Cond, DbValue, Op, WritePlan};
 use crate::text::dates;
 use crate::text::time;
@@ -19,7 +19,7 @@ const DATA: [&str; 6] = ["name", "first_name", "last_name", "email", "url", "des
 
 const DAY: i64 = 24 * 60 * 60;
 
-/// What the page says beside the profile.
+/// What the page shows beside the profile.
 #[derive(Default)]
 pub(super) struct Notice {
     status: Option<u16>,
@@ -58,7 +58,7 @@ pub(super) async fn show(visit: &Visit<'_>, told: Notice) -> Reply {
     visit.page(told.status.unwrap_or(200), &title, "profile.html", data)
 }
 
-/// Carries out what one of the page's forms asks for.
+/// Carries out what one of the page's forms requests.
 pub(super) async fn change(visit: &Visit<'_>) -> Reply {
     let user = shown_user(visit);
     let item = format!("{}/{user}", users_path(visit));
@@ -111,19 +111,24 @@ fn wanted_password(visit: &Visit<'_>) -> Value {
     wanted
 }
 
-/// Changes a password for whoever knows the caller's own.
+/// Fewest characters of a password that a person chooses.
+pub const SHORTEST_PASSWORD: usize = 8;
+
+/// Changes a password for a caller who knows the own one.
 async fn password(visit: &Visit<'_>, item: &str) -> Result<Part, Notice> {
     let pages = &visit.pages.declared;
     let problem =
         |status: u16, text: &str| Notice { status: Some(status), problem: Some(text.into()), ..Notice::default() };
-    if visit.field("new").chars().count() < 8 {
-        return Err(problem(400, "The new password is too short: at least 8 characters."));
+    if visit.field("new").chars().count() < SHORTEST_PASSWORD {
+        let text = format!("The new password is too short: at least {SHORTEST_PASSWORD} characters.");
+        return Err(problem(400, &text));
     }
     let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
     let login = visit.scope.principal.login.clone();
     let own = (&*login, visit.field("current"));
     let occasion = LoginContext { patience, path: &visit.request.path };
-    let found = visit.engine.identity().verify_account(&visit.scope, visit.engine.hasher(), own, occasion).await;
+    let found =
+        visit.engine.identity().verify_account(&visit.scope, &visit.engine.shared().hasher, own, occasion).await;
     match found {
         Ok(Some(_)) => Ok(visit.rest(Method::Post, item, json!({}), json!({"password": visit.field("new")})).await),
         Ok(None) => Err(problem(403, "Your present password is another one.")),
@@ -133,7 +138,7 @@ async fn password(visit: &Visit<'_>, item: &str) -> Result<Part, Notice> {
 
 /// Ends one session, or all but the caller's own.
 async fn end_sessions(visit: &Visit<'_>, user: i64, one: Option<&str>) -> Reply {
-    // Whoever may edit the user may end the user's sessions; the interface says who that is.
+    // A caller who may edit the user may end the user's sessions; the API decides who that is.
     let item = format!("{}/{user}", users_path(visit));
     let may = visit.rest(Method::Get, &item, json!({"context": "edit"}), Value::Null).await;
     if may.status != 200 {
@@ -153,7 +158,7 @@ async fn end_sessions(visit: &Visit<'_>, user: i64, one: Option<&str>) -> Reply 
     }
 }
 
-/// Whose profile is asked for.
+/// The user whose profile is requested.
 fn shown_user(visit: &Visit<'_>) -> i64 {
     visit.parameter("user").parse().unwrap_or(visit.scope.principal.id)
 }
@@ -217,7 +222,7 @@ fn moment(visit: &Visit<'_>, seconds: i64) -> String {
     dates::written(settings.zone.utc_to_local(seconds), settings.text("language"))
 }
 
-/// The others, for who may see them all.
+/// The other users, for callers who may list them.
 async fn people(visit: &Visit<'_>) -> Option<Vec<Value>> {
     let query = json!({"context": "edit", "per_page": "100", "exclude": visit.scope.principal.id.to_string()});
     let found = visit.rest(Method::Get, &users_path(visit), query, Value::Null).await;

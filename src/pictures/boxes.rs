@@ -1,7 +1,7 @@
-//! Files made of boxes (AVIF, MP4, QuickTime): where they tell of their place of origin, found without decoding.
+//! Files made of boxes (AVIF, MP4, QuickTime): where they contain a location, found without decoding.
 //!
-//! What tells it is written over where it stands, so that nothing moves and every offset in the file stays true. A film
-//! that carries a whole track of places is refused.
+//! A location is overwritten in place, so that nothing moves and every offset in the file stays valid. A film
+//! that carries a whole track of locations is refused.
 
 use super::parts::{Walk, names_place};
 use super::{PictureError, exif};
@@ -9,19 +9,19 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write as _};
 use std::path::Path;
 
-/// How deep boxes are looked into.
+/// How deep nested boxes are searched.
 const DEEPEST: u32 = 8;
 
-/// Items of a picture that are looked at.
+/// Items of a picture that are examined.
 const MOST_ITEMS: usize = 2_000;
 
-/// Boxes that hold boxes which may tell a place.
+/// Boxes that contain boxes which may hold a location.
 const HOLDERS: [&[u8; 4]; 7] = [b"moov", b"trak", b"mdia", b"minf", b"stbl", b"udta", b"ilst"];
 
 /// Kinds of samples that are places: of action cameras, of 360-degree cameras.
 const TRACKS: [&[u8; 4]; 2] = [b"gpmd", b"camm"];
 
-/// What an empty description by a camera looks like: no offset, then TIFF without entries.
+/// An empty description by a camera: no offset, then TIFF without entries.
 const NO_EXIF: &[u8] = b"\0\0\0\0II*\0\x08\0\0\0\0\0\0\0\0\0";
 
 /// A part of a file that is to be written over.
@@ -29,15 +29,15 @@ const NO_EXIF: &[u8] = b"\0\0\0\0II*\0\x08\0\0\0\0\0\0\0\0\0";
 pub struct Patch {
     at: u64,
     length: u64,
-    /// What stands at its start; the rest is `fill`.
+    /// The bytes at its start; the rest is `fill`.
     start: &'static [u8],
     fill: u8,
 }
 
-/// The parts of a file that tell its place of origin; none of a file that is not made of boxes.
+/// The parts of a file that contain its location; none of a file that is not made of boxes.
 ///
 /// # Errors
-/// It carries a track of places, or it cannot be read.
+/// It carries a track of locations, or it cannot be read.
 pub fn places(file: &Path) -> Result<Vec<Patch>, PictureError> {
     let file = File::open(file)?;
     let length = file.metadata()?.len();
@@ -84,7 +84,7 @@ struct Search {
     patches: Vec<Patch>,
 }
 
-/// What a `meta` box holds beside items that are looked at at once.
+/// What a `meta` box contains beside items that are examined at once.
 #[derive(Default)]
 struct Meta {
     /// Numbers of the keys that name places.
@@ -203,7 +203,7 @@ impl Search {
         Ok(())
     }
 
-    /// A box that nobody looks into: its name says that it is free space, and so it is.
+    /// A box that is ignored: its name marks free space, and so it is.
     fn free(&mut self, found: &Box) {
         self.patches.push(Patch { at: found.start + 4, length: 4, start: b"free", fill: 0 });
         self.patches.push(Patch { at: found.inside, length: found.end - found.inside, start: b"", fill: 0 });
@@ -215,14 +215,14 @@ fn track() -> PictureError {
 }
 
 fn unreadable() -> PictureError {
-    PictureError::Refused("What the file says of itself cannot be read, so it may tell where it was made.".into())
+    PictureError::Refused("The metadata of the file cannot be read, so they may contain its location.".into())
 }
 
 fn names_location(text: &[u8]) -> bool {
     memchr::memmem::find(text, b"location").is_some()
 }
 
-/// The head of the next box before `end`; `None` at the end, and where there is no sound one.
+/// The head of the next box before `end`; `None` at the end, and where there is no valid one.
 fn next<R: Read + Seek>(walk: &mut Walk<R>, end: u64) -> Result<Option<Box>, PictureError> {
     let start = walk.at();
     if start.saturating_add(8) > end {
@@ -318,7 +318,7 @@ fn described(infos: &[u8]) -> Option<Vec<(u64, bool)>> {
     (count <= MOST_ITEMS as u64).then_some(found)
 }
 
-/// Where a part of an item lies.
+/// Where a part of an item is.
 struct Located {
     item: u64,
     /// 0: in the file, 1: in the box of data.
@@ -327,7 +327,7 @@ struct Located {
     length: u64,
 }
 
-/// Where items lie; `None` when that cannot be read.
+/// Where items are; `None` when that cannot be read.
 fn located(locations: &[u8]) -> Option<Vec<Located>> {
     let mut numbers = Numbers(locations);
     let version = numbers.next(1)?;
@@ -433,7 +433,7 @@ mod tests {
         assert_eq!(cleaned(&other).as_ref(), Some(&other));
     }
 
-    /// An AVIF head with one item that lies behind it.
+    /// An AVIF head with one item that is behind it.
     fn still(kind: &[u8], item: &[u8]) -> Vec<u8> {
         let info = made(b"infe", &[b"\x02\0\0\0\0\x07\0\0".as_slice(), kind].concat());
         let infos = made(b"iinf", &[b"\0\0\0\0\0\x01".to_vec(), info].concat());
@@ -465,7 +465,7 @@ mod tests {
         assert_eq!(cleaned(&quiet).as_ref(), Some(&quiet));
         let described = still(b"mime\0application/rdf+xml\0", b"<x exif:GPSLatitude='59,54N'/>");
         assert!(!holds(&cleaned(&described).expect("a picture"), b"59,54"));
-        // Where items lie cannot be read: it is not known what they tell.
+        // The places of items cannot be read: their contents are unknown.
         let mut broken = telling.clone();
         let at = memchr::memmem::find(&broken, b"iloc").expect("a box") + 4;
         broken[at] = 9;

@@ -1,4 +1,5 @@
-//! What a camera writes, as TIFF: directories of tagged values. Only what is shown is read; the rest is stepped over.
+//! Metadata that a camera writes, as TIFF: directories of tagged values. Only what is shown is read; the rest is
+//! skipped.
 //!
 //! A directory may lead to any other, to itself included, so directories and entries are counted: what is read is
 //! bounded by constants, not by what the file says.
@@ -128,7 +129,7 @@ const WANTED: [u16; 12] = [
     FOCAL_LENGTH,
 ];
 
-/// Whether it tells where the picture was taken; what cannot be read may.
+/// Whether it contains the location of the picture; what cannot be read may.
 pub fn tells_place(tiff: &[u8]) -> bool {
     let exif = Exif::read(tiff);
     exif.place || exif.odd || memchr::memmem::find(tiff, b"GPS").is_some()
@@ -155,7 +156,7 @@ impl<'a> Bytes<'a> {
         usize::try_from(self.number(at)?).ok()
     }
 
-    /// The tag of an entry and its first value; `None` when it lies outside.
+    /// The tag of an entry and its first value; `None` when it is outside.
     fn entry(&self, at: usize) -> Option<(u16, Option<Value<'a>>)> {
         let (tag, kind, count) = (self.u16(at)?, self.u16(at + 2)?, self.u32(at + 4)?);
         let inline = at + 8;

@@ -1,4 +1,4 @@
-//! What the work on a picture takes at the most, worked out from its head before anything is decoded.
+//! The most memory that the work on a picture needs, computed from its header before anything is decoded.
 
 use super::parts::Parts;
 use super::{Edit, PictureError, sizes};
@@ -7,10 +7,11 @@ use crate::config::declaration::{Media, PictureSize};
 /// Bytes of metadata, buffers and tables, whatever the picture.
 const FIXED: u64 = 16 << 20;
 
-/// Passes over the pixels that are taken, in multiples of `max_pixels`: the time of a decoder that cannot be interrupted.
+/// Allowed passes over the pixels, in multiples of `max_pixels`: they bound the time of a decoder that cannot be
+/// interrupted.
 const MOST_PASSES: u64 = 10;
 
-/// Judges a picture by its head.
+/// Checks a picture by its header.
 ///
 /// # Errors
 /// Too many pixels, frames, or passes over the pixels.
@@ -42,7 +43,7 @@ pub fn preparing(parts: &Parts, file: u64, rules: &Media) -> u64 {
     FIXED + file + parts.decoding.max(working)
 }
 
-/// Bytes of the copies in these sizes, and of what resizing needs beside.
+/// Bytes of the copies in these sizes, and of what resizing needs in addition.
 fn copies<'s>(parts: &Parts, wanted: impl Iterator<Item = &'s PictureSize>) -> u64 {
     let (mut made, mut beside) = (0, 0);
     for size in wanted {
@@ -88,7 +89,7 @@ pub fn editing(parts: &Parts, steps: &[Edit], rules: &Media) -> u64 {
 mod tests {
     use super::*;
 
-    /// The head of a picture.
+    /// The header of a picture.
     fn head(side: u32, channels: u64, decoding: u64) -> Parts {
         let mut parts = Parts::default();
         (parts.width, parts.height, parts.channels) = (side, side, channels);

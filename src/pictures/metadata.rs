@@ -13,7 +13,7 @@ const LONGEST_CAPTION: usize = 2000;
 /// Characters of a name or a note.
 const LONGEST_LINE: usize = 250;
 
-/// The members of `image_meta`; numbers are texts there, texts are HTML that shows what the file says, letter by letter.
+/// The members of `image_meta`; numbers are texts there, texts are HTML that shows the metadata, letter by letter.
 pub fn describe(tiff: Option<&[u8]>) -> Json {
     let exif = tiff.map(Exif::read).unwrap_or_default();
     let text = |tag, most| match exif.value(tag) {
@@ -86,7 +86,7 @@ mod tests {
         let start = 8 + 2 + fields.len() * 12 + 4;
         for (tag, text) in fields {
             let mut bytes = text.as_bytes().to_vec();
-            // Shorter values would stand in the entry itself.
+            // Shorter values would be in the entry itself.
             bytes.resize(bytes.len().max(4) + 1, 0);
             directory.extend(tag.to_le_bytes());
             directory.extend(2u16.to_le_bytes());

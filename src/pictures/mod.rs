@@ -1,7 +1,8 @@
-//! Pictures: measured before anything is decoded, turned upright, brought to smaller sizes, cut and rotated.
+//! Pictures: measured before anything is decoded, turned upright, resized, cropped and rotated.
 //!
-//! Works on files and bytes, in a bounded pool. It knows neither records nor where files live in the end. A picture is
-//! judged by its head: what it will take is worked out, and taken from what all pictures may take, before it is decoded.
+//! Works on files and bytes, in a bounded pool. It knows neither records nor where files are stored in the end. A
+//! picture is checked by its header: its need of memory is computed, and reserved from the shared budget, before it is
+//! decoded.
 
 pub mod boxes;
 mod exif;
@@ -35,7 +36,7 @@ pub enum PictureError {
     TooLarge(String),
     /// Nothing would be left of it.
     Empty,
-    /// It tells what this site does not publish: what to do.
+    /// The metadata contain what this site does not publish: what to do.
     Refused(String),
 }
 
@@ -123,10 +124,10 @@ pub struct Resized {
     pub bytes: Vec<u8>,
 }
 
-/// A copy that stands for the picture: upright, or of bearable size.
+/// A copy that represents the picture: upright, or of acceptable size.
 #[derive(Debug)]
 pub struct DisplayCopy {
-    /// What tells its name from the original's.
+    /// The suffix of its name.
     pub mark: &'static str,
     pub bytes: Vec<u8>,
 }
@@ -137,9 +138,9 @@ pub struct Prepared {
     /// Of what is shown.
     pub width: u32,
     pub height: u32,
-    /// Stored in place of what came, which told where the picture was taken.
+    /// Stored in place of the upload, which contained a location.
     pub cleaned: Option<Vec<u8>>,
-    /// Shown in place of what came.
+    /// Shown in place of the upload.
     pub standing: Option<DisplayCopy>,
     pub made: Vec<Resized>,
     /// What the camera wrote.
@@ -202,7 +203,7 @@ pub fn prepare(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<P
     };
     let mut meta = metadata::describe(parts.exif.as_deref());
     if turned {
-        // What is shown stands upright.
+        // What is shown is upright.
         meta["orientation"] = "1".into();
     }
     let standing = standing.map(|mark| {
@@ -220,7 +221,7 @@ pub fn prepare(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<P
     })
 }
 
-/// Makes those of the declared sizes that `wanted` says yes to, from a picture that is stored already.
+/// Makes those of the declared sizes that `wanted` selects, from a picture that is stored already.
 ///
 /// # Errors
 /// See [`PictureError`].
@@ -243,10 +244,10 @@ pub fn missing(
     make(&picture, &Writing { format, quality: rules.quality, icc: parts.icc.as_deref() }, &share, wanted)
 }
 
-/// Carries out the steps of an edit and gives the new file.
+/// Carries out the steps of an edit and returns the new file.
 ///
 /// # Errors
-/// See [`PictureError`]; [`PictureError::Empty`] when a rectangle holds nothing.
+/// See [`PictureError`]; [`PictureError::Empty`] when a rectangle is empty.
 pub fn edit(file: &Path, format: ImageFormat, bounds: Bounds<'_>, steps: &[Edit]) -> Result<Vec<u8>, PictureError> {
     let rules = bounds.rules;
     let parts = judged(file, format, rules)?;
@@ -280,7 +281,7 @@ struct Writing<'a> {
     icc: Option<&'a [u8]>,
 }
 
-/// Takes a file apart and judges it by its head.
+/// Parses a file and checks it by its header.
 fn judged(file: &Path, format: ImageFormat, rules: &Media) -> Result<Parts, PictureError> {
     let parts = Parts::of(file, format)?;
     memory::check(&parts, rules)?;
@@ -405,8 +406,8 @@ fn encode(picture: &DynamicImage, writing: &Writing<'_>) -> Result<Vec<u8>, Pict
     Ok(out)
 }
 
-/// Hands the colour profile on where it still tells the truth: a decoder may have made red, green and blue of other
-/// colours.
+/// Passes the colour profile on where it is still valid: a decoder may have converted the colours to red, green and
+/// blue.
 fn keep_colours(encoder: &mut impl ImageEncoder, picture: &DynamicImage, writing: &Writing<'_>) {
     let space = writing.icc.and_then(|icc| icc.get(16..20));
     let fits = match space {
@@ -443,7 +444,7 @@ fn rotate(picture: DynamicImage, angle: f64, rules: &Media) -> Result<DynamicIma
     }
     let clear = picture.color().has_alpha();
     let from = picture.into_rgba8();
-    // Each new pixel asks where it comes from; the corners come from nowhere and stay clear.
+    // Each new pixel is taken from a source pixel; the corners have none and stay transparent.
     let rotated = RgbaImage::from_fn(across as u32, down as u32, |x, y| {
         let (dx, dy) = (f64::from(x) + 0.5 - across / 2.0, f64::from(y) + 0.5 - down / 2.0);
         let (sx, sy) = (dx * cos + dy * sin + width / 2.0 - 0.5, dy * cos - dx * sin + height / 2.0 - 0.5);
@@ -522,7 +523,7 @@ mod tests {
         file
     }
 
-    /// Grey steps from left to right, so that every turn can be told from the others.
+    /// Grey steps from left to right, so that every rotation differs from the others.
     fn steps(width: u32, height: u32) -> DynamicImage {
         DynamicImage::ImageRgb8(image::RgbImage::from_fn(width, height, |x, _| {
             image::Rgb([(x * 255 / width) as u8; 3])

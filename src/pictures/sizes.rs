@@ -29,7 +29,7 @@ fn fit((width, height): (u32, u32), size: &PictureSize) -> Plan {
     let ratio = across.min(down);
     let scaled = |side: u32, own: f64, most: u32| {
         let side = (f64::from(side) * ratio).round().max(1.0) as u32;
-        // Rounding must not fall one short of the side that was asked for.
+        // Rounding must not fall one short of the requested side.
         if own < 1.0 && side + 1 == most { most } else { side }
     };
     let to = (scaled(width, across, size.width), scaled(height, down, size.height));

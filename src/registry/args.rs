@@ -7,7 +7,7 @@ use crate::storage::plan::{Name, Op};
 use crate::text::search::WordLimit;
 use serde_json::{Map, Value};
 
-/// What an argument does beside being checked.
+/// What an argument does in addition to being checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     Page,
@@ -98,7 +98,7 @@ pub enum Filter {
 #[derive(Clone, Debug)]
 pub struct Arg {
     pub name: String,
-    /// Other names under which the value may come.
+    /// Further names of the argument.
     pub also: Vec<String>,
     pub schema: Schema,
     pub required: bool,
@@ -106,7 +106,7 @@ pub struct Arg {
     pub default: Option<Value>,
     pub role: Option<Role>,
     pub filter: Option<Filter>,
-    /// The filter looks at what only the edit context shows.
+    /// The filter uses what only the edit context shows.
     pub edit_only: bool,
     /// How many words a search may have.
     pub words: Option<WordLimit>,
@@ -116,14 +116,14 @@ pub struct Arg {
     pub accepts: Vec<String>,
     /// How long such values may be.
     pub accepted: Option<Schema>,
-    /// A failure is told by its sentence alone.
+    /// A failure is reported by its sentence alone.
     pub sentence_only: bool,
     /// What OPTIONS shows.
     pub shown: Value,
 }
 
 impl Arg {
-    /// A failure as this argument tells it.
+    /// A failure as this argument reports it.
     pub fn told(&self, mut failure: Box<ParamFailure>) -> Box<ParamFailure> {
         if self.sentence_only {
             failure.reason = None;
@@ -136,8 +136,10 @@ impl Arg {
 #[derive(Clone, Debug, Default)]
 pub struct ArgSet {
     pub args: Vec<Arg>,
-    /// Some value of some argument looks at what only the edit context shows.
+    /// Some value of some argument uses what only the edit context shows.
     pub edit_only: bool,
+    /// See [`crate::config::declaration::Dialect::null_as_empty`].
+    pub null_as_empty: bool,
 }
 
 impl ArgSet {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// The document of an argument with its bounds as words of JSON Schema, at every depth.
+/// The document of an argument with its limits as keywords of JSON Schema, at every depth.
 pub fn applied(doc: &Value, max_items: u64) -> Value {
     let Value::Object(doc) = doc else { return doc.clone() };
     let inner = |value: &Value| applied(value, max_items);

@@ -1,7 +1,7 @@
-//! Columns that documents show in the edit context alone.
+//! Columns that documents show only in the edit context.
 //!
-//! Whoever may not see a value must not learn it by a filter, a sort order, a search or a total either. What looks at
-//! such a column is therefore for those who may edit the rows.
+//! A caller who may not see a value must not learn it through a filter, a sort order, a search or a total either. What
+//! uses such a column is therefore only for callers who may edit the rows.
 
 use super::args::{ArgSet, Filter, Role};
 use super::resource::{Context, Property, Resource, Sort, Source};
@@ -17,7 +17,7 @@ pub fn columns(resource: &Resource) -> HashSet<Name> {
     let (mut held, mut shown) = (HashSet::new(), HashSet::new());
     resource.properties.iter().for_each(|p| gather(resource, p, Context::ALL, &mut held, &mut shown));
     let mut hidden: HashSet<Name> = held.difference(&shown).cloned().collect();
-    // Sort keys tell what their column tells.
+    // Sort keys reveal their column.
     let keys = resource.columns.iter().filter(|c| c.strip_suffix("_key").is_some_and(|of| hidden.contains(of)));
     let keys: Vec<Name> = keys.cloned().collect();
     hidden.extend(keys);
@@ -52,7 +52,7 @@ fn gather(
     held.insert(column);
 }
 
-/// Whether some value of some argument looks at what only the edit context shows.
+/// Whether some value of some argument uses what only the edit context shows.
 pub fn reached(resource: &Resource, set: &ArgSet) -> bool {
     let sorts = |sort: &Sort| matches!(sort, Sort::Column(column) if resource.edit_only.contains(column));
     let sorted = set.role(Role::Orderby).is_some() && resource.sort.values().any(sorts);
@@ -61,7 +61,7 @@ pub fn reached(resource: &Resource, set: &ArgSet) -> bool {
     sorted || named || set.args.iter().any(|arg| arg.edit_only)
 }
 
-/// Whether a filter looks at what only the edit context shows.
+/// Whether a filter uses what only the edit context shows.
 pub fn filters(resource: &Resource, filter: &Filter) -> bool {
     match filter {
         Filter::Column { column, .. } => resource.edit_only.contains(column),

@@ -12,6 +12,7 @@ pub mod link;
 pub mod resource;
 mod statuses;
 pub mod tables;
+pub mod vocabulary;
 pub mod words;
 
 use crate::config::declaration::{self, Declaration};
@@ -28,18 +29,6 @@ use std::sync::Arc;
 /// A name's position in one of the tables of behaviours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Behaviour(pub usize);
-
-/// The names that declarations may use, in the order of the tables that implement them.
-#[derive(Clone, Debug, Default)]
-pub struct Vocabulary {
-    pub reads: Vec<&'static str>,
-    pub writes: Vec<&'static str>,
-    pub queries: Vec<&'static str>,
-    pub guards: Vec<&'static str>,
-    pub handlers: Vec<&'static str>,
-    /// Who makes what stands in contents for other rows.
-    pub makers: Vec<&'static str>,
-}
 
 /// The site's fixed facts.
 #[derive(Clone, Debug)]
@@ -63,7 +52,7 @@ pub struct Role {
     pub capabilities: HashSet<Arc<str>>,
 }
 
-/// A route: where it is, what it answers.
+/// A route: its path and its endpoints.
 #[derive(Clone, Debug)]
 pub struct Route {
     /// As shown to clients: `/cms/v2/posts/(?P<id>[\d]+)`.
@@ -74,7 +63,7 @@ pub struct Route {
     pub captures: Vec<String>,
     /// `cms/v2`, or empty.
     pub namespace: String,
-    /// Whose schema it shows and whose documents it answers.
+    /// The resource whose schema it shows and whose documents it returns.
     pub resource: Option<usize>,
     /// The resource that took the route over; differs from `resource` for what hangs below its items.
     pub owner: Option<usize>,
@@ -86,27 +75,28 @@ pub struct Route {
     pub endpoints: Vec<Endpoint>,
 }
 
-/// One or more methods of a route that are answered alike.
+/// One or more methods of a route with the same handler.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     pub methods: Vec<Method>,
     pub handler: Behaviour,
     pub guard: Behaviour,
-    /// What stands behind the colon of `can:manage_options`.
+    /// What follows the colon of `can:manage_options`.
     pub guard_param: String,
-    /// Codes of refusals that this endpoint tells in its own words.
+    /// Error codes that this endpoint replaces.
     pub codes: HashMap<Code, Code>,
     /// Refuses callers who edit nothing.
     pub editors_only: bool,
-    /// What strangers' answers say of caching: the value of `Cache-Control`, and the name of the header with their keys.
+    /// Caching of responses to anonymous callers: the value of `Cache-Control`, and the name of the header with their
+    /// keys.
     pub cache: Option<(String, Option<String>)>,
     pub args: ArgSet,
     pub batch: bool,
     /// Takes a file in its body.
     pub file: bool,
-    /// Makes, changes or takes away what callers prove who they are with.
+    /// Creates, changes or deletes credentials.
     pub credentials: bool,
-    /// Only carries other requests, each of which is judged by itself.
+    /// Only contains other requests, each of which is authorized by itself.
     pub envelope: bool,
     /// Positions of the declared limits that count it.
     pub limits: Vec<usize>,
@@ -151,7 +141,8 @@ impl Registry {
         self.resources.iter().filter(move |r| r.family == family)
     }
 
-    /// The resources of a family, one for each kind: where several show the same rows, the first declared stands for it.
+    /// The resources of a family, one for each kind: where several show the same rows, the first declared one
+    /// represents it.
     pub fn kinds(&self, family: declaration::Family) -> impl Iterator<Item = &Resource> {
         let earlier =
             move |r: &Resource| self.resources[..r.index].iter().any(|e| e.family == family && e.kind == r.kind);

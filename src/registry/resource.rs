@@ -43,9 +43,9 @@ pub enum Kind {
     Integer,
     Number,
     Boolean,
-    /// A date and time, kept as seconds of the site's wall clock.
+    /// A date and time, stored as seconds of the site's local time.
     Time,
-    /// Arrays and objects, kept as JSON text.
+    /// Arrays and objects, stored as JSON text.
     Json,
 }
 
@@ -80,16 +80,17 @@ pub struct Property {
     /// The schema allows null.
     pub nullable: bool,
     pub column: Option<Name>,
-    /// What is shown does not tell what the column holds.
+    /// The value that is shown does not follow from the column.
     pub digest: bool,
     pub write: Option<Behaviour>,
-    /// Name of the resource whose declared entries the values are: each stands in one row at most.
+    /// Name of the resource whose declared entries are the values: each is in one row at most.
     pub among: Option<String>,
     /// Spelling of values: stored to public.
     pub aliases: Vec<(String, String)>,
     /// The record's password locks it (`x-password-protected`).
     pub locked: bool,
-    /// Most bytes of what is stored, and the code of the refusal (`x-too-long-code`), for what the schema alone does not judge.
+    /// Most bytes of the stored value, and the code of the refusal (`x-too-long-code`), where the schema alone does not
+    /// decide.
     pub longest: Option<(usize, Code)>,
 }
 
@@ -122,7 +123,7 @@ pub enum OnDelete {
     Refuse,
     /// The row is deleted, too.
     Cascade,
-    /// The key becomes that of the heir whom the deletion names.
+    /// The key becomes that of the replacement that the deletion names.
     Reassign,
 }
 
@@ -135,7 +136,7 @@ pub enum Target {
     Collection { resource: usize, query: Vec<(String, QueryValue)> },
     /// A template relative to the REST base.
     Template(Vec<HrefPiece>),
-    /// The record or the term that the row stands for.
+    /// The record or the term that the row refers to.
     Referenced(Family),
 }
 
@@ -227,7 +228,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// Whether rows of its own stand behind it.
+    /// Whether it has rows of its own.
     pub fn stores_rows(&self) -> bool {
         !self.table.is_empty()
     }
@@ -267,7 +268,7 @@ impl Resource {
         format!("{}/{}", self.path, key)
     }
 
-    /// The code that stands for `code` in this resource.
+    /// The code that replaces `code` in this resource.
     pub fn code(&self, code: Code) -> Code {
         self.codes.get(&code).copied().unwrap_or(code)
     }

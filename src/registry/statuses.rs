@@ -1,4 +1,4 @@
-//! What is true of states: every rule asks for it by what the declarations say, never by a state's name.
+//! Properties of states: every rule uses what the declarations say of a state, never its name.
 
 use super::Registry;
 use crate::config::declaration::{CommentStatus, Declaration, Status};
@@ -30,7 +30,7 @@ impl Registry {
         self.declaration.statuses_where(|status| status.public).next().unwrap_or_default()
     }
 
-    /// The state of a new record when nothing is said.
+    /// The state of a new record when the request gives none.
     pub fn draft_status(&self) -> &str {
         self.declaration.statuses_where(|status| status.draft && !status.internal).next().unwrap_or_default()
     }
@@ -40,7 +40,7 @@ impl Registry {
         self.declaration.statuses_where(|status| status.trash).next().unwrap_or_default()
     }
 
-    /// The state of what hangs on other records.
+    /// The state of records that follow their parent.
     pub fn inherited_status(&self) -> &str {
         self.declaration.statuses_where(|status| status.inherits).next().unwrap_or_default()
     }
@@ -67,7 +67,7 @@ impl Registry {
         all.filter(|(name, status)| called(name, status)).map(|(name, _)| name.as_str()).next()
     }
 
-    /// The state of comments that a write means by a word: its own name counts, too.
+    /// The state of comments that a write means by a word: its own name is accepted, too.
     pub fn comment_status_named(&self, word: &str) -> Option<&str> {
         let own = self.declaration.comment_statuses.get_key_value(word).map(|(name, _)| name.as_str());
         own.or_else(|| self.comment_status_called(word))
@@ -99,7 +99,7 @@ impl Registry {
         imported.map(|(name, _)| name.as_str()).or_else(|| self.default_role())
     }
 
-    /// The role that somebody always has.
+    /// The role that some user always has.
     pub fn required_role(&self) -> Option<&str> {
         self.declaration.roles.iter().find(|(_, role)| role.required).map(|(name, _)| name.as_str())
     }

@@ -182,7 +182,7 @@ fn app_password() -> TableDef {
     }
 }
 
-/// Browsers in which somebody is logged in. The hash is keyed, so that the table alone opens nothing.
+/// Browser sessions. The hash is keyed, so that the table alone authenticates nobody.
 fn session() -> TableDef {
     let columns = [("user", Int), ("created", Int), ("seen", Int), ("expires", Int), ("ip", Text), ("agent", Text)];
     TableDef {
@@ -218,7 +218,7 @@ fn files() -> TableDef {
     }
 }
 
-/// Counts of rows that the writer keeps in their parents.
+/// Counts of rows that the writer stores in their parents.
 pub fn counts(declared: &Declaration) -> Vec<CountDef> {
     vec![CountDef {
         table: n(comment::TABLE),

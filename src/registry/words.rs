@@ -1,4 +1,4 @@
-//! The words of our own in schemas and arguments (`x-…`), as types. Their descriptions are part of the reference.
+//! Our own words in schemas and arguments (`x-…`), as types. Their descriptions are part of the reference.
 //!
 //! A document is read leniently here: a word of the wrong type counts as absent, because `link/words.rs` has reported it.
 
@@ -58,23 +58,28 @@ pub struct PropertyWords {
     pub too_long_code: Option<String>,
     /// `false`: no argument of writes follows from the property; a table: changes to that argument.
     #[serde(rename = "x-args")]
+    #[schemars(example = false)]
     pub args: Option<Value>,
     /// Changes to the argument that creates.
     #[serde(rename = "x-create-arg")]
     pub create_arg: Option<Map<String, Value>>,
     /// The property identifies rows of a resource with a table of its own.
     #[serde(rename = "x-key")]
+    #[schemars(example = true)]
     pub key: bool,
     /// The column has an index.
     #[serde(rename = "x-index")]
+    #[schemars(example = true)]
     pub index: bool,
     /// No two rows have the same value.
     #[serde(rename = "x-unique")]
+    #[schemars(example = true)]
     pub unique: bool,
-    /// Earlier name of the column; its values are kept.
+    /// Earlier name of the column; its values stay.
     #[serde(rename = "x-was")]
+    #[schemars(example = &"pages")]
     pub was: Option<String>,
-    /// The default is null, which TOML cannot say.
+    /// The default is null, which TOML cannot express.
     #[serde(rename = "x-default-null")]
     pub default_null: bool,
     /// The description is that of the owner's property of the same name.
@@ -124,7 +129,7 @@ pub struct ArgumentWords {
     /// Further types that are accepted although OPTIONS does not list them.
     #[serde(rename = "x-also-types")]
     pub also_types: Vec<String>,
-    /// How many words a search looks for.
+    /// How many words a search may have.
     #[serde(rename = "x-search-words")]
     pub search_words: Option<SearchWords>,
     /// Keywords of JSON Schema that hold although OPTIONS does not list them.
@@ -132,11 +137,12 @@ pub struct ArgumentWords {
     pub unlisted_bounds: Option<Map<String, Value>>,
     /// OPTIONS lists the choices as an object.
     #[serde(rename = "x-enum-as-object")]
+    #[schemars(example = true)]
     pub enum_as_object: bool,
     /// Most bytes of a text, or of the JSON of a value that no schema describes.
     #[serde(rename = "x-max-bytes")]
     pub max_bytes: Option<u64>,
-    /// The default is null, which TOML cannot say.
+    /// The default is null, which TOML cannot express.
     #[serde(rename = "x-default-null")]
     pub default_null: bool,
     /// `false`: a record's password does not protect this meta value.
@@ -148,9 +154,9 @@ pub struct ArgumentWords {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchWords {
-    /// Words that are looked for one by one.
+    /// Words that are searched one by one.
     pub max: usize,
-    /// What a search of more words is.
+    /// How a search of more words is treated.
     pub overflow: Overflow,
 }
 
@@ -178,11 +184,11 @@ impl ArgumentWords {
     }
 }
 
-/// Those of a document's words that are sound, as one value.
+/// The valid words of a document, as one value.
 fn gather<W: Default + DeserializeOwned>(doc: &Map<String, Value>) -> W {
     let ours = doc.iter().filter(|(key, _)| is_word(key)).map(|(key, value)| (key.clone(), value.clone()));
     let mut words: Map<String, Value> = ours.collect();
-    // A document with no word of another kind, which most are, is read once.
+    // A document without invalid words, which is the usual case, is read once.
     serde_json::from_value(Value::Object(words.clone())).unwrap_or_else(|_| {
         words.retain(|key, value| read::<W>(key, value).is_ok());
         serde_json::from_value(Value::Object(words)).unwrap_or_default()
@@ -207,9 +213,9 @@ pub fn check(key: &str, value: &Value, in_schema: bool) -> Result<(), Wrong> {
     };
     let Err(error) = found else { return Ok(()) };
     let known = names(in_schema);
-    Err(match known.iter().any(|(name, _)| name == key) {
+    Err(match known.iter().any(|word| word.name == key) {
         true => Wrong::Type(error.to_string()),
-        false => Wrong::Unknown(known.iter().map(|(name, _)| name.as_str()).collect()),
+        false => Wrong::Unknown(known.iter().map(|word| word.name.as_str()).collect()),
     })
 }
 
@@ -217,26 +223,40 @@ pub fn check(key: &str, value: &Value, in_schema: bool) -> Result<(), Wrong> {
 pub enum Wrong {
     /// The value does not fit.
     Type(String),
-    /// There is no such word; those that there are.
+    /// There is no such word; the words that exist.
     Unknown(Vec<&'static str>),
 }
 
+/// A word that schemas or arguments may have.
+#[derive(Clone, Debug)]
+pub struct Known {
+    pub name: String,
+    pub doc: String,
+    /// A value, where the shipped declarations have none to show.
+    pub example: Option<Value>,
+}
+
 /// Every word with its description.
-pub fn names(in_schema: bool) -> &'static [(String, String)] {
-    static ARGUMENT: LazyLock<Vec<(String, String)>> = LazyLock::new(described::<ArgumentWords>);
-    static ALL: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+pub fn names(in_schema: bool) -> &'static [Known] {
+    static ARGUMENT: LazyLock<Vec<Known>> = LazyLock::new(described::<ArgumentWords>);
+    static ALL: LazyLock<Vec<Known>> = LazyLock::new(|| {
         let mut all = described::<PropertyWords>();
-        let more = ARGUMENT.iter().filter(|(name, _)| !all.iter().any(|(known, _)| known == name)).cloned();
+        let more = ARGUMENT.iter().filter(|word| !all.iter().any(|known| known.name == word.name)).cloned();
         all.extend(more.collect::<Vec<_>>());
         all
     });
     if in_schema { &ALL } else { &ARGUMENT }
 }
 
-fn described<W: JsonSchema>() -> Vec<(String, String)> {
+fn described<W: JsonSchema>() -> Vec<Known> {
     let schema = schema_for!(W);
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-    properties.map(|(name, doc)| (name.clone(), doc["description"].as_str().unwrap_or_default().to_owned())).collect()
+    let known = |(name, doc): (&String, &Value)| Known {
+        name: name.clone(),
+        doc: doc["description"].as_str().unwrap_or_default().replace('\n', " "),
+        example: doc["examples"].as_array().and_then(|examples| examples.first()).cloned(),
+    };
+    properties.map(known).collect()
 }
 
 /// A value of any type, null included.
@@ -277,8 +297,8 @@ mod tests {
 
     #[test]
     fn every_word_is_described() {
-        for (name, description) in names(true) {
-            assert!(!description.is_empty(), "{name}");
+        for word in names(true) {
+            assert!(!word.doc.is_empty(), "{}", word.name);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `anyOf` and `oneOf`: which alternative fits, and what to say when none or too many do.
+//! `anyOf` and `oneOf`: which alternative fits, and the error when none or too many do.
 
 use super::compile::Reader;
 use super::failure::{Extra, Failure, Reason, Refused, Report, ValuePath, either};
@@ -14,7 +14,7 @@ pub(super) struct Alternatives {
 }
 
 impl Alternatives {
-    /// Alternatives without a type of their own take over the types of the schema that they stand in.
+    /// Alternatives without a type of their own take over the types of the schema around them.
     pub fn read(reader: &mut Reader<'_, '_>, types: &[Type]) -> Self {
         Alternatives { any_of: reader.schemas("anyOf", types), one_of: reader.schemas("oneOf", types) }
     }
@@ -50,7 +50,7 @@ fn no_match(nodes: &[Node], place: &ValuePath<'_>, value: &Value) -> Failure {
         .enumerate()
         .filter_map(|(position, node)| node.check::<Failure>(place, value).err().map(|failure| (position, failure)))
         .collect();
-    // An alternative of another type was not meant, unless it is the only one.
+    // An alternative of another type was not intended, unless it is the only one.
     let meant = |failure: &Failure| nodes.len() == 1 || failure.reason != Reason::Type || failure.place != at;
     let meant: Vec<&(usize, Failure)> = failures.iter().filter(|(_, failure)| meant(failure)).collect();
     let sure = match (meant.as_slice(), value) {

@@ -44,7 +44,7 @@ const KEYWORDS: &[&str] = &[
     "anyOf",
 ];
 
-/// Words that only say something to people or to other parts of the server.
+/// Keywords that only inform people or other parts of the server.
 const ANNOTATIONS: &[&str] =
     &["$schema", "title", "description", "default", "context", "readonly", "example", "arg_options", "links"];
 
@@ -70,7 +70,7 @@ pub(super) fn compile(document: &Value, dialect: Dialect) -> Result<Node, Vec<Sc
     let mut compiler = Compiler { dialect, problems: Vec::new(), depth: 0 };
     let node = compiler.node(document, String::new(), &[]);
     let mut problems = compiler.problems;
-    // Where a keyword family has spoken, above or below, the meta-schema would only repeat it in other words.
+    // Where a keyword family has reported a problem, above or below, the meta-schema would only repeat it.
     let said =
         |pointer: &str| problems.iter().any(|p| p.pointer.starts_with(pointer) || pointer.starts_with(&p.pointer));
     let mut more = meta_problems(document);
@@ -85,7 +85,7 @@ pub(super) fn described(document: &Value) -> Value {
     rewritten(document, &|key, _| !ours(key))
 }
 
-/// The draft-4 meta-schema has the last word on what no keyword family looks at.
+/// The draft-4 meta-schema checks what no keyword family does.
 fn meta_problems(document: &Value) -> Vec<SchemaProblem> {
     // A boolean `required` is draft 3 and allowed by the contract.
     let keep = |key: &str, value: &Value| !(key.starts_with("x-") || (key == "required" && value.is_boolean()));
@@ -95,12 +95,12 @@ fn meta_problems(document: &Value) -> Vec<SchemaProblem> {
         message: format!("Draft 4 does not allow this: {error}"),
         hint: None,
     };
-    // Patterns are judged by `pattern`, which knows what it can run.
+    // Patterns are checked by `pattern`, which knows what it can run.
     let judged_elsewhere = |error: &jsonschema::ValidationError<'_>| error.kind().keyword() == "format";
     jsonschema::draft4::meta::validator().iter_errors(&document).filter(|e| !judged_elsewhere(e)).map(problem).collect()
 }
 
-/// A copy of a schema with the keywords that `keep` wants, at every level that is a schema.
+/// A copy of a schema with the keywords that `keep` accepts, at every level that is a schema.
 fn rewritten(document: &Value, keep: &dyn Fn(&str, &Value) -> bool) -> Value {
     let again = |value: &Value| rewritten(value, keep);
     let Value::Object(map) = document else { return document.clone() };
@@ -156,7 +156,7 @@ impl Compiler {
     }
 }
 
-/// One schema object being read. Every method that finds something wrong notes the problem and goes on.
+/// One schema object being read. Every method that finds something wrong records the problem and goes on.
 pub(super) struct Reader<'d, 'c> {
     map: &'d Map<String, Value>,
     pointer: String,
@@ -164,7 +164,7 @@ pub(super) struct Reader<'d, 'c> {
 }
 
 impl<'d> Reader<'d, '_> {
-    /// Notes a problem with a keyword.
+    /// Records a problem with a keyword.
     pub fn problem(&mut self, key: &str, message: String, hint: Option<String>) {
         let pointer = self.pointer_to(key);
         self.compiler.problem(pointer, message, hint);
@@ -368,12 +368,13 @@ impl<'d> Reader<'d, '_> {
         }
     }
 
-    /// The default and the listed values have to get through the schema they stand in.
+    /// The default and the listed values have to pass the schema around them.
     fn check_values(&mut self, node: &Node) {
         let place = ValuePath::root("default");
         if let Some(default) = self.get("default").filter(|default| !default.is_null()) {
-            // Only the outermost default is ever applied; those of properties tell people what an absent one means,
-            // and some have a meaning that nobody may send ("" beside an enum). Their type has to be right all the same.
+            // Only the outermost default is ever applied; those of properties tell people what an absent one means, and
+            // some have a meaning that no request may send ("" beside an enum). Their type has to be right all the
+            // same.
             let applied = self.compiler.depth == 1;
             let checked = if applied { node.check::<Failure>(&place, default) } else { Ok(()) };
             if let Err(failure) = checked.and_then(|()| node.coerce(&place, default.clone()).map(drop)) {

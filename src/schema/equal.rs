@@ -1,4 +1,4 @@
-//! The two notions of equality: `uniqueItems` tells types apart, `enum` compares numbers by value. Both ignore the
+//! The two notions of equality: `uniqueItems` distinguishes types, `enum` compares numbers by value. Both ignore the
 //! order of properties.
 
 use super::number::Num;

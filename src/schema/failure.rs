@@ -85,7 +85,7 @@ impl Reason {
     }
 }
 
-/// Where in a parameter the walk stands. A list linked through the stack, so that success costs nothing.
+/// Where in a parameter the walk is. A list linked through the stack, so that success costs nothing.
 #[derive(Clone, Copy)]
 pub(super) struct ValuePath<'a> {
     outer: Option<&'a ValuePath<'a>>,
@@ -104,12 +104,12 @@ impl<'a> ValuePath<'a> {
         ValuePath { outer: None, step: PathStep::Name(name) }
     }
 
-    /// An item of the list that stands here.
+    /// An item of the list at this place.
     pub fn item(&'a self, index: usize) -> ValuePath<'a> {
         ValuePath { outer: Some(self), step: PathStep::Index(index) }
     }
 
-    /// A property of the object that stands here.
+    /// A property of the object at this place.
     pub fn property(&'a self, name: &'a str) -> ValuePath<'a> {
         ValuePath { outer: Some(self), step: PathStep::Name(name) }
     }
@@ -126,7 +126,7 @@ impl fmt::Display for ValuePath<'_> {
     }
 }
 
-/// A refusal with everything that a client is told.
+/// A failure with everything that a client gets.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub place: String,
@@ -139,7 +139,7 @@ pub(super) struct Failure {
 #[derive(Debug)]
 pub(super) enum Extra {
     Nothing,
-    /// The place itself; goes with [`Reason::Type`].
+    /// The place itself; part of [`Reason::Type`].
     ValuePath,
     /// The alternative that was nearest.
     Position(usize),

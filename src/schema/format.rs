@@ -1,6 +1,6 @@
 //! `format`: the six formats of the contract, each a plain function of text.
 //!
-//! It knows nothing of schemas, so that whoever stores a date reads it with the grammar that checked it.
+//! It knows nothing of schemas, so that code that stores a date reads it with the grammar that checked it.
 
 use super::failure::Reason;
 use std::net::IpAddr;
@@ -65,7 +65,7 @@ impl Format {
             Format::Ip => Reason::Ip,
             Format::Uuid => Reason::Uuid,
             Format::HexColor => Reason::HexColor,
-            // Never asked: these accept everything.
+            // Never called: these accept everything.
             Format::TextField | Format::TextareaField => Reason::Pattern,
         }
     }
@@ -96,7 +96,7 @@ pub struct DateTime {
 }
 
 impl DateTime {
-    /// Reads RFC 3339. As clients have always sent it, the zone may be left out and a blank may stand for the `T`.
+    /// Reads RFC 3339. As clients have always sent it, the zone may be left out and a space may replace the `T`.
     pub fn parse(text: &str) -> Option<DateTime> {
         let bytes = text.as_bytes();
         let separators = [(4, b"-" as &[u8]), (7, b"-"), (10, b"Tt "), (13, b":"), (16, b":")];
@@ -152,7 +152,7 @@ fn zone(text: &str) -> Option<Option<UtcOffset>> {
     }
 }
 
-/// Second 60 exists only at the end of a UTC day (RFC 3339, section 5.7); without a zone any day's end may be meant.
+/// Second 60 exists only at the end of a UTC day (RFC 3339, section 5.7); without a zone any day's end may be intended.
 fn leap_second(hour: u8, minute: u8, offset: Option<UtcOffset>) -> Option<Time> {
     let shift = offset.map_or(0, |offset| i32::from(offset.whole_minutes()));
     let utc_minute = (i32::from(hour) * 60 + i32::from(minute) - shift).rem_euclid(24 * 60);
@@ -162,8 +162,8 @@ fn leap_second(hour: u8, minute: u8, offset: Option<UtcOffset>) -> Option<Time> 
     Time::from_hms_nano(hour, minute, 59, 999_999_999).ok()
 }
 
-/// An absolute address (RFC 3986; characters beyond ASCII are let through as RFC 3987 does). Addresses that would run
-/// a script or carry their content are refused whatever the grammar says: they end up in links.
+/// An absolute address (RFC 3986; characters beyond ASCII are accepted as RFC 3987 does). Addresses that would run
+/// a script or carry their content are refused whatever the grammar allows: they end up in links.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let scheme_is_sound = scheme.starts_with(|c: char| c.is_ascii_alphabetic())

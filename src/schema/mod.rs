@@ -1,4 +1,4 @@
-//! JSON Schema draft 4 as the contract speaks it: compile a document once, then check and convert values by it.
+//! JSON Schema draft 4 as the contract defines it: compile a document once, then check and convert values by it.
 //!
 //! Owns validation and coercion (contract: "Parameter validation and coercion"), the reasons in `data.details`, and
 //! what a schema looks like to clients. It knows nothing of requests, routes or storage. Whether an argument was sent
@@ -23,7 +23,6 @@ mod string;
 mod types;
 
 pub use failure::Reason;
-pub use format::DateTime;
 pub use types::Type;
 
 use crate::error::ParamFailure;
@@ -32,7 +31,7 @@ use node::Node;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The nesting up to which values are looked at; what is nested deeper is refused. The JSON parser stops at the same
+/// The nesting up to which values are examined; what is nested deeper is refused. The JSON parser stops at the same
 /// depth.
 pub const DEEPEST_VALUE: usize = 128;
 
@@ -41,8 +40,10 @@ pub const DEEPEST_VALUE: usize = 128;
 pub struct Dialect {
     /// Blanks separate the items of a string list as commas do.
     pub space_separated_lists: bool,
-    /// An empty list stands for an empty object: such servers print empty maps as `[]`, and clients send them back.
+    /// An empty list is accepted as an empty object: such servers print empty maps as `[]`, and clients send them back.
     pub empty_list_as_object: bool,
+    /// The refusal of a value of the wrong type says what was sent, and how a text is written.
+    pub explain_types: bool,
     /// What values may hold where a schema sets no bound of its own.
     pub bounds: Bounds,
 }
@@ -86,7 +87,7 @@ struct Compiled {
 }
 
 impl Schema {
-    /// Compiles a document, or says everything that is wrong with it.
+    /// Compiles a document, or reports everything that is wrong with it.
     pub fn compile(document: &Value, dialect: Dialect) -> Result<Schema, Vec<SchemaProblem>> {
         if !shallow(document, DEEPEST_VALUE) {
             let message = format!("Documents nested deeper than {DEEPEST_VALUE} levels are refused");
@@ -127,7 +128,7 @@ impl Schema {
         &self.compiled.described
     }
 
-    /// The types at the top, in the order in which they are tried; empty where any type goes.
+    /// The types at the top, in the order in which they are tried; empty where any type is accepted.
     pub fn types(&self) -> &[Type] {
         &self.compiled.root.types
     }
@@ -154,13 +155,14 @@ mod tests {
     use std::path::Path;
 
     const NO_BOUNDS: Bounds = Bounds { text: None, items: None, members: None, free: None };
-    const WP: Dialect = Dialect { space_separated_lists: true, empty_list_as_object: true, bounds: NO_BOUNDS };
+    const WP: Dialect =
+        Dialect { space_separated_lists: true, empty_list_as_object: true, explain_types: false, bounds: NO_BOUNDS };
 
     fn compile(document: &Value, dialect: Dialect) -> Schema {
         Schema::compile(document, dialect).unwrap_or_else(|problems| panic!("{document}: {problems:#?}"))
     }
 
-    /// A row says what becomes of a value; whatever passes has to pass again and stay as it is.
+    /// A row contains what becomes of a value; whatever passes has to pass again and stay as it is.
     fn check_row(schema: &Schema, row: &Value) -> Result<(), String> {
         let data = &row["data"];
         match (schema.accept("p", data.clone()), row["valid"] == json!(true)) {

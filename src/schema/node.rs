@@ -1,4 +1,4 @@
-//! One compiled schema node, and the order in which its keywords are asked. The order is part of the contract:
+//! One compiled schema node, and the order in which its keywords are checked. The order is part of the contract:
 //! clients see the first failure.
 
 use super::Dialect;
@@ -13,6 +13,18 @@ use super::string::StringRules;
 use super::types::Type;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+
+/// What a value is, for people.
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
 
 /// A schema that can be walked. Nothing in it can fail any more.
 #[derive(Debug, Default)]
@@ -34,7 +46,7 @@ impl Node {
     /// Alternatives, type, the keywords of that type, `enum`, `format`.
     pub fn check<R: Report>(&self, place: &ValuePath<'_>, value: &Value) -> Result<(), R> {
         let chosen = self.alternatives.check::<R>(place, value)?;
-        let typed = self.typed(chosen, value).ok_or_else(|| self.wrong_type::<R>(place))?;
+        let typed = self.typed(chosen, value).ok_or_else(|| self.wrong_type::<R>(place, value))?;
         match typed.as_ref() {
             Value::String(text) => self.string.check::<R>(place, text)?,
             Value::Number(number) => self.number.check::<R>(place, number)?,
@@ -55,7 +67,7 @@ impl Node {
     pub fn coerce(&self, place: &ValuePath<'_>, value: Value) -> Result<Value, Failure> {
         let chosen = self.alternatives.check::<Failure>(place, &value)?;
         let mut value = if chosen.iter().any(Option::is_some) {
-            // The alternative decides the type; what this node says about members comes on top.
+            // The alternative decides the type; what this node requires of members is checked in addition.
             let mut value = value;
             for node in chosen.into_iter().flatten() {
                 // `anyOf` and `oneOf` of one schema that want different types: the first one decides.
@@ -68,7 +80,7 @@ impl Node {
             match self.typed(chosen, &value) {
                 Some(Cow::Borrowed(_)) => value,
                 Some(Cow::Owned(typed)) => typed,
-                None => return Err(self.wrong_type(place)),
+                None => return Err(self.wrong_type(place, &value)),
             }
         };
         match &mut value {
@@ -101,10 +113,15 @@ impl Node {
         types.iter().find_map(|kind| kind.read(value, self.dialect))
     }
 
-    fn wrong_type<R: Report>(&self, place: &ValuePath<'_>) -> R {
+    fn wrong_type<R: Report>(&self, place: &ValuePath<'_>, value: &Value) -> R {
         R::at(place, Reason::Type, || {
             let names: Vec<&str> = self.types.iter().map(|kind| kind.as_str()).collect();
-            format!("is not of type {}", either(&names))
+            let refusal = format!("is not of type {}", either(&names));
+            if !self.dialect.explain_types {
+                return refusal;
+            }
+            let written = if self.object.names("raw") { "; write {\"raw\": \"…\"}" } else { "" };
+            format!("{refusal}, got {}{written}", kind_of(value))
         })
     }
 

@@ -98,7 +98,7 @@ impl ObjectRules {
         }
     }
 
-    /// Converts every property that a schema speaks about.
+    /// Converts every property that a schema covers.
     pub fn coerce(&self, place: &ValuePath<'_>, map: &mut Map<String, Value>) -> Result<(), Failure> {
         for (name, slot) in map.iter_mut() {
             let here = place.property(name);
@@ -119,7 +119,12 @@ impl ObjectRules {
         Ok(())
     }
 
-    /// How many of these properties the schema lists; tells which alternative an object was meant for.
+    /// Whether the schema lists a property of this name.
+    pub fn names(&self, property: &str) -> bool {
+        self.properties.contains_key(property)
+    }
+
+    /// How many of these properties the schema lists; this identifies the alternative that an object is intended for.
     pub fn familiar(&self, map: &Map<String, Value>) -> usize {
         map.keys().filter(|name| self.properties.contains_key(*name)).count()
     }

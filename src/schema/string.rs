@@ -1,4 +1,4 @@
-//! `minLength`, `maxLength`, `x-max-bytes` and `pattern`. (`format` comes after `enum` and stands on its own.)
+//! `minLength`, `maxLength`, `x-max-bytes` and `pattern`. (`format` comes after `enum`, in a file of its own.)
 
 use super::compile::Reader;
 use super::failure::{Reason, Report, ValuePath, count};
@@ -20,7 +20,7 @@ impl StringRules {
         let (shortest, longest) = reader.bounded_range("minLength", "maxLength", usual);
         let bytes = reader.most_bytes(None);
         let pattern = reader.text("pattern").and_then(|source| reader.pattern("pattern", source));
-        // What is too long for its column has an answer of its own there.
+        // What is too long for its column has an error of its own there.
         let (longest, bytes) = if reader.get("x-too-long-code").is_some() { (None, None) } else { (longest, bytes) };
         StringRules { shortest, longest, bytes, pattern }
     }

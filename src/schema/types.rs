@@ -23,7 +23,7 @@ pub enum Type {
     Integer,
     /// True or false.
     Boolean,
-    /// Nothing; only JSON can say it.
+    /// Null; only JSON can express it.
     Null,
 }
 

@@ -1,7 +1,8 @@
-//! What keeps a database safe: copies of it, and a look at whether it is whole.
+//! Backup, restore and examination of a database.
 //!
-//! A copy is made while others read and write: it holds one state of the database, the one at its beginning. A database is
-//! put back only where nobody uses the one that it replaces, and that one is kept aside. It knows no server.
+//! A backup is made while others read and write: it contains one state of the database, the one at its beginning. A
+//! backup is restored only where nobody uses the database that it replaces, and that one is preserved. It knows no
+//! server.
 
 use super::StorageError;
 use super::catalogue::Catalogue;
@@ -17,10 +18,10 @@ use std::path::{Path, PathBuf};
 /// Most findings of one kind that are listed.
 const LISTED: usize = 20;
 
-/// Copies the database to a file that is not there yet, and looks at the copy. Its size in bytes.
+/// Copies the database to a file that does not exist yet, and checks the copy. Its size in bytes.
 ///
 /// # Errors
-/// There is a file already; the database cannot be read, the copy not be written; what was copied is not whole.
+/// The file exists; the database cannot be read, the copy not be written; the copy is damaged.
 pub fn backup(path: &Path, to: &Path) -> std::result::Result<u64, StorageError> {
     if to.exists() {
         return Err(StorageError::Failed(format!(
@@ -42,10 +43,10 @@ pub fn backup(path: &Path, to: &Path) -> std::result::Result<u64, StorageError> 
     made
 }
 
-/// Puts a copy in the place of a database. The database that was there is kept beside it; where, if there was one.
+/// Replaces a database by a copy. The old database is renamed; its new path, if there was one.
 ///
 /// # Errors
-/// The copy is not whole, or none of ours; somebody uses the database; the files cannot be written.
+/// The copy is damaged, or not one of ours; somebody uses the database; the files cannot be written.
 pub fn restore(from: &Path, path: &Path) -> std::result::Result<Option<PathBuf>, StorageError> {
     whole(from)?;
     let new = beside(path, ".restored");
@@ -63,14 +64,14 @@ pub fn restore(from: &Path, path: &Path) -> std::result::Result<Option<PathBuf>,
     Ok(aside)
 }
 
-/// Everything about a database that is not as it should be, in sentences; none: it is whole. Others may go on using it.
+/// Everything that is wrong with a database, in sentences; empty: nothing. Other programs may use it meanwhile.
 ///
 /// # Errors
 /// It cannot be read at all.
 pub fn examine(path: &Path, layout: &Layout) -> std::result::Result<Vec<String>, StorageError> {
     let conn = examining(path).map_err(|e: OpenError| StorageError::Failed(e.to_string()))?;
     let catalogue = Catalogue::new(layout)?;
-    // One state for all questions.
+    // One snapshot for all queries.
     conn.execute_batch("BEGIN")?;
     let mut found = integrity(&conn)?;
     if found.is_empty() {
@@ -105,7 +106,7 @@ fn integrity(conn: &Connection) -> Result<Vec<String>> {
     rows.filter(|row| !matches!(row, Ok(text) if text == "ok")).collect()
 }
 
-/// What hangs on rows that are not there.
+/// Rows that refer to rows which do not exist.
 fn dangling(conn: &Connection, catalogue: &Catalogue) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let number = |word: &str| -> Result<i64> {
@@ -164,7 +165,7 @@ fn dangling(conn: &Connection, catalogue: &Catalogue) -> Result<Vec<String>> {
 /// Nobody else has the database open, and its log is empty.
 fn closed(path: &Path) -> std::result::Result<(), StorageError> {
     let used = || {
-        let text = "somebody uses this database; stop the server first, then put the copy back";
+        let text = "another program uses this database; stop the server first, then restore the backup";
         StorageError::Failed(format!("{}: {text}", path.display()))
     };
     let conn = Connection::open(path)?;

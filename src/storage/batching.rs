@@ -1,9 +1,10 @@
-//! A database read ahead: many like reads, answered by one statement.
+//! Reads of many like requests, combined into few statements.
 //!
 //! Requests that are alike (those that embedding makes) read the same things of different rows. Here each of them runs
-//! until it needs something that is not there yet, which is noted; what all of them noted is then read together, reads
-//! that differ in nothing but ids as one; then they run again. So the number of statements depends on how many reads a
-//! request makes one after another, not on how many requests there are, and every request still decides for itself.
+//! until it needs something that has not been read yet, which is recorded; then everything recorded is read together,
+//! reads that differ only in ids as one; then the requests run again. So the number of statements depends on how many
+//! reads a request makes one after another, not on how many requests there are, and every request still decides for
+//! itself.
 
 use super::plan::{Cond, DbValue, Edge, EdgePlan, MetaRow, Name, Op, ReadPlan, RevisionCount, Row, WritePlan};
 use super::{BeginFuture, CommitFuture, Dependencies, Snapshot, Storage, StorageError, VersionSlot};
@@ -13,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// Rows that are read together at most; where there are more, each request reads for itself.
 const MOST: u64 = 5000;
 
-/// Stands in a shape where the ids were.
+/// Replaces the ids in a shape.
 const NO_ID: i64 = i64::MIN;
 
 /// See the module.
@@ -26,7 +27,7 @@ pub struct BatchedReads {
 struct State {
     known: Known,
     wanted: Vec<Read>,
-    /// Something was noted since the last [`BatchedReads::begin`].
+    /// Something was recorded since the last [`BatchedReads::begin`].
     missed: bool,
 }
 
@@ -48,7 +49,7 @@ struct Together<T> {
     places: HashMap<i64, Vec<usize>>,
 }
 
-/// Where the ids stand in a plan.
+/// Where the ids are in a plan.
 #[derive(Clone, Debug, PartialEq)]
 enum Hole {
     Column(Name),
@@ -75,7 +76,7 @@ impl<T> Together<T> {
         Together { ids, found, places }
     }
 
-    /// What was found for these ids; `None` when not all of them were asked for.
+    /// What was found for these ids; `None` when not all of them were read.
     fn of(&self, ids: &[i64]) -> Option<Vec<&T>> {
         if !ids.iter().all(|id| self.ids.contains(id)) {
             return None;
@@ -88,7 +89,7 @@ impl<T> Together<T> {
 }
 
 impl BatchedReads {
-    /// Nothing is known yet.
+    /// Nothing has been read yet.
     pub fn new(inner: Arc<dyn Storage>) -> BatchedReads {
         BatchedReads { inner, state: Mutex::default() }
     }
@@ -207,7 +208,7 @@ fn together(
 /// Takes the ids out of a plan; `None` when it holds none.
 fn open(plan: &ReadPlan) -> Option<(ReadPlan, Hole, Vec<i64>)> {
     let holes = holes(&plan.filter);
-    // The key tells rows apart best.
+    // The key identifies rows best.
     let chosen = holes.iter().find(|(hole, _)| *hole == Hole::Column("id".into())).or_else(|| holes.first());
     let (hole, ids) = chosen?.clone();
     let shape = ReadPlan { filter: fill(&plan.filter, &hole, &[NO_ID]), ..plan.clone() };
@@ -301,7 +302,7 @@ struct BatchedSnapshot<'s> {
 }
 
 impl BatchedSnapshot<'_> {
-    /// What is known, or a note of what is needed.
+    /// What has been read, or a record of what is needed.
     fn look<T>(&self, known: impl FnOnce(&Known) -> Option<T>, read: impl FnOnce() -> Read) -> Result<T, StorageError> {
         let mut state = self.by.lock();
         if let Some(found) = known(&state.known) {
@@ -312,7 +313,7 @@ impl BatchedSnapshot<'_> {
         Err(StorageError::not_yet())
     }
 
-    /// The rows of a plan without its window; `None`: the plan is to be carried out as it is.
+    /// The rows of a plan without its window; `None`: the plan is run as it is.
     fn all(&self, plan: &ReadPlan) -> Result<Option<Vec<Row>>, StorageError> {
         let Some((shape, hole, ids)) = open(plan) else { return Ok(None) };
         if self.by.lock().known.alone.contains(&shape) {
@@ -387,9 +388,5 @@ impl Snapshot for BatchedSnapshot<'_> {
 
     fn is_newest(&self) -> bool {
         self.inner.is_newest()
-    }
-
-    fn free_slug(&self, scope: &str, candidates: &[Arc<str>], except: Option<i64>) -> Result<Arc<str>, StorageError> {
-        self.inner.free_slug(scope, candidates, except)
     }
 }

@@ -1,8 +1,8 @@
 //! How long the reads of one request may take together.
 //!
-//! The time of each read is added up, wherever the request waits in between; what is left of the budget bounds the next
-//! read. SQLite asks every few instructions whether the budget of the running read is spent and then ends that read.
-//! Only reads are bounded: a statement that writes never runs with a deadline.
+//! The time of each read is added up, wherever the request waits in between; the rest of the budget limits the next
+//! read. SQLite checks every few instructions whether the budget of the running read is spent and then ends that read.
+//! Only reads are limited: a statement that writes never runs with a deadline.
 
 use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use super::{
@@ -64,7 +64,7 @@ impl ReadBudget {
         self.exceeded.load(Ordering::Relaxed)
     }
 
-    /// What may still be spent. A request that has written gets the budget once more, so that it can tell so.
+    /// What may still be spent. A request that has written gets the budget once more, so that it can respond.
     fn left(&self) -> Duration {
         let limit = if self.committed.load(Ordering::Relaxed) { self.limit * 2 } else { self.limit };
         limit.saturating_sub(Duration::from_nanos(self.spent.load(Ordering::Relaxed)))
@@ -189,10 +189,6 @@ impl Snapshot for Counted<'_> {
     fn is_newest(&self) -> bool {
         self.inner.is_newest()
     }
-
-    fn free_slug(&self, scope: &str, candidates: &[Arc<str>], except: Option<i64>) -> Result<Arc<str>, StorageError> {
-        self.budget.read(|| self.inner.free_slug(scope, candidates, except))
-    }
 }
 
 #[cfg(test)]
@@ -201,7 +197,7 @@ mod tests {
     use super::super::plan::{Change, Cond};
     use super::*;
 
-    /// A database with enough rows that SQLite looks at the clock while it goes through them.
+    /// A database with enough rows that SQLite checks the clock while it reads them.
     fn filled() -> (Arc<dyn Storage>, tempfile::TempDir) {
         let Site { db, folder } = site();
         commit(&db, (0..500).map(|n| Change::Put(post("publish", n, "One of many"))).collect()).unwrap();

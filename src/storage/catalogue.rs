@@ -1,6 +1,6 @@
-//! The layout made ready for use: tables, columns and relations by name, and what a write of each has to look after.
+//! The layout made ready for use: tables, columns and relations by name, and what a write of each has to update.
 //!
-//! Adds the tables that storage keeps beside the declared ones and lets plans read. Knows no SQL and no connection.
+//! Adds the tables that storage maintains beside the declared ones and lets plans read. Knows no SQL and no connection.
 
 use super::StorageError;
 use super::plan::{ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Layout, Name, RelationDef, TableDef};
@@ -29,7 +29,7 @@ pub(super) struct Catalogue {
     relations_by_name: HashMap<Name, RelationId>,
 }
 
-/// A table and what hangs on it.
+/// A table and everything that depends on it.
 pub(super) struct Table {
     pub id: TableId,
     pub def: TableDef,
@@ -49,7 +49,7 @@ pub(super) struct Table {
     pub counts: Vec<Count>,
     /// Columns that the writer counts into.
     pub counted: Vec<Name>,
-    /// Columns whose texts are looked for by their parts: places in `def.columns`.
+    /// Columns whose texts are searched by their parts: positions in `def.columns`.
     pub searched: Vec<usize>,
     /// Place in `def.columns` of the column that every write of a row raises.
     pub version: Option<usize>,
@@ -253,12 +253,12 @@ impl Table {
     }
 }
 
-/// The tables that storage keeps itself and that plans may read; `revision` and `origin` they may write, too.
+/// The tables that storage maintains itself and that plans may read; `revision` and `origin` they may write, too.
 pub fn builtin_tables() -> Vec<TableDef> {
     vec![revision_table(), origin_table(), meta_table(), slug_table(), tally_table()]
 }
 
-/// `revision`: snapshots beside rows. `of` is the row's id, `space` what its companion rows are filed under, `id` comes
+/// `revision`: snapshots of rows. `of` is the row's id, `space` the space of its companion rows, `id` comes
 /// from that space. Ids of different spaces may be equal, so the key is a number of its own.
 fn revision_table() -> TableDef {
     let mut table = table(

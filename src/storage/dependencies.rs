@@ -22,7 +22,7 @@ const FIRST: usize = 2;
 /// Rows that are depended on one by one; more are depended on by their kind.
 const MOST_ROWS: usize = 128;
 
-/// Stands for the kinds of a plan that names none, and for rows that have none.
+/// Represents the kinds of a plan that names none, and of rows that have none.
 pub(super) const ANY_KIND: i64 = i64::MIN;
 
 /// See the module.
@@ -82,7 +82,7 @@ pub struct Dependencies {
     pub slots: Vec<VersionSlot>,
 }
 
-/// What the rows of a plan, or without them their number, depend on; `None` where a table keeps no versions.
+/// What the rows of a plan, or their number, depend on; `None` where a table has no versions.
 pub(super) fn depends(
     plan: &ReadPlan,
     rows: Option<&[Row]>,
@@ -213,7 +213,7 @@ fn named(cond: &Cond, table: &Table, found: &mut Vec<usize>) -> Option<()> {
         }
         Cond::Contains(names, _) => names.iter().try_for_each(|name| column(name, table, found)),
         Cond::Related { outer, .. } => column(outer, table, found),
-        // Edges have versions of their own, and their copies follow the columns that are named beside them.
+        // Edges have versions of their own, and their copies follow the columns that are named here.
         Cond::Linked { .. } | Cond::LinkedFrom { .. } => Some(()),
     }
 }
@@ -242,7 +242,7 @@ fn table(name: &Name) -> Option<Name> {
     (**name != *"slug" && **name != *TALLY).then(|| name.clone())
 }
 
-/// What a condition looks at beside the plan's own table.
+/// What a condition reads beside the plan's own table.
 fn condition(cond: &Cond, catalogue: &Catalogue, words: &Words, found: &mut Dependencies) -> Option<()> {
     match cond {
         Cond::All(conds) | Cond::Any(conds) => conds.iter().try_for_each(|c| condition(c, catalogue, words, found)),

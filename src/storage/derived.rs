@@ -1,5 +1,5 @@
-//! Derived values computed from scratch: copies in edges, counts, tallies. The writer keeps them up to date by
-//! differences; this is for when there is nothing to differ from.
+//! Derived values computed from scratch: copies in edges, counts, tallies. The writer updates them by differences;
+//! this is for when there is no previous value.
 
 use super::catalogue::{Catalogue, Relation, Table, TableId};
 use super::migrate::{keep, kept};
@@ -9,7 +9,7 @@ use super::words::{NO_WORD, Words};
 use rusqlite::{Connection, Result};
 use std::collections::BTreeSet;
 
-/// Computes anew what belongs to relations, counts and tallies that are new or declared otherwise than before.
+/// Recomputes what belongs to relations, counts and tallies that are new or whose declaration has changed.
 pub(super) fn renew(conn: &Connection, catalogue: &Catalogue, words: &Words) -> Result<()> {
     let mut recount: BTreeSet<(Name, Name)> = BTreeSet::new();
     for relation in &catalogue.relations {
@@ -39,7 +39,7 @@ pub(super) fn renew(conn: &Connection, catalogue: &Catalogue, words: &Words) -> 
     Ok(())
 }
 
-/// Where what is kept differs from what is counted anew, in sentences, at most `most` of each kind.
+/// Where stored values differ from recomputed ones, in sentences, at most `most` of each kind.
 pub(super) fn differences(conn: &Connection, catalogue: &Catalogue, most: usize) -> Result<Vec<String>> {
     let words = super::sqlite::load_words(conn)?;
     let mut found = Vec::new();
@@ -105,7 +105,7 @@ fn copy_to_edges(conn: &Connection, catalogue: &Catalogue, words: &Words, relati
     conn.execute_batch(&text)
 }
 
-/// Counts columns of a table anew, in all its rows. A column may be fed by several relations and counts.
+/// Recomputes count columns of a table, in all its rows. A column may be fed by several relations and counts.
 pub(super) fn recount_text(catalogue: &Catalogue, words: &Words, table: &str, columns: &[Name]) -> String {
     let sum = |column: &Name| {
         let terms = recount_terms(catalogue, words, table, column);

@@ -6,7 +6,7 @@ use super::sqlite::{OpenOptions, Sqlite};
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// A database in a folder that goes with it.
+/// A database in a folder that is deleted with it.
 pub struct Site {
     pub db: Sqlite,
     pub folder: TempDir,

@@ -1,7 +1,7 @@
 //! From a layout to tables: what a file lacks is added, what would lose values is refused.
 //!
-//! Changes are made in one transaction and undone if any of them is refused or none was asked for, so what is reported
-//! is what would really happen. An unchanged layout is told by its fingerprint alone.
+//! Changes are made in one transaction and undone if any of them is refused or if migration is off, so what is reported
+//! is what would really happen. An unchanged layout is recognised by its fingerprint alone.
 
 use super::catalogue::{Catalogue, Table};
 use super::derived;
@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode, Result, TransactionBehavior};
 use sea_query::{Alias, Expr, Index, IndexOrder, SqliteQueryBuilder, Table as Ddl};
 use sha2::{Digest, Sha256};
 
-/// What came of it.
+/// The outcome of a migration.
 pub(super) enum Outcome {
     /// The file fits the layout; what was changed in an existing file.
     Done(Vec<PendingChange>),
@@ -60,8 +60,8 @@ pub(super) fn migrate(conn: &mut Connection, catalogue: &Catalogue, layout: &Lay
     Ok(Outcome::Done(if fresh { Vec::new() } else { changes }))
 }
 
-/// The tables that storage keeps beside the declared ones. Edges of one source lie together, whatever the relation, so
-/// that a change of its status finds them at once. `edge_target` has no descending column: walked backwards it gives
+/// The tables that storage maintains beside the declared ones. Edges of one source are adjacent, whatever the relation,
+/// so that a change of its status finds them at once. `edge_target` has no descending column: walked backwards it gives
 /// the newest first with ties by source descending, walked forwards the reverse.
 const COMPANION_TABLES: &str = r#"
 CREATE TABLE layout (name TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID;
@@ -319,7 +319,7 @@ impl Migration<'_> {
         rows.collect()
     }
 
-    /// Takes away indexes that are not declared (so). They go before columns that they use.
+    /// Drops indexes that are not declared, or not like this. They go before columns that they use.
     fn drop_indexes(&mut self, table: &Table) -> Result<()> {
         for index in self.present_indexes(&table.def.name)? {
             if table.def.indexes.iter().any(|def| described(table, def) == index) {
@@ -382,7 +382,7 @@ impl Migration<'_> {
         Ok(indexes)
     }
 
-    /// Takes away tables that were made for an earlier layout.
+    /// Drops tables that were made for an earlier layout.
     fn drop_tables(&mut self, catalogue: &Catalogue) -> Result<()> {
         let mut select = self.conn.prepare("SELECT substr(name, 7) FROM layout WHERE name LIKE 'table:%'")?;
         let made: Vec<String> = select.query_map([], |row| row.get(0))?.collect::<Result<_>>()?;
@@ -400,7 +400,7 @@ impl Migration<'_> {
     }
 }
 
-/// An index as it stands in a file.
+/// An index as it is in a file.
 #[derive(PartialEq)]
 struct Described {
     name: String,
@@ -408,8 +408,8 @@ struct Described {
     unique: bool,
 }
 
-/// What a declared index becomes. Entries with equal columns lie by ascending key; where the last column descends, the
-/// key has to as well, or a walk along the index would not break ties as plans do.
+/// The columns of a declared index. Entries with equal columns are ordered by ascending key; where the last column
+/// descends, the key has to as well, or a walk along the index would not break ties as plans do.
 fn described(table: &Table, def: &IndexDef) -> Described {
     let mut columns: Vec<(String, bool)> = def.columns.iter().map(|(c, d)| (c.to_string(), *d)).collect();
     if !def.unique && columns.last().is_some_and(|(_, descending)| *descending) {
@@ -422,7 +422,7 @@ fn sql_type(ty: ColumnType) -> Alias {
     Alias::new(sql_type_text(ty))
 }
 
-/// Declared types; the part SQLite does not know keeps what else is known of the column.
+/// Declared types; the part that SQLite ignores stores what else is known of the column.
 fn sql_type_text(ty: ColumnType) -> &'static str {
     match ty {
         ColumnType::Int => "INTEGER",

@@ -1,8 +1,8 @@
-//! Where rows live: inert plans, the traits that carry them out, and SQLite.
+//! Where rows are stored: inert plans, the traits that carry them out, and SQLite.
 //!
-//! Knows tables and columns, nothing of schemas, resources or requests. No SQL text stands outside this module.
+//! Knows tables and columns, nothing of schemas, resources or requests. No SQL text occurs outside this module.
 
-pub mod backup;
+pub(crate) mod backup;
 mod batching;
 mod budget;
 mod catalogue;
@@ -25,12 +25,11 @@ mod versions;
 mod words;
 mod writer;
 
-pub use batching::BatchedReads;
-pub use budget::{Budgeted, ReadBudget};
-pub use catalogue::builtin_tables;
-pub use dependencies::{Dependencies, VersionSlot};
+pub(crate) use batching::BatchedReads;
+pub(crate) use budget::{Budgeted, ReadBudget};
+pub(crate) use dependencies::{Dependencies, VersionSlot};
 pub use fold::fold;
-pub use read_set::{ReadSet, TrackedStorage};
+pub(crate) use read_set::{ReadSet, TrackedStorage};
 
 use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use std::future::Future;
@@ -47,7 +46,7 @@ pub enum StorageError {
 }
 
 impl StorageError {
-    /// What is asked for will be there when it is asked for again: see [`BatchedReads`].
+    /// The read was recorded and will have a result when it is repeated: see [`BatchedReads`].
     fn not_yet() -> StorageError {
         StorageError::Failed("not read yet".into())
     }
@@ -64,10 +63,10 @@ impl std::fmt::Display for StorageError {
 
 impl std::error::Error for StorageError {}
 
-/// The outcome of a commit, ready when it is durable. Waiting for it holds no thread.
+/// The outcome of a commit, ready when it is durable. Waiting for it blocks no thread.
 pub type CommitFuture = Pin<Box<dyn Future<Output = Result<Committed, CommitError>> + Send>>;
 
-/// A transaction, as soon as the database is free for it. Waiting for it holds no thread.
+/// A transaction, as soon as the database is free for it. Waiting for it blocks no thread.
 pub type BeginFuture = Pin<Box<dyn Future<Output = Result<Arc<dyn Transaction>, CommitError>> + Send>>;
 
 /// The end of a transaction, when it is durable.
@@ -95,8 +94,8 @@ pub trait Storage: Send + Sync {
 }
 
 /// Several plans as one commit. It is a database itself: what it reads is what it has written so far, and a plan that is
-/// refused undoes only itself. Nobody else sees anything of it before [`Transaction::finish`]; dropping it instead, or
-/// keeping it for too long, leaves nothing.
+/// refused undoes only itself. Nobody else sees any of it before [`Transaction::finish`]; dropping it instead, or
+/// holding it for too long, rolls it back.
 pub trait Transaction: Storage {
     /// Makes all of it durable, or nothing.
     fn finish(&self) -> FinishFuture;
@@ -114,14 +113,12 @@ pub trait Snapshot {
     fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError>;
     /// The document of a setting.
     fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError>;
-    /// The id that a slug stands for.
+    /// The id that a slug belongs to.
     fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError>;
-    /// What the rows that a plan gave depend on, or without them their number; `None` where a table keeps no scope versions.
+    /// What the rows that a plan gave depend on, or their number; `None` where a table has no scope versions.
     fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies>;
     /// What the numbers of revisions of these rows depend on.
     fn depends_on_revisions(&self, space: &Name, ids: &[i64]) -> Option<Dependencies>;
     /// No version has changed since the reads of this snapshot began: what is read is the newest state.
     fn is_newest(&self) -> bool;
-    /// The first of the candidates that nobody else than `except` claims, or the last with the smallest free suffix.
-    fn free_slug(&self, scope: &str, candidates: &[Arc<str>], except: Option<i64>) -> Result<Arc<str>, StorageError>;
 }

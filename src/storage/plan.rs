@@ -22,8 +22,8 @@ pub type Row = Vec<DbValue>;
 
 // ------------------------------------------------------------------------------------------------ tables
 
-/// What a column holds. `Word` is text from a small closed vocabulary (kind, status, relation), kept as a number of
-/// the dictionary table and read back as its name. `Key` is text that was folded by the caller for comparing.
+/// What a column contains. `Word` is text from a small closed vocabulary (kind, status, relation), stored as a number
+/// of the dictionary table and read back as its name. `Key` is text that was folded by the caller for comparing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
     Int,
@@ -52,7 +52,7 @@ pub struct IndexDef {
     pub unique: bool,
 }
 
-/// A table and what the writer keeps up to date beside it.
+/// A table and what the writer updates with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableDef {
     pub name: Name,
@@ -110,7 +110,7 @@ pub struct Layout {
     pub tables: Vec<TableDef>,
     pub relations: Vec<RelationDef>,
     pub counts: Vec<CountDef>,
-    /// Columns by table whose texts are looked for by their parts.
+    /// Columns by table whose texts are searched by their parts.
     pub searched: Vec<(Name, Vec<Name>)>,
 }
 
@@ -137,9 +137,9 @@ pub enum Cond {
     /// The column's value is one of these. The list may hold 100,000 entries and never changes the SQL's shape.
     In(Name, Vec<DbValue>),
     IsNull(Name),
-    /// `needle` stands somewhere in one of the columns; both sides folded (case and accents removed).
+    /// `needle` occurs in one of the columns; both sides folded (case and accents removed).
     Contains(Vec<Name>, Arc<str>),
-    /// The column holds blank-separated words (` a b `) and this is one of them.
+    /// The column contains space-separated words (` a b `) and this is one of them.
     HasWord(Name, Arc<str>),
     /// A row of `table` exists whose `inner` column equals this row's `outer` column and that meets `filter`.
     Related {
@@ -153,7 +153,7 @@ pub enum Cond {
         rel: Name,
         dst: Vec<i64>,
     },
-    /// An edge of relation `rel` comes to this row from one of `src`.
+    /// An edge of relation `rel` leads to this row from one of `src`.
     LinkedFrom {
         rel: Name,
         src: Vec<i64>,
@@ -164,9 +164,9 @@ pub enum Cond {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
     Column(Name, bool),
-    /// In the order of this list (values not in it come last).
+    /// In the order of this list (values not in it are last).
     Given(Name, Vec<DbValue>),
-    /// Rows for which the condition holds come first.
+    /// Rows for which the condition holds are first.
     First(Cond),
 }
 
@@ -187,7 +187,7 @@ pub struct ReadPlan {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgePlan {
     pub rels: Vec<Name>,
-    /// Rows whose edges are wanted; `reverse` reads edges that come to them.
+    /// Rows whose edges are requested; `reverse` reads edges that lead to them.
     pub of: Vec<i64>,
     pub reverse: bool,
 }
@@ -252,7 +252,7 @@ pub enum Change {
         table: Name,
         filter: Cond,
     },
-    /// Takes away all edges of `rel` to `dst`; a source that has no other edge of `rel` then gets one to `instead`.
+    /// Removes all edges of `rel` to `dst`; a source that has no other edge of `rel` then gets one to `instead`.
     Unlink {
         rel: Name,
         dst: i64,
@@ -311,7 +311,7 @@ pub enum Input {
     Value(DbValue),
     /// The id that the n-th [`Put`] of this plan (from 0) received.
     IdOf(usize),
-    /// Text made of pieces that are known only in the transaction.
+    /// Text whose parts are known only in the transaction.
     Text(Vec<Piece>),
     /// The column's present value plus this.
     Add(i64),
@@ -342,11 +342,11 @@ pub struct SlugClaim {
 }
 
 impl SlugClaim {
-    /// No slug that is made of a text has braces.
+    /// No slug that is made from a text has braces.
     pub const ID: &'static str = "{id}";
 }
 
-/// A snapshot to keep beside the row.
+/// A snapshot to store with the row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RevisionPut {
     pub author: i64,

@@ -1,12 +1,12 @@
-//! A database that notes what is read from it, so that an answer can be kept for as long as nothing in it has changed.
+//! Records what is read from a database, so that a response can be cached until something in it changes.
 //!
-//! It knows what reads depend on, and the numbers of that; nothing of what the reads are for.
+//! It knows what reads depend on, and the versions of that; nothing of what the reads are for.
 
 use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use super::{BeginFuture, CommitFuture, Dependencies, Snapshot, Storage, StorageError, VersionSlot};
 use std::sync::{Arc, Mutex};
 
-/// Carries everything out on the database inside and notes what the reads depend on.
+/// Passes every call on to the database inside and records what the reads depend on.
 pub struct TrackedStorage {
     inner: Arc<dyn Storage>,
     noted: Mutex<Noted>,
@@ -19,11 +19,11 @@ struct Noted {
     scopes: Vec<(Name, u64)>,
     /// Each slot with its number after a read of what has it; many times where it was read many times.
     slots: Vec<(VersionSlot, u64)>,
-    /// Something was read that keeps no version, or was not the newest when it was read.
+    /// Something was read that has no version, or was not the newest when it was read.
     unsettled: bool,
 }
 
-/// What an answer was made from, and the sum of its numbers then. They only grow, so equal sums are equal numbers.
+/// What a response was made from, and the sum of the versions then. They only grow, so equal sums are equal versions.
 #[derive(Clone, Debug)]
 pub struct ReadSet {
     scopes: Box<[Name]>,
@@ -47,12 +47,12 @@ impl ReadSet {
 }
 
 impl TrackedStorage {
-    /// Begins to note what is read from a database.
+    /// Begins to record what is read from a database.
     pub fn new(inner: Arc<dyn Storage>) -> TrackedStorage {
         TrackedStorage { inner, noted: Mutex::default() }
     }
 
-    /// What was read so far; `None` when it cannot be told whether that is still so.
+    /// What was read so far; `None` when it cannot be determined whether that is still current.
     pub fn seen(&self) -> Option<ReadSet> {
         let mut noted = self.lock();
         noted.slots.sort_unstable();
@@ -66,7 +66,7 @@ impl TrackedStorage {
         Some(ReadSet { scopes, slots: noted.slots.iter().map(|(slot, _)| *slot).collect(), sum })
     }
 
-    /// Notes a scope that was read at a version known from elsewhere.
+    /// Records a scope that was read at a version known from elsewhere.
     pub fn note(&self, scope: Name, version: u64) {
         self.lock().add(scope, version);
     }
@@ -95,7 +95,7 @@ impl Storage for TrackedStorage {
         self.inner.commit(plan)
     }
 
-    /// Whoever asks files something under the answer, and so depends on it.
+    /// The caller stores something under the result, and so depends on it.
     fn scope_version(&self, scope: &Name) -> u64 {
         let version = self.inner.scope_version(scope);
         self.lock().add(scope.clone(), version);
@@ -184,10 +184,5 @@ impl Snapshot for TrackedSnapshot<'_> {
 
     fn is_newest(&self) -> bool {
         self.inner.is_newest()
-    }
-
-    fn free_slug(&self, scope: &str, candidates: &[Arc<str>], except: Option<i64>) -> Result<Arc<str>, StorageError> {
-        self.note(None);
-        self.inner.free_slug(scope, candidates, except)
     }
 }

@@ -1,8 +1,9 @@
-//! Finding rows by parts of their texts: an index of the texts by each three letters in a row.
+//! Searching rows by parts of their texts: a trigram index.
 //!
-//! The index only narrows: it names the rows that may hold a text, and the text itself decides, so that a search means the
-//! same with and without it. A write leaves a row in `search_todo`, in its own transaction; the writer takes those into the
-//! index when nobody waits for it. A search looks at the index and at what it does not know yet, so it is never stale.
+//! The index only narrows: it names the rows that may contain a text, and the text itself decides, so a search means
+//! the same with and without it. A write adds a row to `search_todo`, in its own transaction; the writer indexes those
+//! rows when it has nothing else to do. A search uses the index and the rows that are not indexed yet, so it is never
+//! stale.
 
 use super::StorageError;
 use super::catalogue::{Catalogue, Table};
@@ -13,13 +14,13 @@ use super::words::Words;
 use rusqlite::{Connection, OptionalExtension, Result};
 use std::borrow::Cow;
 
-/// Rows that a search looks up one by one at most; more are walked through in the order of the list.
+/// Most rows that a search looks up one by one; more are scanned in the order of the list.
 const CANDIDATES: i64 = 100_000;
 
 /// Letters of an entry of the index: shorter texts are in too many rows to be looked up.
 const LETTERS: usize = 3;
 
-/// Entries that a search asks for at most: the first few narrow as well as all.
+/// Most trigrams that a search uses: the first few narrow as well as all.
 const ENTRIES: usize = 24;
 
 fn index_name(table: &Table) -> String {
@@ -108,7 +109,7 @@ pub(super) fn lost_text(table: &Table, number: i64) -> String {
     )
 }
 
-/// The plan with the rows named that may hold the texts it looks for; as it is where that would not help.
+/// The plan with the candidate rows named; unchanged where that would not help.
 pub(super) fn narrowed<'p>(
     conn: &Connection,
     catalogue: &Catalogue,
@@ -159,7 +160,7 @@ fn sought<'p>(filter: &'p Cond, table: &Table, needles: &mut Vec<&'p str>) -> bo
     }
 }
 
-/// What the index is asked for: every three letters in a row of every text.
+/// The query for the index: every trigram of every text.
 fn entries(needles: &[&str]) -> String {
     let mut all: Vec<String> = Vec::new();
     for needle in needles {

@@ -1,7 +1,7 @@
-//! Plans into SQL. A plan is first lowered: names resolved, conditions put into one canonical form, values taken out.
-//! What is left is its shape; equal shapes have equal text, so text is rendered once per shape and kept.
+//! Plans into SQL. A plan is first lowered: names resolved, conditions put into one canonical form, values extracted.
+//! What is left is its shape; equal shapes have equal text, so text is rendered once per shape and cached.
 //!
-//! Knows columns and conditions, no connection. What differs between databases stands in [`dialect`] alone.
+//! Knows columns and conditions, no connection. What differs between databases is in [`dialect`] alone.
 //!
 //! Conditions know two truth values: where a column is null, a comparison does not hold, and `Not` of it does.
 
@@ -9,6 +9,7 @@ mod dialect;
 mod join_order;
 mod lower;
 mod render;
+mod shape;
 mod write;
 
 pub(super) use join_order::extensions_named;

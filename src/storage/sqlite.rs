@@ -1,6 +1,6 @@
 //! SQLite as a [`Storage`]: one file, one writer thread, one read-only connection for each reading thread.
 //!
-//! The file is in WAL mode, so that readers never wait for the writer; a commit is answered when it is on disk.
+//! The file is in WAL mode, so that readers never wait for the writer; a commit is reported when it is on disk.
 
 mod count_cache;
 mod functions;
@@ -45,7 +45,7 @@ pub struct Sqlite {
 
 /// What readers and the writer have in common.
 pub(super) struct Shared {
-    /// Tells databases apart that one thread reads.
+    /// Distinguishes databases that one thread reads.
     pub id: u64,
     pub path: PathBuf,
     pub settings: open::Settings,
@@ -65,8 +65,8 @@ pub struct Recovered {
 }
 
 impl Sqlite {
-    /// Reads through what a crash left in the log of a file, so that opening it while the outcome lives does not wait for
-    /// that. What is wrong is told by [`Sqlite::open`].
+    /// Reads what a crash left in the log of a file, so that opening it while the outcome lives does not wait for
+    /// that. Errors are reported by [`Sqlite::open`].
     pub fn recover(path: &Path) -> Recovered {
         Recovered { _connection: open::recover(path).ok() }
     }
@@ -86,7 +86,7 @@ impl Sqlite {
         &self.applied
     }
 
-    /// Bytes that are made once, at random, and kept: the same at every call with this name.
+    /// Bytes that are made once, at random, and stored: the same at every call with this name.
     pub fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError> {
         let (reply, answer) = mpsc::channel();
         let job = Job::Secret { name: name.into(), len, reply };

@@ -1,25 +1,25 @@
-//! Counting without counting: a filter that pins only what the writer keeps numbers of becomes a sum of them.
+//! Counting without counting: a filter on columns that the writer has tallies for becomes a sum of them.
 //!
-//! The writer keeps a number for each kind, status and author of a table that has such columns, and one of the sources of
-//! a relation at each of its targets.
+//! The writer maintains a number for each kind, status and author of a table that has such columns, and one of the
+//! sources of a relation at each of its targets.
 
 use super::catalogue::{Catalogue, TALLY, Table};
 use super::plan::{Cond, DbValue, Name, Op, ReadPlan};
 use super::sql::conjuncts;
 
-/// Stands for all authors in a tally.
+/// Represents all authors in a tally.
 pub(super) const ALL_AUTHORS: i64 = -1;
-/// Stands for no author in a tally.
+/// Represents no author in a tally.
 pub(super) const NO_AUTHOR: i64 = -2;
 
 /// Plans whose one column sums up to the number of rows.
 pub(super) struct Tallied {
     pub of: ReadPlan,
-    /// What is to be taken away from it.
+    /// What is to be subtracted from it.
     pub without: Option<ReadPlan>,
 }
 
-/// What sums up to the number of rows that meet `plan`'s filter, if kept numbers can tell.
+/// The tallies that sum up to the number of rows that meet `plan`'s filter, if there are such.
 pub(super) fn tallied(plan: &ReadPlan, catalogue: &Catalogue) -> Option<Tallied> {
     let table = catalogue.table(&plan.table).ok()?;
     let (links, pinned): (Vec<&Cond>, Vec<&Cond>) =
@@ -44,7 +44,7 @@ fn by_columns(table: &Table, pinned: &[&Cond]) -> Option<ReadPlan> {
         let (name, values) = pins(cond)?;
         let column = column(table, name)?;
         let told = match column {
-            // Negative numbers stand for something else there.
+            // Negative numbers have another meaning there.
             "author" => values.iter().all(|v| matches!(v, DbValue::Int(0..))),
             _ => values.iter().all(|v| matches!(v, DbValue::Text(_))),
         };

@@ -17,10 +17,10 @@ use tokio::sync::oneshot;
 /// Something to read inside the transaction.
 type Look = Box<dyn FnOnce(&dyn Snapshot) + Send>;
 
-/// An outcome that somebody waits for.
+/// An outcome that a caller waits for.
 type Waiting<T> = Pin<Box<dyn Future<Output = Result<T, CommitError>> + Send>>;
 
-/// What is asked of the thread that holds the transaction.
+/// What the thread that holds the transaction is to do.
 pub(super) enum Op {
     Commit { plan: WritePlan, reply: oneshot::Sender<Result<Committed, CommitError>> },
     Read(Look),
@@ -39,7 +39,7 @@ impl OpenTransaction {
         OpenTransaction { ops, versions }
     }
 
-    /// Reads on the thread that holds the transaction. That thread does nothing else, so the answer comes at once.
+    /// Reads on the thread that holds the transaction. That thread does nothing else, so the result comes at once.
     fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&dyn Snapshot) -> Result<T, StorageError> + Send + 'static,
@@ -47,7 +47,7 @@ impl OpenTransaction {
         let (reply, answer) = mpsc::channel();
         let deadline = budget::deadline();
         let job = move |snapshot: &dyn Snapshot| {
-            // Whoever asked waits for it.
+            // The caller waits for it.
             let _ = reply.send(budget::until(deadline, || read(snapshot)));
         };
         let ended = || StorageError::Failed("the transaction has ended".into());
@@ -55,7 +55,7 @@ impl OpenTransaction {
         answer.recv().map_err(|_| ended())?
     }
 
-    /// Asks for something whose answer may take a while.
+    /// Requests something whose result may take a while.
     fn ask<T: Send + 'static>(&self, op: impl FnOnce(oneshot::Sender<Result<T, CommitError>>) -> Op) -> Waiting<T> {
         let (reply, answer) = oneshot::channel();
         let ended = || CommitError::Unavailable("the transaction took too long, or the writer has stopped".into());
@@ -148,10 +148,5 @@ impl Snapshot for Inside<'_> {
     /// Never: what is not committed is no state of the database.
     fn is_newest(&self) -> bool {
         false
-    }
-
-    fn free_slug(&self, scope: &str, candidates: &[Arc<str>], except: Option<i64>) -> Result<Arc<str>, StorageError> {
-        let (scope, candidates) = (scope.to_owned(), candidates.to_vec());
-        self.0.read(move |snapshot| snapshot.free_slug(&scope, &candidates, except))
     }
 }

@@ -49,17 +49,18 @@ impl Versions {
         scopes + on.slots.iter().map(|slot| self.slot_version(*slot)).sum::<u64>()
     }
 
-    /// Commits known of.
+    /// Commits seen.
     pub fn commits(&self) -> u64 {
         self.commits.load(Ordering::Acquire)
     }
 
-    /// Changes before any number does: who finds it unchanged knows that no number has changed meanwhile.
+    /// Changes before any version does: a reader that finds it unchanged knows that no version has changed in between.
     pub fn rising(&self) -> u64 {
         self.rising.load(Ordering::Acquire)
     }
 
-    /// Says before a commit which numbers it brings, so that whoever meets it in the database knows whose it is.
+    /// Announces before a commit which versions it brings, so that a reader who finds them in the database knows whose
+    /// they are.
     pub fn announce(&self, numbers: &[(Name, u64)]) {
         for (_, number) in numbers.iter().filter(|(scope, _)| **scope == *COMMITS) {
             self.announced.store(*number, Ordering::Release);
@@ -77,8 +78,8 @@ impl Versions {
         self.raise_to(numbers, others.then_some(&VersionSlot::OTHERS));
     }
 
-    /// Takes up numbers that are in the database, and raises version slots. `commits` comes last, so that who sees it sees the
-    /// rest.
+    /// Takes over versions that are in the database, and raises version slots. `commits` comes last, so that a reader
+    /// who sees it sees the rest.
     pub fn raise_to<'m>(&self, numbers: &[(Name, u64)], slots: impl IntoIterator<Item = &'m VersionSlot>) {
         self.rising.fetch_add(1, Ordering::AcqRel);
         for slot in slots {

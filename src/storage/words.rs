@@ -5,7 +5,7 @@
 use super::plan::Name;
 use std::collections::HashMap;
 
-/// A number that no word ever has: what an unknown word is looked for as.
+/// A number that no word ever has: used for unknown words.
 pub(super) const NO_WORD: i64 = -1;
 
 /// The words known at one time.
@@ -16,13 +16,13 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Takes up a word with its number.
+    /// Adds a word with its number.
     pub fn insert(&mut self, number: i64, word: Name) {
         self.numbers.insert(word.clone(), number);
         self.names.insert(number, word);
     }
 
-    /// Drops a word that did not come to stay.
+    /// Removes a word whose transaction was rolled back.
     pub fn remove(&mut self, word: &str) {
         if let Some(number) = self.numbers.remove(word) {
             self.names.remove(&number);

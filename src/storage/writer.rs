@@ -1,8 +1,9 @@
-//! The one writer: takes plans from a queue, carries out what waits as one transaction, answers when it is on disk.
+//! The one writer: takes plans from a queue, commits those that wait as one transaction, and reports when it is on
+//! disk.
 //!
 //! A refused plan undoes only itself. Most are refused before they wrote anything; when one was not, the group starts
 //! again with a savepoint for each. A failed or panicking plan never ends the thread; a failed commit fails every plan
-//! of its group, because none of them is on disk. A transaction that somebody holds open is a group of its own.
+//! of its group, because none of them is on disk. A transaction that a caller holds open is a group of its own.
 
 mod apply;
 mod checkpoint;
@@ -35,7 +36,7 @@ pub(super) use transaction::Begin;
 /// Plans in one transaction at most.
 const GROUP: usize = 256;
 
-/// Bytes of statement texts that the writer keeps: a client chooses which columns it sets.
+/// Bytes of statement texts that the writer caches: a client chooses which columns it sets.
 const TEXTS: usize = 1 << 20;
 
 /// Rows that are taken into the search index at once.
@@ -95,7 +96,7 @@ pub(super) fn spawn(mut conn: Connection, shared: Arc<Shared>, jobs: Receiver<Jo
     })
 }
 
-/// How the last group went: those it answered are likely to be back soon, and a group that leaves without them costs
+/// How the last group went: the callers it reported to are likely to be back soon, and a group without them costs
 /// the disk one more flush.
 #[derive(Default)]
 struct Pace {
@@ -104,8 +105,8 @@ struct Pace {
 }
 
 impl Pace {
-    /// Adds what waits to the group; while it is smaller than the last one, also what comes within half the time that
-    /// one took. A lone caller never waits.
+    /// Adds waiting plans to the group; while it is smaller than the last one, also those that arrive within half the
+    /// time that one took. A lone caller never waits.
     fn gather(&self, group: &mut Group, jobs: &Receiver<Job>, writer: &Writer<'_>) {
         let until = Instant::now() + self.took / 2;
         while group.plans.len() < GROUP && group.then.is_none() {
@@ -127,7 +128,7 @@ impl Pace {
 struct Group {
     plans: Vec<WritePlan>,
     replies: Vec<oneshot::Sender<Outcome>>,
-    /// What comes after them, in a transaction of its own.
+    /// What follows them, in a transaction of its own.
     then: Option<Begin>,
 }
 
@@ -140,7 +141,7 @@ impl Group {
             }
             Job::Begin(begin) => self.then = Some(begin),
             Job::Secret { name, len, reply } => {
-                // Whoever asked may be gone.
+                // The caller may be gone.
                 let _ = reply.send(writer.secret(&name, len).map_err(StorageError::from));
             }
         }
@@ -157,7 +158,7 @@ impl Weighter<Vec<u8>, Arc<str>> for TextBytes {
     }
 }
 
-/// The writer's state between groups. All of it can be read anew from the file.
+/// The writer's state between groups. All of it can be read again from the file.
 struct Writer<'c> {
     conn: &'c Connection,
     shared: &'c Shared,
@@ -209,7 +210,7 @@ impl<'c> Writer<'c> {
             Ok(taken)
         });
         if taken.is_err() && !self.conn.is_autocommit() {
-            // Nothing more can be done here; the next group fails on BEGIN and says why.
+            // Nothing more can be done here; the next group fails on BEGIN and reports why.
             let _ = self.conn.execute_batch("ROLLBACK");
         }
         self.unsearched = taken.is_ok_and(|taken| taken as i64 >= TAKEN_IN);
@@ -225,7 +226,7 @@ impl<'c> Writer<'c> {
         let failed = match done {
             Ok(Ok(outcomes)) => {
                 for (reply, outcome) in replies.into_iter().zip(outcomes) {
-                    // A caller that has gone away needs no answer.
+                    // A caller that is gone needs no result.
                     let _ = reply.send(outcome);
                 }
                 return;
@@ -338,7 +339,7 @@ impl<'c> Writer<'c> {
     /// Drops what may not be in the file, after a transaction that failed.
     fn forget(&mut self) {
         if !self.conn.is_autocommit() {
-            // Nothing more can be done here; the next group fails on BEGIN and says why.
+            // Nothing more can be done here; the next group fails on BEGIN and reports why.
             let _ = self.conn.execute_batch("ROLLBACK");
         }
         self.pending = Effects::default();
@@ -407,7 +408,7 @@ impl<'c> Writer<'c> {
             return Ok(value);
         }
         let value: Vec<u8> = std::iter::repeat_with(rand::random).take(len).collect();
-        // Another process may have made one meanwhile; then that one counts.
+        // Another process may have created one meanwhile; then that one is used.
         let text = "INSERT INTO secret (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
         self.execute(text, &[&name, &value])?;
         select.query_row([name], |row| row.get(0))

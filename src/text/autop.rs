@@ -1,10 +1,13 @@
 //! Paragraphs and line breaks for content that was typed without markup.
 //!
-//! Owns where `<p>` and `<br />` appear. The text is cut into tokens once; small passes over the tokens then decide.
+//! Owns where `<p>` and `<br />` appear. The text is split into tokens once; small passes over the tokens then decide.
 //! The order of the passes matters, because the reference's odd results on unbalanced markup follow from it
-//! (`<div>a\n\nb</div>` loses one `<p>`): the corpus in `fixtures/render` holds them.
+//! (`<div>a\n\nb</div>` loses one `<p>`): the corpus in `fixtures/render` contains them.
 
-use super::markup::{Piece, is_space, pieces};
+mod token;
+
+use self::token::{Tag, Token, Tokens, after_space, tokenise};
+use super::markup::is_space;
 use std::borrow::Cow;
 
 /// Wraps blocks of text in `<p>`, turns single line ends into `<br />`, and leaves block elements, `pre`, scripts and
@@ -32,221 +35,7 @@ pub fn autop(text: &str) -> String {
     write(&without_last_line_end(tokens), text.len())
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Token<'a> {
-    /// Text of one line without white space at its ends.
-    Text(&'a str),
-    /// White space other than line ends.
-    Blank(&'a str),
-    Line,
-    /// A line end in a script or style: never a break.
-    HardLine,
-    /// `<p>`
-    Open,
-    /// `</p>`
-    Close,
-    /// `<br />`
-    Break,
-    /// Any other tag or comment.
-    Tag(Tag<'a>),
-    /// A whole `<pre>…</pre>`.
-    Pre(&'a str),
-    /// Written as it is and judged by nobody.
-    Kept(&'a str),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Tag<'a> {
-    raw: &'a str,
-    closes: bool,
-    /// Stands on lines of its own.
-    separates: bool,
-    /// Follows a `<` that was no tag, so that nothing before it can be told apart from it.
-    stuck: bool,
-    /// Has no paragraph marks next to it. Tags whose name only begins like a block's count too (`<progress>` like
-    /// `<p>`), as they do there.
-    block: bool,
-    /// Has no break before it.
-    tight: bool,
-}
-
-const BLOCKS: [&str; 44] = [
-    "table",
-    "thead",
-    "tfoot",
-    "caption",
-    "col",
-    "colgroup",
-    "tbody",
-    "tr",
-    "td",
-    "th",
-    "div",
-    "dl",
-    "dd",
-    "dt",
-    "ul",
-    "ol",
-    "li",
-    "pre",
-    "form",
-    "map",
-    "area",
-    "blockquote",
-    "address",
-    "math",
-    "style",
-    "p",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "hr",
-    "fieldset",
-    "legend",
-    "section",
-    "article",
-    "aside",
-    "hgroup",
-    "header",
-    "footer",
-    "nav",
-    "figure",
-    "figcaption",
-];
-const MORE_BLOCKS: [&str; 3] = ["details", "menu", "summary"];
-const TIGHT: [&str; 11] = ["p", "li", "div", "dl", "dd", "dt", "th", "pre", "td", "ul", "ol"];
-
-impl<'a> Tag<'a> {
-    fn of(raw: &'a str) -> Tag<'a> {
-        let inside = &raw[1..];
-        let (inside, closes) = inside.strip_prefix('/').map_or((inside, false), |rest| (rest, true));
-        let ends = |rest: &str| rest.starts_with(|c: char| is_space(c) || c == '/' || c == '>');
-        let mut names = BLOCKS.iter().chain(&MORE_BLOCKS);
-        Tag {
-            raw,
-            closes,
-            stuck: false,
-            separates: names.clone().any(|name| inside.strip_prefix(name).is_some_and(ends)),
-            block: raw.ends_with('>') && names.any(|name| inside.starts_with(name)),
-            tight: raw.ends_with('>') && TIGHT.iter().any(|name| inside.starts_with(name)),
-        }
-    }
-
-    fn opens(&self, name: &str) -> bool {
-        !self.closes && self.raw[1..].starts_with(name)
-    }
-}
-
-impl Token<'_> {
-    fn is_space(&self) -> bool {
-        matches!(self, Token::Blank(_) | Token::Line)
-    }
-
-    fn is_block(&self) -> bool {
-        match self {
-            Token::Open | Token::Close | Token::Pre(_) => true,
-            Token::Tag(tag) => tag.block,
-            _ => false,
-        }
-    }
-
-    fn is_tight(&self) -> bool {
-        match self {
-            Token::Open | Token::Close | Token::Pre(_) => true,
-            Token::Tag(tag) => tag.tight,
-            _ => false,
-        }
-    }
-}
-
-type Tokens<'a> = Vec<Token<'a>>;
-
-fn tokenise(text: &str) -> Tokens<'_> {
-    let mut tokens = Vec::with_capacity(text.len() / 16 + 8);
-    let mut rest = text;
-    // A `pre` reaches from the first `<pre` to the next `</pre>`, whatever stands between.
-    if text.contains("<pre") {
-        while let Some(end) = rest.find("</pre>") {
-            match rest[..end].find("<pre") {
-                Some(start) => {
-                    tokenise_plain(&rest[..start], &mut tokens);
-                    tokens.push(Token::Pre(&rest[start..end + 6]));
-                }
-                None => tokenise_plain(&rest[..end], &mut tokens),
-            }
-            rest = &rest[end + 6..];
-        }
-    }
-    tokenise_plain(rest, &mut tokens);
-    tokens
-}
-
-fn tokenise_plain<'a>(text: &'a str, tokens: &mut Tokens<'a>) {
-    for piece in pieces(text) {
-        match piece {
-            Piece::Markup("<p>") => tokens.push(Token::Open),
-            Piece::Markup("</p>") => tokens.push(Token::Close),
-            Piece::Markup(raw) if is_break(raw) => tokens.push(Token::Break),
-            Piece::Markup(raw) if raw.starts_with("<!--") || raw.starts_with("<![CDATA[") => {
-                tokens.push(Token::Tag(Tag::of(raw)))
-            }
-            Piece::Markup(raw) => tokenise_markup(raw, tokens),
-            Piece::Text(text) => tokenise_text(text, tokens),
-        }
-    }
-}
-
-/// `a < b <ul>`: the first `<` starts the markup, the last one the tag. The blank line that a block element gets is
-/// within the markup then and breaks nothing.
-fn tokenise_markup<'a>(raw: &'a str, tokens: &mut Tokens<'a>) {
-    let mut rest = raw;
-    while let Some(inner) = rest[1..].find('<').map(|n| n + 1) {
-        tokens.push(Token::Kept(&rest[..inner]));
-        rest = &rest[inner..];
-        let tag = Tag::of(rest);
-        if tag.separates && !tag.closes {
-            tokens.push(Token::Kept("\n\n"));
-        }
-    }
-    tokens.push(Token::Tag(Tag { stuck: rest.len() < raw.len(), ..Tag::of(rest) }));
-}
-
-fn tokenise_text<'a>(text: &'a str, tokens: &mut Tokens<'a>) {
-    for (n, line) in text.split('\n').enumerate() {
-        if n > 0 {
-            tokens.push(Token::Line);
-        }
-        let from_word = line.trim_start_matches(is_space);
-        let word = from_word.trim_end_matches(is_space);
-        let before = line.len() - from_word.len();
-        for (blank, token) in
-            [(&line[..before], None), ("", Some(word).filter(|w| !w.is_empty())), (&line[before + word.len()..], None)]
-        {
-            match token {
-                Some(word) => tokens.push(Token::Text(word)),
-                None if !blank.is_empty() => tokens.push(Token::Blank(blank)),
-                None => {}
-            }
-        }
-    }
-}
-
-fn is_break(raw: &str) -> bool {
-    raw.strip_prefix("<br").and_then(|r| r.strip_suffix('>')).is_some_and(|inside| {
-        let inside = inside.strip_suffix('/').unwrap_or(inside);
-        inside.chars().all(is_space)
-    })
-}
-
-/// Position of the first token at or after `from` that is not white space.
-fn after_space(tokens: &[Token], from: usize) -> usize {
-    tokens[from..].iter().position(|t| !t.is_space()).map_or(tokens.len(), |n| from + n)
-}
-
-/// Two breaks make a new paragraph; block elements stand apart from what surrounds them.
+/// Two breaks make a new paragraph; block elements are separated from what surrounds them.
 fn separate_blocks(tokens: Tokens) -> Tokens {
     let mut out = Vec::with_capacity(tokens.len() * 2);
     let blank_line = [Token::Line, Token::Line];
@@ -404,7 +193,7 @@ fn close_before_container(tokens: Tokens) -> Tokens {
     out
 }
 
-/// A paragraph around nothing but one block tag goes.
+/// A paragraph around nothing but one block tag is removed.
 fn unwrap_lone_blocks(tokens: Tokens) -> Tokens {
     let mut out = Vec::with_capacity(tokens.len());
     let mut at = 0;
@@ -426,7 +215,7 @@ fn unwrap_lone_blocks(tokens: Tokens) -> Tokens {
     out
 }
 
-/// A paragraph that starts with a list item and ends on the same line goes.
+/// A paragraph that starts with a list item and ends on the same line is removed.
 fn unwrap_list_items(tokens: Tokens) -> Tokens {
     let mut out = Vec::with_capacity(tokens.len());
     let mut at = 0;
@@ -524,7 +313,7 @@ fn protect_code(mut tokens: Tokens) -> Tokens {
     tokens
 }
 
-/// Line ends become breaks, unless a break stands right before them.
+/// Line ends become breaks, unless a break is right before them.
 fn break_lines(tokens: Tokens) -> Tokens {
     let mut out: Tokens = Vec::with_capacity(tokens.len() * 2);
     let mut at = 0;
@@ -595,7 +384,7 @@ fn write(tokens: &[Token], length: usize) -> String {
     out
 }
 
-/// Takes the paragraph off a shortcode that stands alone in it; `end` tells where the shortcode that starts at a
+/// Removes the paragraph around a shortcode that is alone in it; `end` returns where the shortcode that starts at a
 /// position ends, if there is one that we know.
 pub(super) fn shortcode_unautop(text: &str, end: impl Fn(usize) -> Option<usize>) -> Cow<'_, str> {
     if !text.contains('[') {

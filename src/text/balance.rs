@@ -17,7 +17,7 @@ pub fn close_open_tags(text: &str) -> String {
     let mut rest = text;
     while let Some(at) = rest.find('<') {
         out.push_str(&rest[..at]);
-        // `<` before anything but a name is text: a link may stand in angle brackets.
+        // `<` before anything but a name is text: a link may be in angle brackets.
         let length = if starts_tag(&rest[at..]) { markup_length(&rest[at..]) } else { 1 };
         let markup = &rest[at..at + length];
         rest = &rest[at + length..];

@@ -1,7 +1,7 @@
 //! Block delimiters in content: `<!-- wp:name {"attr":1} -->…<!-- /wp:name -->`.
 //!
 //! Owns the grammar of blocks (both spellings, `wp:` and `cms:`), the tree, and the classes that static core blocks get
-//! when they are shown. It must not know how a dynamic block makes its content: the caller may say.
+//! when they are shown. It must not know how a dynamic block makes its content: the caller may supply it.
 
 use super::autop::autop;
 use super::html::Html;
@@ -28,7 +28,7 @@ pub fn block_version(text: &str) -> u8 {
 pub struct Block<'a> {
     /// With its namespace: `core/paragraph`.
     pub name: Option<Cow<'a, str>>,
-    /// The JSON between name and end of the delimiter, unread: see [`Block::attributes`].
+    /// The JSON between name and end of the delimiter, not parsed yet: see [`Block::attributes`].
     pub attrs: Option<&'a str>,
     /// Markup and inner blocks in order.
     pub chunks: Vec<Chunk<'a>>,
@@ -83,7 +83,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// One block, with what is inside if anything may be, as it stands in a text: `core/separator` without attributes is
+/// One block, with its content if it may have any, as it is written in a text: `core/separator` without attributes is
 /// `<!-- wp:separator /-->`.
 pub fn delimited(name: &str, attributes: &Value, inside: Option<&str>) -> String {
     let name = name.strip_prefix("core/").unwrap_or(name);
@@ -97,14 +97,14 @@ pub fn delimited(name: &str, attributes: &Value, inside: Option<&str>) -> String
     }
 }
 
-/// JSON that nothing in it ends the comment that it stands in.
+/// JSON without anything that could end the comment around it.
 pub fn within_comment(json: &str) -> String {
-    // Within JSON these can only stand in texts.
+    // Within JSON these can only occur in texts.
     json.replace('<', "\\u003c").replace('>', "\\u003e").replace("--", "\\u002d\\u002d")
 }
 
-/// The blocks of a text in order, with what stands between them. A closing delimiter closes the innermost open block
-/// whatever it is called; blocks that are never closed end with the text.
+/// The blocks of a text in order, with the text between them. A closing delimiter closes the innermost open block
+/// whatever its name; blocks that are never closed end with the text.
 pub fn parse(text: &str) -> Vec<Block<'_>> {
     let mut done = Vec::new();
     let mut open: Vec<Block> = Vec::new();
@@ -183,7 +183,7 @@ fn render(block: &Block, dynamic: Option<Dynamic>) -> String {
     dynamic.and_then(|make| make(block)).map_or_else(|| render_inside(block, dynamic), String::from)
 }
 
-/// What stands inside a block, with the classes that it gets itself: the block as if nothing made it.
+/// The content of a block, with the classes that the block gets itself: the block as if nothing rendered it.
 pub fn render_inside(block: &Block, dynamic: Option<Dynamic>) -> String {
     let mut inside = String::new();
     for chunk in &block.chunks {
@@ -211,7 +211,7 @@ fn dress(block: &Block, html: String) -> String {
     }
 }
 
-/// The core blocks that lay out what stands in them.
+/// The core blocks that lay out their content.
 const LAID_OUT: [&str; 8] = ["group", "columns", "column", "buttons", "quote", "gallery", "social-links", "query"];
 
 /// The layouts that there are, each with its classes; what else a content names is no layout.
@@ -358,7 +358,7 @@ struct Delimiter<'a> {
 struct Delimiters<'a> {
     text: &'a str,
     at: usize,
-    /// Where the next comment ends; looked for only when it has been passed, so that the whole search stays linear.
+    /// Where the next comment ends; searched only when it has been passed, so that the whole search stays linear.
     comment_end: usize,
 }
 

@@ -8,7 +8,7 @@ use super::sanitize::clean_url;
 
 const UNTOUCHED: [&str; 5] = ["a", "code", "pre", "script", "style"];
 
-/// The text with web, FTP and mail addresses as links; web links ask search engines not to follow.
+/// The text with web, FTP and mail addresses as links; web links tell search engines not to follow.
 pub fn make_clickable(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 4);
     let mut untouched: Vec<&str> = Vec::new();

@@ -1,6 +1,6 @@
-//! The differential corpus: sentences of ours in `fixtures/render`, with what WordPress 6.1 answered to them.
+//! The differential corpus: sentences of ours in `fixtures/render`, with the results of WordPress 6.1.
 //!
-//! A case that we answer otherwise says so: `deviates` holds the reason and `ours` the answer. `expected` is never
+//! A case with another result here says so: `deviates` contains the reason and `ours` the result. `expected` is never
 //! edited by hand.
 
 use super::render::{RenderOptions, comment_content, render_content, render_excerpt, render_title};

@@ -5,8 +5,8 @@ use pure_rust_locales::{Locale, locale_match};
 use time::OffsetDateTime;
 use time::format_description::parse_strftime_owned;
 
-/// A wall clock's moment, in seconds since 1970, to the minute: in the language of a tag such as `nb_NO` or `de`, or as
-/// `2026-01-31 09:05` where nothing is known of it.
+/// A local time, in seconds since 1970, to the minute: in the language of a tag such as `nb_NO` or `de`, or as
+/// `2026-01-31 09:05` where the language is unknown.
 pub fn written(local: i64, language: &str) -> String {
     let moment = moment(local);
     let form = locale(language).map_or_else(|| "%Y-%m-%d".to_owned(), |locale| date_form(locale, moment));
@@ -40,7 +40,7 @@ fn date_form(locale: Locale, moment: OffsetDateTime) -> String {
     form
 }
 
-/// The locale of a tag: its language and country, or the country that bears the language's name.
+/// The locale of a tag: its language and country, or the country with the language's name.
 fn locale(tag: &str) -> Option<Locale> {
     let mut parts = tag.split(['_', '-']);
     let language = parts.next().unwrap_or_default().to_ascii_lowercase();

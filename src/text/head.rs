@@ -1,10 +1,10 @@
-//! What a page says of itself in its head.
+//! What a page says of itself in its head: title, description, icon, picture.
 
 use super::html_policy::{Tag, Token, read};
 use super::sanitize::decode_references;
 use super::strip::strip_tags;
 
-/// Texts as they are meant, addresses as they are written; empty: the page does not say.
+/// Texts unescaped, addresses as written; empty: the page does not have it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     pub title: String,
@@ -18,7 +18,7 @@ impl Head {
     pub fn of(html: &str) -> Head {
         let mut head = Head::default();
         let mut at = 0;
-        // What failed attempts to read a tag may cost; nobody writes such a head in earnest.
+        // The cost of failed attempts to read a tag is limited; no real head has that many.
         let mut patience = html.len() * 8 + 1_000;
         while let Some(start) = html[at..].find('<').map(|n| at + n) {
             let (token, length) = read(&html[start..]);
@@ -56,7 +56,7 @@ impl Head {
     }
 }
 
-/// What stands before the mark, in any case; all of it when the mark is not there.
+/// What is before the mark, in any case; all of it when there is no mark.
 fn raw<'a>(html: &'a str, mark: &str) -> &'a str {
     let ends = |(at, _): &(usize, &str)| {
         html.as_bytes()[*at..].get(..mark.len()).is_some_and(|found| found.eq_ignore_ascii_case(mark.as_bytes()))

@@ -1,4 +1,4 @@
-//! Showing where a text holds what was looked for: a short piece of it as HTML, each place in `<mark>`.
+//! Search highlights: a short piece of a text as HTML, with the matches in `<mark>`.
 
 use crate::storage::fold;
 use crate::text::{sanitize, strip};
@@ -10,7 +10,7 @@ use std::ops::Range;
 const BEFORE: usize = 60;
 const SHOWN: usize = 240;
 
-/// Bytes of a text that are looked at.
+/// Bytes of a text that are searched.
 const LOOKED_AT: usize = 256 << 10;
 
 /// A piece of the text, without its markup, with the needles marked; `None` when the first [`LOOKED_AT`] bytes hold none
@@ -39,7 +39,7 @@ pub fn highlight(text: &str, needles: &[&str]) -> Option<String> {
     Some(html)
 }
 
-/// The words of a text without its markup, one blank between them.
+/// The words of a text without its markup, separated by one space.
 fn plain(text: &str) -> String {
     let mut end = text.len().min(LOOKED_AT);
     while !text.is_char_boundary(end) {

@@ -1,8 +1,8 @@
-//! HTML written piece by piece: what is text is escaped where it is written.
+//! HTML written piece by piece: text is escaped where it is written.
 //!
-//! Owns the one way in which rendering makes markup. Tags come from literals of the program, values and texts go
-//! through a method that escapes them, so that a value cannot end the place that it stands in. It must not know what
-//! the markup means.
+//! Owns the one way in which rendering makes markup. Tags come from literals in the program, values and texts go
+//! through a method that escapes them, so that a value cannot end the attribute or element around it. It must not know
+//! what the markup means.
 
 use super::html_policy::{Policy, sanitise};
 use super::sanitize::esc_html;

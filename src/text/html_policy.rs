@@ -1,10 +1,10 @@
-//! Markup from people who may not write any markup: what is allowed stays, the rest goes.
+//! Sanitises markup of users without `unfiltered_html`: what is allowed stays, the rest is removed.
 //!
 //! Owns the lists of what is allowed and the one function that enforces them. Its safety does not rest on reading
 //! markup as a browser does, but on what it writes: text without `<`, tags and attributes of the list with values
-//! without `<` and `>`, comments without either. Such output reads the same to every parser, whatever the input was;
-//! nothing is passed on because nobody looked at it. What cannot be understood is escaped.
-//! It must not know who wrote the text: the caller asks for `unfiltered_html` first.
+//! without `<` and `>`, comments without either. Such output means the same to every parser, whatever the input was;
+//! nothing is passed on without being parsed. What cannot be understood is escaped.
+//! It must not know who wrote the text: the caller checks `unfiltered_html` first.
 
 use super::blocks;
 use super::sanitize::{SCHEMES, allowed_scheme, decode_references};
@@ -69,7 +69,7 @@ impl Policy {
         &PHRASES
     }
 
-    /// What users tell about themselves: phrases whose links may have a `rel`.
+    /// Biographies: phrases whose links may have a `rel`.
     pub fn biographies() -> &'static Policy {
         static BIOGRAPHIES: LazyLock<Policy> = LazyLock::new(|| {
             let mut elements = PHRASE_ELEMENTS.to_vec();
@@ -187,10 +187,10 @@ const POST_RULES: Rules = Rules {
         vertical-align width",
 };
 
-/// The text with only what the policy allows. Tags that are not allowed go, what stands between them stays as text
+/// The text with only what the policy allows. Tags that are not allowed are removed, what is between them stays as text
 /// (also the insides of scripts and styles, as in the reference); attributes and style properties that are not allowed
-/// go; addresses lose a scheme that is not allowed; stray `<`, `>` and `&` become entities. Block delimiters stay, the
-/// texts in their attributes are held to the same policy. Applying it again changes nothing.
+/// are removed; addresses lose a scheme that is not allowed; stray `<`, `>` and `&` become entities. Block delimiters
+/// stay, the texts in their attributes follow the same policy. Applying it again changes nothing.
 pub fn sanitise(html: &str, policy: &Policy) -> String {
     let cleaned;
     let html = if html.contains(unwanted) {
@@ -200,7 +200,7 @@ pub fn sanitise(html: &str, policy: &Policy) -> String {
         html
     };
     let mut out = String::with_capacity(html.len() + html.len() / 16);
-    // What failed attempts to read a tag may cost; behind that the rest is text. Nobody writes such a text in earnest.
+    // The cost of failed attempts to read a tag is limited; behind that the rest is text. No real text has that many.
     let mut patience = html.len() * 8 + 1_000;
     let mut at = 0;
     while let Some(start) = html[at..].find('<').map(|n| at + n) {
@@ -229,12 +229,12 @@ pub fn sanitise(html: &str, policy: &Policy) -> String {
     out
 }
 
-/// Control characters, which no text keeps, however they are written.
+/// Control characters, which are removed from every text, however they are written.
 fn unwanted(c: char) -> bool {
     c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r') || matches!(c, '\u{80}'..='\u{9f}')
 }
 
-/// Marks the links in a text as the work of a stranger (`rel="nofollow ugc"`), as stored comments have them.
+/// Marks the links in a text as user-generated (`rel="nofollow ugc"`), as stored comments have them.
 pub fn mark_links(html: &str) -> String {
     let mut out = String::with_capacity(html.len() + 32);
     let mut at = 0;
@@ -305,7 +305,7 @@ impl Attribute<'_> {
     }
 }
 
-/// What stands at the start of a text that starts with `<`, and how long it is.
+/// The token at the start of a text that starts with `<`, and its length.
 pub(super) fn read(text: &str) -> (Token<'_>, usize) {
     let nothing = (Token::Text { cost: 1 }, 1);
     let Some(next) = text[1..].chars().next() else { return nothing };
@@ -363,7 +363,7 @@ fn read_tag(text: &str) -> (Token<'_>, usize) {
     (Token::Tag(Tag { name: &text[1..1 + name], attributes, closes_itself }), at + 1)
 }
 
-/// One attribute and its length; an error tells how far the search for its end went.
+/// One attribute and its length; an error says how far the search for its end went.
 fn read_attribute(text: &str) -> Result<(Option<Attribute<'_>>, usize), usize> {
     let name = text.find(|c: char| c.is_ascii_whitespace() || matches!(c, '=' | '>' | '/' | '<')).unwrap_or(text.len());
     if name == 0 {

@@ -1,9 +1,9 @@
-//! Where markup starts and ends in a text that may be anything.
+//! Where markup starts and ends in any text.
 //!
 //! Owns two notions of it. [`pieces`] is the coarse one that paragraphs, quotes, smilies and links share with the
 //! reference: markup ends at the next `>`. [`spans`] is that of a browser, where a `>` in a quoted value ends nothing:
-//! whatever is written *into* a tag or replaced in a text by markup goes by it. Neither judges what a tag may contain:
-//! that is the sanitiser's.
+//! whatever is written *into* a tag or replaced in a text by markup uses it. Neither decides what a tag may contain:
+//! the sanitiser does.
 
 /// A stretch of text, or one tag, comment or CDATA section with its angle brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +138,7 @@ pub(super) struct Attributes<'a> {
     pub(super) end: Option<usize>,
 }
 
-/// Where an attribute stands in its tag.
+/// Where an attribute is in its tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Attribute {
     pub(super) name: std::ops::Range<usize>,

@@ -1,30 +1,30 @@
 //! Text and time functions that behaviours are made of: pure, linear in their input, and free of panics.
 //!
-//! Nothing here knows of requests, storage or declarations. What WordPress shows in `rendered` is the measure; the
-//! corpus in `fixtures/render` holds what it answered to sentences of ours, and where we differ on purpose.
+//! Nothing here knows of requests, storage or declarations. What WordPress shows in `rendered` is the reference; the
+//! corpus in `fixtures/render` contains its results for sentences of ours, and where we differ on purpose.
 
-pub mod autop;
-pub mod balance;
-pub mod blocks;
+pub(crate) mod autop;
+pub(crate) mod balance;
+pub(crate) mod blocks;
 #[cfg(test)]
 #[path = "../../tests/common/html.rs"]
 mod browser;
-pub mod clickable;
+pub(crate) mod clickable;
 #[cfg(test)]
 mod corpus;
-pub mod dates;
-pub mod head;
-pub mod highlight;
-pub mod html;
-pub mod html_policy;
+pub(crate) mod dates;
+pub(crate) mod head;
+pub(crate) mod highlight;
+pub(crate) mod html;
+pub(crate) mod html_policy;
 mod markup;
-pub mod permalink;
-pub mod render;
-pub mod sanitize;
-pub mod search;
-pub mod shortcode;
-pub mod slug;
-pub mod smilies;
-pub mod strip;
-pub mod texturize;
+pub(crate) mod permalink;
+pub(crate) mod render;
+pub(crate) mod sanitize;
+pub(crate) mod search;
+pub(crate) mod shortcode;
+pub(crate) mod slug;
+pub(crate) mod smilies;
+pub(crate) mod strip;
+pub(crate) mod texturize;
 pub mod time;

@@ -64,7 +64,7 @@ pub struct PermalinkError {
 pub enum PermalinkProblem {
     /// The tag between two per cent signs is none of ours.
     UnknownTag(String),
-    /// The same tag stands twice, so a path could not be read back.
+    /// The same tag occurs twice, so a path could not be read back.
     RepeatedTag(String),
     /// A per cent sign without its partner.
     LonePercent,
@@ -72,7 +72,7 @@ pub enum PermalinkProblem {
     NamesNoPost,
     /// A structure starts with a slash.
     NoLeadingSlash,
-    /// A character that cannot stand in a path.
+    /// A character that cannot be in a path.
     BadCharacter(char),
 }
 
@@ -80,11 +80,11 @@ impl fmt::Display for PermalinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             PermalinkProblem::UnknownTag(tag) => write!(f, "unknown tag %{tag}%")?,
-            PermalinkProblem::RepeatedTag(tag) => write!(f, "tag %{tag}% stands twice")?,
+            PermalinkProblem::RepeatedTag(tag) => write!(f, "tag %{tag}% occurs twice")?,
             PermalinkProblem::LonePercent => write!(f, "per cent sign without its partner")?,
             PermalinkProblem::NamesNoPost => write!(f, "neither %postname% nor %post_id% is present")?,
             PermalinkProblem::NoLeadingSlash => write!(f, "does not start with a slash")?,
-            PermalinkProblem::BadCharacter(c) => write!(f, "character {c:?} cannot stand in a path")?,
+            PermalinkProblem::BadCharacter(c) => write!(f, "character {c:?} is not allowed in a path")?,
         }
         write!(f, " (at byte {})", self.position)
     }
@@ -107,7 +107,7 @@ pub struct Parts<'a> {
     pub author: &'a str,
 }
 
-/// What a path says about the record behind it; absent tags are `None`. Texts are as they stand in the path.
+/// What a path says about its record; absent tags are `None`. Texts are as they are in the path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Captures<'a> {
     /// Four digits.
@@ -133,7 +133,7 @@ pub struct Captures<'a> {
 }
 
 impl Permalink {
-    /// Compiles a structure or says what is wrong with it and where.
+    /// Compiles a structure or returns what is wrong with it and where.
     pub fn compile(structure: &str) -> Result<Permalink, PermalinkError> {
         if !structure.starts_with('/') {
             return Err(PermalinkError { position: 0, kind: PermalinkProblem::NoLeadingSlash });
@@ -151,7 +151,7 @@ impl Permalink {
         &self.structure
     }
 
-    /// Whether a name would read as a part of a date: a number where an archive of a year, month or day stands.
+    /// Whether a name would read as a part of a date: a number where an archive has a year, month or day.
     pub fn reads_as_date(&self, name: &str) -> bool {
         if !name.bytes().all(|b| b.is_ascii_digit()) {
             return false;
@@ -274,7 +274,7 @@ fn pattern(pieces: &[Piece]) -> String {
             Piece::Text(text) => out.push_str(&regex::escape(text)),
             Piece::Tag(tag) => {
                 let known = TAGS.iter().find(|(_, known, _)| known == tag);
-                let (name, _, matches) = known.expect("every tag stands in the table");
+                let (name, _, matches) = known.expect("every tag is in the table");
                 out.push_str(&format!("(?P<{name}>{matches})"));
             }
         }

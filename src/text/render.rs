@@ -17,7 +17,7 @@ use std::borrow::Cow;
 
 /// Words of an automatic excerpt.
 pub const EXCERPT_WORDS: usize = 55;
-/// Bytes of a content that an automatic excerpt is made of: so many hold its words many times over.
+/// Bytes of a content that an automatic excerpt is made from: they contain its words many times over.
 pub const EXCERPT_SOURCE: usize = 64 << 10;
 /// Ends an automatic excerpt that was cut.
 const CUT: &str = " [&hellip;]";
@@ -63,16 +63,6 @@ pub fn render_title(raw: &str) -> String {
     texturize(raw).trim_matches(ends).replace("Wordpress", "WordPress")
 }
 
-/// A rendered title with the word that tells a private or a protected record apart (where the caller's dialect shows
-/// one).
-pub fn decorate_title(rendered: &str, status_private: bool, protected: bool) -> String {
-    match (protected, status_private) {
-        (true, _) => format!("Protected: {rendered}"),
-        (_, true) => format!("Private: {rendered}"),
-        _ => rendered.to_owned(),
-    }
-}
-
 /// `excerpt.rendered`: the author's own, or the beginning of the content.
 pub fn render_excerpt(excerpt_raw: &str, content_raw: &str, options: &RenderOptions) -> String {
     let text = match excerpt_raw {
@@ -85,7 +75,7 @@ pub fn render_excerpt(excerpt_raw: &str, content_raw: &str, options: &RenderOpti
     defer_images(&text).into_owned()
 }
 
-/// The first words of a content as plain text, with ` [&hellip;]` when there are more. What stands before the "more"
+/// The first words of a content as plain text, with ` [&hellip;]` when there are more. What is before the "more"
 /// mark and on the first page counts, of that the first [`EXCERPT_SOURCE`] bytes; shortcodes and blocks that are not prose
 /// are left out.
 pub fn plain_excerpt(content_raw: &str, words: usize, options: &RenderOptions) -> String {
@@ -102,7 +92,7 @@ pub fn plain_excerpt(content_raw: &str, words: usize, options: &RenderOptions) -
     first_words(&rendered.replace("]]>", "]]&gt;"), words, CUT)
 }
 
-/// What an excerpt is made of. A tag or comment that would be cut stays out.
+/// What an excerpt is made from. A tag or comment that would be cut is left out.
 fn beginning(content: &str) -> &str {
     if content.len() <= EXCERPT_SOURCE {
         return content;
@@ -136,12 +126,7 @@ pub fn comment_content(raw: &str, options: &RenderOptions) -> String {
     spell_wordpress(&autop(&text)).into_owned()
 }
 
-/// A term's description as shown: what was stored, which is sanitised when it is written.
-pub fn term_description(stored: &str) -> String {
-    stored.to_owned()
-}
-
-/// A shortcode that is a paragraph by itself stands without one.
+/// A shortcode that is a paragraph by itself has no paragraph around it.
 fn unwrap_shortcodes(text: &str) -> Cow<'_, str> {
     let codes = Shortcodes::of(text);
     shortcode_unautop(text, |at| codes.end(at))
@@ -151,7 +136,7 @@ fn smile<'a>(text: &'a str, options: &RenderOptions) -> Cow<'a, str> {
     if options.smilies { convert_smilies(text) } else { Cow::Borrowed(text) }
 }
 
-/// The name of that product is spelled with a capital P at the start of a word.
+/// The name of that product is written with a capital P at the start of a word.
 fn spell_wordpress(text: &str) -> Cow<'_, str> {
     if !text.contains("Wordpress") {
         return Cow::Borrowed(text);
@@ -166,7 +151,7 @@ fn spell_wordpress(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Images and frames whose size is known load late; images decode beside the page.
+/// Images and frames of known size load late; images decode in the background.
 fn defer_images(text: &str) -> Cow<'_, str> {
     if !text.contains("<img ") && !text.contains("<iframe ") {
         return Cow::Borrowed(text);
@@ -206,7 +191,7 @@ fn push_deferred(piece: Piece, out: &mut String) {
     out.push_str(&tag[name..]);
 }
 
-/// The blocks that an excerpt is made from, and those that it looks into.
+/// The blocks that an excerpt is made from, and those whose content it includes.
 const PROSE: [&str; 11] = [
     "freeform",
     "heading",
@@ -286,8 +271,6 @@ mod tests {
         check("It's fine", "It&#8217;s fine");
         check("<b>Bold</b>", "<b>Bold</b>");
         check(" x ", "x");
-        assert_eq!(decorate_title("x", true, false), "Private: x");
-        assert_eq!(decorate_title("x", true, true), "Protected: x");
     }
 
     #[test]
@@ -301,7 +284,7 @@ mod tests {
         check("", "<!-- wp:paragraph -->\n<p>Ring us</p>\n<!-- /wp:paragraph -->", "<p>Ring us</p>\n");
         check("", "", "");
         check("", "a <!--more--> b", "<p>a</p>\n");
-        // More than is looked at is as good as all, and what is cut off there leaves no half of a tag.
+        // More than is read is as good as all, and a cut leaves no half of a tag.
         let prose = "\"Seagulls\" don't wait...\n\n".repeat(EXCERPT_SOURCE);
         let options = RenderOptions::default();
         assert_eq!(plain_excerpt(&prose, 9, &options), plain_excerpt(&prose[..2_600], 9, &options));

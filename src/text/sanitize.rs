@@ -18,7 +18,7 @@ pub fn sanitize_text_field(text: &str) -> String {
     plain.split(|c: char| c.is_ascii_whitespace()).filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Like [`sanitize_text_field`], but keeps line ends and tabs.
+/// Like [`sanitize_text_field`], but preserves line ends and tabs.
 pub fn sanitize_textarea(text: &str) -> String {
     field(text)
 }
@@ -75,8 +75,8 @@ pub fn clean_url_for(url: &str, schemes: &[&str]) -> String {
     if relative || allowed_scheme(&kept, schemes) { normal_scheme(&kept) } else { String::new() }
 }
 
-/// Whether a URL has no scheme or one of the list. Control characters and entities that browsers look through count as
-/// nothing, so `java&#9;script:` does not pass as relative.
+/// Whether a URL has no scheme or one of the list. Control characters and entities that browsers ignore are
+/// ignored, so `java&#9;script:` does not pass as relative.
 pub fn allowed_scheme(url: &str, schemes: &[&str]) -> bool {
     match scheme_of(url) {
         Some(scheme) => schemes.iter().any(|s| s.eq_ignore_ascii_case(&scheme)),
@@ -178,7 +178,7 @@ fn lone_angles(text: &str) -> String {
     }
 }
 
-/// The text without the escapes (`%xx`) that a function picks, also those that come together when one goes.
+/// The text without the escapes (`%xx`) that a function picks, including those that arise when one is removed.
 fn without(text: &str, picked: impl Fn(&[u8]) -> bool) -> String {
     if !text.contains('%') {
         return text.to_owned();

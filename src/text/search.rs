@@ -1,4 +1,4 @@
-//! What a search text asks for: words, `"phrases"`, `-exclusions`.
+//! The grammar of a search text: words, `"phrases"`, `-exclusions`.
 
 /// One word or phrase of a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ impl WordLimit {
     }
 }
 
-/// What a search asks for. Empty phrases are left out.
+/// The terms of a search. Empty phrases are left out.
 pub fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut rest = text.trim();

@@ -1,7 +1,7 @@
 //! Shortcodes: `[name attributes]` in content.
 //!
 //! Owns which names are shortcodes, where one starts and ends, and the ones that need nothing but their own text
-//! (captions, embeds). What needs records (galleries, players) is asked of the caller.
+//! (captions, embeds). Shortcodes that need records (galleries, players) are rendered by the caller.
 
 use super::html::Html;
 use super::markup::{Piece, is_space, spans};
@@ -16,9 +16,9 @@ pub const NAMES: [&str; 7] = ["caption", "wp_caption", "gallery", "playlist", "a
 pub struct Shortcode<'a> {
     /// One of the known names.
     pub name: &'static str,
-    /// The text between the name and the bracket, unread: see [`Shortcode::attr`].
+    /// The text between the name and the bracket, not parsed yet: see [`Shortcode::attr`].
     pub attrs: &'a str,
-    /// What stands before `[/name]`, if that follows.
+    /// What is before `[/name]`, if that follows.
     pub content: Option<&'a str>,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Shortcode<'a> {
 /// Makes the replacement of a shortcode that needs more than its text; `None` leaves nothing in its place.
 pub type Expand<'f> = &'f dyn Fn(&Shortcode) -> Option<Html>;
 
-/// Replaces shortcodes by what they stand for. `[[name]]` is an escaped one and loses a pair of brackets.
+/// Replaces shortcodes by their output. `[[name]]` is an escaped one and loses a pair of brackets.
 pub fn expand(text: &str, expand: Option<Expand>) -> String {
     replace(text, |code| {
         Some(match code.name {
@@ -56,7 +56,7 @@ pub(super) fn expand_embeds(text: &str) -> Cow<'_, str> {
     Cow::Owned(replace(text, |code| (code.name == "embed").then(|| embed(code))))
 }
 
-/// An address that stands alone on its line is written out plainly: the place where an embed would go.
+/// An address that is alone on its line is written out plainly: the place where an embed would be.
 pub(super) fn plain_addresses(text: &str) -> Cow<'_, str> {
     let alone = |line: &str| {
         let line = line.trim_matches(is_space);
@@ -124,13 +124,13 @@ fn known_name(text: &str) -> Option<usize> {
     NAMES.iter().position(|name| text.strip_prefix(name).is_some_and(ends))
 }
 
-/// `None` leaves a shortcode as it stands, escapes included.
+/// `None` leaves a shortcode as it is, escapes included.
 fn replace(text: &str, mut by: impl FnMut(&Shortcode) -> Option<Html>) -> String {
     let codes = Shortcodes::of(text);
     let mut out = String::with_capacity(text.len());
     let (mut kept, mut from) = (0, 0);
     for opening in &codes.openings {
-        // What stands inside another shortcode is that one's content.
+        // What is inside another shortcode is that one's content.
         if opening.start < from {
             continue;
         }
@@ -150,7 +150,7 @@ fn replace(text: &str, mut by: impl FnMut(&Shortcode) -> Option<Html>) -> String
 
 /// The brackets of a text that may open or close a shortcode.
 ///
-/// A bracket counts only where all of it lies in text as a browser sees it: never inside a tag or a comment, and never
+/// A bracket counts only where all of it is in text as a browser sees it: never inside a tag or a comment, and never
 /// across one. What replaces it then is markup between tags, so that no attribute can be left through it.
 pub(super) struct Shortcodes<'a> {
     text: &'a str,
@@ -271,8 +271,8 @@ fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// A picture with its caption. What it encloses went through the sanitiser with the text around it; what its
-/// brackets hold are values.
+/// A picture with its caption. What it encloses went through the sanitiser with the text around it; its attributes
+/// are values.
 fn caption(code: &Shortcode) -> Html {
     let content = code.content.unwrap_or_default();
     let (image, enclosed) = match code.attr("caption") {

@@ -14,8 +14,8 @@ pub const MAX_LOGIN: usize = 60;
 /// Longest nicename in bytes.
 pub const MAX_NICENAME: usize = 50;
 
-/// The slug of a title, or the normal form of a slug that somebody typed: lower case, ASCII with marks removed,
-/// other scripts percent-encoded, hyphens for blanks, dots and slashes, at most [`MAX_SLUG`] bytes.
+/// The slug of a title, or the normal form of a slug that a user typed: lower case, ASCII with marks removed,
+/// other scripts percent-encoded, hyphens for spaces, dots and slashes, at most [`MAX_SLUG`] bytes.
 pub fn sanitize_title(title: &str) -> String {
     let plain = strip_tags(title);
     let plain = remove_accents(&plain);
@@ -29,7 +29,7 @@ pub fn sanitize_title(title: &str) -> String {
     slug
 }
 
-/// `base-n`, shortened so that the whole keeps [`MAX_SLUG`] and no escape is cut.
+/// `base-n`, shortened so that the whole fits [`MAX_SLUG`] and no escape is cut.
 pub fn with_end(base: &str, end: &str) -> String {
     format!("{}{end}", &base[..cut_before(base, MAX_SLUG.saturating_sub(end.len()))])
 }
@@ -94,7 +94,7 @@ pub fn nicename(wanted: &str) -> String {
     slug
 }
 
-/// The largest cut at or before `limit` that stands before a whole character, escaped or not.
+/// The largest cut at or before `limit` that is before a whole character, escaped or not.
 fn cut_before(slug: &str, limit: usize) -> usize {
     if slug.len() <= limit {
         return slug.len();
@@ -162,7 +162,7 @@ fn encode(text: &str) -> String {
     out
 }
 
-/// Blanks, dots, slashes and dashes become single hyphens, punctuation goes, none is left at either end.
+/// Spaces, dots, slashes and dashes become single hyphens, punctuation is removed, no hyphen is left at either end.
 fn hyphenate(encoded: &str) -> String {
     let mut out = String::with_capacity(encoded.len());
     let hyphen = |out: &mut String| {
@@ -195,7 +195,7 @@ fn hyphenate(encoded: &str) -> String {
     out
 }
 
-/// The character that the escapes at the start spell, and their length; a byte that starts no character stands alone.
+/// The character that the escapes at the start spell, and their length; a byte that starts no character is alone.
 fn escaped_char(text: &str) -> Option<(Option<char>, usize)> {
     let byte = |n: usize| {
         let escape = text.as_bytes().get(n * 3..n * 3 + 3)?;

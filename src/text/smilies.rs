@@ -94,7 +94,7 @@ fn convert_text(text: &str, out: &mut String) {
     out.push_str(&text[kept..]);
 }
 
-/// Where the first character stands that a smiley may begin with.
+/// Where the first character is that a smiley may begin with.
 fn first(text: &str) -> Option<usize> {
     memchr::memchr3(b':', b';', b'8', text.as_bytes())
 }

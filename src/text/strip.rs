@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-/// Drops tags and comments, keeps what stands between them. `<` starts a tag unless white space follows it; a tag that
-/// never ends swallows the rest.
+/// Drops tags and comments, keeps the text between them. `<` starts a tag unless white space follows it; a tag that
+/// never ends includes the rest.
 pub fn strip_tags(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return Cow::Borrowed(text);
@@ -33,7 +33,7 @@ pub fn strip_all_tags(text: &str) -> String {
     strip_tags(&without_scripts(text)).trim().to_owned()
 }
 
-/// Drops everything from `&` to the next `;` on the same line, known entity or not; something must stand between.
+/// Drops everything from `&` to the next `;` on the same line, known entity or not; there must be something between.
 pub fn strip_entities(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -43,7 +43,7 @@ pub fn strip_entities(text: &str) -> Cow<'_, str> {
     while let Some(at) = rest.find('&') {
         out.push_str(&rest[..at]);
         let after = &rest[at + 1..];
-        // The end is looked for behind the first character, on the same line.
+        // The end is searched behind the first character, on the same line.
         let skip = after.chars().next().map_or(0, char::len_utf8);
         let end = after[skip..].find([';', '\n']).map(|n| skip + n);
         match end {
@@ -62,7 +62,7 @@ pub fn strip_entities(text: &str) -> Cow<'_, str> {
 }
 
 /// Length of the tag or comment at the start of `tag` (which starts with `<`); `>` in quotes does not end a tag, and
-/// each further `<` asks for a `>` of its own.
+/// each further `<` needs a `>` of its own.
 fn tag_length(tag: &str) -> usize {
     if tag.starts_with("<!--") {
         return tag.find("-->").map_or(tag.len(), |end| end + 3);

@@ -2,7 +2,7 @@
 //! entities.
 //!
 //! Owns which typewriter character becomes which mark. Tags, comments, shortcodes and the insides of code-like elements
-//! are left alone, except that a lone ampersand in a tag is escaped. Each stretch of text is judged by itself, as the
+//! are left alone, except that a lone ampersand in a tag is escaped. Each stretch of text is handled by itself, as the
 //! reference does: a quote after `</em>` counts as one at the start.
 
 use super::markup::{Piece, pieces, tag_name};
@@ -19,7 +19,7 @@ const DOUBLE_PRIME: &str = "&#8243;";
 const EN_DASH: &str = "&#8211;";
 const EM_DASH: &str = "&#8212;";
 
-/// Stand for decided quotes until their phase ends; characters that no text may contain.
+/// Placeholders for decided quotes until their phase ends; characters that no text may contain.
 const HELD_APOSTROPHE: char = '\u{fdd0}';
 const HELD_OPEN: char = '\u{fdd1}';
 
@@ -96,7 +96,7 @@ fn follow<'a>(markup: &'a str, untouched: &mut Vec<&'a str>) {
 }
 
 fn stretch_of_text(text: &str) -> Cow<'_, str> {
-    // Held marks must not come from outside.
+    // Placeholders must not come from the input.
     if text.contains(HELD_APOSTROPHE) || text.contains(HELD_OPEN) {
         return Cow::Borrowed(text);
     }
@@ -119,7 +119,7 @@ fn stretch_of_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Marks that need no look at their surroundings.
+/// Marks that do not depend on their surroundings.
 fn fixed_marks(text: &str) -> Cow<'_, str> {
     if !text.contains("...") && !text.contains("``") && !text.contains('\'') && !text.contains(" (tm)") {
         return Cow::Borrowed(text);

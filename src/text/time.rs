@@ -63,8 +63,8 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// (wall clock of the zone, UTC) of a moment given in site time unless it names its offset.
-    /// A wall clock that the zone skips comes back moved forward.
+    /// (local time of the zone, UTC) of a moment given in site time unless it names its offset.
+    /// A local time that the zone skips is moved forward.
     pub fn in_zone(&self, zone: &Zone) -> (i64, i64) {
         let utc = match self.offset {
             Some(offset) => self.wall - i64::from(offset),
@@ -79,8 +79,8 @@ impl Parsed {
     }
 }
 
-/// Reads `YYYY-MM-DDTHH:MM:SS` with an optional fraction and an optional `Z` or offset (`+03`, `+03:00`); a blank may
-/// stand for the `T`. Fractions are dropped. 24 o'clock and second 60 roll over, as clients are used to; days that a
+/// Reads `YYYY-MM-DDTHH:MM:SS` with an optional fraction and an optional `Z` or offset (`+03`, `+03:00`); a space may
+/// replace the `T`. Fractions are dropped. 24 o'clock and second 60 roll over, as clients expect; days that a
 /// month does not have are refused (dialects: "`date-time` refuses 30 February").
 pub fn parse_datetime(text: &str) -> Option<Parsed> {
     let mut cursor = Cursor { rest: text.as_bytes() };
@@ -108,15 +108,6 @@ pub fn parse_datetime(text: &str) -> Option<Parsed> {
 
 /// Seconds as `2019-03-04T05:06:07`, the way dates leave the server.
 pub fn format_local(seconds: i64) -> String {
-    format_with(seconds, 'T')
-}
-
-/// Seconds as `2019-03-04 05:06:07`.
-pub fn format_mysql(seconds: i64) -> String {
-    format_with(seconds, ' ')
-}
-
-fn format_with(seconds: i64, between: char) -> String {
     let c = Civil::of(seconds);
     let mut out = String::with_capacity(19);
     if (0..=9999).contains(&c.year) {
@@ -126,7 +117,7 @@ fn format_with(seconds: i64, between: char) -> String {
         // Writing to a String cannot fail.
         let _ = write!(out, "{:05}", c.year);
     }
-    for (mark, part) in [('-', c.month), ('-', c.day), (between, c.hour), (':', c.minute), (':', c.second)] {
+    for (mark, part) in [('-', c.month), ('-', c.day), ('T', c.hour), (':', c.minute), (':', c.second)] {
         out.push(mark);
         push_two(&mut out, i64::from(part));
     }
@@ -190,12 +181,12 @@ impl Zone {
         utc.saturating_add(self.seconds_at(utc))
     }
 
-    /// The moment at which the zone's wall clock shows `local`.
+    /// The moment at which the zone's local time is `local`.
     ///
-    /// A time that is skipped counts from the offset before the gap, so it moves forward by the gap. A time that comes
+    /// A time that is skipped counts from the offset before the gap, so it moves forward by the gap. A time that occurs
     /// twice is the second one east of Greenwich and the first one west of it: that is what the reference does
-    /// (Berlin 02:30 is 01:30 UTC, New York 01:30 is 05:30 UTC), because it asks for the offset at the moment whose
-    /// UTC reading is the wall clock.
+    /// (Berlin 02:30 is 01:30 UTC, New York 01:30 is 05:30 UTC), because it takes the offset at the moment whose
+    /// UTC reading is the local time.
     pub fn local_to_utc(&self, local: i64) -> i64 {
         let guess = self.seconds_at(local);
         let first = local.saturating_sub(guess);

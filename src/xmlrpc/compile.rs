@@ -1,4 +1,5 @@
-//! From the `[xmlrpc]` section to methods that can run: every expression compiled, every name known, every problem told.
+//! From the `[xmlrpc]` section to methods that can run: every expression compiled, every name known, every problem
+//! reported.
 
 use super::shape::{Each, Pick, Shape};
 use super::value::Value;
@@ -6,7 +7,7 @@ use super::words::Expression;
 use super::{Act, Ask, CompiledStep, Kind, Method, Param};
 use crate::config::load::Loaded;
 use crate::config::xmlrpc::{self as declared, XmlRpc};
-use crate::embed;
+use crate::engine::embed;
 use crate::error::{Code, Problem};
 use crate::model;
 use crate::registry::link::nearest;
@@ -104,7 +105,7 @@ impl Compiler<'_> {
             params.push(self.param(&place.at("params").at(at), text)?);
         }
         if params.iter().zip(params.iter().skip(1)).any(|(one, next)| one.optional && !next.optional) {
-            self.problem(&place.at("params"), "a parameter that may be absent stands before one that may not", None);
+            self.problem(&place.at("params"), "an optional parameter precedes a required one", None);
         }
         let login = params.iter().position(|param| param.kind == Kind::Login);
         let secret = params.iter().position(|param| param.kind == Kind::Secret);

@@ -1,9 +1,9 @@
-//! XML-RPC: the old interface, served by the REST routes.
+//! XML-RPC: the older interface, served by the REST routes.
 //!
-//! A method is declared (`[xmlrpc]`): parameters, the requests to the routes that it stands for, the shape of its answer.
-//! `compile` checks that at boot; `run` carries it out inside the engine, so that permissions, validation and errors are
-//! those of REST. `wire` reads and writes the XML, `words` and `shape` are the language of the declarations. No method is
-//! named here.
+//! A method is declared (`[xmlrpc]`): parameters, the requests to the routes that it stands for, the shape of its
+//! result. `compile` checks that at startup; `run` carries it out inside the engine, so that permissions, validation
+//! and errors are those of REST. `wire` reads and writes the XML, `words` and `shape` are the language of the
+//! declarations. No method is named here.
 
 mod compile;
 mod rsd;
@@ -14,8 +14,8 @@ pub(crate) mod wire;
 mod words;
 
 use crate::config::load::Loaded;
-use crate::embed::Wanted;
 use crate::engine::Engine;
+use crate::engine::embed::Wanted;
 use crate::error::{Code, Problem};
 use crate::model::{Method as Verb, Payload, Reply, Request};
 use crate::registry::Registry;
@@ -114,7 +114,7 @@ pub struct Rpc {
     methods: IndexMap<String, Method>,
     /// Names that every expression sees and that no request changes.
     globals: shape::Names,
-    /// The document that tells editors where the interface is.
+    /// The document that tells editors where the API is.
     rsd: Vec<u8>,
 }
 
@@ -137,12 +137,7 @@ impl Rpc {
         self.methods.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.methods.is_empty()
-    }
-
-    /// Answers a request to the declared address.
+    /// Handles a request to the declared address.
     pub async fn serve(&self, engine: &Engine, request: Request) -> Reply {
         if request.method != Verb::Post {
             return self.read(&request);

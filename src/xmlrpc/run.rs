@@ -1,4 +1,4 @@
-//! Calls carried out: parameters checked, the caller identified, steps done as requests inside the engine.
+//! Runs calls: parameters checked, the caller identified, steps carried out as requests inside the engine.
 //!
 //! It decides nothing about permissions or validity: the routes do. Faults are made of their errors.
 
@@ -11,8 +11,8 @@ use crate::access::attempts::AttemptLimit;
 use crate::access::audit::Event;
 use crate::access::identity::{self, LoginContext};
 use crate::config::declaration::Family;
-use crate::embed;
-use crate::engine::{Call, Engine};
+use crate::engine::Engine;
+use crate::engine::embed;
 use crate::error::{ApiError, Code, Fault};
 use crate::handlers::Rendered;
 use crate::model::{Incoming, Request, Upload};
@@ -20,6 +20,7 @@ use crate::records::{self, eq, int, text};
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
+use crate::request::call::Call;
 use crate::scope::{Principal, Scope};
 use crate::storage::plan::DbValue;
 use minijinja::value::ValueKind;
@@ -52,7 +53,7 @@ impl From<minijinja::Error> for Failure {
     }
 }
 
-/// The body of the answer to a posted call; faults are answers, too.
+/// The body of the response to a posted call; faults are responses, too.
 pub async fn answer(rpc: &Rpc, engine: &Engine, request: &Request) -> Vec<u8> {
     let declared = &engine.registry().declaration.xmlrpc;
     let outcome = async {
@@ -137,7 +138,7 @@ struct Session<'a> {
     scope: Scope,
     /// The credentials that were right last, with whose they are.
     proven: RefCell<Option<(String, String, Principal)>>,
-    /// A login has failed; nobody is let in any more.
+    /// A login has failed; no further call is authenticated.
     failed: Cell<bool>,
 }
 
@@ -165,7 +166,7 @@ impl Session<'_> {
         Ok(method.result.eval(&names)?)
     }
 
-    /// Several calls, each answered by a list of one value or by a fault.
+    /// Several calls, each with a result of a list of one value, or a fault.
     async fn many(&self, calls: Vec<Value>) -> Result<Value, Failure> {
         if calls.len() > self.engine.registry().declaration.xmlrpc.max_calls {
             return Err(Fault::TooLarge.into());
@@ -217,7 +218,7 @@ impl Session<'_> {
         Ok((names, scope))
     }
 
-    /// Who calls. After one failure nobody is let in any more: many calls in one would be many guesses.
+    /// The caller. After one failure no further call is authenticated: many calls in one would be many guesses.
     async fn identify(&self, login: &Value, secret: &Value) -> Result<Principal, Failure> {
         let (login, secret) = (login.to_string(), secret.to_string());
         if self.failed.get() {
@@ -246,7 +247,7 @@ impl Session<'_> {
             return Ok(None);
         }
         if identity::available(&scope.registry, &scope.peer)
-            && let Some(principal) = identity.verify(scope, login, secret).await?
+            && let Ok(principal) = identity.verify(scope, login, secret).await?
         {
             return Ok(Some(principal));
         }
@@ -256,7 +257,7 @@ impl Session<'_> {
         let declared = &scope.registry.declaration.xmlrpc;
         let patience = AttemptLimit::paused(declared.max_login_attempts, declared.retry_after);
         let occasion = LoginContext { patience, path: &declared.path };
-        let found = identity.verify_account(scope, self.engine.hasher(), (login, secret), occasion).await?;
+        let found = identity.verify_account(scope, &self.engine.shared().hasher, (login, secret), occasion).await?;
         if let Some((caller, true)) = &found {
             let event = Event { name: "login", user: caller.id, login, path: &declared.path, ..Event::default() };
             identity::record(scope, &event).await;
@@ -319,10 +320,10 @@ impl Session<'_> {
         })
     }
 
-    /// Refuses answers that hold more text than is declared.
+    /// Refuses responses that contain more text than declared.
     fn fits(&self, bytes: usize) -> Result<(), ApiError> {
         let most = self.engine.registry().declaration.xmlrpc.max_response.as_usize();
-        let message = || format!("The answer holds more than {most} bytes; ask for fewer items.");
+        let message = || format!("The response is larger than {most} bytes; request fewer items.");
         if bytes > most { Err(ApiError::new(Code::PayloadTooLarge).with_message(message())) } else { Ok(()) }
     }
 
@@ -406,13 +407,13 @@ impl Session<'_> {
         }
     }
 
-    /// A file as a form brings it, with fields beside it.
+    /// A file as a form contains it, with fields beside it.
     fn upload(&self, file: &Value, fields: Map<String, serde_json::Value>) -> Result<BodyParams, Failure> {
         let part = |name: &str| file.get_attr(name).unwrap_or_default();
         let (field, name, bytes) = (part("field").to_string(), part("name").to_string(), part("bytes"));
         let bytes = bytes.as_bytes().ok_or(Fault::InvalidParams)?;
         let written = || -> Result<tempfile::TempPath, String> {
-            let mut file = self.engine.media().files.temporary().map_err(|error| error.to_string())?;
+            let mut file = self.engine.shared().media.files.temporary().map_err(|error| error.to_string())?;
             std::io::Write::write_all(&mut file, bytes).map_err(|error| error.to_string())?;
             Ok(file.into_temp_path())
         };
@@ -490,7 +491,7 @@ fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()))
 }
 
-/// A parameter of its kind. What is empty where another kind is wanted counts as absent, as old clients mean it.
+/// A parameter of its kind. What is empty where another kind is wanted counts as absent, as old clients intend it.
 fn checked(param: &Param, value: Value) -> Result<Value, Failure> {
     let kind = value.kind();
     let fits = match param.kind {

@@ -48,7 +48,7 @@ pub struct Pick {
     /// A list of names; all members are wanted when it is undefined or no list.
     pub only: Expression,
     pub always: Vec<String>,
-    /// Names that stand for several members.
+    /// Names that represent several members.
     pub groups: Vec<(String, Vec<String>)>,
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 pub use minijinja::Value;
 
-/// A time in an answer, in the compact form of XML-RPC: `20310102T03:04:05`.
+/// A time in a response, in the compact form of XML-RPC: `20310102T03:04:05`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Moment(String);
 
@@ -43,8 +43,8 @@ impl Object for Moment {
     }
 }
 
-/// A time of a client as the REST routes read it: `20310102T03:04:05Z` becomes `2031-01-02T03:04:05Z`. Other spellings
-/// stay as they are; the routes judge them.
+/// A time of a client in the format of the REST routes: `20310102T03:04:05Z` becomes `2031-01-02T03:04:05Z`. Other
+/// spellings stay as they are; the routes validate them.
 pub fn to_rest_time(text: &str) -> String {
     let text = text.trim();
     match text.split_once('T') {

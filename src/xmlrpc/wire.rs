@@ -1,4 +1,4 @@
-//! XML-RPC as it travels: calls read, answers and faults written.
+//! XML-RPC on the wire: calls read, responses and faults written.
 //!
 //! Owns the refusals: document types, entities, other encodings, too much, too deep. It knows no method.
 
@@ -23,7 +23,7 @@ pub struct Limits {
     pub list: usize,
 }
 
-/// A call as it came.
+/// A call as sent.
 #[derive(Debug)]
 pub struct Called {
     pub method: String,
@@ -45,7 +45,7 @@ pub fn read(body: &[u8], limits: Limits) -> Result<Called, Fault> {
     cursor.call()
 }
 
-/// An answer.
+/// A response.
 pub fn answer(value: &Value) -> Vec<u8> {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<methodResponse><params><param>");
     write(value, &mut out);
@@ -61,7 +61,7 @@ pub fn fault(code: i64, message: &str) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// A fault as a value: one of many answers may be one.
+/// A fault as a value: one of many results may be one.
 pub fn fault_value(code: i64, message: &str) -> Value {
     Value::from_pairs([("faultCode", Value::from(code)), ("faultString", Value::from(message))])
 }
@@ -114,7 +114,7 @@ impl Cursor<'_> {
         if depth > self.limits.depth || self.values > self.limits.values {
             return Err(Fault::TooLarge);
         }
-        // Text without a type is a string; blanks count only when nothing else stands there.
+        // Text without a type is a string; white space counts only when there is nothing else.
         let mut bare = String::new();
         loop {
             match self.step()? {
@@ -260,7 +260,7 @@ impl Cursor<'_> {
                     }
                     _ => {}
                 },
-                // What a document type could declare is never wanted, and expanding it is how bombs go off.
+                // What a document type could declare is never wanted, and expanding it is an attack on memory.
                 Event::DocType(_) => return Err(Fault::NotWellFormed),
                 Event::Comment(_) | Event::PI(_) | Event::Empty(_) => {}
                 Event::Eof => return Ok(XmlEvent::End),
@@ -280,11 +280,11 @@ fn expect(name: &str, wanted: &str) -> Result<(), Fault> {
 }
 
 fn plain(text: &str) -> Result<XmlEvent, Fault> {
-    // XML has no such character, and not every database can keep it.
+    // XML has no such character, and not every database can store it.
     if text.contains('\0') { Err(Fault::NotWellFormed) } else { Ok(XmlEvent::Text(text.to_owned())) }
 }
 
-/// Answers nest as deep as their shapes, but documents may hold any JSON.
+/// Responses nest as deep as their shapes, but documents may contain any JSON.
 const DEEPEST_ANSWER: usize = 64;
 
 fn write(value: &Value, out: &mut String) {
@@ -335,7 +335,7 @@ fn element(name: &str, text: &str, out: &mut String) {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // A lone carriage return would come out of a parser as a line feed.
+            // A parser would turn a lone carriage return into a line feed.
             '\r' => out.push_str("&#13;"),
             '\t' | '\n' => out.push(char),
             // These have no place in XML, not even as references.

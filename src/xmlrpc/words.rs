@@ -106,7 +106,7 @@ fn explain(error: &Error) -> String {
     error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind()))
 }
 
-/// A time of the REST routes as XML-RPC writes it; what is none becomes the time that old clients take for "never".
+/// A time of the REST routes as XML-RPC writes it; anything else becomes the time that old clients take for "never".
 fn moment(value: &Value) -> Value {
     let moment = value.as_str().and_then(Moment::from_rest);
     moment.or_else(|| Moment::from_rest("0000-00-00T00:00:00")).map_or(Value::UNDEFINED, Value::from_object)
@@ -118,7 +118,7 @@ fn between(text: &str, start: &str, end: &str) -> String {
     inner.map_or("", |(inner, _)| inner).to_owned()
 }
 
-/// The text without what stands between two marks, nor the marks.
+/// The text without what is between two marks, nor the marks.
 fn without(text: &str, start: &str, end: &str) -> String {
     match text.split_once(start).and_then(|(head, rest)| rest.split_once(end).map(|(_, tail)| (head, tail))) {
         Some((head, tail)) => format!("{head}{tail}"),
@@ -126,7 +126,7 @@ fn without(text: &str, start: &str, end: &str) -> String {
     }
 }
 
-/// Whether a client's value says yes: `1`, `true`, a number that is not 0.
+/// Whether a client's value is true: `1`, `true`, a number that is not 0.
 fn flag(value: &Value) -> bool {
     match value.as_str() {
         Some(text) => !matches!(text.trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "closed" | "no"),
@@ -146,7 +146,7 @@ pub const MOST_WORDS: &str = "@most_words";
 /// The number where nothing is declared.
 const WORDS: usize = 1000;
 
-/// A text has more words than are taken.
+/// A text has more words than allowed.
 #[derive(Debug)]
 struct TooLong;
 
@@ -158,12 +158,13 @@ impl fmt::Display for TooLong {
 
 impl std::error::Error for TooLong {}
 
-/// Whether an expression failed because a text has more words than are taken.
+/// Whether an expression failed because a text has more words than allowed.
 pub fn is_too_long(error: &Error) -> bool {
     std::error::Error::source(error).is_some_and(|source| source.is::<TooLong>())
 }
 
-/// The words of a list, or of a text with commas: trimmed, none empty, each once, in the order of their first places.
+/// The words of a list, or of a text with commas: trimmed, none empty, each once, in the order of their first
+/// occurrence.
 fn words(state: &State, value: &Value) -> Result<Value, Error> {
     let most = state.lookup(MOST_WORDS).and_then(|most| most.as_usize()).unwrap_or(WORDS);
     let texts: Vec<Value> = match value.as_str() {
@@ -258,7 +259,7 @@ mod tests {
             assert!(eval(long, None).is_err_and(|error| is_too_long(&error)));
         }
         assert!(eval(Value::from("a,b,c"), Some(3)).is_ok() && eval(Value::from("a,b,c"), Some(2)).is_err());
-        // Blanks and repetitions are no words, however many there are.
+        // Spaces and repetitions are no words, however many there are.
         assert_eq!(eval(Value::from(", a".repeat(200_000)), None).ok(), Some(Some(1)));
         let other = Expression::compile("t|join(1, 2, 3, 4)").expect("fine");
         assert!(other.eval(Value::from_pairs([("t", Value::from("x"))])).is_err_and(|error| !is_too_long(&error)));

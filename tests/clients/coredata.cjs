@@ -163,7 +163,7 @@ async function main() {
 	await act.deleteEntityRecord('postType', 'post', draft.id, { force: true }, firm);
 	ok('deleted', (await ask.getEntityRecords('postType', 'post', { status: 'any', per_page: -1 })).map((p) => p.id), [post.id]);
 
-	// A stranger
+	// An anonymous caller
 	credentials = '';
 	await fresh();
 	ok('a stranger may not create', await ask.canUser('create', { kind: 'postType', name: 'post' }), false);

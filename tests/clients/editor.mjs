@@ -20,7 +20,7 @@ const built = await esbuild.build({
   logLevel: 'error',
 });
 const script = built.outputFiles[0].text;
-// The page lies beside the interface, as WordPress's own does: what is not the page is the server's.
+// The page is on the same origin as the API, as in WordPress: every other path goes to the server.
 const pages = createServer((request, response) => {
   if (request.url.startsWith('/wp-json/')) {
     const headers = { ...request.headers, host: new URL(site).host };

@@ -32,7 +32,7 @@ function picture() {
 		chunk('IDAT', deflateSync(Buffer.from([0, 255, 0, 0]))), chunk('IEND', Buffer.alloc(0))]);
 }
 
-// Discovery asks the home page's `Link` header and builds the client from the index.
+// Discovery reads the home page's `Link` header and builds the client from the index.
 const found = await WPAPI.discover(site);
 ok('discovery builds a client', typeof found.posts, 'function');
 ok('the index', (await found.root().get()).url, site);

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Longer texts are not judged: a browser's rules make a tree of the square of some texts.
+/// Longer texts are not checked: a browser's rules make a tree of the square of some texts.
 const JUDGED: usize = 16 << 10;
 
-/// The peak before the judge was last asked, and the time that it took.
+/// The peak before the checker was last called, and the time that it took.
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 static JUDGING: AtomicU64 = AtomicU64::new(0);
 
@@ -41,7 +41,7 @@ pub fn run(target: &Target, input: &[u8]) -> Took {
     Took { memory, nanoseconds }
 }
 
-/// Asks the HTML5 parser, whose own cost does not count.
+/// Calls the HTML5 parser, whose own cost does not count.
 fn judge(text: &str, allowed: &dyn Fn(&str, &str, &str) -> bool) -> Vec<String> {
     if text.len() > JUDGED {
         return Vec::new();
@@ -54,8 +54,8 @@ fn judge(text: &str, allowed: &dyn Fn(&str, &str, &str) -> bool) -> Vec<String> 
     found
 }
 
-/// Nanoseconds that this thread has run, which others on the machine do not lengthen; where the system does not tell, those
-/// that have passed.
+/// Nanoseconds that this thread has run, which other processes do not lengthen; where the system does not report them,
+/// those that have passed.
 fn cpu_time() -> u64 {
     static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();

@@ -1,7 +1,7 @@
-//! HTML as a browser builds it, and what of it a browser would run: the judge of sanitised and rendered markup.
+//! HTML as a browser builds it, and what of it a browser would run: the check of sanitised and rendered markup.
 //!
-//! Uses a complete HTML5 parser (`html5ever`), so that what is judged is what the tree holds and not what the text looks
-//! like. It knows nothing of the program: policies are given as functions.
+//! Uses a complete HTML5 parser (`html5ever`), so that what is checked is the tree and not the look of the text. It
+//! knows nothing of the program: policies are passed as functions.
 
 use html5ever::tendril::{StrTendril, TendrilSink as _};
 use html5ever::tree_builder::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
@@ -20,13 +20,13 @@ pub fn elements(html: &str) -> Vec<Element> {
     let context = QualName::new(None, ns!(html), local_name!("body"));
     let sink = parse_fragment(Record::default(), ParseOpts::default(), context, Vec::new(), true).one(html);
     let made = sink.made.into_inner();
-    // The first two are the context and the root that a fragment hangs on.
+    // The first two are the context and the root of a fragment.
     made.iter().skip(2).map(|node| (node.called(), node.attributes.borrow().clone())).collect()
 }
 
 /// Everything in a text that a browser could run or that could load a document into the page, a line for each; empty for
 /// harmless texts.
-#[allow(dead_code)] // not every test file that includes this one asks
+#[allow(dead_code)] // not every test file that includes this one uses it
 pub fn active(html: &str) -> Vec<String> {
     active_among(&elements(html))
 }
@@ -50,8 +50,8 @@ fn active_among(elements: &[Element]) -> Vec<String> {
     found
 }
 
-/// What of a text is not within a policy, a line for each. `allowed` says whether an element of this name may have an
-/// attribute of this name and value; the empty attribute name asks for the element itself.
+/// What of a text is not within a policy, a line for each. `allowed` returns whether an element of this name may have
+/// an attribute of this name and value; the empty attribute name means the element itself.
 #[allow(dead_code)]
 pub fn outside(html: &str, allowed: impl Fn(&str, &str, &str) -> bool) -> Vec<String> {
     let elements = elements(html);

@@ -41,7 +41,7 @@ fn separators_in_a_password_do_not_count() {
     assert_eq!(status_with(&site, "admin@example.org", &plain), 200, "an e-mail address is a login too");
 }
 
-/// 1: what is not Basic, or no base64, leaves the caller a stranger.
+/// 1: what is not Basic, or no base64, leaves the caller anonymous.
 #[test]
 fn a_broken_header_leaves_a_stranger() {
     let site = site();
@@ -127,7 +127,7 @@ fn managing_passwords_needs_edit_user() {
     refused(site.ask("POST", admins, None, Some(&body)), 401, "rest_cannot_create_application_passwords");
 }
 
-/// 6: the root tells where the authorization page is.
+/// 6: the root contains the address of the authorization page.
 #[test]
 fn the_root_tells_where_to_authorize() {
     let site = site();
@@ -135,7 +135,7 @@ fn the_root_tells_where_to_authorize() {
     assert!(address.as_str().is_some_and(|a| a.starts_with(&site.site)), "{address}");
 }
 
-/// 7: a nonce without a session is refused; the cookie alone leaves a stranger.
+/// 7: a nonce without a session is refused; the cookie alone leaves the caller anonymous.
 #[test]
 fn a_nonce_needs_its_session() {
     let site = site();
@@ -162,7 +162,7 @@ fn without_the_header_a_request_is_a_stranger_s() {
     assert_eq!(site.get("/cms/v2/settings").status, 401);
 }
 
-/// 10: settings and themes require authorization: 401 for strangers, 403 for users who may not.
+/// 10: settings and themes require authorization: 401 for anonymous callers, 403 for users who may not.
 #[test]
 fn settings_and_themes_require_authorization() {
     let site = site();

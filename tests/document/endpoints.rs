@@ -47,7 +47,7 @@ fn search_has_its_parameters() {
     }
 }
 
-/// Search: what it finds, by `search`, `type`, `subtype`, pages and contexts; strangers find what is public.
+/// Search: what it finds, by `search`, `type`, `subtype`, pages and contexts; anonymous callers find what is public.
 #[test]
 fn search_finds_posts_and_pages() {
     let site = site();
@@ -182,7 +182,7 @@ fn block_lists_obey_their_parameters() {
     refused(site.get("/cms/v2/blocks?orderby=include"), 400, "rest_orderby_include_missing_include");
 }
 
-/// Blocks: the parameters of create, all optional; the answer is the block.
+/// Blocks: the parameters of create, all optional; the response is the block.
 #[test]
 fn blocks_are_created() {
     let site = site();

@@ -65,7 +65,7 @@ fn invalid_parameters_say_why() {
     assert!(answer.body["data"]["params"]["title"].as_str().is_some_and(|m| m.contains("object")), "{}", answer.text);
 }
 
-/// `rest_forbidden`: 401 for a stranger, 403 for a user; no params.
+/// `rest_forbidden`: 401 for an anonymous caller, 403 for a user; no params.
 #[test]
 fn forbidden_is_401_or_403() {
     let site = site();
@@ -78,7 +78,7 @@ fn forbidden_is_401_or_403() {
     }
 }
 
-/// Every route that refuses a stranger says 401, and 403 to a user without the capability.
+/// Every route that refuses an anonymous caller responds with 401, and with 403 to a user without the capability.
 #[test]
 fn permission_failures_are_401_for_strangers_and_403_for_users() {
     let site = site();
@@ -128,7 +128,7 @@ fn a_choice_that_fails_names_the_nearest() {
     assert!(said.len() > 20, "{said}");
 }
 
-/// `empty_username`: credentials without a login; `data` is null, `additional_errors` tells what else is missing.
+/// `empty_username`: credentials without a login; `data` is null, `additional_errors` names what else is missing.
 #[test]
 fn empty_credentials_are_told() {
     let site = site();
@@ -153,7 +153,7 @@ fn empty_credentials_are_told() {
     assert_eq!(site.ask("GET", "/cms/v2/posts", Some(&(String::new(), String::new())), None).status, 200);
 }
 
-/// Errors are JSON wherever they come from, never another format.
+/// Errors are JSON wherever they occur, never another format.
 #[test]
 fn errors_are_json_everywhere() {
     let site = site();
@@ -177,7 +177,7 @@ fn a_blocked_method_goes_by_post() {
     assert_eq!((answer.status, &answer.body["status"]), (200, &Value::from("trash")), "{}", answer.text);
 }
 
-/// HEAD answers an error as GET does, without the words.
+/// HEAD responds to an error as GET does, without the body.
 #[test]
 fn head_tells_an_error_by_its_status() {
     let site = site();

@@ -1,4 +1,4 @@
-//! Events: the document shows none, so none is sent; a write has only the effects that its answer tells.
+//! Events: the contract shows none, so none is sent; a write has only the effects that its response shows.
 
 use crate::shared::{id, post, site};
 use serde_json::json;

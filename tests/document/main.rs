@@ -1,6 +1,7 @@
-//! The document, walked: one module per part, one test per statement, under the default prefix, over HTTP.
+//! The contract, statement by statement: one module per part, one test per statement, under the default prefix, over
+//! HTTP.
 //!
-//! A test's name says the statement in short; its module is the part that holds it.
+//! A test's name is the statement in short; its module is the part that contains it.
 
 mod authentication;
 mod endpoints;

@@ -30,7 +30,7 @@ fn property(route: &str, name: &str) -> Value {
     schema["properties"].get(name).cloned().unwrap_or_else(|| panic!("{route} has no {name}"))
 }
 
-/// Only the table's fields exist, and the answer always holds all of them.
+/// Only the table's fields exist, and the response always contains all of them.
 #[test]
 fn settings_have_these_fields_only() {
     let site = Server::start();
@@ -88,7 +88,7 @@ fn settings_have_their_types_and_defaults() {
     );
 }
 
-/// Each field is written and read back; any subset is taken, the rest stays.
+/// Each field is written and read back; any subset is accepted, the rest stays.
 #[test]
 fn each_setting_is_written_and_read_back() {
     let site = Server::start();
@@ -164,7 +164,7 @@ fn bad_settings_are_refused() {
     assert_eq!(site.admin("GET", "/cms/v2/settings", None).body["description"], before["description"]);
 }
 
-/// A new site tells its own address and its first user's e-mail address.
+/// A new site has its own address and its first user's e-mail address.
 #[test]
 fn a_new_site_tells_where_it_is_and_whose_it_is() {
     let site = Server::start();
@@ -249,7 +249,7 @@ fn a_search_result_has_its_fields() {
     }
 }
 
-/// The active theme tells what it supports.
+/// The active theme lists what it supports.
 #[test]
 fn the_active_theme_tells_what_it_supports() {
     let site = site();
@@ -329,7 +329,7 @@ fn sorted(list: &Value) -> Vec<String> {
     texts
 }
 
-/// A block's answer by context, nested fields included.
+/// A block's response by context, nested fields included.
 #[test]
 fn a_block_answers_by_context() {
     let site = site();

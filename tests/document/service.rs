@@ -3,7 +3,7 @@
 use crate::shared::{block, every_route, id, ids, keys, made, options, post, refused, site, unique};
 use serde_json::{Value, json};
 
-/// 1: bodies are JSON, answers and errors alike; requests may be forms too.
+/// 1: bodies are JSON, responses and errors alike; requests may be forms too.
 #[test]
 fn bodies_are_json() {
     let site = site();
@@ -175,7 +175,7 @@ fn rest_route_addresses_a_route() {
     refused(by_query("/cms/v2/nothing"), 404, "rest_no_route");
 }
 
-/// 8: answers carry `_links` with `self`, `about`, `collection`; a link has `href`, and may be `embeddable`.
+/// 8: responses carry `_links` with `self`, `about`, `collection`; a link has `href`, and may be `embeddable`.
 #[test]
 fn resources_carry_links() {
     let site = site();
@@ -331,7 +331,7 @@ fn the_envelope_carries_status_and_headers() {
     assert!(plain.body.is_array(), "without it there is none");
 }
 
-/// `_embed`: resources whose link is embeddable come along under `_embedded`, and no others.
+/// `_embed`: resources whose link is embeddable are included under `_embedded`, and no others.
 #[test]
 fn embed_brings_the_embeddable_links() {
     let site = site();
@@ -359,7 +359,7 @@ fn embed_brings_the_embeddable_links() {
     assert_eq!(found.body[0]["_embedded"]["self"][0]["id"], record["id"], "{}", found.text);
 }
 
-/// `_jsonp`: the answer is a call of the named function; a bad name is 400 and nothing is wrapped.
+/// `_jsonp`: the response is a call of the named function; a bad name is 400 and nothing is wrapped.
 #[test]
 fn jsonp_wraps_the_answer() {
     let site = site();

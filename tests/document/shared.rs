@@ -1,4 +1,4 @@
-//! One server for all tests that run at the same time, and the few questions that most of them ask.
+//! One server for all tests that run at the same time, and the requests that most of them send.
 
 use crate::server::{Answer, Server};
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ pub fn ids(answer: &Answer) -> Vec<i64> {
     answer.body.as_array().unwrap_or_else(|| panic!("no list: {}", answer.text)).iter().map(id).collect()
 }
 
-/// The answer must be this error; gives it back.
+/// The response must be this error; returns it.
 pub fn refused(answer: Answer, status: u16, code: &str) -> Answer {
     assert_eq!((answer.status, answer.code()), (status, code), "{}", answer.text);
     assert_eq!(answer.body["data"]["status"], status, "{}", answer.text);
@@ -87,7 +87,7 @@ pub fn refused(answer: Answer, status: u16, code: &str) -> Answer {
     answer
 }
 
-/// The answer must refuse these parameters.
+/// The response must refuse these parameters.
 pub fn refused_params(answer: Answer, params: &[&str]) -> Answer {
     let answer = refused(answer, 400, "rest_invalid_param");
     assert_eq!(keys(&answer.body["data"]["params"]), params, "{}", answer.text);

@@ -1,5 +1,5 @@
 //! Parameter validation and coercion: what the shipped routes use, and the remaining keywords on a route that is
-//! declared for the test and answers its arguments.
+//! declared for the test and returns its arguments.
 
 use crate::server::{Answer, Server, stdout};
 use crate::shared::{args, block, id, ids, made, refused, refused_params, site, unique};

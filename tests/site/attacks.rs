@@ -1,4 +1,5 @@
-//! One test per class of attack and per bound: what strangers and authors send, and that the site stays whole.
+//! One test per class of attack and per limit: what anonymous callers and authors send, and that the site is not
+//! harmed.
 
 mod fields;
 mod files;

@@ -1,4 +1,4 @@
-//! Input that nobody should send: each gets a clear error, and the server goes on.
+//! Invalid input: each gets a clear error, and the server continues.
 
 use super::server::Server;
 use serde_json::json;

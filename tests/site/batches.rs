@@ -1,4 +1,4 @@
-//! Batches that are carried out as one, or not at all.
+//! Atomic batches.
 
 use super::server::Server;
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ fn a_broken_connection_leaves_all_or_nothing() {
         std::thread::sleep(std::time::Duration::from_millis(4 * round));
         drop(stream);
     }
-    // The writer goes on at once.
+    // The writer continues at once.
     assert_eq!(server.admin("POST", "/cms/v2/tags", Some(&json!({"name": "After"}))).status, 201);
     for _ in 0..10 {
         let list = server.get("/cms/v2/posts?per_page=1");

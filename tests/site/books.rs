@@ -1,4 +1,4 @@
-//! README, "Add a resource": this test does what it says there and nothing else, with files that exist only here.
+//! docs/content-types.md, "More examples": a resource of two text files, which exist only here.
 
 use super::server::{Server, stdout};
 use serde_json::json;

@@ -1,6 +1,7 @@
 //! The command line that other tools rely on.
 
 use super::server::{Server, program, run, stdout};
+use serde_json::json;
 use std::process::Stdio;
 use tempfile::TempDir;
 
@@ -14,7 +15,7 @@ fn subcommands_do_what_they_say() {
     assert!(schema["properties"].get("resources").is_some());
 }
 
-/// Every subcommand that the program tells of, with those below it: `user add`.
+/// Every subcommand in the program's help, with those below it: `user add`.
 fn subcommands() -> Vec<String> {
     fn below(path: &str) -> Vec<String> {
         let words: Vec<&str> = path.split_whitespace().chain(["--help"]).collect();
@@ -108,7 +109,7 @@ fn unfit_databases_are_told_and_left_alone() {
         assert!(!output.status.success() && said.contains(part), "{said}");
         assert_eq!(std::fs::read(&file).expect("the file"), content);
     };
-    check(&[b'x'; 5000], "not a sound database");
+    check(&[b'x'; 5000], "not a valid database");
     let missing = format!("storage.url=sqlite:{}/no/such/x.db", folder.path().display());
     let output = run(&["--set", "server.listen=127.0.0.1:0", "--set", &missing], "");
     assert!(String::from_utf8_lossy(&output.stderr).contains("there is no folder"));
@@ -164,4 +165,48 @@ fn an_empty_database_gets_an_administrator_and_the_demo_site() {
     assert_eq!(posts.as_array().map(Vec::len), Some(12));
     child.kill().expect("a running process");
     child.wait().expect("a killed process");
+}
+
+#[test]
+fn accounts_are_managed_from_the_command_line() {
+    let server = Server::start();
+    let db = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let with = |more: &[&str], input: &str| {
+        let output = run(&[&["--set", db.as_str()], more].concat(), input);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.success(), text(&output.stdout), text(&output.stderr))
+    };
+    let zoe = server.user("zoe", "editor");
+    let post = server.ask("POST", "/cms/v2/posts", Some(&zoe), Some(&json!({"title": "Hers", "status": "publish"})));
+    assert_eq!(post.status, 201, "{}", post.text);
+
+    let (_, users, _) = with(&["user", "list"], "");
+    assert!(users.starts_with("id  login") && users.contains("zoe@example.org") && users.contains("editor"), "{users}");
+    let (_, listed, _) = with(&["app-password", "list", "zoe"], "");
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+    assert!(with(&["app-password", "revoke", "zoe", "tests"], "").0);
+    assert_eq!(server.ask("GET", "/cms/v2/users/me", Some(&zoe), None).status, 401);
+    assert!(!with(&["app-password", "revoke", "zoe", "tests"], "").0, "there is none any more");
+
+    let (done, _, said) = with(&["user", "passwd", "zoe"], "short\n");
+    assert!(!done && said.contains("at least 8 characters"), "{said}");
+    let (done, said, _) = with(&["user", "passwd", "zoe"], "a longer password\n");
+    assert!(done && said.contains("sessions were ended"), "{said}");
+    let (done, said, _) = with(&["user", "role", "zoe", "author"], "");
+    assert!(done && said == "zoe: author\n", "{said}");
+    let (done, _, said) = with(&["user", "role", "zoe", "pirate"], "");
+    assert!(!done && !said.is_empty());
+    assert!(with(&["user", "logout", "zoe"], "").0);
+    let (done, _, said) = with(&["user", "role", "admin", "author"], "");
+    assert!(!done, "the last administrator stays one: {said}");
+    let (done, _, said) = with(&["user", "delete", "zoe"], "");
+    assert!(!done && said.contains("--reassign"), "{said}");
+    assert!(with(&["user", "delete", "zoe", "--reassign", "admin"], "").0);
+    assert_eq!(server.get(&format!("/cms/v2/posts/{}", post.body["id"])).body["author"], 1, "the post stays");
+    assert!(!with(&["user", "logout", "zoe"], "").0, "there is no such user any more");
+
+    let (_, trail, _) = with(&["audit", "--last", "10"], "");
+    assert!(trail.contains("command line") && trail.contains("logout"), "{trail}");
+    let (_, status, _) = with(&["status"], "");
+    assert!(status.contains("version") && status.contains("test.db") && status.contains("posts"), "{status}");
 }

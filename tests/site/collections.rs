@@ -41,7 +41,7 @@ fn walk(server: &Server, first: &str) -> Vec<i64> {
 #[test]
 fn a_walk_sees_every_row_once() {
     let server = Server::start();
-    // Equal dates and equal titles: only the key tells such rows apart.
+    // Equal dates and equal titles: only the key distinguishes such rows.
     posts(&server, &["b", "a", "c", "a", "b", "a", "d"]);
     for order in ["", "&order=asc", "&orderby=title", "&orderby=title&order=asc", "&orderby=id&order=asc", "&search=of"]
     {

@@ -93,3 +93,97 @@ fn types_of_blocks_are_data() {
     assert_eq!(server.ask("GET", "/wp/v2/block-types", Some(&author), None).status, 200);
     assert_eq!(server.get("/wp/v2/block-types").code(), "rest_block_type_cannot_view");
 }
+
+#[test]
+fn a_text_stands_for_its_object_except_in_blocks() {
+    let server = Server::start();
+    for route in ["posts", "pages"] {
+        let made = server.admin("POST", &format!("/cms/v2/{route}"), Some(&json!({"title": "T", "content": "C"})));
+        assert_eq!((made.status, &made.body["title"]["raw"]), (201, &json!("T")), "{}", made.text);
+        assert_eq!(made.body["content"]["raw"], "C");
+    }
+    let refused = server.admin("POST", "/cms/v2/blocks", Some(&json!({"title": "T", "content": 5})));
+    let params = &refused.body["data"]["params"];
+    assert_eq!(refused.code(), "rest_invalid_param");
+    assert_eq!(params["title"], "title is not of type object, got a string; write {\"raw\": \"…\"}.");
+    assert_eq!(params["content"], "content is not of type object, got a number; write {\"raw\": \"…\"}.");
+    let server = server.restart_with(&["site.prefix=wp"]);
+    let refused = server.admin("POST", "/wp/v2/posts", Some(&json!({"sticky": "x"})));
+    assert_eq!(refused.body["data"]["params"]["sticky"], "sticky is not of type boolean.");
+}
+
+#[test]
+fn null_fits_where_a_type_says_so() {
+    let server = Server::start();
+    let made = server.admin("POST", "/cms/v2/posts", Some(&json!({"title": "T", "slug": "t", "sticky": true})));
+    let post = format!("/cms/v2/posts/{}", made.body["id"]);
+    for property in ["title", "slug", "sticky", "author", "categories", "meta", "status", "featured_media"] {
+        let refused = server.admin("PUT", &post, Some(&json!({property: null})));
+        assert_eq!((refused.status, refused.code()), (400, "rest_invalid_param"), "{property}: {}", refused.text);
+        let message = refused.body["data"]["params"][property].as_str().unwrap_or_default().to_owned();
+        assert!(message.contains("is not of type"), "{message}");
+    }
+    assert_eq!(server.admin("PUT", &post, Some(&json!({"date": null}))).status, 200);
+    assert_eq!(server.admin("GET", &post, None).body["slug"], "t");
+    let server = server.restart_with(&["site.prefix=wp"]);
+    let emptied = server.admin("PUT", &post.replace("cms", "wp"), Some(&json!({"title": null, "sticky": null})));
+    assert_eq!((emptied.status, &emptied.body["sticky"]), (200, &json!(false)), "{}", emptied.text);
+}
+
+#[test]
+fn wrong_credentials_are_refused_on_every_route() {
+    let server = Server::start();
+    let wrong = ("admin".to_owned(), "abcd efgh ijkl mnop qrst uvwx".to_owned());
+    for route in ["/", "/cms/v2/posts", "/cms/v2/users/me", "/cms/v2/nothing"] {
+        let refused = server.ask("GET", route, Some(&wrong), None);
+        assert_eq!((refused.status, refused.code()), (401, "rest_invalid_credentials"), "{route}");
+    }
+    let log = server.log_until("credentials refused");
+    assert!(log.contains("there is no such application password") && log.contains("login=\"admin\""), "{log}");
+    assert_eq!(server.get("/cms/v2/posts").status, 200, "who sends none is anonymous");
+    let server = server.restart_with(&["dialect.refuse_wrong_credentials=false"]);
+    assert_eq!(server.ask("GET", "/cms/v2/posts", Some(&wrong), None).status, 200);
+    let server = server.restart_with(&["site.prefix=wp"]);
+    assert_eq!(server.ask("GET", "/wp/v2/posts", Some(&wrong), None).status, 200);
+}
+
+#[test]
+fn parameters_that_do_not_exist_are_named_where_a_request_asks() {
+    let server = Server::start();
+    assert_eq!(server.get("/cms/v2/posts?per_pgae=1").status, 200);
+    let refused = server.get("/cms/v2/posts?per_pgae=1&_fields=id&strict");
+    assert_eq!((refused.status, refused.code()), (400, "rest_invalid_param"));
+    let params = json!({"per_pgae": "per_pgae is no parameter of this endpoint; did you mean per_page?"});
+    assert_eq!(refused.body["data"]["params"], params);
+    assert_eq!(server.get("/cms/v2/posts?per_page=1&_fields=id&strict").status, 200);
+    let refused = server.admin("POST", "/cms/v2/posts?strict", Some(&json!({"titel": "T"})));
+    assert!(refused.text.contains("did you mean title?"), "{}", refused.text);
+    let server = server.restart_with(&["dialect.refuse_unknown_parameters=true"]);
+    assert_eq!(server.get("/cms/v2/posts?per_pgae=1").status, 400);
+}
+
+#[test]
+fn json_under_another_name_is_recognised() {
+    let server = Server::start();
+    let send = |kind: &str, body: &str| {
+        let url = format!("{}/cms/v2/posts", server.rest);
+        server.send("POST", &url, Some(&server.admin), Some((kind, body.as_bytes().to_vec())), &[])
+    };
+    for kind in ["text/plain", "application/x-www-form-urlencoded"] {
+        let refused = send(kind, "{\"title\": \"T\"}");
+        assert_eq!((refused.status, refused.code()), (415, "rest_unsupported_media_type"), "{}", refused.text);
+        assert!(refused.text.contains("Content-Type: application/json"));
+    }
+    assert_eq!(send("application/x-www-form-urlencoded", "title=T").status, 201);
+    assert_eq!(send("application/x-www-form-urlencoded", "title=%7BT").status, 201);
+}
+
+#[test]
+fn the_root_lists_the_namespace_of_the_server() {
+    let server = Server::start();
+    let root = server.get("/").body;
+    assert!(root["namespaces"].as_array().expect("a list").contains(&json!("server/v1")), "{}", root["namespaces"]);
+    assert!(root["routes"]["/server/v1/audit"].is_object());
+    let root = server.restart_with(&["site.prefix=wp"]).get("/").body;
+    assert!(!root["namespaces"].as_array().expect("a list").contains(&json!("server/v1")));
+}

@@ -1,10 +1,10 @@
-//! `cms-server doctor`: what it tells of a site that is well, and of what stands before one.
+//! `cms-server doctor`: its report on a healthy site, and on proxies in front of one.
 
 use super::server::{Server, run};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-/// What the doctor says of the server at an address, and whether all is well.
+/// The doctor's report on the server at an address, and whether all is well.
 fn doctor(server: &Server, url: &str) -> (String, bool) {
     let config = server.path("routes.toml");
     let database = format!("storage.url=sqlite:{}", server.path("test.db").display());

@@ -1,4 +1,4 @@
-//! What stands in contents for other rows: blocks and shortcodes that are made when the content is shown.
+//! Dynamic parts of contents: blocks and shortcodes that are rendered when the content is shown.
 
 use super::server::Server;
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ fn reusable_pieces_show_what_everybody_may_see_and_end() {
     let holder = record(&server, &refers(outer));
     server.admin("POST", &format!("/wp/v2/blocks/{open}"), Some(&json!({"content": "<p>Ten to six.</p>"})));
     assert_eq!(shown(&server, holder).trim(), "<p>Ten to six.</p>");
-    // A piece that stands in itself.
+    // A pattern inside itself.
     server.admin(
         "POST",
         &format!("/wp/v2/blocks/{open}"),
@@ -197,7 +197,7 @@ fn what_authors_write_into_parts_is_no_markup() {
     let text =
         shown(&server, record(&server, "<!-- wp:latest-posts {\"className\":\"a\\u0022 onclick=\\u0022b\"} /-->"));
     assert!(!text.contains("\" onclick=\""), "{text}");
-    // What the picture hangs on is hidden, so strangers do not see it in other contents either.
+    // The record of the picture is hidden, so anonymous callers do not see it in other contents either.
     assert!(gallery("").contains("<img"));
     server.admin("POST", &format!("/wp/v2/posts/{holder}"), Some(&json!({"status": "draft"})));
     assert!(!gallery("").contains("<img"));

@@ -1,5 +1,5 @@
-//! What goes wrong below the server: no space, somebody else's lock, damage. It says so, goes on reading where it can, and
-//! goes on writing when the cause is gone.
+//! Faults below the server: no space, another process's lock, damage. The server reports them, goes on reading where it
+//! can, and goes on writing when the cause is gone.
 
 use super::server::{Answer, Server, run};
 use serde_json::json;

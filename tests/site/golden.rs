@@ -1,4 +1,4 @@
-//! Documents that follow from the declarations, kept as files: `UPDATE_EXPECT=1 cargo test` renews them, review reads
+//! Documents that follow from the declarations, as files: `UPDATE_EXPECT=1 cargo test` rewrites them, a review reads
 //! what changed.
 
 use super::server::{Server, stdout};

@@ -1,4 +1,4 @@
-//! Who may have application passwords, hashes from elsewhere, and the role that somebody always has.
+//! Who may have application passwords, hashes from elsewhere, and the role that some user always has.
 
 use super::server::{Server, run};
 use serde_json::{Value, json};
@@ -304,7 +304,7 @@ fn a_refusal_behind_a_proxy_tells_that_no_credentials_arrived() {
     let url = format!("{}/cms/v2/users/me", server.rest);
     let said = |user: Option<&(String, String)>, headers: &[(&str, &str)]| {
         let answer = server.send("GET", &url, user, None, headers);
-        assert_eq!(answer.code(), "rest_not_logged_in");
+        assert_eq!(answer.code(), if user.is_some() { "rest_invalid_credentials" } else { "rest_not_logged_in" });
         answer.body["message"].as_str().unwrap_or_default().contains("Authorization")
     };
     assert!(said(None, &[("x-forwarded-for", "192.0.2.1")]));

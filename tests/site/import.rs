@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/import.xml");
 
-/// Items by kind and status, counted by looking at the text alone.
+/// Items by kind and status, counted in the text alone.
 fn counted(file: &Path) -> BTreeMap<(String, String), u64> {
     let text = std::fs::read_to_string(file).expect("the export");
     let value = |item: &str, tag: &str| {
@@ -101,7 +101,7 @@ fn a_taken_id_is_replaced_and_references_follow() {
     drop(db);
     let file = server.path("moved.xml");
     let text = std::fs::read_to_string(SMALL).expect("the export");
-    // The page that others hang below gets the id of a post that is here already.
+    // The page that is the parent of others gets the id of a post that is here already.
     let made =
         server.admin("POST", "/cms/v2/posts", Some(&json!({"title": {"raw": "Here first"}, "status": "publish"}))).body;
     let taken = made["id"].as_i64().expect("an id");
@@ -132,7 +132,7 @@ fn a_broken_file_changes_nothing() {
     assert!(stored(&server.path("test.db")).is_empty());
 }
 
-/// A real export, when one lies beside the project.
+/// A real export, if there is one beside the project.
 #[test]
 fn a_real_export_comes_in_whole() {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data/themeunittestdata.wordpress.xml");

@@ -1,5 +1,5 @@
 //! The engine in the test's own thread, over a database of its own: for what cannot be seen from outside, such as how
-//! many statements an answer costs, or another time.
+//! many statements a response costs, or another time.
 
 use super::server::stdout;
 use cms_server::boot::{self, Services, Source, wait};
@@ -21,7 +21,7 @@ pub struct Inside {
     _folder: TempDir,
 }
 
-/// What came back, and the statements that it was read with.
+/// The response, and the statements that it was read with.
 pub struct Counted {
     pub status: u16,
     pub body: Value,
@@ -38,14 +38,14 @@ impl Inside {
         Inside::over(folder)
     }
 
-    /// Whatever declarations lie in the folder.
+    /// With the declarations of the folder.
     pub fn over(folder: TempDir) -> Inside {
         let at = |file: &str| folder.path().join(file);
         let sets = vec![
             format!("storage.url=sqlite:{}", at("test.db").display()),
             "site.bcrypt_cost=4".to_owned(),
             "site.demo=false".to_owned(),
-            // Every answer is made anew.
+            // Every response is computed again.
             "cache.responses=false".to_owned(),
         ];
         let source = Source { config: Some(at("routes.toml")), sets };

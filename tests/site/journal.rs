@@ -35,7 +35,7 @@ fn papers_can_do_what_posts_can() {
     assert_eq!(topic.status, 201, "{}", topic.text);
     let topic = topic.body["id"].clone();
 
-    // Rights of its own: whoever writes posts writes no papers, and the other way round.
+    // Permissions of its own: users who write posts write no papers, and the other way round.
     let paper = json!({"title": {"raw": "On ebb and flow"}, "content": {"raw": "Water falls."}, "status": "publish",
         "doi": "10.1/1", "pages": 12, "topics": [topic], "meta": {"funding": "Port"}});
     assert_eq!(server.ask("POST", "/journal/v1/papers", Some(&subscriber), Some(&paper)).status, 403);

@@ -1,4 +1,4 @@
-//! How often callers may ask: the declared limits, and what happens beyond them.
+//! Rate limits: the declared ones, and what happens beyond them.
 
 use super::server::{Answer, Server, run};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ fn server(limits: &str) -> Server {
     server.restart_with(&[])
 }
 
-/// An open post of the administrator, and a stranger's comments on it.
+/// An open post of the administrator, and an anonymous caller's comments on it.
 fn commented(server: &Server) -> impl Fn(&str) -> Answer {
     let body = json!({"title": {"raw": "T"}, "status": "publish", "comment_status": "open"});
     let post = server.admin("POST", "/cms/v2/posts", Some(&body)).body["id"].clone();
@@ -44,7 +44,7 @@ fn strangers_write_no_more_often_than_declared() {
     assert_eq!((said[0].0, &*said[1].1), (201, "comment_flood"), "a second one at once is too fast anyway");
     let wait: u32 = refused.2.expect("Retry-After").parse().expect("seconds");
     assert!((20..=30).contains(&wait), "{wait}");
-    // Reading goes on, and so does writing for who is known.
+    // Reading continues, and so does writing for authenticated users.
     assert_eq!(server.get("/cms/v2/posts").status, 200);
     for n in 0..8 {
         assert_eq!(server.admin("POST", "/cms/v2/tags", Some(&json!({"name": format!("T{n}")}))).status, 201);
@@ -88,9 +88,9 @@ fn wrong_credentials_are_slowed_and_right_ones_are_not() {
     let server = server("[limits.wrong_credentials]\nburst = 3\nper_minute = 1\n");
     let wrong = ("admin".to_owned(), "wrong wrong wrong".to_owned());
     let status = |user| server.ask("GET", "/cms/v2/posts", Some(user), None).status;
-    assert_eq!([status(&wrong), status(&wrong), status(&wrong), status(&wrong)], [200, 200, 200, 429]);
-    assert_eq!(status(&server.admin), 200, "the owner is let in");
-    assert_eq!(server.get("/cms/v2/posts").status, 200, "who says nothing is a stranger");
+    assert_eq!([status(&wrong), status(&wrong), status(&wrong), status(&wrong)], [401, 401, 401, 429]);
+    assert_eq!(status(&server.admin), 200, "the owner is accepted");
+    assert_eq!(server.get("/cms/v2/posts").status, 200, "without credentials the caller is anonymous");
 }
 
 #[test]

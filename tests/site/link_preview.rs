@@ -1,5 +1,5 @@
 //! Requests to other sites: none unless they are turned on, never to addresses that are not public, bounded in time and
-//! size; and what editors ask beside them.
+//! size; and what editors request beside them.
 
 use super::server::{Answer, Server};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Another site: answers by path, counts requests.
+/// Another site: responses by path, counts requests.
 struct Elsewhere {
     port: u16,
     asked: Arc<AtomicUsize>,
@@ -73,7 +73,7 @@ fn answer(mut stream: TcpStream, port: u16) -> std::io::Result<()> {
         _ => "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_owned(),
     };
     stream.write_all(text.as_bytes())?;
-    // Whoever closes with bytes unread resets the connection.
+    // A server that closes with bytes unread resets the connection.
     let _ = stream.set_read_timeout(Some(Duration::from_millis(200)));
     let _ = reader.read(&mut [0; 4096]);
     Ok(())

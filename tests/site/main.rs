@@ -1,4 +1,4 @@
-//! The program as its users meet it: started as a process, asked over HTTP.
+//! The program as its users meet it: started as a process, called over HTTP.
 
 mod attacks;
 mod audit;

@@ -1,4 +1,4 @@
-//! Files: uploaded as forms and as bodies, refused, resized, edited, served, and gone when their record goes.
+//! Files: uploaded as forms and as bodies, refused, resized, edited, served, and deleted with their record.
 
 use super::server::{Answer, Server, run, stdout};
 use image::{DynamicImage, GenericImageView as _, ImageFormat, Rgb, RgbImage};
@@ -22,7 +22,7 @@ pub fn png(width: u32, height: u32) -> Vec<u8> {
     encoded(&halves(width, height), ImageFormat::Png)
 }
 
-/// A JPEG that lies on its side (orientation 6) and tells where it was taken.
+/// A JPEG on its side (orientation 6) with a location.
 fn sideways(width: u32, height: u32) -> Vec<u8> {
     let mut tiff: Vec<u8> = b"II*\0\x08\0\0\0".to_vec();
     let entry = |tag: u16, kind: u16, count: u32, value: [u8; 4]| {
@@ -34,7 +34,7 @@ fn sideways(width: u32, height: u32) -> Vec<u8> {
     };
     let place = entry(1, 2, 2, *b"N\0\0\0");
     let turned = entry(0x0112, 3, 1, [6, 0, 0, 0]);
-    // The second directory lies behind the first: 8 + 2 + 2 * 12 + 4.
+    // The second directory is behind the first: 8 + 2 + 2 * 12 + 4.
     let pointer = entry(0x8825, 4, 1, 38u32.to_le_bytes());
     tiff.extend(2u16.to_le_bytes());
     tiff.extend(turned);
@@ -53,7 +53,7 @@ fn sideways(width: u32, height: u32) -> Vec<u8> {
     out
 }
 
-/// A PNG that says it has so many pixels and holds none.
+/// A PNG whose header claims this many pixels and that contains none.
 fn bomb(width: u32, height: u32) -> Vec<u8> {
     let chunk = |kind: &[u8], data: &[u8]| {
         let mut sum = flate2::Crc::new();
@@ -101,7 +101,7 @@ pub fn upload(server: &Server, name: &str, media: &str, bytes: Vec<u8>) -> Answe
     server.send("POST", &route(server, ""), Some(&server.admin), Some((media, bytes)), &headers)
 }
 
-/// A stranger's GET of a file.
+/// An anonymous GET of a file.
 pub fn fetch(server: &Server, url: &Value, headers: &[(&str, &str)]) -> Answer {
     server.send("GET", url.as_str().expect("an address"), None, None, headers)
 }
@@ -603,7 +603,7 @@ fn a_kill_in_the_midst_of_uploads_loses_and_leaves_nothing() {
                             .header("content-disposition", "attachment; filename=\"tree.png\"")
                             .header("content-type", "image/png")
                             .send(&bytes[..]);
-                        // The process is gone, or going.
+                        // The process is gone, or ending.
                         let Ok(mut answer) = sent else { return made };
                         let Ok(text) = answer.body_mut().read_to_string() else { return made };
                         let body: Value = serde_json::from_str(&text).expect("a document");

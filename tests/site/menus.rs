@@ -1,4 +1,4 @@
-//! Classic menus: menus are terms, their items stand for records, for terms, or for an address of their own.
+//! Classic menus: menus are terms, their items refer to records, to terms, or to a URL of their own.
 
 use super::server::Server;
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub const PASSWORD: &str = "an account password";
 const APP: &str = "12345678-1234-4234-8234-1234567890ab";
 
-/// A browser without scripts: it keeps a cookie and sends forms.
+/// A browser without scripts: it stores a cookie and sends forms.
 pub struct Browser<'s> {
     server: &'s Server,
     cookie: String,
@@ -335,7 +335,7 @@ fn a_program_is_let_in_and_gets_a_password() {
     let kept = parameters(location(&to_login));
     assert_eq!(kept, [("redirect".to_owned(), format!("{}{asked}", server.site))]);
     let login = browser.get(location(&to_login));
-    assert!(login.text.contains("A program asks"), "{}", login.text);
+    assert!(login.text.contains("A program requests"), "{}", login.text);
     let redirect = field(&login, "redirect");
     let answer = browser.post("/login", &[("login", "admin"), ("password", PASSWORD), ("redirect", &redirect)]);
     assert_eq!(location(&answer), asked);
@@ -420,7 +420,7 @@ fn programs_cannot_send_people_anywhere() {
         for name in ["success_url", "reject_url"] {
             let page = browser.get(&format!("/authorize?app_name=A&{name}={}", percent(url)));
             assert_eq!(page.status, 400, "{name}={url}: {}", page.text);
-            assert!(page.text.contains("Nothing was done"), "the user sees a message");
+            assert!(page.text.contains("Nothing was changed"), "the user sees a message");
             assert!(!page.text.contains("name=\"token\" value=\"\"") && page.header("location").is_none());
             let token = field(&browser.get("/profile"), "token");
             for act in ["approve", "reject"] {

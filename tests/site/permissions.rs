@@ -1,8 +1,9 @@
-//! Who may do what: every route and method, asked by every role, for things of one's own and of others.
+//! Permissions: every route and method, by every role, for own objects and those of others.
 //!
-//! The table in `fixtures/permissions/ours.txt` is what this server answers; `wordpress.txt` is what a WordPress 6.1
-//! answered to the same walk (`PERMISSIONS_OF="http://HOST/wp-json LOGIN PASSWORD [COLLECTION]" cargo test permissions`
-//! records it anew, or a collection's part of it). Where both know a row they agree, or the row stands in `different.txt` with the reason.
+//! The table in `fixtures/permissions/ours.txt` contains this server's responses; `wordpress.txt` those of a WordPress
+//! 6.1 to the same requests (`PERMISSIONS_OF="http://HOST/wp-json LOGIN PASSWORD [COLLECTION]" cargo test permissions`
+//! records them again, or a collection's part). Where both have a row they agree, or the row is in `different.txt` with
+//! the reason.
 
 use super::server::{Answer, Server};
 use expect_test::expect_file;
@@ -11,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 const ROLES: [&str; 6] = ["stranger", "subscriber", "contributor", "author", "editor", "administrator"];
 
-/// Where a walk goes.
+/// The target of a request.
 struct Walk<'a> {
     client: &'a Server,
     rest: String,
@@ -25,7 +26,7 @@ struct Walk<'a> {
 
 /// Kinds of content, with the states in which their rights differ.
 const CONTENT: [&str; 4] = ["posts", "pages", "blocks", "navigation"];
-/// Those that tell who wrote them: others belong to whoever made them.
+/// Objects with an author: others belong to whoever created them.
 const AUTHORED: [&str; 2] = ["posts", "pages"];
 const STATES: [&str; 3] = ["publish", "draft", "private"];
 
@@ -97,7 +98,7 @@ impl Walk<'_> {
                 let body = json!({"slug": name, "title": name, "content": "First.", "status": state});
                 let made = self.admin("POST", &format!("/wp/v2/{collection}"), &body);
                 let named = made["id"].as_str().expect("a name").to_owned();
-                // A history hangs on what it is the history of, by number.
+                // The path of a history contains the id of its record.
                 let mut number = "1".to_owned();
                 if route.contains("/revisions/") || route.contains("/autosaves/") {
                     let at = format!("/wp/v2/{collection}/{named}");
@@ -144,7 +145,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What each role is answered.
+    /// The status for each role.
     fn row(&mut self, method: &str, route: &str, state: &str, own: bool) -> String {
         let mut cells = Vec::new();
         for role in ROLES {
@@ -364,7 +365,7 @@ fn every_route_answers_every_role_as_declared() {
     assert_eq!(differ, excused, "rows that differ from what WordPress answers, of {shared}");
 }
 
-/// What the declared roles and capability maps say of content, worked out here once more.
+/// What the declared roles and capability maps mean for content, computed here once more.
 fn follows_from_the_declarations(rows: &BTreeMap<String, String>) {
     let read = |file: &str| -> toml::Table {
         let text = std::fs::read_to_string(format!("{}/{file}", env!("CARGO_MANIFEST_DIR"))).expect("a file");

@@ -1,10 +1,10 @@
-//! What an answer costs: a list is read with as many statements whether it shows ten items or a hundred.
+//! What a response costs: a list takes as many statements for ten items as for a hundred.
 
 use super::inside::Inside;
 use cms_server::model::Method;
 use serde_json::{Value, json};
 
-/// A site in which a hundred items of each kind hang on each other in different ways.
+/// A site in which a hundred items of each kind are related in different ways.
 fn grown() -> Inside {
     let site = Inside::start();
     let id = |made: Value| made["id"].as_i64().expect("an id");
@@ -76,7 +76,7 @@ fn a_list_costs_the_same_whatever_its_length() {
             let ask = |n: usize| site.cheapest(&format!("{list}?per_page={n}{more}"), admin);
             let (few, many) = (ask(10), ask(100));
             let of = |answer: &Value| answer.as_array().map_or(0, Vec::len);
-            // Some lists are not for strangers.
+            // Some lists are not for anonymous callers.
             if !admin && (few.status == 401 || of(&few.body) == 0) {
                 continue;
             }
@@ -125,7 +125,7 @@ fn what_is_not_asked_for_is_not_read() {
         let (whole, id, links) = (cost(list, ""), cost(list, "&_fields=id"), cost(list, "&_fields=_links"));
         assert!(id < links && links <= whole, "{list}: {whole} for all, {links} for links, {id} for ids");
     }
-    // Who asks, and one statement for the rows: relations, meta and history only where they are shown.
+    // The caller, and one statement for the rows: relations, meta and history only where they are shown.
     assert_eq!(cost("posts", "&_fields=id,title,content"), cost("posts", "&_fields=id"));
     assert_eq!(cost("posts", "&_fields=id,categories"), cost("posts", "&_fields=id") + 1);
     assert_eq!(cost("posts", "&_fields=id,meta"), cost("posts", "&_fields=id") + 1);

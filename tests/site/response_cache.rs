@@ -1,4 +1,4 @@
-//! Kept answers: never stale, never somebody else's, encoded when asked for, and conditional requests.
+//! Cached responses: never stale, never another caller's, encoded when requested, and conditional requests.
 
 use super::server::{Answer, Server};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn id(made: &Answer) -> i64 {
     made.body["id"].as_i64().expect("an id")
 }
 
-/// A stranger's GET with header lines.
+/// An anonymous GET with header lines.
 fn with(server: &Server, route: &str, headers: &[(&str, &str)]) -> Answer {
     server.send("GET", &format!("{}{route}", server.rest), None, None, headers)
 }
@@ -138,7 +138,7 @@ fn answers_belong_to_those_who_may_see_them() {
             assert!(me.header("cache-control").is_some_and(|c| c.contains("no-store")));
         }
     }
-    // What was taken away shows in the next request.
+    // What was removed shows in the next request.
     assert_eq!(server.admin("POST", "/wp/v2/users/2", Some(&json!({"roles": ["subscriber"]}))).status, 200);
     let drafts = server.ask("GET", "/wp/v2/posts?status=private", Some(&author), None);
     assert_eq!(drafts.status, 400, "{}", drafts.text);
@@ -469,14 +469,14 @@ fn writes_leave_the_answers_that_do_not_show_them() {
     assert!(kept("pages", &|| change(new, json!({"status": "private"}))), "another kind");
 }
 
-/// A server that tells what it keeps, and where.
+/// A server that reports its cache, and where.
 fn server_with_metrics() -> (Server, String) {
     let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();
     let address = format!("127.0.0.1:{port}");
     (Server::with(&["site.prefix=wp", &format!("server.admin_listen={address}")]), format!("http://{address}/metrics"))
 }
 
-/// Answers that were found kept.
+/// Responses that came from the cache.
 fn found((server, metrics): &(Server, String)) -> u64 {
     let text = server.send("GET", metrics, None, None, &[]).text;
     let line = text.lines().find(|line| line.starts_with("cms_server_response_cache_hits_total "));

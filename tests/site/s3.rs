@@ -1,4 +1,4 @@
-//! Files in S3; `tests/s3/run` builds with the feature, starts a server for it and says where its folder is.
+//! Files in S3; `tests/s3/run` builds with the feature, starts a server for it and passes the path of its folder.
 
 use super::media::{fetch, png, upload};
 use super::server::Server;

@@ -1,4 +1,4 @@
-//! Copies of the database, a look at whether it is whole, and a hundred kills while it is written.
+//! Backups of the database, its examination, and a hundred kills while it is written.
 
 use super::server::{Server, run};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn whole(server: &Server) {
     assert!(checked.status.success() && said(&checked).contains("whole"), "{}", said(&checked));
 }
 
-/// A site with something of everything that is counted or hangs on something.
+/// A site with something of everything that is counted or refers to something.
 fn furnish(server: &Server) {
     let id = |value: &Value| value["id"].as_i64().expect("an id");
     let category = id(&server.admin("POST", "/cms/v2/categories", Some(&json!({"name": "Counted"}))).body);
@@ -43,7 +43,7 @@ fn furnish(server: &Server) {
     }
 }
 
-/// Writes until told to stop; gives the titles that were acknowledged.
+/// Writes until stopped; returns the titles that were acknowledged.
 fn write_on(server: &Server, stop: &Arc<AtomicBool>) -> std::thread::JoinHandle<Vec<String>> {
     let (rest, admin, stop) = (server.rest.clone(), server.admin.clone(), stop.clone());
     std::thread::spawn(move || {
@@ -164,7 +164,7 @@ fn what_is_not_whole_is_told_and_not_put_back() {
     assert!(checked.status.success(), "{}", said(&checked));
 }
 
-/// What a round's writers were told: title and category by id.
+/// What a round's writers were acknowledged: title and category by id.
 type Acknowledged = Arc<Mutex<BTreeMap<i64, (String, i64)>>>;
 
 #[test]

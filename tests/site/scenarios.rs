@@ -1,8 +1,8 @@
-//! Scenarios: `fixtures/scenarios/*.toml`, each a list of requests and what their answers must hold.
+//! Scenarios: `fixtures/scenarios/*.toml`, each a list of requests and what their responses must contain.
 //!
 //! A step has `method`, `path` (below the REST base, query included), `as` (`admin`, a role, or nobody), `json`, and of
-//! the answer: `status`, `code`, `is` (JSON pointer to value), `lacks` (JSON pointers), `headers`, `save` (name to JSON
-//! pointer). `${name}` in a path or a text stands for a saved value.
+//! the response: `status`, `code`, `is` (JSON pointer to value), `lacks` (JSON pointers), `headers`, `save` (name to
+//! JSON pointer). `${name}` in a path or a text is replaced by a saved value.
 
 use super::server::Server;
 use serde::Deserialize;

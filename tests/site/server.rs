@@ -1,4 +1,4 @@
-//! Starts the real program on a free port over a database of its own, and speaks to it.
+//! Starts the real program on a free port over a database of its own, and sends it requests.
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -24,7 +24,7 @@ pub struct Server {
 /// What the process has written to its standard error since it was ready.
 type Log = Arc<(Mutex<String>, Condvar)>;
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -84,7 +84,7 @@ impl Server {
         Server::over(folder, sets)
     }
 
-    /// Whatever declarations lie in the folder.
+    /// With the declarations of the folder.
     pub fn over(folder: TempDir, sets: &[&str]) -> Server {
         let at = |file: &str| folder.path().join(file).to_str().expect("a path").to_owned();
         let mut args = vec![
@@ -172,7 +172,7 @@ impl Server {
         self.ask(method, route, Some(&self.admin), body)
     }
 
-    /// A stranger's GET.
+    /// An anonymous GET.
     pub fn get(&self, route: &str) -> Answer {
         self.ask("GET", route, None, None)
     }
@@ -250,7 +250,7 @@ fn refs(args: &[String]) -> Vec<&str> {
     args.iter().map(String::as_str).collect()
 }
 
-/// Starts the process and waits until it says where it listens.
+/// Starts the process and waits until it reports where it listens.
 fn spawn(args: &[String]) -> (Child, String, Log) {
     let mut child =
         program().args(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program starts");
@@ -264,7 +264,7 @@ fn spawn(args: &[String]) -> (Child, String, Log) {
         said.push_str(&line);
         said.push('\n');
     };
-    // The log goes on; nobody reading it would block the server.
+    // The log continues; without a reader it would block the server.
     let log = Log::default();
     let ours = Arc::clone(&log);
     std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Templates and template parts: records that are known by the theme and their slug.
+//! Templates and template parts: records that are identified by the theme and their slug.
 
 use super::server::Server;
 use serde_json::{Value, json};

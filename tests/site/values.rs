@@ -11,7 +11,7 @@ fn made(server: &Server, route: &str, body: Value) -> String {
 
 #[test]
 fn null_empties_what_can_be_empty() {
-    let server = Server::start();
+    let server = Server::with(&["dialect.null_as_empty=true"]);
     let above = made(&server, "pages", json!({"title": {"raw": "Above"}, "status": "publish"}));
     let number: i64 = above.rsplit('/').next().and_then(|id| id.parse().ok()).expect("an id");
     let page = json!({"title": {"raw": "Page"}, "slug": "other", "password": "secret", "parent": number, "menu_order": 3,
@@ -75,7 +75,7 @@ fn names_of_people_are_text() {
     }
     refused("PUT", &bob, json!({"username": " bob"}), "rest_invalid_param");
     refused("PUT", &bob, json!({"username": "robert"}), "rest_user_invalid_argument");
-    // What is no number is told before anybody is looked for.
+    // Invalid numbers are reported before any lookup.
     refused("DELETE", "/cms/v2/users/987654?force=true&reassign=bob", json!({}), "rest_invalid_param");
 }
 

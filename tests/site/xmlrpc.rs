@@ -1,4 +1,4 @@
-//! The old interface, asked with raw XML: what its clients rely on, and what attackers send.
+//! XML-RPC with raw XML: what its clients rely on, and what attackers send.
 
 use crate::server::{Answer, Server, run};
 use quick_xml::events::Event;
@@ -26,7 +26,7 @@ fn value(json: &Value) -> String {
     format!("<value>{inner}</value>")
 }
 
-/// An answer as JSON: times as `@` and their text, faults as `{"fault": code}`.
+/// A response as JSON: times as `@` and their text, faults as `{"fault": code}`.
 pub fn read(xml: &str) -> Value {
     let mut reader = quick_xml::Reader::from_str(xml);
     reader.config_mut().expand_empty_elements = true;
@@ -155,7 +155,7 @@ fn records_are_written_and_read() {
         assert!(revisions[0]["post_date"].as_str().is_some_and(|date| date.starts_with('@')), "{revisions}");
         assert_eq!(call(&server, "wp.restoreRevision", &[revisions[0]["post_id"].clone()]), true);
 
-        // First the trash, then gone.
+        // First the trash, then deleted.
         assert_eq!(call(&server, "wp.deletePost", std::slice::from_ref(&id)), true);
         assert_eq!(call(&server, "wp.getPost", &[id.clone(), json!(["post_status"])])["post_status"], "trash");
         assert_eq!(call(&server, "wp.deletePost", std::slice::from_ref(&id)), true);
@@ -261,7 +261,7 @@ fn guessing_is_slowed_and_owners_are_not() {
     let changed = server.admin("POST", "/cms/v2/users/me", Some(&json!({"password": "another account password"})));
     assert_eq!(changed.status, 200, "{}", changed.text);
     assert_eq!(ask("admin", "an account password"), json!({"fault": 429}));
-    // Nobody's account is guessed at as slowly.
+    // Guesses about another account are not slowed down.
     let codes: Vec<Value> = (0..5).map(|_| ask("nobody", "x")["fault"].clone()).collect();
     assert_eq!(codes, [403, 403, 403, 429, 429]);
 }
@@ -286,7 +286,7 @@ fn many_calls_in_one_guess_once() {
     assert_eq!(answers[0], json!(["Hello!"]));
     assert_eq!((code(1), code(2)), (json!(-32601), json!(-32600)));
     assert_eq!(answers[3][0][0]["blogid"], "1");
-    // After the first wrong guess not even the right password is looked at.
+    // After the first wrong guess not even the right password is checked.
     assert_eq!((code(4), code(5), code(6)), (json!(403), json!(403), json!(403)));
     assert_eq!(answers[7], json!(["Hello!"]));
     // And the guesses of one request cost one comparison: a thousand would take minutes.
@@ -335,7 +335,7 @@ fn hostile_xml_is_refused_and_costs_little() {
     }
 }
 
-/// Every method with values of every kind in every place: an answer or a fault, and never a failure of the server's own.
+/// Every method with values of every kind in every place: a result or a fault, and never a failure of the server's own.
 #[test]
 fn odd_parameters_never_break_it() {
     let server = Server::with(&["server.access_log=false"]);
@@ -356,7 +356,7 @@ fn odd_parameters_never_break_it() {
     ];
     let methods = raw(&server, "system.listMethods", &[]);
     for method in methods.as_array().expect("a list").iter().filter_map(Value::as_str) {
-        // The login stands in the first, second, third or fourth place.
+        // The login is in the first, second, third or fourth place.
         for place in 0..4 {
             for value in &odd {
                 let mut params = vec![value.clone(); 6];

@@ -1,7 +1,6 @@
 //! Lists of records, months, terms, pages and comments.
 
 use super::{MOST_DEPTH, MOST_ROWS, MOST_SPANS, Part, classes, published, time_of, title_of, unwrapped};
-use crate::prepare::meta_space;
 use crate::records::{self, among, eq, txt};
 use crate::registry::name;
 use crate::storage::plan::{Cond, DbValue, Op, Order};
@@ -139,7 +138,7 @@ fn span(part: &Part<'_>, local: i64, before: i64) -> Option<(Span, i64)> {
     Some((Span { address: format!("{}/{path}/", part.item.scope.registry.site.url), label, count }, begins))
 }
 
-/// The terms that records carry, by name, those below others inside them where that is wanted.
+/// The terms of records, by name, those below others nested where that is wanted.
 pub fn terms(part: &Part<'_>) -> Option<Html> {
     let full = Cond::Compare(name("count"), Op::Gt, DbValue::Int(0));
     let filter = if part.flag("showEmpty") { records::everything() } else { full };
@@ -161,7 +160,7 @@ fn list_terms(part: &Part<'_>, all: &[Value], below: Option<i64>, depth: u8, htm
     let known = |id: i64| all.iter().any(|term| term["id"] == id);
     for term in all {
         let parent = term["parent"].as_i64().unwrap_or(0);
-        // What stands above may itself not be shown.
+        // A row above may itself not be shown.
         let parent = if known(parent) { parent } else { 0 };
         if below.is_some_and(|wanted| wanted != parent) || depth > MOST_DEPTH * 4 {
             continue;
@@ -217,7 +216,7 @@ pub fn cloud(part: &Part<'_>) -> Option<Html> {
     Some(html)
 }
 
-/// Records below one another, as their parents say.
+/// Records nested by their parents.
 pub fn tree(part: &Part<'_>) -> Option<Html> {
     let order = vec![Order::Column(name("menu_order"), false), Order::Column(name("title_key"), false)];
     let found = part.documents(published(part), order, MOST_ROWS, "id,link,title,parent");
@@ -272,7 +271,7 @@ pub fn comments(part: &Part<'_>) -> Option<Html> {
         let row = titles.iter().find(|row| *post == records::int(&row[0]));
         Html::rendered(row.map_or_else(String::new, |row| render_title(records::text(&row[1]))))
     };
-    // These three are shown unless an author says otherwise.
+    // These three are shown unless the author switches them off.
     let shows = |key: &str| part.attributes[key] != false;
     let (avatars, dates, excerpts) = (shows("displayAvatar"), shows("displayDate"), shows("displayExcerpt"));
     let own: Vec<&str> = [(avatars, "has-avatars"), (dates, "has-dates"), (excerpts, "has-excerpts")]
@@ -329,11 +328,11 @@ fn author(comment: &Value) -> Html {
     html
 }
 
-/// The record's notes, which its text points to.
+/// The record's footnotes, which its text refers to.
 pub fn notes(part: &Part<'_>) -> Option<Html> {
-    let space = meta_space(part.item.resource);
+    let space = records::meta_space(part.item.resource);
     let rows = part.item.scope.snapshot().ok()?.meta(&space, &[part.item.record.id()]).ok()?;
-    // Kept as JSON within a text.
+    // Stored as JSON within a text.
     let kept: String = serde_json::from_str(&rows.iter().find(|row| &*row.key == "footnotes")?.json).ok()?;
     let notes: Vec<Value> = serde_json::from_str(&kept).ok()?;
     let mut html = Html::new();

@@ -1,4 +1,4 @@
-//! A query, and what stands in it for each record that it finds.
+//! A query block, and the blocks inside it for each record that it finds.
 
 use super::{MOST_DEPTH, Part, Within, classes, heading, published, time_of, title_of, unwrapped};
 use crate::config::declaration::Family;
@@ -10,7 +10,7 @@ use crate::text::html::Html;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// What parts of a record are made of: the terms among it, by the names of the resource's own properties.
+/// The fields of a record that its parts need: its own, and its terms by the names of the resource's properties.
 fn fields_of(resource: &Resource) -> String {
     const OWN: &str = "id,link,title,date,date_gmt,author,featured_media,type,status";
     let terms = resource.relations.iter().filter(|relation| relation.many).map(|relation| relation.property.as_str());
@@ -23,7 +23,7 @@ pub struct Shown<'a> {
     document: &'a Value,
 }
 
-/// A query: it shows nothing itself, what stands in it asks.
+/// A query: it shows nothing itself, the blocks inside it read.
 pub fn query(part: &Part<'_>) -> Option<Html> {
     let query = &part.attributes["query"];
     Some(part.inside(Within { query: Some(query), ..part.within }))
@@ -87,7 +87,7 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
     Some((resource, part.documents_of(resource, Cond::All(filter), order, window, &fields_of(resource))))
 }
 
-/// The records that the query around finds, each with what stands inside.
+/// The records that the surrounding query finds, each with the blocks inside.
 pub fn records(part: &Part<'_>) -> Option<Html> {
     if part.within.depth >= MOST_DEPTH {
         return None;
@@ -179,7 +179,7 @@ pub fn date(part: &Part<'_>) -> Option<Html> {
     Some(boxed(&classes(part, "", "wp-block-post-date"), &time_of(part, &document["date"], "", link)))
 }
 
-/// A record's excerpt, in a query only: in the record's own content it would be made of itself.
+/// A record's excerpt, in a query only: in the record's own content it would contain itself.
 pub fn excerpt(part: &Part<'_>) -> Option<Html> {
     let Shown { resource, document } = part.within.shown?;
     // Rendered for each by itself: parts are counted, records of a query are not.

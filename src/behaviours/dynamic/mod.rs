@@ -1,23 +1,26 @@
-//! What stands in a content for other rows: galleries, lists of records or terms, queries, menus, reusable pieces.
+//! Parts of a content that show other rows: galleries, lists of records or terms, queries, menus, synced patterns.
 //!
-//! Files: `players` pictures and players, `lists` rows one below another, `loops` a query and what stands in it for each
-//! record, `menus` navigation. Which blocks and shortcodes there are, who makes them and of which resource is declared (`[blocks]`, `[shortcodes]`);
-//! this is the table of makers. Each reads for itself, so a record with such parts costs statements of its own, and its
-//! document is not kept beyond the answer (`asks`). Of records and pieces only published ones show, whoever asks; of pictures
-//! those that the reader may see. What an author wrote into a part is a value: [`Html`] escapes it where it is written, and no
-//! address is a script. What the parts of one content take is bounded ([`Budget`]).
+//! Files: `players` pictures and players, `lists` lists of rows, `loops` a query and the blocks inside it for each
+//! record, `menus` navigation. Which blocks and shortcodes there are, their renderers and resources is declared
+//! (`[blocks]`, `[shortcodes]`); this is the table of renderers. Each reads for itself, so a record with such parts
+//! costs statements of its own, and its document is cached in responses only (`asks`). Of records and patterns only
+//! published ones are shown, to every caller; of pictures those that the reader may see. What an author wrote into a
+//! part is a value: [`Html`] escapes it where it is written, and no address is a script. What the parts of one content
+//! may use is limited ([`Budget`]).
 
 mod lists;
 mod loops;
 mod menus;
 mod players;
 
+use super::READS;
 use crate::access::policy;
 use crate::config::declaration::{Declaration, Rendered};
-use crate::fields::Fields;
-use crate::prepare::{Item, View, columns_for, documents};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::{Context, Resource};
+use crate::registry::vocabulary::Named;
+use crate::render::{Item, View, columns_for, documents};
+use crate::request::fields::Fields;
 use crate::storage::plan::{Cond, DbValue, Order, Row};
 use crate::text::blocks::{self, Block, has_blocks, parse};
 use crate::text::dates;
@@ -37,9 +40,9 @@ const MOST_PARTS: u32 = 200;
 const MOST_READS: u32 = 1_000;
 /// Rows that they show, those of queries in queries included.
 const MOST_SHOWN: u64 = 2_000;
-/// Bytes of other records' texts that they render: contents of pieces, and what excerpts are made of.
+/// Bytes of other records' texts that they render: contents of patterns, and the sources of excerpts.
 const MOST_TEXT: usize = 1 << 20;
-/// Rows of a list at most, whatever an author asks for.
+/// Most rows of a list, whatever an author requests.
 const MOST_ROWS: u64 = 100;
 /// Months or years of an archive at most.
 const MOST_SPANS: usize = 1000;
@@ -49,7 +52,7 @@ pub struct Part<'a> {
     item: &'a Item<'a>,
     /// The resource that is declared for it.
     of: Option<&'a Resource>,
-    /// What stands inside it; shortcodes and single parts hold nothing.
+    /// The content inside it; shortcodes and single parts have none.
     block: Option<&'a Block<'a>>,
     attributes: Value,
     within: Within<'a>,
@@ -57,10 +60,10 @@ pub struct Part<'a> {
     left: usize,
 }
 
-/// Where a part stands.
+/// The surroundings of a part.
 #[derive(Clone, Copy)]
 struct Within<'a> {
-    /// How many pieces it stands in.
+    /// How many patterns it is inside.
     depth: u8,
     budget: &'a Budget,
     /// The query around it.
@@ -75,8 +78,8 @@ impl<'a> Within<'a> {
     }
 }
 
-/// What the parts of one content may still take. A small content can ask for a large page: a query in a query shows
-/// what stands in it ten thousand times.
+/// What the parts of one content may still use. A small content can request a large page: a query in a query shows
+/// its content ten thousand times.
 struct Budget {
     parts: Cell<u32>,
     reads: Cell<u32>,
@@ -147,39 +150,43 @@ impl Budget {
 /// Makes the HTML of a part; `None` shows nothing.
 type Maker = fn(&Part<'_>) -> Option<Html>;
 
+const fn renderer(name: &'static str, run: Maker, doc: &'static str) -> Named<Maker> {
+    Named::new(name, run, doc)
+}
+
 /// Every maker by the name that declarations use.
-pub const MAKERS: &[(&str, Maker)] = &[
-    ("gallery", players::gallery),
-    ("player.audio", |part| players::player(part, "audio")),
-    ("player.video", |part| players::player(part, "video")),
-    ("latest_records", lists::latest),
-    ("archives", lists::archive),
-    ("term_list", lists::terms),
-    ("tag_cloud", lists::cloud),
-    ("page_list", lists::tree),
-    ("latest_comments", lists::comments),
-    ("footnotes", lists::notes),
-    ("reusable_block", piece),
-    ("query", loops::query),
-    ("query.records", loops::records),
-    ("query.no_results", loops::nothing),
-    ("record.title", loops::title),
-    ("record.date", loops::date),
-    ("record.excerpt", loops::excerpt),
-    ("record.featured_image", loops::picture),
-    ("record.author", loops::author),
-    ("record.terms", loops::terms),
-    ("record.link", loops::link),
-    ("menu", menus::menu),
-    ("menu.item", |part| menus::item(part, false)),
-    ("menu.submenu", |part| menus::item(part, true)),
-    ("menu.home", menus::home),
-    ("search", search),
-    ("site.title", site_title),
-    ("site.tagline", site_tagline),
+pub const MAKERS: &[Named<Maker>] = &[
+    renderer("gallery", players::gallery, "Pictures by number, or those that are attached to the record."),
+    renderer("player.audio", |part| players::player(part, "audio"), "A browser's audio player."),
+    renderer("player.video", |part| players::player(part, "video"), "A browser's video player."),
+    renderer("latest_records", lists::latest, "The newest records of the resource, or in another order."),
+    renderer("archives", lists::archive, "The months or years that records were published in."),
+    renderer("term_list", lists::terms, "The terms of the resource that records have."),
+    renderer("tag_cloud", lists::cloud, "The terms that most records have, larger the more."),
+    renderer("page_list", lists::tree, "The records of the resource below one another."),
+    renderer("latest_comments", lists::comments, "The newest approved comments of readable records."),
+    renderer("footnotes", lists::notes, "The record's footnotes."),
+    renderer("reusable_block", piece, "The content of another record."),
+    renderer("query", loops::query, "A query; the parts inside show what it finds."),
+    renderer("query.records", loops::records, "The records that the query around it finds."),
+    renderer("query.no_results", loops::nothing, "What a query shows that finds nothing."),
+    renderer("record.title", loops::title, "A record's title."),
+    renderer("record.date", loops::date, "A record's date."),
+    renderer("record.excerpt", loops::excerpt, "A record's excerpt, inside a query."),
+    renderer("record.featured_image", loops::picture, "A record's featured image."),
+    renderer("record.author", loops::author, "A record's author."),
+    renderer("record.terms", loops::terms, "A record's terms in one taxonomy."),
+    renderer("record.link", loops::link, "A link to a record."),
+    renderer("menu", menus::menu, "A menu: its own items, or those of the record that it names."),
+    renderer("menu.item", |part| menus::item(part, false), "A link in a menu."),
+    renderer("menu.submenu", |part| menus::item(part, true), "A link in a menu with items below it."),
+    renderer("menu.home", menus::home, "A link to the site's home."),
+    renderer("search", search, "A search form."),
+    renderer("site.title", site_title, "The site's title."),
+    renderer("site.tagline", site_tagline, "The site's tagline."),
 ];
 
-/// Whether rendering a content asks for other rows.
+/// Whether rendering a content reads other rows.
 pub fn asks(declared: &Declaration, content: &str) -> bool {
     fn within(declared: &Declaration, block: &Block) -> bool {
         block.name.as_deref().is_some_and(|name| declared.blocks.contains_key(name))
@@ -190,15 +197,13 @@ pub fn asks(declared: &Declaration, content: &str) -> bool {
         || (has_blocks(content) && parse(content).iter().any(|block| within(declared, block)))
 }
 
-/// A content as HTML, with what stands in it for other rows. Where that is more than a content may make, a comment at
+/// A content as HTML, with its parts that show other rows. Where those exceed the limits, a comment at
 /// the end says so.
 pub fn content(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>) -> String {
     let budget = Budget::of(item);
     let mut html = nested(item, raw, options, Within::top(&budget));
     if budget.cut.get() {
-        html.push_str(
-            "\n<!-- Some blocks and shortcodes are left out: this content asks for more than it may show. -->",
-        );
+        html.push_str("\n<!-- Some blocks and shortcodes are left out: this content exceeds a limit. -->");
     }
     html
 }
@@ -240,12 +245,12 @@ fn make(
         budget.cut.set(true);
         return None;
     }
-    let (_, maker) = MAKERS.iter().find(|(known, _)| *known == made.renderer)?;
+    let maker = MAKERS.iter().find(|named| named.is.name == made.renderer)?.run;
     let of = made.resource.as_deref().and_then(|of| item.scope.registry.resource(of));
     budget.count(|| maker(&Part { item, of, block, attributes, within, left: budget.bytes.get() }))
 }
 
-// ---------------------------------------------------------------------------------------------------- what is asked
+// ---------------------------------------------------------------------------------------------------- reads
 
 impl Part<'_> {
     fn text(&self, key: &str) -> &str {
@@ -295,7 +300,7 @@ impl Part<'_> {
         let most = most.min(MOST_ROWS).min(budget.rows.get());
         let mut plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
         (plan.order, plan.offset, plan.limit) = (order, skip, Some(most));
-        let view = View { context: Context::VIEW, fields: &fields, password: None, links: false };
+        let view = View { context: Context::VIEW, fields: &fields, password: None, links: false, reads: READS };
         let read = || {
             let snapshot = scope.snapshot()?;
             let mut rows = match columns_for(resource, &view) {
@@ -312,7 +317,7 @@ impl Part<'_> {
         read().unwrap_or_default()
     }
 
-    /// What stands inside the block, made where `within` says.
+    /// The content inside the block, rendered as `within` says.
     fn inside(&self, within: Within<'_>) -> Html {
         let dynamic = |block: &Block| of_block(self.item, block, within);
         self.block.map_or_else(Html::new, |block| Html::rendered(blocks::render_inside(block, Some(&dynamic))))
@@ -429,7 +434,7 @@ fn site_title(part: &Part<'_>) -> Option<Html> {
     Some(html)
 }
 
-/// What the site says of itself.
+/// The site's name and tagline.
 fn site_tagline(part: &Part<'_>) -> Option<Html> {
     let mut html = Html::new();
     html.raw("<p").attr("class", &classes(part, "", "wp-block-site-tagline")).raw(">");

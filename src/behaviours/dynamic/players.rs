@@ -1,4 +1,4 @@
-//! Pictures and players that shortcodes stand for.
+//! Pictures and players of shortcodes.
 
 use super::{MOST_ROWS, Part, unwrapped};
 use crate::access::policy;
@@ -9,7 +9,7 @@ use crate::text::html::Html;
 use crate::text::sanitize::clean_url;
 use serde_json::Value;
 
-/// `[gallery]`: pictures by number, or those that hang on the record.
+/// `[gallery]`: pictures by id, or those that are attached to the record.
 pub fn gallery(part: &Part<'_>) -> Option<Html> {
     let own = part.item.record.id();
     let wanted = match part.numbers("ids") {

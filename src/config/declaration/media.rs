@@ -6,40 +6,44 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Uploaded files: where they live, what is taken, what is made of pictures.
+/// Uploaded files: where they are stored, what is accepted, which copies are made of pictures.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Media {
     /// `file:FOLDER`, or `memory:` for tests; absent: a folder beside the database, named after it.
+    #[schemars(extend("x-restart" = true))]
     pub url: Option<String>,
     /// Path below the site's address at which files are served.
     pub path: String,
     /// Largest file.
     pub max_upload: Size,
-    /// Most pixels of a picture; looked up before anything is decoded.
+    /// Most pixels of a picture; checked before anything is decoded.
     pub max_pixels: u64,
     /// Most frames of an animation.
     pub max_frames: u32,
-    /// Memory that all pictures under work take together; what a picture may take is worked out from its head,
-    /// and one that needs more than all of it is refused.
+    /// Memory that all pictures in progress use together; the need of a picture is computed from its header,
+    /// and one that exceeds the whole is refused.
     pub max_memory: Size,
     /// How long the work on one picture may take.
     pub timeout: Duration,
     /// Threads that work on pictures.
+    #[schemars(extend("x-restart" = true))]
     pub workers: usize,
     /// Pictures that may wait for them; more are answered 503.
+    #[schemars(extend("x-restart" = true))]
     pub queue: usize,
-    /// Pictures with a side of more pixels are shown by a copy of this size; `false`: never.
+    /// Pictures with a longer side are shown by a copy of this size in pixels; `false`: never.
     pub max_side: Optional<u32>,
-    /// Quality of JPEG files that are made here, 1 to 100.
+    /// Quality of JPEG files that the server makes, 1 to 100.
     pub quality: u8,
-    /// How long a file may lie without a record before it is deleted.
+    /// How long a file may exist without a record before it is deleted.
+    #[schemars(extend("x-restart" = true))]
     pub orphan_timeout: Duration,
     /// How long browsers and proxies may cache a file.
     pub max_age: Duration,
     /// Smaller copies that are made of each picture, by name.
     pub sizes: IndexMap<String, PictureSize>,
-    /// What is taken, by MIME type.
+    /// What is accepted, by MIME type.
     pub types: IndexMap<String, FileType>,
 }
 
@@ -65,25 +69,27 @@ impl Default for Media {
     }
 }
 
-/// A size that pictures are brought to. A side of 0 follows from the other.
+/// A size that pictures are resized to. A side of 0 follows from the other.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PictureSize {
+    /// Most pixels across; 0: as many as follow from the height.
     pub width: u32,
+    /// Most pixels down; 0: as many as follow from the width.
     pub height: u32,
-    /// Exactly this size, what stands out is cut off; otherwise the picture is made to fit.
+    /// Exactly this size, the excess is cropped; otherwise the picture is fitted into it.
     pub crop: bool,
 }
 
-/// A type of file that is taken.
+/// A type of file that is accepted.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileType {
-    /// Ends of file names; the first one is given to files that are named otherwise.
+    /// File name extensions; files with another one get the first.
     pub extensions: Vec<String>,
-    /// Further MIME types that the contents may look like.
+    /// Further MIME types that may be detected in the contents.
     pub sniffed_as: Vec<String>,
-    /// Has no signature: any contents that are text will do.
+    /// The format has no signature: any text is accepted.
     pub plain_text: bool,
     /// Shown in the browser; otherwise offered as a download.
     pub inline: bool,

@@ -1,10 +1,10 @@
 //! The grammar of `routes.toml`: what a user may write, as types.
 //!
 //! `cms-server schema` prints the JSON Schema of [`Declaration`]; the loader checks every file against it, so a field
-//! added here is at once known to editors, to the boot's problem report and to the registry. Nothing is interpreted
-//! here. In every string `{prefix}` and `{PREFIX}` stand for `site.prefix`. What a file may say beside the declaration
-//! (`include`, `overlays`, `remove`) is in `grammar`. Types with defaults serialise, so that the defaults are in the
-//! JSON Schema too.
+//! added here is at once known to editors, to the problem report at startup and to the registry. Nothing is interpreted
+//! here. In every string `{prefix}` and `{PREFIX}` are replaced by `site.prefix`. What a file may contain beside the
+//! declaration (`include`, `overlays`, `remove`) is in `grammar`. Types with defaults serialise, so that the defaults
+//! are in the JSON Schema too.
 
 mod media;
 mod options;
@@ -33,16 +33,16 @@ pub struct Declaration {
     /// How the program listens and what it accepts.
     #[serde(default)]
     pub server: Server,
-    /// What is kept in memory.
+    /// What is cached in memory.
     #[serde(default)]
     pub cache: Cache,
-    /// Where rows live.
+    /// Where rows are stored.
     #[serde(default)]
     pub storage: Storage,
-    /// What the site is called and where it stands.
+    /// Name and address of the site.
     #[serde(default)]
     pub site: Site,
-    /// How values are read and answers are shaped where clients differ.
+    /// How values are read and responses are shaped where clients differ.
     #[serde(default)]
     pub dialect: Dialect,
     /// Uploaded files.
@@ -57,14 +57,14 @@ pub struct Declaration {
     /// Roles by machine name.
     #[serde(default)]
     pub roles: IndexMap<String, Role>,
-    /// What acts on an object need, by name; resources refer to one.
+    /// The capability that each action needs, by kind of object; resources refer to one.
     #[serde(default)]
     pub capabilities: IndexMap<String, CapabilityMap>,
     /// Record states by neutral name.
     #[serde(default)]
     pub statuses: IndexMap<String, Status>,
-    /// States of comments by neutral name. The first public one is that of approved comments, the first one that is
-    /// neither public nor removed that of comments which wait for a moderator.
+    /// States of comments by neutral name. The first public one is the state of approved comments, the first one that
+    /// is neither public nor removed the state of comments that wait for a moderator.
     #[serde(default)]
     pub comment_statuses: IndexMap<String, CommentStatus>,
     /// Namespaces by the name that resources refer to.
@@ -73,23 +73,23 @@ pub struct Declaration {
     /// Reusable groups of arguments.
     #[serde(default)]
     pub args: IndexMap<String, ArgGroup>,
-    /// Reusable sets of routes that a resource takes over with its own base, schema and arguments.
+    /// Reusable sets of routes that a resource mounts with its own base, schema and arguments.
     #[serde(default)]
     pub route_sets: IndexMap<String, Vec<Route>>,
     /// Error codes that the server does not know by itself, for resources and endpoints to name.
     #[serde(default)]
     pub codes: IndexMap<String, ErrorCode>,
-    /// Resources that are not served: others extend them.
+    /// Resources that are not served: others extend them. Their keys are those of `resources`.
     #[serde(default)]
     pub base_resources: IndexMap<String, Resource>,
-    /// What each of its `taxonomies` brings to a resource.
+    /// Property, arguments and links that a resource gets for each of its `taxonomies`.
     #[serde(default)]
     pub per_taxonomy: PerTaxonomy,
-    /// What OPTIONS says of links, by their relation; see `links_in_options` of resources.
+    /// Descriptions of link relations, by relation, for resources with `links_in_options`.
     #[serde(default)]
     pub link_relations: IndexMap<String, LinkRelation>,
-    /// Addresses that explain link relations, by the name that those begin with (`wp` of `wp:term`), with `{rel}` for the
-    /// rest. Items that have such a link carry them as `curies`.
+    /// URLs of the documentation of link relations, by prefix (`wp` of `wp:term`); `{rel}` is replaced by the rest. Items
+    /// list those that their links use as `curies`.
     #[serde(default)]
     pub curies: IndexMap<String, String>,
     /// The resources, in the order in which their routes are tried and listed.
@@ -98,14 +98,14 @@ pub struct Declaration {
     /// Routes that belong to no resource.
     #[serde(default)]
     pub routes: Vec<Route>,
-    /// Schema files that OPTIONS shows of routes that belong to no resource, by path; `/` is the root, `/NAMESPACE`
-    /// one namespace.
+    /// Schema files that OPTIONS shows for routes that belong to no resource, by path; `/` is the root, `/NAMESPACE`
+    /// one namespace, `/*` every namespace without an entry.
     #[serde(default)]
     pub route_schemas: IndexMap<String, String>,
-    /// Blocks that are made of other rows when a content is shown, by their full name (`core/latest-posts`).
+    /// Blocks that the server renders from other rows, by their full name (`core/latest-posts`).
     #[serde(default)]
     pub blocks: IndexMap<String, Rendered>,
-    /// Shortcodes that are made of other rows.
+    /// Shortcodes that the server renders from other rows.
     #[serde(default)]
     pub shortcodes: IndexMap<String, Rendered>,
     /// Themes; exactly one is active.
@@ -114,16 +114,16 @@ pub struct Declaration {
     /// Cross-origin rules of the REST base.
     #[serde(default)]
     pub cors: Cors,
-    /// XML-RPC: the old interface on the same routes.
+    /// XML-RPC: the older interface to the same routes.
     #[serde(default)]
     pub xmlrpc: XmlRpc,
-    /// How often callers may ask, by name.
+    /// Rate limits by name.
     #[serde(default)]
     pub limits: IndexMap<String, Limit>,
-    /// What values that clients send may hold where their schema sets no bound.
+    /// Limits on values that clients send, where their schema sets none.
     #[serde(default)]
     pub bounds: Bounds,
-    /// Pages for people: logging in, profiles, letting programs in.
+    /// Pages for people: login, profiles, authorization of programs.
     #[serde(default)]
     pub pages: Pages,
     /// Overlays of schema files: `schemas.<file stem>` is merged into the schema file of that name. Empty once loaded:

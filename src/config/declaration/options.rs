@@ -1,11 +1,11 @@
-//! What lists of types and taxonomies show of a resource, and what handlers need beside its schema.
+//! What lists of types and taxonomies show of a resource, and what handlers need in addition to its schema.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What the lists of types and taxonomies show of a resource, beside what follows from its declaration.
+/// What the lists of types and taxonomies show of a resource, in addition to what follows from its declaration.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Listing {
@@ -30,7 +30,7 @@ pub struct Listing {
     /// Blocks that a new record starts with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Vec<Value>>,
-    /// Which changes of that template editors allow.
+    /// Which changes of that template editors may make.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template_lock: Option<Value>,
     /// Whether a cloud of its terms may be shown.
@@ -41,7 +41,7 @@ pub struct Listing {
     pub capabilities: IndexMap<String, String>,
 }
 
-/// What handlers need beside the schema. Each option says whose it is.
+/// What handlers need in addition to the schema. Each option names its handlers.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HandlerOptions {
@@ -49,7 +49,7 @@ pub struct HandlerOptions {
     pub entries: Vec<Value>,
     /// `static.*`: the member that identifies an entry; default: `id`.
     pub key: Option<String>,
-    /// `static.*`: names of the parts of a key that has several, separated by slashes.
+    /// `static.*`: names of the parts of a key with several parts, separated by slashes.
     pub key_parts: Vec<String>,
     /// `static.*`: links of an entry by relation: paths below the collection, with `{key}` and `{PART}`.
     pub links: IndexMap<String, String>,
@@ -57,7 +57,7 @@ pub struct HandlerOptions {
     pub holder: Option<Holder>,
     /// `catalogue.get`: names that exist and are refused as forbidden.
     pub hidden: Vec<String>,
-    /// `search`: fixed sets of values that searches of this type look into.
+    /// `search`: fixed sets of values that searches of this type include.
     pub values: IndexMap<String, SearchedValues>,
     /// `theme.list`, `theme.get`: the record with the site's own styles.
     pub user_styles: Option<UserStyles>,

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Which machinery the rows of a resource get (docs/data-model.md).
+/// Which tables and rules the rows of a resource get (docs/data-model.md).
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
@@ -23,20 +23,36 @@ pub enum Family {
     Singleton,
     /// The declarations themselves.
     Catalogue,
-    /// Answers that a handler composes.
+    /// Responses that a handler composes.
     Virtual,
+}
+
+impl Family {
+    /// As declarations write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Content => "content",
+            Family::Plain => "plain",
+            Family::Term => "term",
+            Family::Comment => "comment",
+            Family::User => "user",
+            Family::Singleton => "singleton",
+            Family::Catalogue => "catalogue",
+            Family::Virtual => "virtual",
+        }
+    }
 }
 
 /// A resource: schema, storage, routes and rules.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resource {
-    /// A base resource or a resource whose keys it takes over, the required ones too. Its own keys are laid over those as an
-    /// overlay file is laid over another: tables (`sort`, `endpoints`, `meta`, …) are merged key by key, `"+key" = […]`
-    /// appends to an array (`"+links"`), `false` removes a table, any other value replaces. What makes a resource itself
-    /// is taken over from base resources only: `base`, `kind`, `api_name`, `query_var`, `labels`, `listing`, `seed`,
-    /// `default_setting`, `auto_add`, `schema_links`. The other one may extend a third; all overlays, the environment and
-    /// the command line count before anything is taken over.
+    /// A base resource or a resource whose keys it inherits, the required ones too. Its own keys are merged over those as
+    /// an overlay is merged over `routes.toml`: tables (`sort`, `endpoints`, `meta`, …) key by key, `"+key" = […]` appends
+    /// to an array (`"+links"`), `false` removes a table, any other value replaces. The identity of a resource is inherited
+    /// from base resources only: `base`, `kind`, `api_name`, `query_var`, `labels`, `listing`, `seed`, `default_setting`,
+    /// `auto_add`, `schema_links`. The other resource may extend a third one. Overlays, the environment and the command
+    /// line apply first, so a change to a base resource reaches everything that extends it.
     #[serde(default)]
     pub extends: Option<String>,
     pub family: Family,
@@ -50,7 +66,7 @@ pub struct Resource {
     /// Last part of the collection's path; default: the resource's name.
     #[serde(default)]
     pub base: Option<String>,
-    /// Route sets that it takes over, with its own base, schema and arguments.
+    /// Route sets that it mounts, with its own base, schema and arguments.
     #[serde(default)]
     pub routes: Vec<String>,
     /// Neutral name of the record kind or taxonomy, as stored; default: the resource's name.
@@ -75,8 +91,8 @@ pub struct Resource {
     /// New records are closed to comments and pings, whatever the settings say.
     #[serde(default)]
     pub closed_by_default: bool,
-    /// Columns that `search` looks into, by the name that `search_columns` gives them. Columns that only the edit context
-    /// shows are looked into only for callers who may edit the rows; the same holds for `sort` and filters.
+    /// Columns that `search` covers, by the name that `search_columns` gives them. Columns that only the edit context
+    /// shows are covered only for callers who may edit the rows; the same holds for `sort` and filters.
     #[serde(default)]
     pub search: IndexMap<String, String>,
     /// Columns that may not be empty in some rows.
@@ -85,23 +101,23 @@ pub struct Resource {
     /// The columns that refer to a record or term of any kind.
     #[serde(default)]
     pub reference: Option<Reference>,
-    /// Records that get a row that refers to them when they are first published.
+    /// Records for which a row that refers to them is created when they are first published.
     #[serde(default)]
     pub auto_add: Option<AutoAdd>,
-    /// Columns that exports carry as meta values: what an import puts into each.
+    /// Columns that exports contain as meta values: what an import puts into each.
     #[serde(default)]
     pub import: IndexMap<String, ImportedMeta>,
-    /// How items are identified: `id`, or `theme_and_slug` (`theme//slug`; those in the trash by nothing).
+    /// How items are identified: `id`, or `theme_and_slug` (`theme//slug`; items in the trash have no key).
     #[serde(default)]
     pub key: ItemKey,
-    /// Columns of a row that is created at boot. Of content: a record, where there is none of the kind, but some content; of
-    /// terms: the default term (`default_setting`), in an empty database.
+    /// Columns of a row that is created at startup. Of content: a record, if there is none of the kind, but some
+    /// content; of terms: the default term (`default_setting`), in an empty database.
     #[serde(default)]
     pub seed: IndexMap<String, String>,
-    /// Records go to the trash before they are gone; otherwise a deletion has to be forced.
+    /// Deleted records go to the trash first; otherwise a deletion has to be forced.
     #[serde(default = "yes")]
     pub trash: bool,
-    /// The name alone tells terms apart: no two have the same, and the slug always follows it.
+    /// The name alone distinguishes terms: no two have the same, and the slug always follows it.
     #[serde(default)]
     pub unique_names: bool,
     /// Part of the search route under this subtype.
@@ -110,16 +126,16 @@ pub struct Resource {
     /// Has parents of its own kind.
     #[serde(default)]
     pub hierarchical: bool,
-    /// Machinery of the content family that it takes part in: `title`, `editor`, `excerpt`, `author`, `thumbnail`,
+    /// Features of the content family that it has: `title`, `editor`, `excerpt`, `author`, `thumbnail`,
     /// `comments`, `trackbacks`, `custom-fields`, `revisions`, `sticky`, `post-formats`, `page-attributes`; `attached`: its
-    /// records take the state of the one that they hang on; `files`: they stand for uploaded files; …
+    /// records take the state of their parent; `files`: they stand for uploaded files.
     #[serde(default)]
     pub supports: Vec<String>,
-    /// Resources of the term family whose terms its records carry. Each brings what `[per_taxonomy]` declares.
+    /// Resources of the term family whose terms its records have. Each brings what `[per_taxonomy]` declares.
     #[serde(default)]
     pub taxonomies: Vec<String>,
-    /// Address of an item on the site: `permalinks` (the site's shape), `path` (by parents), `attached` (below the record
-    /// that it hangs on), `plain` (`?p=`),
+    /// Address of an item on the site: `permalinks` (the site's structure), `path` (by parents), `attached` (below the
+    /// parent), `plain` (`?p=`),
     /// or a template such as `/category/{path}/`.
     #[serde(default)]
     pub address: Option<String>,
@@ -132,7 +148,7 @@ pub struct Resource {
     /// Registered meta by key.
     #[serde(default)]
     pub meta: IndexMap<String, Meta>,
-    /// What holds back comments, of the comment family.
+    /// What holds comments back, in the comment family.
     #[serde(default)]
     pub moderation: Moderation,
     /// A term or record that always exists; the name of the setting that holds its id (`default_category`).
@@ -145,7 +161,7 @@ pub struct Resource {
     #[serde(default)]
     pub total: Total,
     /// Arguments that a request may give while its total is `unfiltered`. Any other that selects rows makes the total
-    /// `readable`: it would tell what is in rows that the caller may not see.
+    /// `readable`: it would reveal what is in rows that the caller may not see.
     #[serde(default)]
     pub unfiltered_args: Vec<String>,
     /// A page beyond the end is an error (true) or an empty list (false).
@@ -155,8 +171,8 @@ pub struct Resource {
     /// outranks it.
     #[serde(default)]
     pub cache_control: Option<CacheControl>,
-    /// For what is shown below the items of other resources: documents have all properties of the resource whose routes
-    /// show them, and those of this schema.
+    /// Documents have all properties of the resource whose routes show them (as revisions do), in addition to those of this
+    /// schema.
     #[serde(default)]
     pub inherit_properties: bool,
     /// Codes that differ from the family's, by the family's code (`rest_post_invalid_id = "rest_invalid_id"`); codes of
@@ -172,10 +188,10 @@ pub struct Resource {
     /// Labels for people, by the names that clients know (`singular_name`).
     #[serde(default)]
     pub labels: IndexMap<String, String>,
-    /// What its handlers need beside the schema.
+    /// What its handlers need in addition to the schema.
     #[serde(default)]
     pub options: HandlerOptions,
-    /// The link objects that OPTIONS lists, as written, in the place of those of `links_in_options`.
+    /// The link objects that OPTIONS lists, as written. They replace those of `links_in_options`.
     #[serde(default)]
     pub schema_links: Vec<Value>,
 }
@@ -186,7 +202,7 @@ pub struct Resource {
 pub struct NotEmpty {
     /// Column that may not be empty.
     pub column: String,
-    /// Texts that other columns hold then.
+    /// Values of other columns for which this holds.
     #[serde(default)]
     pub when: IndexMap<String, String>,
     /// Code of the refusal.
@@ -289,6 +305,7 @@ pub enum Total {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
+    /// Relation of the link in `_links`.
     pub rel: String,
     /// Resource that it points to; `@self`: the resource itself; `@record` or `@term`: what the row refers to; absent:
     /// `href`.
@@ -304,42 +321,43 @@ pub struct Link {
     /// Address relative to the REST base, with `{column}` places; `{self}` is the item, `{collection}` the resource.
     #[serde(default)]
     pub href: Option<String>,
+    /// `_embed` may put what the link leads to into the response.
     #[serde(default)]
     pub embeddable: bool,
     /// Further members of the link object.
     #[serde(default)]
     pub attrs: Map<String, Value>,
-    /// When it is shown; all given conditions hold.
+    /// When it is shown; all given conditions must hold.
     #[serde(default)]
     pub when: When,
 }
 
-/// What each taxonomy brings to the resources that name it in `taxonomies`, unless they declare the same themselves.
+/// What a resource gets for each of its `taxonomies`. A property, argument or link that it declares itself stays as it is.
 ///
-/// In texts and keys `{taxonomy}` stands for the name of the taxonomy's resource, `{taxonomy.base}`, `{taxonomy.kind}` and
-/// `{taxonomy.api_name}` for what that declares, `{taxonomy.assign}` for the capability that assigns its terms,
-/// `{taxonomy.create}` for the one that creates them: where terms are hierarchical that of who manages them, otherwise
-/// that of who assigns them. A table with `x-hierarchical = true` is for hierarchical taxonomies only.
+/// In texts and keys `{taxonomy}` is replaced by the name of the taxonomy's resource, `{taxonomy.base}`, `{taxonomy.kind}`
+/// and `{taxonomy.api_name}` by its `base`, `kind` and `api_name`, `{taxonomy.assign}` by the capability that assigns its
+/// terms and `{taxonomy.create}` by the one that creates them: `manage` of hierarchical taxonomies, `assign` of others. A
+/// table with `x-hierarchical = true` is for hierarchical taxonomies only.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PerTaxonomy {
-    /// Schema of the property with the terms of a record. It is named as the taxonomy's `base`.
+    /// Schema of the property that holds the terms of a record. Its name is the `base` of the taxonomy.
     pub property: SchemaDoc,
     /// Arguments by endpoint name, as `endpoints` of resources.
     pub endpoints: IndexMap<String, IndexMap<String, Value>>,
-    /// Links of an item. One with the relation and the `attrs` of a link that is there is left out.
+    /// Links of an item. A link whose relation and `attrs` the resource has already is left out.
     pub links: Vec<Value>,
-    /// What OPTIONS says of those links.
+    /// Descriptions of the relations of those links.
     pub link_relations: IndexMap<String, LinkRelation>,
 }
 
-/// What OPTIONS says of the links with a relation.
+/// Description of a link relation that OPTIONS lists.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkRelation {
-    /// What it means for the caller that the link is there.
+    /// What the caller may do if the link is there.
     pub title: String,
-    /// Schemas of the properties that the caller may write then.
+    /// Schemas of the properties that the caller may write.
     #[serde(default)]
     pub properties: SchemaDoc,
 }
@@ -356,7 +374,7 @@ pub struct When {
     pub hierarchical: bool,
     /// Only in this context.
     pub context: Option<String>,
-    /// The caller may do this act on the item (see [`CapabilityMap`]).
+    /// The caller may do this action on the item (see [`CapabilityMap`]).
     pub act: Option<String>,
     /// The caller has this primitive capability.
     pub can: Option<String>,

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Arguments by name: each a JSON Schema with `required`, `default` and our `x-` words
-/// (`x-param`, `x-filter`, `x-value-map`, `x-arg-aliases`, `x-unlisted-bounds`: what holds beside the schema and OPTIONS does not list,
+/// Arguments by name: each a JSON Schema with `required`, `default` and our `x-` words (`x-param`, `x-filter`,
+/// `x-value-map`, `x-arg-aliases`, `x-unlisted-bounds`: keywords that hold although OPTIONS does not list them,
 /// `x-search-words`: how many words a search may have).
 pub type ArgGroup = IndexMap<String, SchemaDoc>;
 
@@ -20,6 +20,9 @@ pub type SchemaDoc = Map<String, Value>;
 pub struct Namespace {
     /// `vendor/version`.
     pub path: String,
+    /// Its routes are served; neither they nor the namespace are listed.
+    #[serde(default)]
+    pub hidden: bool,
 }
 
 /// A route: a path pattern and its endpoints.
@@ -28,15 +31,12 @@ pub struct Namespace {
 pub struct Route {
     /// Path below the namespace; `{base}` is the resource's base; captures are `(?P<name>class)`.
     pub path: String,
-    /// For routes outside a resource: the namespace's name; absent: the route stands alone.
+    /// For routes outside a resource: the namespace's name; absent: the route has no namespace.
     #[serde(default)]
     pub namespace: Option<String>,
     /// For routes outside a resource: whose schema OPTIONS shows and handlers use.
     #[serde(default)]
     pub resource: Option<String>,
-    /// Served but not listed; nor is a namespace that has no other routes.
-    #[serde(default)]
-    pub hidden: bool,
     /// OPTIONS shows no schema although the resource has one.
     #[serde(default)]
     pub no_schema: bool,
@@ -44,16 +44,17 @@ pub struct Route {
     pub endpoints: Vec<Endpoint>,
 }
 
-/// One or more methods of a route that are answered alike.
+/// One or more methods of a route with the same handler.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoint {
+    /// HTTP methods that the endpoint answers.
     pub methods: Vec<String>,
     /// A named handler: `list`, `get`, `create`, `update`, `delete`, … (`cms-server routes` lists them).
     pub handler: String,
     /// A named guard, with the capability that it takes after a colon: `public`, `can:manage_options`, `content.read`.
     pub access: String,
-    /// Codes of refusals that stand in for those of the guard and of the resource.
+    /// Error codes that replace those of the guard and of the resource.
     #[serde(default)]
     pub codes: IndexMap<String, String>,
     /// Only for callers who edit something: others are refused, after the guard's own refusals.
@@ -74,13 +75,13 @@ pub struct Endpoint {
     /// Takes a file: the body may be as large as `media.max_upload` and goes to disk.
     #[serde(default)]
     pub file: bool,
-    /// Makes, changes or takes away what callers prove who they are with: closed to limited application passwords.
+    /// Creates, changes or deletes credentials: closed to limited application passwords.
     #[serde(default)]
     pub credentials: bool,
-    /// Only carries other requests, each of which is judged by itself.
+    /// Only contains other requests, each of which is authorized by itself.
     #[serde(default)]
     pub envelope: bool,
-    /// How long caches may keep responses to anonymous callers; without it nothing is said of that.
+    /// How long caches may keep responses to anonymous callers; without it there is no `Cache-Control`.
     #[serde(default)]
     pub cache_control: Option<CacheControl>,
     /// What is recorded of it in the audit trail.
@@ -101,8 +102,8 @@ pub struct CacheControl {
     /// How much longer a stale response may be used while a fresh one is fetched.
     #[serde(default)]
     pub stale_while_revalidate: Option<Duration>,
-    /// Names the header that tells shared caches what the response contains (`Surrogate-Key`, `Cache-Tag`): the collection, and
-    /// `collection/id` for one item, so that they can invalidate it.
+    /// Names the header that lists for shared caches what the response contains (`Surrogate-Key`, `Cache-Tag`): the
+    /// collection, and `collection/id` for one item, so that they can invalidate it.
     #[serde(default)]
     pub tag_header: Option<String>,
 }
@@ -119,10 +120,11 @@ pub struct ErrorCode {
     pub message: String,
 }
 
-/// What the audit trail says of a request that has written.
+/// What the audit trail records of a request that has written.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Audit {
+    /// Name of the entry.
     pub event: String,
     /// Recorded only when one of these arguments is given; none named: always. Their names are recorded.
     #[serde(default)]
@@ -130,7 +132,7 @@ pub struct Audit {
     /// Those of them whose values are recorded too.
     #[serde(default)]
     pub values: Vec<String>,
-    /// The argument that says what it is about, where the path does not.
+    /// The argument that names the subject, where the path does not.
     #[serde(default)]
     pub subject: Option<String>,
 }

@@ -15,8 +15,10 @@ use std::borrow::Cow;
 #[serde(default, deny_unknown_fields)]
 pub struct Server {
     /// Address and port; port 0 takes a free one.
+    #[schemars(extend("x-restart" = true))]
     pub listen: String,
     /// Worker threads: a number, or `auto` for one per core.
+    #[schemars(extend("x-restart" = true))]
     pub workers: Workers,
     /// Largest request body; larger ones are answered 413.
     pub max_body: Size,
@@ -27,18 +29,22 @@ pub struct Server {
     /// How long a client may take to send its head, and its body.
     pub read_timeout: Duration,
     /// How long an idle connection stays open; `false` closes it after each response.
+    #[schemars(extend("x-restart" = true))]
     pub keep_alive: Optional<Duration>,
     /// How long requests in flight may take at shutdown.
+    #[schemars(extend("x-restart" = true))]
     pub shutdown_timeout: Duration,
-    /// Networks of the proxies whose `X-Forwarded-*` headers are believed.
+    /// Networks of the proxies whose `X-Forwarded-*` headers are trusted.
     pub trusted_proxies: Vec<String>,
-    /// HTML that the dynamic blocks and shortcodes of one content may make; the rest is left out.
+    /// HTML that the dynamic blocks and shortcodes of one content may produce; the rest is left out.
     pub max_rendered: Size,
     /// Address of the listener for `/health` and `/metrics`; `false`: none.
+    #[schemars(extend("x-restart" = true))]
     pub admin_listen: Optional<String>,
     /// Whether each request is logged.
     pub access_log: bool,
     /// Whether a change of a declaration file rebuilds the registry.
+    #[schemars(extend("x-restart" = true))]
     pub watch: bool,
 }
 
@@ -68,7 +74,7 @@ pub enum Workers {
     /// One per core.
     #[default]
     Auto,
-    /// So many.
+    /// This number.
     Number(usize),
 }
 
@@ -106,7 +112,7 @@ impl JsonSchema for Workers {
     }
 }
 
-/// What is kept in memory. Cached responses and documents survive writes to rows that they do not contain.
+/// What is cached in memory. Cached responses and documents survive writes to rows that they do not contain.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cache {
@@ -122,18 +128,20 @@ impl Default for Cache {
     }
 }
 
-/// Where rows live.
+/// Where rows are stored.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Storage {
     /// `sqlite:FILE`, relative to the working directory, or `sqlite::memory:`.
+    #[schemars(extend("x-restart" = true))]
     pub url: String,
     /// When tables follow the declarations: `boot` (additive changes at start), `auto` (at reloads too), `never`.
     pub migrate: Migrate,
     /// Writes that may wait; more are answered 503.
+    #[schemars(extend("x-restart" = true))]
     pub write_queue: usize,
     /// How long the reads of one request may take together, those of embedded requests and of batches included; more is
-    /// answered 503. `false`: as long as they need.
+    /// answered 503. `false`: no limit.
     pub read_timeout: Optional<Duration>,
 }
 
@@ -157,7 +165,7 @@ pub enum Migrate {
     Never,
 }
 
-/// What values that clients send may hold where their schema sets no bound of its own. More is answered 400.
+/// Limits on values that clients send, where their schema sets none. More is answered 400.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bounds {
@@ -193,8 +201,8 @@ impl Default for Bounds {
     }
 }
 
-/// How often one caller may ask: by network where it is anonymous, by user otherwise. Beyond that requests are answered
-/// 429. Only what is allowed and about to be done counts, and no answer that is at hand.
+/// A rate limit: anonymous callers share one per network, users have one each. Beyond it, requests are answered
+/// 429. Only requests that are allowed and about to be carried out count, and no response from the cache.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limit {
@@ -205,13 +213,13 @@ pub struct Limit {
     /// Resources that count, by their declared names; none named: all routes.
     #[serde(default)]
     pub resources: Vec<String>,
-    /// Requests at once.
+    /// Requests in a burst.
     #[schemars(range(min = 1))]
     pub burst: u32,
-    /// Requests a minute in the long run.
+    /// Requests per minute in the long run.
     #[schemars(range(min = 1))]
     pub per_minute: u32,
-    /// Whether it applies.
+    /// Whether the limit applies.
     #[serde(default = "yes")]
     pub enabled: bool,
 }
@@ -226,10 +234,10 @@ pub enum Callers {
     Anonymous,
     /// Callers with credentials, counted by user.
     Authenticated,
-    /// Callers whose credentials are wrong: beyond the limit they are refused instead of being taken for anonymous.
+    /// Callers whose credentials are wrong: beyond the limit they are refused instead of being treated as anonymous.
     FailedAuth,
-    /// Callers who give wrong passwords of one record in a row: beyond the limit no password of that record is checked.
-    /// `methods` and `resources` do not matter.
+    /// Callers who give consecutive wrong passwords of one record: beyond the limit no password of that record is
+    /// checked. `methods` and `resources` do not matter.
     FailedRecordPassword,
 }
 
@@ -239,11 +247,11 @@ pub enum Callers {
 pub struct Outbound {
     /// Whether editors may fetch title, icon, description and picture of any public page.
     pub link_previews: bool,
-    /// Sites that tell how to show what they hold (oEmbed), by any name.
+    /// Sites that describe how to embed their pages (oEmbed), by any name.
     pub providers: IndexMap<String, Provider>,
-    /// Networks that may be asked although they are not public.
+    /// Private networks that outbound requests may reach.
     pub networks: Vec<String>,
-    /// Ports that may be asked.
+    /// Ports that outbound requests may use.
     pub ports: Vec<u16>,
     /// How long one request may take, redirections included.
     pub timeout: Duration,
@@ -273,13 +281,13 @@ impl Default for Outbound {
     }
 }
 
-/// A site that tells how to show what it holds.
+/// A site that describes how to embed its pages.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provider {
-    /// What it tells of: addresses with `*` for any text (`https://*.example.com/watch*`).
+    /// Addresses that it serves, with `*` for any text (`https://*.example.com/watch*`).
     pub addresses: Vec<String>,
-    /// Where it is asked; `{format}` stands for `json`.
+    /// URL of its oEmbed endpoint; `{format}` is replaced by `json`.
     pub endpoint: String,
 }
 
@@ -291,10 +299,13 @@ pub struct Cors {
     pub any: bool,
     /// Origins that may send credentials.
     pub origins: Vec<String>,
-    /// Every origin is echoed with credentials allowed (harmless only because a cookie without a nonce is a stranger).
+    /// Every origin is echoed with credentials allowed (harmless only because a cookie without a nonce authenticates
+    /// nobody).
     pub reflect: bool,
+    /// Request headers that scripts may send.
     pub allow_headers: Vec<String>,
+    /// Response headers that scripts may read.
     pub expose_headers: Vec<String>,
-    /// How long browsers may cache the response to a preflight; `false`: they are not told.
+    /// How long browsers may cache the response to a preflight; `false`: the header is absent.
     pub max_age: Optional<Duration>,
 }

@@ -6,14 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What the site is called and where it stands.
+/// Name and address of the site.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Site {
     /// The platform's prefix in routes, headers and kinds.
     #[schemars(regex(pattern = r"^[a-z][a-z0-9]{0,15}$"))]
     pub prefix: String,
-    /// The site's address, which governs every absolute URL; absent: the listener's.
+    /// The site's address, with which every absolute URL begins; absent: the listener's.
     pub url: Option<String>,
     /// Shape of the address of a record.
     pub permalinks: String,
@@ -23,23 +23,24 @@ pub struct Site {
     pub list_authors: bool,
     /// Whether anonymous callers may comment, with a name and an e-mail address.
     pub anonymous_comments: bool,
-    /// Application passwords: `https` (only when the site is safe from listeners), `on`, `off`.
+    /// Application passwords: `https` (only where nobody can intercept them), `on`, `off`.
     pub application_passwords: AppPasswords,
-    /// Whose application passwords they are limited to; nobody named: everybody has them.
+    /// Users and roles that may have application passwords; none named: everybody.
     pub application_passwords_for: People,
     /// Name of the resource with the audit trail; `false`: there is none.
     pub audit: Optional<String>,
-    /// Longest login or e-mail address; a longer one is wrong unread.
+    /// Longest login or e-mail address; a longer one is rejected without a lookup.
     pub max_login: Size,
-    /// Longest account password; a longer one is wrong unread and cannot be set.
+    /// Longest account password; a longer one is rejected without hashing and cannot be set.
     pub max_password: Size,
     /// Application passwords that one user may have.
     pub max_application_passwords: u64,
-    /// Entries of the audit trail that anonymous callers have caused (wrong logins); the oldest of them make room.
+    /// Entries of the audit trail that anonymous callers have caused (wrong logins); the oldest of them are removed.
     pub max_audit_anonymous: u64,
-    /// bcrypt's cost for account passwords.
+    /// Cost of bcrypt for account passwords.
+    #[schemars(extend("x-restart" = true))]
     pub bcrypt_cost: u32,
-    /// JSONP callbacks are honoured.
+    /// JSONP callbacks are supported.
     pub jsonp: bool,
 }
 
@@ -65,21 +66,33 @@ impl Default for Site {
     }
 }
 
-/// How values are read and answers are shaped, where the contract and WordPress differ.
+/// How values are read and responses are shaped, where the contract and WordPress differ.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dialect {
     /// Spaces separate the items of a list in a text, as commas do.
     pub space_separated_lists: bool,
-    /// An empty list passes for an empty object.
+    /// An empty list is accepted as an empty object.
     pub empty_list_as_object: bool,
     /// Relations that lead to nothing are embedded, too, as empty lists.
     pub embed_empty_relations: bool,
-    /// A refusal says that the login or the password that was sent is empty.
+    /// An error says that the login or the password that was sent is empty.
     pub explain_empty_credentials: bool,
     /// OPTIONS of a route that does not exist is an empty description, and only routes without values in their path have
     /// links in theirs.
     pub options_without_route: bool,
+    /// A null for an argument that does not take one stands for its empty value, or for nothing at all. Otherwise it is
+    /// refused.
+    pub null_as_empty: bool,
+    /// The refusal of a value of the wrong type says what was sent, and how a text is written.
+    pub explain_types: bool,
+    /// Parameters that an endpoint does not have are refused, with the nearest name. A request asks for it with `?strict`.
+    /// Parameters that begin with `_` belong to every endpoint.
+    pub refuse_unknown_parameters: bool,
+    /// A JSON object in a body with another `Content-Type` is refused with 415. Otherwise it is read as that type says.
+    pub refuse_unlabelled_json: bool,
+    /// Basic credentials that are wrong are refused with 401 on every route. Otherwise the caller is anonymous.
+    pub refuse_wrong_credentials: bool,
 }
 
 impl Default for Dialect {
@@ -90,6 +103,11 @@ impl Default for Dialect {
             embed_empty_relations: true,
             explain_empty_credentials: true,
             options_without_route: false,
+            null_as_empty: false,
+            explain_types: true,
+            refuse_unknown_parameters: false,
+            refuse_unlabelled_json: true,
+            refuse_wrong_credentials: true,
         }
     }
 }
@@ -111,7 +129,7 @@ pub struct LoginFields {
     pub login: String,
     /// The password.
     pub password: String,
-    /// Whether the session is to be remembered.
+    /// Whether the session is a long one.
     pub remember: String,
 }
 
@@ -121,11 +139,13 @@ impl Default for LoginFields {
     }
 }
 
-/// Some of the people: by role or by login.
+/// Some users: by role or by login.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct People {
+    /// Holders of one of these roles.
     pub roles: Vec<String>,
+    /// Users with one of these logins.
     pub users: Vec<String>,
 }
 
@@ -133,18 +153,20 @@ pub struct People {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pages {
-    /// They are served; otherwise people have no sessions, and programs are given passwords by other programs. The page of
-    /// the site's address is always served.
+    /// They are served; otherwise people have no sessions, and programs obtain passwords from other programs. The page
+    /// of the site's address is always served.
     pub enabled: bool,
-    /// Address of documentation that the page of the site's address names; `false`: none.
+    /// Address of documentation that the home page names; `false`: none.
     pub docs: Optional<String>,
+    /// Path of the page where people log in.
     pub login: String,
+    /// Path that ends the session.
     pub logout: String,
-    /// One's own data, sessions and application passwords; those of others with `user=NUMBER`.
+    /// Own data, sessions and application passwords; those of others with `user=NUMBER`.
     pub profile: String,
-    /// Where a user lets a program in.
+    /// Where a user authorizes a program.
     pub authorize: String,
-    /// Answers a fresh nonce to a session; `false`: nowhere.
+    /// Returns a fresh nonce to a session; `false`: nowhere.
     pub nonce: Optional<String>,
     /// Folder of the style and the script.
     pub assets: String,
@@ -154,15 +176,15 @@ pub struct Pages {
     pub fields: LoginFields,
     /// How long a session lasts.
     pub session_lifetime: Duration,
-    /// How long a session lasts that is to be remembered.
+    /// How long a session lasts with "remember me".
     pub remember_lifetime: Duration,
     /// Largest form.
     pub max_body: Size,
-    /// Sessions that one user may have at a time; the one that was not used for longest ends.
+    /// Sessions that one user may have at a time; the least recently used one ends.
     pub max_sessions: u64,
-    /// Wrong passwords in a row from one network for one account; then logins are answered 429.
+    /// Consecutive failed logins per account and network; then logins are answered 429.
     pub max_login_attempts: u32,
-    /// How long until one more attempt is allowed.
+    /// Wait before the next attempt is checked.
     pub retry_after: Duration,
 }
 
@@ -193,33 +215,37 @@ impl Default for Pages {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Role {
+    /// Name for people.
     pub name: String,
+    /// Capabilities of the holders.
     #[serde(default)]
     pub capabilities: Vec<String>,
-    /// Somebody always has it: the last one can neither lose it nor be deleted.
+    /// Some user always has it: the last one can neither lose it nor be deleted.
     #[serde(default)]
     pub required: bool,
-    /// New users have it when no role is given; at most one role.
+    /// New users get it when no role is given; at most one role.
     #[serde(default)]
     pub default: bool,
-    /// Users that an import brings have it; at most one role. Absent: they have the default.
+    /// Users that an import creates get it; at most one role. Absent: they get the default.
     #[serde(default)]
     pub imported: bool,
 }
 
-/// The primitive capability that each act needs, by act. Acts of content: `create`, `edit`, `edit_others`,
+/// The primitive capability that each action needs, by action. Actions on content: `create`, `edit`, `edit_others`,
 /// `edit_published`, `edit_private`, `publish`, `read_private`, `delete`, `delete_others`, `delete_published`,
-/// `delete_private`; of terms: `manage`, `edit`, `delete`, `assign`; of comments: `moderate`, `skip_limits`; of users:
-/// `list`, `create`, `edit`, `delete`, `promote`; of plain resources: `read`, `create`, `edit`, `delete` and, with an owner
-/// column, `edit_others`, `delete_others`. An absent act needs `do_not_allow`; an empty name is open to everybody.
+/// `delete_private`; on terms: `manage`, `edit`, `delete`, `assign`; on comments: `moderate`, `skip_limits`; on users:
+/// `list`, `create`, `edit`, `delete`, `promote`; on plain resources: `read`, `create`, `edit`, `delete` and, with an
+/// owner column, `edit_others`, `delete_others`. An absent action needs `do_not_allow`; an empty name is open to
+/// everybody.
 pub type CapabilityMap = IndexMap<String, String>;
 
 /// A record state.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Status {
+    /// Name for people.
     pub label: String,
-    /// Anybody may read such records.
+    /// Everybody may read such records.
     #[serde(default)]
     pub public: bool,
     /// Only readers of private records may.
@@ -228,7 +254,7 @@ pub struct Status {
     /// Only those who may edit the record may.
     #[serde(default)]
     pub protected: bool,
-    /// Never chosen by people.
+    /// Requests cannot set it.
     #[serde(default)]
     pub internal: bool,
     /// A request may select it in lists.
@@ -250,10 +276,10 @@ pub struct Status {
     /// records start in the first such state that is not internal.
     #[serde(default)]
     pub draft: bool,
-    /// Records in this state wait for somebody who may publish; others do not choose their slugs.
+    /// Records in this state wait for a user who may publish; other users do not choose their slugs.
     #[serde(default)]
     pub review: bool,
-    /// Deleted records change to this state first; restored, they have their state and slug again.
+    /// Deleted records change to this state first; a restored record gets its former state and slug.
     #[serde(default)]
     pub trash: bool,
     /// Records in this state are as visible as their parents: the state of what supports `attached`.
@@ -262,7 +288,7 @@ pub struct Status {
     /// The state in which records wait for this one until their date has come.
     #[serde(default)]
     pub schedules_to: Option<String>,
-    /// What becomes of records in this state with time.
+    /// The timed transition of records in this state.
     #[serde(default)]
     pub transition: Option<Transition>,
 }
@@ -271,11 +297,11 @@ pub struct Status {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CommentStatus {
-    /// What requests call it; empty: its own name.
+    /// Names that requests use; empty: its own name.
     pub names: Vec<String>,
-    /// Shown to everybody who reads the record.
+    /// Shown to everybody who may read the record.
     pub public: bool,
-    /// Left out of lists that do not ask for it. The comment remembers the state before; the word `un` with the name of
+    /// Left out of lists that do not request it. The comment stores the state before; the word `un` with the name of
     /// this state restores it.
     pub removed: bool,
     /// Deleted comments change to this state first.
@@ -306,7 +332,7 @@ pub struct Transition {
     pub to: Option<String>,
 }
 
-/// A moment that is kept of a record.
+/// A time of a record.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Moment {
@@ -322,11 +348,13 @@ pub enum Moment {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Theme {
+    /// The theme that the site uses.
     #[serde(default)]
     pub active: bool,
     /// Members of the theme object beside `theme_supports`.
     #[serde(default)]
     pub header: Map<String, Value>,
+    /// What the theme supports, as clients read it.
     #[serde(default)]
     pub supports: Map<String, Value>,
     /// Template files by the name that `template` holds.

@@ -1,14 +1,14 @@
 //! What follows from what is given for a record: its dates, state in time, slug, terms, identifier and revision.
 
 use super::{Draft, col, date_columns, default_terms, missing_terms, modified_columns, slug_scope, snapshot};
-use crate::behaviours::address;
 use crate::error::{ApiError, Code};
 use crate::families::{Columns, RowEdit, column, text_column};
-use crate::prepare::Batch;
 use crate::records::{Record, txt};
 use crate::registry::columns::ID;
 use crate::registry::name;
 use crate::registry::resource::{Resource, Source};
+use crate::render::Batch;
+use crate::render::address;
 use crate::scope::Scope;
 use crate::storage::plan::{DbValue, Input, Name, Piece, Put, RevisionPut, Row, SlugClaim};
 use crate::text::{slug, time};
@@ -26,7 +26,7 @@ pub(super) fn finish(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<Put, A
     }
     dates(edit, draft);
     restore(edit.scope, draft);
-    // What only its readers see needs no password beside.
+    // What only readers of private records see needs no password as well.
     if edit.scope.registry.status(&draft.text(col::STATUS)).is_some_and(|s| s.private)
         && !draft.text(col::PASSWORD).is_empty()
     {
@@ -59,7 +59,7 @@ pub(super) fn finish(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<Put, A
     })
 }
 
-/// Whether a new record takes comments and pings when nothing was said.
+/// Whether a new record takes comments and pings when the request does not say.
 fn defaults(scope: &Scope, draft: &mut Draft<'_>) {
     if draft.before.is_some() {
         return;
@@ -93,7 +93,7 @@ fn dates(edit: &RowEdit<'_>, draft: &mut Draft<'_>) {
     let mut chosen = None;
     if let Some(moment) = parsed(local) {
         let pair = moment.in_zone(zone);
-        // A draft that sends its floating date back keeps floating.
+        // A draft that sends its floating date back keeps it floating.
         let unchanged = draft.int(col::DATE_FLOATS) != 0 && draft.int(col::DATE_LOCAL) == pair.0;
         chosen = (!unchanged).then_some(pair);
     } else if let Some(moment) = parsed(utc) {
@@ -134,7 +134,7 @@ fn restore(scope: &Scope, draft: &mut Draft<'_>) {
     }
 }
 
-/// The slug that the record asks for. Drafts write theirs down and claim nothing.
+/// The slug of the record. Drafts store theirs and claim nothing.
 fn slug_claim(edit: &RowEdit<'_>, draft: &Draft<'_>) -> Option<SlugClaim> {
     let (scope, resource) = (edit.scope, draft.resource);
     let status = draft.text(col::STATUS);

@@ -23,7 +23,7 @@ pub(super) fn check(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), Api
     required(draft)
 }
 
-/// What the row stands for has to be there, unless its kind is told as well.
+/// What the row refers to has to exist, unless its kind is given as well.
 fn stands(scope: &Scope, draft: &Draft<'_>) -> Result<(), ApiError> {
     let Some(declared) = &draft.resource.declared.reference else { return Ok(()) };
     let (class, kind) = (draft.text(&declared.class), draft.text(&declared.kind));
@@ -78,7 +78,7 @@ fn author(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// The state asked for, if the caller may bring a record into it.
+/// The requested state, if the caller may change a record to it.
 fn state(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let wanted = draft.resource.property_of_column(col::STATUS);
     let wanted = wanted.and_then(|p| edit.wanted(&p.name)).and_then(Value::as_str);
@@ -102,7 +102,7 @@ fn state(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// What hangs on other records takes their state; all that can be chosen is to be private.
+/// Attached records take the state of their parent; requests can only make them private.
 fn attached_state(edit: &RowEdit<'_>, draft: &mut Draft<'_>, wanted: Option<&str>) -> Result<(), ApiError> {
     let private = wanted.filter(|w| edit.scope.registry.status(w).is_some_and(|s| s.private));
     match private {
@@ -167,7 +167,7 @@ fn readable(scope: &Scope, id: i64) -> bool {
     policy::parent_content(scope, id, "read") == Some(true)
 }
 
-/// Files hang on records that do not hang on others themselves. One that does not exist is as good as any.
+/// Files are attached to records that are not attached to others themselves. A record that does not exist is accepted.
 fn attachable(scope: &Scope, wanted: i64) -> Result<(), ApiError> {
     let found = records::first(&*scope.snapshot()?, record::TABLE, &[col::KIND], eq(ID, DbValue::Int(wanted)))?;
     let kind = found.as_ref().map(|row| text(&row[0]));

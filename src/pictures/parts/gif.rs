@@ -46,7 +46,7 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
     }
     parts.shown.bytes(&[0x3b]);
     parts.tells_place |= walk.tail_tells_place()?;
-    // The first frame is decoded beside the screen that it is put on, unless it fits.
+    // The first frame is decoded beside the screen that it is drawn on, unless it fits.
     parts.decoding = (parts.pixels() + first) * 4 + (1 << 20);
     Ok(parts)
 }
@@ -56,7 +56,7 @@ fn table(flags: u8) -> u64 {
     if flags & 0x80 != 0 { 3 << ((flags & 7) + 1) } else { 0 }
 }
 
-/// Passes over a frame; its pixels.
+/// Skips a frame; its pixels.
 fn frame<R: Read + Seek>(walk: &mut Walk<R>) -> Result<u64, PictureError> {
     let [_, _, _, _, w1, w2, h1, h2, flags] = walk.need()?;
     walk.skip(table(flags) + 1)?;
@@ -64,7 +64,7 @@ fn frame<R: Read + Seek>(walk: &mut Walk<R>) -> Result<u64, PictureError> {
     Ok(u64::from(u16::from_le_bytes([w1, w2])) * u64::from(u16::from_le_bytes([h1, h2])))
 }
 
-/// What programs add: how long a frame stays and how often all are shown is kept, texts are metadata.
+/// Extensions: delays and loops stay, texts are metadata.
 fn extension<R: Read + Seek>(walk: &mut Walk<R>, start: u64, parts: &mut Parts) -> Result<(), PictureError> {
     let [label] = walk.need()?;
     let mut text = Vec::new();
@@ -84,7 +84,7 @@ fn extension<R: Read + Seek>(walk: &mut Walk<R>, start: u64, parts: &mut Parts) 
     Ok(())
 }
 
-/// Passes over sub-blocks. `text` gets them as they lie there, sizes and all (the sizes of a description in XML are its
+/// Skips sub-blocks. `text` gets them as they are, sizes and all (the sizes of a description in XML are its
 /// own characters), as far as metadata are read.
 fn chain<R: Read + Seek>(walk: &mut Walk<R>, mut text: Option<&mut Vec<u8>>) -> Result<(), PictureError> {
     while let Some([size]) = walk.next()? {

@@ -17,7 +17,7 @@ const SOI: u8 = 0xd8;
 const EOI: u8 = 0xd9;
 const SOS: u8 = 0xda;
 
-/// What the frame's head says.
+/// The content of the frame's header.
 struct Frame {
     progressive: bool,
     components: u32,
@@ -80,7 +80,7 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
 /// Which segments a decoder sees, and which stay in a file without metadata.
 fn keep(parts: &mut Parts, marker: u8, range: std::ops::Range<u64>) {
     let metadata = matches!(marker, 0xe1 | 0xed | 0xfe);
-    // Of what programs write, only two tell a decoder what the colours are.
+    // Of all segments that programs write, only two tell a decoder what the colours are.
     let foreign = (0xe0..=0xef).contains(&marker) && !matches!(marker, 0xe0 | 0xee);
     if !metadata && !foreign {
         parts.shown.file(range.clone());
@@ -102,7 +102,7 @@ fn marker<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Option<u8>, PictureError
     Ok(None)
 }
 
-/// Passes over the data of a scan; where the next marker begins.
+/// Skips the data of a scan; where the next marker begins.
 fn scan<R: Read + Seek>(walk: &mut Walk<R>) -> Result<u64, PictureError> {
     let mut last = 0;
     loop {

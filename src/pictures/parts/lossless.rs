@@ -1,7 +1,7 @@
 //! Lossless pixels of WebP, read up to where the pixels begin: how much memory their codes take.
 //!
-//! A picture may have a set of codes for each of its smallest blocks, 65,536 sets in all; four megabytes of them unfold to
-//! more than a gigabyte. Nothing but reading them tells how many there are.
+//! A picture may have a set of codes for each of its smallest blocks, 65,536 sets in all; four megabytes of them expand
+//! to more than a gigabyte. Only reading them reveals how many there are.
 
 use super::Walk;
 use std::io::{Read, Seek};
@@ -88,7 +88,7 @@ impl<R: Read + Seek> Bits<'_, R> {
         (0..bits).try_fold(0, |number, i| Some(number | self.bit()? << i))
     }
 
-    /// Passes over what the pixels are predicted from; their sides, which a table of colours makes smaller.
+    /// Skips what the pixels are predicted from; their sides, which a table of colours makes smaller.
     fn transforms(&mut self, (mut width, height): (u32, u32)) -> Option<(u32, u32)> {
         let mut seen = [false; 4];
         while self.bit()? == 1 {

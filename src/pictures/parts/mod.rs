@@ -1,4 +1,4 @@
-//! A picture's file taken apart: where its parts lie, what its head says, and its metadata. Nothing is decoded.
+//! The parts of a picture's file: where they are, what its header says, and its metadata. Nothing is decoded.
 //!
 //! Decoders read only the parts that make the pixels: what an attacker puts beside them (profiles, texts, further
 //! frames) costs neither memory nor time there. Each format has a file; what they share is here.
@@ -35,7 +35,7 @@ enum Piece {
 pub struct Parts {
     pub width: u32,
     pub height: u32,
-    /// Frames of an animation; 1 for a picture that stands still.
+    /// Frames of an animation; 1 for a still picture.
     pub frames: u32,
     /// How often a decoder passes over all pixels.
     pub scans: u32,
@@ -47,7 +47,7 @@ pub struct Parts {
     pub exif: Option<Vec<u8>>,
     /// What the colours mean.
     pub icc: Option<Vec<u8>>,
-    /// The metadata tell where the picture was taken, or cannot be read, so that they may.
+    /// The metadata contain a location, or cannot be read, so that they may.
     pub tells_place: bool,
     /// What a decoder needs.
     shown: Pieces,
@@ -72,7 +72,7 @@ impl Parts {
             ImageFormat::Png => png::read(&mut walk),
             ImageFormat::Gif => gif::read(&mut walk),
             ImageFormat::WebP => webp::read(&mut walk),
-            _ => return Err(broken("nothing is known of its format")),
+            _ => return Err(broken("its format is unknown")),
         }?;
         if parts.width == 0 || parts.height == 0 {
             return Err(broken("it has no pixels"));
@@ -105,7 +105,7 @@ impl Parts {
         Ok(bytes)
     }
 
-    /// Notes what a camera wrote; of several such parts the first counts.
+    /// Records what a camera wrote; of several such parts the first counts.
     fn take_exif(&mut self, tiff: Option<Vec<u8>>) {
         let Some(tiff) = tiff else {
             self.tells_place = true;
@@ -115,7 +115,7 @@ impl Parts {
         self.exif.get_or_insert(tiff);
     }
 
-    /// Notes a text or another part that is not taken further apart.
+    /// Records a text or another part that is not parsed further.
     fn take_text(&mut self, text: Option<&[u8]>) {
         self.tells_place |= text.is_none_or(names_place);
     }
@@ -165,7 +165,7 @@ impl<R: Read + Seek> Walk<R> {
         if self.parts > MOST_PARTS { Err(broken("it has too many parts")) } else { Ok(()) }
     }
 
-    /// Bytes to come.
+    /// Bytes that follow.
     pub fn left(&self) -> u64 {
         self.length.saturating_sub(self.at)
     }
@@ -206,7 +206,7 @@ impl<R: Read + Seek> Walk<R> {
         Ok(Some(bytes))
     }
 
-    /// Passes over so many bytes, at most to the end of the file.
+    /// Skips so many bytes, at most to the end of the file.
     fn skip(&mut self, length: u64) -> Result<(), PictureError> {
         let length = length.min(self.left());
         self.reader.seek_relative(i64::try_from(length).unwrap_or(i64::MAX))?;
@@ -214,7 +214,7 @@ impl<R: Read + Seek> Walk<R> {
         Ok(())
     }
 
-    /// Goes on at a byte of the file.
+    /// Continues at a byte of the file.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -225,7 +225,7 @@ impl<R: Read + Seek> Walk<R> {
         Ok(())
     }
 
-    /// Whether what follows the picture tells of a place: cameras append further pictures and films.
+    /// Whether what follows the picture contains a location: cameras append further pictures and films.
     fn tail_tells_place(&mut self) -> Result<bool, PictureError> {
         const SIGNS: [&[u8]; 4] = [b"GPS", b"Exif\0\0", b"\xa9xyz", b"loci"];
         const OVERLAP: usize = 8;

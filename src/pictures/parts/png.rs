@@ -58,9 +58,10 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
         _ => 4,
     };
     let deep = if depth == 16 { 2 } else { 1 };
-    // Sixteen bits become eight in a copy. Beside the pixels, a decoder holds a few rows and what it inflates ahead.
+    // Sixteen bits become eight in a copy. In addition to the pixels, a decoder holds a few rows and what it inflates
+    // ahead.
     let copy = if deep == 2 { parts.channels } else { 0 };
-    // A head may name more pixels than 64 bits can count the bytes of; it is refused for them later.
+    // A header may name more pixels than 64 bits can count the bytes of; it is refused for them later.
     let pixels = parts.pixels().saturating_mul(parts.channels * deep + copy);
     parts.decoding = pixels.saturating_add(u64::from(parts.width) * 32 + 2 * MOST_METADATA as u64);
     Ok(parts)
@@ -80,7 +81,7 @@ fn profile(chunk: &[u8]) -> Option<Vec<u8>> {
     inflated(chunk.get(at + 2..)?, MOST_METADATA)
 }
 
-/// Looks into a text; `room` is what may still be inflated.
+/// Examines a text; `room` is what may still be inflated.
 fn text(name: &[u8; 4], chunk: Option<&[u8]>, room: &mut usize, parts: &mut Parts) {
     let Some(chunk) = chunk else { return parts.take_text(None) };
     parts.take_text(Some(chunk));

@@ -44,7 +44,7 @@ fn webp(parts: &[Vec<u8>]) -> Vec<u8> {
     [b"RIFF\0\0\0\0WEBP".to_vec(), parts.concat()].concat()
 }
 
-/// The head of lossless pixels with these sides.
+/// The header of lossless pixels with these sides.
 fn lossless(width: u32, height: u32) -> Vec<u8> {
     part(b"VP8L", &[&[0x2f][..], &((width - 1) | (height - 1) << 14).to_le_bytes(), b"pixels"].concat())
 }
@@ -207,7 +207,7 @@ proptest! {
         }
         bytes.truncate(bytes.len() - cut.min(bytes.len()));
         if let Ok(parts) = read(&bytes, format) {
-            // What is put together is never more than the file, but for a head and an end that are written anew.
+            // What is put together is never more than the file, except for a header and an end that are rewritten.
             prop_assert!(parts.shown.length() <= bytes.len() as u64 + 32 && parts.clean.length() <= bytes.len() as u64 + 32);
             joined(&bytes, &parts.shown);
             joined(&bytes, &parts.clean);

@@ -4,7 +4,7 @@ use super::{MOST_METADATA, Parts, Pieces, Walk, broken, lossless};
 use crate::pictures::PictureError;
 use std::io::{Read, Seek};
 
-/// Flags of the head for what a decoder does not see: a profile, what the camera wrote, a description.
+/// Flags of the header for what a decoder does not see: a profile, camera metadata, a description.
 const BESIDE: u8 = 0x20 | 0x08 | 0x04;
 const ALPHA: u8 = 0x10;
 
@@ -75,7 +75,22 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
         }
         walk.seek(end)?;
     }
-    let mut bitmap = bitmap.ok_or_else(|| broken("it holds no picture"))?;
+    let bitmap = bitmap.ok_or_else(|| broken("it holds no picture"))?;
+    measure(walk, &mut parts, canvas, bitmap, alpha)?;
+    parts.shown = riff(shown);
+    parts.clean = riff(clean);
+    Ok(parts)
+}
+
+/// Sides, channels and the memory that decoding takes, from the file's head, its first picture and the place of that
+/// one's transparency.
+fn measure<R: Read + Seek>(
+    walk: &mut Walk<R>,
+    parts: &mut Parts,
+    canvas: Option<(u8, (u32, u32))>,
+    mut bitmap: Bitmap,
+    alpha: Option<(u64, u64)>,
+) -> Result<(), PictureError> {
     if let Some((inside, length)) = alpha {
         walk.seek(inside)?;
         bitmap.codes += transparency(walk, length, bitmap.size)?;
@@ -88,13 +103,12 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
     (parts.width, parts.height) = size;
     let clear = canvas.map_or(bitmap.alpha, |(flags, _)| flags & ALPHA != 0);
     parts.channels = if clear { 4 } else { 3 };
-    parts.decoding = decoding(&parts, &bitmap);
-    parts.shown = riff(shown);
-    parts.clean = riff(clean);
-    Ok(parts)
+    parts.decoding = decoding(parts, &bitmap);
+    Ok(())
 }
 
-/// The head of a file with more than pixels: its flags and its sides. Some programs write more than the ten bytes that count.
+/// The header of a file with more than pixels: its flags and its sides. Some programs write more than the ten bytes
+/// that count.
 fn head<R: Read + Seek>(
     walk: &mut Walk<R>,
     shown: &mut Pieces,
@@ -109,7 +123,7 @@ fn head<R: Read + Seek>(
     Ok((flags, (1 + u24([w1, w2, w3]), 1 + u24([h1, h2, h3]))))
 }
 
-/// What is decoded first lies beside the pixels that are given out: planes of colours and of transparency, or the
+/// What is decoded first exists beside the pixels that are returned: planes of colours and of transparency, or the
 /// lossless pixels with what they are predicted from. Frames of animations are put on a canvas.
 fn decoding(parts: &Parts, bitmap: &Bitmap) -> u64 {
     let frame = u64::from(bitmap.size.0 + 16) * u64::from(bitmap.size.1 + 16);
@@ -124,7 +138,7 @@ fn decoding(parts: &Parts, bitmap: &Bitmap) -> u64 {
     parts.pixels() * parts.channels + frame * aside + canvas + bitmap.codes + 2 * MOST_METADATA as u64
 }
 
-/// The chunks with the head that tells their length.
+/// The chunks with the header that contains their length.
 fn riff(chunks: Pieces) -> Pieces {
     let length = u32::try_from(chunks.length() + 4).unwrap_or(u32::MAX);
     let mut whole = Pieces::default();
@@ -137,7 +151,7 @@ fn u24([a, b, c]: [u8; 3]) -> u32 {
     u32::from_le_bytes([a, b, c, 0])
 }
 
-/// The head of a frame: its place, its size, how long it stays; then its own chunks.
+/// The header of a frame: its place, its size, its duration; then its own chunks.
 fn frame<R: Read + Seek>(walk: &mut Walk<R>, end: u64) -> Result<Bitmap, PictureError> {
     let [_, _, _, _, _, _, w1, w2, w3, h1, h2, h3, _, _, _, _] = walk.need()?;
     let size = (1 + u24([w1, w2, w3]), 1 + u24([h1, h2, h3]));
@@ -171,7 +185,7 @@ fn transparency<R: Read + Seek>(walk: &mut Walk<R>, length: u64, size: (u32, u32
     Ok(if how & 3 == 1 { lossless::codes(walk, length.saturating_sub(1), size) } else { 0 })
 }
 
-/// The sides that the pixels' own head tells: decoders go by it.
+/// The sides in the pixels' own header: decoders use them.
 fn picture<R: Read + Seek>(walk: &mut Walk<R>, name: &[u8; 4], length: u64) -> Result<Bitmap, PictureError> {
     if name == b"VP8L" {
         let [0x2f, bits @ ..] = walk.need::<5>()? else { return Err(broken("its picture has no head")) };

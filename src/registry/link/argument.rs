@@ -107,10 +107,17 @@ impl Linker<'_> {
             for (key, value) in extra.into_iter().flatten().filter_map(Value::as_object).flatten() {
                 arg.insert(key.clone(), value.clone());
             }
+            let listed = schema["required"].as_array().is_some_and(|names| names.iter().any(|name| name == property));
+            if create && listed {
+                arg.insert("required".to_owned(), json!(true));
+            }
             if !create {
                 arg.shift_remove("default");
                 arg.shift_remove("x-default-null");
                 arg.shift_remove("required");
+            }
+            if texts_as_objects(&arg) {
+                arg.insert("x-also-types".to_owned(), json!(["string"]));
             }
             if resource.family == Family::Singleton {
                 // Null takes a field back to its default.
@@ -247,6 +254,14 @@ pub(super) fn key_doc(capture: &str, resource: Option<&Resource>) -> SchemaDoc {
         "type": if text { "string" } else { "integer" },
     });
     doc.as_object().cloned().unwrap_or_default()
+}
+
+/// An object with its text in `raw`: the text alone is accepted, too, where the declaration does not say otherwise.
+fn texts_as_objects(arg: &SchemaDoc) -> bool {
+    let raw = arg.get("properties").and_then(|properties| properties.get("raw"));
+    raw.is_some_and(|raw| raw["type"] == "string")
+        && arg.get("type") == Some(&json!("object"))
+        && !arg.contains_key("x-also-types")
 }
 
 /// What holds of values that are accepted although the schema does not describe them: the bounds of the text that they

@@ -3,6 +3,7 @@
 use super::super::Behaviour;
 use super::super::args::{Filter, FilterOp};
 use super::super::resource::*;
+use super::super::vocabulary::{families, names};
 use super::super::words::{Overflow, SearchWords};
 use super::report::no_column;
 use super::{Declared, Linker};
@@ -18,9 +19,7 @@ impl Linker<'_> {
         place: &Declared,
     ) -> Option<Filter> {
         if let Some(query) = filter.get("query").and_then(Value::as_str) {
-            let names = self.vocabulary.queries.clone();
-            let found = self.known_in((place, "x-filter"), "query behaviour", query, &names);
-            return Some(Filter::Query { behaviour: Behaviour(found?), params: filter });
+            return self.query(query, &filter, resource, place);
         }
         let resource = resource?;
         let column = filter.get("column").and_then(Value::as_str).unwrap_or_default();
@@ -34,6 +33,33 @@ impl Linker<'_> {
         let (_, op) = &FilterOp::ALL[self.known_in((place, "x-filter"), "operator", op, &names)?];
         let first = filter.get("first") == Some(&json!(true));
         Some(Filter::Column { column: plan_column, op: *op, first })
+    }
+
+    /// A filter by a query behaviour: it exists, serves the resource, and has these options.
+    fn query(
+        &mut self,
+        wanted: &str,
+        filter: &Map<String, Value>,
+        resource: Option<&Resource>,
+        place: &Declared,
+    ) -> Option<Filter> {
+        let vocabulary = self.vocabulary;
+        let found = self.known_in((place, "x-filter"), "query behaviour", wanted, &names(&vocabulary.queries))?;
+        let query = &vocabulary.queries[found];
+        if let Some(resource) = resource.filter(|resource| !query.fits(resource.family)) {
+            let message = format!(
+                "the query `{wanted}` selects rows of the families {}, not of `{}` ({})",
+                families(query.serves),
+                resource.name,
+                resource.family.name()
+            );
+            self.report(place, "x-filter", message, None);
+        }
+        let options: Vec<&str> = query.options.iter().map(|(option, _)| *option).chain(["query"]).collect();
+        for key in filter.keys() {
+            self.known_in((place, &format!("x-filter/{key}")), "option", key, &options);
+        }
+        Some(Filter::Query { behaviour: Behaviour(found), params: filter.clone() })
     }
 
     pub(super) fn check_orderby(&mut self, doc: &SchemaDoc, resource: &Resource, place: &Declared) {

@@ -29,7 +29,7 @@ impl Linker<'_> {
         }
     }
 
-    /// Adds the explanations of the relations that the links of a resource have.
+    /// Adds the documentation of the relations that the links of a resource use.
     fn curies(&mut self, resource: &mut Resource) {
         for (name, href) in &self.declared.curies {
             let uses = |link: &Link| link.rel.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'));
@@ -126,7 +126,7 @@ impl Linker<'_> {
     }
 }
 
-/// Whether a link with these conditions is one of a resource; what they say of items is judged with each of them.
+/// Whether a resource has a link with these conditions; conditions on items are checked for each item.
 pub(super) fn applies(resource: &declaration::Resource, when: &declaration::When) -> bool {
     let supported = when.supports.as_ref().is_none_or(|wanted| resource.supports.contains(wanted));
     supported && (resource.hierarchical || !when.hierarchical)

@@ -8,6 +8,7 @@ mod layout;
 mod limits;
 mod links;
 pub mod parts;
+mod plausible;
 mod property;
 mod relation;
 mod report;
@@ -18,7 +19,8 @@ mod site;
 mod states;
 mod words;
 
-use super::{Registry, Route, Vocabulary};
+use super::Registry;
+use super::vocabulary::Vocabulary;
 use crate::config::declaration::{self, Declaration};
 use crate::config::load::Loaded;
 use crate::error::Problem;
@@ -40,6 +42,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         dialect: Dialect {
             space_separated_lists: loaded.declaration.dialect.space_separated_lists,
             empty_list_as_object: loaded.declaration.dialect.empty_list_as_object,
+            explain_types: loaded.declaration.dialect.explain_types,
             bounds: usual_bounds(&loaded.declaration.bounds),
         },
         table: "resources",
@@ -50,6 +53,8 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.words();
     linker.networks();
     linker.media();
+    linker.addresses();
+    linker.actions();
     let roles = linker.roles();
     linker.people();
     linker.error_codes();
@@ -70,8 +75,10 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.totals(&routes, &resources);
     linker.audit(&resources);
     linker.parts();
-    linker.options(&resources);
+    linker.options(&resources, &routes);
     linker.auto_add(&resources);
+    linker.adjustments(&resources);
+    linker.settings(&resources);
     let problems = linker.problems;
     let Some(site) = site else { return Err(Problem::sorted(problems)) };
     if !problems.is_empty() {
@@ -81,7 +88,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         declaration: loaded.declaration.clone(),
         site,
         roles,
-        namespaces: listed_namespaces(&loaded.declaration, &routes),
+        namespaces: listed_namespaces(&loaded.declaration),
         resources,
         routes,
         index_schemas,
@@ -90,13 +97,9 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     })
 }
 
-/// The namespaces that clients are told of.
-fn listed_namespaces(declared: &Declaration, routes: &[Route]) -> Vec<String> {
-    let hidden = |namespace: &str| {
-        let mut own = routes.iter().filter(|route| route.namespace == namespace).peekable();
-        own.peek().is_some() && own.all(|route| route.hidden)
-    };
-    declared.namespaces.values().map(|n| n.path.clone()).filter(|path| !hidden(path)).collect()
+/// The namespaces that the root lists.
+fn listed_namespaces(declared: &Declaration) -> Vec<String> {
+    declared.namespaces.values().filter(|n| !n.hidden).map(|n| n.path.clone()).collect()
 }
 
 fn fingerprint(loaded: &Loaded) -> u64 {
@@ -285,7 +288,7 @@ mod tests {
         "the key `{key}` is absent",
         "these are more than {LONGEST_CHAIN} includes within includes",
         "further problems are left out",
-        "the references of this file bring more than {MOST} values",
+        "the references of this file copy more than {MOST} values",
     ];
 
     #[test]

@@ -1,21 +1,23 @@
 //! What refers to resources beside routes: rendered parts of contents, menus, the audit trail.
 
+use super::super::Route;
 use super::super::resource::*;
+use super::super::vocabulary::{Description, names as names_of};
 use super::{Linker, extend};
-use crate::config::declaration::Family;
+use crate::config::declaration::{Family, HandlerOptions};
 use crate::text::shortcode;
 
 impl Linker<'_> {
     /// What stands in contents for other rows: who makes it, and of which resource.
     pub(super) fn parts(&mut self) {
         let (blocks, shortcodes) = (&self.declared.blocks, &self.declared.shortcodes);
-        let makers = self.vocabulary.makers.clone();
+        let renderers = names_of(&self.vocabulary.renderers);
         for (table, all) in [("blocks", blocks), ("shortcodes", shortcodes)] {
             for (part, made) in all {
                 if table == "shortcodes" {
                     self.known(&[table, part], "shortcode", part, &shortcode::NAMES);
                 }
-                self.known(&[table, part, "renderer"], "renderer", &made.renderer, &makers);
+                self.known(&[table, part, "renderer"], "renderer", &made.renderer, &renderers);
                 if let Some(of) = &made.resource {
                     self.resource_named(&[table, part, "resource"], of);
                 }
@@ -24,10 +26,11 @@ impl Linker<'_> {
     }
 
     /// Resources and properties that options of handlers name.
-    pub(super) fn options(&mut self, resources: &[Resource]) {
+    pub(super) fn options(&mut self, resources: &[Resource], routes: &[Route]) {
         for resource in resources {
             let options = &resource.declared.options;
             let owner = resource.name.as_str();
+            self.options_read(resource, resources, routes);
             let own = [
                 (options.holder.as_ref().map(|o| &o.resource), vec!["holder", "resource"]),
                 (options.user_styles.as_ref().map(|o| &o.resource), vec!["user_styles", "resource"]),
@@ -51,6 +54,29 @@ impl Linker<'_> {
                 let Some(of) = self.resource_named(&place, &searched.resource) else { continue };
                 let properties: Vec<&str> = resources[of].properties.iter().map(|p| p.name.as_str()).collect();
                 self.known(&below(owner, &["values", value, "property"]), "property", &searched.property, &properties);
+            }
+        }
+    }
+
+    /// An option that no handler of the resource reads changes nothing: it is misplaced.
+    fn options_read(&mut self, resource: &Resource, resources: &[Resource], routes: &[Route]) {
+        let of = |options: &HandlerOptions| serde_json::to_value(options).unwrap_or_default();
+        let (given, usual) = (of(&resource.declared.options), of(&HandlerOptions::default()));
+        let vocabulary = self.vocabulary;
+        let own = routes.iter().filter(|route| route.resource == Some(resource.index));
+        let handlers: Vec<&Description> =
+            own.flat_map(|route| &route.endpoints).map(|endpoint| &vocabulary.handlers[endpoint.handler.0]).collect();
+        let chosen_from =
+            resources.iter().flat_map(|other| &other.properties).any(|p| p.among.as_ref() == Some(&resource.name));
+        for (option, value) in given.as_object().into_iter().flatten() {
+            let read = chosen_from && ENTRY_OPTIONS.contains(&option.as_str())
+                || handlers.iter().any(|handler| handler.settings.contains(&option.as_str()));
+            if usual.get(option) != Some(value) && !read {
+                let readers = vocabulary.handlers.iter().filter(|handler| handler.settings.contains(&option.as_str()));
+                let readers: Vec<&str> = readers.map(|handler| handler.name).collect();
+                let message = format!("no handler of `{}` reads the option `{option}`", resource.name);
+                let hint = Some(format!("these handlers do: {}", readers.join(", ")));
+                self.problem(&below(&resource.name, &[option]), message, hint);
             }
         }
     }
@@ -92,6 +118,9 @@ impl Linker<'_> {
         }
     }
 }
+
+/// What values of a property with `x-options-from` are checked against.
+const ENTRY_OPTIONS: [&str; 2] = ["entries", "key"];
 
 /// What an entry of the audit trail holds.
 pub const AUDITED: [&str; 8] = ["date", "event", "user", "login", "path", "subject", "changed", "ip"];

@@ -2,6 +2,7 @@
 
 use super::super::resource::*;
 use super::super::tables::{self};
+use super::super::vocabulary::names;
 use super::super::words::PropertyWords;
 use super::super::{Behaviour, name};
 use super::layout::ident;
@@ -28,7 +29,7 @@ impl Linker<'_> {
         let mut column_name = words.column.clone();
         let source = if let Some(read) = &words.read {
             let index = words.column.as_deref().and_then(|c| self.place(resource, c, pointer));
-            match self.schema_name(resource, pointer, "x-read", read, &self.vocabulary.reads.clone()) {
+            match self.schema_name(resource, pointer, "x-read", read, &names(&self.vocabulary.reads)) {
                 Some(behaviour) => Source::Read(Behaviour(behaviour), index),
                 None => Source::Nothing,
             }
@@ -59,7 +60,7 @@ impl Linker<'_> {
             Source::Nothing
         };
         let write = words.write.as_deref().and_then(|write| {
-            self.schema_name(resource, pointer, "x-write", write, &self.vocabulary.writes.clone()).map(Behaviour)
+            self.schema_name(resource, pointer, "x-write", write, &names(&self.vocabulary.writes)).map(Behaviour)
         });
         let (content, longest) = (is_content(resource, &words), self.longest(resource, &words, pointer));
         Property {

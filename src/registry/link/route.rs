@@ -2,6 +2,7 @@
 
 use super::super::args::ArgSet;
 use super::super::resource::*;
+use super::super::vocabulary::{Description, families, names};
 use super::super::{Behaviour, Endpoint, Route, edit_only, without_x_words};
 use super::{Declared, Linker, extend, refs};
 use crate::config::check::suggestion;
@@ -121,7 +122,7 @@ impl Linker<'_> {
         for (i, endpoint) in route.endpoints.iter().enumerate() {
             let mut at: Vec<String> = path.to_vec();
             at.extend(["endpoints".to_owned(), i.to_string()]);
-            endpoints.extend(self.endpoint(endpoint, resource, &captures, &at));
+            endpoints.extend(self.endpoint(endpoint, (resource, shown), &captures, &at));
         }
         Some(Route {
             pattern,
@@ -131,7 +132,7 @@ impl Linker<'_> {
             resource: shown.map(|r| r.index),
             owner: resource.map(|r| r.index),
             no_schema: route.no_schema,
-            hidden: route.hidden,
+            hidden: self.declared.namespaces.values().any(|n| n.hidden && n.path == namespace),
             schema: shown.zip(resource).filter(|(s, o)| s.index != o.index).map(|(s, o)| self.schema_below(s, o)),
             endpoints,
         })
@@ -169,7 +170,7 @@ impl Linker<'_> {
     pub(super) fn endpoint(
         &mut self,
         endpoint: &declaration::Endpoint,
-        resource: Option<&Resource>,
+        (resource, shown): (Option<&Resource>, Option<&Resource>),
         captures: &[String],
         path: &[String],
     ) -> Option<Endpoint> {
@@ -178,17 +179,20 @@ impl Linker<'_> {
         for (i, method) in endpoint.methods.iter().enumerate() {
             methods.extend(self.method(&[&at[..], &["methods", &i.to_string()]].concat(), method));
         }
-        let handlers = self.vocabulary.handlers.clone();
-        let handler = self.known(&extend(&at, "handler"), "handler", &endpoint.handler, &handlers);
+        let handler =
+            self.known(&extend(&at, "handler"), "handler", &endpoint.handler, &names(&self.vocabulary.handlers));
         let (guard_name, guard_param) = match endpoint.access.split_once(':') {
             Some((guard, param)) => (guard, param),
             None => (endpoint.access.as_str(), ""),
         };
-        let guards = self.vocabulary.guards.clone();
-        let guard = self.known(&extend(&at, "access"), "guard", guard_name, &guards);
+        let guard = self.known(&extend(&at, "access"), "guard", guard_name, &names(&self.vocabulary.guards));
+        if let (Some(handler), Some(guard)) = (handler, guard) {
+            self.fit(handler, guard, guard_param, shown, &at);
+        }
         let codes = self.codes(&extend(&at, "codes"), &endpoint.codes);
         let docs = self.arg_docs(endpoint, resource, captures, &at);
-        let mut args = ArgSet::default();
+        let null_as_empty = self.declared.dialect.null_as_empty;
+        let mut args = ArgSet { null_as_empty, ..ArgSet::default() };
         let dialect = self.dialect_of(&methods);
         for (arg, (doc, place)) in docs {
             args.args.extend(self.arg(&arg, doc, resource, &place, dialect));
@@ -216,6 +220,54 @@ impl Linker<'_> {
         })
     }
 
+    /// A handler and a guard work on the same rows, and on the resource that the route shows.
+    fn fit(&mut self, handler: usize, guard: usize, param: &str, shown: Option<&Resource>, at: &[&str]) {
+        let vocabulary = self.vocabulary;
+        let (handler, guard) = (&vocabulary.handlers[handler], &vocabulary.guards[guard]);
+        for (key, what, is) in [("handler", "handler", handler), ("access", "guard", guard)] {
+            match shown {
+                _ if is.serves.is_empty() => {}
+                // A set that no resource takes over has none yet.
+                None if at.first() == Some(&"route_sets") => {}
+                None => {
+                    let message = format!("the {what} `{}` works on a resource, and the route has none", is.name);
+                    self.problem(&extend(at, key), message, Some("name one with `resource`".into()));
+                }
+                Some(shown) if !is.fits(shown.family) => {
+                    let message = format!(
+                        "the {what} `{}` works on the families {}; `{}` is {}",
+                        is.name,
+                        families(is.serves),
+                        shown.name,
+                        shown.family.name()
+                    );
+                    self.problem(&extend(at, key), message, None);
+                }
+                Some(_) => {}
+            }
+        }
+        if !guard.rows.cover(handler.rows) {
+            let fit = |other: &&Description| {
+                other.rows.cover(handler.rows) && shown.is_none_or(|shown| other.fits(shown.family))
+            };
+            let fitting: Vec<&str> = vocabulary.guards.iter().filter(fit).map(|guard| guard.name).collect();
+            let message = format!(
+                "the handler `{}` needs a guard that loads the {}, and `{}` does not",
+                handler.name,
+                handler.rows.text(),
+                guard.name
+            );
+            self.problem(&extend(at, "access"), message, Some(format!("these do: {}", fitting.join(", "))));
+        }
+        if guard.param.is_some() == param.is_empty() {
+            let message = match guard.param {
+                Some(meaning) => format!("the guard `{0}` is written `{0}:{meaning}`", guard.name),
+                None => format!("the guard `{}` takes nothing behind a colon", guard.name),
+            };
+            self.problem(&extend(at, "access"), message, None);
+        }
+    }
+
     /// How an endpoint's arguments are read: the usual number of items is for what writes bring, reads declare theirs.
     pub(super) fn dialect_of(&self, methods: &[Method]) -> Dialect {
         let mut dialect = self.dialect;
@@ -234,6 +286,12 @@ impl Linker<'_> {
             let Some(schema) = self.loaded.schemas.get(file) else { continue };
             self.compile_schema(file, schema);
             let shown = without_x_words(schema);
+            if path == EVERY_NAMESPACE {
+                for namespace in declared.namespaces.values().map(|namespace| format!("/{}", namespace.path)) {
+                    indexes.entry(namespace).or_insert_with(|| shown.clone());
+                }
+                continue;
+            }
             if path == "/" || declared.namespaces.values().any(|n| path.strip_prefix('/') == Some(&n.path)) {
                 indexes.insert(path.clone(), shown);
                 continue;
@@ -251,6 +309,9 @@ impl Linker<'_> {
         indexes
     }
 }
+
+/// Key of the schema of namespaces that have none of their own.
+const EVERY_NAMESPACE: &str = "/*";
 
 /// A pattern as the router matches it, and the names of its captures.
 pub(super) fn compile_pattern(pattern: &str) -> Result<(regex::bytes::Regex, Vec<String>), String> {

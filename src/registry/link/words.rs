@@ -70,7 +70,7 @@ impl Linker<'_> {
             let below = format!("{pointer}/{}", escape(key));
             // In changes to arguments `false` takes a word away.
             let removed = !in_schema && *value == Value::Bool(false);
-            if is_word(key) && !(removed && names(false).iter().any(|(name, _)| name == key)) {
+            if is_word(key) && !(removed && names(false).iter().any(|word| word.name == *key)) {
                 match check(key, value, in_schema) {
                     Ok(()) => {}
                     Err(Wrong::Type(message)) => {

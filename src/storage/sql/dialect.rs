@@ -1,10 +1,10 @@
-//! What SQL says differently from database to database. Here: SQLite.
+//! SQL that differs from database to database. Here: SQLite.
 //!
-//! The functions named here that SQLite does not bring are registered with every connection.
+//! The functions named here that SQLite does not have are registered with every connection.
 
 use sea_query::{Alias, Expr, ExprTrait, Func, Query, SelectStatement, SqliteQueryBuilder, TableRef, Value, Values};
 
-/// Folds its first argument and says whether the second, folded already, stands in it.
+/// Folds its first argument and tests whether it contains the second, which is folded already.
 pub const CONTAINS_FOLDED: &str = "contains_folded";
 
 /// Statements to text and the binds in the order of its placeholders.
@@ -43,7 +43,7 @@ pub const LIST_VALUE: &str = "value";
 /// See [`list_table`].
 pub const LIST_PLACE: &str = "rowid";
 
-/// Whether folded text stands in a column; `folded` says that the column holds folded text itself.
+/// Tests whether a column contains folded text; `folded`: the column contains folded text itself.
 pub fn contains(column: Expr, needle: usize, folded: bool) -> Expr {
     if folded {
         return stands_in(column, needle);
@@ -51,7 +51,7 @@ pub fn contains(column: Expr, needle: usize, folded: bool) -> Expr {
     Expr::from(Func::cust(CONTAINS_FOLDED).args([column, param(needle)]))
 }
 
-/// Whether text stands in a column as it is.
+/// Tests whether a column contains text as it is.
 pub fn stands_in(column: Expr, needle: usize) -> Expr {
     Expr::from(Func::cust("instr").args([column, param(needle)])).gt(Expr::cust("0"))
 }

@@ -1,9 +1,9 @@
-//! What leads a join. A planner that keeps no statistics guesses; a plan says enough to know:
+//! The first table of a join. A planner without statistics guesses; a plan contains enough to decide:
 //!
-//! - a list of keys leads, whatever else is asked;
-//! - edges of one target lead when their status is pinned: they cost what they find, and come in order when the order is
-//!   the relation's sort column;
-//! - of several targets or values, each gives its first rows in the order asked for (a *ladder*): the window is among
+//! - a list of keys is first, whatever else is selected;
+//! - edges of one target are first when their status is pinned: they cost what they find, and are in order when the
+//!   order is the relation's sort column;
+//! - of several targets or values, each gives its first rows in the requested order (a *ladder*): the window is among
 //!   them, and nothing behind it is read.
 
 use super::super::catalogue::{Catalogue, Relation, Table};
@@ -22,7 +22,7 @@ pub enum Driver<'p> {
     ValueLadder { cond: &'p Cond, column: &'p Name, values: &'p [DbValue], sort: &'p Name, descending: bool },
 }
 
-/// A relation whose edges of a target are wanted, and the status they are pinned to.
+/// A relation whose edges of a target are selected, and the status they are pinned to.
 #[derive(Clone, Copy)]
 pub struct EdgeIndex<'p> {
     pub rel: &'p Name,

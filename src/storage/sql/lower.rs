@@ -1,6 +1,6 @@
-//! A read plan's lowered form: what a statement is rendered from, and the key under which its text is kept.
+//! A read plan's lowered form: what a statement is rendered from, and the key under which its text is cached.
 //!
-//! One walk resolves every name, brings conditions into canonical form and takes the values out in order, so that the
+//! One walk resolves every name, brings conditions into canonical form and extracts the values in order, so that the
 //! key and the text cannot disagree about what is bound where.
 
 use super::super::StorageError;
@@ -11,9 +11,8 @@ use super::super::words::{NO_WORD, Words};
 use super::Bind;
 use super::join_order::{Driver, EdgeIndex};
 use std::collections::{BTreeSet, HashSet};
-use std::fmt::Write;
 
-/// What is asked of the rows.
+/// What is selected of the rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Want {
     Rows,
@@ -30,7 +29,7 @@ pub struct Lowered<'p> {
     pub table: &'p Table,
     /// Joined on the key, with their aliases.
     pub extensions: Vec<(&'p Table, u32)>,
-    /// Empty where rows are counted; the one that is summed up where that is asked for.
+    /// Empty where rows are counted; the one that is summed where a sum is selected.
     pub columns: Vec<Column<'p>>,
     pub lead: Option<Lead<'p>>,
     pub filter: Vec<Test<'p>>,
@@ -40,7 +39,7 @@ pub struct Lowered<'p> {
     pub binds: Vec<Bind>,
 }
 
-/// A column of a table that goes by `alias`.
+/// A column of a table with the name `alias`.
 #[derive(Clone, Copy)]
 pub struct Column<'p> {
     pub alias: u32,
@@ -196,7 +195,7 @@ pub fn conjuncts(cond: &Cond) -> Vec<&Cond> {
 }
 
 impl Lead<'_> {
-    /// Whether rows come in the plan's order already.
+    /// Whether rows are in the plan's order already.
     fn orders(&self) -> bool {
         matches!(self, Lead::Edges(Edges { descending: Some(_), .. }))
     }
@@ -329,7 +328,7 @@ impl<'p> Lowering<'p, '_> {
         Ok(EdgeParams { rel: self.bind_word(edges.rel), status })
     }
 
-    /// A list without repetitions: what is joined to it must not come twice.
+    /// A list without repetitions: what is joined to it must not occur twice.
     fn bind_members(&mut self, column: Column<'_>, values: &[DbValue]) -> Param {
         let members = distinct(values).map(|value| self.stored(column, value)).collect();
         self.bind_list(members)
@@ -467,144 +466,6 @@ fn distinct(values: &[DbValue]) -> impl Iterator<Item = &DbValue> {
         DbValue::Text(t) => seen.insert((2, 0, Some(t.clone()))),
         DbValue::Null => false,
     })
-}
-
-impl Lowered<'_> {
-    /// The key of the shape. Two plans with the same key have the same text.
-    pub fn shape(&self) -> String {
-        let mut key = Shape(String::with_capacity(160));
-        key.tag(match self.want {
-            Want::Rows => "rows",
-            Want::Count => "count",
-            Want::Sum => "sum",
-        });
-        key.tag(&self.table.def.name);
-        for (table, _) in &self.extensions {
-            key.tag(&table.def.name);
-        }
-        key.tag(":");
-        self.columns.iter().for_each(|c| key.column(c));
-        match &self.lead {
-            None => {}
-            Some(Lead::Keys(_)) => key.tag("keys"),
-            Some(Lead::Edges(edges)) => {
-                key.tag("edges");
-                key.edge_params(&edges.index);
-                key.tag(edges.descending.map_or("", |d| if d { "-" } else { "+" }));
-            }
-            Some(Lead::Ladder(ladder)) => {
-                key.tag("ladder");
-                match &ladder.rung {
-                    Rung::Edges(index) => key.edge_params(index),
-                    Rung::Column(column, sort) => {
-                        key.column(column);
-                        key.column(sort);
-                    }
-                }
-                key.tag(if ladder.descending { "-" } else { "+" });
-                key.tests(&ladder.filter);
-            }
-        }
-        key.tests(&self.filter);
-        self.order.iter().for_each(|s| key.sort(s));
-        key.tag(if self.limit.is_some() { "limit" } else { "" });
-        key.0
-    }
-}
-
-/// Writes a shape's key.
-struct Shape(String);
-
-impl Shape {
-    fn tag(&mut self, tag: &str) {
-        self.0.push_str(tag);
-        self.0.push(' ');
-    }
-
-    fn column(&mut self, column: &Column<'_>) {
-        write!(self.0, "{}.{}{}", column.alias, column.name, if column.default.is_some() { "~ " } else { " " })
-            .expect("text takes text");
-    }
-
-    fn edge_params(&mut self, index: &EdgeParams) {
-        self.tag(if index.status.is_some() { "=" } else { "null" });
-    }
-
-    fn tests(&mut self, tests: &[Test<'_>]) {
-        self.0.push('(');
-        tests.iter().for_each(|t| self.test(t));
-        self.0.push(')');
-    }
-
-    fn test(&mut self, test: &Test<'_>) {
-        match test {
-            Test::All(tests) => {
-                self.0.push('&');
-                self.tests(tests);
-            }
-            Test::Any(tests) => {
-                self.0.push('|');
-                self.tests(tests);
-            }
-            Test::Not(test) => {
-                self.0.push('!');
-                self.test(test);
-            }
-            Test::Compare(column, op, _) => {
-                self.tag(op_text(*op));
-                self.column(column);
-            }
-            Test::In(column, _) => {
-                self.tag("in");
-                self.column(column);
-            }
-            Test::IsNull(column) => {
-                self.tag("null");
-                self.column(column);
-            }
-            Test::Contains(columns, _) => {
-                self.tag("contains");
-                columns.iter().for_each(|c| self.column(c));
-                self.tag(".");
-            }
-            Test::HasWord(column, _) => {
-                self.tag("word");
-                self.column(column);
-            }
-            Test::Related { table, inner, outer, filter } => {
-                self.tag("related");
-                self.tag(&table.def.name);
-                self.column(inner);
-                self.column(outer);
-                self.test(filter);
-            }
-            Test::Linked(linked) => {
-                let flag = |on, yes, no| if on { yes } else { no };
-                self.tag(flag(linked.forward, "to", "from"));
-                self.tag(flag(linked.one, "1", "*"));
-                self.tag(flag(linked.gathered, "set", "probe"));
-                self.column(&linked.key);
-            }
-        }
-    }
-
-    fn sort(&mut self, sort: &Sort<'_>) {
-        match sort {
-            Sort::Column(column, descending) => {
-                self.tag(if *descending { "-" } else { "+" });
-                self.column(column);
-            }
-            Sort::Given(column, ..) => {
-                self.tag("given");
-                self.column(column);
-            }
-            Sort::Keys => self.tag("as led"),
-            Sort::First(test) => {
-                self.tag("first");
-                self.test(test);
-            }
-        }
-    }
 }
 
 /// The operator as SQL spells it.

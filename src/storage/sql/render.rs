@@ -38,7 +38,7 @@ impl Lowered<'_> {
     fn select_from(&self, select: &mut SelectStatement) {
         let table = Alias::new(&*self.table.def.name);
         let key = &*self.table.def.key.name;
-        // A cross join keeps its order: what leads comes first.
+        // A cross join keeps its order: the first table leads.
         match &self.lead {
             None => {
                 select.from_as(table, alias(0));
@@ -58,7 +58,7 @@ impl Lowered<'_> {
                 select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
                 select.and_where(at(0, key).in_subquery(self.rung(ladder)));
                 if let Rung::Edges(_) = ladder.rung {
-                    // A row may stand on several rungs.
+                    // A row may be on several rungs.
                     select.group_by_col((alias(0), Alias::new(key)));
                 }
             }

@@ -1,4 +1,4 @@
-//! Counts that are remembered until something is written that they could depend on.
+//! Counts that are cached until something is written that they could depend on.
 //!
 //! A page of a list needs the number of all rows; counting them costs more than reading the page.
 
@@ -7,11 +7,11 @@ use super::super::sql::Bind;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-/// Bytes kept at most: all but nothing of it is keys.
+/// Most bytes: nearly all of it is keys.
 const BYTES: u64 = 2 << 20;
 /// The usual number of counts in them.
 const COUNTS: usize = 4096;
-/// Longer lists of values are counted each time: keeping them would cost more.
+/// Longer lists of values are counted each time: caching them would cost more.
 const LIST: usize = 256;
 /// So are keys of more bytes.
 const KEY: usize = 8 << 10;
@@ -42,18 +42,18 @@ impl Default for CountCache {
 }
 
 impl CountCache {
-    /// The count, if it is known under this stamp.
+    /// The count, if it is cached under this stamp.
     pub fn get(&self, key: &[u8], stamp: u64) -> Option<u64> {
         self.0.get(key).filter(|counted| counted.stamp == stamp).map(|counted| counted.n)
     }
 
-    /// Keeps a count.
+    /// Caches a count.
     pub fn put(&self, key: Vec<u8>, stamp: u64, n: u64) {
         self.0.insert(key, Counted { stamp, n });
     }
 }
 
-/// What a count is kept under; `None` where it is not to be kept.
+/// The key of a count; `None` where it is not to be cached.
 pub fn key(shape: String, binds: &[Bind]) -> Option<Vec<u8>> {
     let mut key = shape.into_bytes();
     let mut value = |value: &DbValue| match value {

@@ -18,7 +18,7 @@ pub fn register(conn: &Connection) -> Result<()> {
     })
 }
 
-/// Whether the folded needle stands in the text once that is folded too.
+/// Tests whether the text, once folded, contains the folded needle.
 fn contains_folded(text: &[u8], needle: &[u8]) -> bool {
     let Ok(sought) = std::str::from_utf8(needle) else { return false };
     if !text.is_ascii() {
@@ -38,10 +38,10 @@ fn contains_folded(text: &[u8], needle: &[u8]) -> bool {
     }
 }
 
-/// Whether the needle stands at one of the places where its first letter does; `rest` is what follows the letter.
+/// Tests whether the needle occurs at one of the places where its first letter does; `rest` is what follows the letter.
 ///
-/// Where the letter is frequent and the needle long, a look at each place could take the product of both lengths: then a
-/// copy of the text in small letters is looked through instead, in linear time.
+/// Where the letter is frequent and the needle long, comparing at each place could take the product of both lengths:
+/// then a copy of the text in small letters is searched instead, in linear time.
 fn begins_at_one_of(text: &[u8], needle: &[u8], rest: &[u8], mut places: impl Iterator<Item = usize>) -> bool {
     let looks = 64 + 4 * text.len() / needle.len();
     let goes_on = |at: usize| text[at + 1..].get(..rest.len()).is_some_and(|piece| piece.eq_ignore_ascii_case(rest));

@@ -9,7 +9,6 @@ use super::super::versions::{COMMITS, Versions};
 use super::super::words::Words;
 use super::count_cache::CountCache;
 use super::{Shared, functions};
-use crate::error::Problem;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
@@ -19,13 +18,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Says that the file is one of ours ("CmsS").
+/// Marks the file as one of ours ("CmsS").
 const APPLICATION: i64 = 0x436d_7353;
-/// The version of the tables that storage keeps for itself. Raised with every change of those.
+/// The version of the tables that storage maintains for itself. Raised with every change of those.
 pub const META_VERSION: i64 = 2;
-/// Prepared statements kept by each connection.
+/// Prepared statements cached by each connection.
 const STATEMENTS: usize = 512;
-/// Instructions of SQLite's machine between two looks at the clock: some ten microseconds.
+/// Instructions of SQLite's virtual machine between two checks of the clock: some ten microseconds.
 const STEPS: i32 = 1000;
 
 /// How to open a database.
@@ -37,11 +36,11 @@ pub struct OpenOptions {
     pub migrate: bool,
     /// How long to wait for another process's lock.
     pub busy: Duration,
-    /// Writes waiting at most; one more is refused as busy.
+    /// Most writes in the queue; one more is refused as busy.
     pub queue: usize,
     /// Bytes of the file that are read through memory mapping.
     pub mmap: u64,
-    /// How long a transaction may keep other writers waiting. What takes longer is rolled back.
+    /// How long a transaction may make other writers wait. What takes longer is rolled back.
     pub hold: Duration,
 }
 
@@ -71,7 +70,7 @@ pub struct PendingChange {
     pub table: String,
     /// What would be done, e.g. ``add the column `isbn` ``.
     pub what: String,
-    /// Why it is not done without being asked, and what to do; `None` where nothing would be lost.
+    /// Why it is not done automatically, and what to do; `None` where nothing would be lost.
     pub refused: Option<String>,
 }
 
@@ -138,52 +137,21 @@ impl OpenError {
         match self {
             OpenError::DirectoryMissing { .. } => "Create the folder, or name another file.",
             OpenError::NotADatabase { .. } => {
-                "Name another file, or put a backup in its place; nothing in this one was changed."
+                "Name another file, or restore a backup; nothing in this file was changed by the server."
             }
             OpenError::Foreign { .. } => "Name another file; this one was left as it is.",
             OpenError::ReadOnly { .. } => {
-                "Let the user that runs the server write to the file and to its folder (the log lies beside the file)."
+                "Let the user that runs the server write to the file and to its folder (the write-ahead log is beside the file)."
             }
             OpenError::Locked { .. } => "Stop the other process, or try again when it is done.",
-            OpenError::Newer { .. } => "Start the newer version, or put back the backup from before the upgrade.",
-            OpenError::Pending { .. } => "Allow migration, or put the declarations back.",
+            OpenError::Newer { .. } => "Start the newer version, or restore the backup from before the upgrade.",
+            OpenError::Pending { .. } => "Allow migration (storage.migrate), or restore the declarations.",
             OpenError::Destructive { .. } => {
-                "Put the declarations back, or first take the values out; for a new name, say what it was before."
+                "Restore the declarations, or delete the values first; for a renamed property, set x-was."
             }
             OpenError::Layout(_) => "This is a mistake in the declarations.",
             OpenError::Other { .. } => "The cause comes from the database library or the operating system.",
         }
-    }
-}
-
-impl OpenError {
-    /// As the boot reports it: one problem, or one for each change that was not made.
-    pub fn problems(&self) -> Vec<Problem> {
-        let (path, changes): (&Path, &[PendingChange]) = match self {
-            OpenError::Pending { path, changes } | OpenError::Destructive { path, changes } => (path, changes),
-            OpenError::DirectoryMissing { path }
-            | OpenError::NotADatabase { path, .. }
-            | OpenError::Foreign { path }
-            | OpenError::ReadOnly { path }
-            | OpenError::Locked { path }
-            | OpenError::Newer { path, .. }
-            | OpenError::Other { path, .. } => (path, &[]),
-            OpenError::Layout(_) => (Path::new("declarations"), &[]),
-        };
-        let file = path.display().to_string();
-        let problem = |message: String| Problem {
-            message,
-            file: file.clone(),
-            place: None,
-            excerpt: None,
-            hint: Some(self.hint().to_owned()),
-        };
-        if changes.is_empty() {
-            let whole = self.to_string();
-            let message = whole.strip_prefix(&format!("{file}: ")).unwrap_or(&whole);
-            return vec![problem(message.to_owned())];
-        }
-        changes.iter().map(|change| problem(change.to_string())).collect()
     }
 }
 
@@ -197,7 +165,7 @@ impl fmt::Display for OpenError {
                 let folder = path.parent().unwrap_or(path);
                 write!(f, "{}: there is no folder {}", path.display(), folder.display())
             }
-            OpenError::NotADatabase { path, cause } => write!(f, "{}: not a sound database ({cause})", path.display()),
+            OpenError::NotADatabase { path, cause } => write!(f, "{}: not a valid database ({cause})", path.display()),
             OpenError::Foreign { path } => write!(f, "{}: this database belongs to another program", path.display()),
             OpenError::ReadOnly { path } => write!(f, "{}: the database cannot be written", path.display()),
             OpenError::Locked { path } => write!(f, "{}: another process has locked the database", path.display()),
@@ -207,11 +175,11 @@ impl fmt::Display for OpenError {
                 path.display()
             ),
             OpenError::Pending { path, changes } => {
-                write!(f, "{}: the declarations ask for changes of the tables", path.display())?;
+                write!(f, "{}: the declarations require changes to the tables", path.display())?;
                 list(f, changes)
             }
             OpenError::Destructive { path, changes } => {
-                write!(f, "{}: the declarations ask for changes that would lose values", path.display())?;
+                write!(f, "{}: the declarations require changes that would lose values", path.display())?;
                 list(f, changes)
             }
             OpenError::Layout(cause) => write!(f, "the tables cannot be laid out: {cause}"),
@@ -280,7 +248,7 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
 /// See [`super::Sqlite::recover`].
 pub fn recover(path: &Path) -> Result<Connection> {
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    // Whoever holds the file is waited for once, by whoever opens it.
+    // Opening the file waits for another process's lock; this does not.
     conn.busy_timeout(Duration::ZERO)?;
     // The first read does it.
     conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
@@ -314,7 +282,7 @@ fn writing(path: &Path, settings: &Settings) -> std::result::Result<Connection, 
     }
 }
 
-/// A new file holds secrets, so only its owner may read it. Where that fails, opening the file tells why.
+/// A new file contains secrets, so only its owner may read it. Where that fails, opening the file reports why.
 fn create_private(path: &Path) {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -350,10 +318,10 @@ pub fn reading(path: &Path, settings: &Settings) -> Result<Connection> {
     connect(path, settings, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// A connection that only reads a file of ours, to copy it or to look at it.
+/// A connection that only reads a file of ours, to copy or examine it.
 ///
 /// # Errors
-/// There is no such file, it is damaged at its very start, or it belongs to another program.
+/// There is no such file, its beginning is damaged, or it belongs to another program.
 pub fn examining(path: &Path) -> std::result::Result<Connection, OpenError> {
     let settings = Settings { busy: Duration::from_secs(30), mmap: 0 };
     if !path.is_file() {
@@ -375,7 +343,7 @@ pub fn checkpointing(path: &Path, settings: &Settings) -> Result<Connection> {
 
 fn connect(path: &Path, settings: &Settings, flags: OpenFlags) -> Result<Connection> {
     let mut conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    // The busy timeout comes first: everything after it may meet another process's lock.
+    // The busy timeout is set first: everything after it may meet another process's lock.
     conn.busy_timeout(settings.busy)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     // Plans of statements must not depend on bound values, or each new LIMIT would have its statement prepared again.

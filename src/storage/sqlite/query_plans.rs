@@ -1,6 +1,6 @@
-//! The text of each kind of query, and the way SQLite takes through 100,000 rows to answer it.
+//! The text of each kind of query, and SQLite's plan for it over 100,000 rows.
 //!
-//! A list that the server ships walks an index: where its plan sorts, a line here says why.
+//! A list that the server ships walks an index: where its plan sorts, a line here gives the reason.
 
 use super::super::fixtures::*;
 use super::super::plan::*;
@@ -34,7 +34,7 @@ fn order(order: Vec<Order>, plan: ReadPlan) -> ReadPlan {
     ReadPlan { order, ..plan }
 }
 
-/// Every shape worth knowing, by name.
+/// Every important shape, by name.
 fn shapes() -> Vec<(&'static str, ReadPlan)> {
     let by = |column: &str, descending| Order::Column(name(column), descending);
     let not = |cond| Cond::Not(Box::new(cond));

@@ -1,4 +1,4 @@
-//! Reading: a connection for each thread, a read transaction for each snapshot, text kept for each shape.
+//! Reading: a connection for each thread, a read transaction for each snapshot, text cached for each shape.
 //!
 //! Every statement of a request sees the same state, because all snapshots that a thread has open share a transaction.
 
@@ -40,7 +40,7 @@ pub fn text_read() -> u64 {
 
 /// Closes this thread's connection to a database.
 pub fn forget(id: u64) {
-    // At the end of a thread its connections are gone already.
+    // At the end of a thread its connections are closed already.
     let _ = READERS.try_with(|readers| readers.borrow_mut().retain(|(of, _)| *of != id));
 }
 
@@ -50,7 +50,7 @@ struct Reader {
     shapes: StatementCache,
     /// Snapshots open.
     depth: Cell<u32>,
-    /// The `data_version` at the last look.
+    /// The `data_version` at the last check.
     seen: Cell<i64>,
     /// [`Versions::rising`] before the transaction began.
     ///
@@ -148,15 +148,6 @@ impl Snapshot for View<'_> {
 
     fn is_newest(&self) -> bool {
         self.shared.versions.rising() == self.reader.rising.get()
-    }
-
-    fn free_slug(
-        &self,
-        scope: &str,
-        candidates: &[Arc<str>],
-        except: Option<i64>,
-    ) -> std::result::Result<Arc<str>, StorageError> {
-        self.reading().free_slug(scope, candidates, except)
     }
 }
 
@@ -265,21 +256,6 @@ impl Snapshot for Reading<'_> {
     /// Whether it is, only the connection's owner knows.
     fn is_newest(&self) -> bool {
         false
-    }
-
-    fn free_slug(
-        &self,
-        scope: &str,
-        candidates: &[Arc<str>],
-        except: Option<i64>,
-    ) -> std::result::Result<Arc<str>, StorageError> {
-        QUERIES.set(QUERIES.get() + 1);
-        let is_own = |owner: &slugs::Owner| Some(owner.id) == except;
-        let own = match except {
-            Some(id) => slugs::held_by_id(self.conn, scope, id)?,
-            None => None,
-        };
-        Ok(slugs::free(self.conn, scope, candidates, own.as_deref(), is_own)?.slug)
     }
 }
 

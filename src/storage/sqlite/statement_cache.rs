@@ -1,7 +1,7 @@
-//! Plans read on one connection: the text of each shape and its prepared statement, kept within a number of bytes.
+//! Plans read on one connection: the text of each shape and its prepared statement, cached within a number of bytes.
 //!
-//! Clients choose the shapes by their arguments, so neither the number of shapes nor the length of one says how much
-//! memory they take.
+//! Clients choose the shapes by their arguments, so neither the number of shapes nor the length of one bounds the
+//! memory they use.
 
 use super::super::StorageError;
 use super::super::catalogue::Catalogue;
@@ -15,11 +15,11 @@ use rusqlite::{Connection, Result, StatementStatus};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// Bytes of texts and of their keys that a connection keeps.
+/// Most bytes of texts and of their keys that a connection caches.
 const TEXTS: u64 = 1 << 20;
 /// The usual bytes of a text and its key.
 const TEXT: u64 = 1 << 10;
-/// Bytes of prepared statements that a connection keeps. When more were prepared, it begins again with none.
+/// Most bytes of prepared statements that a connection caches. Beyond that it starts again with none.
 const STATEMENTS: usize = 8 << 20;
 /// A larger statement is prepared for each read.
 const LARGEST: usize = 256 << 10;
@@ -27,7 +27,7 @@ const LARGEST: usize = 256 << 10;
 /// See the module.
 pub struct StatementCache {
     texts: RefCell<Cache<String, Rc<CachedStatement>, Bytes>>,
-    /// Bytes of the statements that were prepared since the connection kept none.
+    /// Bytes of the statements that were prepared since the cache was empty.
     prepared: Cell<usize>,
     /// How often the connection has dropped its statements.
     round: Cell<u64>,
@@ -134,7 +134,7 @@ mod tests {
     use super::super::super::plan::Cond;
     use super::*;
 
-    /// A plan whose shape is its number in binary: which of its words have to be there, and which not.
+    /// A plan whose shape is its number in binary: which of its words must occur, and which not.
     fn plan(number: usize, words: usize) -> ReadPlan {
         let word = |bit: usize| {
             let found = Cond::Contains(vec![name("title"), name("content")], "word".into());

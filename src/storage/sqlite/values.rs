@@ -53,7 +53,7 @@ pub fn decode(value: ValueRef<'_>, word: bool, dictionary: Dictionary<'_>) -> Re
     })
 }
 
-/// The words known, and the connection to ask for one that another process brought.
+/// The cached words, and the connection to read one that another process added.
 #[derive(Clone, Copy)]
 pub struct Dictionary<'a> {
     pub words: &'a Words,

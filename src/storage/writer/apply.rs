@@ -42,7 +42,7 @@ impl Stop {
             Stop::Sql(error) => error,
         };
         match error.sqlite_error_code() {
-            // Keys were looked at before, so this is a unique index.
+            // Keys were checked before, so this is a unique index.
             Some(ErrorCode::ConstraintViolation) => CommitError::Refused { tag: "duplicate", row: None },
             Some(ErrorCode::ReadOnly | ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::DatabaseBusy) => {
                 super::unavailable(&error)
@@ -68,7 +68,7 @@ fn failed<T>(why: String) -> Result<T> {
 }
 
 impl<'c> Writer<'c> {
-    /// Carries out a plan. What it brings is to be dropped if the savepoint is rolled back.
+    /// Carries out a plan. Its effects are dropped if the savepoint is rolled back.
     pub(super) fn apply(&mut self, plan: &WritePlan) -> Result<(Committed, Effects)> {
         let catalogue = &self.shared.catalogue;
         let mut work = Work {

@@ -1,8 +1,8 @@
-//! Moving what is committed from the log into the file, beside the writer instead of in its commits.
+//! Moving committed pages from the log into the file, beside the writer instead of in its commits.
 //!
 //! A checkpoint beside a busy writer never catches up with the log's end, so the log would grow for ever. When it is
-//! some times too long, the writer moves the rest itself; that is little by then, and the log starts anew. When nothing is
-//! written for a while the log is emptied, so that a start after a crash has nothing to read through.
+//! some times too long, the writer moves the rest itself; that is little by then, and the log starts over. When nothing
+//! is written for a while the log is emptied, so that a start after a crash has nothing to read through.
 
 use super::super::sqlite::{Shared, checkpointing};
 use rusqlite::Connection;
@@ -23,7 +23,7 @@ const QUIET: Duration = Duration::from_secs(1);
 const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 const EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
-/// What the writer tells.
+/// What the writer reports.
 #[derive(Default)]
 struct Log {
     pages: AtomicUsize,
@@ -74,7 +74,7 @@ impl Checkpoints {
     }
 }
 
-/// Moves the log into the file when there is much of it, and when nothing is written any more. Whatever is in the way (a
+/// Moves the log into the file when it is long, and when nothing is written any more. Whatever prevents it (a
 /// reader, a full disk) may be gone at the next call.
 fn keep_short(conn: &Connection, calls: &Receiver<()>, log: &Log) {
     let mut commits = 0;
@@ -114,7 +114,7 @@ fn checkpoint(conn: &Connection) -> rusqlite::Result<()> {
     conn.prepare_cached(CHECKPOINT)?.query_row([], |_| Ok(()))
 }
 
-/// Fails where somebody still reads the log.
+/// Fails where another process still reads the log.
 fn empty(conn: &Connection) -> rusqlite::Result<()> {
     match conn.prepare_cached(EMPTY)?.query_row([], |row| row.get(0))? {
         0 => Ok(()),

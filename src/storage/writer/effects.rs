@@ -84,7 +84,7 @@ impl Effects {
         *self.counts.entry(Counter { table, column: column.clone(), id }).or_default() += n;
     }
 
-    /// Whether the plan could tell that counts are not written yet.
+    /// Whether a read of the plan could notice that counts are not written yet.
     pub fn disturbs(&self, plan: &WritePlan, catalogue: &Catalogue) -> bool {
         if self.counts.is_empty() {
             return false;
@@ -105,7 +105,7 @@ impl Effects {
 }
 
 impl Writer<'_> {
-    /// Writes all that is pending. Gives the new versions, to be made known after the commit.
+    /// Writes everything that is pending. Returns the new versions, to be published after the commit.
     pub fn flush(&mut self) -> Result<Vec<(Name, u64)>> {
         self.flush_counts()?;
         self.flush_tallies()?;

@@ -2,7 +2,7 @@
 //!
 //! `slug` holds one row for each claim. `slug_run` holds, for each base, the maximal runs of numbers that are claimed
 //! as `base-n` (n from 2), however the claim came about. The smallest free suffix is the end of the first run plus one,
-//! so 100,000 equal titles cost one look each.
+//! so 100,000 equal titles cost one lookup each.
 
 use rusqlite::{Connection, OptionalExtension, Result};
 use std::sync::Arc;
@@ -34,13 +34,6 @@ pub fn owner(conn: &Connection, scope: &str, slug: &str) -> Result<Option<Owner>
 pub fn held(conn: &Connection, owner: Owner) -> Result<Option<(String, String)>> {
     let mut select = conn.prepare_cached("SELECT scope, slug FROM slug WHERE \"table\" = ?1 AND id = ?2")?;
     select.query_row([owner.table, owner.id], |row| Ok((row.get(0)?, row.get(1)?))).optional()
-}
-
-/// The slug of a scope that a row of this id holds, whatever its table.
-pub fn held_by_id(conn: &Connection, scope: &str, id: i64) -> Result<Option<String>> {
-    let text = "SELECT slug FROM slug \
-        WHERE \"table\" IN (SELECT number FROM dictionary) AND id = ?1 AND scope = ?2";
-    conn.prepare_cached(text)?.query_row((id, scope), |row| row.get(0)).optional()
 }
 
 /// The first candidate that is free or `own`; otherwise the last with the smallest free suffix.

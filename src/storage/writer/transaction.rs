@@ -10,7 +10,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Instant;
 use tokio::sync::oneshot;
 
-/// A transaction that somebody asks for.
+/// A transaction that a caller requests.
 pub struct Begin {
     pub ops: Receiver<Op>,
     pub ready: oneshot::Sender<std::result::Result<(), CommitError>>,
@@ -61,7 +61,7 @@ impl Writer<'_> {
         false
     }
 
-    /// Carries out one plan, and writes what follows from it at once: the next read looks at it.
+    /// Carries out one plan, and writes what follows from it at once: the next read sees it.
     fn step(&mut self, plan: &WritePlan) -> Result<Outcome> {
         let outcome =
             self.carry_out_one(plan, true)?.unwrap_or_else(|| Err(CommitError::Failed("a savepoint was lost".into())));

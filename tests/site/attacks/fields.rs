@@ -1,12 +1,12 @@
-//! What writes bring: how much, in whose name, and what their answers show.
+//! Fields of writes: how much, in whose name, and what their responses show.
 
 use crate::server::{Answer, Server, stdout};
-use cms_server::args::{Checked, Sources};
 use cms_server::boot::{self, Source};
 use cms_server::model::Method;
 use cms_server::registry::Registry;
 use cms_server::registry::resource::{Resource, Source as From};
 use cms_server::request::BodyParams;
+use cms_server::request::args::{Checked, Sources};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use tempfile::TempDir;
@@ -66,7 +66,7 @@ fn detail<'a>(answer: &'a Answer, arg: &str) -> &'a str {
 
 // ---------------------------------------------------------------------------------------------------- lengths
 
-/// Resource, argument, where in it the text stands, and the most characters.
+/// Resource, argument, where in it the text is, and the most characters.
 const LENGTHS: [(&str, &str, &str, usize); 22] = [
     ("posts", "title", "raw", 65_535),
     ("posts", "excerpt", "raw", 65_535),
@@ -170,7 +170,7 @@ fn comments_say_which_column_is_too_short() {
         check("content", json!({"raw": "c".repeat(65_526)}), "comment_content_column_length");
         let options = site.admin("OPTIONS", "comments", &Value::Null).body;
         assert_eq!(options["schema"]["properties"]["author_name"]["maxLength"], 245);
-        // What a browser says of itself is cut, not refused.
+        // A user agent is cut, not refused.
         let url = format!("{}{}", site.server.rest, site.route("comments"));
         let agent = "a".repeat(2000);
         let body = json!({"post": post["id"], "content": {"raw": "From a browser"}}).to_string().into_bytes();
@@ -204,7 +204,7 @@ fn lengths_hold_on_every_way_in() {
         refused(&answer, 400, "rest_invalid_param", what);
         assert_eq!(detail(&answer, "title"), "rest_too_long", "{what}: {:.300}", answer.text);
     };
-    // A plain text, and the object that it stands for.
+    // A plain text, and the object that it is accepted for.
     check(site.admin("PUT", &put, &json!({ "title": long })), "a text");
     check(site.admin("PUT", &put, &json!({"title": {"raw": long}})), "an object");
     check(site.admin("PATCH", &put, &json!({ "title": long })), "PATCH");
@@ -261,7 +261,7 @@ fn a_form_has_so_many_fields() {
     assert_eq!(site.form("POST", "posts", &format!("title=Full{}", fields(9_999))).status, 201);
     let answer = site.form("POST", "posts", &format!("title=Over{}", fields(10_000)));
     refused(&answer, 400, "rest_bad_request", "a form");
-    // Each part of a key is one, too; a name that comes again counts again.
+    // Each part of a key is one, too; a repeated name counts again.
     refused(&site.form("POST", "posts", &"a[b]=x&".repeat(5_001)), 400, "rest_bad_request", "brackets");
     refused(&site.server.get(&format!("/wp/v2/posts?{}", "a&".repeat(10_001))), 400, "rest_bad_request", "a query");
     assert_eq!(site.server.get(&format!("/wp/v2/posts?{}", "a&".repeat(10_000))).status, 200);
@@ -325,7 +325,7 @@ fn monsters(source: &Value) -> Vec<Value> {
 /// More than any usual bound: texts, and what no schema describes.
 const LARGEST: usize = (1 << 20) + 1;
 
-/// Arguments whose length has an answer of its own.
+/// Arguments whose length has an error of its own.
 fn judged_later(resource: &Resource, arg: &str) -> bool {
     let property = resource.property(arg);
     property.is_some_and(|p| match &p.source {
@@ -482,7 +482,7 @@ fn nobody_makes_an_account_that_may_more() {
     let person = |login: &str, role: &str| json!({"username": login, "email": format!("{login}@example.org"), "password": "long enough", "roles": [role]});
     let admin = &site.server.admin;
     let victim = site.made(admin, "users", &person("second", "administrator"))["id"].clone();
-    // Whoever has the role that is always kept gives any, also one that allows what it does not.
+    // A user with a required role gives any role, also one that allows what it does not.
     site.made(admin, "users", &person("book", "librarian"));
     for (role, creates, roles_by_creation) in [("hr", true, false), ("support", false, false), ("promoter", true, true)]
     {
@@ -590,7 +590,8 @@ fn what_a_contributor_may_not_say() {
     assert_eq!(pending["slug"], "", "a slug is for who publishes");
 }
 
-// ---------------------------------------------------------------------------------------------------- what answers show
+// ---------------------------------------------------------------------------------------------------- what responses
+// show
 
 const OWN: &str = r#"
 [roles.scribe]

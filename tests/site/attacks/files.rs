@@ -1,4 +1,4 @@
-//! Files that are made to harm: by what they say of themselves, by their names, by what they take, by where they hang.
+//! Malicious files: by their metadata, by their names, by what they need, by the records they are attached to.
 
 use super::super::media::{fetch, png, upload};
 use super::super::server::{Answer, Server, stdout};
@@ -265,7 +265,7 @@ fn small_files_do_not_take_much_memory() {
     }
 }
 
-/// A WebP that says it has one pixel, around pixels that say they are a quarter of a milliard.
+/// A WebP whose header claims one pixel, around pixels that claim 250 million.
 fn disagreeing() -> Vec<u8> {
     let mut pixels = b"\x10\0\0\x9d\x01\x2a\xff\x3f\xff\x3f".to_vec();
     pixels.extend([0; 990]);
@@ -391,7 +391,7 @@ fn ranges_are_answered_one_at_a_time() {
     }
 }
 
-// ------------------------------------------------------------------------------------------------ who learns what
+// ------------------------------------------------------------------------------------------------ visibility
 
 #[test]
 fn nothing_is_hung_below_what_the_caller_may_not_edit() {
@@ -437,11 +437,11 @@ fn nothing_is_hung_below_what_the_caller_may_not_edit() {
         assert_eq!(created.status, 403, "{post}: {}", created.text);
     }
     assert_eq!(server.get(&route).body["link"], link);
-    // Below an own record it may hang, and stay while something else changes; and come off again.
+    // It may be attached to an own record, and stay while something else changes; and be detached again.
     for body in [json!({"post": own}), json!({"post": own, "title": "x"}), json!({"post": 0})] {
         assert_eq!(server.ask("PUT", &route, Some(&author), Some(&body)).status, 200, "{body}");
     }
-    // Hung there by somebody who may, it stays where it is when its author sends it back.
+    // Attached by a user who may, it stays where it is when its author sends it back.
     server.admin("PUT", &route, Some(&json!({"post": foreign[2]})));
     let same = server.ask("PUT", &route, Some(&author), Some(&json!({"post": foreign[2], "title": "y"})));
     assert_eq!((same.status, &same.body["title"]["raw"]), (200, &json!("y")), "{}", same.text);
@@ -475,7 +475,7 @@ fn addresses_do_not_name_private_records() {
     );
     assert_eq!(commented.status, 201, "{}", commented.text);
     let reads = [
-        // Identifiers never change, and were told while everything was public.
+        // Identifiers never change, and were public while everything was.
         format!("/wp/v2/pages/{}?_fields=link,_links", below["id"]),
         format!("/wp/v2/pages/{}?_fields=link,_links", deep["id"]),
         format!("/wp/v2/media/{of_page}?_fields=link,_links"),
@@ -526,7 +526,7 @@ fn relations_lead_to_what_the_caller_sees() {
     assert_eq!(write(&author, &hidden)["featured_media"], 0, "as if it were not there");
     assert_eq!(write(&author, &open)["featured_media"], open);
     assert_eq!(write(&editor, &hidden)["featured_media"], hidden);
-    // What another gave a record stays when it comes back.
+    // What another user gave a record stays when it is sent back.
     let own = write(&author, &json!(0));
     let route = format!("/wp/v2/posts/{}", own["id"]);
     server.admin("PUT", &route, Some(&json!({"featured_media": hidden})));
@@ -589,7 +589,7 @@ fn declared_relations_lead_to_what_the_caller_sees() {
     assert_eq!(made.status, 201, "{}", made.text);
     let route = format!("/marks/v1/marks/{}", made.body["id"]);
     assert_eq!(write("PUT", &route, json!({"post": private})).status, 400);
-    // What another has linked stays when it comes back.
+    // What another user has linked stays when it is sent back.
     let linked = server.admin("PUT", &route, Some(&json!({"post": private, "others": [private]})));
     assert_eq!(linked.status, 200, "{}", linked.text);
     let same = write("PUT", &route, json!({"post": private, "others": [private], "note": "x"}));

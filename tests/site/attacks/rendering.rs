@@ -166,7 +166,7 @@ fn no_renderer_lets_a_value_out_of_its_place() {
     let numbers =
         ["ref", "id", "ids", "level", "columns", "postsToShow", "perPage", "width", "height", "include", "exclude"];
     for hostile in HOSTILE {
-        // What the lists show: written by somebody who may not write any HTML, as far as they may.
+        // What the lists show: written by a user who may not write any HTML, as far as allowed.
         let texts =
             json!({"title": hostile, "content": hostile, "excerpt": hostile, "status": "publish", "slug": hostile});
         let shown = publish(&server, &author, &texts);
@@ -267,7 +267,7 @@ fn a_small_content_makes_no_huge_page() {
 
 #[test]
 fn parts_render_so_much_of_what_others_wrote() {
-    /// Bytes of other records' texts, and of each that an excerpt is made of.
+    /// Bytes of other records' texts, and of each that an excerpt is made from.
     const TEXT: usize = 1 << 20;
     const SOURCE: usize = 64 << 10;
     let server = Server::with(&["site.prefix=wp"]);
@@ -282,7 +282,7 @@ fn parts_render_so_much_of_what_others_wrote() {
         let content = prose.repeat(SOURCE / prose.len() + 1);
         publish(&server, &author, &json!({"title": format!("Post {place}"), "content": content, "status": "publish"}));
     }
-    // Excerpts of ten records, however often they are asked for.
+    // Excerpts of ten records, however often they are requested.
     let query = "<!-- wp:query {\"query\":{\"perPage\":10,\"order\":\"asc\"}} --><!-- wp:post-template --><!-- wp:post-excerpt /-->\
                  <!-- /wp:post-template --><!-- /wp:query -->";
     let list = "<!-- wp:latest-posts {\"postsToShow\":10,\"order\":\"asc\",\"displayPostContent\":true} /-->";
@@ -313,7 +313,7 @@ fn an_excerpt_is_made_of_a_beginning() {
     };
     let prose = "<p>\"Seagulls\" don't <b>wait</b> for us...</p>\n\n";
     assert_eq!(excerpt(&prose.repeat(20_000)), excerpt(&prose.repeat(100)));
-    // Words behind so much markup are not looked for.
+    // Words behind so much markup are not searched.
     let empty = "<i></i>".repeat(10_000);
     assert_eq!(excerpt(&format!("Here {empty} there")), "<p>Here</p>\n");
 }

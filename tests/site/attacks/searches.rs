@@ -1,4 +1,4 @@
-//! Lists and searches: bounds of what a request may ask for, and that nobody learns by asking what he may not read.
+//! Lists and searches: limits of requests, and that no caller learns by them what it may not read.
 
 use crate::server::{Answer, Server, stdout};
 use cms_server::boot;
@@ -175,7 +175,7 @@ fn the_reads_of_a_request_share_one_budget() {
     }
     let server = server.restart_with(&["storage.read_timeout=0ms"]);
     for route in routes {
-        // Twice: nothing of an answer that was ended is kept.
+        // Twice: nothing of a response that was ended is cached.
         for _ in 0..2 {
             let answer = server.get(route);
             assert_eq!((answer.status, answer.code()), (503, "rest_read_timeout"), "{route}: {}", answer.text);

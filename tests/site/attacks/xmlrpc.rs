@@ -1,4 +1,4 @@
-//! The old interface: words, lists and answers without end, and what it tells of records that are not public.
+//! XML-RPC: words, lists and responses without end, and what it reveals of records that are not public.
 
 use crate::server::Server;
 use crate::xmlrpc::{body, call_as, post, raw, read};
@@ -27,7 +27,7 @@ fn a_text_and_a_list_have_so_many_words() {
     assert_eq!(options(json!(words(1001))), json!({"fault": TOO_LARGE}));
     assert_eq!(options(list(1001)), json!({"fault": TOO_LARGE}));
     assert_eq!(options(json!("blog_title,blog_title , ,")).as_object().map(serde_json::Map::len), Some(1));
-    // Hundreds of thousands of words end at once: it took seventeen seconds.
+    // Hundreds of thousands of words end at once: they took seventeen seconds.
     let start = Instant::now();
     for hostile in [words(70_000), ",".repeat(400 << 10), ",a".repeat(200 << 10)] {
         options(json!(hostile));

@@ -1,4 +1,4 @@
-//! What belongs to a row and lies in other tables: slug claim, edges, meta, revisions.
+//! What belongs to a row and is in other tables: slug claim, edges, meta, revisions.
 
 use super::super::super::catalogue::{REVISION, Relation, RelationId, Table};
 use super::super::super::dependencies::VersionSlot;
@@ -34,7 +34,7 @@ impl<'c> Work<'_, 'c> {
         put.revision.as_ref().map(|revision| self.put_revision(table, id, revision)).transpose().map(Option::flatten)
     }
 
-    /// Takes away what belongs to a row that goes.
+    /// Removes what belongs to a row that is removed.
     pub(super) fn remove_belongings(&mut self, table: &'c Table, id: i64, tracked: &[DbValue]) -> Result<()> {
         for (rel, ends) in self.edges_of(table, id)? {
             let relation = &self.catalogue.relations[rel];
@@ -283,7 +283,7 @@ impl<'c> Work<'_, 'c> {
         self.touch("meta")
     }
 
-    /// Keeps a snapshot; the id of the row written, if one was.
+    /// Stores a snapshot; the id of the row written, if one was.
     fn put_revision(&mut self, table: &Table, of: i64, revision: &RevisionPut) -> Result<Option<i64>> {
         let space = self.writer.word(&table.space)?;
         let conn = self.writer.conn;

@@ -124,7 +124,7 @@ impl<'c> Work<'_, 'c> {
         self.put_extensions(table, put, key, slug.as_deref())?;
         let new: Vec<DbValue> =
             table.tracked.iter().zip(&tracked).map(|(place, old)| Resolved::over(&sets[*place], old)).collect();
-        // Of the columns that are not tracked it is not known what they were.
+        // The former values of columns that are not tracked are unknown.
         let same =
             |place: usize| table.tracked.iter().position(|p| *p == place).is_some_and(|at| tracked[at] == new[at]);
         let changed = (0..sets.len()).filter(|place| sets[*place].is_some() && !same(*place));
@@ -185,7 +185,7 @@ impl<'c> Work<'_, 'c> {
         Ok(state.optional()?)
     }
 
-    /// A row that something beside it changed: its version rises.
+    /// A row that something else changed: its version rises.
     pub(super) fn raise_version(&mut self, table: &'c Table, key: &DbValue) -> Result<()> {
         if table.version.is_some() {
             let sets: Vec<Option<Resolved>> = (0..table.def.columns.len()).map(|_| None).collect();
@@ -212,7 +212,7 @@ impl<'c> Work<'_, 'c> {
         Ok(key.clone())
     }
 
-    /// A row whose key was given may have been referred to before it came (or came back).
+    /// A row whose key was given may have been referred to before it was created (or restored).
     fn recount(&mut self, table: &Table, key: &DbValue) -> Result<()> {
         if table.counted.is_empty() {
             return Ok(());
@@ -305,7 +305,7 @@ impl<'c> Work<'_, 'c> {
         Ok(())
     }
 
-    /// Sets columns of a row; says whether there is one.
+    /// Sets columns of a row; returns whether there is one.
     fn set_columns(&mut self, table: &Table, key: &DbValue, sets: &[Option<Resolved>]) -> Result<bool> {
         if table.version.is_none() && sets.iter().all(Option::is_none) {
             return Ok(true);
@@ -441,7 +441,7 @@ impl<'c> Work<'_, 'c> {
     }
 }
 
-/// A column's new value, with all known that the transaction had to tell.
+/// A column's new value, once everything is known that the transaction had to determine.
 enum Resolved {
     To(DbValue),
     Add(i64),

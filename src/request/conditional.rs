@@ -1,7 +1,8 @@
-//! Conditional requests: what a write expects of the row as it is, and whether a reader has the newest answer already.
+//! Conditional requests: what a write expects of the row as it is, and whether a reader has the newest response
+//! already.
 //!
 //! Pure functions on header lines (RFC 9110, section 13). An entity tag here is `"version-digest"`, or `"digest"` where
-//! no single row with versions is shown; a write is held to the version, whatever the digest.
+//! no single row with versions is shown; a write is compared with the version, whatever the digest.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -24,7 +25,7 @@ impl Expects {
         }
     }
 
-    /// Whether a row is as expected; one that keeps no versions, or no time of its last change, cannot be held to them.
+    /// Whether a row is as expected; one without versions, or without a time of its last change, cannot be compared.
     pub fn met_by(&self, version: Option<i64>, modified: Option<i64>) -> bool {
         match (&self.versions, self.unmodified_since) {
             (Some(welcome), _) => version.is_none_or(|version| welcome.contains(&version)),
@@ -34,7 +35,7 @@ impl Expects {
     }
 }
 
-/// Whether the client has this answer already (`If-None-Match`, else `If-Modified-Since`).
+/// Whether the client has this response already (`If-None-Match`, else `If-Modified-Since`).
 pub fn has_already<'h>(get: impl Fn(&str) -> Option<&'h str>, tag: Option<&str>, modified: Option<&str>) -> bool {
     match (get("if-none-match"), tag) {
         (Some(list), Some(tag)) => list.trim() == "*" || tags(list).any(|t| t.trim_start_matches("W/") == tag),

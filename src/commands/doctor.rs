@@ -1,6 +1,6 @@
-//! Asks a running site from outside whether what stands before it passes on what the contract needs.
+//! Checks a running site from outside: whether the proxies in front of it pass on what the contract needs.
 //!
-//! It makes an application password for itself, which only reads and ends by itself, and takes it away again. It changes
+//! It creates an application password for itself, which can only read and expires, and deletes it again. It changes
 //! nothing else.
 
 use crate::access::identity;
@@ -16,14 +16,14 @@ use std::time::Duration;
 use ureq::http::{Response, StatusCode, header};
 use ureq::{Agent, Body};
 
-/// Seconds that the doctor waits for an answer, and after which its password ends at the latest.
+/// Seconds that the doctor waits for a response, and after which its password expires at the latest.
 const PATIENCE: u64 = 10;
 const LIFE: i64 = 300;
 
-/// Users among whom one is looked for who may have application passwords.
+/// Users among whom one is searched who may have application passwords.
 const MOST_USERS: u64 = 100;
 
-/// One thing that was looked at: what, and what is wrong with it.
+/// One check: its subject, and the problem.
 #[derive(Debug)]
 pub struct Finding {
     pub what: String,
@@ -31,7 +31,7 @@ pub struct Finding {
     pub wrong: Option<String>,
 }
 
-/// Everything that can be told of the site at this address; what depends on something wrong is left out.
+/// All findings about the site at this address; checks that depend on a failed one are left out.
 ///
 /// # Errors
 /// The database cannot be read or written.
@@ -78,10 +78,10 @@ impl Visit<'_> {
         answer.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
     }
 
-    /// The root's document, when the interface answers there at all.
+    /// The root's document, if the API responds there at all.
     fn root(&self, findings: &mut Vec<Finding>) -> Option<Value> {
         let url = self.rest("/");
-        let what = format!("the interface answers at {url}");
+        let what = format!("the API responds at {url}");
         let answer = match self.ask("GET", &url, &[]) {
             Ok(answer) => answer,
             Err(error) => {
@@ -93,19 +93,19 @@ impl Visit<'_> {
         let status = answer.status();
         let root = json_of(answer);
         let Some(root) = root.filter(|root| status == StatusCode::OK && root["namespaces"].is_array()) else {
-            let wrong = format!("the answer is {status} and no description of the site; pass {url} on as it is.");
+            let wrong = format!("the response is {status} and no description of the site; pass {url} on unchanged.");
             findings.push(Finding { what, wrong: Some(wrong) });
             return None;
         };
         findings.push(Finding { what, wrong: None });
         let told = root["url"].as_str().unwrap_or_default().trim_end_matches('/');
         let wrong = (told != self.site)
-            .then(|| format!("it calls itself {told}: set site.url = \"{}\", or visit it there.", self.site));
+            .then(|| format!("it calls itself {told}: set site.url = \"{}\", or check it there.", self.site));
         findings.push(Finding { what: "the site knows its own address".into(), wrong });
         Some(root)
     }
 
-    /// Clients find the interface by a header of the home page.
+    /// Clients find the API by a header of the home page.
     fn home(&self, findings: &mut Vec<Finding>) {
         let links = self.ask("GET", &format!("{}/", self.site), &[]).map(|answer| {
             let links = answer.headers().get_all(header::LINK);
@@ -114,14 +114,14 @@ impl Visit<'_> {
         let wrong = match links {
             Ok(true) => None,
             Ok(false) => {
-                Some("no Link header names it; another program answers there, or a proxy drops the header.".into())
+                Some("no Link header names it; another program responds there, or a proxy drops the header.".into())
             }
             Err(error) => Some(error),
         };
-        findings.push(Finding { what: "the home page leads to the interface".into(), wrong });
+        findings.push(Finding { what: "the home page leads to the API".into(), wrong });
     }
 
-    /// What no route answers is refused by us, and not by what stands before us.
+    /// A request without a route is refused by the server, and not by a proxy in front of it.
     fn methods(&self, findings: &mut Vec<Finding>) {
         for method in ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
             let url = self.rest("/no-such-route");
@@ -132,14 +132,14 @@ impl Visit<'_> {
             };
             let wrong = match self.ask(method, &url, &[]).map(ours) {
                 Ok(true) => None,
-                Ok(false) => Some("something before the server answers it; let all methods through.".into()),
+                Ok(false) => Some("something in front of the server handles it; let all methods through.".into()),
                 Err(error) => Some(error),
             };
             findings.push(Finding { what: format!("{method} arrives"), wrong });
         }
     }
 
-    /// Conditional requests save work only when tags come through unchanged.
+    /// Conditional requests save work only when entity tags are passed on unchanged.
     fn tags(&self, findings: &mut Vec<Finding>) {
         let Some(resource) = self.registry.family(Family::Content).next() else { return };
         let url = self.rest(&resource.path);
@@ -150,8 +150,8 @@ impl Visit<'_> {
         let again = tag.and_then(|tag| self.ask("GET", &url, &[(header::IF_NONE_MATCH, &tag)]).ok());
         let wrong = again
             .is_none_or(|answer| answer.status() != StatusCode::NOT_MODIFIED)
-            .then(|| "a proxy drops or changes ETag or If-None-Match; clients read everything anew.".to_owned());
-        findings.push(Finding { what: "unchanged answers are not sent twice".into(), wrong });
+            .then(|| "a proxy drops or changes ETag or If-None-Match; clients read everything again.".to_owned());
+        findings.push(Finding { what: "unchanged responses are not sent twice".into(), wrong });
     }
 
     /// Whether application passwords may be used at this address.
@@ -159,7 +159,7 @@ impl Visit<'_> {
         let open = root["authentication"]["application-passwords"].is_object();
         let wrong = (!open).then(|| {
             if self.site.starts_with("https:") {
-                "the server does not see that this is HTTPS: let the proxy send X-Forwarded-Proto, and name its network in \
+                "the server does not see that this is HTTPS: let the proxy send X-Forwarded-Proto, and add its network to \
                  server.trusted_proxies."
             } else {
                 "this is not HTTPS, or site.application_passwords is off."
@@ -169,7 +169,7 @@ impl Visit<'_> {
         open
     }
 
-    /// A password of our own has to make us known.
+    /// An application password has to authenticate.
     fn credentials(&self, services: &Services, findings: &mut Vec<Finding>) -> Result<(), BootError> {
         let Some(users) = self.registry.family(Family::User).next() else { return Ok(()) };
         let Some(login) = services.any_login(self.registry)? else { return Ok(()) };
@@ -182,17 +182,17 @@ impl Visit<'_> {
         let answer = self.ask("GET", &url, &[(header::AUTHORIZATION, &basic)]);
         let gone = Change::RemoveWhere { table: name("app_password"), filter: eq("name", txt(&title)) };
         wait(services.storage.commit(WritePlan { changes: vec![gone] }))
-            .map_err(|error| BootError::Other(format!("the password `{title}` was not taken away: {error:?}")))?;
+            .map_err(|error| BootError::Other(format!("the password `{title}` was not deleted: {error:?}")))?;
         let wrong = match answer {
             Ok(answer) if answer.status() == StatusCode::OK => None,
             Ok(answer) if answer.status() == StatusCode::UNAUTHORIZED => Some(
                 "the Authorization header does not arrive: let the proxy pass it on, and remove any login of its own."
                     .into(),
             ),
-            Ok(answer) => Some(format!("the answer is {}.", answer.status())),
+            Ok(answer) => Some(format!("the response is {}.", answer.status())),
             Err(error) => Some(error),
         };
-        findings.push(Finding { what: "an application password makes its user known".into(), wrong });
+        findings.push(Finding { what: "an application password authenticates its user".into(), wrong });
         Ok(())
     }
 }

@@ -1,10 +1,14 @@
-//! The command line: what is asked for, and the exit code.
+//! The command line: subcommands, and the exit code.
 //!
 //! Other tools rely on the names here (issue: "The command line").
 
+mod accounts;
+mod doctor;
+pub mod reference;
+mod serve;
+
 use crate::boot::{self, BootError, Secret, Services, Source};
 use crate::config::{grammar, shipped};
-use crate::doctor;
 use crate::model::Method;
 use crate::registry::Registry;
 use crate::registry::link::nearest;
@@ -12,7 +16,7 @@ use crate::scope::Limits;
 use crate::storage::backup;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -30,7 +34,7 @@ pub struct Cli {
 /// Where the declarations are; every subcommand takes these.
 #[derive(Args, Clone, Debug)]
 pub struct SourceArgs {
-    /// The declarations; without it those that were shipped with this program.
+    /// The declarations; without it, those inside the program.
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Overrides a key of the declarations; repeatable.
@@ -43,18 +47,22 @@ pub struct SourceArgs {
 pub enum Command {
     /// Check the declarations and exit.
     Check {
-        /// Look at the database, too: whether it is whole, and what it counts. A server may go on using it.
+        /// Check the database, too: integrity, references and counts. A server may use it meanwhile.
         #[arg(long)]
         data: bool,
     },
-    /// Copy the database to a new file while others use it, and look at the copy. Uploaded files are not in it.
+    /// Copy the database to a new file, also while the server runs, and check the copy. Uploaded files are not in it.
     Backup { file: PathBuf },
-    /// Put a copy in the place of the database; the one that was there is kept beside it. Stop the server first.
+    /// Replace the database by a backup; the old database is renamed. Stop the server first.
     Restore { file: PathBuf },
     /// Print the routes with their methods, arguments and access.
     Routes,
     /// Print the JSON Schema of routes.toml, for editors.
     Schema,
+    /// Print the meaning of a word: a handler, guard, behaviour, renderer, schema word (`x-…`) or configuration key.
+    Explain { word: String },
+    /// Write the reference and the configuration keys as Markdown into a folder.
+    Docs { directory: PathBuf },
     /// Write the shipped declarations into a folder.
     Init { directory: PathBuf },
     /// Import a WordPress export (WXR).
@@ -64,9 +72,9 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         attachments: Option<PathBuf>,
     },
-    /// Ask the running site from outside whether everything arrives that clients send.
+    /// Check the running site from outside: whether proxies pass on what clients send.
     Doctor {
-        /// Address of the site as clients know it; otherwise site.url.
+        /// Address of the site as clients use it; default: site.url.
         #[arg(long)]
         url: Option<String>,
     },
@@ -80,12 +88,43 @@ pub enum Command {
     /// Manage application passwords.
     #[command(subcommand)]
     AppPassword(AppPasswordCommand),
+    /// Print the newest entries of the audit trail.
+    Audit {
+        /// How many.
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=100))]
+        last: u16,
+    },
+    /// Print what runs where: version, addresses, database and its size, rows by resource.
+    Status,
 }
 
 /// See [`Command::User`].
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
-    /// Add a user; the password is the first line of the standard input.
+    /// Print all users.
+    List,
+    /// Set a user's password, asked for at a prompt or read from the standard input. The user's sessions end.
+    Passwd { login: String },
+    /// Set a user's roles.
+    Role {
+        login: String,
+        #[arg(required = true)]
+        roles: Vec<String>,
+    },
+    /// Delete a user.
+    #[command(group = clap::ArgGroup::new("records").required(true))]
+    Delete {
+        login: String,
+        /// The user who gets the records.
+        #[arg(long, group = "records", value_name = "LOGIN")]
+        reassign: Option<String>,
+        /// Delete the records, too.
+        #[arg(long, group = "records")]
+        delete_content: bool,
+    },
+    /// End all sessions of a user.
+    Logout { login: String },
+    /// Add a user; the password is asked for at a prompt, or read from the first line of the standard input.
     Add {
         login: String,
         email: String,
@@ -93,7 +132,7 @@ pub enum UserCommand {
         #[arg(long)]
         role: Option<String>,
         /// Read the password from the standard input.
-        #[arg(long, required_unless_present = "hash_stdin")]
+        #[arg(long)]
         password_stdin: bool,
         /// Read the hash of a password from the standard input, as WordPress stores it ($wp$2y$, $2y$, $P$). It is replaced
         /// by a newer one at the first login.
@@ -105,17 +144,21 @@ pub enum UserCommand {
 /// See [`Command::AppPassword`].
 #[derive(Debug, Subcommand)]
 pub enum AppPasswordCommand {
-    /// Add one and print its clear value, alone on a line.
+    /// Print a user's application passwords. What they were given as is stored nowhere.
+    List { login: String },
+    /// Revoke one, named by its UUID or its name.
+    Revoke { login: String, password: String },
+    /// Add an application password and print it, alone on a line.
     Add {
         login: String,
         name: String,
-        /// It reads only.
+        /// Limit it to reading.
         #[arg(long)]
         read_only: bool,
-        /// It reaches these resources only (names as in routes.toml).
+        /// Limit it to these resources (names as in routes.toml).
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         resources: Vec<String>,
-        /// It works for so many days.
+        /// Let it expire after so many days.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         days: Option<u16>,
     },
@@ -126,19 +169,27 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let source = Source { config: cli.source.config, sets: cli.source.sets };
     let done = match cli.command {
-        None => crate::serve::serve(&source),
+        None => serve::serve(&source),
         Some(Command::Check { data }) => check(&source, data),
         Some(Command::Backup { file }) => backup(&source, &file),
         Some(Command::Restore { file }) => restore(&source, &file),
         Some(Command::Doctor { url }) => doctor(&source, url),
         Some(Command::Routes) => routes(&source),
         Some(Command::Schema) => schema(),
+        Some(Command::Explain { word }) => explain(&word),
+        Some(Command::Docs { directory }) => docs(&directory),
         Some(Command::Init { directory }) => init(&directory),
         Some(Command::Completions { shell }) => completions(shell),
         Some(Command::Man { directory }) => man(directory.as_deref()),
         Some(Command::Import { file, attachments }) => import(&source, &file, attachments.as_deref()),
-        Some(Command::User(UserCommand::Add { login, email, role, hash_stdin, .. })) => {
-            user_add(&source, &login, &email, role.as_deref(), hash_stdin)
+        Some(Command::User(command)) => user(&source, command),
+        Some(Command::Audit { last }) => said(accounts::audit_trail(&source, last.into())),
+        Some(Command::Status) => said(accounts::status(&source)),
+        Some(Command::AppPassword(AppPasswordCommand::List { login })) => {
+            said(accounts::app_password_list(&source, &login))
+        }
+        Some(Command::AppPassword(AppPasswordCommand::Revoke { login, password })) => {
+            said(accounts::app_password_revoke(&source, &login, &password))
         }
         Some(Command::AppPassword(AppPasswordCommand::Add { login, name, read_only, resources, days })) => {
             app_password_add(&source, (&login, &name), read_only, &resources, days)
@@ -186,10 +237,7 @@ fn check(source: &Source, data: bool) -> Result<(), BootError> {
     for finding in &found {
         eprintln!("{}: {finding}", path.display());
     }
-    Err(BootError::Other(format!(
-        "{} things are not as they should be; put a backup back, or ask for help",
-        found.len()
-    )))
+    Err(BootError::Other(format!("{} problems found; restore a backup, or ask for help", found.len())))
 }
 
 fn backup(source: &Source, file: &Path) -> Result<(), BootError> {
@@ -197,7 +245,7 @@ fn backup(source: &Source, file: &Path) -> Result<(), BootError> {
     let bytes = backup::backup(boot::database(&registry.declaration)?, file)?;
     println!("{}: {bytes} bytes, whole", file.display());
     println!(
-        "Uploaded files are not in it; copy the folder that media.url names (by default it lies beside the database)."
+        "Uploaded files are not in it; copy the folder that media.url names (by default it is beside the database)."
     );
     Ok(())
 }
@@ -206,17 +254,31 @@ fn restore(source: &Source, file: &Path) -> Result<(), BootError> {
     let registry = linked(source)?;
     let path = boot::database(&registry.declaration)?;
     let aside = backup::restore(file, path)?;
-    println!("{}: put back", path.display());
+    println!("{}: restored", path.display());
     if let Some(aside) = aside {
-        println!("The database of before is {}", aside.display());
+        println!("The old database is {}", aside.display());
     }
     Ok(())
 }
 
 fn schema() -> Result<(), BootError> {
-    let text =
-        serde_json::to_string_pretty(&grammar::routes_document()).map_err(|e| BootError::Other(e.to_string()))?;
-    println!("{text}");
+    let text = serde_json::to_string_pretty(&reference::with_names(grammar::routes_document()));
+    print(format!("{}\n", text.map_err(|e| BootError::Other(e.to_string()))?).as_bytes());
+    Ok(())
+}
+
+fn explain(word: &str) -> Result<(), BootError> {
+    print(reference::explain(word).map_err(BootError::Other)?.as_bytes());
+    Ok(())
+}
+
+fn docs(directory: &Path) -> Result<(), BootError> {
+    let files = [("reference.md", reference::reference()), ("configuration.md", reference::configuration())];
+    for (name, text) in files {
+        let file = directory.join(name);
+        std::fs::write(&file, text).map_err(|e| BootError::Other(format!("{}: {e}", file.display())))?;
+        println!("{}", file.display());
+    }
     Ok(())
 }
 
@@ -282,14 +344,14 @@ pub fn route_table(registry: &Registry) -> Vec<String> {
                 .iter()
                 .map(|arg| format!("{}{}", arg.name, if arg.required { "*" } else { "" }))
                 .collect();
-            let guard = vocabulary.guards[endpoint.guard.0];
+            let guard = vocabulary.guards[endpoint.guard.0].name;
             let param =
                 if endpoint.guard_param.is_empty() { String::new() } else { format!(":{}", endpoint.guard_param) };
             lines.push(format!(
                 "{:<18} {}  {} [{guard}{param}] {}",
                 methods.join(","),
                 route.pattern,
-                vocabulary.handlers[endpoint.handler.0],
+                vocabulary.handlers[endpoint.handler.0].name,
                 args.join(" ")
             ));
         }
@@ -307,14 +369,42 @@ fn import(source: &Source, file: &Path, attachments: Option<&Path>) -> Result<()
     Ok(())
 }
 
-fn user_add(source: &Source, login: &str, email: &str, role: Option<&str>, hashed: bool) -> Result<(), BootError> {
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).map_err(|e| BootError::Other(e.to_string()))?;
-    let line = line.trim_end_matches(['\r', '\n']);
-    if line.is_empty() {
-        return Err(BootError::Other("the standard input held no password".into()));
+fn user(source: &Source, command: UserCommand) -> Result<(), BootError> {
+    match command {
+        UserCommand::List => said(accounts::user_list(source)),
+        UserCommand::Passwd { login } => said(accounts::user_passwd(source, &login)),
+        UserCommand::Role { login, roles } => said(accounts::user_role(source, &login, &roles)),
+        UserCommand::Delete { login, reassign, .. } => said(accounts::user_delete(source, &login, reassign.as_deref())),
+        UserCommand::Logout { login } => said(accounts::user_logout(source, &login)),
+        UserCommand::Add { login, email, role, hash_stdin, .. } => {
+            user_add(source, &login, &email, role.as_deref(), hash_stdin)
+        }
     }
-    let secret = if hashed { Secret::Hash(line) } else { Secret::Password(line) };
+}
+
+/// Prints the text of a command.
+fn said(text: Result<String, BootError>) -> Result<(), BootError> {
+    text.map(|text| print(text.as_bytes()))
+}
+
+/// A secret: asked for at the terminal, which does not show it, or the first line of the standard input.
+fn secret_line(prompt: &str) -> Result<String, BootError> {
+    let failed = |error: std::io::Error| BootError::Other(error.to_string());
+    let mut line = String::new();
+    if std::io::stdin().is_terminal() {
+        line = rpassword::prompt_password(prompt).map_err(failed)?;
+    } else {
+        std::io::stdin().lock().read_line(&mut line).map_err(failed)?;
+    }
+    match line.trim_end_matches(['\r', '\n']) {
+        "" => Err(BootError::Other("no password was given".into())),
+        line => Ok(line.to_owned()),
+    }
+}
+
+fn user_add(source: &Source, login: &str, email: &str, role: Option<&str>, hashed: bool) -> Result<(), BootError> {
+    let line = secret_line(&format!("Password of {login}: "))?;
+    let secret = if hashed { Secret::Hash(&line) } else { Secret::Password(&line) };
     let (registry, services) = services(source)?;
     let role = role.or(registry.default_role());
     let role = role.ok_or_else(|| BootError::Other("no role is the default one; name one with --role".into()))?;
@@ -324,7 +414,7 @@ fn user_add(source: &Source, login: &str, email: &str, role: Option<&str>, hashe
 }
 
 fn doctor(source: &Source, url: Option<String>) -> Result<(), BootError> {
-    // A look changes nothing: neither tables nor what is in them.
+    // A check changes nothing: neither tables nor their rows.
     let registry = linked(source)?;
     let services = Services::start(boot::open(&registry, false)?, &registry)?;
     let site = url.unwrap_or_else(|| registry.site.url.clone());
@@ -337,7 +427,7 @@ fn doctor(source: &Source, url: Option<String>) -> Result<(), BootError> {
     }
     match findings.iter().filter(|finding| finding.wrong.is_some()).count() {
         0 => Ok(()),
-        some => Err(BootError::Other(format!("{some} of {} things are wrong", findings.len()))),
+        some => Err(BootError::Other(format!("{some} of {} checks failed", findings.len()))),
     }
 }
 

@@ -1,8 +1,8 @@
-//! `_fields`: which members of a document were asked for.
+//! `_fields`: which members of a document were requested.
 
 use serde_json::{Map, Value};
 
-/// The members asked for; everything when nothing was named.
+/// The requested members; everything when nothing was named.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fields {
     paths: Vec<Vec<String>>,
@@ -30,12 +30,12 @@ impl Fields {
         self.paths.is_empty()
     }
 
-    /// Whether a top-level member is wanted, wholly or in part. `_embedded` hangs on the links.
+    /// Whether a top-level member is requested, wholly or in part. `_embedded` depends on the links.
     pub fn wants(&self, member: &str) -> bool {
         self.is_all() || self.paths.iter().any(|p| p[0] == member)
     }
 
-    /// Leaves out of a document in a list what was not asked for.
+    /// Leaves out of a document in a list what was not requested.
     pub fn keep(&self, document: Value) -> Value {
         if self.is_all() {
             return document;
@@ -49,7 +49,7 @@ impl Fields {
         }
     }
 
-    /// Leaves out of a lone document what was not asked for. Its links come whole or not at all.
+    /// Leaves out of a lone document what was not requested. Its links are included whole or not at all.
     pub fn keep_alone(&self, mut document: Value) -> Value {
         let links = document.as_object_mut().and_then(|map| map.shift_remove("_links"));
         let mut kept = self.keep(document);
@@ -75,7 +75,7 @@ fn kept(map: Map<String, Value>, paths: &[&[String]]) -> Map<String, Value> {
         }
         match value {
             Value::Object(inner) => drop(out.insert(key, Value::Object(kept(inner, &below)))),
-            // What has no members comes whole.
+            // What has no members is included whole.
             value => drop(out.insert(key, value)),
         }
     }

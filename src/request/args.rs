@@ -3,6 +3,7 @@
 //! Contract: "Parameter validation and coercion"; a value is looked up in path, JSON, form, query, defaults, in that
 //! order (the path wins on purpose). All missing names make one error, then all failing ones make one error.
 
+use crate::config::check::nearest;
 use crate::error::{ApiError, Code, ParamFailure};
 use crate::registry::args::{Arg, ArgSet, Role, Spelling, spell};
 use crate::registry::resource::Context;
@@ -63,7 +64,7 @@ impl Checked {
         self.values.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// The context asked for, or `view`.
+    /// The requested context, or `view`.
     pub fn context(&self, set: &ArgSet) -> Context {
         let named = self.role(set, Role::Context).and_then(Value::as_str);
         named.and_then(Context::parse).unwrap_or(Context::VIEW)
@@ -74,18 +75,13 @@ impl Checked {
         self.values
     }
 
-    /// Every value with its name, in the order of declaration.
-    pub fn iter(&self) -> impl Iterator<Item = (&String, &Value)> {
-        self.values.iter()
-    }
-
     fn take(&mut self, arg: &Arg, value: Value) {
         self.given.push(arg.name.clone());
         self.values.insert(arg.name.clone(), value);
     }
 
-    /// The values that fit, the rest left out: what the guards of a route's other methods are asked with. What is
-    /// absent is as the endpoint that answers has it by default.
+    /// The valid values, the rest left out: what the guards of a route's other methods are called with. What is
+    /// absent is as the called endpoint has it by default.
     pub fn lenient(set: &ArgSet, sources: &Sources<'_>, answering: Option<&ArgSet>) -> Checked {
         let mut checked = Checked::default();
         for arg in &set.args {
@@ -102,7 +98,7 @@ impl Checked {
     }
 }
 
-/// What an argument's own behaviour says of a value as it came; `None` when it has no opinion on such arguments, and the
+/// The check of a value by its argument's own behaviour; `None` when there is none for such arguments, and the
 /// schema alone decides.
 pub type Judge<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<(), Box<ParamFailure>>>;
 
@@ -110,7 +106,7 @@ pub type Judge<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<(), Box<ParamFail
 ///
 /// # Errors
 /// `rest_missing_callback_param` with every missing name, or else `rest_invalid_param` with every failing one; what a
-/// behaviour judges is told only when nothing else fails.
+/// behaviour checks is reported only when nothing else fails.
 pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Checked, ApiError> {
     let mut checked = Checked::default();
     let mut missing = Vec::new();
@@ -120,7 +116,7 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
         let given = given(arg, sources);
         let emptied;
         let given = match given {
-            Some((name, Value::Null)) if !takes_null(arg, name) => {
+            Some((name, Value::Null)) if set.null_as_empty && !takes_null(arg, name) => {
                 // Nothing at all is as good as what is empty, where that is no failure.
                 let empty = if arg.required { None } else { empty(arg) };
                 emptied = empty.filter(|value| judge(arg, value).is_none_or(|judged| judged.is_ok()));
@@ -160,7 +156,32 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
     Ok(checked)
 }
 
-/// The given value with the one of the argument's names under which it came.
+/// Refuses parameters of the query and the body that an endpoint does not have.
+///
+/// # Errors
+/// `rest_invalid_param` with every unknown name and the nearest known one.
+pub fn refuse_unknown(set: &ArgSet, sources: &Sources<'_>) -> Result<(), ApiError> {
+    let known = || set.args.iter().flat_map(|arg| std::iter::once(&arg.name).chain(&arg.also)).map(String::as_str);
+    let given = sources.query.keys().map(String::as_str).chain(sources.body.names());
+    let unknown = given.filter(|name| !name.starts_with('_') && *name != STRICT && !known().any(|arg| arg == *name));
+    let failures: Vec<ParamFailure> = unknown
+        .take(MOST_UNKNOWN)
+        .map(|name| {
+            let hint = nearest(name, known()).map(|near| format!("; did you mean {near}?")).unwrap_or(".".to_owned());
+            let message = format!("{name} is no parameter of this endpoint{hint}");
+            ParamFailure { name: name.to_owned(), message, reason: Some("rest_unknown_param"), data: Value::Null }
+        })
+        .collect();
+    if failures.is_empty() { Ok(()) } else { Err(ApiError::invalid(failures)) }
+}
+
+/// The parameter by which a request asks for [`refuse_unknown`].
+pub const STRICT: &str = "strict";
+
+/// Names that one refusal lists.
+const MOST_UNKNOWN: usize = 20;
+
+/// The given value with the one of the argument's names that was used.
 fn given<'a>(arg: &'a Arg, sources: &'a Sources<'_>) -> Option<(&'a str, &'a Value)> {
     let mut names = std::iter::once(&arg.name).chain(&arg.also);
     names.find_map(|name| Some((name.as_str(), sources.get(name)?)))
@@ -181,7 +202,7 @@ fn empty(arg: &Arg) -> Option<Value> {
     }
 }
 
-/// The coerced value, a text to look for without its markup; a failure calls the argument by the name under which it came.
+/// The coerced value, a text to search without its markup; a failure calls the argument by the name that was used.
 fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>> {
     if let (Some(Role::Reassign), Value::String(heir)) = (arg.role, value)
         && !(matches!(heir.as_str(), "" | "false") || heir.parse::<i64>().is_ok())

@@ -26,7 +26,7 @@ use tracing::Level;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 
-/// Between two looks for files without a record.
+/// Between two sweeps of files without a record.
 const SWEEP_PAUSE: Duration = Duration::from_secs(600);
 
 /// An engine with the facts that its transport needs.
@@ -49,11 +49,11 @@ impl Service for Site {
     }
 
     fn files(&self) -> Option<&Arc<Files>> {
-        Some(&self.engine.media().files)
+        Some(&self.engine.shared().media.files)
     }
 
     fn serves(&self, path: &str) -> Option<usize> {
-        // A call that is too large is answered by a fault, which needs the call's body to have been read.
+        // A call that is too large gets a fault, which needs the call's body to have been read.
         let called = self.calls.as_ref().filter(|(own, _)| own == path).map(|_| self.facts.server.max_body.as_usize());
         called.or_else(|| self.pages.serves(path).then(|| self.pages.max_body()))
     }
@@ -93,15 +93,15 @@ impl Service for Site {
             counter("embedded_cache_hits", "Embedded documents found in the cache", embedded_hits),
             counter("embedded_cache_misses", "Embedded documents that were not in the cache", embedded_misses),
             gauge("embedded_cache_bytes", "Bytes of cached embedded documents", embedded.bytes()),
-            gauge("document_cache_bytes", "Bytes of cached documents", self.engine.documents().bytes()),
+            gauge("document_cache_bytes", "Bytes of cached documents", self.engine.shared().documents.bytes()),
         ]
     }
 }
 
-/// Serves until the process is told to stop.
+/// Serves until the process is stopped.
 ///
 /// # Errors
-/// Anything that is wrong with the declarations, the address or the database; nothing is half-started.
+/// Anything that is wrong with the declarations, the address or the database; nothing is left half-started.
 pub fn serve(source: &Source) -> Result<(), BootError> {
     let start = Instant::now();
     log_to_stderr();
@@ -112,7 +112,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let listener = http::bind(&server.listen).map_err(|e| BootError::Other(e.to_string()))?;
     let address = listener.local_addr().map_or_else(|_| server.listen.clone(), |a| a.to_string());
     let database = boot::database(&loaded.declaration)?;
-    // The log is read through beside the linking, the calls are compiled beside the opening.
+    // The log is read in parallel with the linking, the calls are compiled in parallel with the opening.
     let (recovered, registry) = thread::scope(|beside| {
         let recovered = beside.spawn(|| Sqlite::recover(database));
         let registry = boot::registry(&loaded, &address);
@@ -127,7 +127,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let calls = calls.map_err(|_| BootError::Other("the calls could not be compiled".into()))??;
     let services = services?;
     drop(recovered);
-    // What was written where is not asked any more.
+    // The places of declarations are not needed any more.
     drop(loaded);
     let layout = registry.layout.clone();
     let orphan_timeout = registry.declaration.media.orphan_timeout;
@@ -141,7 +141,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let watched = if server.watch { files } else { Vec::new() };
     let _watch = watch::watch(watched, move || follower.reload())
         .map_err(|e| BootError::Other(format!("cannot follow the declarations: {e}")))?;
-    // The socket listens already: whoever connects from now on is answered.
+    // The socket listens already: connections from now on are served.
     eprintln!("ready in {} ms: {rest_url}/", start.elapsed().as_millis());
     thread::Builder::new()
         .name("sweeper".into())
@@ -173,7 +173,7 @@ fn delete_orphans(services: &Services, after: crate::config::units::Duration) {
     }
 }
 
-/// The declarations, and the files whose change calls for another look, also when there is something wrong with them.
+/// The declarations, and the files whose change requires another load, also when there is something wrong with them.
 fn load(source: &Source) -> (Result<Loaded, BootError>, Vec<PathBuf>) {
     let origin = source.config.as_deref().map_or(shipped::origin(), Origin::File);
     let attempt = attempt(origin, &source.sets, environment());
@@ -194,7 +194,6 @@ fn site(services: &Services, calls: Option<Rpc>, registry: Arc<Registry>) -> Res
         prefix: registry.site.prefix.clone(),
         rest_path: registry.site.rest_path.clone(),
         rest_url: registry.site.rest_url.clone(),
-        site_url: registry.site.url.clone(),
         server: registry.declaration.server.clone(),
         cors: registry.declaration.cors.clone(),
         media: registry.declaration.media.clone(),
@@ -206,7 +205,7 @@ fn site(services: &Services, calls: Option<Rpc>, registry: Arc<Registry>) -> Res
     Ok(Arc::new(Site { engine, calls, pages, storage: services.storage.clone(), facts }))
 }
 
-/// An empty database gets an administrator, and the demo site when that is wanted.
+/// An empty database gets an administrator, and the demo site if it is configured.
 fn first_start(services: &Services, registry: &Registry) -> Result<(), BootError> {
     if !services.is_empty()? {
         return Ok(());
@@ -232,12 +231,12 @@ struct Follower {
 }
 
 impl Follower {
-    /// Builds the registry anew and swaps it in if it is sound; otherwise the old one stays. The files to watch next.
+    /// Builds another registry and swaps it in if it is valid; otherwise the old one stays. The files to watch next.
     fn reload(&self) -> Vec<PathBuf> {
         let (outcome, files) = load(&self.source);
         match outcome.and_then(|loaded| self.swap(&loaded)) {
-            Ok(()) => eprintln!("the declarations were read anew"),
-            Err(error) => eprintln!("{error}\nthe declarations of before stay in force"),
+            Ok(()) => eprintln!("reloaded the declarations"),
+            Err(error) => eprintln!("{error}\nthe old declarations stay in force"),
         }
         files
     }
@@ -247,7 +246,7 @@ impl Follower {
         let mut current = self.current.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let mut services = current.1.clone();
         if registry.layout != current.0 {
-            // A half-typed property must not become a column: tables follow a reload only when that was asked for.
+            // A half-typed property must not become a column: tables follow a reload only when that is configured.
             let migrates = registry.declaration.storage.migrate == Migrate::Auto;
             services.storage = Arc::new(boot::open(&registry, migrates)?);
         }
@@ -264,7 +263,7 @@ impl Follower {
 }
 
 /// Errors and warnings of the program go to the standard error, one line each. What the HTTP library says of a connection
-/// is about what a client sent: the access log has it, and anybody could fill the disk with it.
+/// is about what a client sent: the access log has it, and any client could fill the disk with it.
 fn log_to_stderr() {
     let ours = filter_fn(|event| *event.level() <= Level::INFO && !event.target().starts_with("actix_http::h1"));
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false).with_target(false);

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 pub struct Discovery {
     /// As the root lists them.
     listed: Vec<Value>,
-    /// As OPTIONS answers them.
+    /// As in the response to OPTIONS.
     described: Vec<Value>,
     /// The root and the namespaces, which every registry has, as the root lists them.
     indexes: Vec<(String, Value)>,
@@ -161,7 +161,7 @@ fn index(registry: &Registry, at: &str) -> Value {
         let doc = json!({"description": description, "type": "string", "default": namespace, "required": false});
         args.insert("namespace".into(), doc);
     }
-    let description = "Which fields the answer holds.";
+    let description = "Which fields the response contains.";
     let doc = json!({"description": description, "type": "string", "default": "view", "required": false});
     args.insert("context".into(), doc);
     json!({

@@ -2,14 +2,15 @@
 //!
 //! Contract: "Global request parameters". Links whose `embeddable` is true are dispatched as requests of their own,
 //! with the caller's rights, in the embed context; each address once per reply, however many documents link to it. What
-//! such a request answered is kept as text, as long as nothing has changed that was read for it. Documents stay text, too:
-//! what is embedded is put before their last brace.
+//! such a request returned is cached as text, until something that was read for it changes. Documents stay text, too:
+//! what is embedded is inserted before their last brace.
 
+use super::Engine;
 use crate::cache::documents::DocumentText;
 use crate::cache::responses::{Caller, HitCounts, MAX_AGE, Transport};
-use crate::engine::{Call, Engine};
 use crate::handlers::Rendered;
 use crate::model::Method;
+use crate::request::call::Call;
 use crate::request::{self, BodyParams};
 use crate::scope::Scope;
 use crate::storage::{BatchedReads, ReadSet, TrackedStorage};
@@ -64,12 +65,12 @@ const ROUNDS: usize = 16;
 /// As many linked resources are fetched each for itself; what more of them read is read together.
 const FEW: usize = 3;
 
-/// What stands in for links that are not to be followed.
+/// Placeholder for links that are not to be followed.
 const NOTHING: &[u8] = b"{}";
 
-// ---------------------------------------------------------------------------------------------------- kept documents
+// ---------------------------------------------------------------------------------------------------- cached documents
 
-/// What linked resources answered, by address and caller: see the module.
+/// Responses of linked resources, by address and caller: see the module.
 pub struct Embedded {
     cache: Cache<Key, Entry, Size>,
     asked: HitCounts,
@@ -135,7 +136,7 @@ impl Embedded {
         &self.asked
     }
 
-    /// What the address answered before, if it still holds. What is being answered comes to depend on what that was
+    /// The cached response of the address, if it is still valid. The current response comes to depend on what that was
     /// made from.
     fn get(&self, scope: &Scope, asked: &KeyRef<'_>) -> Option<DocumentText> {
         let holds = |entry: &Entry| scope.now - entry.at < MAX_AGE && entry.seen.holds(&*scope.storage);
@@ -147,7 +148,7 @@ impl Embedded {
 
 // ---------------------------------------------------------------------------------------------------- documents
 
-/// The part of a document that tells what it links to.
+/// The part of a document that contains its links.
 #[derive(Deserialize)]
 struct Document<'a> {
     #[serde(rename = "_links", borrow, default)]
@@ -164,7 +165,7 @@ struct Link<'a> {
 
 type Links<'a> = Vec<(Cow<'a, str>, Vec<Link<'a>>)>;
 
-/// The links that are to be followed, by relation; with them those beside them that are not.
+/// The links to follow, by relation; with them those beside them that are not followed.
 fn links<'a>(document: &'a [u8], wanted: &Wanted) -> Links<'a> {
     let links = serde_json::from_slice::<Document<'a>>(document).map(|d| d.links).unwrap_or_default();
     links.into_iter().filter(|(rel, links)| wanted.includes(rel) && links.iter().any(|link| link.embeddable)).collect()
@@ -218,7 +219,7 @@ fn write(
 
 // ---------------------------------------------------------------------------------------------------- requests
 
-/// What all the links answer, by address.
+/// The responses of all the links, by address.
 async fn fetch_all<'a>(engine: &Engine, scope: &Scope, links: &'a [Links<'_>]) -> HashMap<&'a str, DocumentText> {
     let (caller, way) = (Caller::of(&scope.principal), Transport::of(&scope.peer));
     let (mut found, mut missing): (HashMap<&str, DocumentText>, Vec<&str>) = Default::default();
@@ -265,7 +266,7 @@ fn together<'a>(
 ) -> Vec<&'a str> {
     let ahead = Arc::new(BatchedReads::new(scope.storage.clone()));
     let inner = Scope { storage: ahead.clone(), ..scope.clone() };
-    // One state for all of it: only so can be told of an answer what it was made from.
+    // One snapshot for all of it: only so it is known what a response was made from.
     let Ok(_state) = scope.storage.snapshot() else { return left };
     let mut alone = Vec::new();
     for _ in 0..ROUNDS {
@@ -274,13 +275,13 @@ fn together<'a>(
             ahead.begin();
             let observed = Arc::new(observed(&inner));
             let inner = Scope { storage: observed.clone(), ..inner.clone() };
-            // A read that is not there yet is no failure to be logged. What would have to wait has no place in here: the
+            // A read that is not there yet is no failure to be logged. Nothing may wait in here: the
             // state would be held while others run.
             let answer = fetch(engine, inner, href).with_subscriber(Dispatch::none()).now_or_never();
             match answer {
                 _ if ahead.missed() => later.push(href),
                 Some(answer) if answer.status < 500 => take(href, answer, &observed),
-                // Fetched once more for itself, it says aloud what was wrong.
+                // Run once more by itself, it reports what was wrong.
                 _ => alone.push(href),
             }
         }
@@ -293,22 +294,22 @@ fn together<'a>(
     left
 }
 
-/// The database of a linked request, which notes what is read.
+/// The database of a linked request, which records what is read.
 fn observed(scope: &Scope) -> TrackedStorage {
     let observed = TrackedStorage::new(scope.storage.clone());
     observed.note("setting".into(), scope.settings.version);
     observed
 }
 
-/// What a linked resource answers.
+/// The response of a linked resource.
 struct Answer {
     status: u16,
     text: DocumentText,
-    /// The same for whoever asks with the same rights.
+    /// The same for all callers with the same rights.
     lasting: bool,
 }
 
-/// What a request of its own would answer at this address.
+/// The response of a request of its own to this address.
 fn fetch<'a>(engine: &'a Engine, mut scope: Scope, href: &'a str) -> Pin<Box<dyn Future<Output = Answer> + 'a>> {
     Box::pin(async move {
         let Some(below) = href.strip_prefix(&scope.registry.site.rest_url) else {

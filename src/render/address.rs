@@ -1,9 +1,9 @@
 //! Addresses of items on the site.
 
 use crate::config::declaration::Family;
-use crate::prepare::{Batch, Item};
 use crate::records::Record;
 use crate::registry::resource::Resource;
+use crate::render::{Batch, Item};
 use crate::scope::Scope;
 use crate::text::permalink::Parts;
 use crate::text::time::Civil;
@@ -37,7 +37,7 @@ pub fn of(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> Strin
     }
 }
 
-/// The address of something that hangs on another record: below that record's, or by id where that one has none that
+/// The address of an attached record: below the other record's, or by id where that one has none that
 /// everybody may know.
 fn below(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> String {
     let parent = record.int("parent");

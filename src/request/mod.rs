@@ -1,7 +1,13 @@
-//! Decoding what a request carries: query string, body, method override.
+//! Reading a request: query string, body, method override here; its route, arguments, `_fields` and conditions beside it.
 //!
 //! Owns the reading of brackets and percent signs (contract: "Global request parameters"). It knows neither sockets
 //! nor routes nor what any parameter means; it only refuses what cannot be read at all.
+
+pub mod args;
+pub(crate) mod call;
+pub(crate) mod conditional;
+pub(crate) mod fields;
+pub(crate) mod route;
 
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Request, Upload};
@@ -29,7 +35,7 @@ pub enum BodyParams {
     Json(Map<String, Value>),
     /// A form: decoded like a query, every leaf a string.
     Form(Map<String, Value>),
-    /// Files, and the fields that came beside them.
+    /// Files, and the fields that were sent beside them.
     Upload(Box<Upload>),
 }
 
@@ -41,6 +47,16 @@ impl BodyParams {
             BodyParams::Upload(upload) => upload.fields.get(name),
             BodyParams::None => None,
         }
+    }
+
+    /// The names of all parameters.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let members = match self {
+            BodyParams::Json(members) | BodyParams::Form(members) => Some(members),
+            BodyParams::Upload(upload) => Some(&upload.fields),
+            BodyParams::None => None,
+        };
+        members.into_iter().flat_map(Map::keys).map(String::as_str)
     }
 }
 
@@ -80,8 +96,8 @@ pub fn percent_decode(text: &str) -> Option<Cow<'_, str>> {
     decode_text(text, false)
 }
 
-/// Decodes a path, once. A slash that came encoded stays so: it is part of a name and separates nothing. `None` as for
-/// [`percent_decode`].
+/// Decodes a path, once. A slash that was sent encoded stays so: it is part of a name and separates nothing. `None` as
+/// for [`percent_decode`].
 pub fn decode_path(path: &str) -> Option<String> {
     if !path.contains('%') {
         return percent_decode(path).map(Cow::into_owned);
@@ -91,7 +107,7 @@ pub fn decode_path(path: &str) -> Option<String> {
 }
 
 /// The method that the request is handled as: a POST may name another one by `_method` in the query or, after that, by
-/// the header `X-HTTP-Method-Override`. `None` when the name is no method, which no route answers.
+/// the header `X-HTTP-Method-Override`. `None` when the name is no method, which no route has.
 pub fn effective_method(request: &Request) -> Option<Method> {
     if request.method != Method::Post {
         return Some(request.method);
@@ -108,8 +124,8 @@ pub fn effective_method(request: &Request) -> Option<Method> {
 ///
 /// A JSON list has no names and so gives no parameters, as null and an empty body do. Broken JSON, JSON nested deeper
 /// than `max_depth` and other lone values are `rest_invalid_json`, a NUL fails as in a query; of a repeated member the last one counts. A form fails
-/// like [`decode_query`] and counts only for the methods that write. What comes without a type is taken for a form, as
-/// WordPress does, except on POST, where PHP has looked already.
+/// like [`decode_query`] and counts only for the methods that write. A body without a type is taken for a form, as
+/// WordPress does, except on POST, where PHP has parsed it already.
 pub fn body_params(request: &Request, max_depth: usize) -> Result<BodyParams, ApiError> {
     if let Some(upload) = &request.upload {
         let mut upload = Box::new(upload.clone());
@@ -125,7 +141,7 @@ pub fn body_params(request: &Request, max_depth: usize) -> Result<BodyParams, Ap
     typed_params(request, max_depth)
 }
 
-/// Whether a request may bring a file, by its head: any body but plain parameters.
+/// Whether a request may contain a file, by its head: any body but plain parameters.
 pub fn may_bring_file(request: &Request) -> bool {
     let kind = request.header("content-type").map(media_type);
     let parameters = kind.as_deref().is_some_and(|k| is_json(k) || k == "application/x-www-form-urlencoded");
@@ -153,6 +169,14 @@ fn typed_params(request: &Request, max_depth: usize) -> Result<BodyParams, ApiEr
         None if writes && request.method != Method::Post => form_params(&request.body, max_depth),
         _ => Ok(BodyParams::None),
     }
+}
+
+/// Whether a body that counts as anything else is a JSON object: clients forget the header.
+pub fn is_unlabelled_json(request: &Request) -> bool {
+    let object = request.body.trim_ascii_start().starts_with(b"{");
+    let kind = request.header("content-type").map(media_type);
+    let read = matches!(kind.as_deref(), None | Some("text/plain" | "application/x-www-form-urlencoded"));
+    request.upload.is_none() && object && read && serde_json::from_slice::<serde::de::IgnoredAny>(&request.body).is_ok()
 }
 
 fn form_params(body: &[u8], max_depth: usize) -> Result<BodyParams, ApiError> {
@@ -216,7 +240,7 @@ impl JsonFault {
         if std::str::from_utf8(body).is_err() {
             return JsonFault::NotUtf8;
         }
-        // serde_json keeps its kinds to itself; the sentence is all there is.
+        // serde_json does not expose its kinds; the sentence is all there is.
         let sentence = error.to_string();
         if sentence.contains("surrogate") || sentence.contains("hex escape") {
             JsonFault::LoneSurrogate
@@ -264,11 +288,12 @@ fn too_many(most: usize) -> ApiError {
 struct Extent {
     /// Brackets inside one another.
     depth: usize,
-    /// Values, or more than there are: a bracket and a comma stand for one each.
+    /// Values, or more than there are: a bracket and a comma count for one each.
     values: usize,
 }
 
-/// What the brackets and commas outside strings tell. Asked before parsing, so that nothing deep or large is ever built.
+/// What the brackets and commas outside strings reveal. Computed before parsing, so that nothing deep or large is ever
+/// built.
 fn extent(json: &[u8]) -> Extent {
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
     let mut extent = Extent { depth: 0, values: 1 };
@@ -307,7 +332,7 @@ fn decode_text(text: &str, plus_is_blank: bool) -> Option<Cow<'_, str>> {
     (!decoded.contains('\0')).then_some(decoded)
 }
 
-/// A percent sign without two hex digits stands for itself.
+/// A percent sign without two hex digits is itself.
 fn decode_bytes(text: &[u8], plus_is_blank: bool) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -378,7 +403,7 @@ fn canonical_index(key: &str) -> Option<u64> {
 struct Tree {
     root: Branch,
     max_depth: usize,
-    /// Values that may still come.
+    /// Values that may still follow.
     room: usize,
 }
 

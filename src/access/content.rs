@@ -1,0 +1,128 @@
+//! Guards of records: who may list, read, write, change and delete them, and attach things to them.
+
+use super::{Asking, Decision, Found, policy, target};
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code};
+use crate::records::{self, Record};
+use crate::registry::resource::{Context, Resource};
+use crate::storage::plan::DbValue;
+
+pub(super) fn content_list(asking: &Asking<'_>) -> Decision {
+    let resource = asking.resource()?;
+    if asking.context() == Context::EDIT && !asking.scope.principal.can(resource.capability("edit")) {
+        return Err(asking.refuse(Code::ForbiddenContext));
+    }
+    Ok(Found::default())
+}
+
+pub(super) fn content_read(asking: &Asking<'_>) -> Decision {
+    let row = asking.target(Code::PostInvalidId)?;
+    let record = Record { resource: asking.resource()?, row: &row };
+    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
+        return Err(asking.refuse(Code::ForbiddenContext));
+    }
+    if asking.given.is_some_and(|given| !given.opens(record.text("password"))) {
+        return Err(ApiError::new(Code::PostIncorrectPassword));
+    }
+    if !policy::may(asking.scope, "read", record) {
+        return Err(asking.refuse(Code::Forbidden));
+    }
+    target(row)
+}
+
+pub(super) fn content_create(asking: &Asking<'_>) -> Decision {
+    let resource = asking.resource()?;
+    let caller = &asking.scope.principal;
+    if asking.sources.get("id").is_some() {
+        return Err(ApiError::new(Code::PostExists));
+    }
+    author_and_sticky(asking, resource)?;
+    if !caller.can(resource.capability("create")) {
+        return Err(asking.refuse(Code::CannotCreate));
+    }
+    assigned_terms(asking, resource)?;
+    attaches(asking, resource, None)?;
+    Ok(Found::default())
+}
+
+/// Whoever attaches something to a record must be able to edit the record; what is attached to it `already` may stay.
+/// An update may name a record that does not exist, as in the recorded contract: no address names it.
+fn attaches(asking: &Asking<'_>, resource: &Resource, already: Option<i64>) -> Result<(), ApiError> {
+    if !resource.supports("attached") {
+        return Ok(());
+    }
+    let parent = resource.properties.iter().find(|p| p.column.as_deref() == Some("parent"));
+    let parent = parent.and_then(|p| asking.args.int(&p.name)).filter(|id| *id != 0 && Some(*id) != already);
+    let Some(id) = parent else { return Ok(()) };
+    let exists = || -> Result<bool, ApiError> {
+        let row = records::first(&*asking.scope.snapshot()?, "record", &["id"], records::eq("id", DbValue::Int(id)))?;
+        Ok(row.is_some())
+    };
+    if policy::parent_content(asking.scope, id, "edit") == Some(true) || already.is_some() && !exists()? {
+        return Ok(());
+    }
+    Err(asking.refuse(Code::CannotEdit))
+}
+
+/// A new file out of one that is there: for those who bring files and edit this one.
+pub(super) fn file_edit(asking: &Asking<'_>) -> Decision {
+    if !asking.scope.principal.can(asking.resource()?.capability("create")) {
+        return Err(asking.refuse(Code::CannotEditImage));
+    }
+    let found = content_update(asking)?;
+    // The new file hangs where the request says.
+    attaches(asking, asking.resource()?, None)?;
+    Ok(found)
+}
+
+pub(super) fn content_update(asking: &Asking<'_>) -> Decision {
+    let row = asking.target(Code::PostInvalidId)?;
+    let resource = asking.resource()?;
+    if !policy::may(asking.scope, "edit", Record { resource, row: &row }) {
+        return Err(asking.refuse(Code::CannotEdit));
+    }
+    author_and_sticky(asking, resource)?;
+    assigned_terms(asking, resource)?;
+    attaches(asking, resource, Some(Record { resource, row: &row }.int("parent")))?;
+    target(row)
+}
+
+pub(super) fn content_delete(asking: &Asking<'_>) -> Decision {
+    let row = asking.target(Code::PostInvalidId)?;
+    if !policy::may(asking.scope, "delete", Record { resource: asking.resource()?, row: &row }) {
+        return Err(asking.refuse(Code::CannotDelete));
+    }
+    target(row)
+}
+
+/// Another's name and the front page are for those who edit others' records (or publish).
+fn author_and_sticky(asking: &Asking<'_>, resource: &Resource) -> Result<(), ApiError> {
+    let caller = &asking.scope.principal;
+    let others = caller.can(resource.capability("edit_others"));
+    if let Some(author) = asking.args.int("author")
+        && resource.supports("author")
+        && author != 0
+        && author != caller.id
+        && !others
+    {
+        return Err(asking.refuse(Code::CannotEditOthers));
+    }
+    let may_stick = others || caller.can(resource.capability("publish"));
+    if asking.args.flag("sticky") && resource.supports("sticky") && !may_stick {
+        return Err(asking.refuse(Code::CannotAssignSticky));
+    }
+    Ok(())
+}
+
+fn assigned_terms(asking: &Asking<'_>, resource: &Resource) -> Result<(), ApiError> {
+    for relation in resource.relations.iter().filter(|r| r.many) {
+        let taxonomy = &asking.registry().resources[relation.to];
+        if taxonomy.family == Family::Term
+            && asking.args.given(&relation.property).is_some()
+            && !policy::may_assign(&asking.scope.principal, taxonomy)
+        {
+            return Err(asking.refuse(Code::CannotAssignTerm));
+        }
+    }
+    Ok(())
+}

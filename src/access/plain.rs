@@ -1,0 +1,53 @@
+//! Guards of rows of no further family.
+
+use super::{Asking, Decision, Found, policy, target};
+use crate::error::Code;
+use crate::records::Record;
+use crate::registry::resource::Context;
+
+pub(super) fn plain_list(asking: &Asking<'_>) -> Decision {
+    let resource = asking.resource()?;
+    let caller = &asking.scope.principal;
+    if asking.context() == Context::EDIT && !caller.can(resource.capability("edit")) {
+        return Err(asking.refuse(Code::ForbiddenContext));
+    }
+    if !caller.can(resource.capabilities.get("read").map_or("", String::as_str)) {
+        return Err(asking.refuse(Code::Forbidden));
+    }
+    Ok(Found::default())
+}
+
+pub(super) fn plain_read(asking: &Asking<'_>) -> Decision {
+    let row = asking.target(Code::RecordInvalidId)?;
+    let record = Record { resource: asking.resource()?, row: &row };
+    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
+        return Err(asking.refuse(Code::ForbiddenContext));
+    }
+    if !policy::may(asking.scope, "read", record) {
+        return Err(asking.refuse(Code::Forbidden));
+    }
+    target(row)
+}
+
+pub(super) fn plain_create(asking: &Asking<'_>) -> Decision {
+    if !asking.scope.principal.can(asking.resource()?.capability("create")) {
+        return Err(asking.refuse(Code::CannotCreate));
+    }
+    Ok(Found::default())
+}
+
+pub(super) fn plain_update(asking: &Asking<'_>) -> Decision {
+    let row = asking.target(Code::RecordInvalidId)?;
+    if !policy::may(asking.scope, "edit", Record { resource: asking.resource()?, row: &row }) {
+        return Err(asking.refuse(Code::CannotEdit));
+    }
+    target(row)
+}
+
+pub(super) fn plain_delete(asking: &Asking<'_>) -> Decision {
+    let row = asking.target(Code::RecordInvalidId)?;
+    if !policy::may(asking.scope, "delete", Record { resource: asking.resource()?, row: &row }) {
+        return Err(asking.refuse(Code::CannotDelete));
+    }
+    target(row)
+}

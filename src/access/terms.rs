@@ -1,0 +1,59 @@
+//! Guards of terms.
+
+use super::{Asking, Decision, Found, policy, target};
+use crate::error::{ApiError, Code};
+use crate::records::Record;
+use crate::registry::resource::Context;
+
+pub(super) fn term_list(asking: &Asking<'_>) -> Decision {
+    let resource = asking.resource()?;
+    if asking.context() == Context::EDIT && !asking.scope.principal.can(resource.capability("edit")) {
+        return Err(asking.refuse(Code::ForbiddenContext));
+    }
+    if let Some(post) = asking.args.int("post").filter(|post| *post != 0) {
+        match policy::parent_content(asking.scope, post, "read") {
+            None => return Err(ApiError::new(Code::PostInvalidId).with_status(400)),
+            Some(false) => return Err(asking.refuse(Code::ForbiddenContext)),
+            Some(true) => {}
+        }
+    }
+    Ok(Found::default())
+}
+
+pub(super) fn term_read(asking: &Asking<'_>) -> Decision {
+    let row = asking.target(Code::TermInvalid)?;
+    let record = Record { resource: asking.resource()?, row: &row };
+    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
+        return Err(asking.refuse(Code::ForbiddenContext));
+    }
+    target(row)
+}
+
+pub(super) fn term_create(asking: &Asking<'_>) -> Decision {
+    let resource = asking.resource()?;
+    // Whoever may assign terms of a flat taxonomy may make them up.
+    let act = if resource.declared.hierarchical { "edit" } else { "assign" };
+    if !asking.scope.principal.can(resource.capability(act)) {
+        return Err(asking.refuse(Code::CannotCreate));
+    }
+    Ok(Found::default())
+}
+
+pub(super) fn term_update(asking: &Asking<'_>) -> Decision {
+    let row = asking.target(Code::TermInvalid)?;
+    if !asking.scope.principal.can(asking.resource()?.capability("edit")) {
+        return Err(asking.refuse(Code::CannotUpdate));
+    }
+    target(row)
+}
+
+pub(super) fn term_delete(asking: &Asking<'_>) -> Decision {
+    let row = asking.target(Code::TermInvalid)?;
+    let resource = asking.resource()?;
+    let default = resource.declared.default_setting.as_deref().map_or(0, |s| asking.scope.settings.int(s));
+    // The default term stays, whoever the caller is: records need one to fall back on.
+    if default == (Record { resource, row: &row }).id() || !asking.scope.principal.can(resource.capability("delete")) {
+        return Err(asking.refuse(Code::CannotDelete));
+    }
+    target(row)
+}

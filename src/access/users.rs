@@ -1,0 +1,148 @@
+//! Guards of users: the path names one by its number or says `me`.
+
+use super::{Asking, Decision, Found, policy, target};
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code};
+use crate::records::Record;
+use crate::registry::Registry;
+use crate::registry::resource::{Context, Resource};
+use crate::request::args::Checked;
+use crate::storage::plan::{DbValue, Row};
+use crate::text::slug;
+use serde_json::Value;
+use std::sync::Arc;
+
+pub(super) fn user_list(asking: &Asking<'_>) -> Decision {
+    let caller = &asking.scope.principal;
+    let lists = caller.can(user_resource(asking)?.capability("list"));
+    let filtered = |arg: &str| asking.args.given(arg).is_some_and(|v| v.as_array().is_none_or(|l| !l.is_empty()));
+    if !lists && (filtered("roles") || filtered("capabilities")) {
+        return Err(asking.refuse(Code::UserCannotView));
+    }
+    if asking.context() == Context::EDIT && !lists {
+        return Err(asking.refuse(Code::ForbiddenContext));
+    }
+    if asking.args.text("who") == Some("authors") {
+        let mut content = asking.registry().family(Family::Content).filter(|r| r.supports("author"));
+        if !lists && !content.any(|r| caller.can(r.capability("edit"))) {
+            return Err(asking.refuse(Code::ForbiddenWho));
+        }
+    }
+    Ok(Found::default())
+}
+
+/// The user that the path names: an id, or `me`.
+pub(super) fn named_user(asking: &Asking<'_>) -> Result<Row, ApiError> {
+    let captured = asking.args.get("id").or_else(|| asking.args.get("user_id"));
+    let users = user_resource(asking)?;
+    let id = if names_caller(asking) {
+        if !asking.scope.principal.known() {
+            return Err(ApiError::new(Code::UserInvalidId));
+        }
+        asking.scope.principal.id
+    } else {
+        let id = captured.and_then(|v| v.as_i64().or_else(|| v.as_str()?.parse().ok()));
+        id.ok_or_else(|| ApiError::new(Code::UserInvalidId))?
+    };
+    asking.load(users, &DbValue::Int(id))?.ok_or_else(|| ApiError::new(Code::UserInvalidId))
+}
+
+/// The path says `me`, or nothing at all.
+pub(super) fn names_caller(asking: &Asking<'_>) -> bool {
+    let captured = asking.args.get("id").or_else(|| asking.args.get("user_id"));
+    let by_path = asking.endpoint.args.get("id").is_some() || asking.endpoint.args.get("user_id").is_some();
+    !by_path || captured.and_then(Value::as_str) == Some("me")
+}
+
+pub(super) fn user_resource<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {
+    asking.registry().family(Family::User).next().ok_or_else(|| ApiError::new(Code::Internal))
+}
+
+pub(super) fn user_read(asking: &Asking<'_>) -> Decision {
+    let by_path = asking.endpoint.args.get("id").is_some();
+    if !by_path && !asking.scope.principal.known() {
+        // Every caller may request this; the handler responds to anonymous ones.
+        return Ok(Found::default());
+    }
+    let row = named_user(asking)?;
+    let record = Record { resource: user_resource(asking)?, row: &row };
+    if record.id() == asking.scope.principal.id {
+        return target(row);
+    }
+    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
+        return Err(asking.refuse(Code::ForbiddenContext));
+    }
+    let lists = ["edit", "read"].iter().any(|act| policy::may(asking.scope, act, record));
+    let hidden = !asking.registry().declaration.site.list_authors && !asking.scope.principal.known();
+    if !lists && (hidden || !policy::has_published(asking.scope, record.id())) {
+        return Err(asking.refuse(Code::UserCannotView));
+    }
+    target(row)
+}
+
+pub(super) fn user_create(asking: &Asking<'_>) -> Decision {
+    let can = |act: &str| user_resource(asking).is_ok_and(|users| asking.scope.principal.can(users.capability(act)));
+    if !can("create") {
+        // Invalid arguments are reported before missing permissions.
+        return Err(
+            malformed_account(asking.registry(), asking.args).unwrap_or_else(|| asking.refuse(Code::CannotCreateUser))
+        );
+    }
+    let wanted = roles(asking).unwrap_or_default();
+    let default = asking.registry().default_role();
+    let usual = wanted.iter().all(|role| Some(&**role) == default);
+    if !usual && !can("promote") || !policy::may_give(asking.scope, &wanted) {
+        return Err(asking.refuse(Code::CannotEditRoles));
+    }
+    Ok(Found::default())
+}
+
+/// The roles that a request gives a user.
+fn roles(asking: &Asking<'_>) -> Option<Vec<Arc<str>>> {
+    let given = asking.args.given("roles")?.as_array()?;
+    Some(given.iter().filter_map(Value::as_str).map(Arc::from).collect())
+}
+
+/// What is wrong with the login, the address or the password that a request gives an account, as an argument that does
+/// not fit.
+pub fn malformed_account(registry: &Registry, args: &Checked) -> Option<ApiError> {
+    let site = &registry.declaration.site;
+    let given = |name: &str| args.given(name).and_then(Value::as_str);
+    if given("username").is_some_and(|login| !slug::valid_login(login)) {
+        return Some(ApiError::invalid_for("username", Code::UserInvalidUsername));
+    }
+    if given("email").is_some_and(|email| email.len() > site.max_login.as_usize()) {
+        let message = format!("An e-mail address has at most {} bytes.", site.max_login.bytes());
+        return Some(ApiError::invalid_one("email", message));
+    }
+    let password = given("password")?;
+    if password.len() > site.max_password.as_usize() {
+        let message = format!("A password has at most {} bytes.", site.max_password.bytes());
+        return Some(ApiError::invalid_one("password", message));
+    }
+    let unfit = password.is_empty() || password.contains(['\\', '\0']);
+    unfit.then(|| ApiError::invalid_for("password", Code::UserInvalidPassword))
+}
+
+pub(super) fn user_update(asking: &Asking<'_>) -> Decision {
+    let row = named_user(asking)?;
+    let record = Record { resource: user_resource(asking)?, row: &row };
+    let roles = roles(asking).unwrap_or_default();
+    let gives = || policy::may(asking.scope, "promote", record) && policy::may_give(asking.scope, &roles);
+    if !roles.is_empty() && !gives() {
+        return Err(asking.refuse(Code::CannotEditRoles));
+    }
+    if !policy::may(asking.scope, "edit", record) {
+        return Err(asking.refuse(Code::CannotEdit));
+    }
+    target(row)
+}
+
+pub(super) fn user_delete(asking: &Asking<'_>) -> Decision {
+    let row = named_user(asking)?;
+    let record = Record { resource: user_resource(asking)?, row: &row };
+    if !policy::may(asking.scope, "delete", record) {
+        return Err(asking.refuse(Code::UserCannotDelete));
+    }
+    target(row)
+}

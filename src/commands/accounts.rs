@@ -1,0 +1,271 @@
+//! Users, application passwords and the audit trail, for whoever runs the server.
+//!
+//! Everything is a request to the routes in the name of the operator, so the rules of the API hold here, too: roles that
+//! exist, a last administrator, entries in the audit trail.
+
+use super::{secret_line, services};
+use crate::access::audit::{self, Event};
+use crate::boot::{BootError, Services, Source, wait};
+use crate::config::declaration::Family;
+use crate::engine::Engine;
+use crate::families::user::end_sessions;
+use crate::model::Method;
+use crate::pages::SHORTEST_PASSWORD;
+use crate::registry::Registry;
+use crate::request::BodyParams;
+use crate::request::call::Call;
+use crate::request::conditional::Expects;
+use crate::scope::{Principal, Scope};
+use crate::storage::Storage as _;
+use crate::storage::plan::{DbValue, WritePlan};
+use crate::text::slug::title_key;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// The operator in the audit trail: no row has this number.
+const OPERATOR: i64 = -1;
+
+/// The operator's name in the audit trail.
+const OPERATOR_NAME: &str = "command line";
+
+/// Rows of one request.
+const PAGE: usize = 100;
+
+/// The routes, asked in the name of the operator.
+pub(super) struct Operator {
+    registry: Arc<Registry>,
+    services: Services,
+    engine: Engine,
+    scope: Scope,
+}
+
+impl Operator {
+    /// Opens the database that the declarations name.
+    pub(super) fn new(source: &Source) -> Result<Operator, BootError> {
+        let (registry, services) = services(source)?;
+        let registry = Arc::new(registry);
+        let engine = services.engine(registry.clone())?;
+        let role: Arc<str> = registry.required_role().unwrap_or_default().into();
+        let principal = Principal {
+            id: OPERATOR,
+            login: OPERATOR_NAME.into(),
+            capabilities: Arc::new(registry.capabilities(std::slice::from_ref(&role))),
+            roles: vec![role],
+            ..Principal::default()
+        };
+        let scope = engine.scope_of(principal).map_err(|error| BootError::Other(error.message().to_owned()))?;
+        Ok(Operator { registry, services, engine, scope })
+    }
+
+    /// The body of a response; a refusal is an error with its message.
+    fn ask(&self, method: Method, path: &str, query: Value, body: Value) -> Result<Value, BootError> {
+        let body = if body.is_null() { BodyParams::None } else { BodyParams::Json(members(body)) };
+        let call = Call {
+            method,
+            path: path.to_owned(),
+            query: members(query),
+            raw_query: String::new(),
+            body: Ok(body),
+            expects: Expects::default(),
+            text: false,
+        };
+        let part = wait(self.engine.part(&self.scope, &call, false));
+        match part.status {
+            200..=299 => Ok(part.body),
+            _ => Err(BootError::Other(part.body["message"].as_str().unwrap_or("the request failed").to_owned())),
+        }
+    }
+
+    /// All items of a collection.
+    fn all(&self, path: &str, query: Value) -> Result<Vec<Value>, BootError> {
+        let mut all = Vec::new();
+        for page in 1.. {
+            let mut query = members(query.clone());
+            query.insert("per_page".into(), json!(PAGE));
+            query.insert("page".into(), json!(page));
+            let found = self.ask(Method::Get, path, Value::Object(query), Value::Null)?;
+            let found = found.as_array().cloned().unwrap_or_default();
+            let full = found.len() == PAGE;
+            all.extend(found);
+            if !full {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    fn users_path(&self) -> Result<&str, BootError> {
+        let users = self.registry.family(Family::User).next();
+        users.map(|users| users.path.as_str()).ok_or_else(|| BootError::Other("no resource has users".into()))
+    }
+
+    /// The user with this login or e-mail address.
+    fn user(&self, login: &str) -> Result<Value, BootError> {
+        let users = self.all(self.users_path()?, json!({"context": "edit", "search": login}))?;
+        let wanted = title_key(login);
+        let is = |user: &&Value| {
+            ["username", "email"].iter().any(|key| user[*key].as_str().map(title_key) == Some(wanted.clone()))
+        };
+        let found = users.iter().find(is).cloned();
+        found.ok_or_else(|| BootError::Other(format!("there is no user with the login {login}")))
+    }
+
+    fn user_path(&self, login: &str) -> Result<String, BootError> {
+        Ok(format!("{}/{}", self.users_path()?, self.user(login)?["id"]))
+    }
+}
+
+fn members(value: Value) -> serde_json::Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        _ => serde_json::Map::new(),
+    }
+}
+
+/// Columns of text, each as wide as its widest cell.
+fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut out = String::new();
+    for row in rows {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}", width = *width)).collect();
+        let _ = writeln!(out, "{}", cells.join("  ").trim_end());
+    }
+    out
+}
+
+/// A member as text without control characters, which a terminal would obey.
+fn cell(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        Value::Array(list) => list.iter().map(cell).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    };
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
+fn rows(titles: &[&str], items: &[Value], keys: &[&str]) -> Vec<Vec<String>> {
+    let head = titles.iter().map(|title| (*title).to_owned()).collect();
+    let body = items.iter().map(|item| keys.iter().map(|key| cell(&item[*key])).collect());
+    std::iter::once(head).chain(body).collect()
+}
+
+/// `user list`.
+pub(super) fn user_list(source: &Source) -> Result<String, BootError> {
+    let operator = Operator::new(source)?;
+    let users = operator.all(operator.users_path()?, json!({"context": "edit", "orderby": "id", "order": "asc"}))?;
+    Ok(table(&rows(
+        &["id", "login", "e-mail", "roles", "registered"],
+        &users,
+        &["id", "username", "email", "roles", "registered_date"],
+    )))
+}
+
+/// `user passwd`: the sessions end, application passwords stay.
+pub(super) fn user_passwd(source: &Source, login: &str) -> Result<String, BootError> {
+    let operator = Operator::new(source)?;
+    let path = operator.user_path(login)?;
+    let password = secret_line(&format!("New password of {login}: "))?;
+    if password.chars().count() < SHORTEST_PASSWORD {
+        return Err(BootError::Other(format!("a password has at least {SHORTEST_PASSWORD} characters")));
+    }
+    operator.ask(Method::Put, &path, json!({}), json!({"password": password}))?;
+    Ok(format!("{login} has a new password; the sessions were ended\n"))
+}
+
+/// `user role`.
+pub(super) fn user_role(source: &Source, login: &str, roles: &[String]) -> Result<String, BootError> {
+    let operator = Operator::new(source)?;
+    let path = operator.user_path(login)?;
+    let user = operator.ask(Method::Put, &path, json!({"context": "edit"}), json!({"roles": roles}))?;
+    Ok(format!("{login}: {}\n", cell(&user["roles"])))
+}
+
+/// `user delete`: the records go to another user, or with the user.
+pub(super) fn user_delete(source: &Source, login: &str, heir: Option<&str>) -> Result<String, BootError> {
+    let operator = Operator::new(source)?;
+    let path = operator.user_path(login)?;
+    let heir = heir.map(|heir| operator.user(heir)).transpose()?.map_or(json!(false), |heir| heir["id"].clone());
+    operator.ask(Method::Delete, &path, json!({"force": true, "reassign": heir}), Value::Null)?;
+    Ok(format!("{login} is deleted\n"))
+}
+
+/// `user logout`: every session of the user ends.
+pub(super) fn user_logout(source: &Source, login: &str) -> Result<String, BootError> {
+    let operator = Operator::new(source)?;
+    let user = operator.user(login)?;
+    let id = user["id"].as_i64().unwrap_or_default();
+    let event = Event { name: "logout", user: OPERATOR, login: OPERATOR_NAME, subject: login, ..Event::default() };
+    let mut changes = vec![end_sessions(&DbValue::Int(id), None)];
+    changes.extend(audit::entry(&operator.scope, &event));
+    wait(operator.services.storage.commit(WritePlan { changes })).map_err(BootError::Commit)?;
+    Ok(format!("the sessions of {login} were ended\n"))
+}
+
+/// `app-password list`.
+pub(super) fn app_password_list(source: &Source, login: &str) -> Result<String, BootError> {
+    let operator = Operator::new(source)?;
+    let path = format!("{}/application-passwords", operator.user_path(login)?);
+    let found = operator.ask(Method::Get, &path, json!({}), Value::Null)?;
+    let keys = ["uuid", "name", "created", "last_used", "last_ip"];
+    let titles = ["uuid", "name", "created", "last used", "last address"];
+    Ok(table(&rows(&titles, found.as_array().map_or(&[], Vec::as_slice), &keys)))
+}
+
+/// `app-password revoke`: one by its UUID or its name.
+pub(super) fn app_password_revoke(source: &Source, login: &str, wanted: &str) -> Result<String, BootError> {
+    let operator = Operator::new(source)?;
+    let path = format!("{}/application-passwords", operator.user_path(login)?);
+    let found = operator.ask(Method::Get, &path, json!({}), Value::Null)?;
+    let is = |password: &&Value| password["uuid"] == *wanted || password["name"] == *wanted;
+    let named: Vec<&Value> = found.as_array().into_iter().flatten().filter(is).collect();
+    let [password] = named[..] else {
+        let message = format!("{login} has {} application passwords `{wanted}`; name one by its UUID", named.len());
+        return Err(BootError::Other(message));
+    };
+    let uuid = cell(&password["uuid"]);
+    operator.ask(Method::Delete, &format!("{path}/{uuid}"), json!({}), Value::Null)?;
+    Ok(format!("{} is revoked\n", cell(&password["name"])))
+}
+
+/// `audit`: the newest entries, the newest last.
+pub(super) fn audit_trail(source: &Source, last: usize) -> Result<String, BootError> {
+    let operator = Operator::new(source)?;
+    let trail = operator.registry.declaration.site.audit.get();
+    let resource = trail.and_then(|audit| operator.registry.resource(audit));
+    let path = resource.map(|resource| resource.path.clone());
+    let path = path.ok_or_else(|| BootError::Other("no audit trail is declared (site.audit)".into()))?;
+    let query = json!({"per_page": last.clamp(1, PAGE), "orderby": "id", "order": "desc"});
+    let found = operator.ask(Method::Get, &path, query, Value::Null)?;
+    let mut entries = found.as_array().cloned().unwrap_or_default();
+    entries.reverse();
+    let keys = ["date", "event", "login", "subject", "path", "changed", "ip"];
+    Ok(table(&rows(&["date", "event", "by", "subject", "path", "changed", "address"], &entries, &keys)))
+}
+
+/// `status`: what runs where, and how much there is of it.
+pub(super) fn status(source: &Source) -> Result<String, BootError> {
+    let operator = Operator::new(source)?;
+    let database = crate::boot::database(&operator.registry.declaration)?;
+    let bytes = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |file| file.len());
+    let mut log = database.as_os_str().to_owned();
+    log.push("-wal");
+    let mut rows = vec![
+        vec!["version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()],
+        vec!["site".to_owned(), operator.registry.site.url.clone()],
+        vec!["interface".to_owned(), operator.registry.site.rest_url.clone()],
+        vec!["database".to_owned(), format!("{}, {} bytes", database.display(), bytes(database))],
+        vec!["its log".to_owned(), format!("{} bytes", bytes(std::path::Path::new(&log)))],
+    ];
+    let snapshot = operator.services.storage.snapshot()?;
+    for resource in operator.registry.resources.iter().filter(|resource| resource.stores_rows()) {
+        let own = crate::records::own_rows(resource);
+        let count = snapshot.count(&crate::records::columns(&resource.table, &[&resource.key], own))?;
+        rows.push(vec![resource.name.clone(), count.to_string()]);
+    }
+    Ok(table(&rows))
+}

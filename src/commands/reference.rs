@@ -1,0 +1,552 @@
+//! The reference: every word that declarations may use, with its meaning, its facts and an example from the shipped
+//! declarations, for `cms-server explain` and for the generated files in `docs/`.
+//!
+//! Behaviours come from the tables that implement them, words of schemas and configuration keys from the types that read
+//! them, examples from what is shipped. So the reference holds nothing that the program does not know.
+
+use crate::config::grammar::Grammar;
+use crate::config::load::{Loaded, load};
+use crate::engine;
+use crate::registry::vocabulary::{Description, Kind, families};
+use crate::registry::words;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+/// A word with its meaning and facts.
+#[derive(Clone, Debug)]
+pub struct Word {
+    /// `handler`, `guard`, …, `schema word`, `configuration key`.
+    pub kind: &'static str,
+    pub name: String,
+    pub doc: String,
+    /// Further facts by their titles.
+    pub facts: Vec<(&'static str, String)>,
+    pub example: Option<Example>,
+}
+
+/// A use of a word, on one line.
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// Where the shipped declarations have it.
+    pub place: String,
+    pub text: String,
+}
+
+/// A section of the reference.
+struct Section {
+    kind: Kind,
+    title: &'static str,
+    singular: &'static str,
+    intro: &'static str,
+}
+
+const SECTIONS: [Section; 6] = [
+    Section {
+        kind: Kind::Handler,
+        title: "Handlers",
+        singular: "handler",
+        intro: "`handler` of an endpoint: what it does. *Needs* are the rows that the guard must load.",
+    },
+    Section {
+        kind: Kind::Guard,
+        title: "Guards",
+        singular: "guard",
+        intro: "`access` of an endpoint: who may use it. *Loads* are the rows that the handler gets.",
+    },
+    Section {
+        kind: Kind::Read,
+        title: "Read behaviours",
+        singular: "read behaviour",
+        intro: "`x-read` of a property: how its value is computed.",
+    },
+    Section {
+        kind: Kind::Write,
+        title: "Write behaviours",
+        singular: "write behaviour",
+        intro: "`x-write` of a property: what of a value is stored.",
+    },
+    Section {
+        kind: Kind::Query,
+        title: "Query behaviours",
+        singular: "query behaviour",
+        intro: "`x-filter = { query = \"…\" }` of an argument: the rows that its value selects.",
+    },
+    Section {
+        kind: Kind::Renderer,
+        title: "Renderers",
+        singular: "renderer",
+        intro: "`renderer` of `[blocks]` and `[shortcodes]`: what a part of a content shows.",
+    },
+];
+
+/// The shipped declarations under both prefixes, which examples are taken from.
+struct Shipped(Vec<Loaded>);
+
+impl Shipped {
+    fn read() -> Shipped {
+        let under = |prefix: &str| load(None, &[format!("site.prefix={prefix}")], []).ok();
+        Shipped(["cms", "wp"].into_iter().filter_map(under).collect())
+    }
+
+    /// The first example that a search finds.
+    fn first(&self, find: impl Fn(&Loaded) -> Option<Example>) -> Option<Example> {
+        self.0.iter().find_map(find)
+    }
+}
+
+/// Every word, by kind, in the order of its table.
+pub fn words() -> Vec<Word> {
+    let (shipped, vocabulary) = (Shipped::read(), engine::vocabulary());
+    let mut all = Vec::new();
+    for (kind, members) in vocabulary.kinds() {
+        let Some(section) = SECTIONS.iter().find(|section| section.kind == kind) else { continue };
+        all.extend(members.iter().map(|member| Word {
+            kind: section.singular,
+            name: member.name.to_owned(),
+            doc: member.doc.to_owned(),
+            facts: facts(kind, member),
+            example: shipped.first(|loaded| use_of(kind, member.name, loaded)).or_else(|| {
+                let text = member.example?.to_owned();
+                Some(Example { place: "not in the shipped declarations".to_owned(), text })
+            }),
+        }));
+    }
+    all.extend(words::names(true).iter().map(|word| Word {
+        kind: "schema word",
+        name: word.name.clone(),
+        doc: word.doc.clone(),
+        facts: vec![("stands in", places(&word.name).to_owned())],
+        example: shipped.first(|loaded| word_in(&word.name, loaded)).or_else(|| {
+            let value = word.example.as_ref()?;
+            Some(Example {
+                place: "not in the shipped declarations".to_owned(),
+                text: format!("\"{}\": {value}", word.name),
+            })
+        }),
+    }));
+    all.extend(keys(&shipped).into_iter().map(|key| Word {
+        kind: "configuration key",
+        facts: key.facts(),
+        name: key.path,
+        doc: key.doc,
+        example: None,
+    }));
+    all
+}
+
+fn places(word: &str) -> &'static str {
+    match words::names(false).iter().any(|known| known.name == word) {
+        true => "properties and arguments",
+        false => "properties",
+    }
+}
+
+fn facts(kind: Kind, of: &Description) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    if !of.serves.is_empty() {
+        facts.push(("families", families(of.serves)));
+    }
+    if of.rows != Default::default() {
+        facts.push((if kind == Kind::Handler { "needs" } else { "loads" }, of.rows.text().to_owned()));
+    }
+    if let Some(param) = of.param {
+        facts.push(("written", format!("`{}:{param}`", of.name)));
+    }
+    if !of.settings.is_empty() {
+        let settings: Vec<String> = of.settings.iter().map(|setting| format!("`options.{setting}`")).collect();
+        facts.push(("reads", settings.join(", ")));
+    }
+    for (option, doc) in of.options {
+        facts.push(("option", format!("`{option}`: {doc}")));
+    }
+    facts
+}
+
+// ------------------------------------------------------------------------------------------------ examples
+
+fn use_of(kind: Kind, name: &str, loaded: &Loaded) -> Option<Example> {
+    match kind {
+        Kind::Handler | Kind::Guard => endpoint(kind, name, loaded),
+        Kind::Read => document(loaded, &|doc| doc.get("x-read") == Some(&json!(name)), &["x-read"]),
+        Kind::Write => document(loaded, &|doc| doc.get("x-write") == Some(&json!(name)), &["x-write"]),
+        Kind::Query => {
+            let asks = |doc: &Map<String, Value>| doc.get("x-filter").is_some_and(|filter| filter["query"] == *name);
+            document(loaded, &asks, &["x-filter"])
+        }
+        Kind::Renderer => {
+            let (blocks, shortcodes) = (&loaded.declaration.blocks, &loaded.declaration.shortcodes);
+            let both = [("blocks", blocks), ("shortcodes", shortcodes)];
+            let mut all = both.into_iter().flat_map(|(table, parts)| parts.iter().map(move |part| (table, part)));
+            all.find(|(_, (_, part))| part.renderer == name).map(|(table, (part, declared))| {
+                let resource =
+                    declared.resource.as_ref().map(|of| format!(", resource = \"{of}\"")).unwrap_or_default();
+                Example {
+                    place: format!("[{table}]"),
+                    text: format!("\"{part}\" = {{ renderer = \"{name}\"{resource} }}"),
+                }
+            })
+        }
+    }
+}
+
+/// An endpoint that names a handler or a guard.
+fn endpoint(kind: Kind, name: &str, loaded: &Loaded) -> Option<Example> {
+    let declared = &loaded.declaration;
+    let sets = declared.route_sets.iter().map(|(set, routes)| (format!("[[route_sets.{set}]]"), routes));
+    let all = sets.chain([("[[routes]]".to_owned(), &declared.routes)]);
+    let mut endpoints = all.flat_map(|(place, routes)| {
+        routes.iter().flat_map(move |route| {
+            route.endpoints.iter().map({
+                let place = place.clone();
+                move |endpoint| (format!("{place}, path = '{}'", route.path), endpoint)
+            })
+        })
+    });
+    let named = |access: &str| access.split(':').next() == Some(name);
+    let (place, endpoint) = endpoints.find(|(_, endpoint)| match kind {
+        Kind::Handler => endpoint.handler == name,
+        _ => named(&endpoint.access),
+    })?;
+    let (handler, access) = (&endpoint.handler, &endpoint.access);
+    let text = format!("{{ methods = {}, handler = \"{handler}\", access = \"{access}\" }}", json!(endpoint.methods));
+    Some(Example { place, text })
+}
+
+/// A property or an argument with a word of ours, reduced to its type and that word.
+fn word_in(word: &str, loaded: &Loaded) -> Option<Example> {
+    document(loaded, &|doc| doc.contains_key(word), &[word])
+}
+
+/// A test on the document of a property or an argument.
+type Wanted<'a> = &'a dyn Fn(&Map<String, Value>) -> bool;
+
+fn document(loaded: &Loaded, wanted: Wanted<'_>, words: &[&str]) -> Option<Example> {
+    let declared = &loaded.declaration;
+    let properties = declared.resources.iter().find_map(|(resource, declared)| {
+        let schema = loaded.schemas.get(&declared.schema)?;
+        let (path, doc) = property(schema, wanted)?;
+        Some((format!("schema of `{resource}`"), path, doc))
+    });
+    let groups = declared
+        .args
+        .iter()
+        .flat_map(|(group, args)| args.iter().map(move |(arg, doc)| (format!("[args.{group}]"), arg.clone(), doc)));
+    let own = declared.resources.iter().flat_map(|(resource, declared)| {
+        declared.endpoints.iter().flat_map(move |(endpoint, args)| {
+            let place = format!("[resources.{resource}.endpoints.{endpoint}]");
+            args.iter().filter_map(move |(arg, doc)| Some((place.clone(), arg.clone(), doc.as_object()?)))
+        })
+    });
+    let (place, path, doc) = properties.or_else(|| groups.chain(own).find(|(.., doc)| wanted(doc)))?;
+    let mut shown: Map<String, Value> = Map::new();
+    for key in ["type"].iter().chain(words) {
+        if let Some(value) = doc.get(*key) {
+            shown.insert((*key).to_owned(), value.clone());
+        }
+    }
+    Some(Example { place, text: format!("\"{path}\": {}", Value::Object(shown)) })
+}
+
+/// The first property of a schema that fits, with its dotted path.
+fn property<'s>(schema: &'s Value, wanted: Wanted<'_>) -> Option<(String, &'s Map<String, Value>)> {
+    schema["properties"].as_object()?.iter().find_map(|(name, doc)| {
+        let found = doc.as_object()?;
+        if wanted(found) {
+            return Some((name.clone(), found));
+        }
+        property(doc, wanted).map(|(below, found)| (format!("{name}.{below}"), found))
+    })
+}
+
+// ------------------------------------------------------------------------------------------------ configuration keys
+
+/// A key of the configuration.
+struct Key {
+    /// Dotted; a name that the file gives is in capitals: `roles.NAME.capabilities`.
+    path: String,
+    kind: String,
+    doc: String,
+    /// The default of the type, as TOML.
+    default: Option<String>,
+    /// What the shipped file says, where that differs.
+    shipped: Option<String>,
+    /// A reload does not take a change over.
+    restart: bool,
+}
+
+impl Key {
+    /// The environment variable that overrides the key.
+    fn variable(&self) -> Option<String> {
+        (!self.path.contains(NAME)).then(|| format!("CMS_{}", self.path.to_uppercase().replace('.', "__")))
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = vec![("type", self.kind.clone())];
+        facts.extend(self.default.clone().map(|default| ("default", format!("`{default}`"))));
+        facts.extend(self.shipped.clone().map(|shipped| ("shipped", format!("`{shipped}`"))));
+        facts.extend(self.variable().map(|variable| ("environment", format!("`{variable}`"))));
+        facts.push(("a reload takes it over", if self.restart { "no, restart" } else { "yes" }.to_owned()));
+        facts
+    }
+}
+
+/// What stands for a name that a file gives.
+const NAME: &str = "NAME";
+
+/// Sections that have the keys of another one.
+const SAME_KEYS: [(&str, &str); 1] = [("base_resources", "resources")];
+
+/// Deeper tables are documents of other kinds.
+const DEPTH: usize = 6;
+
+fn keys(shipped: &Shipped) -> Vec<Key> {
+    let mut out = Vec::new();
+    let described_elsewhere = |section: &&str| SAME_KEYS.iter().any(|(same, _)| same == section);
+    for section in Grammar::declaration().keys::<&str>(&[]).into_iter().filter(|section| !described_elsewhere(section))
+    {
+        below(shipped, &mut vec![section], &mut out);
+    }
+    out
+}
+
+/// The keys at a path and below it.
+fn below(shipped: &Shipped, path: &mut Vec<&str>, out: &mut Vec<Key>) {
+    let grammar = Grammar::declaration();
+    let (Some(field), Some(schema)) = (grammar.field(path), grammar.at(path)) else { return };
+    let mut children = grammar.keys(path);
+    if children.is_empty() && path.len() < DEPTH {
+        let named = schema.get("additionalProperties").or(schema.get("items")).filter(|entry| entry.is_object());
+        if named.is_some_and(|entry| grammar.resolve(entry)["properties"].is_object()) {
+            children.push(NAME);
+        }
+    }
+    if children.is_empty() || path.len() >= DEPTH {
+        out.push(key(shipped, path, field, schema));
+        return;
+    }
+    for child in children {
+        path.push(child);
+        below(shipped, path, out);
+        path.pop();
+    }
+}
+
+fn key(shipped: &Shipped, path: &[&str], field: &Value, schema: &Value) -> Key {
+    let grammar = Grammar::declaration();
+    let default = grammar.default_at(path).filter(|default| !default.is_null());
+    let written = shipped.0.first().and_then(|loaded| loaded.written(path));
+    let written = written.filter(|written| Some(written) != default.as_ref() && !path.contains(&NAME));
+    let doc = field["description"].as_str().or(schema["description"].as_str()).unwrap_or_default();
+    Key {
+        path: path.join("."),
+        kind: kind_of(grammar, field),
+        doc: doc.replace('\n', " "),
+        default: default.as_ref().and_then(toml),
+        shipped: written.as_ref().and_then(toml),
+        restart: field["x-restart"] == json!(true),
+    }
+}
+
+/// The type of a value, for people.
+fn kind_of(grammar: &Grammar, field: &Value) -> String {
+    let constants = field["anyOf"].as_array().into_iter().flatten().filter_map(|part| part.get("const"));
+    let constants: String = constants.map(|constant| format!(", or `{constant}`")).collect();
+    let schema = grammar.resolve(field);
+    let choices = grammar.choices(schema);
+    let own = match schema["format"].as_str().or(schema["type"].as_str()) {
+        _ if !choices.is_empty() => {
+            choices.iter().map(|choice| format!("`\"{choice}\"`")).collect::<Vec<_>>().join(", ")
+        }
+        Some("array") => format!("list of {}", kind_of(grammar, &schema["items"])),
+        Some("object") => "table".to_owned(),
+        Some(kind) => kind.to_owned(),
+        None => match schema["type"].as_array() {
+            Some(kinds) => {
+                let kinds = kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null");
+                kinds.collect::<Vec<_>>().join(" or ")
+            }
+            None => "any".to_owned(),
+        },
+    };
+    let bounded = match (schema["minimum"].as_i64().filter(|least| *least != 0), schema["maximum"].as_i64()) {
+        (Some(least), Some(most)) => format!("{own}, {least} to {most}"),
+        (Some(least), None) => format!("{own}, at least {least}"),
+        (None, Some(most)) => format!("{own}, at most {most}"),
+        (None, None) => own,
+    };
+    bounded + &constants
+}
+
+/// A value as it is written; nothing for long ones.
+fn toml(value: &Value) -> Option<String> {
+    const LONGEST: usize = 80;
+    let empty = value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty);
+    let text = match value {
+        Value::Object(_) if !empty => return None,
+        value => value.to_string(),
+    };
+    (text.len() <= LONGEST).then_some(text)
+}
+
+// ------------------------------------------------------------------------------------------------ texts
+
+const GENERATED: &str = "<!-- Generated by `cms-server docs DIRECTORY`; do not edit. -->\n";
+
+/// `docs/reference.md`: behaviours and words of schemas.
+pub fn reference() -> String {
+    let all = words();
+    let mut out = format!(
+        "{GENERATED}\n# Reference\n\nThe words of `routes.toml` and of the schemas. `cms-server explain WORD` prints the \
+         entry of one.\nConfiguration keys are in [configuration.md](configuration.md).\n\nExamples are the first use in \
+         the shipped declarations.\n"
+    );
+    for section in &SECTIONS {
+        table(&mut out, section.title, section.intro, all.iter().filter(|word| word.kind == section.singular));
+    }
+    let intro = "Words of our own in schemas and arguments, beside those of JSON Schema.";
+    table(&mut out, "Schema words", intro, all.iter().filter(|word| word.kind == "schema word"));
+    out
+}
+
+fn table<'w>(out: &mut String, title: &str, intro: &str, words: impl Iterator<Item = &'w Word>) {
+    let _ = write!(out, "\n## {title}\n\n{intro}\n\n| name | meaning | example |\n| --- | --- | --- |\n");
+    for word in words {
+        let facts: String = word.facts.iter().map(|(title, fact)| format!("<br>{title}: {fact}")).collect();
+        let example = word.example.as_ref().map(|example| format!("`{}`", example.text)).unwrap_or_default();
+        let row = format!("`{}` | {}{facts} | {example}", word.name, word.doc);
+        let cells: Vec<String> = row.splitn(3, " | ").map(|cell| cell.replace('|', "\\|").replace('\n', " ")).collect();
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+}
+
+/// `docs/configuration.md`: every key of the configuration.
+pub fn configuration() -> String {
+    let shipped = Shipped::read();
+    let mut out = format!(
+        "{GENERATED}\n# Configuration\n\nEvery key of `routes.toml` and `site.toml`. Names in capitals (`{NAME}`) are \
+         yours to choose.\n\n* A later source wins: the file, its overlays, the environment, `--set KEY=VALUE`.\n* The \
+         environment variable of `server.listen` is `CMS_SERVER__LISTEN`: `CMS_`, then the key in capitals with `__` for \
+         each dot.\n* Sizes and durations are texts with a unit: `\"16MiB\"`, `\"30s\"`. `false` switches a setting off \
+         where its type says so.\n* *Default* is the value without a line in any file. *Shipped* is what the shipped \
+         `routes.toml` says instead, under the prefix `cms`.\n* A changed file is read again while the server runs. Keys \
+         marked *restart* keep their old value until then.\n* `cms-server explain KEY` prints the entry of one key, \
+         `cms-server schema` the JSON Schema of the file for editors.\n"
+    );
+    let all = keys(&shipped);
+    let grammar = Grammar::declaration();
+    for section in grammar.keys::<&str>(&[]) {
+        let field = grammar.field(&[section]);
+        let doc = field.and_then(|field| field["description"].as_str()).unwrap_or_default();
+        let _ = write!(out, "\n## `{section}`\n\n{}\n\n", doc.replace('\n', " "));
+        if let Some((_, other)) = SAME_KEYS.iter().find(|(same, _)| *same == section) {
+            let _ = writeln!(out, "See [`{other}`](#{other}).");
+            continue;
+        }
+        out.push_str("| key | type | default | shipped | meaning |\n| --- | --- | --- | --- | --- |\n");
+        let own = |key: &&Key| key.path == section || key.path.starts_with(&format!("{section}."));
+        for key in all.iter().filter(own) {
+            let code = |value: &Option<String>| value.as_ref().map(|value| format!("`{value}`")).unwrap_or_default();
+            let restart = if key.restart { " *Restart.*" } else { "" };
+            let cells = [
+                format!("`{}`", key.path),
+                key.kind.clone(),
+                code(&key.default),
+                code(&key.shipped),
+                format!("{}{restart}", key.doc),
+            ];
+            let _ = writeln!(out, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
+        }
+    }
+    out
+}
+
+/// What `cms-server explain WORD` prints: each meaning of the word.
+///
+/// # Errors
+/// There is no such word: the message names the nearest.
+pub fn explain(wanted: &str) -> Result<String, String> {
+    let all = words();
+    let below = format!("{wanted}.");
+    let mut out = String::new();
+    for word in all.iter().filter(|word| word.name == wanted || word.name.starts_with(&below) && is_key(word)) {
+        let _ = writeln!(out, "{} {}\n  {}", word.kind, word.name, word.doc);
+        for (title, fact) in &word.facts {
+            let _ = writeln!(out, "  {title}: {fact}");
+        }
+        if let Some(example) = &word.example {
+            let _ = writeln!(out, "  example ({}):\n    {}", example.place, example.text);
+        }
+    }
+    if out.is_empty() {
+        let hint = crate::registry::link::nearest(wanted, all.iter().map(|word| word.name.as_str()));
+        return Err(format!("there is no word `{wanted}`{}", hint.map(|hint| format!("; {hint}")).unwrap_or_default()));
+    }
+    Ok(out)
+}
+
+fn is_key(word: &Word) -> bool {
+    word.kind == "configuration key"
+}
+
+/// A JSON Schema of the declarations with the names of behaviours, for editors.
+pub fn with_names(mut schema: Value) -> Value {
+    let vocabulary = engine::vocabulary();
+    let choice = |names: &[Description]| {
+        let of = |known: &Description| match known.param {
+            None => json!({"const": known.name, "description": known.doc}),
+            Some(_) => json!({"pattern": format!("^{}:.", known.name), "description": known.doc}),
+        };
+        Value::Array(names.iter().map(of).collect())
+    };
+    for (pointer, names) in [
+        ("/definitions/Endpoint/properties/handler", &vocabulary.handlers),
+        ("/definitions/Endpoint/properties/access", &vocabulary.guards),
+        ("/definitions/Rendered/properties/renderer", &vocabulary.renderers),
+    ] {
+        if let Some(Value::Object(property)) = schema.pointer_mut(pointer) {
+            property.insert("anyOf".into(), choice(names));
+        }
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::grammar;
+    use expect_test::expect_file;
+
+    #[test]
+    fn every_word_has_a_meaning_and_an_example() {
+        let all = words();
+        let bare: Vec<&str> = all
+            .iter()
+            .filter(|word| word.doc.is_empty() || (word.example.is_none() && !is_key(word)))
+            .map(|word| word.name.as_str())
+            .collect();
+        assert!(bare.is_empty(), "without meaning or example: {bare:?}");
+        let ends = all.iter().filter(|word| !word.doc.ends_with('.'));
+        assert_eq!(ends.map(|word| word.name.as_str()).collect::<Vec<_>>(), Vec::<&str>::new(), "no sentence");
+    }
+
+    #[test]
+    fn the_generated_documents_are_up_to_date() {
+        let pretty = |value: &Value| format!("{}\n", serde_json::to_string_pretty(value).expect("a value prints"));
+        expect_file!["../../schemas/routes.schema.json"].assert_eq(&pretty(&with_names(grammar::routes_document())));
+        expect_file!["../../schemas/overlay.schema.json"].assert_eq(&pretty(&with_names(grammar::overlay_document())));
+        expect_file!["../../docs/reference.md"].assert_eq(&reference());
+        expect_file!["../../docs/configuration.md"].assert_eq(&configuration());
+    }
+
+    #[test]
+    fn words_are_explained_and_misspelt_ones_guessed() {
+        let get = explain("get").expect("a handler");
+        assert!(get.starts_with("handler get\n") && get.contains("needs: item"), "{get}");
+        assert!(explain("status").expect("a query").contains("query behaviour status"));
+        assert!(explain("x-column").expect("a word").contains("schema word x-column"));
+        let listen = explain("server.listen").expect("a key");
+        assert!(listen.contains("CMS_SERVER__LISTEN") && listen.contains("no, restart"), "{listen}");
+        assert!(explain("cache").expect("a table").contains("cache.responses"));
+        assert!(explain("lsit").expect_err("misspelt").contains("did you mean `list`?"));
+    }
+}

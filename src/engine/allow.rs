@@ -1,0 +1,40 @@
+//! `Allow`: the methods that a caller may use on a route and what it names.
+
+use crate::access::unlock::RecordPassword;
+use crate::access::{self, Asking, Loaded};
+use crate::registry::Endpoint;
+use crate::request::args::{Checked, Sources};
+use crate::request::route::Match;
+use crate::scope::Scope;
+use std::cell::LazyCell;
+
+/// What the guards of a route are called with.
+pub(super) struct Asked<'a> {
+    pub scope: &'a Scope,
+    pub matched: &'a Match<'a>,
+    pub sources: &'a Sources<'a>,
+    /// The password of a record that the request brings.
+    pub given: Option<&'a RecordPassword<'a>>,
+}
+
+impl Asked<'_> {
+    /// Runs the guard of every method of the route on what the request contains, except for the endpoint whose guard
+    /// has allowed it already. What is absent is as the called endpoint has it by default.
+    pub(super) fn allow(
+        &self,
+        answering: Option<&Endpoint>,
+        granted: Option<&Endpoint>,
+        loaded: &Loaded,
+    ) -> Vec<&'static str> {
+        let Asked { scope, matched, sources, given } = *self;
+        let mut methods = Vec::new();
+        for endpoint in &matched.route.endpoints {
+            let args = LazyCell::new(|| Checked::lenient(&endpoint.args, sources, answering.map(|e| &e.args)));
+            let asking = Asking { scope, route: matched.route, endpoint, args: &args, sources, loaded, given };
+            if granted.is_some_and(|granted| std::ptr::eq(granted, endpoint)) || access::ask(&asking).is_ok() {
+                methods.extend(endpoint.methods.iter().map(|m| m.as_str()));
+            }
+        }
+        methods
+    }
+}

@@ -1,0 +1,174 @@
+//! An endpoint and a call: arguments checked, the caller authorized, the handler run, `Allow` computed.
+
+use super::Dispatched;
+use super::allow::Asked;
+use super::password::PasswordAttempt;
+use super::routing::Found;
+use crate::access::unlock::RecordPassword;
+use crate::access::{self, Allowed, Asking, Loaded};
+use crate::behaviours::judge;
+use crate::error::ApiError;
+use crate::handlers::{HANDLERS, Outcome, Work};
+use crate::model::Method;
+use crate::registry::args::Arg;
+use crate::registry::resource::Resource;
+use crate::request::args::{self, Checked, Sources};
+use crate::request::fields::Fields;
+use crate::storage::Snapshot;
+use serde_json::{Map, Value};
+
+/// Parameters that change the documents of a response, or what is around them.
+const SHAPING: [&str; 3] = ["_fields", "_envelope", "_highlight"];
+
+/// A call of an endpoint.
+pub(super) struct Question<'a> {
+    found: &'a Found<'a>,
+    sources: Sources<'a>,
+    password: Option<&'a PasswordAttempt<'a>>,
+}
+
+impl<'a> Question<'a> {
+    pub(super) fn new(found: &'a Found<'a>, password: Option<&'a PasswordAttempt<'a>>) -> Question<'a> {
+        Question { found, sources: found.sources(), password }
+    }
+
+    fn given(&self) -> Option<&'a RecordPassword<'a>> {
+        self.password.map(|attempt| &attempt.given)
+    }
+
+    fn reads(&self) -> bool {
+        matches!(self.found.call.method, Method::Get | Method::Head)
+    }
+
+    /// One state of the database for a write; many reads decide without it.
+    pub(super) fn state(&self) -> Result<Option<Box<dyn Snapshot + 'a>>, ApiError> {
+        if self.reads() { Ok(None) } else { self.found.scope.snapshot().map(Some) }
+    }
+
+    /// The arguments, checked and coerced: 400.
+    pub(super) fn check(&self) -> Result<Checked, ApiError> {
+        self.names_within()?;
+        let resource = self.found.resource();
+        let judge = |arg: &Arg, value: &Value| judge(self.found.scope, resource?, arg, value);
+        let set = &self.found.endpoint.args;
+        let asked = self.sources.query.get(args::STRICT).is_some_and(|value| value != "false" && value != "0");
+        if asked || self.found.scope.registry.declaration.dialect.refuse_unknown_parameters {
+            args::refuse_unknown(set, &self.sources)?;
+        }
+        args::check(set, &self.sources, &judge)
+    }
+
+    /// Whether the caller may, and what the path names: 401, 403, 404.
+    pub(super) fn authorize(&self, args: Checked, loaded: &Loaded) -> Result<Allowed, ApiError> {
+        let Found { scope, endpoint, matched, .. } = self.found;
+        let (sources, given) = (&self.sources, self.given());
+        let asking = Asking { scope, route: matched.route, endpoint, args: &&args, sources, loaded, given };
+        access::allow(&asking, args.clone())
+    }
+
+    /// Counts the request against the declared limits: 429. Reads inside another request are part of that.
+    pub(super) fn limit(&self) -> Result<(), ApiError> {
+        let Found { engine, scope, endpoint, .. } = self.found;
+        if scope.depth > 0 && self.reads() {
+            return Ok(());
+        }
+        engine.identity().throttle().request(scope, &endpoint.limits)
+    }
+
+    /// Runs the endpoint's handler.
+    pub(super) async fn handle(&self, allowed: &Allowed) -> Result<Outcome, ApiError> {
+        let Found { engine, scope, call, matched, endpoint, body } = self.found;
+        let fields = Fields::parse(self.sources.get("_fields"));
+        let unshaped = || SHAPING.iter().all(|name| self.sources.get(name).is_none());
+        let work = Work {
+            scope,
+            route: matched.route,
+            endpoint,
+            allowed,
+            fields: &fields,
+            query: &call.query,
+            raw_query: &call.raw_query,
+            body,
+            path: &call.path,
+            expects: &call.expects,
+            captures: &matched.captures,
+            given: self.given(),
+            shared: &engine.shared,
+            dispatch: *engine,
+            whole: call.text && call.method == Method::Get && unshaped(),
+        };
+        let handler = HANDLERS[endpoint.handler.0].run;
+        let mut outcome = handler(&work).await?;
+        outcome.private |= self.password.is_some();
+        self.say_how_long_it_keeps(&mut outcome);
+        Ok(outcome)
+    }
+
+    /// The declared `Cache-Control` of what everybody may read, and the keys by which caches can invalidate it.
+    fn say_how_long_it_keeps(&self, outcome: &mut Outcome) {
+        let read = self.reads() && outcome.status == 200;
+        if let Some((lifetime, keys)) = &self.found.endpoint.cache
+            && read
+            && !(outcome.private || self.found.scope.principal.known())
+        {
+            outcome.headers.push(("Cache-Control".into(), lifetime.clone()));
+            let shown = keys.clone().map(|header| {
+                let keys = surrogate_keys(self.found.resource(), &self.found.matched.captures);
+                (header, keys)
+            });
+            outcome.headers.extend(shown);
+        }
+    }
+
+    /// Lists of names that every route takes have no declaration of their own to bound them.
+    fn names_within(&self) -> Result<(), ApiError> {
+        let most = usize::try_from(self.found.engine.registry.declaration.bounds.max_items).unwrap_or(usize::MAX);
+        for name in ["_fields", "_embed"] {
+            let names = match self.sources.get(name) {
+                Some(Value::String(text)) => text.split(',').count(),
+                Some(Value::Array(list)) => list.len(),
+                _ => 0,
+            };
+            if names > most {
+                return Err(ApiError::invalid_one(name, format!("{name} takes at most {most} names.")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The outcome of the call, with the methods that the caller may use now. Reports the outcome of a password.
+    pub(super) fn conclude(&self, mut result: Result<Outcome, ApiError>, loaded: &Loaded) -> Dispatched {
+        let Found { engine, scope, call, matched, endpoint, body } = self.found;
+        // A write may have changed what the caller may do, or taken the target away.
+        let written = result.as_mut().ok().and_then(|outcome| outcome.written.take());
+        let edited = result.as_ref().is_ok_and(|outcome| outcome.edited);
+        let fresh =
+            written.map_or_else(Loaded::default, |(index, row)| Loaded::with(&engine.registry.resources[index], row));
+        let loaded = if self.reads() { loaded } else { &fresh };
+        let granted = Some(*endpoint).filter(|_| self.reads() && result.is_ok());
+        let allow = |sources: &Sources<'_>| {
+            let asked = Asked { scope, matched, sources, given: self.given() };
+            asked.allow(Some(endpoint), granted, loaded)
+        };
+        // What was written is shown as it is edited; a caller who may not read so has only written.
+        let allow = if edited {
+            let mut query = call.query.clone();
+            query.insert("context".into(), "edit".into());
+            allow(&Sources { path: &matched.captures, body, query: &query })
+        } else {
+            allow(&self.sources)
+        };
+        engine.tried(scope, self.password);
+        Dispatched { result, allow }
+    }
+}
+
+/// What a response contains, for caches that can invalidate it: its collection, and the item where it is one.
+fn surrogate_keys(resource: Option<&Resource>, captures: &Map<String, Value>) -> String {
+    let Some(resource) = resource else { return "site".to_owned() };
+    match captures.values().next_back() {
+        Some(Value::String(key)) => format!("{} {}/{key}", resource.name, resource.name),
+        Some(key) => format!("{} {}/{key}", resource.name, resource.name),
+        None => resource.name.clone(),
+    }
+}

@@ -1,0 +1,171 @@
+//! The last stage of a request from outside: headers, fields, embedding, envelope, entity tag.
+
+use super::{Dispatched, Engine, embed};
+use crate::error::ApiError;
+use crate::handlers::{Outcome, Rendered};
+use crate::model::{Method, Payload, Reply};
+use crate::request::BodyParams;
+use crate::request::args::Sources;
+use crate::request::call::Call;
+use crate::request::conditional::http_date;
+use crate::request::fields::Fields;
+use crate::scope::Scope;
+use serde_json::{Map, Value, json};
+use std::hash::BuildHasher as _;
+
+/// A finished response.
+pub(super) struct Finished {
+    pub reply: Reply,
+    /// It may be cached for callers with the same request.
+    pub lasting: bool,
+}
+
+/// A document on its way into a reply, or the whole reply.
+enum Shown {
+    Document(u16, Value),
+    Reply(Reply),
+}
+
+impl Engine {
+    /// Makes the response from the outcome of a call.
+    pub(super) async fn finish(&self, scope: &Scope, call: &Call, dispatched: Dispatched) -> Finished {
+        let (private, version, modified) = match &dispatched.result {
+            Ok(outcome) => (outcome.private, outcome.version, outcome.modified),
+            Err(_) => (false, None, None),
+        };
+        let failed = dispatched.result.as_ref().is_err_and(|error| error.status() >= 500);
+        let mut reply = self.shaped(scope, call, dispatched).await;
+        if private {
+            reply.headers.push(("Cache-Control".into(), "private, no-store".into()));
+        }
+        reply.headers.extend(modified.map(|modified| ("Last-Modified".to_owned(), http_date(modified))));
+        if reply.status == 200 && call.method == Method::Get {
+            if let Payload::Json(document) = &reply.payload {
+                reply.payload = Payload::Text(document.to_string().into_bytes());
+            }
+            if let Payload::Text(text) = &reply.payload {
+                reply.headers.push(("ETag".into(), entity_tag(version, text)));
+            }
+        } else if let Some(version) = version {
+            reply.headers.push(("ETag".into(), format!("\"{version}\"")));
+        }
+        Finished { reply, lasting: !private && !failed }
+    }
+
+    async fn shaped(&self, scope: &Scope, call: &Call, dispatched: Dispatched) -> Reply {
+        let mut headers = Vec::new();
+        if !dispatched.allow.is_empty() {
+            headers.push(("Allow".to_owned(), dispatched.allow.join(", ")));
+        }
+        let body = call.body.as_ref().unwrap_or(&BodyParams::None);
+        let empty = Map::new();
+        let sources = Sources { path: &empty, body, query: &call.query };
+        let shown = match dispatched.result {
+            Err(error) => {
+                headers.extend(error.headers());
+                Shown::Document(error.status(), error.body())
+            }
+            Ok(mut outcome) => {
+                headers.append(&mut outcome.headers);
+                self.shown(scope, call, &sources, outcome, &headers).await
+            }
+        };
+        let (status, document) = match shown {
+            Shown::Document(status, document) => (status, document),
+            Shown::Reply(reply) => return reply,
+        };
+        let enveloped = sources.get("_envelope").is_some();
+        if call.method == Method::Head {
+            let status = if enveloped { 200 } else { status };
+            return Reply { status, headers: join_links(&headers), payload: Payload::Empty };
+        }
+        if enveloped {
+            return envelope(status, &headers, document);
+        }
+        Reply { status, headers: join_links(&headers), payload: Payload::Json(document) }
+    }
+
+    /// The requested fields of an outcome, with what is embedded in them.
+    async fn shown(
+        &self,
+        scope: &Scope,
+        call: &Call,
+        sources: &Sources<'_>,
+        outcome: Outcome,
+        headers: &[(String, String)],
+    ) -> Shown {
+        let status = outcome.status;
+        let reply = |payload: Payload| Shown::Reply(Reply { status, headers: join_links(headers), payload });
+        if let Some((media_type, bytes)) = outcome.other {
+            return reply(Payload::Other { media_type, bytes });
+        }
+        let mut document = outcome.body;
+        if outcome.text.is_none() && !outcome.reduced {
+            let fields = Fields::parse(sources.get("_fields"));
+            document = match call.method {
+                // Links are a member of a description like any other.
+                Method::Options => fields.keep(document),
+                _ => reduce(&fields, document),
+            };
+        }
+        let wanted = embed::wanted(sources.get("_embed"));
+        let rendered = outcome.text.or_else(|| wanted.as_ref().map(|_| Rendered::of(&document)));
+        let Some(rendered) = rendered else { return Shown::Document(status, document) };
+        let text = match &wanted {
+            Some(wanted) => embed::embed(self, scope, &rendered, wanted).await,
+            None => rendered.text(),
+        };
+        if call.method != Method::Head && sources.get("_envelope").is_none() {
+            return reply(Payload::Text(text));
+        }
+        Shown::Document(status, serde_json::from_slice(&text).unwrap_or_default())
+    }
+}
+
+/// A document with its status and headers in one more document.
+fn envelope(status: u16, headers: &[(String, String)], document: Value) -> Reply {
+    let shown: Map<String, Value> = join_links(headers)
+        .into_iter()
+        .map(|(name, value)| (name, value.parse::<i64>().map_or_else(|_| json!(value), |n| json!(n))))
+        .collect();
+    let document = json!({"body": document, "status": status, "headers": shown});
+    Reply { status: 200, headers: Vec::new(), payload: Payload::Json(document) }
+}
+
+/// Leaves out what was not requested, of a document or of each in a list.
+pub(super) fn reduce(fields: &Fields, document: Value) -> Value {
+    match document {
+        Value::Array(list) => Value::Array(list.into_iter().map(|d| fields.keep(d)).collect()),
+        document => fields.keep_alone(document),
+    }
+}
+
+/// The version of the row and a digest of the text: equal tags are equal bytes, and writes can be held to the version.
+fn entity_tag(version: Option<i64>, text: &[u8]) -> String {
+    // The same in every process of one build: tags outlive a restart.
+    let digest = foldhash::quality::FixedState::with_seed(0).hash_one(text);
+    match version {
+        Some(version) => format!("\"{version}-{digest:016x}\""),
+        None => format!("\"{digest:016x}\""),
+    }
+}
+
+/// `Link` headers travel as one.
+pub(super) fn join_links(headers: &[(String, String)]) -> Vec<(String, String)> {
+    let mut joined: Vec<(String, String)> = Vec::new();
+    for (name, value) in headers {
+        match joined.iter_mut().find(|(n, _)| n == name && n == "Link") {
+            Some((_, links)) => {
+                links.push_str(", ");
+                links.push_str(value);
+            }
+            None => joined.push((name.clone(), value.clone())),
+        }
+    }
+    joined
+}
+
+/// A reply that is an error and nothing else.
+pub fn error_reply(error: &ApiError) -> Reply {
+    Reply { status: error.status(), headers: error.headers(), payload: Payload::Json(error.body()) }
+}

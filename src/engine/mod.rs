@@ -1,0 +1,241 @@
+//! The engine: everything that requests are served from, and the order in which it is used.
+//!
+//! [`stages`] is the order; each stage is in a file of its own: `outside` (the caller, the response cache), `routing`,
+//! `password`, `endpoint` (arguments, authorization, handler), `allow`, `finish`; `part`, `embed` and `discovery`
+//! handle requests inside requests and the documents that describe the service. It is re-entrant and free of transport.
+//! The only place where a request waits is a commit, and there it holds no thread. A request keeps the registry that it
+//! started with.
+
+mod allow;
+pub(crate) mod discovery;
+pub(crate) mod embed;
+mod endpoint;
+mod finish;
+mod outside;
+mod part;
+mod password;
+mod routing;
+mod stages;
+
+pub(crate) use self::finish::error_reply;
+
+use self::discovery::Discovery;
+use self::embed::Embedded;
+use crate::access::hashing::Hasher;
+use crate::access::identity::Identity;
+use crate::access::{self, Asking, Loaded};
+use crate::behaviours::{QUERIES, READS, WRITES, dynamic};
+use crate::cache::documents::DocumentCache;
+use crate::cache::responses::ResponseCache;
+use crate::config::units::{Optional, Size};
+use crate::error::ApiError;
+use crate::families::file::MediaServices;
+use crate::handlers::{HANDLERS, Outcome, Shared};
+use crate::model::{Peer, Request};
+use crate::outbound::Outbound;
+use crate::registry::vocabulary::{Vocabulary, descriptions};
+use crate::registry::{Registry, name};
+use crate::request::args::{Checked, Sources};
+use crate::request::route::{self, Router};
+use crate::request::{self, BodyParams};
+use crate::scope::{Clock, Principal, Scope, Settings, read_settings};
+use crate::storage::{Budgeted, ReadBudget, Storage, StorageError};
+use arc_swap::ArcSwap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Everything that requests are served from.
+pub struct Engine {
+    registry: Arc<Registry>,
+    router: Router,
+    discovery: Discovery,
+    storage: Arc<dyn Storage>,
+    settings: ArcSwap<Settings>,
+    shared: Shared,
+    responses: ResponseCache,
+    embedded: Embedded,
+    /// See [`crate::config::declaration::Storage::read_timeout`].
+    read_timeout: Option<Duration>,
+    clock: Arc<dyn Clock>,
+}
+
+/// The outcome of a call, before it is finished.
+pub struct Dispatched {
+    pub result: Result<Outcome, ApiError>,
+    /// Methods that this caller may use on this route and object.
+    pub allow: Vec<&'static str>,
+}
+
+/// The names that declarations may use.
+pub fn vocabulary() -> Vocabulary {
+    Vocabulary {
+        handlers: descriptions(HANDLERS),
+        guards: descriptions(access::GUARDS),
+        reads: descriptions(READS),
+        writes: descriptions(WRITES),
+        queries: descriptions(QUERIES),
+        renderers: descriptions(dynamic::MAKERS),
+    }
+}
+
+impl Dispatched {
+    /// A response without an endpoint.
+    fn early(result: Result<Outcome, ApiError>) -> Dispatched {
+        Dispatched { result, allow: Vec::new() }
+    }
+}
+
+impl Engine {
+    /// Puts an engine together.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    pub fn new(
+        registry: Arc<Registry>,
+        storage: Arc<dyn Storage>,
+        identity: Arc<Identity>,
+        hasher: Arc<Hasher>,
+        media: Arc<MediaServices>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Engine, StorageError> {
+        let settings = read_settings(&registry, &*storage)?;
+        let cache = &registry.declaration.cache;
+        let bytes = |size: &Optional<Size>| size.get().map_or(0, |size| size.bytes());
+        let documents = DocumentCache::new(&registry, bytes(&cache.documents) / 4 * 3);
+        let embedded = Embedded::new(bytes(&cache.documents) / 4);
+        let responses = ResponseCache::new(bytes(&cache.responses));
+        let outbound = Outbound::new(&registry.declaration.outbound);
+        let read_timeout = registry.declaration.storage.read_timeout.get().map(|limit| limit.std());
+        Ok(Engine {
+            router: Router::new(&registry),
+            discovery: Discovery::new(&registry),
+            settings: ArcSwap::from_pointee(settings),
+            registry,
+            storage,
+            shared: Shared { identity, hasher, media, documents, outbound },
+            responses,
+            embedded,
+            read_timeout,
+            clock,
+        })
+    }
+
+    /// What handlers use beside the database.
+    pub fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// Verifies and makes credentials.
+    pub fn identity(&self) -> &Identity {
+        &self.shared.identity
+    }
+
+    /// The caches of responses.
+    pub fn responses(&self) -> &ResponseCache {
+        &self.responses
+    }
+
+    /// Documents that were embedded before.
+    pub fn embedded(&self) -> &Embedded {
+        &self.embedded
+    }
+
+    /// The registry that requests are served from.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// The site's title as it is now.
+    pub fn site_title(&self) -> String {
+        self.settings().map(|s| s.text("title").to_owned()).unwrap_or_default()
+    }
+
+    /// Most bytes of the body of a request that contains files; `None` when its endpoint takes none, or its guard
+    /// refuses this caller. The guard runs once more when the body is there.
+    pub async fn admits(&self, request: &Request) -> Option<u64> {
+        let method = request::effective_method(request)?;
+        let matches = self.router.matches(&self.registry, &request.path);
+        let (matched, endpoint) =
+            matches.into_iter().find_map(|m| route::endpoint(m.route, method).map(|endpoint| (m, endpoint)))?;
+        if !endpoint.file {
+            return None;
+        }
+        let scope = self.scope(request).await.ok()?;
+        let none = BodyParams::None;
+        let sources = Sources { path: &matched.captures, body: &none, query: &request.query };
+        let args = Checked::lenient(&endpoint.args, &sources, None);
+        let loaded = Loaded::default();
+        let route = matched.route;
+        let (args, given) = (&&args, None);
+        let asking = Asking { scope: &scope, route, endpoint, args, sources: &sources, loaded: &loaded, given };
+        access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload.bytes())
+    }
+
+    /// The scope of a request whose headers name no caller.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    pub fn stranger(&self, request: &Request) -> Result<Scope, ApiError> {
+        let budget = self.read_timeout.map(|limit| Arc::new(ReadBudget::new(request.id.clone(), limit)));
+        Ok(Scope {
+            registry: self.registry.clone(),
+            storage: match &budget {
+                Some(budget) => Arc::new(Budgeted::new(self.storage.clone(), budget.clone())),
+                None => self.storage.clone(),
+            },
+            budget,
+            settings: self.settings()?,
+            principal: Default::default(),
+            now: self.clock.now(),
+            peer: request.peer.clone(),
+            agent: request
+                .header("user-agent")
+                .unwrap_or_default()
+                .chars()
+                .take(self.registry.declaration.bounds.max_user_agent)
+                .collect::<String>()
+                .into(),
+            depth: 0,
+            request_id: request.id.clone(),
+            tentative: false,
+        })
+    }
+
+    /// The scope of the program's own requests, in the name of a caller whom no credentials name.
+    ///
+    /// # Errors
+    /// The settings cannot be read.
+    pub fn scope_of(&self, principal: Principal) -> Result<Scope, ApiError> {
+        Ok(Scope {
+            registry: self.registry.clone(),
+            storage: self.storage.clone(),
+            budget: None,
+            settings: self.settings()?,
+            principal,
+            now: self.clock.now(),
+            peer: Peer { https: true, ..Peer::default() },
+            agent: "".into(),
+            depth: 0,
+            request_id: "".into(),
+            tentative: false,
+        })
+    }
+
+    /// The scope of a request from outside, with the caller that its headers name.
+    async fn scope(&self, request: &Request) -> Result<Scope, ApiError> {
+        let mut scope = self.stranger(request)?;
+        scope.principal = self.identity().authenticate(&scope, request).await?;
+        Ok(scope)
+    }
+
+    /// The settings as they are now.
+    fn settings(&self) -> Result<Arc<Settings>, ApiError> {
+        let current = self.settings.load_full();
+        if current.version == self.storage.scope_version(&name("setting")) {
+            return Ok(current);
+        }
+        let fresh = Arc::new(read_settings(&self.registry, &*self.storage)?);
+        self.settings.store(fresh.clone());
+        Ok(fresh)
+    }
+}

@@ -1,0 +1,93 @@
+//! Requests from outside: the caller, the response cache, and how a response is sent.
+
+use super::finish::{Finished, error_reply};
+use super::stages::Origin;
+use super::{Dispatched, Engine};
+use crate::cache::responses::ResponseKey;
+use crate::error::{ApiError, Code};
+use crate::model::{Method, Reply, Request};
+use crate::registry::name;
+use crate::request;
+use crate::request::call::Call;
+use crate::request::conditional::Expects;
+use crate::scope::Scope;
+use crate::storage::TrackedStorage;
+use std::borrow::Cow;
+use std::ops::ControlFlow::{self, Break, Continue};
+use std::sync::Arc;
+
+/// A request as it was received.
+pub(super) struct Outside<'a> {
+    request: &'a Request,
+    /// The key of its response in the cache, with what has been read for it so far; `None`: it is not cached.
+    kept: Option<(ResponseKey<'a>, Arc<TrackedStorage>)>,
+}
+
+impl<'a> Outside<'a> {
+    pub(super) fn new(request: &'a Request) -> Outside<'a> {
+        Outside { request, kept: None }
+    }
+}
+
+impl<'a> Origin<'a> for Outside<'a> {
+    type Answer = Reply;
+
+    async fn identify(&mut self, engine: &Engine) -> ControlFlow<Reply, (Cow<'a, Scope>, Method)> {
+        let identified = async {
+            let scope = engine.scope(self.request).await?;
+            let method = request::effective_method(self.request).ok_or_else(|| ApiError::new(Code::NoRoute))?;
+            engine.identity().objection(&scope, self.request).map_or(Ok((scope, method)), Err)
+        };
+        match identified.await {
+            Ok((scope, method)) => Continue((Cow::Owned(scope), method)),
+            Err(error) => Break(error_reply(&error)),
+        }
+    }
+
+    fn look_up(&mut self, engine: &Engine, scope: &mut Cow<'a, Scope>) -> ControlFlow<Reply> {
+        let Some(key) = engine.responses.question(self.request, &scope.principal, scope.now) else {
+            return Continue(());
+        };
+        if let Some(reply) = engine.responses.get(&key, &*engine.storage) {
+            return Break(reply);
+        }
+        let read = Arc::new(TrackedStorage::new(scope.storage.clone()));
+        read.note(name("setting"), scope.settings.version);
+        scope.to_mut().storage = read.clone();
+        self.kept = Some((key, read));
+        Continue(())
+    }
+
+    fn decode(&self, engine: &Engine, method: Method) -> Cow<'a, Call> {
+        let request = self.request;
+        Cow::Owned(Call {
+            method,
+            path: request.path.clone(),
+            query: request.query.clone(),
+            raw_query: request.raw_query.clone(),
+            body: match engine.registry.declaration.dialect.refuse_unlabelled_json
+                && request::is_unlabelled_json(request)
+            {
+                true => Err(ApiError::new(Code::UnlabelledJson)),
+                false => request::body_params(request, engine.registry.declaration.server.max_depth),
+            },
+            expects: Expects::of(|name| request.header(name)),
+            text: true,
+        })
+    }
+
+    async fn finish(self, engine: &Engine, scope: &Scope, call: &Call, dispatched: Dispatched) -> Reply {
+        let Finished { mut reply, mut lasting } = engine.finish(scope, call, dispatched).await;
+        let reads = matches!(call.method, Method::Get | Method::Head);
+        if reads && scope.budget.as_ref().is_some_and(|budget| budget.exceeded()) {
+            // The response lacks something: an embedded document, a permission that could not be read.
+            let ended = Dispatched::early(Err(ApiError::new(Code::ReadTimeout)));
+            Finished { reply, lasting } = engine.finish(scope, call, ended).await;
+        }
+        reply.headers.extend(engine.identity().fresh_nonce(scope));
+        match self.kept {
+            Some((key, read)) if lasting => engine.responses.put(&key, &read, reply),
+            _ => reply,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Requests inside requests: parts of a batch, and requests of handlers and pages to other routes.
+
+use super::allow::Asked;
+use super::finish::{join_links, reduce};
+use super::{Dispatched, Engine};
+use crate::access::Loaded;
+use crate::error::{ApiError, Code};
+use crate::handlers::Dispatch;
+use crate::request::BodyParams;
+use crate::request::args::{self, Sources};
+use crate::request::call::{Call, Part};
+use crate::request::fields::Fields;
+use crate::request::route;
+use crate::scope::Scope;
+use std::future::Future;
+use std::pin::Pin;
+
+impl Engine {
+    /// One request inside another; `batch` refuses routes that take no part in batches.
+    pub async fn part(&self, scope: &Scope, call: &Call, batch: bool) -> Part {
+        let refused = batch.then(|| self.takes_part(call).err()).flatten();
+        let dispatched = match refused {
+            None => self.dispatch(scope, call).await,
+            Some(error) => Dispatched { result: Err(error), allow: self.allow_refused(scope, call) },
+        };
+        let mut headers = Vec::new();
+        if !dispatched.allow.is_empty() {
+            headers.push(("Allow".to_owned(), dispatched.allow.join(", ")));
+        }
+        match dispatched.result {
+            Err(error) => {
+                headers.extend(error.headers());
+                Part { status: error.status(), headers, body: error.body() }
+            }
+            Ok(outcome) => {
+                headers.extend(outcome.headers);
+                let fields = Fields::parse(call.query.get("_fields"));
+                let body = if outcome.reduced { outcome.body } else { reduce(&fields, outcome.body) };
+                Part { status: outcome.status, headers: join_links(&headers), body }
+            }
+        }
+    }
+
+    /// The methods of the route that a refused part names.
+    fn allow_refused(&self, scope: &Scope, call: &Call) -> Vec<&'static str> {
+        let Some(matched) = self.router.matches(&self.registry, &call.path).into_iter().next() else {
+            return Vec::new();
+        };
+        let sources = Sources { path: &matched.captures, body: &BodyParams::None, query: &call.query };
+        let asked = Asked { scope, matched: &matched, sources: &sources, given: None };
+        asked.allow(None, None, &Loaded::default())
+    }
+
+    fn takes_part(&self, call: &Call) -> Result<(), ApiError> {
+        let matches = self.router.matches(&self.registry, &call.path);
+        match matches.iter().find_map(|m| route::endpoint(m.route, call.method)) {
+            Some(endpoint) if !endpoint.batch => Err(ApiError::new(Code::BatchNotAllowed)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Dispatch for Engine {
+    fn part<'a>(&'a self, scope: &'a Scope, call: &'a Call, batch: bool) -> Pin<Box<dyn Future<Output = Part> + 'a>> {
+        Box::pin(Engine::part(self, scope, call, batch))
+    }
+
+    fn check_part(&self, call: &Call) -> Result<(), ApiError> {
+        self.takes_part(call)?;
+        let matches = self.router.matches(&self.registry, &call.path);
+        let found = matches.iter().find_map(|m| route::endpoint(m.route, call.method).map(|e| (m, e)));
+        let (matched, endpoint) = found.ok_or_else(|| ApiError::new(Code::NoRoute))?;
+        let body = call.body.as_ref().unwrap_or(&BodyParams::None);
+        let sources = Sources { path: &matched.captures, body, query: &call.query };
+        args::check(&endpoint.args, &sources, &|_, _| None).map(|_| ())
+    }
+}

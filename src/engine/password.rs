@@ -1,0 +1,50 @@
+//! The record password of a call: counted before it is compared, and again when it is known to be right.
+
+use super::Engine;
+use crate::access::attempts::AttemptOutcome;
+use crate::access::unlock::RecordPassword;
+use crate::error::ApiError;
+use crate::request::args::Sources;
+use crate::request::call::Call;
+use crate::request::route::Match;
+use crate::scope::Scope;
+use serde_json::Value;
+
+/// The password of a record that a call brings.
+pub(super) struct PasswordAttempt<'a> {
+    pub given: RecordPassword<'a>,
+    /// Whose password it is to be.
+    about: String,
+    taken: AttemptOutcome,
+}
+
+impl Engine {
+    /// The record password of a call, counted as a guess until [`Engine::tried`] reports the outcome.
+    ///
+    /// # Errors
+    /// The caller has guessed wrong too often.
+    pub(super) fn try_password<'a>(
+        &self,
+        scope: &Scope,
+        call: &Call,
+        matched: &Match<'_>,
+        sources: &Sources<'a>,
+    ) -> Result<Option<PasswordAttempt<'a>>, ApiError> {
+        let resource = matched.route.resource.map(|index| &self.registry.resources[index]);
+        let Some(given) = RecordPassword::of(call.method, resource.map(|r| r.family), sources) else {
+            return Ok(None);
+        };
+        // Another spelling of one record has places of its own, but one caller has few places for all records.
+        let of = matched.captures.values().next_back().or_else(|| sources.get("post"));
+        let about = format!("{}/{}", resource.map_or("", |r| &*r.name), of.unwrap_or(&Value::Null));
+        let taken = self.identity().throttle().guess(scope, &about, given.text)?;
+        Ok(Some(PasswordAttempt { given, about, taken }))
+    }
+
+    /// Reports the outcome of a password.
+    pub(super) fn tried(&self, scope: &Scope, tried: Option<&PasswordAttempt<'_>>) {
+        if let Some(PasswordAttempt { given, about, taken }) = tried {
+            self.identity().throttle().guessed(scope, (about, given.text), *taken, given.outcome());
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The endpoint of a call. The root, the namespaces and OPTIONS have none and are handled here.
+
+use super::allow::Asked;
+use super::password::PasswordAttempt;
+use super::{Dispatched, Engine, discovery};
+use crate::access::Loaded;
+use crate::error::{ApiError, Code};
+use crate::handlers::Outcome;
+use crate::model::Method;
+use crate::registry::Endpoint;
+use crate::registry::resource::Resource;
+use crate::request::BodyParams;
+use crate::request::args::Sources;
+use crate::request::call::Call;
+use crate::request::fields::Fields;
+use crate::request::route::{self, Match};
+use crate::scope::Scope;
+use serde_json::{Value, json};
+use std::ops::ControlFlow::{self, Break, Continue};
+
+/// A call with its endpoint.
+pub(super) struct Found<'a> {
+    pub engine: &'a Engine,
+    pub scope: &'a Scope,
+    pub call: &'a Call,
+    pub matched: Match<'a>,
+    pub endpoint: &'a Endpoint,
+    pub body: &'a BodyParams,
+}
+
+impl Engine {
+    /// The endpoint of a call.
+    pub(super) fn route<'a>(&'a self, scope: &'a Scope, call: &'a Call) -> ControlFlow<Dispatched, Found<'a>> {
+        let matches = self.router.matches(&self.registry, &call.path);
+        if call.method == Method::Options {
+            return Break(self.describe(scope, call, matches));
+        }
+        if let Some(outcome) = self.index(scope, call) {
+            return Break(Dispatched { result: Ok(outcome), allow: vec!["GET"] });
+        }
+        let found = matches.into_iter().find_map(|m| route::endpoint(m.route, call.method).map(|e| (m, e)));
+        let Some((matched, endpoint)) = found else {
+            return Break(Dispatched::early(Err(ApiError::new(Code::NoRoute))));
+        };
+        match &call.body {
+            Ok(body) => Continue(Found { engine: self, scope, call, matched, endpoint, body }),
+            Err(error) => {
+                let sources = Sources { path: &matched.captures, body: &BodyParams::None, query: &call.query };
+                let asked = Asked { scope, matched: &matched, sources: &sources, given: None };
+                let allow = asked.allow(Some(endpoint), None, &Loaded::default());
+                Break(Dispatched { result: Err(error.clone()), allow })
+            }
+        }
+    }
+
+    /// The root and the namespaces, which every registry has.
+    fn index(&self, scope: &Scope, call: &Call) -> Option<Outcome> {
+        if !matches!(call.method, Method::Get | Method::Head) {
+            return None;
+        }
+        if call.path == "/" || call.path.is_empty() {
+            let authentication = self.identity().describe(scope);
+            return Some(indexed(call, discovery::root(scope, &self.discovery, authentication)));
+        }
+        let path = call.path.trim_matches('/');
+        let namespace = self.registry.namespaces.iter().find(|n| n.eq_ignore_ascii_case(path))?;
+        Some(indexed(call, discovery::namespace(scope, &self.discovery, namespace)))
+    }
+
+    /// OPTIONS.
+    fn describe(&self, scope: &Scope, call: &Call, matches: Vec<Match<'_>>) -> Dispatched {
+        if let Some(matched) = matches.into_iter().next() {
+            let document = self.discovery.options(scope, matched.index, &call.path);
+            let body = call.body.as_ref().unwrap_or(&BodyParams::None);
+            let sources = Sources { path: &matched.captures, body, query: &call.query };
+            let tried = match self.try_password(scope, call, &matched, &sources) {
+                Ok(tried) => tried,
+                Err(error) => return Dispatched::early(Err(error)),
+            };
+            let given = tried.as_ref().map(|tried| &tried.given);
+            let asked = Asked { scope, matched: &matched, sources: &sources, given };
+            let allow = asked.allow(None, None, &Loaded::default());
+            self.tried(scope, tried.as_ref());
+            return Dispatched { result: Ok(Outcome::ok(document)), allow };
+        }
+        match self.discovery.index_options(&call.path) {
+            Some(document) => Dispatched { result: Ok(Outcome::ok(document)), allow: vec!["GET"] },
+            None if self.registry.declaration.dialect.options_without_route => {
+                Dispatched::early(Ok(Outcome::ok(json!([]))))
+            }
+            None => Dispatched::early(Err(ApiError::new(Code::NoRoute))),
+        }
+    }
+}
+
+impl Found<'_> {
+    /// What the call brings.
+    pub(super) fn sources(&self) -> Sources<'_> {
+        Sources { path: &self.matched.captures, body: self.body, query: &self.call.query }
+    }
+
+    /// The route's resource.
+    pub(super) fn resource(&self) -> Option<&Resource> {
+        self.matched.route.resource.map(|index| &self.engine.registry.resources[index])
+    }
+
+    /// The record password of the call, counted as a guess.
+    pub(super) fn count_password(&self) -> ControlFlow<Dispatched, Option<PasswordAttempt<'_>>> {
+        match self.engine.try_password(self.scope, self.call, &self.matched, &self.sources()) {
+            Ok(attempt) => Continue(attempt),
+            Err(error) => Break(Dispatched::early(Err(error))),
+        }
+    }
+}
+
+/// An index without what was not requested. Its links are always included.
+fn indexed(call: &Call, mut document: Value) -> Outcome {
+    let links = document.as_object_mut().and_then(|map| map.shift_remove("_links"));
+    let mut document = Fields::parse(call.query.get("_fields")).keep(document);
+    if let Some(map) = document.as_object_mut() {
+        map.extend(links.map(|links| ("_links".to_owned(), links)));
+    }
+    Outcome { reduced: true, ..Outcome::ok(document) }
+}

@@ -1,0 +1,99 @@
+//! The stages of a request, in order.
+
+use super::endpoint::Question;
+use super::outside::Outside;
+use super::{Dispatched, Engine};
+use crate::access::Loaded;
+use crate::model::{Method, Reply, Request};
+use crate::request::call::Call;
+use crate::scope::Scope;
+use std::borrow::Cow;
+use std::ops::ControlFlow::{self, Break, Continue};
+
+impl Engine {
+    /// Serves one request from outside.
+    pub async fn serve(&self, request: Request) -> Reply {
+        last(self.stages(Outside::new(&request)).await)
+    }
+
+    /// Carries out a request that is inside another, up to what is made of its outcome.
+    pub async fn dispatch(&self, scope: &Scope, call: &Call) -> Dispatched {
+        last(self.stages(Inside { scope, call }).await)
+    }
+
+    /// Every stage of a request, in order. A stage that breaks has the response already. A request inside another
+    /// one is identified and decoded, and is finished by its caller; everything else is the same.
+    async fn stages<'a, O: Origin<'a>>(&self, mut origin: O) -> ControlFlow<O::Answer, O::Answer> {
+        let (mut scope, method) = origin.identify(self).await?;
+        origin.look_up(self, &mut scope)?;
+        let call = origin.decode(self, method);
+        let (scope, call) = (&*scope, &*call);
+        let answered = async {
+            let found = self.route(scope, call)?;
+            let password = found.count_password()?;
+            let question = Question::new(&found, password.as_ref());
+            let loaded = Loaded::default();
+            let result = async {
+                // What a write is decided on is one state of the database.
+                let state = question.state()?;
+                let args = question.check()?;
+                let allowed = question.authorize(args, &loaded)?;
+                drop(state);
+                question.limit()?;
+                question.handle(&allowed).await
+            };
+            let result = result.await;
+            Continue(question.conclude(result, &loaded))
+        };
+        let dispatched = last(answered.await);
+        Continue(origin.finish(self, scope, call, dispatched).await)
+    }
+}
+
+/// Where a request comes from: how it begins and how it ends.
+pub(super) trait Origin<'a> {
+    type Answer;
+
+    /// The caller, and the method.
+    async fn identify(&mut self, engine: &Engine) -> ControlFlow<Self::Answer, (Cow<'a, Scope>, Method)>;
+
+    /// The response cache: the response to the same request, if there is one.
+    fn look_up(&mut self, _: &Engine, _: &mut Cow<'a, Scope>) -> ControlFlow<Self::Answer> {
+        Continue(())
+    }
+
+    /// The call.
+    fn decode(&self, engine: &Engine, method: Method) -> Cow<'a, Call>;
+
+    /// Makes the response from the outcome of the call.
+    async fn finish(self, engine: &Engine, scope: &Scope, call: &Call, dispatched: Dispatched) -> Self::Answer;
+}
+
+/// A request inside another, whose caller is that of the other.
+struct Inside<'a> {
+    scope: &'a Scope,
+    call: &'a Call,
+}
+
+impl<'a> Origin<'a> for Inside<'a> {
+    type Answer = Dispatched;
+
+    async fn identify(&mut self, _: &Engine) -> ControlFlow<Dispatched, (Cow<'a, Scope>, Method)> {
+        Continue((Cow::Borrowed(self.scope), self.call.method))
+    }
+
+    fn decode(&self, _: &Engine, _: Method) -> Cow<'a, Call> {
+        Cow::Borrowed(self.call)
+    }
+
+    async fn finish(self, _: &Engine, _: &Scope, _: &Call, dispatched: Dispatched) -> Dispatched {
+        dispatched
+    }
+}
+
+/// The outcome of stages, whichever was the last.
+fn last<T>(answer: ControlFlow<T, T>) -> T {
+    match answer {
+        Break(answer) | Continue(answer) => answer,
+    }
+}

@@ -1,0 +1,76 @@
+//! Ids of an export: they stay where they are free, and are replaced where they are taken.
+
+use crate::boot::BootError;
+use crate::records::{self, among, columns, int};
+use crate::storage::plan::Cond;
+use std::collections::{HashMap, HashSet};
+
+/// Ids that the file holds.
+#[derive(Default)]
+pub(super) struct Ids {
+    pub records: Vec<i64>,
+    pub comments: Vec<i64>,
+    pub terms: Vec<i64>,
+    pub users: Vec<i64>,
+}
+
+/// Decides the id of everything before anything is written: the file's own where it is free, else the next free one.
+pub(super) fn placed(
+    snapshot: &dyn crate::storage::Snapshot,
+    table: &str,
+    key: &str,
+    ids: &[i64],
+    known: &HashMap<String, i64>,
+    moved: &mut Vec<(&'static str, i64, i64)>,
+    what: &'static str,
+) -> Result<Placed, BootError> {
+    let mut rows = snapshot.rows(&columns(table, &["id"], among("id", ids.iter().copied())))?;
+    let taken: HashSet<i64> = rows.iter().map(|row| int(&row[0])).collect();
+    let mut newest = records::ordered(columns(table, &["id"], Cond::All(Vec::new())), "id", true);
+    newest.limit = Some(1);
+    rows = snapshot.rows(&newest)?;
+    let mut next = rows.first().map_or(0, |row| int(&row[0])).max(ids.iter().copied().max().unwrap_or(0)) + 1;
+    let mut placed = HashMap::new();
+    let mut given: HashMap<i64, u32> = HashMap::new();
+    for id in ids {
+        // A file may give one id to several things; what points to it means the first.
+        let nth = given.entry(*id).and_modify(|n| *n += 1).or_insert(0);
+        if let Some(before) = known.get(&source_key(key, *id, *nth)) {
+            placed.insert((*id, *nth), *before);
+        } else if taken.contains(id) || *id <= 0 || *nth > 0 {
+            placed.insert((*id, *nth), next);
+            // Users and terms that are here already are matched by name later; only real changes of ids are reported.
+            if table == "record" || table == "comment" {
+                moved.push((what, *id, next));
+            }
+            next += 1;
+        }
+    }
+    Ok(Placed { moved: placed, seen: HashMap::new() })
+}
+
+/// What is remembered of something that came from a file.
+fn source_key(what: &str, id: i64, nth: u32) -> String {
+    if nth == 0 { format!("{what}:{id}") } else { format!("{what}:{id}:{nth}") }
+}
+
+/// Ids that are not the file's own.
+pub(super) struct Placed {
+    /// By the file's id and how many things before had the same.
+    pub moved: HashMap<(i64, u32), i64>,
+    /// How often each id came by so far.
+    seen: HashMap<i64, u32>,
+}
+
+impl Placed {
+    /// Where something goes that another thing of the file points to.
+    pub(super) fn target(&self, id: i64) -> i64 {
+        self.moved.get(&(id, 0)).copied().unwrap_or(id)
+    }
+
+    /// The id of the next thing with this id, and what it is remembered by.
+    pub(super) fn take(&mut self, what: &str, id: i64) -> (i64, String) {
+        let nth = *self.seen.entry(id).and_modify(|n| *n += 1).or_insert(0);
+        (self.moved.get(&(id, nth)).copied().unwrap_or(id), source_key(what, id, nth))
+    }
+}

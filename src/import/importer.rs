@@ -1,0 +1,144 @@
+//! An import on its way: items taken one by one, committed in batches.
+
+use super::ids::{Ids, Placed, placed};
+use super::wxr::{Item, Summary};
+use super::{BATCH, Report};
+use crate::boot::{BootError, Services, wait};
+use crate::config::declaration::Family;
+use crate::families::{column, term, text_column};
+use crate::records::{self, columns, eq, everything, int, text, txt};
+use crate::registry::Registry;
+use crate::scope::Settings;
+use crate::storage::Storage;
+use crate::storage::plan::{Change, DbValue, Put, Target, WritePlan};
+use std::collections::HashMap;
+
+/// An import on its way: what the file's things became, and what is to be committed.
+pub(super) struct Importer<'a> {
+    pub registry: &'a Registry,
+    pub services: &'a Services,
+    /// Address of the exported site: what came from it is remembered under this name.
+    pub source: String,
+    pub settings: Settings,
+    /// New ids by those of the file.
+    pub records: Placed,
+    pub comments: Placed,
+    pub terms: Placed,
+    pub users: Placed,
+    /// Source keys that an earlier run brought, with what they became.
+    pub known: HashMap<String, i64>,
+    /// Users by folded login.
+    pub logins: HashMap<String, i64>,
+    /// Terms by taxonomy and slug.
+    pub slugs: HashMap<(String, String), i64>,
+    /// What the file's numbers of terms became.
+    pub numbered: HashMap<i64, i64>,
+    /// Parents to be set when every term is there: taxonomy, child, slug of the parent.
+    pub parents: Vec<(String, i64, String)>,
+    pub next_term: i64,
+    pub pending: Vec<Change>,
+    pub report: Report,
+}
+
+impl<'a> Importer<'a> {
+    pub(super) fn new(
+        registry: &'a Registry,
+        services: &'a Services,
+        summary: &Summary,
+        settings: Settings,
+        ids: &Ids,
+    ) -> Result<Importer<'a>, BootError> {
+        let storage = &*services.storage;
+        let mut report = Report::default();
+        let snapshot = storage.snapshot()?;
+        let source = summary.base_url.clone();
+        let known: HashMap<String, i64> = snapshot
+            .rows(&columns("origin", &["source_key", "row"], eq("source", txt(&source))))?
+            .iter()
+            .map(|row| (text(&row[0]).to_owned(), int(&row[1])))
+            .collect();
+        let mut place = |table: &str, key: &str, what, ids: &[i64]| {
+            placed(&*snapshot, table, key, ids, &known, &mut report.moved, what)
+        };
+        let records = place("record", "record", "record", &ids.records)?;
+        let comments = place("comment", "comment", "comment", &ids.comments)?;
+        let terms = place("term", "term", "term", &ids.terms)?;
+        let users = place("user", "user", "user", &ids.users)?;
+        let logins = snapshot.rows(&columns("user", &["login_key", "id"], everything()))?;
+        let logins = logins.iter().map(|row| (text(&row[0]).to_owned(), int(&row[1]))).collect();
+        let mut slugs = HashMap::new();
+        for taxonomy in registry.family(Family::Term) {
+            let rows = snapshot.rows(&columns("term", &["slug", "id"], records::own_rows(taxonomy)))?;
+            slugs.extend(rows.iter().map(|r| ((taxonomy.kind.to_string(), text(&r[0]).to_owned()), int(&r[1]))));
+        }
+        let highest = terms.moved.values().chain(slugs.values()).chain(&ids.terms).copied().max().unwrap_or(0);
+        drop(snapshot);
+        Ok(Importer {
+            registry,
+            services,
+            source,
+            settings,
+            records,
+            comments,
+            terms,
+            users,
+            known,
+            logins,
+            slugs,
+            numbered: HashMap::new(),
+            parents: Vec::new(),
+            next_term: highest + 1,
+            pending: Vec::new(),
+            report,
+        })
+    }
+
+    pub(super) fn take(&mut self, item: Item) -> Result<(), BootError> {
+        match item {
+            Item::Author(author) => self.author(author)?,
+            Item::Term(term) => {
+                let number = term.id;
+                let became = self.term(term);
+                self.numbered.extend(number.zip(became));
+            }
+            Item::Record(record) => self.record(*record)?,
+        }
+        if self.pending.len() >= BATCH { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), BootError> {
+        let changes = std::mem::take(&mut self.pending);
+        if changes.is_empty() {
+            return Ok(());
+        }
+        wait(self.services.storage.commit(WritePlan { changes })).map(|_| ()).map_err(BootError::Commit)
+    }
+
+    pub(super) fn finish(mut self) -> Result<Report, BootError> {
+        for (taxonomy, child, parent) in std::mem::take(&mut self.parents) {
+            let Some(parent) = self.slugs.get(&(taxonomy, parent)).copied() else { continue };
+            let target = Target::Existing { key: DbValue::Int(child), expect: None };
+            let set = vec![column(term::columns::PARENT, DbValue::Int(parent))];
+            self.pending.push(Change::Put(Put::new(term::columns::TABLE, target, set)));
+        }
+        self.flush()?;
+        Ok(self.report)
+    }
+
+    /// Remembers what a source key became; false when an earlier run brought it.
+    pub(super) fn remember(&mut self, key: String, table: &str, row: i64) -> bool {
+        if self.known.contains_key(&key) {
+            self.report.known += 1;
+            return false;
+        }
+        let set = vec![
+            text_column("source", &self.source),
+            text_column("source_key", &key),
+            text_column("table", table),
+            column("row", DbValue::Int(row)),
+        ];
+        self.pending.push(Change::Put(Put::new("origin", Target::New, set)));
+        self.known.insert(key, row);
+        true
+    }
+}

@@ -1,0 +1,280 @@
+//! Records of an export, with their terms, meta values and comments.
+
+use super::importer::Importer;
+use super::wxr::{self, Comment, Record};
+use crate::boot::BootError;
+use crate::config::declaration::ImportedAs;
+use crate::families::{self, Columns, column, comment, content, text_column};
+use crate::records::txt;
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use crate::storage::plan::{Change, DbValue, Input, Name, Put, SlugClaim, Target};
+use crate::text::slug;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What exports say of comments that went to the trash with their record.
+const WITH_ITS_RECORD: &str = "post-trashed";
+
+impl Importer<'_> {
+    pub(super) fn record(&mut self, record: Record) -> Result<(), BootError> {
+        let (id, key) = self.records.take("record", record.id);
+        if !self.remember(key, "record", id) {
+            return Ok(());
+        }
+        let kind = self.kind(&record.kind);
+        let resource = self.registry.resource_of_kind(&kind);
+        let mut change = self.put(&record, &kind, id);
+        let claims = self.registry.status_is(&record.status, |status| status.claims_slug || status.trash);
+        let parent = self.records.target(record.parent);
+        let scope = match resource {
+            Some(resource) => content::slug_scope(resource, parent),
+            None => kind.as_str().into(),
+        };
+        change.slug = Some(SlugClaim {
+            column: name("slug"),
+            scope: (claims && !record.slug.is_empty()).then_some(scope),
+            candidates: vec![record.slug.as_str().into()],
+            refuse: None,
+        });
+        let mut edges: BTreeMap<Name, Vec<i64>> = BTreeMap::new();
+        let mut terms: Vec<&wxr::TermRef> = record.terms.iter().collect();
+        terms.sort_by_cached_key(|term| slug::title_key(&term.name));
+        for term in terms {
+            let Some(target) = self.carried(term) else { continue };
+            let relation = resource.and_then(|r| {
+                let named = [term.taxonomy.as_str(), neutral(&term.taxonomy)];
+                r.relations.iter().find(|rel| named.contains(&&*self.registry.resources[rel.to].kind))
+            });
+            match relation {
+                Some(relation) if relation.many => {
+                    let list = edges.entry(relation.rel.clone()).or_default();
+                    if !list.contains(&target) {
+                        list.push(target);
+                    }
+                }
+                relation => {
+                    let column = relation.zip(resource).and_then(|(rel, r)| r.plan_column(&rel.property));
+                    change.set.extend(column.map(|column| (column, Input::Value(DbValue::Int(target)))));
+                }
+            }
+        }
+        if let Some(resource) = resource {
+            let imported = self.imported(resource, &record);
+            change.set.retain(|(column, _)| !imported.iter().any(|(own, _)| own == column));
+            change.set.extend(imported);
+            self.default_terms(resource, &record, &mut edges);
+        }
+        change.edges = edges.into_iter().collect();
+        change.meta = meta(&record.meta);
+        *self.report.records.entry((record.kind.clone(), record.status.clone())).or_default() += 1;
+        self.pending.push(Change::Put(change));
+        for comment in &record.comments {
+            self.comment(comment, id);
+        }
+        Ok(())
+    }
+
+    /// A record that names no term of a taxonomy gets its default one, unless nobody has saved it yet.
+    fn default_terms(&self, resource: &Resource, record: &Record, edges: &mut BTreeMap<Name, Vec<i64>>) {
+        if self.registry.status(&record.status).is_some_and(|status| status.internal) {
+            return;
+        }
+        let given: Vec<Name> = edges.keys().cloned().collect();
+        edges.extend(content::default_terms(self.registry, resource, &given, |setting| self.settings.int(setting)));
+    }
+
+    /// The neutral name of a kind: without the platform's prefix where a resource is declared for it.
+    fn kind(&self, exported: &str) -> String {
+        let neutral = neutral(exported);
+        let declared = self.registry.resource_of_kind(neutral).is_some();
+        if declared { neutral.to_owned() } else { exported.to_owned() }
+    }
+
+    fn put(&self, record: &Record, kind: &str, id: i64) -> Put {
+        let dates = self.dates(record);
+        content::put(kind, Target::Keyed(DbValue::Int(id)), &record.status, dates, self.columns(record))
+    }
+
+    fn dates(&self, record: &Record) -> content::Dates {
+        let (local, utc) = self.pair(record.date_local, record.date_utc);
+        let (modified_local, modified_utc) = match (record.modified_local, record.modified_utc) {
+            (None, None) => (local, utc),
+            (local, utc) => self.pair(local, utc),
+        };
+        let floats = record.date_utc.is_none()
+            && self.registry.status(&record.status).is_some_and(|status| status.date_floating);
+        content::Dates { local, utc, floats, modified_local, modified_utc }
+    }
+
+    /// The columns that the export contains, except kind, state and dates.
+    fn columns(&self, record: &Record) -> Columns {
+        let meta = |key: &str| record.meta.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
+        let author = self.logins.get(&slug::title_key(&record.author_login)).copied().unwrap_or(0);
+        let picture = meta("_thumbnail_id").and_then(|id| id.parse::<i64>().ok()).unwrap_or(0);
+        let template = meta("_wp_page_template").filter(|t| *t != "default").unwrap_or("");
+        let format = record.terms.iter().find(|t| t.taxonomy == "post_format");
+        let format = format.map(|t| t.slug.trim_start_matches("post-format-"));
+        let mut set = vec![
+            text_column(content::columns::TITLE, &record.title),
+            text_column(content::columns::CONTENT, &record.content),
+            text_column(content::columns::EXCERPT, &record.excerpt),
+            text_column(content::columns::GUID, &record.guid),
+            text_column(content::columns::PASSWORD, &record.password),
+            text_column(content::columns::TEMPLATE, template),
+            text_column(
+                content::columns::COMMENT_STATUS,
+                if record.comment_status == "open" { "open" } else { "closed" },
+            ),
+            text_column(content::columns::PING_STATUS, if record.ping_status == "open" { "open" } else { "closed" }),
+            text_column(content::columns::MIME, media_type(record.attachment_url.as_deref().unwrap_or(""))),
+            column(content::columns::AUTHOR, DbValue::Int(author)),
+            column(content::columns::PARENT, DbValue::Int(self.records.target(record.parent))),
+            column(content::columns::MENU_ORDER, DbValue::Int(record.menu_order)),
+            column(content::columns::STICKY, DbValue::Int(i64::from(record.sticky))),
+            column(content::columns::FEATURED_MEDIA, DbValue::Int(self.records.target(picture))),
+        ];
+        if let Some(format) = format {
+            set.push(text_column(content::columns::FORMAT, format));
+        }
+        if self.registry.status_is(&record.status, |status| status.trash) {
+            let before = meta("_wp_trash_meta_status").filter(|s| self.registry.status(s).is_some());
+            set.push(text_column(content::columns::STATUS_BEFORE, before.unwrap_or(self.registry.draft_status())));
+            set.push(text_column(content::columns::SLUG_BEFORE, content::slug_before(&record.slug)));
+        }
+        if let Some(url) = record.attachment_url.as_deref().filter(|url| !url.is_empty()) {
+            let alt = meta("_wp_attachment_image_alt").unwrap_or("");
+            let file = meta("_wp_attached_file").unwrap_or("");
+            let extra = json!({"source_url": url, "alt_text": alt, "media_details": {"file": file}});
+            set.push(text_column(content::columns::EXTRA, &extra.to_string()));
+            set.push(text_column(content::columns::FILE, file));
+        }
+        set
+    }
+
+    /// Declared columns whose values are in meta values.
+    fn imported(&self, resource: &Resource, record: &Record) -> Vec<(Name, Input)> {
+        let mut set = Vec::new();
+        for (column, from) in &resource.declared.import {
+            let found = record.meta.iter().find(|(key, _)| *key == from.meta);
+            let (Some(column), Some((_, value))) = (resource.plan_column(column), found) else { continue };
+            let number = value.parse().unwrap_or(0);
+            let value = match from.kind {
+                ImportedAs::Text => txt(value),
+                ImportedAs::Words => txt(wxr::php_strings(value).join(" ").trim()),
+                ImportedAs::Record => DbValue::Int(self.records.target(number)),
+                ImportedAs::Kind => txt(self.registry.resource_by_api_name(value).map_or(value, |r| &*r.kind)),
+                ImportedAs::Referenced => DbValue::Int(self.referenced(resource, record, number)),
+            };
+            set.push((column, Input::Value(value)));
+        }
+        set
+    }
+
+    /// What the number of a record or term became, by the class that another imported column holds.
+    fn referenced(&self, resource: &Resource, record: &Record, number: i64) -> i64 {
+        let class = resource.declared.reference.as_ref().and_then(|reference| {
+            let from = resource.declared.import.get(&reference.class)?;
+            let (_, class) = record.meta.iter().find(|(key, _)| *key == from.meta)?;
+            Some((reference, class))
+        });
+        match class {
+            Some((reference, class)) if *class == reference.term => self.numbered.get(&number).copied().unwrap_or(0),
+            _ => self.records.target(number),
+        }
+    }
+
+    /// The wall clock and UTC; the one that is missing follows from the other.
+    fn pair(&self, local: Option<i64>, utc: Option<i64>) -> (i64, i64) {
+        match (local, utc) {
+            (Some(local), Some(utc)) => (local, utc),
+            (Some(local), None) => (local, self.settings.zone.local_to_utc(local)),
+            (None, Some(utc)) => (self.settings.zone.utc_to_local(utc), utc),
+            (None, None) => (0, 0),
+        }
+    }
+
+    /// The user with an id in the file, if that user is here; 0 is nobody.
+    fn account(&self, user: i64) -> i64 {
+        let id = self.users.target(user);
+        if user != 0 && self.logins.values().any(|known| *known == id) { id } else { 0 }
+    }
+
+    fn comment(&mut self, from: &Comment, record: i64) {
+        let (id, key) = self.comments.take("comment", from.id);
+        if !self.remember(key, "comment", id) {
+            return;
+        }
+        use comment::columns as col;
+        let value = |name: &str, value: i64| column(name, DbValue::Int(value));
+        let status = match from.approved.as_str() {
+            WITH_ITS_RECORD => Some(self.registry.trashed_comment_status()),
+            word => self.registry.comment_status_named(word),
+        };
+        let status = status.unwrap_or(self.registry.held_comment_status());
+        let (local, utc) = self.pair(from.date_local, from.date_utc);
+        let set = vec![
+            text_column(col::CONTENT, &from.content),
+            text_column(col::AUTHOR_NAME, &from.author),
+            text_column(col::AUTHOR_EMAIL, &from.email),
+            text_column(col::AUTHOR_URL, &from.url),
+            text_column(col::AUTHOR_IP, &from.ip),
+            text_column(col::STATUS, status),
+            text_column(col::KIND, &from.kind),
+            value(col::POST, record),
+            value(col::PARENT, self.comments.target(from.parent)),
+            value(col::AUTHOR, self.account(from.user_id)),
+            value(col::DATE_LOCAL, local),
+            value(col::DATE_UTC, utc),
+        ];
+        self.pending.push(Change::Put(Put::new(col::TABLE, Target::Keyed(DbValue::Int(id)), set)));
+        self.report.comments += 1;
+    }
+}
+
+/// Kinds and taxonomies of the platform carry its prefix in exports.
+pub(super) fn neutral(exported: &str) -> &str {
+    exported.strip_prefix("wp_").unwrap_or(exported)
+}
+
+/// Values by key, each as JSON text.
+fn meta(pairs: &[(String, String)]) -> families::MetaValues {
+    let mut all: families::MetaValues = Vec::new();
+    for (key, value) in pairs {
+        let value: Arc<str> = json!(value).to_string().into();
+        match all.iter_mut().find(|(k, _)| **k == **key) {
+            Some((_, values)) => values.push(value),
+            None => all.push((name(key), vec![value])),
+        }
+    }
+    all
+}
+
+/// The MIME type that a file's name promises.
+fn media_type(url: &str) -> &'static str {
+    const TYPES: &[(&str, &str)] = &[
+        ("jpg", "image/jpeg"),
+        ("jpeg", "image/jpeg"),
+        ("png", "image/png"),
+        ("gif", "image/gif"),
+        ("webp", "image/webp"),
+        ("avif", "image/avif"),
+        ("svg", "image/svg+xml"),
+        ("mp3", "audio/mpeg"),
+        ("ogg", "audio/ogg"),
+        ("wav", "audio/wav"),
+        ("mp4", "video/mp4"),
+        ("m4v", "video/mp4"),
+        ("mov", "video/quicktime"),
+        ("webm", "video/webm"),
+        ("pdf", "application/pdf"),
+        ("zip", "application/zip"),
+        ("txt", "text/plain"),
+    ];
+    let end = url.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
+    if url.is_empty() {
+        return "";
+    }
+    TYPES.iter().find(|(e, _)| *e == end).map_or("application/octet-stream", |(_, t)| t)
+}

@@ -1,0 +1,175 @@
+//! Values that are well formed and cannot work: addresses, paths, time zones, names that nothing reads.
+//!
+//! The program would start with them and do less than the declaration says; each is a problem instead.
+
+use super::super::resource::*;
+use super::{Linker, extend, nearest};
+use crate::config::declaration::Family;
+use crate::schema::Schema;
+use crate::text::time::Zone;
+use serde_json::Value;
+use url::Url;
+
+/// Actions that capability maps may name.
+const ACTIONS: [&str; 18] = [
+    "read",
+    "read_private",
+    "create",
+    "edit",
+    "edit_others",
+    "edit_published",
+    "edit_private",
+    "publish",
+    "delete",
+    "delete_others",
+    "delete_published",
+    "delete_private",
+    "manage",
+    "assign",
+    "list",
+    "promote",
+    "moderate",
+    "skip_limits",
+];
+
+/// Features of content types that this program or known clients read. Others are allowed: clients may have their own.
+const FEATURES: [&str; 14] = [
+    "attached",
+    "author",
+    "comments",
+    "custom-fields",
+    "editor",
+    "excerpt",
+    "files",
+    "page-attributes",
+    "post-formats",
+    "revisions",
+    "sticky",
+    "thumbnail",
+    "title",
+    "trackbacks",
+];
+
+impl Linker<'_> {
+    /// Addresses and paths of the server, the storage, the pages and other origins.
+    pub(super) fn addresses(&mut self) {
+        let declared = self.declared;
+        let server = &declared.server;
+        for (key, address) in [("listen", Some(&server.listen)), ("admin_listen", server.admin_listen.get())] {
+            if let Some(address) = address.filter(|address| !is_listener(address)) {
+                let hint = "write 127.0.0.1:8080, or 0.0.0.0:8080 for every interface";
+                self.problem(&["server", key], format!("`{address}` is no address with a port"), Some(hint.into()));
+            }
+        }
+        if declared.storage.url.strip_prefix("sqlite:").is_none_or(str::is_empty) {
+            let hint = "write sqlite:FILE, such as sqlite:site.db";
+            self.problem(&["storage", "url"], format!("`{}` is no database", declared.storage.url), Some(hint.into()));
+        }
+        let media = declared.media.url.as_deref().unwrap_or_default();
+        if !(media.is_empty() || media == "memory:" || media.starts_with("s3://") || media.starts_with("file:")) {
+            let hint = "write file:FOLDER, s3://BUCKET/PREFIX or memory:";
+            self.problem(&["media", "url"], format!("`{media}` is no place for files"), Some(hint.into()));
+        }
+        for (i, origin) in declared.cors.origins.iter().enumerate().filter(|(_, origin)| !is_origin(origin)) {
+            let hint = "write https://www.example.org: scheme and host, no slash at the end";
+            let place = ["cors", "origins", &i.to_string()];
+            self.problem(&place, format!("`{origin}` is no origin"), Some(hint.into()));
+        }
+        let pages = &declared.pages;
+        let paths = [
+            (["pages", "login"], Some(&pages.login)),
+            (["pages", "logout"], Some(&pages.logout)),
+            (["pages", "profile"], Some(&pages.profile)),
+            (["pages", "authorize"], Some(&pages.authorize)),
+            (["pages", "nonce"], pages.nonce.get()),
+            (["pages", "assets"], Some(&pages.assets)),
+            (["xmlrpc", "path"], Some(&declared.xmlrpc.path)),
+        ];
+        for (place, path) in paths.into_iter().filter_map(|(place, path)| Some((place, path?))) {
+            if !path.starts_with('/') || path.contains(|c: char| c.is_whitespace() || c.is_control()) {
+                let hint = "begin with a slash, without blanks: /login";
+                self.problem(&place, format!("`{path}` is no path"), Some(hint.into()));
+            }
+        }
+        for (name, namespace) in &declared.namespaces {
+            let path = &namespace.path;
+            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+            if !path.split('/').all(|part| !part.is_empty() && part.chars().all(plain)) {
+                let hint = "write vendor/v1: letters, digits, - _ . and single slashes between them";
+                self.problem(&["namespaces", name, "path"], format!("`{path}` is no namespace"), Some(hint.into()));
+            }
+        }
+    }
+
+    /// Actions of capability maps. That a capability has no role is a matter of roles.
+    pub(super) fn actions(&mut self) {
+        let declared = self.declared;
+        for (map, actions) in &declared.capabilities {
+            for action in actions.keys() {
+                self.known(&["capabilities", map, action], "action", action, &ACTIONS);
+            }
+        }
+    }
+
+    /// Features, and endpoints whose arguments a resource adjusts.
+    pub(super) fn adjustments(&mut self, resources: &[Resource]) {
+        let declared = self.declared;
+        for resource in resources {
+            let path = ["resources", resource.name.as_str()];
+            for (i, feature) in resource.declared.supports.iter().enumerate() {
+                let hint = nearest(feature, FEATURES.into_iter()).filter(|_| !FEATURES.contains(&feature.as_str()));
+                if hint.is_some() {
+                    let place = [path[0], path[1], "supports", &i.to_string()];
+                    self.problem(&place, format!("unknown feature `{feature}`"), hint);
+                }
+            }
+            // What it inherits may be for endpoints that it does not have.
+            let inherits = resource.declared.extends.is_some();
+            let listed = |(set, _): &(&String, _)| inherits || resource.declared.routes.contains(*set);
+            let sets = declared.route_sets.iter().filter(listed).flat_map(|(_, routes)| routes);
+            let own = declared.routes.iter().filter(|route| route.resource.as_ref() == Some(&resource.name));
+            let names: Vec<&str> =
+                sets.chain(own).flat_map(|route| &route.endpoints).filter_map(|e| e.name.as_deref()).collect();
+            for endpoint in resource.declared.endpoints.keys() {
+                self.known(&[path[0], path[1], "endpoints", endpoint], "endpoint", endpoint, &names);
+            }
+        }
+    }
+
+    /// Settings that no schema describes, or that their schema refuses.
+    pub(super) fn settings(&mut self, resources: &[Resource]) {
+        let Some(settings) = resources.iter().find(|r| r.family == Family::Singleton) else { return };
+        let names: Vec<&str> = settings.properties.iter().map(|property| property.name.as_str()).collect();
+        for (key, value) in &self.declared.settings {
+            let place = ["settings", key.as_str()];
+            if self.known(&place, "setting", key, &names).is_none() {
+                continue;
+            }
+            if value.as_str().is_some_and(|text| text.contains("{site}")) {
+                continue;
+            }
+            let schema = settings.schema["properties"].get(key).cloned().unwrap_or_default();
+            let refused = Schema::compile(&schema, self.dialect).ok().and_then(|schema| schema.check(key, value).err());
+            if let Some(failure) = refused {
+                self.problem(&place, failure.message, None);
+            }
+        }
+        let zone = self.declared.settings.get("timezone").and_then(Value::as_str);
+        if let Some(zone) = zone.filter(|zone| Zone::parse(zone).is_none()) {
+            let hint = "write a name of the tz database, such as Europe/Berlin, or an offset, such as UTC+2";
+            self.problem(&extend(&["settings"], "timezone"), format!("`{zone}` is no time zone"), Some(hint.into()));
+        }
+    }
+}
+
+/// A host, or an address, and a port.
+fn is_listener(address: &str) -> bool {
+    let Some((host, port)) = address.rsplit_once(':') else { return false };
+    !host.is_empty() && port.parse::<u16>().is_ok()
+}
+
+/// Scheme and host, perhaps a port, as browsers send it.
+fn is_origin(origin: &str) -> bool {
+    let parsed = Url::parse(origin).ok().filter(|url| url.has_host() && url.username().is_empty());
+    parsed.is_some_and(|url| url.origin().ascii_serialization().eq_ignore_ascii_case(origin))
+}

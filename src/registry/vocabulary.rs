@@ -1,0 +1,174 @@
+//! The names of behaviours that declarations may use, and what people and the linker know of each.
+//!
+//! The functions are in tables beside their code ([`Named`]); a description is part of each entry, so no behaviour
+//! exists without one. The linker, the reference, the editor schema and `cms-server explain` read the descriptions.
+
+use crate::config::declaration::Family;
+
+/// Families whose resources have rows.
+pub const ROWS: &[Family] = &[Family::Content, Family::Plain, Family::Term, Family::Comment, Family::User];
+
+/// A function that declarations name.
+#[derive(Clone, Copy)]
+pub struct Named<F> {
+    pub is: Description,
+    pub run: F,
+}
+
+/// What is known of a behaviour beside its function.
+#[derive(Clone, Copy, Debug)]
+pub struct Description {
+    /// As declarations write it.
+    pub name: &'static str,
+    /// One or two sentences: what it does.
+    pub doc: &'static str,
+    /// Families of the resources that it works on; none: any route, also one without a resource.
+    pub serves: &'static [Family],
+    /// For guards: the rows that they load. For handlers: the rows that the guard must have loaded.
+    pub rows: Rows,
+    /// Options of the resource (`options.NAME`) that a handler reads.
+    pub settings: &'static [&'static str],
+    /// What a query's declaration may say beside its name, with the meaning.
+    pub options: &'static [(&'static str, &'static str)],
+    /// What follows a colon after the name (`can:CAPABILITY`).
+    pub param: Option<&'static str>,
+    /// A use of it, where the shipped declarations have none to show.
+    pub example: Option<&'static str>,
+}
+
+/// Rows that a guard hands to the handler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// The item that the path names.
+    pub item: bool,
+    /// The item that it belongs to: a revision's record, an application password's user.
+    pub parent: bool,
+}
+
+impl Description {
+    /// Whether it works on resources of a family.
+    pub fn fits(&self, family: Family) -> bool {
+        self.serves.is_empty() || self.serves.contains(&family)
+    }
+}
+
+/// Families for people.
+pub fn families(families: &[Family]) -> String {
+    families.iter().map(|family| family.name()).collect::<Vec<_>>().join(", ")
+}
+
+impl Rows {
+    /// Whether these are all that are needed.
+    pub fn cover(self, needed: Rows) -> bool {
+        (self.item || !needed.item) && (self.parent || !needed.parent)
+    }
+
+    /// For people.
+    pub fn text(self) -> &'static str {
+        match (self.item, self.parent) {
+            (false, false) => "none",
+            (true, false) => "item",
+            (false, true) => "parent",
+            (true, true) => "item, parent",
+        }
+    }
+}
+
+impl<F: Copy> Named<F> {
+    /// A behaviour for any resource, without options.
+    pub const fn new(name: &'static str, run: F, doc: &'static str) -> Named<F> {
+        let rows = Rows { item: false, parent: false };
+        Named {
+            is: Description { name, doc, serves: &[], rows, settings: &[], options: &[], param: None, example: None },
+            run,
+        }
+    }
+
+    /// It works on resources of these families.
+    pub const fn on(mut self, families: &'static [Family]) -> Named<F> {
+        self.is.serves = families;
+        self
+    }
+
+    /// It loads, or needs, the item that the path names.
+    pub const fn item(mut self) -> Named<F> {
+        self.is.rows.item = true;
+        self
+    }
+
+    /// It loads, or needs, the item that the named one belongs to.
+    pub const fn parent(mut self) -> Named<F> {
+        self.is.rows.parent = true;
+        self
+    }
+
+    /// It reads these options of the resource.
+    pub const fn settings(mut self, settings: &'static [&'static str]) -> Named<F> {
+        self.is.settings = settings;
+        self
+    }
+
+    /// Its declaration may say this.
+    pub const fn options(mut self, options: &'static [(&'static str, &'static str)]) -> Named<F> {
+        self.is.options = options;
+        self
+    }
+
+    /// It is used like this; the shipped declarations do not use it.
+    pub const fn example(mut self, example: &'static str) -> Named<F> {
+        self.is.example = Some(example);
+        self
+    }
+
+    /// This follows its name.
+    pub const fn param(mut self, param: &'static str) -> Named<F> {
+        self.is.param = Some(param);
+        self
+    }
+}
+
+/// Descriptions of one table, in its order: a behaviour's position is the same here and there.
+pub fn descriptions<F: Copy>(table: &[Named<F>]) -> Vec<Description> {
+    table.iter().map(|named| named.is).collect()
+}
+
+/// The names that declarations may use, in the order of the tables that implement them.
+#[derive(Clone, Debug, Default)]
+pub struct Vocabulary {
+    pub handlers: Vec<Description>,
+    pub guards: Vec<Description>,
+    pub reads: Vec<Description>,
+    pub writes: Vec<Description>,
+    pub queries: Vec<Description>,
+    pub renderers: Vec<Description>,
+}
+
+impl Vocabulary {
+    /// Every kind of behaviour: what it is called, and its members.
+    pub fn kinds(&self) -> [(Kind, &[Description]); 6] {
+        [
+            (Kind::Handler, &self.handlers),
+            (Kind::Guard, &self.guards),
+            (Kind::Read, &self.reads),
+            (Kind::Write, &self.writes),
+            (Kind::Query, &self.queries),
+            (Kind::Renderer, &self.renderers),
+        ]
+    }
+}
+
+/// What a behaviour is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Handler,
+    Guard,
+    Read,
+    Write,
+    Query,
+    Renderer,
+}
+
+/// The names alone.
+pub fn names(descriptions: &[Description]) -> Vec<&'static str> {
+    descriptions.iter().map(|description| description.name).collect()
+}

@@ -1,0 +1,275 @@
+//! What other rows contribute to a list, loaded once for all of it.
+
+use super::columns::all_but_spared;
+use super::{Needs, View, address};
+use crate::access::policy;
+use crate::config::declaration::Family;
+use crate::error::ApiError;
+use crate::records::{self, Record, among, columns, int, meta_space, text};
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use crate::scope::Scope;
+use crate::storage::Snapshot;
+use crate::storage::plan::{Cond, EdgePlan, Name, Row};
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// What a list of rows needs from other rows.
+#[derive(Default)]
+pub struct Batch {
+    /// Targets by relation and source.
+    pub edges: HashMap<(Name, i64), Vec<i64>>,
+    /// Meta values by id and key.
+    pub meta: HashMap<i64, Vec<(Arc<str>, Value)>>,
+    /// Number of revisions and the newest one's id, by record.
+    pub revisions: HashMap<i64, (i64, i64)>,
+    /// The rows above, by id.
+    pub above: HashMap<i64, Ancestor>,
+    /// Rows that have children of their kind.
+    pub parents: HashSet<i64>,
+    /// Slugs of authors, by id.
+    pub authors: HashMap<i64, Arc<str>>,
+    /// Records by id, for their comments and for rows that refer to them.
+    pub places: HashMap<i64, Linked>,
+    /// Terms by id, for rows that refer to them.
+    pub terms: HashMap<i64, Linked>,
+}
+
+/// What the address of a row needs of the row above it.
+pub struct Ancestor {
+    pub slug: Arc<str>,
+    pub parent: i64,
+    /// Everybody may read it, so that addresses may name it.
+    pub open: bool,
+}
+
+/// What other rows contribute to a record or a term.
+pub struct Linked {
+    /// Position of its resource.
+    pub resource: usize,
+    /// Its title or name, as stored.
+    pub title: Arc<str>,
+    pub address: String,
+    pub trashed: bool,
+    /// Everybody may read it, so that addresses may name it.
+    pub open: bool,
+    /// The caller may read it.
+    pub seen: bool,
+}
+
+impl Batch {
+    pub(super) fn load(
+        snapshot: &dyn Snapshot,
+        scope: &Scope,
+        resource: &Resource,
+        rows: &[Row],
+        view: &View<'_>,
+    ) -> Result<Batch, ApiError> {
+        let mut batch = Batch::default();
+        if rows.is_empty() {
+            return Ok(batch);
+        }
+        let needs = Needs::of_documents(resource, view);
+        batch.load_companions(snapshot, resource, rows, needs)?;
+        batch.load_address_parts(snapshot, scope, resource, rows, needs)?;
+        let named = |column| named_by(resource, rows, column);
+        if needs.above && is_attached(resource) {
+            batch.load_places(snapshot, scope, named("parent"))?;
+        }
+        if needs.posts {
+            batch.load_places(snapshot, scope, named("post"))?;
+        }
+        if let Some(reference) = resource.declared.reference.as_ref().filter(|_| needs.referenced) {
+            let of = |class: &str| -> HashSet<i64> {
+                let rows = rows.iter().map(|row| Record { resource, row });
+                rows.filter(|record| record.text(&reference.class) == class)
+                    .map(|record| record.int(&reference.id))
+                    .collect()
+            };
+            batch.load_places(snapshot, scope, of(&reference.record))?;
+            batch.load_terms(snapshot, scope, &of(&reference.term))?;
+        }
+        Ok(batch)
+    }
+
+    /// What belongs to the rows themselves: relations, meta, revisions, whether they have children.
+    fn load_companions(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        resource: &Resource,
+        rows: &[Row],
+        needs: Needs,
+    ) -> Result<(), ApiError> {
+        let ids: Vec<i64> = rows.iter().map(|row| Record { resource, row }.id()).collect();
+        if needs.edges && resource.relations.iter().any(|r| r.many) {
+            let rels = resource.relations.iter().filter(|r| r.many).map(|r| r.rel.clone()).collect();
+            for edge in snapshot.edges(&EdgePlan { rels, of: ids.clone(), reverse: false })? {
+                self.edges.entry((edge.rel, edge.src)).or_default().push(edge.dst);
+            }
+        }
+        if needs.meta && !resource.declared.meta.is_empty() {
+            for row in snapshot.meta(&meta_space(resource), &ids)? {
+                let value = serde_json::from_str(&row.json).unwrap_or(Value::Null);
+                self.meta.entry(row.id).or_default().push((row.key, value));
+            }
+        }
+        if needs.revisions && resource.supports("revisions") {
+            self.load_revisions(snapshot, &ids)?;
+        }
+        if needs.children {
+            let filter = Cond::All(vec![records::own_rows(resource), among("parent", ids)]);
+            let rows = snapshot.rows(&columns(&resource.table, &["parent"], filter))?;
+            self.parents = rows.iter().map(|row| int(&row[0])).collect();
+        }
+        Ok(())
+    }
+
+    /// What the rows' own addresses are made from.
+    fn load_address_parts(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        scope: &Scope,
+        resource: &Resource,
+        rows: &[Row],
+        needs: Needs,
+    ) -> Result<(), ApiError> {
+        if needs.above && !is_attached(resource) {
+            self.load_above(snapshot, scope, resource, rows)?;
+        }
+        if needs.authors && scope.registry.site.permalinks.structure().contains("%author%") {
+            let authors: HashSet<i64> = rows.iter().map(|row| Record { resource, row }.int("author")).collect();
+            let plan = columns("user", &["id", "slug"], among("id", authors));
+            self.authors = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
+        }
+        Ok(())
+    }
+
+    /// Terms by number, a query for each taxonomy.
+    fn load_terms(&mut self, snapshot: &dyn Snapshot, scope: &Scope, ids: &HashSet<i64>) -> Result<(), ApiError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        for taxonomy in scope.registry.kinds(Family::Term) {
+            let plan = records::plan(taxonomy, among("id", ids.iter().copied()));
+            let found = snapshot.rows(&plan)?;
+            let mut batch = Batch::default();
+            batch.load_above(snapshot, scope, taxonomy, &found)?;
+            for row in &found {
+                let record = Record { resource: taxonomy, row };
+                let address = address::of(scope, record, &batch, record.text("slug"));
+                let title = Arc::from(record.text("name"));
+                let place = Linked { resource: taxonomy.index, title, address, trashed: false, open: true, seen: true };
+                self.terms.insert(record.id(), place);
+            }
+        }
+        Ok(())
+    }
+
+    /// Records by number, a query for each kind among them.
+    fn load_places(&mut self, snapshot: &dyn Snapshot, scope: &Scope, posts: HashSet<i64>) -> Result<(), ApiError> {
+        if posts.is_empty() {
+            return Ok(());
+        }
+        let mut by_kind: HashMap<Name, Vec<i64>> = HashMap::new();
+        for row in snapshot.rows(&columns("record", &["id", "kind"], among("id", posts)))? {
+            by_kind.entry(name(text(&row[1]))).or_default().push(int(&row[0]));
+        }
+        for content in scope.registry.family(Family::Content) {
+            let Some(ids) = by_kind.remove(&content.kind) else { continue };
+            let short = all_but_spared(content, &HashSet::new());
+            let found = records::read(snapshot, content, records::plan(content, among("id", ids)), &short)?;
+            let mut batch = Batch::default();
+            batch.load_above(snapshot, scope, content, &found)?;
+            let open = |record: Record<'_>| {
+                let public = scope.registry.status(record.text("status")).is_some_and(|status| status.public);
+                public && !content.capabilities.contains_key("read")
+            };
+            let closed = found.iter().map(|row| Record { resource: content, row }).filter(|record| !open(*record));
+            let seen = seen_among(snapshot, scope, content, closed.map(|record| record.id()).collect())?;
+            for row in &found {
+                let record = Record { resource: content, row };
+                let open = open(record);
+                let place = Linked {
+                    resource: content.index,
+                    title: Arc::from(record.text("title")),
+                    address: address::of(scope, record, &batch, record.text("slug")),
+                    trashed: scope.registry.status_is(record.text("status"), |status| status.trash),
+                    open,
+                    seen: open || seen.contains(&record.id()),
+                };
+                self.places.insert(record.id(), place);
+            }
+        }
+        Ok(())
+    }
+
+    fn load_revisions(&mut self, snapshot: &dyn Snapshot, ids: &[i64]) -> Result<(), ApiError> {
+        for found in snapshot.revisions(&name("content"), ids)? {
+            self.revisions.insert(found.of, (found.count, found.newest));
+        }
+        Ok(())
+    }
+
+    /// Climbs level by level: as many queries as the deepest row is deep, however many rows there are.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn load_above(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        scope: &Scope,
+        resource: &Resource,
+        rows: &[Row],
+    ) -> Result<(), ApiError> {
+        let parent = |row: &Row| Record { resource, row }.int("parent");
+        let mut wanted: HashSet<i64> = rows.iter().map(parent).filter(|p| *p != 0).collect();
+        let states = resource.family == Family::Content;
+        let public: HashSet<&str> = if states { public_states(scope) } else { HashSet::new() };
+        while !wanted.is_empty() {
+            let state = if states { "status" } else { "slug" };
+            let plan = columns(&resource.table, &["id", "slug", "parent", state], among("id", wanted));
+            let mut next = HashSet::new();
+            for row in snapshot.rows(&plan)? {
+                let (id, parent) = (int(&row[0]), int(&row[2]));
+                let open = !states || public.contains(text(&row[3]));
+                let above = Ancestor { slug: Arc::from(text(&row[1])), parent, open };
+                let fresh = self.above.insert(id, above).is_none();
+                if fresh && parent != 0 && !self.above.contains_key(&parent) {
+                    next.insert(parent);
+                }
+            }
+            wanted = next;
+        }
+        Ok(())
+    }
+}
+
+/// Whether addresses of the resource depend on other records.
+fn is_attached(resource: &Resource) -> bool {
+    resource.declared.address.as_deref() == Some("attached")
+}
+
+/// The ids in a column, without the one that means none.
+fn named_by(resource: &Resource, rows: &[Row], column: &str) -> HashSet<i64> {
+    rows.iter().map(|row| Record { resource, row }.int(column)).filter(|id| *id != 0).collect()
+}
+
+fn public_states(scope: &Scope) -> HashSet<&str> {
+    let all = scope.registry.declaration.statuses.iter();
+    all.filter(|(_, status)| status.public).map(|(name, _)| name.as_str()).collect()
+}
+
+/// Those of these records that the caller may read.
+fn seen_among(
+    snapshot: &dyn Snapshot,
+    scope: &Scope,
+    content: &Resource,
+    ids: Vec<i64>,
+) -> Result<HashSet<i64>, ApiError> {
+    if ids.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let filter = Cond::All(vec![among("id", ids), policy::visible(scope, content)]);
+    Ok(snapshot.rows(&columns("record", &["id"], filter))?.iter().map(|row| int(&row[0])).collect())
+}

@@ -1,0 +1,68 @@
+//! Which columns rows have to be read with.
+
+use super::{Needs, View, shown};
+use crate::registry::resource::{Context, HrefPiece, Link, Property, QueryValue, Resource, Source, Target};
+use std::collections::HashSet;
+
+/// Columns of unbounded length, which many fields of a row can do without.
+const LONG: [&str; 4] = ["content", "excerpt", "description", "extra"];
+
+/// The columns that rows have to be read with to be shown so, by position: no long texts, and nothing that the resource
+/// declares for itself, unless a wanted field needs it. `None`: all.
+pub fn columns_for(resource: &Resource, view: &View<'_>) -> Option<Vec<usize>> {
+    if view.fields.is_all() {
+        return None;
+    }
+    if Needs::of_properties(resource, view).texts {
+        return None;
+    }
+    let mut used = HashSet::new();
+    for property in shown(&resource.properties, view) {
+        use_columns(resource, property, view.context, &mut used);
+    }
+    if view.wants_links() {
+        resource.links.iter().for_each(|link| link_columns(link, &mut used));
+    }
+    Some(all_but_spared(resource, &used))
+}
+
+/// Positions of the columns without those that can be long and are not used.
+pub(super) fn all_but_spared(resource: &Resource, used: &HashSet<usize>) -> Vec<usize> {
+    let own = |column: usize| resource.columns[column].contains('.');
+    let any_own = used.iter().any(|column| own(*column));
+    let spared = |column: usize| match own(column) {
+        true => !any_own,
+        false => LONG.contains(&&*resource.columns[column]) && !used.contains(&column),
+    };
+    (0..resource.columns.len()).filter(|column| !spared(*column)).collect()
+}
+
+fn use_columns(resource: &Resource, property: &Property, context: Context, used: &mut HashSet<usize>) {
+    match &property.source {
+        Source::Column(column) => used.extend([*column]),
+        Source::Read(_, column) => used.extend(*column),
+        Source::Extra => used.extend(resource.column("extra")),
+        Source::Object(children) => {
+            let shown = children.iter().filter(|child| child.contexts.shows_in(context));
+            shown.for_each(|child| use_columns(resource, child, context, used));
+        }
+        Source::Relation(_) | Source::Meta | Source::Nothing | Source::Fixed(_) => {}
+    }
+}
+
+fn link_columns(link: &Link, used: &mut HashSet<usize>) {
+    used.extend(link.when_column);
+    match &link.target {
+        Target::Item { column, .. } => used.extend([*column]),
+        Target::Collection { query, .. } => used.extend(query.iter().filter_map(|(_, value)| match value {
+            QueryValue::Column(column) => Some(*column),
+            QueryValue::Literal(_) => None,
+        })),
+        Target::Template(pieces) => used.extend(pieces.iter().filter_map(|piece| match piece {
+            HrefPiece::Column(column) => Some(*column),
+            _ => None,
+        })),
+        // What it leads to is not of this row.
+        Target::Referenced(_) => {}
+    }
+}

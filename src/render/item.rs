@@ -1,0 +1,145 @@
+//! One row on its way to a document: the values of its properties.
+
+use super::{Batch, Linked, Reads};
+use crate::config::declaration::Family;
+use crate::records::{Record, int};
+use crate::registry::args::{Spelling, spell};
+use crate::registry::resource::{Context, Kind, Property, Resource, Source};
+use crate::scope::Scope;
+use crate::storage::plan::DbValue;
+use crate::text::time::format_local;
+use serde_json::{Map, Value, json};
+
+/// One row on its way to a document.
+pub struct Item<'a> {
+    pub scope: &'a Scope,
+    pub resource: &'a Resource,
+    pub record: Record<'a>,
+    pub context: Context,
+    /// Its password was presented, or the caller edits it.
+    pub unlocked: bool,
+    pub batch: &'a Batch,
+    pub reads: Reads,
+}
+
+impl Item<'_> {
+    /// The value of a property; `None` leaves it out. What the record's password locks shows as if nothing were stored.
+    pub fn value(&self, property: &Property) -> Option<Value> {
+        if property.locked && !self.open() && !matches!(property.source, Source::Meta | Source::Object(_)) {
+            return Some(locked_value(property.kind));
+        }
+        let value = match &property.source {
+            Source::Nothing => return None,
+            Source::Fixed(value) => value.clone(),
+            Source::Column(index) => column_value(property, self.record.row.get(*index).unwrap_or(&DbValue::Null)),
+            Source::Read(behaviour, index) => {
+                let column = index.and_then(|i| self.record.row.get(i)).unwrap_or(&DbValue::Null);
+                let read = self.reads[behaviour.0].run.0;
+                read(self, property, column)?
+            }
+            Source::Object(children) => {
+                let children = children.iter().filter(|c| c.contexts.shows_in(self.context));
+                let map: Map<String, Value> = children.filter_map(|c| Some((c.name.clone(), self.value(c)?))).collect();
+                Value::Object(map)
+            }
+            Source::Relation(index) => {
+                let rel = &self.resource.relations[*index].rel;
+                let targets = self.batch.edges.get(&(rel.clone(), self.record.id()));
+                json!(targets.cloned().unwrap_or_default())
+            }
+            Source::Meta => self.meta(property.locked && !self.open()),
+            Source::Extra => {
+                let extra: Value = serde_json::from_str(self.record.text("extra")).unwrap_or(Value::Null);
+                match extra.get(&property.name) {
+                    Some(value) => value.clone(),
+                    None => column_value(property, &DbValue::Null),
+                }
+            }
+        };
+        Some(spell(value, &property.aliases, Spelling::ToApi))
+    }
+
+    /// Whether the caller may see what the record's password protects.
+    pub fn open(&self) -> bool {
+        self.unlocked || self.record.text("password").is_empty()
+    }
+
+    fn meta(&self, locked: bool) -> Value {
+        if self.resource.declared.meta.is_empty() && self.scope.registry.declaration.dialect.empty_list_as_object {
+            return json!([]);
+        }
+        let stored = self.batch.meta.get(&self.record.id());
+        let mut map = Map::new();
+        for (key, meta) in &self.resource.declared.meta {
+            let stored = stored.filter(|_| !locked || meta.schema.get("x-password-protected") == Some(&json!(false)));
+            let mut values = stored.into_iter().flatten().filter(|(k, _)| **k == **key).map(|(_, v)| v.clone());
+            let value = if meta.single {
+                let value = values.next().or_else(|| meta.schema.get("default").cloned());
+                allowed(&meta.schema, value.unwrap_or_else(|| empty(&meta.schema)))
+            } else {
+                Value::Array(values.collect())
+            };
+            map.insert(key.clone(), value);
+        }
+        Value::Object(map)
+    }
+
+    /// The record or term that the row refers to, and its id.
+    pub fn referenced(&self, family: Family) -> Option<(i64, &Linked)> {
+        let reference = self.resource.declared.reference.as_ref()?;
+        let (class, places) = match family {
+            Family::Term => (&reference.term, &self.batch.terms),
+            _ => (&reference.record, &self.batch.places),
+        };
+        let id = self.record.int(&reference.id);
+        let place = places.get(&id).filter(|place| place.seen && self.record.text(&reference.class) == class);
+        place.map(|place| (id, place))
+    }
+
+    /// How many revisions the record has, and the newest of them.
+    pub(super) fn revisions(&self) -> (i64, i64) {
+        self.batch.revisions.get(&self.record.id()).copied().unwrap_or((0, 0))
+    }
+}
+
+/// Recorded: what a meta key's own choices leave out, its default included, reads as null.
+fn allowed(schema: &Map<String, Value>, value: Value) -> Value {
+    let choices = schema.get("enum").and_then(Value::as_array);
+    if choices.is_none_or(|choices| choices.contains(&value)) { value } else { Value::Null }
+}
+
+/// What is locked, as the property's type without content.
+fn locked_value(kind: Kind) -> Value {
+    match kind {
+        Kind::Text | Kind::Time => json!(""),
+        Kind::Integer | Kind::Number => json!(0),
+        Kind::Boolean => json!(false),
+        Kind::Json => Value::Null,
+    }
+}
+
+fn empty(schema: &Map<String, Value>) -> Value {
+    match schema.get("type").and_then(Value::as_str) {
+        Some("integer" | "number") => json!(0),
+        Some("boolean") => json!(false),
+        Some("array") => json!([]),
+        Some("object") => json!({}),
+        _ => json!(""),
+    }
+}
+
+/// A column's value as the property's type.
+pub fn column_value(property: &Property, value: &DbValue) -> Value {
+    match (property.kind, value) {
+        (Kind::Boolean, DbValue::Null) if property.nullable => Value::Null,
+        (Kind::Boolean, value) => Value::Bool(int(value) != 0),
+        (Kind::Integer, DbValue::Null) if !property.nullable => json!(0),
+        (Kind::Text, DbValue::Null) if !property.nullable => json!(""),
+        (Kind::Json, DbValue::Text(t)) => serde_json::from_str(t).unwrap_or(Value::Null),
+        (Kind::Time, DbValue::Int(seconds)) => json!(format_local(*seconds)),
+        (_, DbValue::Null) => Value::Null,
+        (_, DbValue::Int(i)) => json!(i),
+        (_, DbValue::Real(r)) => json!(r),
+        (_, DbValue::Text(t)) => Value::String(t.to_string()),
+    }
+}

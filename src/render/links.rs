@@ -1,0 +1,154 @@
+//! The links of an item: which apply, where they lead, what they say.
+
+use super::Item;
+use crate::access::policy;
+use crate::records;
+use crate::registry::resource::{Context, HrefPiece, Link, QueryValue, Resource, Target};
+use crate::storage::plan::DbValue;
+use serde_json::{Map, Value, json};
+
+impl Item<'_> {
+    /// The `_links` of the item, by relation, in the order of declaration.
+    pub fn links(&self) -> Map<String, Value> {
+        let mut links: Map<String, Value> = Map::new();
+        for link in &self.resource.links {
+            if !self.applies(link) {
+                continue;
+            }
+            let Some(href) = self.href(link) else { continue };
+            let mut object = Map::new();
+            for (key, value) in &link.attrs {
+                object.insert(key.clone(), self.attr(link, value));
+            }
+            if link.embeddable {
+                object.insert("embeddable".into(), Value::Bool(true));
+            }
+            object.insert("href".into(), Value::String(href));
+            let entry = links.entry(link.rel.clone()).or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(list) = entry {
+                list.push(Value::Object(object));
+            }
+        }
+        self.drop_unused_curies(&mut links);
+        links
+    }
+
+    /// Abbreviations that no relation uses need no explanation.
+    fn drop_unused_curies(&self, links: &mut Map<String, Value>) {
+        let Some(Value::Array(mut curies)) = links.shift_remove("curies") else { return };
+        curies.retain(|curie| {
+            let name = curie["name"].as_str().unwrap_or_default();
+            links.keys().any(|rel| rel.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')))
+        });
+        if !curies.is_empty() {
+            links.insert("curies".into(), Value::Array(curies));
+        }
+    }
+
+    /// `@name` in an attribute is replaced by a fact of the item.
+    fn attr(&self, link: &Link, value: &Value) -> Value {
+        match value.as_str() {
+            Some("@kind") if let Target::Referenced(family) = link.target => {
+                json!(self.referenced(family).map(|(_, place)| &self.scope.registry.resources[place.resource].api_name))
+            }
+            Some("@revision_count") => json!(self.revisions().0),
+            Some("@revision_id") => json!(self.revisions().1),
+            Some(OF_KIND) => json!(self.commented().map(|r| &r.api_name)),
+            _ => value.clone(),
+        }
+    }
+
+    /// The resource of the record that this one belongs to.
+    fn commented(&self) -> Option<&Resource> {
+        let place = self.batch.places.get(&self.record.int("post"))?;
+        Some(&self.scope.registry.resources[place.resource])
+    }
+
+    fn applies(&self, link: &Link) -> bool {
+        let when = &link.when;
+        let set = |i: usize| match self.record.row.get(i) {
+            Some(DbValue::Int(i)) => *i != 0,
+            Some(DbValue::Text(t)) => !t.is_empty(),
+            Some(DbValue::Real(_)) => true,
+            Some(DbValue::Null) | None => false,
+        };
+        when.context.as_deref().is_none_or(|c| Context::parse(c) == Some(self.context))
+            && link.when_column.is_none_or(set)
+            && when.can.as_deref().is_none_or(|c| self.scope.principal.can(c))
+            && when.act.as_deref().is_none_or(|a| policy::may(self.scope, a, self.record))
+            && (!when.revised || self.revisions().0 > 0)
+            && (!when.children || self.batch.parents.contains(&self.record.id()))
+    }
+
+    fn href(&self, link: &Link) -> Option<String> {
+        let registry = &self.scope.registry;
+        let path = match &link.target {
+            Target::Item { resource, column } => {
+                let key = show(self.record.row.get(*column)?)?;
+                let resource = match of_kind(link) {
+                    true => self.commented()?,
+                    false => &registry.resources[*resource],
+                };
+                resource.item_path(&key)
+            }
+            Target::Referenced(family) => {
+                let (id, place) = self.referenced(*family)?;
+                registry.resources[place.resource].item_path(&id.to_string())
+            }
+            Target::Collection { resource, query } => {
+                let mut path = registry.resources[*resource].path.clone();
+                for (i, (arg, value)) in query.iter().enumerate() {
+                    let value = match value {
+                        QueryValue::Column(index) => show(self.record.row.get(*index)?)?,
+                        QueryValue::Literal(text) => match text.strip_prefix('@') {
+                            Some(property) => self.targets_of(property)?,
+                            None => text.clone(),
+                        },
+                    };
+                    path.push(if i == 0 { '?' } else { '&' });
+                    path.push_str(&format!("{arg}={value}"));
+                }
+                path
+            }
+            Target::Template(pieces) => {
+                let mut path = String::new();
+                for piece in pieces {
+                    match piece {
+                        HrefPiece::Literal(text) => path.push_str(text),
+                        HrefPiece::Column(index) => path.push_str(&show(self.record.row.get(*index)?)?),
+                        HrefPiece::SelfPath => {
+                            path.push_str(&self.resource.item_path(&records::path_key(registry, self.record)))
+                        }
+                        HrefPiece::CollectionPath => path.push_str(&self.resource.path),
+                        HrefPiece::RevisionId => path.push_str(&self.revisions().1.to_string()),
+                        HrefPiece::ApiName => path.push_str(&self.resource.api_name),
+                    }
+                }
+                path
+            }
+        };
+        Some(if link.absolute { path } else { registry.rest(&path) })
+    }
+
+    fn targets_of(&self, property: &str) -> Option<String> {
+        let relation = self.resource.relations.iter().find(|r| r.property == property)?;
+        let targets = self.batch.edges.get(&(relation.rel.clone(), self.record.id()))?;
+        let ids: Vec<String> = targets.iter().map(i64::to_string).collect();
+        (!ids.is_empty()).then(|| ids.join(","))
+    }
+}
+
+/// An attribute that is replaced by the kind of the record that the link leads to, whichever that is.
+const OF_KIND: &str = "@post_type";
+
+pub(super) fn of_kind(link: &Link) -> bool {
+    link.attrs.values().any(|value| value == OF_KIND)
+}
+
+fn show(value: &DbValue) -> Option<String> {
+    match value {
+        DbValue::Int(i) => Some(i.to_string()),
+        DbValue::Text(t) => Some(t.to_string()),
+        _ => None,
+    }
+}

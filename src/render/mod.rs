@@ -1,0 +1,92 @@
+//! Rows to documents: the requested fields, in the requested context, with their links.
+//!
+//! Everything that other rows contribute is loaded once per list ([`Batch`]), so a list costs a fixed number of
+//! queries whatever its length. Fields that were not requested are neither fetched nor computed. The functions that
+//! compute properties come with the [`View`]: they may render documents themselves, and are not known here.
+
+pub mod address;
+mod batch;
+mod columns;
+mod item;
+mod links;
+mod needs;
+
+pub use self::batch::{Batch, Linked};
+pub use self::columns::columns_for;
+pub use self::item::{Item, column_value};
+pub use self::needs::Needs;
+
+use crate::access::unlock::RecordPassword;
+use crate::error::ApiError;
+use crate::records::Record;
+use crate::registry::resource::{Context, Property, Resource};
+use crate::registry::vocabulary::Named;
+use crate::request::fields::Fields;
+use crate::scope::Scope;
+use crate::storage::Snapshot;
+use crate::storage::plan::{DbValue, Row};
+use serde_json::{Map, Value};
+
+/// Computes a property's value; `None` leaves the property out.
+pub type Read = fn(&Item<'_>, &Property, &DbValue) -> Option<Value>;
+
+/// Every function that computes a property, at the position that the registry knows it by: its name, the function, what
+/// it needs from other rows.
+pub type Reads = &'static [Named<(Read, Needs)>];
+
+/// How rows are shown.
+pub struct View<'a> {
+    pub context: Context,
+    pub fields: &'a Fields,
+    /// The object password that the request carries.
+    pub password: Option<&'a RecordPassword<'a>>,
+    /// Whether links are wanted.
+    pub links: bool,
+    pub reads: Reads,
+}
+
+impl View<'_> {
+    /// Whether links are shown; embedding depends on them.
+    fn wants_links(&self) -> bool {
+        self.links && (self.fields.wants("_links") || self.fields.wants("_embedded"))
+    }
+}
+
+/// Turns rows of a resource into documents.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn documents(
+    scope: &Scope,
+    snapshot: &dyn Snapshot,
+    resource: &Resource,
+    rows: &[Row],
+    view: &View<'_>,
+) -> Result<Vec<Value>, ApiError> {
+    let batch = Batch::load(snapshot, scope, resource, rows, view)?;
+    Ok(rows.iter().map(|row| document(scope, resource, row, view, &batch)).collect())
+}
+
+fn document(scope: &Scope, resource: &Resource, row: &Row, view: &View<'_>, batch: &Batch) -> Value {
+    let record = Record { resource, row };
+    let unlocked =
+        view.context == Context::EDIT || view.password.is_some_and(|given| given.opens(record.text("password")));
+    let item = Item { scope, resource, record, context: view.context, unlocked, batch, reads: view.reads };
+    let mut map = Map::new();
+    for property in shown(&resource.properties, view) {
+        if let Some(value) = item.value(property) {
+            map.insert(property.name.clone(), value);
+        }
+    }
+    if view.wants_links() {
+        let links = item.links();
+        if !links.is_empty() {
+            map.insert("_links".into(), Value::Object(links));
+        }
+    }
+    Value::Object(map)
+}
+
+fn shown<'p>(properties: &'p [Property], view: &'p View<'_>) -> impl Iterator<Item = &'p Property> {
+    properties.iter().filter(|p| p.contexts.shows_in(view.context) && view.fields.wants(&p.name))
+}

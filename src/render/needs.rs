@@ -1,0 +1,96 @@
+//! What documents need from other rows.
+
+use super::{Reads, View, links, shown};
+use crate::registry::resource::{Context, Link, Property, QueryValue, Resource, Source, Target};
+
+/// What a read behaviour needs from other rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Needs {
+    pub edges: bool,
+    pub meta: bool,
+    pub revisions: bool,
+    pub above: bool,
+    pub children: bool,
+    pub authors: bool,
+    /// The records of comments.
+    pub posts: bool,
+    /// The records and terms that the rows refer to.
+    pub referenced: bool,
+    /// Long texts of the row beside the property's own column.
+    pub texts: bool,
+}
+
+impl Needs {
+    /// Nothing but the row.
+    pub const ROW: Needs = Needs {
+        edges: false,
+        meta: false,
+        revisions: false,
+        above: false,
+        children: false,
+        authors: false,
+        posts: false,
+        referenced: false,
+        texts: false,
+    };
+    /// The row and what it refers to.
+    pub const REFERENCED: Needs = Needs { referenced: true, ..Needs::ROW };
+    /// The row with its long texts.
+    pub const TEXTS: Needs = Needs { texts: true, ..Needs::ROW };
+    /// What an address is made from.
+    pub const ADDRESS: Needs = Needs { above: true, authors: true, ..Needs::ROW };
+
+    /// Both.
+    pub fn add(&mut self, other: Needs) {
+        self.edges |= other.edges;
+        self.meta |= other.meta;
+        self.revisions |= other.revisions;
+        self.above |= other.above;
+        self.children |= other.children;
+        self.authors |= other.authors;
+        self.posts |= other.posts;
+        self.referenced |= other.referenced;
+        self.texts |= other.texts;
+    }
+
+    /// What the documents of a resource need, shown so.
+    pub(super) fn of_documents(resource: &Resource, view: &View<'_>) -> Needs {
+        let mut needs = Needs::of_properties(resource, view);
+        if view.wants_links() {
+            resource.links.iter().for_each(|link| needs.add_link(link));
+        }
+        needs
+    }
+
+    /// What the properties of a resource need, shown so.
+    pub(super) fn of_properties(resource: &Resource, view: &View<'_>) -> Needs {
+        let mut needs = Needs::default();
+        for property in shown(&resource.properties, view) {
+            needs.add_property(property, view.context, view.reads);
+        }
+        needs
+    }
+
+    fn add_property(&mut self, property: &Property, context: Context, reads: Reads) {
+        if !property.contexts.shows_in(context) {
+            return;
+        }
+        match &property.source {
+            Source::Read(behaviour, _) => self.add(reads[behaviour.0].run.1),
+            Source::Object(children) => children.iter().for_each(|c| self.add_property(c, context, reads)),
+            Source::Relation(_) => self.edges = true,
+            Source::Meta => self.meta = true,
+            _ => {}
+        }
+    }
+
+    fn add_link(&mut self, link: &Link) {
+        self.revisions |= link.when.revised || link.attrs.values().any(|v| v == "@revision_count");
+        self.children |= link.when.children;
+        self.posts |= links::of_kind(link);
+        self.referenced |= matches!(link.target, Target::Referenced(_));
+        if let Target::Collection { query, .. } = &link.target {
+            self.edges |= query.iter().any(|(_, v)| matches!(v, QueryValue::Literal(l) if l.starts_with('@')));
+        }
+    }
+}

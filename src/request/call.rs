@@ -1,0 +1,28 @@
+//! A request on its way through the stages, and the response of one that is inside another.
+
+use super::BodyParams;
+use super::conditional::Expects;
+use crate::error::ApiError;
+use crate::model::Method;
+use serde_json::{Map, Value};
+
+/// A request on its way through the stages, from outside or from another request.
+#[derive(Clone)]
+pub struct Call {
+    pub method: Method,
+    pub path: String,
+    pub query: Map<String, Value>,
+    pub raw_query: String,
+    /// Broken bodies are reported only after a route has matched.
+    pub body: Result<BodyParams, ApiError>,
+    pub expects: Expects,
+    /// The caller accepts rendered text as well as a document.
+    pub text: bool,
+}
+
+/// The finished response of a request inside another.
+pub struct Part {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Value,
+}

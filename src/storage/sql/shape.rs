@@ -1,0 +1,142 @@
+//! The key under which the text of a lowered plan is cached.
+
+use super::lower::{Column, EdgeParams, Lead, Lowered, Rung, Sort, Test, Want, op_text};
+use std::fmt::Write;
+
+impl Lowered<'_> {
+    /// The key of the shape. Two plans with the same key have the same text.
+    pub fn shape(&self) -> String {
+        let mut key = Shape(String::with_capacity(160));
+        key.tag(match self.want {
+            Want::Rows => "rows",
+            Want::Count => "count",
+            Want::Sum => "sum",
+        });
+        key.tag(&self.table.def.name);
+        for (table, _) in &self.extensions {
+            key.tag(&table.def.name);
+        }
+        key.tag(":");
+        self.columns.iter().for_each(|c| key.column(c));
+        match &self.lead {
+            None => {}
+            Some(Lead::Keys(_)) => key.tag("keys"),
+            Some(Lead::Edges(edges)) => {
+                key.tag("edges");
+                key.edge_params(&edges.index);
+                key.tag(edges.descending.map_or("", |d| if d { "-" } else { "+" }));
+            }
+            Some(Lead::Ladder(ladder)) => {
+                key.tag("ladder");
+                match &ladder.rung {
+                    Rung::Edges(index) => key.edge_params(index),
+                    Rung::Column(column, sort) => {
+                        key.column(column);
+                        key.column(sort);
+                    }
+                }
+                key.tag(if ladder.descending { "-" } else { "+" });
+                key.tests(&ladder.filter);
+            }
+        }
+        key.tests(&self.filter);
+        self.order.iter().for_each(|s| key.sort(s));
+        key.tag(if self.limit.is_some() { "limit" } else { "" });
+        key.0
+    }
+}
+
+/// Writes a shape's key.
+struct Shape(String);
+
+impl Shape {
+    fn tag(&mut self, tag: &str) {
+        self.0.push_str(tag);
+        self.0.push(' ');
+    }
+
+    fn column(&mut self, column: &Column<'_>) {
+        write!(self.0, "{}.{}{}", column.alias, column.name, if column.default.is_some() { "~ " } else { " " })
+            .expect("text takes text");
+    }
+
+    fn edge_params(&mut self, index: &EdgeParams) {
+        self.tag(if index.status.is_some() { "=" } else { "null" });
+    }
+
+    fn tests(&mut self, tests: &[Test<'_>]) {
+        self.0.push('(');
+        tests.iter().for_each(|t| self.test(t));
+        self.0.push(')');
+    }
+
+    fn test(&mut self, test: &Test<'_>) {
+        match test {
+            Test::All(tests) => {
+                self.0.push('&');
+                self.tests(tests);
+            }
+            Test::Any(tests) => {
+                self.0.push('|');
+                self.tests(tests);
+            }
+            Test::Not(test) => {
+                self.0.push('!');
+                self.test(test);
+            }
+            Test::Compare(column, op, _) => {
+                self.tag(op_text(*op));
+                self.column(column);
+            }
+            Test::In(column, _) => {
+                self.tag("in");
+                self.column(column);
+            }
+            Test::IsNull(column) => {
+                self.tag("null");
+                self.column(column);
+            }
+            Test::Contains(columns, _) => {
+                self.tag("contains");
+                columns.iter().for_each(|c| self.column(c));
+                self.tag(".");
+            }
+            Test::HasWord(column, _) => {
+                self.tag("word");
+                self.column(column);
+            }
+            Test::Related { table, inner, outer, filter } => {
+                self.tag("related");
+                self.tag(&table.def.name);
+                self.column(inner);
+                self.column(outer);
+                self.test(filter);
+            }
+            Test::Linked(linked) => {
+                let flag = |on, yes, no| if on { yes } else { no };
+                self.tag(flag(linked.forward, "to", "from"));
+                self.tag(flag(linked.one, "1", "*"));
+                self.tag(flag(linked.gathered, "set", "probe"));
+                self.column(&linked.key);
+            }
+        }
+    }
+
+    fn sort(&mut self, sort: &Sort<'_>) {
+        match sort {
+            Sort::Column(column, descending) => {
+                self.tag(if *descending { "-" } else { "+" });
+                self.column(column);
+            }
+            Sort::Given(column, ..) => {
+                self.tag("given");
+                self.column(column);
+            }
+            Sort::Keys => self.tag("as led"),
+            Sort::First(test) => {
+                self.tag("first");
+                self.test(test);
+            }
+        }
+    }
+}
