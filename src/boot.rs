@@ -13,7 +13,7 @@ use crate::pool::Pool;
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
 use crate::scope::{Limits, SystemClock};
-use crate::storage::plan::{Change, CommitError, DbValue, Target, WritePlan};
+use crate::storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
 use crate::storage::sqlite::{OpenError, OpenOptions, Sqlite};
 use crate::storage::{Storage, StorageError};
 use crate::text::slug;
@@ -25,6 +25,9 @@ use std::time::Duration;
 
 /// Files that are swept away in one commit.
 const SWEPT_AT_ONCE: u64 = 500;
+
+/// The setting that says that a server has been started over the database.
+const STARTED: &str = "started";
 
 /// Why the server does not start.
 #[derive(Debug)]
@@ -224,6 +227,57 @@ impl Services {
         Ok(identity::storage_is_empty(&*self.storage)?)
     }
 
+    /// Whether a server has been started over the database before.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn was_started(&self) -> Result<bool, BootError> {
+        Ok(self.storage.snapshot()?.setting(&name(STARTED))?.is_some())
+    }
+
+    /// Remembers that a server has been started over the database.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn mark_started(&self) -> Result<(), BootError> {
+        self.commit(vec![Change::Setting { key: name(STARTED), json: Some("true".into()) }]).map(drop)
+    }
+
+    /// Whether some user has a role.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn holds(&self, role: &str) -> Result<bool, BootError> {
+        let held = Cond::HasWord(name(user::columns::ROLES), role.into());
+        Ok(records::first(&*self.storage.snapshot()?, user::columns::TABLE, &["id"], held)?.is_some())
+    }
+
+    /// A login that nobody has as such or before the `@` of `example.org`: this one, or with a number behind it.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn free_login(&self, wanted: &str) -> Result<String, BootError> {
+        let snapshot = self.storage.snapshot()?;
+        let mut number = 1;
+        loop {
+            let login = if number == 1 { wanted.to_owned() } else { format!("{wanted}{number}") };
+            let is = |column: &str, text: &str| records::eq(column, txt(&slug::title_key(text)));
+            let taken = Cond::Any(vec![is("login_key", &login), is("email_key", &format!("{login}@example.org"))]);
+            if records::first(&*snapshot, user::columns::TABLE, &["id"], taken)?.is_none() {
+                return Ok(login);
+            }
+            number += 1;
+        }
+    }
+
+    /// Whether there is any content.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn has_records(&self) -> Result<bool, BootError> {
+        Ok(records::first(&*self.storage.snapshot()?, "record", &["id"], records::everything())?.is_some())
+    }
+
     /// Gives an empty database what every site has: the default terms.
     ///
     /// # Errors
@@ -249,8 +303,8 @@ impl Services {
     /// The database.
     pub fn complete(&self, registry: &Registry) -> Result<(), BootError> {
         let now = time::OffsetDateTime::now_utc().unix_timestamp();
-        let any = records::first(&*self.storage.snapshot()?, "record", &["id"], records::everything())?;
-        for resource in registry.family(Family::Content).filter(|r| any.is_some() && !r.declared.seed.is_empty()) {
+        let any = self.has_records()?;
+        for resource in registry.family(Family::Content).filter(|r| any && !r.declared.seed.is_empty()) {
             let snapshot = self.storage.snapshot()?;
             let found = records::first(&*snapshot, &resource.table, &["id"], records::own_rows(resource))?;
             drop(snapshot);

@@ -175,6 +175,7 @@ catalogue! {
     UploadHashMismatch = "rest_upload_hash_mismatch", Fixed(412), "The file is not the one that Content-MD5 was made of.";
     UploadRefusedBody = "rest_upload_sideload_error", Fixed(500), "A file of this type is not taken here, or it is not what its name says.";
     UploadRefusedPart = "rest_upload_unknown_error", Fixed(500), "A file of this type is not taken here, or it is not what its name says.";
+    UploadTypeRefused = "rest_upload_unsupported_type", Fixed(415), "A file of this type is not taken here, or it is not what its name says.";
     UploadTooLarge = "rest_upload_file_too_big", Fixed(400), "The file is larger than this site takes.";
     CannotEditImage = "rest_cannot_edit_image", Denied, "You may not upload files, and so not edit pictures.";
     UnknownAttachment = "rest_unknown_attachment", Fixed(404), "The address belongs to no file of this record.";
@@ -286,7 +287,8 @@ impl ApiError {
             message: code.message().to_owned(),
             data: (!bare).then(Map::new),
             additional: Vec::new(),
-            retry_after: matches!(code, Code::Busy | Code::ReadTimeout | Code::TooManyRequests).then_some(1),
+            retry_after: matches!(code, Code::Busy | Code::ReadTimeout | Code::StorageReadOnly | Code::TooManyRequests)
+                .then_some(1),
         }))
     }
 
@@ -364,6 +366,17 @@ impl ApiError {
         self.0.status = status;
         self.0.data.get_or_insert_with(Map::new);
         self
+    }
+
+    /// Whether callers are refused so for what they may not do.
+    pub fn is_denial(&self) -> bool {
+        self.0.code.status() == Status::Denied
+    }
+
+    /// Names the capability that the caller lacks.
+    pub fn lacking(mut self, capability: &str) -> Self {
+        self.0.message = format!("{} The capability `{capability}` is missing.", self.0.message);
+        self.with("capability", json!(capability))
     }
 
     /// Adds a member to `data`.

@@ -6,10 +6,12 @@
 
 use crate::boot::{self, BootError};
 use crate::config::declaration::{Family, Moment};
-use crate::families::content::{self, columns};
+use crate::families::content::columns;
+use crate::families::removal::{Deciding, Held};
 use crate::records::{self, Record, int, ordered, txt, words};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
+use crate::scope::read_settings;
 use crate::storage::Storage;
 use crate::storage::plan::{Change, CommitError, Committed, Cond, DbValue, Op, ReadPlan, WritePlan};
 use crate::storage::sqlite::Sqlite;
@@ -127,6 +129,7 @@ impl Rule<'_> {
         stuck: &mut HashSet<i64>,
     ) -> Result<u64, BootError> {
         let mut deleted = 0;
+        let settings = read_settings(registry, storage)?;
         for resource in &self.resources {
             loop {
                 let left = Cond::Not(Box::new(records::among("id", stuck.iter().copied())));
@@ -134,7 +137,18 @@ impl Rule<'_> {
                 let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(AT_ONCE), ..plan })?;
                 for row in &rows {
                     let record = Record { resource, row };
-                    match commit(storage, content::removal(registry, record)) {
+                    let deciding =
+                        Deciding { registry, snapshot: &*storage.snapshot()?, settings: &settings, heir: None };
+                    let changes = match deciding.plan(record) {
+                        Ok(changes) => changes,
+                        Err(Held::Storage(error)) => return Err(error.into()),
+                        Err(Held::PointedTo { .. } | Held::DefaultTerm) => {
+                            tracing::warn!("{} {} cannot be deleted: it is referred to", resource.name, record.id());
+                            stuck.insert(record.id());
+                            continue;
+                        }
+                    };
+                    match commit(storage, changes) {
                         Ok(_) => deleted += 1,
                         // Another writer changed it just now; the next round sees what it is.
                         Err(CommitError::Stale) => {}

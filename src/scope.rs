@@ -10,7 +10,7 @@ use crate::storage::{ReadBudget, Snapshot, Storage, StorageError};
 use crate::text::time::Zone;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The caller. An anonymous one has id 0 and no capability.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +29,29 @@ pub struct Principal {
     pub lacks: &'static [Code],
     /// A proxy brought the request, and no credentials with it.
     pub unheard: bool,
+    /// The capability that was asked for last and is missing.
+    pub missing: Missing,
+}
+
+/// Remembers a capability that a caller lacks, for the refusal that follows. A copy of a caller begins without one.
+#[derive(Debug, Default)]
+pub struct Missing(Mutex<Option<String>>);
+
+impl Missing {
+    /// Takes the capability out.
+    pub fn take(&self) -> Option<String> {
+        self.lock().take()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<String>> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Clone for Missing {
+    fn clone(&self) -> Missing {
+        Missing::default()
+    }
 }
 
 /// What a limited application password is good for. It never manages credentials.
@@ -57,7 +80,11 @@ impl Principal {
 
     /// Whether the caller has a primitive capability; the empty one is everybody's.
     pub fn can(&self, capability: &str) -> bool {
-        capability.is_empty() || self.capabilities.contains(capability)
+        let has = capability.is_empty() || self.capabilities.contains(capability);
+        if !has && self.known() {
+            *self.missing.lock() = Some(capability.to_owned());
+        }
+        has
     }
 
     /// A refusal for this caller: 401 or 403.

@@ -17,7 +17,7 @@ use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::Registry;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::scope::{Limits, Principal, Scope};
+use crate::scope::{Limits, Missing, Principal, Scope};
 use crate::storage::Storage;
 use crate::storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
 use crate::text::slug::title_key;
@@ -421,6 +421,7 @@ pub fn principal(registry: &Registry, record: Record<'_>) -> Principal {
         session: None,
         lacks: &[],
         unheard: false,
+        missing: Missing::default(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rate limits (`[limits]`), in memory.
 //!
-//! A limit counts requests that are allowed and about to be carried out, so that refused ones cost nothing; cached
-//! responses do not count. Anonymous callers are counted by network, others by user. Wrong credentials and wrong
+//! A limit counts requests that are allowed, whether they are about to be carried out or answered from the response cache;
+//! refused ones cost nothing. Anonymous callers are counted by network, others by user. Wrong credentials and wrong
 //! passwords of records have limits of their own.
 
 use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Who};

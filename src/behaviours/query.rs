@@ -7,7 +7,7 @@ use crate::error::{ApiError, Code, ParamFailure};
 use crate::records::{self, among, columns, eq, int, nothing, txt, words};
 use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
-use crate::registry::resource::Resource;
+use crate::registry::resource::{Clock, Resource};
 use crate::registry::vocabulary::{Named, ROWS};
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Op};
@@ -216,19 +216,20 @@ fn slugs(_: &QueryContext<'_>, value: &Value) -> Found {
     Ok(Some(Cond::In(name("slug"), wanted.into_iter().map(|s| txt(&slug::sanitize_title(s))).collect())))
 }
 
-/// A comparison with a moment; the column holds the site's local time, or UTC when its name says so.
+/// A comparison with a moment, by the clock that the column counts.
 fn date(asked: &QueryContext<'_>, value: &Value) -> Found {
     let param = |key: &str| asked.params.get(key).and_then(Value::as_str).unwrap_or_default();
     let Some(parsed) = value.as_str().and_then(time::parse_datetime) else { return Ok(None) };
     let (local, utc) = parsed.in_zone(&asked.scope.settings.zone);
-    let moment = if param("column").ends_with("_utc") { utc } else { local };
+    let column = asked.resource.plan_column(param("column")).unwrap_or_else(|| name(param("column")));
+    let moment = if asked.resource.clock(&column) == Some(Clock::Utc) { utc } else { local };
     let op = match param("op") {
         "gt" => Op::Gt,
         "ge" => Op::Ge,
         "le" => Op::Le,
         _ => Op::Lt,
     };
-    Ok(Some(Cond::Compare(name(param("column")), op, DbValue::Int(moment))))
+    Ok(Some(Cond::Compare(column, op, DbValue::Int(moment))))
 }
 
 /// Terms that a record carries.

@@ -83,9 +83,17 @@ impl DocumentCache {
         &self.plans[resource.index].columns
     }
 
-    /// The text of a row, if it is there.
-    pub fn get(&self, scope: &Scope, record: Record<'_>, context: Context) -> Option<DocumentText> {
-        self.cache.get(&self.key(scope, record, context))
+    /// The text of a row, if it is there. What it uses outside the row is the snapshot's, too.
+    pub fn get(
+        &self,
+        scope: &Scope,
+        snapshot: &dyn Snapshot,
+        record: Record<'_>,
+        context: Context,
+    ) -> Option<DocumentText> {
+        let key = self.key(scope, record, context);
+        let belongs = key.outside == 0 || snapshot.is_newest();
+        belongs.then(|| self.cache.get(&key)).flatten()
     }
 
     /// Caches the text of a row, unless what it uses outside the row has changed since the snapshot was taken.

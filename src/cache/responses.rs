@@ -96,6 +96,8 @@ struct CachedResponse {
     kept: Arc<SharedText>,
     seen: Arc<ReadSet>,
     at: i64,
+    /// Positions of the declared limits that count a request for it.
+    limits: Arc<[usize]>,
 }
 
 #[derive(Clone)]
@@ -173,8 +175,8 @@ impl ResponseCache {
         (plain && program).then(|| ResponseKey { request, caller: Caller::of(principal), now })
     }
 
-    /// The cached response, if it is still valid.
-    pub fn get(&self, question: &ResponseKey<'_>, storage: &dyn Storage) -> Option<Reply> {
+    /// The cached response, if it is still valid, and the positions of the declared limits that count the request.
+    pub fn get(&self, question: &ResponseKey<'_>, storage: &dyn Storage) -> Option<(Reply, Arc<[usize]>)> {
         let found = self.cache.as_ref()?.get(&question.borrowed());
         self.look(storage);
         let holds = |answer: &CachedResponse| question.now - answer.at < MAX_AGE && answer.seen.holds(storage);
@@ -183,7 +185,8 @@ impl ResponseCache {
             return None;
         };
         self.asked.count(true);
-        Some(Reply { status: 200, headers: answer.headers.to_vec(), payload: Payload::Shared(answer.kept) })
+        let reply = Reply { status: 200, headers: answer.headers.to_vec(), payload: Payload::Shared(answer.kept) };
+        Some((reply, answer.limits))
     }
 
     fn look(&self, storage: &dyn Storage) {
@@ -195,16 +198,21 @@ impl ResponseCache {
         }
     }
 
-    /// Caches a response if it is successful and it is known what it was made from.
-    pub fn put(&self, question: &ResponseKey<'_>, observed: &TrackedStorage, reply: Reply) -> Reply {
+    /// Caches a response if it is successful and it is known what it was made from. `limits` count the requests for it.
+    pub fn put(&self, question: &ResponseKey<'_>, observed: &TrackedStorage, reply: Reply, limits: &[usize]) -> Reply {
         let Reply { status, headers, payload } = reply;
         let seen = if status == 200 { observed.seen() } else { None };
         match (&self.cache, payload, seen) {
             (Some(cache), Payload::Text(text), Some(seen)) if text.len() <= MAX_RESPONSE => {
                 let kept = Arc::new(SharedText::new(text, self.room.clone()));
                 let shared = headers.iter().cloned().collect();
-                let answer =
-                    CachedResponse { headers: shared, kept: kept.clone(), seen: Arc::new(seen), at: question.now };
+                let answer = CachedResponse {
+                    headers: shared,
+                    kept: kept.clone(),
+                    seen: Arc::new(seen),
+                    at: question.now,
+                    limits: limits.into(),
+                };
                 cache.insert(question.key(), answer);
                 Reply { status, headers, payload: Payload::Shared(kept) }
             }

@@ -130,8 +130,11 @@ fn table(rows: &[Vec<String>]) -> String {
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
     let mut out = String::new();
     for row in rows {
-        let cells: Vec<String> =
-            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}", width = *width)).collect();
+        let padded = |(cell, width): (&String, &usize)| {
+            let blanks = width.saturating_sub(cell.chars().count());
+            cell.clone() + &" ".repeat(blanks)
+        };
+        let cells: Vec<String> = row.iter().zip(&widths).map(padded).collect();
         let _ = writeln!(out, "{}", cells.join("  ").trim_end());
     }
     out

@@ -2,6 +2,20 @@
 //!
 //! Other tools rely on the names here (issue: "The command line").
 
+/// Prints a line. A closed pipe (`| head`) is no failure, so that output is not what the program ends of.
+macro_rules! say {
+    ($($text:tt)*) => {
+        let _ = writeln!(std::io::stdout().lock(), $($text)*);
+    };
+}
+
+/// The same to the standard error.
+macro_rules! tell {
+    ($($text:tt)*) => {
+        let _ = writeln!(std::io::stderr().lock(), $($text)*);
+    };
+}
+
 mod accounts;
 mod doctor;
 pub mod reference;
@@ -198,7 +212,7 @@ pub fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            tell!("{error}");
             ExitCode::FAILURE
         }
     }
@@ -210,9 +224,36 @@ fn linked(source: &Source) -> Result<Registry, BootError> {
     boot::registry(&loaded, &listen)
 }
 
-/// The services over the database that the declarations name.
+/// The services over the database that the declarations name, which is there.
 fn services(source: &Source) -> Result<(Registry, Services), BootError> {
     let registry = linked(source)?;
+    present(&registry)?;
+    opened(registry)
+}
+
+/// The same; where there is no database, this begins one, and says so: it may be the wrong folder.
+fn services_or_new(source: &Source) -> Result<(Registry, Services), BootError> {
+    let registry = linked(source)?;
+    let path = boot::database(&registry.declaration)?.to_owned();
+    let new = !path.exists();
+    let opened = opened(registry)?;
+    if new {
+        tell!("{}: a new database", path.display());
+    }
+    Ok(opened)
+}
+
+/// The database is there: a command in the wrong folder leaves none behind.
+fn present(registry: &Registry) -> Result<(), BootError> {
+    let path = boot::database(&registry.declaration)?;
+    if path.exists() {
+        return Ok(());
+    }
+    let hint = "the first start of the server creates it; in another folder, name it with --config or storage.url";
+    Err(BootError::Other(format!("{}: there is no such database\n  hint: {hint}", path.display())))
+}
+
+fn opened(registry: Registry) -> Result<(Registry, Services), BootError> {
     let storage = boot::open(&registry, true)?;
     let services = Services::start(storage, &registry)?;
     services.seed(&registry)?;
@@ -224,18 +265,21 @@ fn check(source: &Source, data: bool) -> Result<(), BootError> {
     let registry = boot::registry(&loaded, &loaded.declaration.server.listen)?;
     let methods = boot::calls(&loaded, &registry)?.map_or(0, |calls| calls.len());
     let (resources, routes) = (registry.resources.len(), registry.routes.len());
-    println!("{resources} resources, {routes} routes, {methods} XML-RPC methods: sound");
+    say!("{resources} resources, {routes} routes, {methods} XML-RPC methods: sound");
+    for (capability, place) in registry.unheld_capabilities() {
+        tell!("warning: no role has the capability `{capability}`, which {place} asks for: everybody is refused there");
+    }
     if !data {
         return Ok(());
     }
     let path = boot::database(&registry.declaration)?;
     let found = backup::examine(path, &registry.layout)?;
     if found.is_empty() {
-        println!("{}: whole", path.display());
+        say!("{}: whole", path.display());
         return Ok(());
     }
     for finding in &found {
-        eprintln!("{}: {finding}", path.display());
+        tell!("{}: {finding}", path.display());
     }
     Err(BootError::Other(format!("{} problems found; restore a backup, or ask for help", found.len())))
 }
@@ -243,10 +287,8 @@ fn check(source: &Source, data: bool) -> Result<(), BootError> {
 fn backup(source: &Source, file: &Path) -> Result<(), BootError> {
     let registry = linked(source)?;
     let bytes = backup::backup(boot::database(&registry.declaration)?, file)?;
-    println!("{}: {bytes} bytes, whole", file.display());
-    println!(
-        "Uploaded files are not in it; copy the folder that media.url names (by default it is beside the database)."
-    );
+    say!("{}: {bytes} bytes, whole", file.display());
+    say!("Uploaded files are not in it; copy the folder that media.url names (by default it is beside the database).");
     Ok(())
 }
 
@@ -254,9 +296,9 @@ fn restore(source: &Source, file: &Path) -> Result<(), BootError> {
     let registry = linked(source)?;
     let path = boot::database(&registry.declaration)?;
     let aside = backup::restore(file, path)?;
-    println!("{}: restored", path.display());
+    say!("{}: restored", path.display());
     if let Some(aside) = aside {
-        println!("The old database is {}", aside.display());
+        say!("The old database is {}", aside.display());
     }
     Ok(())
 }
@@ -277,7 +319,7 @@ fn docs(directory: &Path) -> Result<(), BootError> {
     for (name, text) in files {
         let file = directory.join(name);
         std::fs::write(&file, text).map_err(|e| BootError::Other(format!("{}: {e}", file.display())))?;
-        println!("{}", file.display());
+        say!("{}", file.display());
     }
     Ok(())
 }
@@ -285,7 +327,7 @@ fn docs(directory: &Path) -> Result<(), BootError> {
 fn init(directory: &Path) -> Result<(), BootError> {
     let written = shipped::init(directory).map_err(|e| BootError::Other(e.to_string()))?;
     for file in written {
-        println!("{}", file.display());
+        say!("{}", file.display());
     }
     Ok(())
 }
@@ -360,11 +402,11 @@ pub fn route_table(registry: &Registry) -> Vec<String> {
 }
 
 fn import(source: &Source, file: &Path, attachments: Option<&Path>) -> Result<(), BootError> {
-    let (registry, services) = services(source)?;
+    let (registry, services) = services_or_new(source)?;
     let report = crate::import::import(&registry, &services, file, true)?;
-    println!("{report}");
+    say!("{report}");
     if let Some(folder) = attachments {
-        println!("{}", crate::import::attachments::bring(&Arc::new(registry), &services, folder)?);
+        say!("{}", crate::import::attachments::bring(&Arc::new(registry), &services, folder)?);
     }
     Ok(())
 }
@@ -405,24 +447,29 @@ fn secret_line(prompt: &str) -> Result<String, BootError> {
 fn user_add(source: &Source, login: &str, email: &str, role: Option<&str>, hashed: bool) -> Result<(), BootError> {
     let line = secret_line(&format!("Password of {login}: "))?;
     let secret = if hashed { Secret::Hash(&line) } else { Secret::Password(&line) };
-    let (registry, services) = services(source)?;
+    let (registry, services) = services_or_new(source)?;
     let role = role.or(registry.default_role());
     let role = role.ok_or_else(|| BootError::Other("no role is the default one; name one with --role".into()))?;
     let id = services.add_user(&registry, login, email, role, secret)?;
-    eprintln!("user {id}: {login} ({role})");
+    tell!("user {id}: {login} ({role})");
     Ok(())
 }
 
 fn doctor(source: &Source, url: Option<String>) -> Result<(), BootError> {
     // A check changes nothing: neither tables nor their rows.
     let registry = linked(source)?;
+    present(&registry)?;
     let services = Services::start(boot::open(&registry, false)?, &registry)?;
     let site = url.unwrap_or_else(|| registry.site.url.clone());
     let findings = doctor::examine(&registry, &services, &site)?;
     for finding in &findings {
         match &finding.wrong {
-            None => println!("good   {}", finding.what),
-            Some(wrong) => println!("WRONG  {}: {wrong}", finding.what),
+            None => {
+                say!("good   {}", finding.what);
+            }
+            Some(wrong) => {
+                say!("WRONG  {}: {wrong}", finding.what);
+            }
         }
     }
     match findings.iter().filter(|finding| finding.wrong.is_some()).count() {
@@ -446,6 +493,6 @@ fn app_password_add(
     let limits = Limits { read_only, resources: resources.iter().map(|name| name.as_str().into()).collect() };
     let now = time::OffsetDateTime::now_utc().unix_timestamp();
     let expires = days.map_or(0, |days| now + i64::from(days) * 24 * 60 * 60);
-    println!("{}", services.add_limited_app_password(login, name, expires, limits)?);
+    say!("{}", services.add_limited_app_password(login, name, expires, limits)?);
     Ok(())
 }

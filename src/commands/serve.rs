@@ -14,10 +14,11 @@ use crate::registry::Registry;
 use crate::scheduler::Scheduler;
 use crate::storage::Storage;
 use crate::storage::plan::{Layout, Name};
-use crate::storage::sqlite::Sqlite;
+use crate::storage::sqlite::{Claim, Sqlite};
 use crate::xmlrpc::Rpc;
 use std::future::Future;
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -28,6 +29,9 @@ use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 
 /// Between two sweeps of files without a record.
 const SWEEP_PAUSE: Duration = Duration::from_secs(600);
+
+/// How long the end of the program waits for the database.
+const CLOSING: Duration = Duration::from_secs(10);
 
 /// An engine with the facts that its transport needs.
 struct Site {
@@ -112,6 +116,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let listener = http::bind(&server.listen).map_err(|e| BootError::Other(e.to_string()))?;
     let address = listener.local_addr().map_or_else(|_| server.listen.clone(), |a| a.to_string());
     let database = boot::database(&loaded.declaration)?;
+    let _claim = claim(database);
     // The log is read in parallel with the linking, the calls are compiled in parallel with the opening.
     let (recovered, registry) = thread::scope(|beside| {
         let recovered = beside.spawn(|| Sqlite::recover(database));
@@ -136,18 +141,38 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let keeper = Scheduler::start(registry.clone(), services.storage.clone())?;
     let site = Arc::new(Swap::new(self::site(&services, calls, registry)?));
     let rest_url = site.load().facts().rest_url.clone();
-    let current = Mutex::new((layout, services));
-    let follower = Follower { source: source.clone(), current, site: site.clone(), keeper, address };
+    let current = Arc::new(Mutex::new((layout, services)));
+    let follower = Follower { source: source.clone(), current: current.clone(), site: site.clone(), keeper, address };
     let watched = if server.watch { files } else { Vec::new() };
     let _watch = watch::watch(watched, move || follower.reload())
         .map_err(|e| BootError::Other(format!("cannot follow the declarations: {e}")))?;
     // The socket listens already: connections from now on are served.
-    eprintln!("ready in {} ms: {rest_url}/", start.elapsed().as_millis());
+    tell!("ready in {} ms: {rest_url}/", start.elapsed().as_millis());
     thread::Builder::new()
         .name("sweeper".into())
         .spawn(move || delete_orphans(&sweeper, orphan_timeout))
         .map_err(|e| BootError::Other(format!("no thread for sweeping: {e}")))?;
-    http::run(site, listener, http::termination()).map_err(|e| BootError::Other(e.to_string()))
+    http::run(site, listener, http::termination()).map_err(|e| BootError::Other(e.to_string()))?;
+    let last = current.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).1.storage.clone();
+    if let Err(error) = last.close(CLOSING) {
+        tracing::warn!("the write-ahead log is not in the database yet, the next start reads it: {error}");
+    }
+    Ok(())
+}
+
+/// Marks the database as used by this server, and warns of another one.
+fn claim(database: &Path) -> Option<Claim> {
+    let (claim, neighbour) = Claim::of(database)?;
+    if let Some(neighbour) = neighbour {
+        let process = neighbour.process.map_or_else(String::new, |number| format!(" (process {number})"));
+        tracing::warn!(
+            "another server{process} uses {}: it holds the lock on {}. Run one server for each database: their caches, \
+             rate limits and schedules do not know of each other",
+            database.display(),
+            neighbour.file.display()
+        );
+    }
+    Some(claim)
 }
 
 /// A write beyond a limit on the size of files fails like one to a full disk; by default it would end the process.
@@ -205,26 +230,31 @@ fn site(services: &Services, calls: Option<Rpc>, registry: Arc<Registry>) -> Res
     Ok(Arc::new(Site { engine, calls, pages, storage: services.storage.clone(), facts }))
 }
 
-/// An empty database gets an administrator, and the demo site if it is configured.
+/// At its first start a site gets an administrator, and the demo site when that is wanted, unless commands have brought
+/// them before.
 fn first_start(services: &Services, registry: &Registry) -> Result<(), BootError> {
-    if !services.is_empty()? {
+    if services.was_started()? {
         return Ok(());
     }
-    let password = crate::access::identity::new_secret();
-    let role = registry.required_role().unwrap_or_default();
-    services.add_user(registry, "admin", "admin@example.org", role, Secret::Password(&password))?;
-    eprintln!("This is a new database. Its administrator is `admin` with the password {password}");
-    if registry.declaration.site.demo {
+    if let Some(role) = registry.required_role()
+        && !services.holds(role)?
+    {
+        let login = services.free_login("admin")?;
+        let (address, password) = (format!("{login}@example.org"), crate::access::identity::new_secret());
+        services.add_user(registry, &login, &address, role, Secret::Password(&password))?;
+        tell!("This is a new database. Its administrator is `{login}` with the password {password}");
+    }
+    if registry.declaration.site.demo && !services.has_records()? {
         crate::import::demo(registry, services)?;
     }
-    Ok(())
+    services.mark_started()
 }
 
 /// Follows changes of the declarations.
 struct Follower {
     source: Source,
     /// The tables that the database was opened for, and what serves it.
-    current: Mutex<(Layout, Services)>,
+    current: Arc<Mutex<(Layout, Services)>>,
     site: Arc<Swap>,
     keeper: Scheduler,
     address: String,
@@ -235,8 +265,12 @@ impl Follower {
     fn reload(&self) -> Vec<PathBuf> {
         let (outcome, files) = load(&self.source);
         match outcome.and_then(|loaded| self.swap(&loaded)) {
-            Ok(()) => eprintln!("reloaded the declarations"),
-            Err(error) => eprintln!("{error}\nthe old declarations stay in force"),
+            Ok(()) => {
+                tell!("reloaded the declarations");
+            }
+            Err(error) => {
+                tell!("{error}\nthe old declarations stay in force");
+            }
         }
         files
     }

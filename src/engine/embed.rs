@@ -2,8 +2,8 @@
 //!
 //! Contract: "Global request parameters". Links whose `embeddable` is true are dispatched as requests of their own,
 //! with the caller's rights, in the embed context; each address once per reply, however many documents link to it. What
-//! such a request returned is cached as text, until something that was read for it changes. Documents stay text, too:
-//! what is embedded is inserted before their last brace.
+//! such a request returned is cached as text, until something that was read for it changes, and is used in responses of
+//! that state only. Documents stay text, too: what is embedded is inserted before their last brace.
 
 use super::Engine;
 use crate::cache::documents::DocumentText;
@@ -13,7 +13,7 @@ use crate::model::Method;
 use crate::request::call::Call;
 use crate::request::{self, BodyParams};
 use crate::scope::Scope;
-use crate::storage::{BatchedReads, ReadSet, TrackedStorage};
+use crate::storage::{BatchedReads, ReadSet, Snapshot, TrackedStorage};
 use futures_util::FutureExt;
 use indexmap::IndexMap;
 use quick_cache::sync::Cache;
@@ -136,10 +136,12 @@ impl Embedded {
         &self.asked
     }
 
-    /// The cached response of the address, if it is still valid. The current response comes to depend on what that was
-    /// made from.
-    fn get(&self, scope: &Scope, asked: &KeyRef<'_>) -> Option<DocumentText> {
-        let holds = |entry: &Entry| scope.now - entry.at < MAX_AGE && entry.seen.holds(&*scope.storage);
+    /// The cached response of the address, if it is still valid in the state of the snapshot. The current response comes
+    /// to depend on what that was made from.
+    fn get(&self, scope: &Scope, snapshot: &dyn Snapshot, asked: &KeyRef<'_>) -> Option<DocumentText> {
+        // What holds now is another state than the snapshot's when something was committed since.
+        let holds =
+            |entry: &Entry| scope.now - entry.at < MAX_AGE && entry.seen.holds(&*scope.storage) && snapshot.is_newest();
         let found = self.cache.get(asked).filter(holds).map(|entry| entry.text);
         self.asked.count(found.is_some());
         found
@@ -225,13 +227,17 @@ async fn fetch_all<'a>(engine: &Engine, scope: &Scope, links: &'a [Links<'_>]) -
     let (mut found, mut missing): (HashMap<&str, DocumentText>, Vec<&str>) = Default::default();
     let mut asked = HashSet::new();
     let all = links.iter().flatten().flat_map(|(_, links)| links).filter(|link| link.embeddable);
-    for href in all.map(|link| &*link.href) {
-        if !asked.insert(href) {
-            continue;
-        }
-        match engine.embedded().get(scope, &KeyRef { href, caller: &caller, way }) {
-            Some(text) => drop(found.insert(href, text)),
-            None => missing.push(href),
+    {
+        let snapshot = scope.storage.snapshot().ok();
+        for href in all.map(|link| &*link.href) {
+            if !asked.insert(href) {
+                continue;
+            }
+            let key = KeyRef { href, caller: &caller, way };
+            match snapshot.as_ref().and_then(|snapshot| engine.embedded().get(scope, &**snapshot, &key)) {
+                Some(text) => drop(found.insert(href, text)),
+                None => missing.push(href),
+            }
         }
     }
     let keep = |href: &str, answer: &Answer, observed: &TrackedStorage| {

@@ -14,7 +14,6 @@ use crate::registry::args::Arg;
 use crate::registry::resource::Resource;
 use crate::request::args::{self, Checked, Sources};
 use crate::request::fields::Fields;
-use crate::storage::Snapshot;
 use serde_json::{Map, Value};
 
 /// Parameters that change the documents of a response, or what is around them.
@@ -40,11 +39,6 @@ impl<'a> Question<'a> {
         matches!(self.found.call.method, Method::Get | Method::Head)
     }
 
-    /// One state of the database for a write; many reads decide without it.
-    pub(super) fn state(&self) -> Result<Option<Box<dyn Snapshot + 'a>>, ApiError> {
-        if self.reads() { Ok(None) } else { self.found.scope.snapshot().map(Some) }
-    }
-
     /// The arguments, checked and coerced: 400.
     pub(super) fn check(&self) -> Result<Checked, ApiError> {
         self.names_within()?;
@@ -62,6 +56,8 @@ impl<'a> Question<'a> {
     pub(super) fn authorize(&self, args: Checked, loaded: &Loaded) -> Result<Allowed, ApiError> {
         let Found { scope, endpoint, matched, .. } = self.found;
         let (sources, given) = (&self.sources, self.given());
+        // What follows is refused for its own reasons.
+        scope.principal.missing.take();
         let asking = Asking { scope, route: matched.route, endpoint, args: &&args, sources, loaded, given };
         access::allow(&asking, args.clone())
     }
@@ -136,9 +132,20 @@ impl<'a> Question<'a> {
         Ok(())
     }
 
+    /// A refusal for want of a capability, with the name of that.
+    fn named(&self, error: ApiError) -> ApiError {
+        let dialect = &self.found.engine.registry.declaration.dialect;
+        let missing = self.found.scope.principal.missing.take();
+        match missing.filter(|_| dialect.name_missing_capability && error.is_denial() && error.status() == 403) {
+            Some(capability) => error.lacking(&capability),
+            None => error,
+        }
+    }
+
     /// The outcome of the call, with the methods that the caller may use now. Reports the outcome of a password.
     pub(super) fn conclude(&self, mut result: Result<Outcome, ApiError>, loaded: &Loaded) -> Dispatched {
         let Found { engine, scope, call, matched, endpoint, body } = self.found;
+        result = result.map_err(|error| self.named(error));
         // A write may have changed what the caller may do, or taken the target away.
         let written = result.as_mut().ok().and_then(|outcome| outcome.written.take());
         let edited = result.as_ref().is_ok_and(|outcome| outcome.edited);

@@ -48,8 +48,9 @@ impl<'a> Origin<'a> for Outside<'a> {
         let Some(key) = engine.responses.question(self.request, &scope.principal, scope.now) else {
             return Continue(());
         };
-        if let Some(reply) = engine.responses.get(&key, &*engine.storage) {
-            return Break(reply);
+        if let Some((reply, limits)) = engine.responses.get(&key, &*engine.storage) {
+            let counted = engine.identity().throttle().request(scope, &limits);
+            return Break(counted.map_or_else(|error| error_reply(&error), |()| reply));
         }
         let read = Arc::new(TrackedStorage::new(scope.storage.clone()));
         read.note(name("setting"), scope.settings.version);
@@ -86,7 +87,7 @@ impl<'a> Origin<'a> for Outside<'a> {
         }
         reply.headers.extend(engine.identity().fresh_nonce(scope));
         match self.kept {
-            Some((key, read)) if lasting => engine.responses.put(&key, &read, reply),
+            Some((key, read)) if lasting => engine.responses.put(&key, &read, reply, engine.limits(call)),
             _ => reply,
         }
     }

@@ -53,6 +53,12 @@ impl Engine {
         }
     }
 
+    /// Positions of the declared limits that count a call.
+    pub(super) fn limits(&self, call: &Call) -> &[usize] {
+        let mut matches = self.router.matches(&self.registry, &call.path).into_iter();
+        matches.find_map(|matched| route::endpoint(matched.route, call.method)).map_or(&[], |found| &found.limits)
+    }
+
     /// The root and the namespaces, which every registry has.
     fn index(&self, scope: &Scope, call: &Call) -> Option<Outcome> {
         if !matches!(call.method, Method::Get | Method::Head) {

@@ -1,4 +1,8 @@
 //! The stages of a request, in order.
+//!
+//! One response shows one state of the database: whatever a request reads between two waits is read from one snapshot,
+//! from the authorization of its target to the last document that is embedded. A read waits for nothing, so that is all
+//! of it. After a commit a new state is read, with what was committed. Who asks and the settings are known before.
 
 use super::endpoint::Question;
 use super::outside::Outside;
@@ -7,8 +11,11 @@ use crate::access::Loaded;
 use crate::model::{Method, Reply, Request};
 use crate::request::call::Call;
 use crate::scope::Scope;
+use crate::storage::Storage;
 use std::borrow::Cow;
+use std::future::poll_fn;
 use std::ops::ControlFlow::{self, Break, Continue};
+use std::pin::pin;
 
 impl Engine {
     /// Serves one request from outside.
@@ -28,25 +35,25 @@ impl Engine {
         origin.look_up(self, &mut scope)?;
         let call = origin.decode(self, method);
         let (scope, call) = (&*scope, &*call);
-        let answered = async {
+        let dispatched = async {
             let found = self.route(scope, call)?;
             let password = found.count_password()?;
             let question = Question::new(&found, password.as_ref());
             let loaded = Loaded::default();
             let result = async {
-                // What a write is decided on is one state of the database.
-                let state = question.state()?;
                 let args = question.check()?;
                 let allowed = question.authorize(args, &loaded)?;
-                drop(state);
                 question.limit()?;
                 question.handle(&allowed).await
             };
             let result = result.await;
             Continue(question.conclude(result, &loaded))
         };
-        let dispatched = last(answered.await);
-        Continue(origin.finish(self, scope, call, dispatched).await)
+        let answered = async {
+            let dispatched = last(dispatched.await);
+            origin.finish(self, scope, call, dispatched).await
+        };
+        Continue(in_one_state(&*self.storage, answered).await)
     }
 }
 
@@ -89,6 +96,16 @@ impl<'a> Origin<'a> for Inside<'a> {
     async fn finish(self, _: &Engine, _: &Scope, _: &Call, dispatched: Dispatched) -> Dispatched {
         dispatched
     }
+}
+
+/// Carries a request out so that all snapshots between two of its waits are of one state.
+async fn in_one_state<T>(storage: &dyn Storage, request: impl Future<Output = T>) -> T {
+    let mut request = pin!(request);
+    poll_fn(|context| {
+        let _state = storage.hold();
+        request.as_mut().poll(context)
+    })
+    .await
 }
 
 /// The outcome of stages, whichever was the last.

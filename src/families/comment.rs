@@ -3,9 +3,8 @@
 //! Where the contract is silent, the recorded behaviour applies. Whether a comment is too fast or a duplicate is
 //! decided inside the commit, so that two simultaneous requests cannot both pass.
 
-use super::plain::pointing;
 use super::values::{meta, stored};
-use super::{MetaValues, RowEdit, deletion, existing, parents};
+use super::{MetaValues, RowEdit, existing, parents};
 use crate::access::{failure, policy};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
@@ -117,17 +116,13 @@ pub fn trashing(registry: &Registry, record: Record<'_>) -> Result<Vec<Change>, 
     Ok(vec![draft.put(existing(record))])
 }
 
-/// The plan that deletes a comment for good; replies to it move up.
-pub fn removal(registry: &Registry, record: Record<'_>) -> Vec<Change> {
-    let key = record.value(&record.resource.key);
-    let mut changes = vec![Change::UpdateWhere {
+/// What is done about a comment that is deleted: replies to it move up.
+pub fn leaving(record: Record<'_>) -> Change {
+    Change::UpdateWhere {
         table: record.resource.table.clone(),
-        filter: eq(col::PARENT, key.clone()),
+        filter: eq(col::PARENT, record.value(&record.resource.key).clone()),
         set: vec![(name(col::PARENT), DbValue::Int(record.int(col::PARENT)))],
-    }];
-    changes.extend(pointing(registry, record.resource, key));
-    changes.push(deletion(record));
-    changes
+    }
 }
 
 // ------------------------------------------------------------------------------------------------ what is given
@@ -185,7 +180,9 @@ const SIGNATURE: [(&str, &str); 3] =
 /// A user named as the author lends the comment name, e-mail address and site.
 fn author(edit: &RowEdit<'_>, draft: &mut Draft) -> Result<(), ApiError> {
     let Some(id) = edit.args.given("author").and_then(Value::as_i64) else { return Ok(()) };
-    if !sign(edit.scope, draft, id)? {
+    // The author may be nobody, or be gone: it can be sent back as it is.
+    let same = edit.record().is_some_and(|record| record.int(col::AUTHOR) == id);
+    if !(sign(edit.scope, draft, id)? || same) {
         return Err(failure(edit.resource, Code::CommentAuthorInvalid));
     }
     Ok(())

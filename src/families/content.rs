@@ -6,9 +6,8 @@
 mod derived;
 mod given;
 
-use super::plain::pointing;
 use super::values::{self, stored};
-use super::{Columns, MetaValues, RowEdit, column, deletion, existing, text_column};
+use super::{Columns, MetaValues, RowEdit, column, existing, text_column};
 use crate::behaviours::{WRITES, WriteContext};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
@@ -23,7 +22,6 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::registry::columns::comment;
 use columns as col;
 
 /// What a file contributes to its record, where nothing else is given.
@@ -267,25 +265,18 @@ pub fn slug_before(trashed: &str) -> &str {
     trashed.trim_end_matches(TRASHED_SLUG)
 }
 
-/// The plan that deletes a record for good, with its comments; its children and attached records move up.
-pub fn removal(registry: &Registry, record: Record<'_>) -> Vec<Change> {
+/// What is done about a record that is deleted: its children and attached records move up.
+pub fn leaving(registry: &Registry, record: Record<'_>) -> Change {
     let resource = record.resource;
-    let (key, id) = (record.value(&resource.key).clone(), record.id());
-    let children = Cond::All(vec![records::own_rows(resource), eq(col::PARENT, DbValue::Int(id))]);
+    let id = DbValue::Int(record.id());
+    let children = Cond::All(vec![records::own_rows(resource), eq(col::PARENT, id.clone())]);
     let hanging = registry.family(Family::Content).filter(|r| r.supports("attached")).map(|r| &*r.kind);
-    let hanging = Cond::All(vec![records::words(col::KIND, hanging), eq(col::PARENT, DbValue::Int(id))]);
-    // First of all, while its version is still the expected one: what is counted in the row would raise it.
-    let mut changes = vec![
-        deletion(record),
-        Change::UpdateWhere {
-            table: resource.table.clone(),
-            filter: Cond::Any(vec![children, hanging]),
-            set: vec![(name(col::PARENT), DbValue::Int(record.int(col::PARENT)))],
-        },
-        Change::RemoveWhere { table: name(comment::TABLE), filter: eq(comment::POST, DbValue::Int(id)) },
-    ];
-    changes.extend(pointing(registry, resource, &key));
-    changes
+    let hanging = Cond::All(vec![records::words(col::KIND, hanging), eq(col::PARENT, id)]);
+    Change::UpdateWhere {
+        table: resource.table.clone(),
+        filter: Cond::Any(vec![children, hanging]),
+        set: vec![(name(col::PARENT), DbValue::Int(record.int(col::PARENT)))],
+    }
 }
 
 /// Where a slug is unique: in its kind, or among the children of one parent.

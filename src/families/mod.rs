@@ -9,16 +9,19 @@ pub mod content;
 pub mod file;
 pub mod parents;
 pub mod plain;
+pub mod removal;
 pub mod term;
 pub mod user;
 mod values;
 
 pub use values::stored;
 
+use removal::Deciding;
+
 use crate::access::failure;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
-use crate::records::{Record, int};
+use crate::records::{Record, int, text};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::request::args::Checked;
@@ -115,17 +118,15 @@ pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiErr
     }
 }
 
-/// The plan that deletes a row for good, with what the declarations say of rows that refer to it.
+/// The plan that deletes a row for good, with what the declarations say of rows that refer to it. What belongs to a user
+/// goes to `heir`.
 ///
 /// # Errors
-/// The rules of the family.
-pub fn removal(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
-    match record.resource.family {
-        Family::Content => Ok(content::removal(&scope.registry, record)),
-        Family::Term => term::removal(scope, record),
-        Family::Comment => Ok(comment::removal(&scope.registry, record)),
-        _ => Ok(plain::removal(&scope.registry, record)),
-    }
+/// Rows that stay refer to it; it is a default term.
+pub fn removal(scope: &Scope, record: Record<'_>, heir: Option<i64>) -> Result<Vec<Change>, ApiError> {
+    let snapshot = scope.snapshot()?;
+    let deciding = Deciding { registry: &scope.registry, snapshot: &*snapshot, settings: &scope.settings, heir };
+    deciding.plan(record).map_err(|held| removal::refused(scope, record.resource, held))
 }
 
 /// The error for a refused commit. A row that has changed meanwhile is reported as if it were gone: callers that can
@@ -134,9 +135,10 @@ pub fn refusal(scope: &Scope, resource: &Resource, error: CommitError) -> ApiErr
     match error {
         CommitError::Stale => failure(resource, gone(resource.family)),
         CommitError::Refused { tag: POINTED_TO, .. } => {
-            failure(resource, Code::CannotDeleteStored).with_message("Other items point to this one.").with_status(409)
+            failure(resource, Code::CannotDeleteStored).with_message("Other items refer to this one.").with_status(409)
         }
-        CommitError::Refused { tag: "duplicate" | "key_taken", .. } => failure(resource, Code::DuplicateValue),
+        CommitError::Refused { tag: "duplicate", row } => duplicate(resource, row),
+        CommitError::Refused { tag: "key_taken", .. } => failure(resource, Code::DuplicateValue),
         CommitError::Refused { tag: file::SWEPT | parents::MOVED, .. } => ApiError::new(Code::Busy),
         CommitError::Refused { tag, row } => match Code::parse(tag) {
             Some(Code::TermExists) => {
@@ -148,6 +150,18 @@ pub fn refusal(scope: &Scope, resource: &Resource, error: CommitError) -> ApiErr
         },
         error => unwritten(scope, error),
     }
+}
+
+/// Another row has the value of a property that is unique.
+fn duplicate(resource: &Resource, column: Option<Row>) -> ApiError {
+    let error = failure(resource, Code::DuplicateValue);
+    let column = column.as_ref().and_then(|row| row.first()).map_or("", text);
+    let own = column.strip_prefix(&*resource.table).and_then(|rest| rest.strip_prefix('.')).unwrap_or(column);
+    let Some(property) = resource.property_of_column(own) else { return error };
+    let message = format!("Another item has this {}.", property.name);
+    let mut params = serde_json::Map::new();
+    params.insert(property.name.clone(), json!(message));
+    error.with_message(message).with("params", Value::Object(params))
 }
 
 /// Why nothing was written, where no rule of a family is the reason.

@@ -1,14 +1,13 @@
-//! Rows of resources that are their properties and nothing more, and what happens to rows that refer to a deleted one.
+//! Rows of resources that are their properties and nothing more.
 
 use super::values::{check_reference, related, stored};
-use super::{Columns, POINTED_TO, RowEdit, deletion};
-use crate::config::declaration::Family;
+use super::{Columns, RowEdit};
 use crate::error::ApiError;
-use crate::records::{self, Record, columns, txt};
-use crate::registry::resource::{OnDelete, Resource, Source};
-use crate::registry::{Registry, name};
+use crate::records::{self, txt};
+use crate::registry::name;
+use crate::registry::resource::{Resource, Source};
 use crate::request::args::Checked;
-use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target};
+use crate::storage::plan::{Change, DbValue, Input, Name, Put, SlugClaim, Target};
 use crate::text::slug;
 use std::sync::Arc;
 
@@ -41,62 +40,6 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
 /// As [`creation`].
 pub fn update(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     Ok(vec![Change::Put(put(edit)?)])
-}
-
-/// The plan that deletes a row, with what the declarations say of rows that refer to it.
-pub fn removal(registry: &Registry, record: Record<'_>) -> Vec<Change> {
-    let mut changes = pointing(registry, record.resource, record.value(&record.resource.key));
-    changes.push(deletion(record));
-    changes
-}
-
-/// What happens to rows of other resources that refer to a deleted row.
-pub fn pointing(registry: &Registry, resource: &Resource, key: &DbValue) -> Vec<Change> {
-    let mut changes = Vec::new();
-    let DbValue::Int(id) = key else { return changes };
-    for other in &registry.resources {
-        changes.extend(standing(other, resource, *id));
-        for relation in other.relations.iter().filter(|r| r.to == resource.index) {
-            let points = if relation.many {
-                Cond::Linked { rel: relation.rel.clone(), dst: vec![*id] }
-            } else {
-                let Some(column) = other.plan_column(&relation.property) else { continue };
-                Cond::Compare(column, Op::Eq, DbValue::Int(*id))
-            };
-            let filter = Cond::All(vec![records::own_rows(other), points]);
-            match (relation.on_delete, relation.many) {
-                (OnDelete::Refuse, _) => {
-                    let plan = columns(&other.table, &[&other.key], filter);
-                    changes.push(Change::Require { plan, found: false, tag: POINTED_TO });
-                }
-                (OnDelete::Cascade, _) => changes.push(Change::RemoveWhere { table: other.table.clone(), filter }),
-                (OnDelete::Clear | OnDelete::Reassign, true) => {
-                    changes.push(Change::Unlink { rel: relation.rel.clone(), dst: *id, instead: None });
-                }
-                (OnDelete::Clear | OnDelete::Reassign, false) => changes.push(Change::UpdateWhere {
-                    table: other.table.clone(),
-                    filter,
-                    set: vec![(name(&relation.property), DbValue::Int(0))],
-                }),
-            }
-        }
-    }
-    // Edges last: they are counted in the deleted row, and a lookup of rows writes the counts first, which raises the
-    // version that the deletion expects.
-    changes.sort_by_key(|change| matches!(change, Change::Unlink { .. }));
-    changes
-}
-
-/// Rows of `other` that represent a deleted row: they are deleted, too.
-fn standing(other: &Resource, resource: &Resource, id: i64) -> Option<Change> {
-    let declared = other.declared.reference.as_ref()?;
-    let class = if resource.family == Family::Term { &declared.term } else { &declared.record };
-    let same = vec![
-        records::own_rows(other),
-        Cond::Compare(other.plan_column(&declared.class)?, Op::Eq, txt(class)),
-        Cond::Compare(other.plan_column(&declared.id)?, Op::Eq, DbValue::Int(id)),
-    ];
-    Some(Change::RemoveWhere { table: other.table.clone(), filter: Cond::All(same) })
 }
 
 /// A random key for a resource whose keys are texts.

@@ -1,8 +1,7 @@
 //! Terms: names unique below a parent, slugs unique in the taxonomy, parents without loops.
 
-use super::plain::pointing;
 use super::values::stored;
-use super::{Columns, RowEdit, column, deletion, existing, parents, text_column};
+use super::{Columns, RowEdit, column, existing, parents, text_column};
 use crate::access::failure;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, text, txt};
@@ -10,7 +9,6 @@ use crate::registry::columns::ID;
 pub use crate::registry::columns::term as columns;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::scope::Scope;
 use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, SlugClaim, Target};
 use crate::storage::{Snapshot, StorageError};
 use crate::text::html_policy::{self, Policy};
@@ -164,29 +162,15 @@ fn unlike(resource: &Resource, title: &str, parent: i64, own: i64) -> Change {
     Change::Require { plan: records::columns(col::TABLE, &[ID], same_name), found: false, tag: EXISTS }
 }
 
-/// The plan that deletes a term: children move up, records that are left without a term get the default one.
-///
-/// # Errors
-/// It is the default term.
-pub fn removal(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+/// What is done about a term that is deleted: its children move up.
+pub fn leaving(record: Record<'_>) -> Change {
     let resource = record.resource;
-    let default = resource.declared.default_setting.as_deref().map_or(0, |s| scope.settings.int(s));
-    if default == record.id() {
-        return Err(ApiError::new(Code::CannotDeleteStored).with_message("The default term stays."));
-    }
     let children = Cond::All(vec![records::own_rows(resource), eq(col::PARENT, DbValue::Int(record.id()))]);
-    let mut changes = vec![Change::UpdateWhere {
+    Change::UpdateWhere {
         table: resource.table.clone(),
         filter: children,
         set: vec![(name(col::PARENT), DbValue::Int(record.int(col::PARENT)))],
-    }];
-    let pointing = pointing(&scope.registry, resource, record.value(&resource.key));
-    changes.extend(pointing.into_iter().map(|change| match change {
-        Change::Unlink { rel, dst, .. } => Change::Unlink { rel, dst, instead: (default != 0).then_some(default) },
-        change => change,
-    }));
-    changes.push(deletion(record));
-    Ok(changes)
+    }
 }
 
 /// A name is text, stored as the HTML that shows it; what is encoded already stays.

@@ -1,8 +1,7 @@
 //! Accounts: logins, addresses, names, roles, and what becomes of a user's records.
 
-use super::plain::pointing;
 use super::values::stored;
-use super::{Columns, RowEdit, column, deletion, text_column, text_of};
+use super::{Columns, RowEdit, column, text_column, text_of};
 use crate::access::policy;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
@@ -122,8 +121,8 @@ pub fn set_password(changes: &mut [Change], hash: &str) {
     }
 }
 
-/// The plan that deletes a user for good; the records are reassigned, or deleted with the user.
-pub fn removal(registry: &Registry, record: Record<'_>, heir: Option<i64>) -> Vec<Change> {
+/// What a user leaves: records are reassigned, or deleted with the user; passwords and sessions end.
+pub fn ending(registry: &Registry, record: Record<'_>, heir: Option<i64>) -> Vec<Change> {
     let key = record.value(ID);
     let own = eq(record::AUTHOR, key.clone());
     let mut changes: Vec<Change> =
@@ -152,8 +151,6 @@ pub fn removal(registry: &Registry, record: Record<'_>, heir: Option<i64>) -> Ve
     });
     changes.push(Change::RemoveWhere { table: name("app_password"), filter: eq("user", key.clone()) });
     changes.push(end_sessions(key, None));
-    changes.extend(pointing(registry, record.resource, key));
-    changes.push(deletion(record));
     changes
 }
 

@@ -28,12 +28,18 @@ pub fn stored(scope: &Scope, property: &Property, value: &Value) -> Result<Optio
     };
     let Some(writable) = writable else { return Ok(None) };
     let Some(column) = &writable.column else { return Ok(None) };
+    // What is unset is null, whatever the behaviour makes of texts.
+    if writable.own && writable.nullable && value.is_null() {
+        return Ok(Some((column.clone(), DbValue::Null)));
+    }
     let behaviour = property.write.or(writable.write);
     let value = match behaviour {
         Some(behaviour) => (WRITES[behaviour.0].run)(&WriteContext { scope, property }, value)?,
         None => default_write(scope, writable, value),
     };
-    Ok(Some((column.clone(), value)))
+    // No row has the key 0: it stands for none.
+    let none = writable.own && writable.refers && value == DbValue::Int(0);
+    Ok(Some((column.clone(), if none { DbValue::Null } else { value })))
 }
 
 /// The registered meta that an argument sets.

@@ -4,6 +4,7 @@
 //! `_cursor=` starts the walk; the `Link` of each response leads on, until there is nothing more. The cursor is opaque.
 
 use super::Work;
+use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::records::Record;
 use crate::registry::resource::Resource;
@@ -59,7 +60,7 @@ impl Cursor {
         write(&self.column, self.descending, record.value(column), record.id())
     }
 
-    /// The remaining rows. Null sorts before everything else.
+    /// The remaining rows. Null sorts before everything else in columns that a family shares, after it in declared ones.
     pub fn to_come(&self, resource: &Resource) -> Option<Cond> {
         let (value, id) = self.after.as_ref()?;
         let (beyond, to) = if self.descending { (Op::Lt, Op::Le) } else { (Op::Gt, Op::Ge) };
@@ -69,11 +70,16 @@ impl Cursor {
             return Some(key);
         }
         let null = || Cond::IsNull(self.column.clone());
-        Some(match (value, self.descending) {
-            (DbValue::Null, true) => Cond::All(vec![null(), key]),
-            (DbValue::Null, false) => Cond::Any(vec![Cond::All(vec![null(), key]), Cond::Not(Box::new(null()))]),
+        let range = |value: &DbValue| {
             // The range follows from the rest, and is what an index can start from.
-            (value, _) => Cond::All(vec![than(to, value.clone()), Cond::Any(vec![than(beyond, value.clone()), key])]),
+            Cond::All(vec![than(to, value.clone()), Cond::Any(vec![than(beyond, value.clone()), key.clone()])])
+        };
+        let declared = self.column.contains('.') || resource.family == Family::Plain;
+        Some(match (value, self.descending) {
+            (DbValue::Null, descending) if declared || descending => Cond::All(vec![null(), key]),
+            (DbValue::Null, _) => Cond::Any(vec![Cond::All(vec![null(), key]), Cond::Not(Box::new(null()))]),
+            (value, _) if declared => Cond::Any(vec![range(value), null()]),
+            (value, _) => range(value),
         })
     }
 }

@@ -34,14 +34,15 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let media = &work.scope.registry.declaration.media;
     let known = file::recognised(given.name, given.file.path(), media);
-    let (base, kind) = known.ok_or_else(|| ApiError::new(given.refusal))?;
+    let (base, kind) = known.ok_or_else(|| not_taken(work, given.refusal))?;
     if given.file.size > media.max_upload.bytes() {
         return Err(ApiError::new(Code::UploadTooLarge));
     }
     let folder = folder(work, resource)?;
     let source = Source { path: given.file.path(), size: given.file.size, meta: None };
     let kept = keeper(work).keep(source, &base, &kind, &folder).await;
-    let kept = kept.map_err(|error| refusal(work, error, given.refusal))?;
+    let broken = if refuses_as_server(work) { given.refusal } else { Code::UploadTypeRefused };
+    let kept = kept.map_err(|error| refusal(work, error, broken))?;
     // What the camera or an editor wrote into the picture outranks its file's name.
     let own = |what: &str| {
         let meta = kept.extra.get("media_details").and_then(|d| d.pointer(&format!("/image_meta/{what}")));
@@ -193,12 +194,29 @@ fn given<'a>(work: &'a Work<'_>) -> Result<SentFile<'a>, ApiError> {
             return Err(ApiError::new(Code::UploadNoData));
         }
         let file = upload.files.iter().find(|f| f.field == "file" && f.size > 0);
-        let file = file.ok_or_else(|| ApiError::new(Code::UploadRefusedPart))?;
+        let absent = || if refuses_as_server(work) { Code::UploadRefusedPart } else { Code::UploadNoData };
+        let file = file.ok_or_else(|| ApiError::new(absent()))?;
         return Ok(SentFile { file, name: &file.name, md5, refusal: Code::UploadRefusedPart });
     }
     let file = upload.files.first().ok_or_else(|| ApiError::new(Code::UploadNoData))?;
     let name = disposition(upload)?;
     Ok(SentFile { file, name, md5, refusal: Code::UploadRefusedBody })
+}
+
+/// Whether a file that is not taken is an error of the server.
+fn refuses_as_server(work: &Work<'_>) -> bool {
+    work.scope.registry.declaration.dialect.refused_file_as_server_error
+}
+
+/// The refusal of a file by its type, with the endings of what is taken; `recorded` is its code as an error of the server.
+fn not_taken(work: &Work<'_>, recorded: Code) -> ApiError {
+    if refuses_as_server(work) {
+        return ApiError::new(recorded);
+    }
+    let types = work.scope.registry.declaration.media.types.values();
+    let taken: Vec<&str> = types.filter(|of| of.enabled).flat_map(|of| &of.extensions).map(String::as_str).collect();
+    let message = format!("{} Taken are: {}.", Code::UploadTypeRefused.message(), taken.join(", "));
+    ApiError::new(Code::UploadTypeRefused).with_message(message).with("extensions", json!(taken))
 }
 
 /// The file name of `attachment; filename="tree.png"`, with or without quotes.

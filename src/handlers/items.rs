@@ -30,17 +30,9 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let (record, rows) = (Record { resource, row }, std::slice::from_ref(row));
     let view =
         View { context: work.allowed.context(), fields: work.fields, password: work.given, links: true, reads: READS };
-    let found =
-        kept(work, resource, &view).then(|| work.shared.documents.get(work.scope, record, view.context)).flatten();
-    let text = match found {
-        Some(text) => Some(text),
-        None => {
-            let snapshot = work.scope.snapshot()?;
-            let made = ready(work, resource, rows, &view, &*snapshot, |missing| Ok(missing.to_vec()))?;
-            made.and_then(|texts| texts.into_iter().next())
-        }
-    };
-    let mut outcome = match text {
+    let snapshot = work.scope.snapshot()?;
+    let texts = ready(work, resource, rows, &view, &*snapshot, |missing| Ok(missing.to_vec()))?;
+    let mut outcome = match texts.and_then(|texts| texts.into_iter().next()) {
         Some(text) => Outcome { text: Some(Rendered::One(text)), ..Outcome::of_row(Value::Null, record) },
         None => Outcome::of_row(show(work, resource, row, work.allowed.context(), work.fields)?, record),
     };
@@ -107,7 +99,7 @@ pub fn ready(
     }
     let cache = &work.shared.documents;
     let mut texts: Vec<Option<DocumentText>> =
-        rows.iter().map(|row| cache.get(work.scope, Record { resource, row }, view.context)).collect();
+        rows.iter().map(|row| cache.get(work.scope, snapshot, Record { resource, row }, view.context)).collect();
     let missing: Vec<Row> = rows.iter().zip(&texts).filter(|(_, t)| t.is_none()).map(|(row, _)| row.clone()).collect();
     if !missing.is_empty() {
         let missing = whole(&missing)?;
@@ -138,8 +130,6 @@ pub fn written_context(work: &Work<'_>, record: Record<'_>) -> Context {
 /// # Errors
 /// It is gone, or the database cannot be read.
 pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Outcome, ApiError> {
-    // One state for all that is read.
-    let _state = work.scope.snapshot()?;
     let row = fetch(work, resource, key)?;
     let record = Record { resource, row: &row };
     let context = written_context(work, record);
@@ -153,7 +143,8 @@ pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Resu
 /// It is gone, or the database cannot be read.
 pub fn fetch(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Row, ApiError> {
     let snapshot = work.scope.snapshot()?;
-    records::find(&*snapshot, resource, key)?.ok_or_else(|| ApiError::new(Code::Internal))
+    let found = records::find(&*snapshot, resource, key)?;
+    found.ok_or_else(|| work.scope.internal(&format!("{}: the row {key:?} is not there", resource.name)))
 }
 
 /// `create`: 201, the new item as [`written_context`] says, its address in `Location`.
@@ -207,7 +198,6 @@ pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// # Errors
 /// The database cannot be read.
 pub fn created(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Outcome, ApiError> {
-    let _state = work.scope.snapshot()?;
     let row = fetch(work, resource, key)?;
     let record = Record { resource, row: &row };
     let path = resource.item_path(&records::path_key(&work.scope.registry, record));
@@ -282,7 +272,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
         Vec::new()
     };
     with_target(work, resource, async |row| {
-        let changes = families::removal(work.scope, Record { resource, row })?;
+        let changes = families::removal(work.scope, Record { resource, row }, None)?;
         work.carry_out(resource, changes).await
     })
     .await?;

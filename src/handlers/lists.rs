@@ -3,7 +3,7 @@
 //! Contract: "Collection parameters".
 
 use super::cursor::{self, Cursor};
-use super::{Outcome, Rendered, Work, items};
+use super::{Outcome, Rendered, Work, comparisons, items};
 use crate::access::{failure, policy};
 use crate::behaviours::{QUERIES, QueryContext, READS};
 use crate::config::declaration::{Family, Total};
@@ -347,10 +347,16 @@ pub fn filter(
         let (Some(filter), Some(value)) = (&arg.filter, args.get(&arg.name)) else { continue };
         match filter {
             // A list of wanted values outranks a list of unwanted ones.
-            Filter::Column { column, op: FilterOp::NotIn, first: false } if chosen.contains(&column) => {}
+            Filter::Column { column, op: FilterOp::NotIn, first: false, .. } if chosen.contains(&column) => {}
             Filter::Column { column, op: FilterOp::In, .. } if ruled_out.contains(&column) => {}
             Filter::Query { .. } if *value == Value::Bool(false) && chosen.contains(&&resource.key) => {}
-            Filter::Column { column, op, .. } => all.extend(column_filter(column, *op, value)),
+            Filter::Column { column, op, operand, .. } => {
+                all.extend(comparisons::column(scope, column, *op, *operand, value));
+            }
+            Filter::Fixed { column, op, value: fixed } => {
+                all.extend(comparisons::fixed(scope, column, *op, fixed, value))
+            }
+            Filter::Linked { rel, without } => all.extend(comparisons::linked(rel, *without, value)),
             Filter::Query { behaviour, params } => {
                 let Named { is, run: query } = QUERIES[behaviour.0];
                 let asked = QueryContext { scope, resource, usual: arg.default.as_ref(), params, args };
@@ -405,52 +411,12 @@ fn decided_columns<'a>(resource: &'a Resource, args: &Checked, set: &'a ArgSet) 
         }
         match &arg.filter {
             Some(Filter::Column { column, op: FilterOp::In, .. }) => chosen.push(column),
-            Some(Filter::Column { column, op: FilterOp::NotIn, first: true }) => ruled_out.push(column),
+            Some(Filter::Column { column, op: FilterOp::NotIn, first: true, .. }) => ruled_out.push(column),
             _ if arg.role == Some(Role::Include) => chosen.push(&resource.key),
             _ => {}
         }
     }
     (chosen, ruled_out)
-}
-
-/// A comparison of a column with a value of the request; empty lists select everything.
-fn column_filter(column: &Name, op: FilterOp, value: &Value) -> Option<Cond> {
-    let list = |value: &Value| -> Vec<DbValue> {
-        match value {
-            Value::Array(items) => items.iter().map(scalar).map(listed).collect(),
-            one => vec![listed(scalar(one))],
-        }
-    };
-    Some(match op {
-        FilterOp::Compare(op) => Cond::Compare(column.clone(), op, scalar(value)),
-        FilterOp::In | FilterOp::NotIn => {
-            let values = list(value);
-            if values.is_empty() {
-                return None;
-            }
-            let within = Cond::In(column.clone(), values);
-            if op == FilterOp::In { within } else { Cond::Not(Box::new(within)) }
-        }
-        FilterOp::Contains => Cond::Contains(vec![column.clone()], value.as_str()?.into()),
-        FilterOp::HasWord => Cond::HasWord(column.clone(), value.as_str()?.into()),
-    })
-}
-
-/// Ids in lists may be negative and mean their absolute value, as everywhere in the contract.
-fn listed(value: DbValue) -> DbValue {
-    match value {
-        DbValue::Int(id) => DbValue::Int(id.saturating_abs()),
-        other => other,
-    }
-}
-
-fn scalar(value: &Value) -> DbValue {
-    match value {
-        Value::Bool(b) => DbValue::Int(i64::from(*b)),
-        Value::Number(n) => n.as_i64().map_or_else(|| n.as_f64().map_or(DbValue::Null, DbValue::Real), DbValue::Int),
-        Value::String(text) => txt(text),
-        _ => DbValue::Null,
-    }
 }
 
 /// What a request searches for: every word, as a substring, in one of the columns; `"a phrase"`; `-without`. Outside

@@ -7,6 +7,7 @@ mod auto_add;
 mod batch;
 pub mod catalogue;
 mod comments;
+mod comparisons;
 pub(crate) mod cursor;
 mod echo;
 mod export;

@@ -5,7 +5,7 @@ use super::{Outcome, Refusal, Work};
 use crate::access;
 use crate::access::hashing::HashError;
 use crate::error::{ApiError, Code};
-use crate::families::user;
+use crate::families::{self, user};
 use crate::records::{self, Record};
 use crate::registry::resource::Resource;
 use crate::request::fields::Fields;
@@ -99,7 +99,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let context = written_context(work, Record { resource, row: target });
     let previous = show(work, resource, target, context, &Fields::all())?;
     with_target(work, resource, async |row| {
-        let changes = user::removal(&work.scope.registry, Record { resource, row }, heir);
+        let changes = families::removal(work.scope, Record { resource, row }, heir)?;
         work.carry_out(resource, changes).await
     })
     .await?;

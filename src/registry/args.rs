@@ -1,9 +1,10 @@
 //! Arguments compiled from their declarations: schema, role, filter and spelling.
 
 use super::Behaviour;
+use super::resource::Clock;
 use crate::error::ParamFailure;
 use crate::schema::Schema;
-use crate::storage::plan::{Name, Op};
+use crate::storage::plan::{DbValue, Name, Op};
 use crate::text::search::WordLimit;
 use serde_json::{Map, Value};
 
@@ -79,6 +80,30 @@ impl FilterOp {
     ];
 }
 
+/// Comparisons with the present moment, by name.
+pub const MOMENTS: &[(&str, Op)] = &[("future", Op::Gt), ("past", Op::Le)];
+
+/// How a column filter reads the value of its argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// As it came; integers in lists are ids.
+    Id,
+    /// As it came.
+    Value,
+    /// A date and time: seconds of this clock.
+    Time(Clock),
+    /// A member of the list in the column.
+    Member,
+}
+
+/// What a boolean argument compares a column with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fixed {
+    Value(DbValue),
+    /// The present moment.
+    Now(Clock),
+}
+
 /// What rows an argument's value selects.
 #[derive(Clone, Debug)]
 pub enum Filter {
@@ -86,7 +111,19 @@ pub enum Filter {
     Column {
         column: Name,
         op: FilterOp,
+        operand: Operand,
         first: bool,
+    },
+    /// True selects the rows for which the comparison holds, false the others.
+    Fixed {
+        column: Name,
+        op: Op,
+        value: Fixed,
+    },
+    /// Rows with one of these targets of a relation; `without`: the others.
+    Linked {
+        rel: Name,
+        without: bool,
     },
     Query {
         behaviour: Behaviour,
@@ -112,6 +149,8 @@ pub struct Arg {
     pub words: Option<WordLimit>,
     /// Spelling of values: stored to public.
     pub aliases: Vec<(String, String)>,
+    /// The value that stands for nothing (`x-unset`).
+    pub unset: Option<Value>,
     /// Types that are taken although the schema does not describe them.
     pub accepts: Vec<String>,
     /// How long such values may be.

@@ -61,10 +61,17 @@ pub fn reached(resource: &Resource, set: &ArgSet) -> bool {
     sorted || named || set.args.iter().any(|arg| arg.edit_only)
 }
 
+/// Whether only the edit context shows the targets of a relation.
+fn hidden_relation(resource: &Resource, rel: &Name) -> bool {
+    let property = resource.relations.iter().find(|r| r.rel == *rel).and_then(|r| resource.property(&r.property));
+    property.is_some_and(|property| !property.contexts.shows_in(OPEN))
+}
+
 /// Whether a filter uses what only the edit context shows.
 pub fn filters(resource: &Resource, filter: &Filter) -> bool {
     match filter {
-        Filter::Column { column, .. } => resource.edit_only.contains(column),
+        Filter::Column { column, .. } | Filter::Fixed { column, .. } => resource.edit_only.contains(column),
+        Filter::Linked { rel, .. } => hidden_relation(resource, rel),
         Filter::Query { params, .. } => {
             let text = |key: &str| params.get(key).and_then(Value::as_str);
             let column = text("column").and_then(|column| resource.plan_column(column));

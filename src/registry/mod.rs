@@ -5,6 +5,7 @@
 
 pub mod args;
 mod bounds;
+mod capabilities;
 mod codes;
 pub mod columns;
 mod edit_only;

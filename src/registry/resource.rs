@@ -49,6 +49,14 @@ pub enum Kind {
     Json,
 }
 
+/// What the seconds in a column of times count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The local time of the site.
+    Local,
+    Utc,
+}
+
 /// Where a property's value comes from.
 #[derive(Clone, Debug)]
 pub enum Source {
@@ -79,6 +87,16 @@ pub struct Property {
     pub kind: Kind,
     /// The schema allows null.
     pub nullable: bool,
+    /// The column was declared with the kind: it is not one that the family shares.
+    pub own: bool,
+    /// What is shown where nothing is stored (`x-unset`, or the default).
+    pub unset: Option<Value>,
+    /// What the seconds in the column count, where it holds times.
+    pub clock: Option<Clock>,
+    /// The property holds keys of another resource's items.
+    pub refers: bool,
+    /// What the items of a list are, where they are of one type.
+    pub members: Option<Kind>,
     pub column: Option<Name>,
     /// The value that is shown does not follow from the column.
     pub digest: bool,
@@ -112,18 +130,19 @@ pub struct Relation {
     pub on_delete: OnDelete,
 }
 
-/// What becomes of a relation when its target is deleted.
+/// What becomes of a row when a row that it refers to is deleted for good.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum OnDelete {
-    /// The key becomes 0, or leaves the list.
+    /// The property becomes null, or the key leaves the list.
     #[default]
     Clear,
-    /// The deletion is refused.
-    Refuse,
-    /// The row is deleted, too.
+    /// The deletion is refused with 409, and the message names the rows.
+    Restrict,
+    /// The row is deleted for good, too, with what its own deletion implies.
     Cascade,
-    /// The key becomes that of the replacement that the deletion names.
+    /// Of users: the key becomes that of the user who gets the deleted user's records. Of terms: that of the default
+    /// term. Where there is none, as `clear`.
     Reassign,
 }
 
@@ -253,6 +272,26 @@ impl Resource {
         self.properties.iter().find(|p| p.column.as_deref() == Some(column))
     }
 
+    /// What the seconds in a column count; `None` where it holds no times.
+    pub fn clock(&self, column: &str) -> Option<Clock> {
+        match column {
+            "date_local" | "modified_local" if self.family != Family::Plain => Some(Clock::Local),
+            "date_utc" | "modified_utc" | "registered" if self.family != Family::Plain => Some(Clock::Utc),
+            column => self.holder(column)?.clock,
+        }
+    }
+
+    /// The property that holds a column, at any depth.
+    pub fn holder(&self, column: &str) -> Option<&Property> {
+        fn among<'p>(properties: &'p [Property], column: &str) -> Option<&'p Property> {
+            properties.iter().find_map(|property| match &property.source {
+                Source::Object(children) => among(children, column),
+                _ => (property.column.as_deref() == Some(column)).then_some(property),
+            })
+        }
+        among(&self.properties, column)
+    }
+
     /// Whether a piece of machinery is declared.
     pub fn supports(&self, what: &str) -> bool {
         self.declared.supports.iter().any(|s| s == what)
@@ -290,6 +329,6 @@ impl Resource {
 
     /// The primitive capability for an act; absent acts are allowed to nobody.
     pub fn capability(&self, act: &str) -> &str {
-        self.capabilities.get(act).map_or("do_not_allow", String::as_str)
+        self.capabilities.get(act).map_or(super::capabilities::NOBODY, String::as_str)
     }
 }

@@ -79,6 +79,12 @@ pub struct PropertyWords {
     #[serde(rename = "x-was")]
     #[schemars(example = &"pages")]
     pub was: Option<String>,
+    /// The value that stands for nothing: responses show it where nothing is stored, and writes accept it whatever else
+    /// the schema says. Without it, and without `default`, an own property that is unset is null, and the type includes
+    /// `null`.
+    #[serde(rename = "x-unset", deserialize_with = "any")]
+    #[schemars(example = "")]
+    pub unset: Option<Value>,
     /// The default is null, which TOML cannot express.
     #[serde(rename = "x-default-null")]
     pub default_null: bool,
@@ -105,7 +111,7 @@ pub struct RelationWord {
     /// Whether the items may be embedded.
     #[serde(default)]
     pub embeddable: bool,
-    /// What becomes of the property when an item is deleted.
+    /// What happens to the row when the item is deleted for good: `clear` (default), `restrict`, `cascade` or `reassign`.
     #[serde(default)]
     pub on_delete: OnDelete,
 }
@@ -117,7 +123,9 @@ pub struct ArgumentWords {
     /// What the engine does with the argument: `page`, `per_page`, `search`, `orderby`, ….
     #[serde(rename = "x-param")]
     pub param: Option<String>,
-    /// The rows that the value selects: `{ column, op }` or `{ query = "a query behaviour" }` with its options.
+    /// The rows that the value selects: `{ column, op }` compares a column, or a relation, with the value; with `value`
+    /// (`"now"` is the present moment), or with one of the operators `future` and `past`, a boolean argument selects the
+    /// rows for which the comparison holds, or the others. `{ query = "a query behaviour" }` with its options.
     #[serde(rename = "x-filter")]
     pub filter: Option<Map<String, Value>>,
     /// Further names of the argument.

@@ -130,6 +130,9 @@ fn empty(schema: &Map<String, Value>) -> Value {
 
 /// A column's value as the property's type.
 pub fn column_value(property: &Property, value: &DbValue) -> Value {
+    if let (DbValue::Null, Some(unset)) = (value, &property.unset) {
+        return unset.clone();
+    }
     match (property.kind, value) {
         (Kind::Boolean, DbValue::Null) if property.nullable => Value::Null,
         (Kind::Boolean, value) => Value::Bool(int(value) != 0),

@@ -120,7 +120,11 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
                 // Nothing at all is as good as what is empty, where that is no failure.
                 let empty = if arg.required { None } else { empty(arg) };
                 emptied = empty.filter(|value| judge(arg, value).is_none_or(|judged| judged.is_ok()));
-                emptied.as_ref().filter(|value| fit(arg, name, value).is_ok()).map(|value| (name, value))
+                // What only stands for nothing (`x-unset`) is never meant by null.
+                let fits = |value: &&Value| {
+                    fit(arg, name, value).is_ok() && (arg.unset.is_none() || arg.schema.check(name, value).is_ok())
+                };
+                emptied.as_ref().filter(fits).map(|value| (name, value))
             }
             given => given,
         };
@@ -208,6 +212,9 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
         && !(matches!(heir.as_str(), "" | "false") || heir.parse::<i64>().is_ok())
     {
         return Err(Box::new(ParamFailure::of(name, Code::InvalidParam)));
+    }
+    if arg.unset.as_ref() == Some(value) {
+        return Ok(value.clone());
     }
     let accepted = arg.accepts.iter().any(|t| match t.as_str() {
         "string" => value.is_string(),

@@ -9,7 +9,7 @@ use super::catalogue::Catalogue;
 use super::derived;
 use super::plan::Layout;
 use super::search;
-use super::sqlite::{OpenError, examining};
+use super::sqlite::{Neighbour, OpenError, examining};
 use rusqlite::{Connection, OptionalExtension, Result};
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -49,17 +49,35 @@ pub fn backup(path: &Path, to: &Path) -> std::result::Result<u64, StorageError> 
 /// The copy is damaged, or not one of ours; somebody uses the database; the files cannot be written.
 pub fn restore(from: &Path, path: &Path) -> std::result::Result<Option<PathBuf>, StorageError> {
     whole(from)?;
+    if let Some(server) = Neighbour::of(path) {
+        let process = server.process.map_or_else(String::new, |number| format!(" (process {number})"));
+        let text = format!("a server{process} uses this database; stop the server first, then restore the backup");
+        return Err(StorageError::Failed(format!("{}: {text}", path.display())));
+    }
     let new = beside(path, ".restored");
-    let _ = fs::remove_file(&new);
-    fs::copy(from, &new).map_err(|e| failed(&new, &e))?;
-    private(&new)?;
-    File::open(&new).and_then(|file| file.sync_all()).map_err(|e| failed(&new, &e))?;
+    let done = copy_over(from, &new).and_then(|()| put_in_place(&new, path));
+    if done.is_err() {
+        // Nothing was restored, so nothing stays.
+        let _ = fs::remove_file(&new);
+    }
+    done
+}
+
+fn copy_over(from: &Path, new: &Path) -> std::result::Result<(), StorageError> {
+    let _ = fs::remove_file(new);
+    fs::copy(from, new).map_err(|e| failed(new, &e))?;
+    private(new)?;
+    File::open(new).and_then(|file| file.sync_all()).map_err(|e| failed(new, &e))
+}
+
+/// Renames a database out of the way of another one; its new path, if there was one.
+fn put_in_place(new: &Path, path: &Path) -> std::result::Result<Option<PathBuf>, StorageError> {
     let aside = path.exists().then(|| free_name(path));
     if let Some(aside) = &aside {
         closed(path)?;
         fs::rename(path, aside).map_err(|e| failed(path, &e))?;
     }
-    fs::rename(&new, path).map_err(|e| failed(path, &e))?;
+    fs::rename(new, path).map_err(|e| failed(path, &e))?;
     sync_folder(path);
     Ok(aside)
 }

@@ -7,7 +7,7 @@
 //! itself.
 
 use super::plan::{Cond, DbValue, Edge, EdgePlan, MetaRow, Name, Op, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{BeginFuture, CommitFuture, Dependencies, Snapshot, Storage, StorageError, VersionSlot};
+use super::{BeginFuture, CommitFuture, Dependencies, Held, Snapshot, Storage, StorageError, VersionSlot};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -277,6 +277,10 @@ fn fill(cond: &Cond, hole: &Hole, ids: &[i64]) -> Cond {
 impl Storage for BatchedReads {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
         Ok(Box::new(BatchedSnapshot { inner: self.inner.snapshot()?, by: self }))
+    }
+
+    fn hold(&self) -> Box<dyn Held + '_> {
+        self.inner.hold()
     }
 
     fn commit(&self, plan: WritePlan) -> CommitFuture {

@@ -6,7 +6,8 @@
 
 use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use super::{
-    BeginFuture, CommitFuture, Dependencies, FinishFuture, Snapshot, Storage, StorageError, Transaction, VersionSlot,
+    BeginFuture, CommitFuture, Dependencies, FinishFuture, Held, Snapshot, Storage, StorageError, Transaction,
+    VersionSlot,
 };
 use std::cell::Cell;
 use std::sync::Arc;
@@ -113,6 +114,10 @@ impl<S: ?Sized> Budgeted<S> {
 impl<S: Storage + ?Sized> Storage for Budgeted<S> {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
         Ok(Box::new(Counted { inner: self.inner.snapshot()?, budget: &self.budget }))
+    }
+
+    fn hold(&self) -> Box<dyn Held + '_> {
+        self.inner.hold()
     }
 
     fn commit(&self, plan: WritePlan) -> CommitFuture {

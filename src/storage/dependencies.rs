@@ -208,9 +208,11 @@ fn named(cond: &Cond, table: &Table, found: &mut Vec<usize>) -> Option<()> {
     match cond {
         Cond::All(conds) | Cond::Any(conds) => conds.iter().try_for_each(|cond| named(cond, table, found)),
         Cond::Not(cond) => named(cond, table, found),
-        Cond::Compare(name, ..) | Cond::In(name, _) | Cond::IsNull(name) | Cond::HasWord(name, _) => {
-            column(name, table, found)
-        }
+        Cond::Compare(name, ..)
+        | Cond::In(name, _)
+        | Cond::IsNull(name)
+        | Cond::HasWord(name, _)
+        | Cond::HasMember(name, _) => column(name, table, found),
         Cond::Contains(names, _) => names.iter().try_for_each(|name| column(name, table, found)),
         Cond::Related { outer, .. } => column(outer, table, found),
         // Edges have versions of their own, and their copies follow the columns that are named here.
@@ -263,6 +265,11 @@ fn condition(cond: &Cond, catalogue: &Catalogue, words: &Words, found: &mut Depe
             found.scopes.push(rel.clone());
             Some(())
         }
-        Cond::Compare(..) | Cond::In(..) | Cond::IsNull(_) | Cond::Contains(..) | Cond::HasWord(..) => Some(()),
+        Cond::Compare(..)
+        | Cond::In(..)
+        | Cond::IsNull(_)
+        | Cond::Contains(..)
+        | Cond::HasWord(..)
+        | Cond::HasMember(..) => Some(()),
     }
 }

@@ -32,9 +32,10 @@ pub use fold::fold;
 pub(crate) use read_set::{ReadSet, TrackedStorage};
 
 use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 
 /// Why a read failed.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,12 +73,45 @@ pub type BeginFuture = Pin<Box<dyn Future<Output = Result<Arc<dyn Transaction>, 
 /// The end of a transaction, when it is durable.
 pub type FinishFuture = Pin<Box<dyn Future<Output = Result<(), CommitError>> + Send>>;
 
+/// The outcome of a future, but never when it is polled for the first time.
+async fn later<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let (mut first, mut early) = (true, None);
+    poll_fn(move |context| {
+        if let Some(done) = early.take() {
+            return Poll::Ready(done);
+        }
+        match future.as_mut().poll(context) {
+            Poll::Ready(done) if std::mem::take(&mut first) => {
+                early = Some(done);
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+            polled => {
+                first = false;
+                polled
+            }
+        }
+    })
+    .await
+}
+
+/// Keeps the state that a thread reads; see [`Storage::hold`].
+pub trait Held {}
+
 /// A database.
+///
+/// All snapshots that a thread has open at a time are of one state.
 pub trait Storage: Send + Sync {
     /// A consistent view for the reads of one stage; short-lived, never held across a commit.
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError>;
 
-    /// Queues the plan; resolves after its commit is on disk. Storage itself refuses as `key_taken` (the key that a plan
+    /// While the result lives, all snapshots of this thread are of the state that the first of them found. It reads
+    /// nothing itself. It is dropped before the thread waits for anything: others would read an old state.
+    fn hold(&self) -> Box<dyn Held + '_>;
+
+    /// Queues the plan; resolves after its commit is on disk, and never when it is polled for the first time: whoever
+    /// holds a state has dropped it before the outcome is known. Storage itself refuses as `key_taken` (the key that a plan
     /// gives a new row is taken in its space) and `duplicate` (a unique index has the value already).
     fn commit(&self, plan: WritePlan) -> CommitFuture;
 

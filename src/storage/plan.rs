@@ -68,6 +68,13 @@ pub struct TableDef {
     pub extends: Option<Name>,
 }
 
+impl TableDef {
+    /// Whether the table was declared with a kind, rather than shared by a family.
+    pub fn is_declared(&self) -> bool {
+        self.name.starts_with("x_")
+    }
+}
+
 /// A relation of the edge table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelationDef {
@@ -141,6 +148,8 @@ pub enum Cond {
     Contains(Vec<Name>, Arc<str>),
     /// The column contains space-separated words (` a b `) and this is one of them.
     HasWord(Name, Arc<str>),
+    /// The column contains a JSON list with one of these values.
+    HasMember(Name, Vec<DbValue>),
     /// A row of `table` exists whose `inner` column equals this row's `outer` column and that meets `filter`.
     Related {
         table: Name,
@@ -383,7 +392,8 @@ pub struct PutDone {
 /// Why a plan was not carried out. Nothing of it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CommitError {
-    /// A rule of the plan: its tag, and the row that was found, if any.
+    /// A rule of the plan: its tag, and the row that was found, if any. `duplicate`: a unique index refused the row; the
+    /// found row is the name of its first column, `table.column`.
     Refused { tag: &'static str, row: Option<Row> },
     /// The row is not at the expected version (or is gone): decide again.
     Stale,

@@ -3,7 +3,7 @@
 //! It knows what reads depend on, and the versions of that; nothing of what the reads are for.
 
 use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{BeginFuture, CommitFuture, Dependencies, Snapshot, Storage, StorageError, VersionSlot};
+use super::{BeginFuture, CommitFuture, Dependencies, Held, Snapshot, Storage, StorageError, VersionSlot};
 use std::sync::{Arc, Mutex};
 
 /// Passes every call on to the database inside and records what the reads depend on.
@@ -89,6 +89,10 @@ impl Noted {
 impl Storage for TrackedStorage {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
         Ok(Box::new(TrackedSnapshot { inner: self.inner.snapshot()?, by: self }))
+    }
+
+    fn hold(&self) -> Box<dyn Held + '_> {
+        self.inner.hold()
     }
 
     fn commit(&self, plan: WritePlan) -> CommitFuture {

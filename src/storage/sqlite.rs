@@ -4,6 +4,7 @@
 
 mod count_cache;
 mod functions;
+mod neighbour;
 mod open;
 #[cfg(test)]
 mod query_plans;
@@ -13,6 +14,7 @@ mod statement_cache;
 mod tests;
 mod values;
 
+pub use neighbour::{Claim, Neighbour};
 pub(super) use open::{META_VERSION, checkpointing, commits, examining, load_words, read_generations, sign};
 pub use open::{OpenError, OpenOptions, PendingChange};
 pub(super) use reader::Reading;
@@ -25,7 +27,7 @@ use super::transaction::OpenTransaction;
 use super::versions::Versions;
 use super::words::Words;
 use super::writer::{self, Begin, Job};
-use super::{BeginFuture, CommitFuture, Snapshot, Storage, StorageError, Transaction, VersionSlot};
+use super::{BeginFuture, CommitFuture, Held, Snapshot, Storage, StorageError, Transaction, VersionSlot, later};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -57,6 +59,13 @@ pub(super) struct Shared {
     /// Sleeps until something is written.
     pub sleeper: ArcSwapOption<Thread>,
     pub remembered: count_cache::CountCache,
+}
+
+impl Shared {
+    /// Takes over words that are in the database. Words are only added, so fewer are an older state.
+    pub fn learn(&self, words: &Words) {
+        self.words.rcu(|known| if words.next() > known.next() { Arc::new(words.clone()) } else { known.clone() });
+    }
 }
 
 /// See [`Sqlite::recover`]. (The last connection to a file takes the log away.)
@@ -95,6 +104,18 @@ impl Sqlite {
         answer.recv().map_err(|_| gone())?
     }
 
+    /// Carries out what is queued, then moves the log into the file, which is complete by itself from then on. Later
+    /// writes are refused.
+    ///
+    /// # Errors
+    /// The log could not be emptied: another process reads it, the disk is full, or it took longer than `patience`.
+    pub fn close(&self, patience: Duration) -> Result<(), StorageError> {
+        let (reply, answer) = mpsc::channel();
+        let gone = || StorageError::Failed("the writer has stopped".into());
+        self.queue.as_ref().ok_or_else(gone)?.send(Job::Close { reply }).map_err(|_| gone())?;
+        answer.recv_timeout(patience).map_err(|_| StorageError::Failed("the writer takes too long".into()))?
+    }
+
     /// After each commit from now on, this thread is unparked.
     pub fn wake(&self, sleeper: Thread) {
         self.shared.sleeper.store(Some(Arc::new(sleeper)));
@@ -129,13 +150,17 @@ impl Storage for Sqlite {
         Ok(Box::new(reader::View::begin(&self.shared)?))
     }
 
+    fn hold(&self) -> Box<dyn Held + '_> {
+        Box::new(reader::Hold::begin())
+    }
+
     fn commit(&self, plan: WritePlan) -> CommitFuture {
         let (reply, answer) = oneshot::channel();
         let sent = self.send(Job::Commit { plan, reply });
-        Box::pin(async move {
+        Box::pin(later(async move {
             sent?;
             answer.await.unwrap_or_else(|_| Err(stopped()))
-        })
+        }))
     }
 
     fn scope_version(&self, scope: &Name) -> u64 {

@@ -7,7 +7,8 @@ use super::budget;
 use super::plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use super::versions::Versions;
 use super::{
-    BeginFuture, CommitFuture, Dependencies, FinishFuture, Snapshot, Storage, StorageError, Transaction, VersionSlot,
+    BeginFuture, CommitFuture, Dependencies, FinishFuture, Held, Snapshot, Storage, StorageError, Transaction,
+    VersionSlot, later,
 };
 use std::pin::Pin;
 use std::sync::Arc;
@@ -60,10 +61,10 @@ impl OpenTransaction {
         let (reply, answer) = oneshot::channel();
         let ended = || CommitError::Unavailable("the transaction took too long, or the writer has stopped".into());
         let sent = self.ops.send(op(reply)).map_err(|_| ended());
-        Box::pin(async move {
+        Box::pin(later(async move {
             sent?;
             answer.await.unwrap_or_else(|_| Err(ended()))
-        })
+        }))
     }
 }
 
@@ -76,6 +77,11 @@ impl Transaction for OpenTransaction {
 impl Storage for OpenTransaction {
     fn snapshot(&self) -> Result<Box<dyn Snapshot + '_>, StorageError> {
         Ok(Box::new(Inside(self)))
+    }
+
+    /// Nothing to hold: nobody else writes meanwhile.
+    fn hold(&self) -> Box<dyn Held + '_> {
+        Box::new(Unchanging)
     }
 
     fn commit(&self, plan: WritePlan) -> CommitFuture {
@@ -95,6 +101,11 @@ impl Storage for OpenTransaction {
         Box::pin(async { Err(CommitError::Failed("a transaction cannot hold another".into())) })
     }
 }
+
+/// See [`Storage::hold`].
+struct Unchanging;
+
+impl Held for Unchanging {}
 
 /// The state inside the transaction.
 struct Inside<'t>(&'t OpenTransaction);

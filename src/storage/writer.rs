@@ -50,9 +50,20 @@ const OVERDUE: Duration = Duration::from_secs(2);
 
 /// Work for the writer.
 pub(super) enum Job {
-    Commit { plan: WritePlan, reply: oneshot::Sender<Outcome> },
+    Commit {
+        plan: WritePlan,
+        reply: oneshot::Sender<Outcome>,
+    },
     Begin(Begin),
-    Secret { name: String, len: usize, reply: Sender<std::result::Result<Vec<u8>, StorageError>> },
+    /// The last job: empties the log.
+    Close {
+        reply: Sender<std::result::Result<(), StorageError>>,
+    },
+    Secret {
+        name: String,
+        len: usize,
+        reply: Sender<std::result::Result<Vec<u8>, StorageError>>,
+    },
 }
 
 type Outcome = std::result::Result<Committed, CommitError>;
@@ -60,7 +71,7 @@ type Outcome = std::result::Result<Committed, CommitError>;
 /// Starts the writer's thread. It ends when the queue's last sender is gone and the queue is empty.
 pub(super) fn spawn(mut conn: Connection, shared: Arc<Shared>, jobs: Receiver<Job>) -> std::io::Result<JoinHandle<()>> {
     Builder::new().name("storage-writer".into()).spawn(move || {
-        let checkpoints = Checkpoints::start(&mut conn, &shared);
+        let mut checkpoints = Checkpoints::start(&mut conn, &shared);
         let mut writer = Writer::new(&conn, &shared);
         let mut pace = Pace::default();
         loop {
@@ -81,7 +92,7 @@ pub(super) fn spawn(mut conn: Connection, shared: Arc<Shared>, jobs: Receiver<Jo
             let mut group = Group::default();
             group.add(job, &writer);
             pace.gather(&mut group, &jobs, &writer);
-            let held = group.then.take();
+            let (held, close) = (group.then.take(), group.close.take());
             let start = Instant::now();
             pace.group = group.plans.len();
             writer.carry_out(group);
@@ -91,6 +102,13 @@ pub(super) fn spawn(mut conn: Connection, shared: Arc<Shared>, jobs: Receiver<Jo
             }
             if let Some(checkpoints) = &checkpoints {
                 checkpoints.committed(&conn);
+            }
+            if let Some(reply) = close {
+                // Its thread holds the log meanwhile.
+                drop(checkpoints.take());
+                // The caller may have stopped waiting.
+                let _ = reply.send(checkpoint::empty(&conn).map_err(StorageError::from));
+                break;
             }
         }
     })
@@ -109,7 +127,7 @@ impl Pace {
     /// time that one took. A lone caller never waits.
     fn gather(&self, group: &mut Group, jobs: &Receiver<Job>, writer: &Writer<'_>) {
         let until = Instant::now() + self.took / 2;
-        while group.plans.len() < GROUP && group.then.is_none() {
+        while group.plans.len() < GROUP && group.then.is_none() && group.close.is_none() {
             let job = match jobs.try_recv() {
                 Ok(job) => job,
                 Err(_) if group.plans.len() >= self.group => return,
@@ -130,6 +148,8 @@ struct Group {
     replies: Vec<oneshot::Sender<Outcome>>,
     /// What follows them, in a transaction of its own.
     then: Option<Begin>,
+    /// They are the last.
+    close: Option<Sender<std::result::Result<(), StorageError>>>,
 }
 
 impl Group {
@@ -140,6 +160,7 @@ impl Group {
                 self.replies.push(reply);
             }
             Job::Begin(begin) => self.then = Some(begin),
+            Job::Close { reply } => self.close = Some(reply),
             Job::Secret { name, len, reply } => {
                 // The caller may be gone.
                 let _ = reply.send(writer.secret(&name, len).map_err(StorageError::from));
@@ -328,6 +349,8 @@ impl<'c> Writer<'c> {
         }
         self.data_version = version;
         self.words = load_words(self.conn)?;
+        // Readers load words only with commits that nobody has met before.
+        self.shared.learn(&self.words);
         self.sequences.clear();
         let there = commits(self.conn)?;
         if there > self.shared.versions.commits() {

@@ -114,7 +114,7 @@ fn a_property_can_be_added_with_rows_in_place() {
     fs::write(server.path("schemas/book.json"), grown).expect("a file");
     server.kill_and_restart();
     let book = server.get("/library/v1/books/1");
-    assert_eq!((&book.body["title"], &book.body["translator"]), (&json!("Fog"), &json!("")));
+    assert_eq!((&book.body["title"], &book.body["translator"]), (&json!("Fog"), &json!(null)));
     let body = json!({"translator": "Odd"});
     let changed = server.admin("PUT", "/library/v1/books/1", Some(&body));
     assert_eq!(changed.body["translator"], "Odd", "{}", changed.text);

@@ -210,3 +210,114 @@ fn accounts_are_managed_from_the_command_line() {
     let (_, status, _) = with(&["status"], "");
     assert!(status.contains("version") && status.contains("test.db") && status.contains("posts"), "{status}");
 }
+
+/// Serves a database until it is ready; what was said until then, with the address.
+fn first_start(db: &str, sets: &[&str]) -> (std::process::Child, String, String) {
+    let mut args = vec!["--set", "server.listen=127.0.0.1:0", "--set", "site.bcrypt_cost=4", "--set", db];
+    args.extend(sets.iter().flat_map(|set| ["--set", set]));
+    let mut child = program().args(args).stderr(Stdio::piped()).spawn().expect("the program starts");
+    let mut said = String::new();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().expect("a pipe")));
+    while !said.contains("ready in") {
+        said.push_str(&lines.next().expect("more lines").expect("a line"));
+        said.push('\n');
+    }
+    std::thread::spawn(move || lines.count());
+    let url = said.rsplit_once("ms: ").expect("the address").1.trim().to_owned();
+    (child, said, url)
+}
+
+#[test]
+fn a_user_who_is_there_before_the_first_start_changes_nothing_of_it() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let db = format!("storage.url=sqlite:{}/x.db", folder.path().display());
+    let add = |login: &str, role: &str| {
+        let args = ["--set", &db, "user", "add", login, &format!("{login}@example.org"), "--role", role];
+        let added = run(&[&args[..], &["--password-stdin"]].concat(), "a password\n");
+        assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+        String::from_utf8_lossy(&added.stderr).into_owned()
+    };
+    assert!(add("admin", "editor").contains("x.db: a new database"), "the wrong folder is noticed");
+    let posts = |url: &str| -> usize {
+        let mut found = ureq::get(format!("{url}cms/v2/posts?per_page=100")).call().expect("an answer");
+        let found: serde_json::Value = found.body_mut().read_json().expect("JSON");
+        found.as_array().expect("a list").len()
+    };
+    let (mut child, said, url) = first_start(&db, &["site.demo=true"]);
+    assert!(said.contains("administrator is `admin2` with the password"), "{said}");
+    assert_eq!(posts(&url), 12, "the demo site");
+    child.kill().expect("a running process");
+    child.wait().expect("a killed process");
+    let (mut child, said, _) = first_start(&db, &["site.demo=true"]);
+    assert!(!said.contains("administrator"), "only once: {said}");
+    child.kill().expect("a running process");
+    child.wait().expect("a killed process");
+
+    let folder = TempDir::new().expect("a temporary folder");
+    let db = format!("storage.url=sqlite:{}/x.db", folder.path().display());
+    let args = ["--set", &db, "user", "add", "zoe", "zoe@example.org", "--role", "administrator", "--password-stdin"];
+    assert!(run(&args, "a password\n").status.success());
+    let (mut child, said, url) = first_start(&db, &["site.demo=true"]);
+    assert!(!said.contains("administrator"), "there is one: {said}");
+    assert_eq!(posts(&url), 12);
+    child.kill().expect("a running process");
+    child.wait().expect("a killed process");
+}
+
+#[test]
+fn commands_in_a_wrong_folder_leave_no_database() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let db = format!("storage.url=sqlite:{}/x.db", folder.path().display());
+    let copy = folder.path().join("copy.db");
+    let copy = copy.to_str().expect("a path");
+    for command in [
+        &["backup", copy][..],
+        &["check", "--data"],
+        &["doctor"],
+        &["app-password", "add", "admin", "x"],
+        &["restore", copy],
+    ] {
+        let output = run(&[&["--set", db.as_str()], command].concat(), "");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains("there is no such"), "{command:?}: {said}");
+        let left: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").collect();
+        assert!(left.is_empty(), "{command:?} leaves {left:?}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let at = folder.path().to_str().expect("a path");
+    for command in [
+        &["check"][..],
+        &["schema"],
+        &["routes"],
+        &["explain", "list"],
+        &["completions", "bash"],
+        &["man"],
+        &["docs", at],
+        &["init", at],
+    ] {
+        let mut child =
+            program().args(command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("the program ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !said.contains("panicked"), "{command:?}: {said}");
+    }
+}
+
+#[test]
+fn check_tells_what_nobody_may_do() {
+    let with = |sets: &[&str]| {
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let output = run(&["check"].into_iter().chain(sets).collect::<Vec<_>>(), "");
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert_eq!(with(&[]), "");
+    let warned = with(&["capabilities.post.create=create_books"]);
+    assert!(warned.contains("no role has the capability `create_books`, which capabilities.post.create"), "{warned}");
+    assert_eq!(with(&["capabilities.post.create=create_books", "roles.administrator.capabilities=[\"*\"]"]), "");
+}

@@ -51,3 +51,21 @@ fn sigterm_lets_requests_finish() {
         assert!(worker.join().expect("no answer was cut") > 0);
     }
 }
+
+#[test]
+fn after_a_clean_end_the_file_alone_is_complete() {
+    let mut server = Server::start();
+    for n in 0..20 {
+        let body = json!({"title": {"raw": format!("Number {n}")}, "status": "publish"});
+        assert_eq!(server.admin("POST", "/cms/v2/posts", Some(&body)).status, 201);
+    }
+    server.end();
+    let size = std::fs::metadata(server.path("test.db-wal")).map_or(0, |log| log.len());
+    assert_eq!(size, 0, "nothing is left in the log");
+    let copy = server.path("copy.db");
+    std::fs::copy(server.path("test.db"), &copy).expect("a copy of the file alone");
+    let copy = rusqlite::Connection::open(copy).expect("the copy");
+    let titles = "SELECT count(*) FROM record WHERE title LIKE 'Number %'";
+    let found: i64 = copy.query_row(titles, [], |row| row.get(0)).expect("the records");
+    assert_eq!(found, 20);
+}

@@ -70,7 +70,9 @@ fn another_process_s_lock_is_waited_for_and_told() {
         assert_eq!(titles(&server), ["before"], "reads go on meanwhile");
         let refused = waiting.join().expect("an answer");
         assert_eq!((refused.status, refused.code()), (503, "rest_storage_unavailable"), "{}", refused.text);
+        assert_eq!(refused.header("retry-after"), Some("1"));
     });
+    server.log_until("the database does not take writes: database is locked");
     other.execute_batch("ROLLBACK").expect("the lock is gone");
     assert_eq!(create(&server, "after").status, 201);
     assert_eq!(titles(&server), ["before", "after"]);
@@ -111,4 +113,31 @@ fn damage_is_an_error_and_not_the_end() {
     }
     server.kill_and_restart();
     assert_eq!(titles(&server).len(), 60, "with a sound copy all is there again");
+}
+
+#[test]
+fn a_second_server_is_told_of_and_what_it_writes_is_known_to_the_first() {
+    let mut first = Server::start();
+    assert!(!first.log().contains("another server"), "{}", first.log());
+    let mut second = first.beside();
+    let told = second.log_until("another server");
+    assert!(told.contains(&format!("(process {})", first.pid())) && told.contains("test.db-lock"), "{told}");
+
+    // Each of them is the first to write something of a kind, which the other one then writes.
+    for (writer, other) in [(&first, &second), (&second, &first)] {
+        for (route, status) in [("posts", "publish"), ("pages", "draft"), ("posts", "private"), ("pages", "pending")] {
+            let body = json!({"title": {"raw": "One of two"}, "status": status});
+            for server in [writer, other] {
+                let made = server.admin("POST", &format!("/cms/v2/{route}"), Some(&body));
+                assert_eq!(made.status, 201, "{route} {status}: {}", made.text);
+            }
+        }
+    }
+
+    first.kill_and_restart();
+    let told = first.log_until("another server");
+    assert!(told.contains(&format!("(process {})", second.pid())), "the second one still runs: {told}");
+    second.stop();
+    first.kill_and_restart();
+    assert!(!first.log().contains("another server"), "a killed server leaves no lock: {}", first.log());
 }

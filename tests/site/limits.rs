@@ -139,3 +139,11 @@ fn strangers_comment_where_the_site_lets_them_and_say_who_they_are() {
     assert_eq!(held["status"], "hold", "the first one waits for a moderator");
     assert_eq!(comment(json!({"author_name": "B", "author_email": "b@example.org"})).1, "comment_flood");
 }
+
+#[test]
+fn cached_responses_count() {
+    let server = server("[limits.reads]\ncallers = \"anonymous\"\nmethods = [\"GET\"]\nburst = 5\nper_minute = 1\n");
+    let found: Vec<u16> = (0..8).map(|_| server.get("/cms/v2/categories").status).collect();
+    assert_eq!(found, [200, 200, 200, 200, 200, 429, 429, 429]);
+    assert_eq!(server.admin("GET", "/cms/v2/categories", None).status, 200, "others have limits of their own");
+}

@@ -22,6 +22,8 @@ mod limits;
 mod link_preview;
 mod media;
 mod menus;
+mod one_state;
+mod own_types;
 mod pages;
 mod permissions;
 mod queries;

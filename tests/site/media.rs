@@ -238,8 +238,15 @@ fn what_is_not_what_it_says_is_refused() {
         let answer = upload(&server, name, "application/octet-stream", bytes);
         assert_eq!((answer.status, answer.code()), expected, "{name}: {}", answer.text);
     };
-    let refused = (500, "rest_upload_sideload_error");
+    let refused = (415, "rest_upload_unsupported_type");
     check("a.php", b"<?php echo 1;".to_vec(), refused);
+    let told = upload(&server, "a.php", "application/octet-stream", b"<?php echo 1;".to_vec());
+    assert!(told.text.contains("Taken are: ") && told.text.contains("png"), "{}", told.text);
+    assert!(
+        told.body["data"]["extensions"].as_array().is_some_and(|taken| taken.contains(&json!("jpg"))),
+        "{}",
+        told.text
+    );
     check("a.html", b"<html><script>".to_vec(), refused);
     check("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>".to_vec(), refused);
     check("a.png", b"not a picture".to_vec(), refused);

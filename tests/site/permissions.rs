@@ -422,3 +422,19 @@ fn follows_from_the_declarations(rows: &BTreeMap<String, String>) {
     }
     assert!(checked > 300, "{checked} cells");
 }
+
+#[test]
+fn a_refusal_names_the_capability_that_is_missing() {
+    for (set, named) in [("site.prefix=cms", true), ("site.prefix=wp", false)] {
+        let server = Server::with(&[set]);
+        let zoe = server.user("zoe", "author");
+        let ns = format!("/{}/v2", server.prefix);
+        let name = json!({"name": "Topic"});
+        let refused = server.ask("POST", &format!("{ns}/categories"), Some(&zoe), Some(&name));
+        assert_eq!(refused.status, 403, "{}", refused.text);
+        let told = (refused.body["data"]["capability"].as_str(), refused.text.contains("`manage_categories`"));
+        assert_eq!(told, (named.then_some("manage_categories"), named), "{}", refused.text);
+        let stranger = server.ask("POST", &format!("{ns}/categories"), None, Some(&name));
+        assert_eq!((stranger.status, &stranger.body["data"]["capability"]), (401, &serde_json::Value::Null));
+    }
+}

@@ -87,6 +87,7 @@ fn a_backup_is_made_under_writes_and_put_back() {
     assert!(!again.status.success() && said(&again).contains("overwrites none"), "{}", said(&again));
     let refused = command(&server, &["restore", &name]);
     assert!(!refused.status.success() && said(&refused).contains("stop the server first"), "{}", said(&refused));
+    assert!(!server.path("test.db.restored").exists(), "a refusal leaves no file");
     assert_eq!(server.get("/cms/v2/posts").status, 200, "and nothing happened to the one that is used");
     stop.store(true, Ordering::Relaxed);
     let written = writer.join().expect("a writer");

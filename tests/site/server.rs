@@ -21,7 +21,7 @@ pub struct Server {
     log: Log,
 }
 
-/// What the process has written to its standard error since it was ready.
+/// What the process has written to its standard error.
 type Log = Arc<(Mutex<String>, Condvar)>;
 
 /// A response.
@@ -128,6 +128,28 @@ impl Server {
     pub fn stop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+
+    /// Asks the process to end, and waits until it has.
+    pub fn end(&mut self) {
+        let asked = Command::new("kill").args(["-TERM", &self.pid().to_string()]).status();
+        assert!(asked.expect("kill").success());
+        assert!(self.process.wait().expect("it ends").success());
+    }
+
+    /// Another process over the same declarations and database. Its folder is an empty one.
+    pub fn beside(&self) -> Server {
+        let (process, rest, log) = spawn(&self.args);
+        let rest = rest.trim_end_matches('/').to_owned();
+        let site = rest.trim_end_matches(&format!("/{}-json", self.prefix)).to_owned();
+        let folder = TempDir::new().expect("a temporary folder");
+        let (prefix, admin, args) = (self.prefix.clone(), self.admin.clone(), self.args.clone());
+        Server { process, folder, site, rest, prefix, admin, args, log }
+    }
+
+    /// What the log holds by now.
+    pub fn log(&self) -> String {
+        self.log.0.lock().expect("no panic holds it").clone()
     }
 
     /// Kills the process without warning, if it still runs, and starts it again over the same database.
@@ -265,7 +287,7 @@ fn spawn(args: &[String]) -> (Child, String, Log) {
         said.push('\n');
     };
     // The log continues; without a reader it would block the server.
-    let log = Log::default();
+    let log: Log = Arc::new((Mutex::new(said), Condvar::new()));
     let ours = Arc::clone(&log);
     std::thread::spawn(move || {
         for line in lines.map_while(Result::ok) {

@@ -549,7 +549,7 @@ fn files_come_through_the_upload_of_the_routes() {
     assert_eq!(call(&server, "wp.deleteFile", &[made["id"].clone()]), true);
     assert_eq!(call(&server, "wp.getMediaItem", &[made["id"].clone()]), json!({"fault": 404}));
     for wrong in [file("dot.exe"), json!({"name": "dot.png", "bits": {"@base64": "AAAA"}}), json!({"bits": "text"})] {
-        assert_eq!(call(&server, "wp.uploadFile", &[wrong]), json!({"fault": 500}));
+        assert_eq!(call(&server, "wp.uploadFile", &[wrong]), json!({"fault": 415}));
     }
     assert_eq!(call(&server, "wp.uploadFile", &[json!({"name": "dot.png"})]), json!({"fault": -32602}));
     let subscriber = server.user("sub", "subscriber");

@@ -93,6 +93,10 @@ pub struct Dialect {
     pub refuse_unlabelled_json: bool,
     /// Basic credentials that are wrong are refused with 401 on every route. Otherwise the caller is anonymous.
     pub refuse_wrong_credentials: bool,
+    /// A file that is not taken is an error of the server (500) without the list of what is taken.
+    pub refused_file_as_server_error: bool,
+    /// A refusal (403) names the capability that the caller lacks.
+    pub name_missing_capability: bool,
 }
 
 impl Default for Dialect {
@@ -108,6 +112,8 @@ impl Default for Dialect {
             refuse_unknown_parameters: false,
             refuse_unlabelled_json: true,
             refuse_wrong_credentials: true,
+            refused_file_as_server_error: false,
+            name_missing_capability: true,
         }
     }
 }
@@ -217,7 +223,7 @@ impl Default for Pages {
 pub struct Role {
     /// Name for people.
     pub name: String,
-    /// Capabilities of the holders.
+    /// Capabilities of the holders; `*`: every one that the declarations name.
     #[serde(default)]
     pub capabilities: Vec<String>,
     /// Some user always has it: the last one can neither lose it nor be deleted.

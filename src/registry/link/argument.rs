@@ -157,15 +157,19 @@ impl Linker<'_> {
                 ArgRole::parse(wanted)
             }
         };
-        let filter = words.filter.and_then(|filter| self.filter(filter, resource, place));
+        let filter = words.filter.and_then(|filter| self.filter(filter, &doc, resource, place));
         let aliases: Vec<(String, String)> = words.value_map.into_iter().collect();
         let accepts = words.also_types;
+        if let Some(resource) = resource.filter(|resource| resource.family == Family::Content) {
+            self.check_states(&doc, resource, filter.as_ref(), &aliases, place);
+        }
         let (default_null, meta) = (words.default_null, doc.get("x-meta") == Some(&json!(true)));
         if role == Some(ArgRole::Orderby)
             && let Some(resource) = resource
         {
             self.check_orderby(&doc, resource, place);
         }
+        let unset = doc.get("x-unset").cloned();
         let source = Value::Object(doc);
         let accepted = accepted_bounds(&source, &accepts).and_then(|bounds| Schema::compile(&bounds, dialect).ok());
         let bounded = bounds::applied(&source, self.declared.bounds.max_items);
@@ -216,6 +220,7 @@ impl Linker<'_> {
             filter,
             words: words.search_words.map(word_limit),
             aliases,
+            unset,
             accepts,
             accepted,
             sentence_only: meta,

@@ -1,13 +1,14 @@
 //! What an argument selects: filters, words of a search, sort keys.
 
-use super::super::Behaviour;
-use super::super::args::{Filter, FilterOp};
+use super::super::args::{Filter, FilterOp, Fixed, MOMENTS, Operand};
 use super::super::resource::*;
 use super::super::vocabulary::{families, names};
 use super::super::words::{Overflow, SearchWords};
+use super::super::{Behaviour, name};
 use super::report::no_column;
 use super::{Declared, Linker};
 use crate::config::declaration::SchemaDoc;
+use crate::storage::plan::{DbValue, Name, Op};
 use crate::text::search::WordLimit;
 use serde_json::{Map, Value, json};
 
@@ -15,6 +16,7 @@ impl Linker<'_> {
     pub(super) fn filter(
         &mut self,
         filter: Map<String, Value>,
+        doc: &SchemaDoc,
         resource: Option<&Resource>,
         place: &Declared,
     ) -> Option<Filter> {
@@ -22,17 +24,26 @@ impl Linker<'_> {
             return self.query(query, &filter, resource, place);
         }
         let resource = resource?;
+        for key in filter.keys() {
+            self.known_in((place, &format!("x-filter/{key}")), "option", key, &OPTIONS);
+        }
         let column = filter.get("column").and_then(Value::as_str).unwrap_or_default();
         let op = filter.get("op").and_then(Value::as_str).unwrap_or("eq");
-        let Some(plan_column) = resource.plan_column(column) else {
-            let (message, hint) = no_column(resource, column);
-            self.report(place, "x-filter", message, hint);
-            return None;
+        let operators: Vec<&str> =
+            FilterOp::ALL.iter().map(|(n, _)| *n).chain(MOMENTS.iter().map(|(n, _)| *n)).collect();
+        self.known_in((place, "x-filter"), "operator", op, &operators)?;
+        let result = match resource.relations.iter().find(|r| r.many && r.property == column) {
+            Some(relation) => linked(relation, op, &filter, doc),
+            None => match resource.plan_column(column) {
+                Some(plan_column) => comparison(resource, plan_column, op, &filter, doc),
+                None => {
+                    let (message, hint) = no_column(resource, column);
+                    self.report(place, "x-filter", message, hint);
+                    return None;
+                }
+            },
         };
-        let names: Vec<&str> = FilterOp::ALL.iter().map(|(name, _)| *name).collect();
-        let (_, op) = &FilterOp::ALL[self.known_in((place, "x-filter"), "operator", op, &names)?];
-        let first = filter.get("first") == Some(&json!(true));
-        Some(Filter::Column { column: plan_column, op: *op, first })
+        result.map_err(|(message, hint)| self.report(place, "x-filter", message, Some(hint))).ok()
     }
 
     /// A filter by a query behaviour: it exists, serves the resource, and has these options.
@@ -55,6 +66,14 @@ impl Linker<'_> {
             );
             self.report(place, "x-filter", message, None);
         }
+        if query.options.iter().any(|(option, _)| *option == "column")
+            && let Some(resource) = resource
+            && let Some(column) = filter.get("column").and_then(Value::as_str)
+            && resource.clock(&resource.plan_column(column).unwrap_or_else(|| name(column))).is_none()
+        {
+            let message = format!("`{column}` of `{}` holds no times", resource.name);
+            self.report(place, "x-filter/column", message, None);
+        }
         let options: Vec<&str> = query.options.iter().map(|(option, _)| *option).chain(["query"]).collect();
         for key in filter.keys() {
             self.known_in((place, &format!("x-filter/{key}")), "option", key, &options);
@@ -75,6 +94,162 @@ impl Linker<'_> {
             }
         }
     }
+}
+
+/// What a comparison may say.
+const OPTIONS: [&str; 4] = ["column", "op", "value", "first"];
+
+/// A filter, or what is wrong with it and what to do.
+type Read = Result<Filter, (String, String)>;
+
+fn wrong<T>(message: String, hint: &str) -> Result<T, (String, String)> {
+    Err((message, hint.to_owned()))
+}
+
+/// A filter by the targets of a relation.
+fn linked(relation: &Relation, op: &str, filter: &Map<String, Value>, doc: &SchemaDoc) -> Read {
+    let property = &relation.property;
+    let without = match op {
+        "eq" | "in" => false,
+        "ne" | "not_in" => true,
+        _ => return wrong(format!("`{property}` has no `{op}`"), "a relation has eq, ne, in and not_in"),
+    };
+    if filter.contains_key("value") {
+        return wrong("a relation has no fixed value".into(), "remove `value`; the argument is the id");
+    }
+    fits(doc, property, Kind::Integer, matches!(op, "in" | "not_in"))?;
+    Ok(Filter::Linked { rel: relation.rel.clone(), without })
+}
+
+/// A comparison of a column with the value, or with what the declaration names.
+fn comparison(resource: &Resource, column: Name, op: &str, filter: &Map<String, Value>, doc: &SchemaDoc) -> Read {
+    let clock = resource.clock(&column);
+    let fixed = filter.get("value");
+    let property = resource.holder(&column).filter(|property| property.own);
+    if fixed.is_some() || MOMENTS.iter().any(|(moment, _)| *moment == op) {
+        return compared_with(column, op, fixed, doc, property, clock);
+    }
+    let Some((_, op)) = FilterOp::ALL.iter().find(|(n, _)| *n == op) else {
+        return wrong(format!("unknown operator `{op}`"), "");
+    };
+    let first = filter.get("first") == Some(&json!(true));
+    let mut operand = clock.map_or(Operand::Id, Operand::Time);
+    if let Some(property) = property {
+        operand = own_operand(property, *op, doc)?;
+    }
+    Ok(Filter::Column { column, op: *op, operand, first })
+}
+
+/// How a filter by a declared property reads its value: operator, property and argument have to go together.
+fn own_operand(property: &Property, op: FilterOp, doc: &SchemaDoc) -> Result<Operand, (String, String)> {
+    let name = &property.name;
+    let list = matches!(op, FilterOp::In | FilterOp::NotIn);
+    let worded = property.kind == Kind::Json && property.write.is_some();
+    match (op, property.kind) {
+        (FilterOp::HasWord, kind) if !(worded || kind == Kind::Text) => {
+            return wrong(format!("`{name}` has no words"), "use `eq` or `in`");
+        }
+        (FilterOp::Contains, kind) if !(worded || kind == Kind::Text) => {
+            return wrong(format!("`{name}` is no text"), "use `eq` or `in`");
+        }
+        (FilterOp::HasWord | FilterOp::Contains, _) => return Ok(Operand::Value),
+        (FilterOp::Compare(Op::Lt | Op::Le | Op::Gt | Op::Ge), Kind::Boolean | Kind::Json) => {
+            return wrong(format!("values of `{name}` have no order"), "use `eq`, `ne`, `in` or `not_in`");
+        }
+        (_, Kind::Json) if worded => return wrong(format!("`{name}` holds words"), "use `has_word`"),
+        (_, Kind::Json) if property.members.is_none() => {
+            return wrong(format!("`{name}` is an object"), "filter by a property of its own");
+        }
+        _ => {}
+    }
+    fits(doc, name, property.members.unwrap_or(property.kind), list)?;
+    Ok(match (property.kind, property.clock) {
+        (Kind::Json, _) => Operand::Member,
+        (_, Some(clock)) => Operand::Time(clock),
+        _ if property.refers => Operand::Id,
+        _ => Operand::Value,
+    })
+}
+
+/// A comparison with a fixed value, or with the present moment.
+fn compared_with(
+    column: Name,
+    op: &str,
+    fixed: Option<&Value>,
+    doc: &SchemaDoc,
+    property: Option<&Property>,
+    clock: Option<Clock>,
+) -> Read {
+    if types(doc) != ["boolean"] {
+        return wrong("the value is declared, so the argument only switches it".into(), "its type is `boolean`");
+    }
+    let short = column.rsplit('.').next().unwrap_or_default();
+    let named = MOMENTS.iter().find(|(moment, _)| *moment == op);
+    if let Some((_, op)) = named {
+        let Some(clock) = clock else {
+            return wrong(format!("`{short}` holds no times"), "future and past are of properties of format date-time");
+        };
+        if fixed.is_some() {
+            return wrong("future and past name the moment already".into(), "remove `value`");
+        }
+        return Ok(Filter::Fixed { column, op: *op, value: Fixed::Now(clock) });
+    }
+    let Some((_, FilterOp::Compare(op))) = FilterOp::ALL.iter().find(|(n, _)| *n == op) else {
+        return wrong(format!("`{op}` takes no fixed value"), "use eq, ne, lt, le, gt or ge");
+    };
+    let op = *op;
+    let value = match (fixed, clock) {
+        (Some(Value::String(now)), Some(clock)) if now == "now" => {
+            return Ok(Filter::Fixed { column, op, value: Fixed::Now(clock) });
+        }
+        (Some(value), None) => value,
+        (_, _) => return wrong(format!("`{short}` holds times"), "the value is \"now\""),
+    };
+    let kind = property.map(|property| property.kind);
+    let value = match (kind, value) {
+        (Some(Kind::Boolean) | None, Value::Bool(flag)) => DbValue::Int(i64::from(*flag)),
+        (Some(Kind::Integer | Kind::Number) | None, Value::Number(n)) => match n.as_i64() {
+            Some(n) => DbValue::Int(n),
+            None => DbValue::Real(n.as_f64().unwrap_or_default()),
+        },
+        (Some(Kind::Text) | None, Value::String(text)) => DbValue::Text(text.as_str().into()),
+        _ => return wrong(format!("`{short}` cannot be compared with {value}"), "give a value of its type"),
+    };
+    Ok(Filter::Fixed { column, op, value: Fixed::Value(value) })
+}
+
+/// Whether an argument gives values of this kind; lists only where several values are meant.
+fn fits(doc: &SchemaDoc, property: &str, kind: Kind, list: bool) -> Result<(), (String, String)> {
+    let mut own = types(doc);
+    let mut format = doc.get("format");
+    if own.contains(&"array") {
+        if !list {
+            return wrong(format!("a list is compared with `{property}`"), "the operators for lists are in and not_in");
+        }
+        let items = doc.get("items").and_then(Value::as_object);
+        own = items.map(types).unwrap_or_default();
+        format = items.and_then(|items| items.get("format"));
+    }
+    let (wanted, hint): (&[&str], _) = match kind {
+        Kind::Integer | Kind::Number => (&["integer", "number"], "its type is `integer` or `number`"),
+        Kind::Boolean => (&["boolean"], "its type is `boolean`"),
+        Kind::Time => (&["string"], "its type is `string`, its format `date-time`"),
+        Kind::Text | Kind::Json => (&["string"], "its type is `string`"),
+    };
+    let timed = kind != Kind::Time || format.is_some_and(|format| format == "date-time");
+    if own.is_empty() || !timed || own.iter().any(|own| !wanted.contains(own)) {
+        return wrong(format!("the argument gives no values of the type of `{property}`"), hint);
+    }
+    Ok(())
+}
+
+/// The types of an argument, but for null.
+fn types(doc: &SchemaDoc) -> Vec<&str> {
+    let named = match doc.get("type") {
+        Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).collect(),
+        one => one.and_then(Value::as_str).into_iter().collect::<Vec<_>>(),
+    };
+    named.into_iter().filter(|own| *own != "null").collect()
 }
 
 /// How many words a search has, as it is carried out.

@@ -17,11 +17,13 @@ mod route;
 mod shown;
 mod site;
 mod states;
+mod unset;
 mod words;
 
 use super::Registry;
+use super::capabilities;
 use super::vocabulary::Vocabulary;
-use crate::config::declaration::{self, Declaration};
+use crate::config::declaration::{self, Declaration, Family};
 use crate::config::load::Loaded;
 use crate::error::Problem;
 use crate::schema::{Bounds, Dialect};
@@ -35,6 +37,7 @@ use std::hash::{Hash, Hasher};
 /// # Errors
 /// Every problem of the declarations at once, sorted by place.
 pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<Registry, Vec<Problem>> {
+    let loaded = &unset::with_null(loaded);
     let mut linker = Linker {
         loaded,
         declared: &loaded.declaration,
@@ -60,13 +63,14 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.error_codes();
     linker.transitions();
     let mut resources = linker.resources();
-    linker.base_resources();
+    let targets: Vec<(Family, bool)> = resources.iter().map(|r| (r.family, r.key_is_text)).collect();
+    linker.base_resources(&targets);
     linker.needed(&resources);
     linker.seeds(&resources);
     if let Some(site) = &site {
         schema_links(&mut resources, &site.rest_url);
     }
-    linker.relations(&mut resources);
+    linker.relations(&mut resources, &targets);
     linker.links(&mut resources);
     let layout = linker.layout(&resources);
     let mut routes = linker.routes(&resources);
@@ -87,7 +91,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     Ok(Registry {
         declaration: loaded.declaration.clone(),
         site,
-        roles,
+        roles: capabilities::resolved(roles, &loaded.declaration, &resources, &routes),
         namespaces: listed_namespaces(&loaded.declaration),
         resources,
         routes,

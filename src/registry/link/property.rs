@@ -59,10 +59,9 @@ impl Linker<'_> {
         } else {
             Source::Nothing
         };
-        let write = words.write.as_deref().and_then(|write| {
-            self.schema_name(resource, pointer, "x-write", write, &names(&self.vocabulary.writes)).map(Behaviour)
-        });
+        let write = self.written(resource, &words, pointer);
         let (content, longest) = (is_content(resource, &words), self.longest(resource, &words, pointer));
+        let own = is_own(resource.family, &resource.key, column_name.as_deref());
         Property {
             name: property_name.to_owned(),
             contexts: contexts_of(doc),
@@ -70,6 +69,11 @@ impl Linker<'_> {
             source,
             kind,
             nullable: types_of(doc).contains(&"null"),
+            own,
+            unset: words.unset.clone().or_else(|| doc.get("default").cloned()).filter(|_| own),
+            clock: (own && kind == Kind::Time).then(|| clock_of(&words)),
+            refers: words.relation.is_some(),
+            members: doc.get("items").filter(|_| kind == Kind::Json).map(kind_of),
             column: column_name.and_then(|c| resource.plan_column(&c)),
             digest: words.stored_digest,
             write,
@@ -78,6 +82,12 @@ impl Linker<'_> {
             locked: words.password_protected.unwrap_or(content),
             longest,
         }
+    }
+
+    /// `x-write`.
+    fn written(&mut self, resource: &Resource, words: &PropertyWords, pointer: &str) -> Option<Behaviour> {
+        let write = words.write.as_deref()?;
+        self.schema_name(resource, pointer, "x-write", write, &names(&self.vocabulary.writes)).map(Behaviour)
     }
 
     /// `x-too-long-code` with its `x-max-bytes`.
@@ -174,6 +184,27 @@ pub(super) fn kind_of(doc: &Value) -> Kind {
         Some("string") if doc.get("format").is_some_and(|f| f == "date-time") => Kind::Time,
         _ => Kind::Text,
     }
+}
+
+/// What the seconds of an own property of times count: those of the behaviour `time` are UTC.
+fn clock_of(words: &PropertyWords) -> Clock {
+    if words.write.as_deref() == Some("time") { Clock::Utc } else { Clock::Local }
+}
+
+/// Whether a column is declared with the kind, rather than shared by the family.
+pub(super) fn is_own(family: Family, key: &str, column: Option<&str>) -> bool {
+    let owns_columns = tables::family_table(family).is_some() || family == Family::Plain;
+    let shared = |column: &str| match family {
+        Family::Plain => column == key || column == "version",
+        family => tables::family_columns(family).contains(&column),
+    };
+    owns_columns && column.is_some_and(|column| !shared(column))
+}
+
+/// Whether a new row has to have the property.
+pub(super) fn is_required(doc: &Value) -> bool {
+    let required = |at: &str| doc.pointer(at) == Some(&Value::Bool(true));
+    required("/required") || required("/x-create-arg/required") || required("/x-args/required")
 }
 
 pub(super) fn contexts_of(doc: &Value) -> Context {

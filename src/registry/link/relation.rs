@@ -3,12 +3,14 @@
 use super::super::name;
 use super::super::resource::*;
 use super::super::words::{PropertyWords, RelationWord};
-use super::property::kind_of;
+use super::property::{is_required, kind_of};
 use super::{Declared, Linker, escape};
+use crate::config::declaration::Family;
 use serde_json::Value;
 
 impl Linker<'_> {
-    pub(super) fn relations(&mut self, resources: &mut [Resource]) {
+    /// `targets`: family of each served resource, and whether its keys are texts.
+    pub(super) fn relations(&mut self, resources: &mut [Resource], targets: &[(Family, bool)]) {
         for resource in resources.iter_mut() {
             let file = resource.declared.schema.clone();
             let docs = self.loaded.schemas.get(&file).and_then(|s| s.get("properties")).and_then(Value::as_object);
@@ -20,9 +22,53 @@ impl Linker<'_> {
                 }
                 let Some(relation) = words.relation else { continue };
                 if let Some(target) = self.resource_named_in((&place, "x-relation/to"), &relation.to) {
+                    self.deletion(resource, &property, &doc, &relation, targets[target]);
                     self.relation(resource, &property, &doc, relation, target);
                 }
             }
+        }
+    }
+
+    /// Whether `on_delete` can be carried out, and whether the property can hold keys of the target.
+    fn deletion(
+        &mut self,
+        resource: &Resource,
+        property: &str,
+        doc: &Value,
+        relation: &RelationWord,
+        (family, text): (Family, bool),
+    ) {
+        let kind = kind_of(doc);
+        let (on_delete, to) = (relation.on_delete, &relation.to);
+        let mut wrong = |below: &str, message: String, hint: &str| {
+            let pointer = format!("/properties/{}/{below}", escape(property));
+            self.in_schema(&resource.declared.schema, &pointer, message, Some(hint.into()));
+        };
+        let place = "x-relation/on_delete";
+        if on_delete == OnDelete::Clear && kind != Kind::Json && is_required(doc) {
+            let message = format!("the deletion of an item of `{to}` cannot clear `{property}`, which is required");
+            wrong(place, message, "set on_delete to `restrict` or `cascade`");
+        }
+        if on_delete == OnDelete::Reassign && !matches!(family, Family::User | Family::Term) {
+            wrong(place, format!("items of `{to}` have no replacement"), "only those of users and terms have one");
+        }
+        if on_delete == OnDelete::Cascade && resource.family == Family::User {
+            wrong(place, "users are not deleted with other rows".into(), "set on_delete to `restrict` or `clear`");
+        }
+        let fits = match kind {
+            Kind::Integer => !text,
+            Kind::Text => text,
+            Kind::Json => !text && !resource.key_is_text,
+            Kind::Number | Kind::Boolean | Kind::Time => false,
+        };
+        if !fits {
+            let hint = match (text, kind) {
+                (true, Kind::Json) => "only items with integer keys can be in a list",
+                (false, Kind::Json) => "only items with integer keys can have lists of others",
+                (true, _) => "its keys are texts: the type is `string`",
+                (false, _) => "its keys are integers: the type is `integer`, or `array` of them",
+            };
+            wrong("type", format!("`{property}` cannot hold keys of `{to}`"), hint);
         }
     }
 

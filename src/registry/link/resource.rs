@@ -28,12 +28,12 @@ impl Linker<'_> {
     }
 
     /// Links the base resources to find their problems before somebody extends them.
-    pub(super) fn base_resources(&mut self) {
+    pub(super) fn base_resources(&mut self, targets: &[(Family, bool)]) {
         let declared = self.declared;
         self.table = "base_resources";
         let bases = declared.base_resources.iter().filter_map(|(name, resource)| self.resource(0, name, resource));
         let mut bases: Vec<Resource> = bases.collect();
-        self.relations(&mut bases);
+        self.relations(&mut bases, targets);
         self.links(&mut bases);
         self.table = "resources";
     }

@@ -1,9 +1,14 @@
 //! States and roles that rules look for, and rows that are always there.
 
-use super::{Linker, extend};
-use crate::config::declaration::{CommentStatus, Family, Role, Status};
+use super::{Declared, Linker, extend, nearest};
+use crate::config::declaration::{CommentStatus, Family, Role, SchemaDoc, Status};
+use crate::registry::args::Filter;
 use crate::registry::columns;
 use crate::registry::resource::Resource;
+use serde_json::Value;
+
+/// The query behaviour that selects records by their states.
+const STATES: &str = "status";
 
 impl Linker<'_> {
     /// A record keeps its slug through a transition that nobody asks for: where it claims one before, it does so after.
@@ -66,6 +71,54 @@ impl Linker<'_> {
             let Some(first) = marked.next() else { continue };
             for name in marked {
                 self.problem(&["roles", name, word], format!("the role `{first}` is `{word}` already"), None);
+            }
+        }
+    }
+
+    /// What an argument sets a record's state to, or selects records by, has to be declared: records in another state are
+    /// in no list.
+    pub(super) fn check_states(
+        &mut self,
+        doc: &SchemaDoc,
+        resource: &Resource,
+        filter: Option<&Filter>,
+        aliases: &[(String, String)],
+        place: &Declared,
+    ) {
+        let selects = match filter {
+            Some(Filter::Query { behaviour, .. }) => self.vocabulary.queries[behaviour.0].name == STATES,
+            Some(Filter::Column { column, .. }) => {
+                resource.plan_column(columns::record::STATUS).as_ref() == Some(column)
+            }
+            Some(Filter::Fixed { .. } | Filter::Linked { .. }) | None => false,
+        };
+        let sets = doc.get("x-column").and_then(Value::as_str) == Some(columns::record::STATUS);
+        if !selects && !sets {
+            return;
+        }
+        let stored = |word: &str| -> String {
+            let alias = aliases.iter().find(|(_, public)| public == word);
+            alias.map_or_else(|| word.to_owned(), |(stored, _)| stored.clone())
+        };
+        let declared = self.declared;
+        let items = doc.get("items");
+        for (below, values) in [
+            ("enum", doc.get("enum")),
+            ("items/enum", items.and_then(|items| items.get("enum"))),
+            ("default", doc.get("default")),
+        ] {
+            let values = match values {
+                Some(Value::Array(list)) => list.as_slice(),
+                Some(one) => std::slice::from_ref(one),
+                None => &[],
+            };
+            for word in values.iter().filter_map(Value::as_str).filter(|word| !word.is_empty()) {
+                let every = selects && word == "any";
+                if !every && !declared.statuses.contains_key(&stored(word)) {
+                    let hint = nearest(word, declared.statuses.keys().map(String::as_str));
+                    let hint = hint.or_else(|| Some(format!("declare [statuses.{word}]")));
+                    self.report(place, below, format!("unknown status `{word}`"), hint);
+                }
             }
         }
     }

@@ -33,6 +33,14 @@ pub fn list(number: usize) -> SelectStatement {
     Query::select().column("value").from_function(Func::cust("rarray").arg(param(number)), "list").to_owned()
 }
 
+/// The members of the JSON list in a column that are in a bound list.
+pub fn members(column: Expr, number: usize, alias: &str) -> SelectStatement {
+    let mut select = Query::select();
+    select.expr(Expr::cust("1")).from_function(Func::cust("json_each").arg(column), Alias::new(alias));
+    let value = Expr::col((Alias::new(alias), Alias::new("value")));
+    select.and_where(value.in_subquery(list(number))).take()
+}
+
 /// A bound list as a table to join; its columns [`LIST_VALUE`] and [`LIST_PLACE`] hold member and place.
 pub fn list_table(number: usize, alias: &str) -> TableRef {
     TableRef::FunctionCall(Func::cust("rarray").arg(param(number)), Alias::new(alias).into())

@@ -3,6 +3,7 @@
 //! - a list of keys is first, whatever else is selected;
 //! - edges of one target are first when their status is pinned: they cost what they find, and are in order when the
 //!   order is the relation's sort column;
+//! - rows that a comparison selects by an indexed column of an extension are first, from that index;
 //! - of several targets or values, each gives its first rows in the requested order (a *ladder*): the window is among
 //!   them, and nothing behind it is read.
 
@@ -65,6 +66,29 @@ impl<'p> Driver<'p> {
     }
 }
 
+/// The extension that leads where nothing else does: of it, an indexed column is compared with a value. A list of values
+/// comes before a range.
+pub fn extension(conjuncts: &[&Cond], extensions: &[(&Table, u32)]) -> Option<u32> {
+    let indexed = |name: &Name| {
+        let (table, column) = name.split_once('.')?;
+        let (extension, alias) = extensions.iter().find(|(extension, _)| *extension.def.name == *table)?;
+        let leads =
+            extension.def.indexes.iter().any(|index| index.columns.first().is_some_and(|(n, _)| **n == *column));
+        let plain = extension.column(column).is_ok_and(|def| def.default.is_none());
+        (leads && plain).then_some(*alias)
+    };
+    let value = |cond: &&Cond| match cond {
+        Cond::Compare(name, Op::Eq, value) if *value != DbValue::Null => indexed(name),
+        Cond::In(name, values) if !values.is_empty() && !values.contains(&DbValue::Null) => indexed(name),
+        _ => None,
+    };
+    let range = |cond: &&Cond| match cond {
+        Cond::Compare(name, Op::Lt | Op::Le | Op::Gt | Op::Ge, value) if *value != DbValue::Null => indexed(name),
+        _ => None,
+    };
+    conjuncts.iter().find_map(value).or_else(|| conjuncts.iter().find_map(range))
+}
+
 /// The extension tables whose columns a condition names.
 pub fn extensions_named(cond: &Cond) -> BTreeSet<Name> {
     fn walk(cond: &Cond, found: &mut BTreeSet<Name>) {
@@ -80,6 +104,7 @@ pub fn extensions_named(cond: &Cond) -> BTreeSet<Name> {
             | Cond::In(column, _)
             | Cond::IsNull(column)
             | Cond::HasWord(column, _)
+            | Cond::HasMember(column, _)
             | Cond::Related { outer: column, .. } => name(column),
             Cond::Contains(columns, _) => columns.iter().for_each(name),
             Cond::Linked { .. } | Cond::LinkedFrom { .. } => {}

@@ -9,7 +9,7 @@ use super::super::fold::fold;
 use super::super::plan::{ColumnType, Cond, DbValue, Name, Op, Order, ReadPlan};
 use super::super::words::{NO_WORD, Words};
 use super::Bind;
-use super::join_order::{Driver, EdgeIndex};
+use super::join_order::{self, Driver, EdgeIndex};
 use std::collections::{BTreeSet, HashSet};
 
 /// What is selected of the rows.
@@ -54,6 +54,8 @@ pub enum Lead<'p> {
     Keys(Param),
     Edges(Edges),
     Ladder(Ladder<'p>),
+    /// An extension, by its alias.
+    Extension(u32),
 }
 
 /// Edges of one target.
@@ -100,7 +102,14 @@ pub enum Test<'p> {
     IsNull(Column<'p>),
     Contains(Vec<Column<'p>>, Param),
     HasWord(Column<'p>, Param),
-    Related { table: &'p Table, inner: Column<'p>, outer: Column<'p>, filter: Box<Test<'p>> },
+    /// The list of values, and the alias of the column's members.
+    HasMember(Column<'p>, Param, u32),
+    Related {
+        table: &'p Table,
+        inner: Column<'p>,
+        outer: Column<'p>,
+        filter: Box<Test<'p>>,
+    },
     Linked(Linked<'p>),
 }
 
@@ -121,7 +130,8 @@ pub struct Linked<'p> {
 
 /// A lowered sort key.
 pub enum Sort<'p> {
-    Column(Column<'p>, bool),
+    /// Descending; rows without a value last.
+    Column(Column<'p>, bool, bool),
     Given(Column<'p>, Param, u32),
     /// In the order of the keys that lead the join.
     Keys,
@@ -154,14 +164,18 @@ pub fn lower<'p>(
         columns = plan.columns.iter().map(|c| lowering.column(scope, c)).collect::<Result<_, _>>()?;
     }
     let (lead, filter) = match &leader {
-        None => (None, lowering.conjuncts(scope, &conjuncts, true)?),
+        None => {
+            let lead = join_order::extension(&conjuncts, &lowering.extensions).map(Lead::Extension);
+            let filter = lowering.conjuncts(scope, &conjuncts, lead.is_none())?;
+            (lead, filter)
+        }
         Some(leader) => {
             let rest: Vec<&Cond> = conjuncts.iter().copied().filter(|c| !std::ptr::eq(*c, leader.cond())).collect();
             let lead = lowering.lead(scope, plan, leader, &rest)?;
             let filter = match &lead {
                 // Its rungs are filtered already.
                 Lead::Ladder(_) => Vec::new(),
-                Lead::Keys(_) | Lead::Edges(_) => lowering.conjuncts(scope, &rest, false)?,
+                Lead::Keys(_) | Lead::Edges(_) | Lead::Extension(_) => lowering.conjuncts(scope, &rest, false)?,
             };
             (Some(lead), filter)
         }
@@ -364,6 +378,11 @@ impl<'p> Lowering<'p, '_> {
                 let column = self.column(scope, name)?;
                 Test::HasWord(column, self.bind(DbValue::Text(format!(" {word} ").into())))
             }
+            Cond::HasMember(name, values) => {
+                let column = self.column(scope, name)?;
+                let list = self.bind_list(values.clone());
+                Test::HasMember(column, list, self.alias())
+            }
             Cond::Related { table, inner, outer, filter } => self.related(scope, table, inner, outer, filter)?,
             Cond::Linked { rel, dst } => self.linked(scope, rel, dst, true, conjunct)?,
             Cond::LinkedFrom { rel, src } => self.linked(scope, rel, src, false, conjunct)?,
@@ -433,7 +452,8 @@ impl<'p> Lowering<'p, '_> {
             match order {
                 Order::Column(name, descending) => {
                     total |= **name == *key.name;
-                    sorts.push(Sort::Column(self.column(scope, name)?, *descending));
+                    let own = name.contains('.') || (scope.table.def.is_declared() && **name != *key.name);
+                    sorts.push(Sort::Column(self.column(scope, name)?, *descending, own));
                 }
                 Order::Given(_, values) if values.is_empty() => {}
                 Order::Given(name, values) if **name == *key.name && values == self.leading => sorts.push(Sort::Keys),
@@ -451,7 +471,7 @@ impl<'p> Lowering<'p, '_> {
                 Order::Column(_, descending) => Some(*descending),
                 _ => None,
             });
-            sorts.push(Sort::Column(key, descending.unwrap_or(false)));
+            sorts.push(Sort::Column(key, descending.unwrap_or(false), false));
         }
         Ok(sorts)
     }

@@ -4,7 +4,7 @@ use super::super::plan::{ColumnType, Op};
 use super::Rendered;
 use super::dialect::{self, LIST_PLACE, LIST_VALUE, param};
 use super::lower::{Column, EdgeParams, Edges, Ladder, Lead, Linked, Lowered, Rung, Sort, Test, Want};
-use sea_query::{Alias, BinOper, Cond, Expr, ExprTrait, JoinType, Order, Query, SelectStatement};
+use sea_query::{Alias, BinOper, Cond, Expr, ExprTrait, JoinType, NullOrdering, Order, Query, SelectStatement};
 
 const EDGE: &str = "e";
 const KEYS: &str = "k";
@@ -48,6 +48,13 @@ impl Lowered<'_> {
                 select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
                 select.and_where(at(0, key).eq(Expr::col((KEYS, LIST_VALUE))));
             }
+            Some(Lead::Extension(number)) => {
+                for (extension, _) in self.extensions.iter().filter(|(_, own)| own == number) {
+                    select.from_as(Alias::new(&*extension.def.name), alias(*number));
+                    select.and_where(at(0, key).eq(at(*number, &extension.def.key.name)));
+                }
+                select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
+            }
             Some(Lead::Edges(edges)) => {
                 select.from_as("edge", EDGE);
                 select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
@@ -63,7 +70,8 @@ impl Lowered<'_> {
                 }
             }
         }
-        for (table, number) in &self.extensions {
+        let leads = |number: u32| matches!(self.lead, Some(Lead::Extension(own)) if own == number);
+        for (table, number) in self.extensions.iter().filter(|(_, number)| !leads(*number)) {
             let same = at(*number, &table.def.key.name).eq(at(0, key));
             select.join_as(JoinType::LeftJoin, Alias::new(&*table.def.name), alias(*number), same);
         }
@@ -106,7 +114,11 @@ impl Lowered<'_> {
         }
         for sort in &self.order {
             match sort {
-                Sort::Column(by, descending) => {
+                // Null is the least: a descending order has it last.
+                Sort::Column(by, false, true) => {
+                    select.order_by_expr_with_nulls(readable(by), Order::Asc, NullOrdering::Last);
+                }
+                Sort::Column(by, descending, _) => {
                     select.order_by_expr(readable(by), direction(*descending));
                 }
                 Sort::Given(_, _, number) => {
@@ -149,6 +161,7 @@ fn expr(test: &Test<'_>) -> Expr {
             .reduce(|a, b| a.or(b))
             .unwrap_or_else(|| Expr::cust("FALSE")),
         Test::HasWord(by, word) => dialect::stands_in(readable(by), *word),
+        Test::HasMember(by, list, number) => Expr::exists(dialect::members(column(by), *list, &alias_name(*number))),
         Test::Related { table, inner, outer, filter } => {
             let mut select = Query::select();
             select.expr(Expr::cust("1")).from_as(Alias::new(&*table.def.name), alias(inner.alias));

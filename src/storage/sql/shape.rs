@@ -26,6 +26,10 @@ impl Lowered<'_> {
                 key.edge_params(&edges.index);
                 key.tag(edges.descending.map_or("", |d| if d { "-" } else { "+" }));
             }
+            Some(Lead::Extension(alias)) => {
+                key.tag("extension");
+                key.tag(&alias.to_string());
+            }
             Some(Lead::Ladder(ladder)) => {
                 key.tag("ladder");
                 match &ladder.rung {
@@ -105,6 +109,10 @@ impl Shape {
                 self.tag("word");
                 self.column(column);
             }
+            Test::HasMember(column, ..) => {
+                self.tag("member");
+                self.column(column);
+            }
             Test::Related { table, inner, outer, filter } => {
                 self.tag("related");
                 self.tag(&table.def.name);
@@ -124,7 +132,7 @@ impl Shape {
 
     fn sort(&mut self, sort: &Sort<'_>) {
         match sort {
-            Sort::Column(column, descending) => {
+            Sort::Column(column, descending, _) => {
                 self.tag(if *descending { "-" } else { "+" });
                 self.column(column);
             }

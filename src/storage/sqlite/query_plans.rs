@@ -77,6 +77,16 @@ fn shapes() -> Vec<(&'static str, ReadPlan)> {
             },
         ),
         (
+            "own column, a range in its order",
+            order(
+                vec![by("x_book.isbn", false)],
+                ReadPlan {
+                    extensions: names(&["x_book"]),
+                    ..list(vec![posts(), published(), Cond::Compare(name("x_book.isbn"), Op::Ge, text("2"))])
+                },
+            ),
+        ),
+        (
             "terms by name",
             order(
                 vec![by("name_key", false)],

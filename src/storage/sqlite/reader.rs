@@ -1,6 +1,7 @@
 //! Reading: a connection for each thread, a read transaction for each snapshot, text cached for each shape.
 //!
-//! Every statement of a request sees the same state, because all snapshots that a thread has open share a transaction.
+//! Every statement of a request sees the same state, because all snapshots that a thread has open share a transaction,
+//! and while something holds the state ([`Hold`]) the transaction outlives them.
 
 use super::super::catalogue::Catalogue;
 use super::super::dependencies;
@@ -10,7 +11,7 @@ use super::super::sql::{Bind, Lowered, Want, lower};
 use super::super::tally::{Tallied, tallied};
 use super::super::words::{NO_WORD, Words};
 use super::super::writer::slugs;
-use super::super::{Dependencies, Snapshot, StorageError};
+use super::super::{Dependencies, Held, Snapshot, StorageError};
 use super::count_cache;
 use super::open;
 use super::statement_cache::StatementCache;
@@ -19,6 +20,7 @@ use arc_swap::Guard;
 use rusqlite::{CachedStatement, Connection, Result, ToSql};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -26,6 +28,8 @@ thread_local! {
     static READERS: RefCell<Vec<(u64, Rc<Reader>)>> = const { RefCell::new(Vec::new()) };
     static QUERIES: Cell<u64> = const { Cell::new(0) };
     static TEXT: Cell<u64> = const { Cell::new(0) };
+    /// How many of [`Hold`] live.
+    static HELD: Cell<u32> = const { Cell::new(0) };
 }
 
 /// See [`super::Sqlite::queries`].
@@ -50,12 +54,38 @@ struct Reader {
     shapes: StatementCache,
     /// Snapshots open.
     depth: Cell<u32>,
+    /// There is a transaction.
+    begun: Cell<bool>,
     /// The `data_version` at the last check.
     seen: Cell<i64>,
     /// [`Versions::rising`] before the transaction began.
     ///
     /// [`Versions::rising`]: super::super::versions::Versions::rising
     rising: Cell<u64>,
+}
+
+/// See [`super::super::Storage::hold`]: it keeps the transactions of this thread open when their last snapshot is gone.
+pub struct Hold {
+    /// It belongs to its thread.
+    _here: PhantomData<Rc<()>>,
+}
+
+impl Hold {
+    /// Holds the state that the next snapshot finds, or the one that is held already.
+    pub fn begin() -> Hold {
+        HELD.set(HELD.get() + 1);
+        Hold { _here: PhantomData }
+    }
+}
+
+impl Held for Hold {}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        HELD.set(HELD.get() - 1);
+        // At the end of a thread its connections are closed already.
+        let _ = READERS.try_with(|readers| readers.borrow().iter().for_each(|(_, reader)| reader.settle()));
+    }
 }
 
 /// A snapshot: the thread's connection with a read transaction, which ends with the last of its snapshots.
@@ -69,7 +99,7 @@ impl<'s> View<'s> {
     /// Opens a snapshot.
     pub fn begin(shared: &'s Shared) -> std::result::Result<View<'s>, StorageError> {
         let reader = reader(shared)?;
-        if reader.depth.get() == 0 {
+        if !reader.begun.get() {
             reader.begin(shared)?;
         }
         reader.depth.set(reader.depth.get() + 1);
@@ -84,11 +114,8 @@ impl<'s> View<'s> {
 
 impl Drop for View<'_> {
     fn drop(&mut self) {
-        let depth = self.reader.depth.get() - 1;
-        self.reader.depth.set(depth);
-        if depth == 0 {
-            self.reader.end();
-        }
+        self.reader.depth.set(self.reader.depth.get() - 1);
+        self.reader.settle();
     }
 }
 
@@ -284,6 +311,7 @@ fn reader(shared: &Shared) -> std::result::Result<Rc<Reader>, StorageError> {
             conn,
             shapes: StatementCache::default(),
             depth: Cell::new(0),
+            begun: Cell::new(false),
             seen: Cell::new(i64::MIN),
             rising: Cell::new(0),
         });
@@ -300,10 +328,18 @@ impl Reader {
         self.rising.set(shared.versions.rising());
         execute(&self.conn, "BEGIN", &[])?;
         let looked = self.look(shared);
-        if looked.is_err() {
-            self.end();
+        match looked {
+            Ok(()) => self.begun.set(true),
+            Err(_) => self.end(),
         }
         looked
+    }
+
+    /// Ends the transaction when nothing needs it any more.
+    fn settle(&self) {
+        if self.depth.get() == 0 && HELD.get() == 0 && self.begun.replace(false) {
+            self.end();
+        }
     }
 
     /// Takes notice of what other processes committed. (Also starts the read transaction, which `BEGIN` alone does not.)
@@ -314,7 +350,7 @@ impl Reader {
         }
         let there = open::commits(&self.conn)?;
         if there > shared.versions.commits() {
-            shared.words.store(Arc::new(open::load_words(&self.conn)?));
+            shared.learn(&open::load_words(&self.conn)?);
             shared.versions.meet(there, &open::read_generations(&self.conn)?);
         }
         self.seen.set(version);

@@ -43,7 +43,7 @@ impl Stop {
         };
         match error.sqlite_error_code() {
             // Keys were checked before, so this is a unique index.
-            Some(ErrorCode::ConstraintViolation) => CommitError::Refused { tag: "duplicate", row: None },
+            Some(ErrorCode::ConstraintViolation) => CommitError::Refused { tag: "duplicate", row: column_of(&error) },
             Some(ErrorCode::ReadOnly | ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::DatabaseBusy) => {
                 super::unavailable(&error)
             }
@@ -61,6 +61,13 @@ impl Stop {
             ),
         }
     }
+}
+
+/// The first column, `table.column`, of the index that refused a row.
+fn column_of(error: &rusqlite::Error) -> Option<Row> {
+    let rusqlite::Error::SqliteFailure(_, Some(message)) = error else { return None };
+    let column = message.strip_prefix("UNIQUE constraint failed: ")?.split(',').next()?;
+    Some(vec![DbValue::Text(column.into())])
 }
 
 fn failed<T>(why: String) -> Result<T> {

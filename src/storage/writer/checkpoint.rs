@@ -114,8 +114,8 @@ fn checkpoint(conn: &Connection) -> rusqlite::Result<()> {
     conn.prepare_cached(CHECKPOINT)?.query_row([], |_| Ok(()))
 }
 
-/// Fails where another process still reads the log.
-fn empty(conn: &Connection) -> rusqlite::Result<()> {
+/// Moves the whole log into the file and leaves none of it. Fails where another process still reads the log.
+pub fn empty(conn: &Connection) -> rusqlite::Result<()> {
     match conn.prepare_cached(EMPTY)?.query_row([], |row| row.get(0))? {
         0 => Ok(()),
         _ => Err(rusqlite::Error::QueryReturnedNoRows),

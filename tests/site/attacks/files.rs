@@ -250,7 +250,7 @@ fn small_files_do_not_take_much_memory() {
         ("camera.png", png_with(40, 40, &chunk(b"eXIf", &circles(5000))), 201),
         ("camera.jpg", jpeg_with(&circles(2700)), 201),
         ("profiles.jpg", profiles, 201),
-        ("sides.webp", disagreeing(), 500),
+        ("sides.webp", disagreeing(), 415),
     ];
     // Whatever is made at the first use is there.
     assert_eq!(upload(&server, "small.png", "image/png", png(400, 400)).status, 201);
@@ -670,7 +670,7 @@ fn films_and_stills_do_not_tell_their_place() {
     }
     let tracked = film(b"isom\0\0\0\0isommp42", &named(b"gps ", b"12345678"));
     let refused = upload(&server, "b.mp4", "video/mp4", tracked);
-    assert_eq!((refused.status, refused.code()), (500, "rest_upload_sideload_error"), "{}", refused.text);
+    assert_eq!((refused.status, refused.code()), (415, "rest_upload_unsupported_type"), "{}", refused.text);
     assert!(refused.text.contains("track of places"), "{}", refused.text);
 }
 

@@ -1,0 +1,85 @@
+//! What the values of a collection's arguments select: comparisons of columns, and rows at the other end of a relation.
+
+use crate::records::txt;
+use crate::registry::args::{FilterOp, Fixed, Operand};
+use crate::registry::resource::Clock;
+use crate::scope::Scope;
+use crate::storage::plan::{Cond, DbValue, Name, Op};
+use crate::text::time;
+use serde_json::Value;
+
+/// A comparison of a column with a value of the request; empty lists select everything.
+pub fn column(scope: &Scope, column: &Name, op: FilterOp, operand: Operand, value: &Value) -> Option<Cond> {
+    let one = |value: &Value| match operand {
+        Operand::Time(clock) => seconds(scope, clock, value),
+        _ => scalar(value),
+    };
+    let list = |value: &Value| -> Vec<DbValue> {
+        let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+        let items = items.iter().map(one);
+        if operand == Operand::Id { items.map(listed).collect() } else { items.collect() }
+    };
+    Some(match op {
+        FilterOp::Compare(Op::Eq) | FilterOp::In if operand == Operand::Member => {
+            Cond::HasMember(column.clone(), Some(list(value)).filter(|values| !values.is_empty())?)
+        }
+        FilterOp::Compare(_) | FilterOp::NotIn if operand == Operand::Member => {
+            let values = Some(list(value)).filter(|values| !values.is_empty())?;
+            Cond::Not(Box::new(Cond::HasMember(column.clone(), values)))
+        }
+        FilterOp::Compare(op) => Cond::Compare(column.clone(), op, one(value)),
+        FilterOp::In | FilterOp::NotIn => {
+            let values = list(value);
+            if values.is_empty() {
+                return None;
+            }
+            let within = Cond::In(column.clone(), values);
+            if op == FilterOp::In { within } else { Cond::Not(Box::new(within)) }
+        }
+        FilterOp::Contains => Cond::Contains(vec![column.clone()], value.as_str()?.into()),
+        FilterOp::HasWord => Cond::HasWord(column.clone(), value.as_str()?.into()),
+    })
+}
+
+/// A comparison that the declaration names: true selects the rows for which it holds, false the others.
+pub fn fixed(scope: &Scope, column: &Name, op: Op, fixed: &Fixed, value: &Value) -> Option<Cond> {
+    let with = match fixed {
+        Fixed::Value(value) => value.clone(),
+        Fixed::Now(Clock::Local) => DbValue::Int(scope.local_now()),
+        Fixed::Now(Clock::Utc) => DbValue::Int(scope.now),
+    };
+    let holds = Cond::Compare(column.clone(), op, with);
+    Some(if value.as_bool()? { holds } else { Cond::Not(Box::new(holds)) })
+}
+
+/// Rows with one of these targets, or the others; an empty list selects everything.
+pub fn linked(rel: &Name, without: bool, value: &Value) -> Option<Cond> {
+    let ids = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+    let dst: Vec<i64> = ids.iter().filter_map(Value::as_i64).map(i64::saturating_abs).collect();
+    let linked = Cond::Linked { rel: rel.clone(), dst: Some(dst).filter(|dst| !dst.is_empty())? };
+    Some(if without { Cond::Not(Box::new(linked)) } else { linked })
+}
+
+/// A date and time as the seconds that a column holds; without an offset it is in the site's zone.
+fn seconds(scope: &Scope, clock: Clock, value: &Value) -> DbValue {
+    let Some(moment) = value.as_str().and_then(time::parse_datetime) else { return DbValue::Null };
+    let (local, utc) = moment.in_zone(&scope.settings.zone);
+    DbValue::Int(if clock == Clock::Utc { utc } else { local })
+}
+
+/// Ids in lists may be negative and mean their absolute value, as everywhere in the contract.
+fn listed(value: DbValue) -> DbValue {
+    match value {
+        DbValue::Int(id) => DbValue::Int(id.saturating_abs()),
+        other => other,
+    }
+}
+
+fn scalar(value: &Value) -> DbValue {
+    match value {
+        Value::Bool(b) => DbValue::Int(i64::from(*b)),
+        Value::Number(n) => n.as_i64().map_or_else(|| n.as_f64().map_or(DbValue::Null, DbValue::Real), DbValue::Int),
+        Value::String(text) => txt(text),
+        _ => DbValue::Null,
+    }
+}

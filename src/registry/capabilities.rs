@@ -1,0 +1,102 @@
+//! Capabilities as the declarations name them: what actions, endpoints and links ask for, and which roles give it.
+
+use super::{Registry, Role, Route};
+use crate::config::declaration::Declaration;
+use crate::registry::resource::Resource;
+use indexmap::IndexMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// In the list of a role it stands for every capability that the declarations name.
+pub const ALL: &str = "*";
+
+/// What nobody has, on purpose.
+pub const NOBODY: &str = "do_not_allow";
+
+/// Gives roles with [`ALL`] every capability that the declarations name.
+pub fn resolved(
+    mut roles: IndexMap<String, Role>,
+    declared: &Declaration,
+    resources: &[Resource],
+    routes: &[Route],
+) -> IndexMap<String, Role> {
+    let mut named: BTreeSet<Arc<str>> =
+        declared.capabilities.values().flat_map(IndexMap::values).map(|name| Arc::from(name.as_str())).collect();
+    named.extend(asked_for(resources, routes).map(|(name, _)| Arc::from(name)));
+    named.extend(roles.values().flat_map(|role| role.capabilities.iter().cloned()));
+    named.retain(|name| ![ALL, NOBODY, ""].contains(&&**name));
+    for role in roles.values_mut().filter(|role| role.capabilities.iter().any(|name| **name == *ALL)) {
+        role.capabilities = named.iter().cloned().collect();
+    }
+    roles
+}
+
+/// The capabilities that resources, endpoints and links ask for, with the place that says so.
+fn asked_for<'r>(resources: &'r [Resource], routes: &'r [Route]) -> impl Iterator<Item = (&'r str, String)> {
+    let acts = resources.iter().flat_map(|resource| {
+        let map = resource.declared.capabilities.as_deref().unwrap_or_default();
+        let acts = resource.capabilities.iter();
+        acts.map(move |(act, name)| (name.as_str(), format!("capabilities.{map}.{act}")))
+    });
+    let guards = routes.iter().flat_map(|route| {
+        let guarded = route.endpoints.iter().filter(|endpoint| !endpoint.guard_param.is_empty());
+        guarded.map(|endpoint| {
+            (endpoint.guard_param.as_str(), format!("access = \"can:{}\" of {}", endpoint.guard_param, route.pattern))
+        })
+    });
+    let links = resources.iter().flat_map(|resource| {
+        let named = resource.links.iter().filter_map(|link| link.when.can.as_deref());
+        named.map(|name| (name, format!("the links of resources.{}", resource.name)))
+    });
+    acts.chain(guards).chain(links)
+}
+
+impl Registry {
+    /// Capabilities that something asks for and no role gives, each with the first place that asks: everybody is refused
+    /// there, administrators too.
+    pub fn unheld_capabilities(&self) -> Vec<(String, String)> {
+        let held = |name: &str| self.roles.values().any(|role| role.capabilities.iter().any(|own| **own == *name));
+        let mut found: Vec<(String, String)> = asked_for(&self.resources, &self.routes)
+            .filter(|(name, _)| !name.is_empty() && *name != NOBODY && !held(name))
+            .map(|(name, place)| (name.to_owned(), place))
+            .collect();
+        found.sort();
+        found.dedup_by(|a, b| a.0 == b.0);
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::load::load;
+    use crate::registry::Registry;
+
+    fn registry(sets: &[&str]) -> Registry {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let loaded = load(None, &sets, []).unwrap();
+        crate::registry::link::link(&loaded, &crate::engine::vocabulary(), "http://site.example").unwrap()
+    }
+
+    #[test]
+    fn roles_give_every_shipped_capability() {
+        for prefix in ["site.prefix=cms", "site.prefix=wp"] {
+            assert_eq!(registry(&[prefix]).unheld_capabilities(), Vec::new(), "{prefix}");
+        }
+    }
+
+    #[test]
+    fn what_no_role_gives_is_found() {
+        let found = registry(&["capabilities.post.create=create_books"]).unheld_capabilities();
+        assert_eq!(found, [("create_books".to_owned(), "capabilities.post.create".to_owned())]);
+    }
+
+    #[test]
+    fn a_star_gives_everything_that_is_named() {
+        let sets = ["capabilities.post.create=create_books", "roles.administrator.capabilities=[\"*\"]"];
+        let registry = registry(&sets);
+        assert_eq!(registry.unheld_capabilities(), Vec::new());
+        let has = |name: &str| registry.capabilities(&["administrator".into()]).contains(name);
+        assert!(has("create_books") && has("edit_others_posts") && has("manage_options") && has("read"));
+        assert!(!has("*") && !has("do_not_allow"));
+    }
+}
