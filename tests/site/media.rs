@@ -545,9 +545,9 @@ fn declarations_of_files_are_checked() {
     for (set, told) in [
         ("media.path=\"\"", "not a path below the site's address"),
         ("media.path=\"/a/\"", "not a path below the site's address"),
-        ("media.path=\"/cms-json/files\"", "this is where the interface is served"),
-        ("media.sizes.tiny.crop=true", "a size without a side"),
-        ("media.types.\"a/b\".extensions=[\".b\"]", "a type needs ends of file names"),
+        ("media.path=\"/cms-json/files\"", "belongs to the REST interface"),
+        ("media.sizes.tiny.crop=true", "needs a width and a height to crop to"),
+        ("media.types.\"a/b\".extensions=[\".b\"]", "needs extensions of letters and digits"),
         ("media.max_upload=-1", "must be a size with its unit, such as \"16MiB\""),
     ] {
         let output = run(&["--set", set, "check"], "");
