@@ -49,6 +49,8 @@ pub fn default_write(scope: &Scope, property: &Property, value: &Value) -> DbVal
             Some(moment) => DbValue::Int(moment.in_zone(&scope.settings.zone).0),
             None => DbValue::Null,
         },
+        // A number that is 0 where there is none.
+        (Kind::Integer, Value::Null) if !property.nullable => DbValue::Int(0),
         (_, Value::Null) => DbValue::Null,
         (Kind::Json, value) => text(&value.to_string()),
         (_, Value::Bool(b)) => DbValue::Int(i64::from(*b)),
