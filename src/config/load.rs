@@ -418,6 +418,7 @@ mod tests {
         );
         // what the resource declares itself stays
         check("schemas.book.properties.subjects.type = \"string\"", "schema books", r#"{"type":"string"}"#);
+        check("schemas.book.properties.subjects = false", "schema books", "null");
         check("resources.books.endpoints.list.subjects = false", "resources.books.endpoints.list.subjects", "false");
         check(
             "resources.books.links = [{ rel = \"cms:term\", attrs = { taxonomy = \"cms_topic\" } }]",

@@ -110,15 +110,20 @@ impl Files {
         self.done.insert(key.to_owned(), tree);
     }
 
-    /// Adds the properties of taxonomies. A resource that gets one has its own copy of the schema, because others may
-    /// share the file.
+    /// Adds the properties of taxonomies, unless the schema has its own, or `false`. A resource that gets one has its own
+    /// copy of the schema, because others may share the file.
     fn with_properties(&mut self, merged: &mut Merged, brought: Vec<Brought>) {
         for Brought { resource, property, at, doc } in brought {
             let Some(place) = place(merged, &resource) else { continue };
             let Data::String(file) = &mut place.data else { continue };
-            let Some(tree) = self.done.get(file) else { continue };
-            if tree.at(&["properties", &property]).is_some() {
-                continue;
+            let Some(tree) = self.done.get_mut(file) else { continue };
+            match tree.at(&["properties", &property]).map(|own| &own.data) {
+                Some(Data::Bool(false)) => {
+                    merge::remove(tree, &["properties".to_owned(), property]);
+                    continue;
+                }
+                Some(_) => continue,
+                None => {}
             }
             let own = format!("({resource})");
             if !file.ends_with(&own) {

@@ -131,7 +131,8 @@ pub struct Resource {
     /// records take the state of their parent; `files`: they stand for uploaded files.
     #[serde(default)]
     pub supports: Vec<String>,
-    /// Resources of the term family whose terms its records have. Each brings what `[per_taxonomy]` declares.
+    /// Resources of the term family whose terms its records have. Each adds what `[per_taxonomy]` declares; `false` under
+    /// its name, in `properties` of the schema or in `endpoints.list`, leaves the property or the argument out.
     #[serde(default)]
     pub taxonomies: Vec<String>,
     /// Address of an item on the site: `permalinks` (the site's structure), `path` (by parents), `attached` (below the
