@@ -484,6 +484,35 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
+impl Problem {
+    /// Problems by place, each once: a fault that several resources inherit is reported for one of them.
+    pub fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
+        problems.sort();
+        problems.dedup_by(|next, first| {
+            next.file == first.file
+                && next.place == first.place
+                && next.hint == first.hint
+                && next.place.is_some()
+                && next.fault() == first.fault()
+                || next == first
+        });
+        problems
+    }
+
+    /// The message without the resource that it is about.
+    fn fault(&self) -> (&str, &str) {
+        let about = |name: &str| name.starts_with("resources.") || name.starts_with("base_resources.");
+        let mut quoted = self.message.split('`');
+        match (quoted.next(), quoted.next()) {
+            (Some(""), Some(name)) => ("", self.message.get(name.len() + 2..).unwrap_or_default()),
+            _ => match self.message.trim_end_matches('`').rsplit_once('`') {
+                Some((before, name)) if self.message.ends_with('`') && about(name) => (before, ""),
+                _ => (&self.message, ""),
+            },
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.file)?;

@@ -244,6 +244,14 @@ fn every_behaviour_has_a_user_in_the_shipped_declarations() {
 }
 
 #[test]
+fn lines_of_the_shipped_routes_fit_on_a_screen() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("routes.toml")).expect("routes.toml");
+    let long: Vec<usize> =
+        text.lines().enumerate().filter(|(_, line)| line.chars().count() > 140).map(|(at, _)| at + 1).collect();
+    assert!(long.is_empty(), "these lines of routes.toml are longer than 140 characters: {long:?}");
+}
+
+#[test]
 fn every_error_code_is_used() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let product: String = sources().iter().map(|(_, text)| product(text)).collect();

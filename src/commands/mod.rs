@@ -18,6 +18,7 @@ macro_rules! tell {
 
 mod accounts;
 mod doctor;
+mod new;
 pub mod reference;
 mod serve;
 
@@ -79,6 +80,9 @@ pub enum Command {
     Docs { directory: PathBuf },
     /// Write the shipped declarations into a folder.
     Init { directory: PathBuf },
+    /// Add to the declarations.
+    #[command(subcommand)]
+    New(NewCommand),
     /// Import a WordPress export (WXR).
     Import {
         file: PathBuf,
@@ -110,6 +114,19 @@ pub enum Command {
     },
     /// Print what runs where: version, addresses, database and its size, rows by resource.
     Status,
+}
+
+/// See [`Command::New`].
+#[derive(Debug, Subcommand)]
+pub enum NewCommand {
+    /// Write the schema of a new resource and append its lines to site.toml. Nothing is overwritten.
+    Resource {
+        /// Lower-case letters, digits and _, such as papers.
+        name: String,
+        /// The base resource that it extends: content, plain, term, or one of your own.
+        #[arg(long, value_name = "BASE", default_value = "content")]
+        like: String,
+    },
 }
 
 /// See [`Command::User`].
@@ -195,6 +212,7 @@ pub fn main() -> ExitCode {
         Some(Command::Init { directory }) => init(&directory),
         Some(Command::Completions { shell }) => completions(shell),
         Some(Command::Man { directory }) => man(directory.as_deref()),
+        Some(Command::New(NewCommand::Resource { name, like })) => new::resource(&source, &name, &like),
         Some(Command::Import { file, attachments }) => import(&source, &file, attachments.as_deref()),
         Some(Command::User(command)) => user(&source, command),
         Some(Command::Audit { last }) => said(accounts::audit_trail(&source, last.into())),

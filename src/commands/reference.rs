@@ -293,12 +293,17 @@ impl Key {
 /// What stands for a name that a file gives.
 const NAME: &str = "NAME";
 
+/// Sections that have the keys of another one.
+const SAME_KEYS: [(&str, &str); 1] = [("base_resources", "resources")];
+
 /// Deeper tables are documents of other kinds.
 const DEPTH: usize = 6;
 
 fn keys(shipped: &Shipped) -> Vec<Key> {
     let mut out = Vec::new();
-    for section in Grammar::declaration().keys::<&str>(&[]) {
+    let described_elsewhere = |section: &&str| SAME_KEYS.iter().any(|(same, _)| same == section);
+    for section in Grammar::declaration().keys::<&str>(&[]).into_iter().filter(|section| !described_elsewhere(section))
+    {
         below(shipped, &mut vec![section], &mut out);
     }
     out
@@ -433,6 +438,10 @@ pub fn configuration() -> String {
         let field = grammar.field(&[section]);
         let doc = field.and_then(|field| field["description"].as_str()).unwrap_or_default();
         let _ = write!(out, "\n## `{section}`\n\n{}\n\n", doc.replace('\n', " "));
+        if let Some((_, other)) = SAME_KEYS.iter().find(|(same, _)| *same == section) {
+            let _ = writeln!(out, "See [`{other}`](#{other}).");
+            continue;
+        }
         out.push_str("| key | type | default | shipped | meaning |\n| --- | --- | --- | --- | --- |\n");
         let own = |key: &&Key| key.path == section || key.path.starts_with(&format!("{section}."));
         for key in all.iter().filter(own) {

@@ -148,9 +148,19 @@ pub fn routes_document() -> Value {
         merged.extend(document[part].as_object().cloned().unwrap_or_default());
         document[part] = Value::Object(merged);
     }
+    extendable(&mut document["definitions"]["Resource"]);
     document["title"] = json!("routes.toml");
     document["description"] = json!("The declaration of a site's REST contract.");
     document
+}
+
+/// A resource that extends another one has the required keys from that, and may append to its arrays.
+fn extendable(resource: &mut Value) {
+    let Some(resource) = resource.as_object_mut() else { return };
+    if let Some(required) = resource.remove("required") {
+        resource.insert("anyOf".into(), json!([{"required": ["extends"]}, {"required": required}]));
+    }
+    resource.insert("patternProperties".into(), json!({"^\\+": {"type": "array"}}));
 }
 
 /// The JSON Schema of an overlay file: nothing is required, `false` removes an entry, `"+key"` appends.
@@ -258,6 +268,7 @@ mod tests {
         check(json!({"resources": {"posts": {"base": "articles"}}}), false, true);
         check(json!({"resources": {"posts": false}}), false, true);
         check(json!({"resources": {"posts": {"+supports": ["x"]}}}), false, true);
+        check(json!({"resources": {"papers": {"extends": "posts", "+supports": ["x"]}}}), true, true);
         check(json!({"site": {"prefx": "wp"}}), false, false);
         check(json!({"server": {"max_depth": -1}}), false, false);
     }

@@ -44,6 +44,9 @@ pub struct Removal {
 pub struct Merged {
     pub root: Node,
     pub edits: Vec<SchemaEdit>,
+    /// Removals of keys of resources that these do not declare themselves: they may inherit them or get them from a
+    /// taxonomy.
+    pub waiting: Vec<Removal>,
     /// Names of the schema files that any layer declares, also of resources that a later layer removes: changes to
     /// those are moot, not wrong.
     pub schema_stems: HashSet<String>,
@@ -74,7 +77,8 @@ pub fn layers(reader: &mut Reader<'_>, settings: &[Node]) -> Vec<Layer> {
     // Conditions see everything that does not itself depend on conditions, so that their order does not matter.
     let told = reader.problems.len();
     let unconditional: Vec<&Layer> = std::iter::once(&base).chain(loaded.iter().flatten()).collect();
-    let seen = merge(reader, &unconditional, settings).root;
+    let mut seen = merge(reader, &unconditional, settings).root;
+    merge::settle(&mut seen);
     reader.problems.truncate(told);
     for (entry, slot) in entries.iter().zip(&mut loaded) {
         if !entry.when.is_empty() && holds(reader, entry, &seen) {
@@ -87,7 +91,8 @@ pub fn layers(reader: &mut Reader<'_>, settings: &[Node]) -> Vec<Layer> {
 /// Merges the layers and then the settings over each other.
 pub fn merge<L: Borrow<Layer>>(reader: &mut Reader<'_>, layers: &[L], settings: &[Node]) -> Merged {
     let span = layers.first().map_or(NOWHERE, |layer| layer.borrow().root.span);
-    let mut merged = Merged { root: Node::table(span), edits: Vec::new(), schema_stems: HashSet::new() };
+    let root = Node::table(span);
+    let mut merged = Merged { root, edits: Vec::new(), waiting: Vec::new(), schema_stems: HashSet::new() };
     for layer in layers {
         let layer = layer.borrow();
         for removal in &layer.removals {
@@ -99,6 +104,15 @@ pub fn merge<L: Borrow<Layer>>(reader: &mut Reader<'_>, layers: &[L], settings: 
         lay_over(reader, &mut merged, setting.clone());
     }
     merged
+}
+
+/// Applies the removals that had to wait until resources were complete.
+pub fn remove_inherited(reader: &mut Reader<'_>, merged: &mut Merged) {
+    for Removal { path, place } in std::mem::take(&mut merged.waiting) {
+        if !merge::remove(&mut merged.root, &path) {
+            nothing_to_remove(reader, &merged.root, &path, place, "");
+        }
+    }
 }
 
 /// Reports that a removal found nothing, with the nearest existing name.
@@ -265,11 +279,12 @@ pub fn schema_stem(file: &str) -> String {
 }
 
 fn lay_over(reader: &mut Reader<'_>, merged: &mut Merged, mut root: Node) {
-    let resources = root.child("resources").and_then(Node::as_table).into_iter().flat_map(Table::values);
+    let tables = ["base_resources", "resources"].into_iter().filter_map(|table| root.child(table)?.as_table());
+    let resources = tables.flat_map(Table::values);
     let files = resources.filter_map(|resource| resource.node.child("schema")?.as_str());
     merged.schema_stems.extend(files.map(schema_stem));
     let schemas = root.as_table_mut().and_then(|table| table.shift_remove("schemas"));
-    merge::overlay(&mut merged.root, root, &reader.sources, &mut reader.problems);
+    merge::overlay_unsettled(&mut merged.root, root, &reader.sources, &mut reader.problems);
     let Some(schemas) = schemas else { return };
     let Data::Table(stems) = schemas.node.data else {
         let message = format!("`schemas` must be a table, not {}", schemas.node.kind());
@@ -293,6 +308,9 @@ fn remove(reader: &mut Reader<'_>, merged: &mut Merged, removal: &Removal) {
             merged.edits.push(SchemaEdit { stem: stem.clone(), place, change: Change::Remove(rest.to_vec()) });
         }
         path if merge::remove(&mut merged.root, path) => {}
+        [table, name, _, ..] if merged.root.at(&[table, name]).is_some() && table.ends_with("resources") => {
+            merged.waiting.push(removal.clone());
+        }
         path => nothing_to_remove(reader, &merged.root, path, place, ""),
     }
 }

@@ -1,12 +1,14 @@
 //! From files, environment and command line to one declaration, or to every problem at once.
 //!
 //! Order: the main file with its includes, the overlays whose conditions hold, the environment, the command line
-//! (`layers`); then the schema files with their overlays (`schema_files`); then `{prefix}`; then the check against the
+//! (`layers`); then what resources inherit from others (`inherit`); then `{prefix}`; then what taxonomies bring
+//! (`taxonomies`); then the schema files with their references and overlays (`schema_files`); then the check against the
 //! grammar (`check`). It does not know what the declaration means: the registry does.
 
 use super::check;
 use super::declaration::Declaration;
 use super::grammar::Grammar;
+use super::inherit;
 use super::layers;
 use super::prefix;
 use super::read::{MOST_PROBLEMS, Reader};
@@ -14,6 +16,7 @@ use super::schema_files::schema_files;
 use super::settings::settings;
 use super::shipped;
 use super::source::Origin;
+use super::taxonomies;
 use super::tree::{Node, Sources, pointer_segments};
 use crate::error::Problem;
 use indexmap::IndexMap;
@@ -58,9 +61,12 @@ pub fn attempt(origin: Origin<'_>, sets: &[String], env: impl IntoIterator<Item 
     let settings = settings(&mut reader, sets, env);
     let layers = layers::layers(&mut reader, &settings);
     let mut merged = layers::merge(&mut reader, &layers, &settings);
+    inherit::inherit(&mut reader, &mut merged);
     let prefix = prefix::prefix_of(&merged.root);
     prefix::fill(&mut reader, &mut merged.root, &prefix);
-    let mut schema_trees = schema_files(&mut reader, &mut merged);
+    let brought = taxonomies::expand(&mut merged.root);
+    layers::remove_inherited(&mut reader, &mut merged);
+    let mut schema_trees = schema_files(&mut reader, &mut merged, brought);
     for tree in schema_trees.values_mut() {
         prefix::fill(&mut reader, tree, &prefix);
     }
@@ -101,8 +107,7 @@ impl Loaded {
 
 fn finish(mut reader: Reader<'_>, root: Node, schema_trees: IndexMap<String, Node>) -> Result<Loaded, Vec<Problem>> {
     reader.problems.extend(check::check(Grammar::declaration(), &root, &reader.sources, reader.partial));
-    reader.problems.sort();
-    reader.problems.dedup();
+    reader.problems = Problem::sorted(reader.problems);
     if reader.problems.len() >= MOST_PROBLEMS {
         reader.problems.truncate(MOST_PROBLEMS);
         reader.report_file(None, &reader.origin.main(), "further problems are left out".to_owned(), None);
@@ -273,6 +278,221 @@ mod tests {
         check(&[wp], &["site.prefix=wp"], &[], "capabilities.wp_block.edit", "\"edit_WP_blocks\"");
         check(&[wp], &["site.prefix=wp"], &[], "schemas.title", "\"wp book\"");
         check(&[wp], &["site.prefix=wp"], &[], "schemas.properties.wp_x", "{}");
+    }
+
+    #[test]
+    fn resources_inherit_what_they_extend() {
+        let shelf = r#"
+            [base_resources.shelf]
+            family = "plain"
+            schema = "../book.json"
+            namespace = "core"
+            kind = "shelved"
+            supports = ["title"]
+            sort = { id = "id", title = "title" }
+            links = [{ rel = "self", href = "{self}" }, { rel = "up", href = "/{prefix}" }]
+            listing = { name = "Shelved" }
+            [resources.novels]
+            extends = "shelf"
+            sort = { year = "year" }
+            "+links" = [{ rel = "next", href = "/next" }]
+            [resources.tales]
+            extends = "novels"
+            "+supports" = ["editor"]
+        "#;
+        let check = |site: &str, sets: &[&str], path: &str, expected: &str| {
+            let files = base_and(&[("schemas/dialects/cms.toml", shelf), ("site.toml", site)]);
+            let loaded = load_texts(&files, sets, &[]).map_err(|problems| printed(&problems));
+            assert_eq!(said(&loaded.expect(path), path), expected, "{path} with {site} {sets:?}");
+        };
+        let rels = |names: &[&str]| {
+            let links = names.iter().map(|name| match *name {
+                "self" => r#"{"rel":"self","href":"{self}"}"#.to_owned(),
+                "up" => r#"{"rel":"up","href":"/cms"}"#.to_owned(),
+                name => format!(r#"{{"rel":"{name}","href":"/{name}"}}"#),
+            });
+            format!("[{}]", links.collect::<Vec<_>>().join(","))
+        };
+        // tables are merged, `+` appends, other values stand for themselves
+        check("", &[], "resources.novels.family", r#""plain""#);
+        check("", &[], "resources.novels.sort", r#"{"id":"id","title":"title","year":"year"}"#);
+        check("", &[], "resources.novels.links", &rels(&["self", "up", "next"]));
+        check("", &[], "resources.tales.supports", r#"["title","editor"]"#);
+        check("resources.tales.supports = []", &[], "resources.tales.supports", "[]");
+        // the identity is inherited from base resources only
+        check("", &[], "resources.novels.kind", r#""shelved""#);
+        check("", &[], "resources.tales.kind", "-");
+        check("", &[], "resources.tales.listing", "-");
+        check("", &[], "resources.tales.sort.year", r#""year""#);
+        // later files apply before anything is inherited
+        check("base_resources.shelf.sort.id = \"key\"", &[], "resources.tales.sort.id", r#""key""#);
+        check("base_resources.shelf.supports = [\"x\"]", &[], "resources.tales.supports", r#"["x","editor"]"#);
+        check("", &["base_resources.shelf.namespace=other"], "resources.tales.namespace", r#""other""#);
+        check(
+            "[[resources.novels.\"+links\"]]\nrel = \"last\"\nhref = \"/last\"",
+            &[],
+            "resources.tales.links",
+            &rels(&["self", "up", "next", "last"]),
+        );
+        check("resources.novels.links = []", &[], "resources.tales.links", "[]");
+        check(
+            "resources.novels.extends = \"books\"",
+            &[],
+            "resources.novels.links",
+            r#"[{"rel":"self"},{"rel":"next","href":"/next"}]"#,
+        );
+        // removals apply to what is inherited, before the own keys are merged over it
+        check("remove = [\"resources.novels.links.up\"]", &[], "resources.tales.links", &rels(&["self", "next"]));
+        check(
+            "remove = [\"resources.novels.links.up\", \"resources.novels.sort.title\"]",
+            &[],
+            "resources.novels.sort",
+            r#"{"id":"id","year":"year"}"#,
+        );
+        check(
+            "remove = [\"resources.novels.links.up\"]\nresources.novels.\"+links\" = [{ rel = \"up\", href = \"/up\" }]",
+            &[],
+            "resources.novels.links",
+            r#"[{"rel":"self","href":"{self}"},{"rel":"next","href":"/next"},{"rel":"up","href":"/up"}]"#,
+        );
+        // places are those of the file that says something
+        let loaded = load_texts(&base_and(&[("schemas/dialects/cms.toml", shelf)]), &[], &[]).expect("sound");
+        let line = |path: &[&str]| loaded.problem(path, "", None).place.map_or(0, |(line, _)| line);
+        assert_eq!((line(&["resources", "tales", "family"]), line(&["resources", "tales", "sort", "year"])), (3, 13));
+        assert_eq!((line(&["resources", "tales"]), line(&["resources", "tales", "links", "2"])), (15, 14));
+    }
+
+    #[test]
+    fn taxonomies_add_a_property_arguments_and_links() {
+        let cms = r#"
+            [per_taxonomy]
+            property = { type = "array", x-relation = { to = "{taxonomy}" } }
+            links = [{ rel = "{prefix}:term", to = "{taxonomy}", attrs = { taxonomy = "{taxonomy.api_name}" }, when = { can = "{taxonomy.create}" } }]
+            [per_taxonomy.endpoints.list]
+            "{taxonomy.base}" = { type = "array", below = { x-hierarchical = true } }
+            "{taxonomy.base}_exclude" = { description = "{taxonomy.kind}, {taxonomy.assign}" }
+            [per_taxonomy.link_relations."{prefix}:{taxonomy.base}"]
+            title = "Terms"
+            [capabilities.topic]
+            assign = "write"
+            manage = "manage"
+            [resources.topics]
+            family = "term"
+            schema = "../book.json"
+            namespace = "core"
+            base = "subjects"
+            kind = "topic"
+            api_name = "{prefix}_topic"
+            capabilities = "topic"
+        "#;
+        let check = |site: &str, path: &str, expected: &str| {
+            let site = format!("resources.books.taxonomies = [\"topics\"]\n{site}");
+            let files = base_and(&[("schemas/dialects/cms.toml", cms), ("site.toml", &site)]);
+            let loaded = load_texts(&files, &[], &[]).map_err(|problems| printed(&problems)).expect(path);
+            let found = match path.strip_prefix("schema ") {
+                Some(resource) => {
+                    loaded.schemas[&loaded.declaration.resources[resource].schema]["properties"]["subjects"].to_string()
+                }
+                None => said(&loaded, path),
+            };
+            assert_eq!(found, expected, "{path} with {site}");
+        };
+        let link = |can: &str| {
+            format!(r#"{{"rel":"cms:term","to":"topics","attrs":{{"taxonomy":"cms_topic"}},"when":{{"can":"{can}"}}}}"#)
+        };
+        check("", "schema books", r#"{"type":"array","x-relation":{"to":"topics"}}"#);
+        check("", "schema topics", "null");
+        check("", "resources.books.endpoints.list.subjects", r#"{"type":"array"}"#);
+        check("", "resources.books.endpoints.list.subjects_exclude", r#"{"description":"topic, write"}"#);
+        check("", "resources.books.links", &format!(r#"[{{"rel":"self"}},{}]"#, link("write")));
+        check("", "link_relations", r#"{"cms:subjects":{"title":"Terms"}}"#);
+        check(
+            "resources.topics.hierarchical = true",
+            "resources.books.endpoints.list.subjects",
+            r#"{"type":"array","below":{}}"#,
+        );
+        check(
+            "resources.topics.hierarchical = true",
+            "resources.books.links",
+            &format!(r#"[{{"rel":"self"}},{}]"#, link("manage")),
+        );
+        // what the resource declares itself stays
+        check("schemas.book.properties.subjects.type = \"string\"", "schema books", r#"{"type":"string"}"#);
+        check("schemas.book.properties.subjects = false", "schema books", "null");
+        check("resources.books.endpoints.list.subjects = false", "resources.books.endpoints.list.subjects", "false");
+        check(
+            "resources.books.links = [{ rel = \"cms:term\", attrs = { taxonomy = \"cms_topic\" } }]",
+            "resources.books.links",
+            r#"[{"rel":"cms:term","attrs":{"taxonomy":"cms_topic"}}]"#,
+        );
+        check(
+            "remove = [\"resources.books.links.cms:term\"]".replace("cms:term", "\\\"cms:term\\\"").as_str(),
+            "resources.books.links",
+            r#"[{"rel":"self"}]"#,
+        );
+        // a resource without links of its own keeps the usual ones
+        check("remove = [\"resources.books.links.self\"]", "resources.books.links", &format!("[{}]", link("write")));
+    }
+
+    #[test]
+    fn references_stand_for_copies() {
+        let check = |book: &str, more: &[(&str, &str)], path: &str, expected: &str| {
+            let files: Vec<(&str, &str)> = [
+                ("routes.toml", BASE),
+                ("schemas/book.json", book),
+                ("schemas/dialects/cms.toml", ""),
+                ("schemas/parts/title.json", PARTS),
+            ]
+            .iter()
+            .chain(more)
+            .copied()
+            .collect();
+            let loaded = load_texts(&files, &[], &[]).map_err(|problems| printed(&problems)).expect(book);
+            let found = loaded.schemas["schemas/book.json"].pointer(path).map_or("-".to_owned(), Value::to_string);
+            assert_eq!(found, expected, "{path} of {book}");
+        };
+        const PARTS: &str = r##"{"type": "object", "properties": {"title": {"type": "string", "enum": ["{prefix}"]}, "both": {"$ref": "#/properties/title", "x": 1}, "inner": {"properties": {"raw": {}, "shown": {}}}}}"##;
+        let one = |more: &str| {
+            format!(r#"{{"properties": {{"t": {{"$ref": "parts/title.json#/properties/title"{more}}}}}}}"#)
+        };
+        check(&one(""), &[], "/properties/t", r#"{"type":"string","enum":["cms"]}"#);
+        check(&one(r#", "type": "array", "y": 2"#), &[], "/properties/t", r#"{"type":"array","enum":["cms"],"y":2}"#);
+        check(&one(r#", "+enum": ["b"]"#), &[], "/properties/t/enum", r#"["cms","b"]"#);
+        // a whole file, without some parts, with others changed
+        let whole = r#"{"$ref": "parts/title.json", "title": "B", "properties": {"title": false, "inner": {"properties": {"raw": false}}}}"#;
+        check(
+            whole,
+            &[],
+            "",
+            r#"{"type":"object","properties":{"both":{"type":"string","enum":["cms"],"x":1},"inner":{"properties":{"shown":{}}}},"title":"B"}"#,
+        );
+        // a change of the target reaches the copy, a change of the copy stays there
+        let site = |text| [("site.toml", text)];
+        check(&one(""), &site("schemas.title.properties.title.type = \"number\""), "/properties/t/type", r#""number""#);
+        check(&one(""), &site("schemas.book.properties.t.type = \"number\""), "/properties/t/type", r#""number""#);
+        check(
+            &one(""),
+            &site("remove = [\"schemas.book.properties.t.enum\"]"),
+            "/properties/t",
+            r#"{"type":"string"}"#,
+        );
+        // in a chain of files, and in lists
+        let chain = [("schemas/a.json", r#"{"x": [{"$ref": "parts/title.json#/properties/inner"}]}"#)];
+        check(r#"{"$ref": "a.json"}"#, &chain, "/x/0/properties/raw", "{}");
+    }
+
+    /// References that multiply each other are stopped.
+    #[test]
+    fn references_are_bounded() {
+        let level =
+            |n: usize| format!(r##""l{n}": {{"a": {{"$ref": "#/l{}"}}, "b": {{"$ref": "#/l{}"}}}}"##, n + 1, n + 1);
+        for (levels, expected) in [(40, "or over more than 16 others"), (15, "copy more than 100000 values")] {
+            let all: Vec<String> =
+                (0..levels).map(level).chain([format!(r#""l{levels}": {{"c": [1, 2, 3, 4]}}"#)]).collect();
+            let text = format!("{{{}}}", all.join(", "));
+            let found = load_texts(&[("routes.toml", BASE), ("schemas/book.json", &text)], &[], &[]).map(|_| ());
+            assert!(printed(&found.expect_err("too large")).contains(expected), "{levels}");
+        }
     }
 
     #[test]

@@ -14,7 +14,35 @@ pub fn join(base: &mut Node, more: Node, sources: &Sources, problems: &mut Vec<P
 /// Merges a tree over another: tables merge key by key, `+key` appends to the array `key`, `false` removes a table,
 /// everything else replaces.
 pub fn overlay(base: &mut Node, top: Node, sources: &Sources, problems: &mut Vec<Problem>) {
+    overlay_unsettled(base, top, sources, problems);
+    settle(base);
+}
+
+/// [`overlay`], but a `+key` without a `key` stays as it is until [`settle`]: the resource may inherit the array.
+pub fn overlay_unsettled(base: &mut Node, top: Node, sources: &Sources, problems: &mut Vec<Problem>) {
     Merge { sources, problems, path: Vec::new() }.overlay(base, top);
+}
+
+/// Renames each `+key` that has nothing to be appended to: it is the array itself.
+pub fn settle(node: &mut Node) {
+    match &mut node.data {
+        Data::Table(table) => {
+            if table.iter().any(|(key, member)| appended(key, &member.node).is_some()) {
+                for (key, member) in std::mem::take(table) {
+                    let name = appended(&key, &member.node).map(str::to_owned);
+                    table.insert(name.unwrap_or(key), member);
+                }
+            }
+            table.values_mut().for_each(|member| settle(&mut member.node));
+        }
+        Data::Array(items) => items.iter_mut().for_each(settle),
+        _ => {}
+    }
+}
+
+/// The name of the array that a member is appended to.
+fn appended<'k>(key: &'k str, node: &Node) -> Option<&'k str> {
+    key.strip_prefix('+').filter(|_| node.as_array().is_some())
 }
 
 /// Removes what a path names: a key of a table, or the elements of an array that equal this text or have it as their
@@ -92,9 +120,10 @@ impl Merge<'_> {
     }
 
     fn member(&mut self, base: &mut Table, key: String, member: Member) {
-        if let (Some(name), Data::Array(_)) = (key.strip_prefix('+'), &member.node.data) {
+        if let Some(name) = appended(&key, &member.node) {
             return self.append(base, name.to_owned(), member);
         }
+        base.shift_remove(&format!("+{key}"));
         self.path.push(key.clone());
         match base.get_mut(&key) {
             Some(existing) if self.removes(&existing.node, &member.node) => drop(base.shift_remove(&key)),
@@ -111,12 +140,11 @@ impl Merge<'_> {
 
     fn append(&mut self, base: &mut Table, name: String, member: Member) {
         match base.get_mut(&name).map(|existing| &mut existing.node.data) {
-            None => drop(base.insert(name, member)),
-            Some(Data::Array(items)) => {
-                if let Data::Array(more) = member.node.data {
-                    items.extend(more);
-                }
-            }
+            None => match base.get_mut(&format!("+{name}")).map(|waiting| &mut waiting.node.data) {
+                Some(Data::Array(items)) => items.extend(elements(member.node)),
+                _ => drop(base.insert(format!("+{name}"), member)),
+            },
+            Some(Data::Array(items)) => items.extend(elements(member.node)),
             Some(_) => {
                 self.path.push(name);
                 let message = format!("`{}` is not an array, so nothing can be appended to it", dotted(&self.path));
@@ -139,6 +167,13 @@ impl Merge<'_> {
             [.., last] => FALSE_IS_A_VALUE.contains(last),
             [] => false,
         }
+    }
+}
+
+fn elements(node: Node) -> Vec<Node> {
+    match node.data {
+        Data::Array(items) => items,
+        _ => Vec::new(),
     }
 }
 
@@ -181,6 +216,8 @@ mod tests {
         check("z = 1", "[a.b]\n\"+c\" = [2]", r#"{"z":1,"a":{"b":{"c":[2]}}}"#);
         check("a = 1", "\"+a\" = [2]", "`a` is not an array, so nothing can be appended to it");
         check("a = 1", "\"+a\" = 2", r#"{"a":1,"+a":2}"#);
+        check("\"+a\" = [1]", "\"+a\" = [2]", r#"{"a":[1,2]}"#);
+        check("\"+a\" = [1]", "a = [2]", r#"{"a":[2]}"#);
         // `false` removes a table, and only a table
         check("a.b = 1\nc = 1", "a = false", r#"{"c":1}"#);
         check("a = true", "a = false", r#"{"a":false}"#);

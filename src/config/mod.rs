@@ -2,12 +2,13 @@
 //!
 //! `load` is the entry point and shows the order of steps. `declaration`, `units`, `xmlrpc` and `grammar` define what
 //! may be written; `source` and `read` get texts, `parse_toml` and `parse_json` make `tree`s of them; `settings`,
-//! `layers`, `merge`, `schema_files` and `prefix` combine them; `check` reports what is wrong. Nothing here knows what
-//! a declaration means.
+//! `layers`, `merge`, `inherit`, `prefix`, `taxonomies`, `schema_files` and `references` combine them; `check` reports
+//! what is wrong. Nothing here knows what a declaration means.
 
 pub(crate) mod check;
 pub mod declaration;
 pub(crate) mod grammar;
+mod inherit;
 mod layers;
 pub mod load;
 mod merge;
@@ -15,10 +16,12 @@ mod parse_json;
 mod parse_toml;
 mod prefix;
 mod read;
+mod references;
 mod schema_files;
 pub(crate) mod settings;
 pub(crate) mod shipped;
 pub(crate) mod source;
+mod taxonomies;
 pub(crate) mod tree;
 pub mod units;
 pub(crate) mod watch;

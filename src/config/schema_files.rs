@@ -1,42 +1,159 @@
-//! The schema files that resources and routes name, with the changes that the declaration makes to them.
+//! The schema files that resources and routes name, with what they refer to and what the declaration changes in them.
 //!
 //! It does not know what a schema means: it is validated where it is compiled.
 
 use super::check::suggestion;
 use super::layers::{Change, Merged, SchemaEdit, nothing_to_remove, schema_stem};
 use super::read::Reader;
-use super::tree::{Data, Node, Span, Table};
-use super::{merge, parse_json};
+use super::taxonomies::Brought;
+use super::tree::{Data, Member, Node, Span, Table};
+use super::{merge, parse_json, references};
 use indexmap::IndexMap;
 
-/// Reads every schema file once, by its key; rewrites the names in the declaration to keys; applies the changes.
-pub fn schema_files(reader: &mut Reader<'_>, merged: &mut Merged) -> IndexMap<String, Node> {
-    let mut trees: IndexMap<String, Option<Node>> = IndexMap::new();
+/// Reads every schema file once, by its key; rewrites the names in the declaration to keys; resolves the references;
+/// applies the changes; adds the properties of taxonomies.
+pub fn schema_files(reader: &mut Reader<'_>, merged: &mut Merged, brought: Vec<Brought>) -> IndexMap<String, Node> {
+    let mut files = Files::default();
+    let mut shown = Vec::new();
     for place in places(merged) {
         let at = place.span;
         let Data::String(name) = &mut place.data else { continue };
         *name = reader.resolve(at.source, name);
-        if !trees.contains_key(name) {
-            let tree = read(reader, name, at);
-            trees.insert(name.clone(), tree);
-        }
+        files.read(reader, name, at);
+        shown.push(name.clone());
     }
     for edit in std::mem::take(&mut merged.edits) {
-        let moot = merged.schema_stems.contains(&edit.stem) && !trees.keys().any(|key| schema_stem(key) == edit.stem);
+        let moot =
+            merged.schema_stems.contains(&edit.stem) && !files.raw.keys().any(|key| schema_stem(key) == edit.stem);
         if !moot {
-            apply(reader, &mut trees, edit);
+            files.note(reader, edit);
         }
     }
-    trees.into_iter().filter_map(|(key, tree)| Some((key, tree?))).collect()
+    for key in shown {
+        files.finish(reader, &key, &mut Vec::new());
+    }
+    files.with_properties(merged, brought);
+    files.done
 }
 
-/// Where the declaration names a file: `resources.*.schema` and `.entries_file`, `route_schemas.*`.
+/// The schema files of a declaration by key.
+#[derive(Default)]
+struct Files {
+    /// As read; `None` for one that cannot be.
+    raw: IndexMap<String, Option<Node>>,
+    /// What the declaration changes in each.
+    edits: IndexMap<String, Vec<SchemaEdit>>,
+    /// With references resolved and changes applied.
+    done: IndexMap<String, Node>,
+}
+
+impl Files {
+    /// Reads a file and those that it refers to.
+    fn read(&mut self, reader: &mut Reader<'_>, key: &str, named_at: Span) {
+        let mut open = vec![(key.to_owned(), named_at)];
+        while let Some((key, named_at)) = open.pop() {
+            if self.raw.contains_key(&key) {
+                continue;
+            }
+            let tree = read(reader, &key, named_at);
+            let more = tree.iter().flat_map(references::files);
+            open.extend(more.map(|(file, place)| (reader.resolve(place.source, &file), place)));
+            self.raw.insert(key, tree);
+        }
+    }
+
+    /// Stores a change for the file that it is about.
+    fn note(&mut self, reader: &mut Reader<'_>, edit: SchemaEdit) {
+        let keys: Vec<&String> = self.raw.keys().filter(|key| schema_stem(key) == edit.stem).collect();
+        match keys.as_slice() {
+            [one] => self.edits.entry((*one).clone()).or_default().push(edit),
+            [] => {
+                let stems: Vec<String> = self.raw.keys().map(|key| schema_stem(key)).collect();
+                let hint = suggestion(&edit.stem, stems.iter().map(String::as_str));
+                if !reader.partial {
+                    let message = format!("nothing names a schema file of the name `{}`", edit.stem);
+                    reader.report(edit.place, message, hint);
+                }
+            }
+            several => {
+                let names: Vec<String> = several.iter().map(|key| format!("`{key}`")).collect();
+                let message = format!("`{}` could mean {}", edit.stem, names.join(" or "));
+                reader.report(edit.place, message, Some("give the schema files different names".to_owned()));
+            }
+        }
+    }
+
+    /// Finishes a file after those that it refers to, so that changes to those reach it. `chain`: the files that are being
+    /// finished, each because the one before refers to it.
+    fn finish(&mut self, reader: &mut Reader<'_>, key: &str, chain: &mut Vec<String>) {
+        let Some(Some(raw)) = self.raw.get(key) else { return };
+        if self.done.contains_key(key) {
+            return;
+        }
+        let raw = raw.clone();
+        chain.push(key.to_owned());
+        for (file, place) in references::files(&raw) {
+            let other = reader.resolve(place.source, &file);
+            if chain.contains(&other) {
+                let names: Vec<String> = chain.iter().chain([&other]).map(|key| reader.origin.name(key)).collect();
+                reader.report(place, format!("these schema files refer to each other: {}", names.join(" -> ")), None);
+            } else {
+                self.finish(reader, &other, chain);
+            }
+        }
+        chain.pop();
+        let done = &self.done;
+        let mut tree = references::resolve(reader, &raw, &|other| done.get(other).cloned());
+        for edit in self.edits.shift_remove(key).unwrap_or_default() {
+            apply(reader, &mut tree, edit);
+        }
+        self.done.insert(key.to_owned(), tree);
+    }
+
+    /// Adds the properties of taxonomies, unless the schema has its own, or `false`. A resource that gets one has its own
+    /// copy of the schema, because others may share the file.
+    fn with_properties(&mut self, merged: &mut Merged, brought: Vec<Brought>) {
+        for Brought { resource, property, at, doc } in brought {
+            let Some(place) = place(merged, &resource) else { continue };
+            let Data::String(file) = &mut place.data else { continue };
+            let Some(tree) = self.done.get_mut(file) else { continue };
+            match tree.at(&["properties", &property]).map(|own| &own.data) {
+                Some(Data::Bool(false)) => {
+                    merge::remove(tree, &["properties".to_owned(), property]);
+                    continue;
+                }
+                Some(_) => continue,
+                None => {}
+            }
+            let own = format!("({resource})");
+            if !file.ends_with(&own) {
+                let copy = tree.clone();
+                *file = format!("{file} {own}");
+                self.done.insert(file.clone(), copy);
+            }
+            let Some(tree) = self.done.get_mut(file) else { continue };
+            let empty = Member { key: at, node: Node::table(at) };
+            let properties = tree.as_table_mut().map(|table| table.entry("properties".to_owned()).or_insert(empty));
+            if let Some(properties) = properties.and_then(|properties| properties.node.as_table_mut()) {
+                properties.insert(property, Member { key: at, node: doc });
+            }
+        }
+    }
+}
+
+/// Where a resource names its schema.
+fn place<'m>(merged: &'m mut Merged, resource: &str) -> Option<&'m mut Node> {
+    let resources = merged.root.as_table_mut()?.get_mut("resources")?.node.as_table_mut()?;
+    Some(&mut resources.get_mut(resource)?.node.as_table_mut()?.get_mut("schema")?.node)
+}
+
+/// Where the declaration names a file: `schema` and `entries_file` of resources, `route_schemas.*`.
 fn places(merged: &mut Merged) -> Vec<&mut Node> {
     let mut places = Vec::new();
     for (key, entry) in merged.root.as_table_mut().into_iter().flat_map(Table::iter_mut) {
         let named = entry.node.as_table_mut().into_iter().flat_map(Table::values_mut);
         match key.as_str() {
-            "resources" => {
+            "resources" | "base_resources" => {
                 let resources = named.filter_map(|resource| resource.node.as_table_mut());
                 let files = resources
                     .flat_map(Table::iter_mut)
@@ -60,13 +177,7 @@ fn read(reader: &mut Reader<'_>, key: &str, named_at: Span) -> Option<Node> {
     Some(tree)
 }
 
-fn apply(reader: &mut Reader<'_>, trees: &mut IndexMap<String, Option<Node>>, edit: SchemaEdit) {
-    let named: Vec<usize> = (0..trees.len()).filter(|index| stem(trees, *index) == edit.stem).collect();
-    let tree = match named.as_slice() {
-        [one] => &mut trees[*one],
-        several => return unclear(reader, trees, &edit, several),
-    };
-    let Some(tree) = tree else { return };
+fn apply(reader: &mut Reader<'_>, tree: &mut Node, edit: SchemaEdit) {
     match edit.change {
         Change::Overlay(node) => merge::overlay(tree, node, &reader.sources, &mut reader.problems),
         Change::Remove(path) => {
@@ -75,24 +186,4 @@ fn apply(reader: &mut Reader<'_>, trees: &mut IndexMap<String, Option<Node>>, ed
             }
         }
     }
-}
-
-fn unclear(reader: &mut Reader<'_>, trees: &IndexMap<String, Option<Node>>, edit: &SchemaEdit, named: &[usize]) {
-    let stem_name = &edit.stem;
-    if named.is_empty() {
-        let stems: Vec<String> = (0..trees.len()).map(|index| stem(trees, index)).collect();
-        let hint = suggestion(stem_name, stems.iter().map(String::as_str));
-        if !reader.partial {
-            reader.report(edit.place, format!("nothing names a schema file of the name `{stem_name}`"), hint);
-        }
-        return;
-    }
-    let names = named.iter().filter_map(|index| trees.get_index(*index)).map(|(key, _)| format!("`{key}`"));
-    let message = format!("`{stem_name}` could mean {}", names.collect::<Vec<_>>().join(" or "));
-    reader.report(edit.place, message, Some("give the schema files different names".to_owned()));
-}
-
-fn stem(trees: &IndexMap<String, Option<Node>>, index: usize) -> String {
-    let key = trees.get_index(index).map_or("", |(key, _)| key.as_str());
-    schema_stem(key)
 }

@@ -68,6 +68,13 @@ impl Node {
         }
     }
 
+    pub fn as_array(&self) -> Option<&[Node]> {
+        match &self.data {
+            Data::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
     pub fn as_table_mut(&mut self) -> Option<&mut Table> {
         match &mut self.data {
             Data::Table(table) => Some(table),

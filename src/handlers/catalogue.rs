@@ -140,7 +140,9 @@ fn common(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, 
     links.insert("collection".into(), json!([{"href": scope.registry.rest(&catalogue.path)}]));
     links.insert(items, json!([{"href": scope.registry.rest(&entry.path)}]));
     let prefix = &scope.registry.site.prefix;
-    links.insert("curies".into(), json!([{"name": prefix, "href": "https://api.w.org/{rel}", "templated": true}]));
+    if let Some(href) = scope.registry.declaration.curies.get(prefix) {
+        links.insert("curies".into(), json!([{"name": prefix, "href": href, "templated": true}]));
+    }
     map.insert("_links".into(), Value::Object(links));
     map
 }

@@ -384,7 +384,7 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
     let utc = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.1));
     let mut map = Map::new();
     let wanted = |p: &&Property| p.contexts.shows_in(context) && work.fields.wants(&p.name);
-    if shown.declared.extends.is_some() {
+    if shown.declared.inherit_properties {
         for property in owner.properties.iter().filter(wanted) {
             let value = match property.column.as_deref() {
                 Some("id") => json!(past.id),

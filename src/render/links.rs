@@ -35,9 +35,13 @@ impl Item<'_> {
 
     /// Abbreviations that no relation uses need no explanation.
     fn drop_unused_curies(&self, links: &mut Map<String, Value>) {
-        let Some(curies) = links.get("curies").and_then(|list| list[0]["name"].as_str()) else { return };
-        if !links.keys().any(|rel| rel.strip_prefix(curies).is_some_and(|rest| rest.starts_with(':'))) {
-            links.shift_remove("curies");
+        let Some(Value::Array(mut curies)) = links.shift_remove("curies") else { return };
+        curies.retain(|curie| {
+            let name = curie["name"].as_str().unwrap_or_default();
+            links.keys().any(|rel| rel.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')))
+        });
+        if !curies.is_empty() {
+            links.insert("curies".into(), Value::Array(curies));
         }
     }
 

@@ -16,7 +16,6 @@ fn folder() -> TempDir {
     put("site.toml", include_str!("../../fixtures/journal/site.toml"));
     put("schemas/paper.json", include_str!("../../fixtures/journal/paper.json"));
     put("schemas/paper-v2.json", include_str!("../../fixtures/journal/paper-v2.json"));
-    put("schemas/topic.json", include_str!("../../fixtures/journal/topic.json"));
     folder
 }
 

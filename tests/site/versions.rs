@@ -41,6 +41,9 @@ fn server() -> Server {
         "status": property("string", &json!({"x-column": "status", "enum": ["publish", "draft"]})),
         "heading": property("string", &json!({"x-column": "title"})),
         "text": property("string", &json!({"x-column": "content"})),
+        // The taxonomies add none of theirs.
+        "categories": false,
+        "tags": false,
     }});
     let put = |file: &str, text: &str| fs::write(folder.path().join(file), text).expect("a file");
     put("site.toml", SITE);

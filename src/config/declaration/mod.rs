@@ -79,6 +79,19 @@ pub struct Declaration {
     /// Error codes that the server does not know by itself, for resources and endpoints to name.
     #[serde(default)]
     pub codes: IndexMap<String, ErrorCode>,
+    /// Resources that are not served: others extend them. Their keys are those of `resources`.
+    #[serde(default)]
+    pub base_resources: IndexMap<String, Resource>,
+    /// Property, arguments and links that a resource gets for each of its `taxonomies`.
+    #[serde(default)]
+    pub per_taxonomy: PerTaxonomy,
+    /// Descriptions of link relations, by relation, for resources with `links_in_options`.
+    #[serde(default)]
+    pub link_relations: IndexMap<String, LinkRelation>,
+    /// URLs of the documentation of link relations, by prefix (`wp` of `wp:term`); `{rel}` is replaced by the rest. Items
+    /// list those that their links use as `curies`.
+    #[serde(default)]
+    pub curies: IndexMap<String, String>,
     /// The resources, in the order in which their routes are tried and listed.
     #[serde(default)]
     pub resources: IndexMap<String, Resource>,

@@ -47,6 +47,14 @@ impl Family {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resource {
+    /// A base resource or a resource whose keys it inherits, the required ones too. Its own keys are merged over those as
+    /// an overlay is merged over `routes.toml`: tables (`sort`, `endpoints`, `meta`, …) key by key, `"+key" = […]` appends
+    /// to an array (`"+links"`), `false` removes a table, any other value replaces. The identity of a resource is inherited
+    /// from base resources only: `base`, `kind`, `api_name`, `query_var`, `labels`, `listing`, `seed`, `default_setting`,
+    /// `auto_add`, `schema_links`. The other resource may extend a third one. Overlays, the environment and the command
+    /// line apply first, so a change to a base resource reaches everything that extends it.
+    #[serde(default)]
+    pub extends: Option<String>,
     pub family: Family,
     /// Schema file, relative to the file that declares it.
     pub schema: String,
@@ -123,7 +131,8 @@ pub struct Resource {
     /// records take the state of their parent; `files`: they stand for uploaded files.
     #[serde(default)]
     pub supports: Vec<String>,
-    /// Resources of the term family whose terms its records have.
+    /// Resources of the term family whose terms its records have. Each adds what `[per_taxonomy]` declares; `false` under
+    /// its name, in `properties` of the schema or in `endpoints.list`, leaves the property or the argument out.
     #[serde(default)]
     pub taxonomies: Vec<String>,
     /// Address of an item on the site: `permalinks` (the site's structure), `path` (by parents), `attached` (below the
@@ -131,9 +140,12 @@ pub struct Resource {
     /// or a template such as `/category/{path}/`.
     #[serde(default)]
     pub address: Option<String>,
-    /// Links of an item.
+    /// Links of an item; without any: `self` and `collection`.
     #[serde(default)]
     pub links: Vec<Link>,
+    /// OPTIONS lists the links whose relations `[link_relations]` describes.
+    #[serde(default)]
+    pub links_in_options: bool,
     /// Registered meta by key.
     #[serde(default)]
     pub meta: IndexMap<String, Meta>,
@@ -160,9 +172,10 @@ pub struct Resource {
     /// outranks it.
     #[serde(default)]
     pub cache_control: Option<CacheControl>,
-    /// `@owner`: documents have all properties of the resource whose routes show them, and this schema's.
+    /// Documents have all properties of the resource whose routes show them (as revisions do), in addition to those of this
+    /// schema.
     #[serde(default)]
-    pub extends: Option<Extends>,
+    pub inherit_properties: bool,
     /// Codes that differ from the family's, by the family's code (`rest_post_invalid_id = "rest_invalid_id"`); codes of
     /// your own are declared in `[codes]`.
     #[serde(default)]
@@ -179,7 +192,7 @@ pub struct Resource {
     /// What its handlers need in addition to the schema.
     #[serde(default)]
     pub options: HandlerOptions,
-    /// Extra members of the link objects in the OPTIONS schema (`links`), as written.
+    /// The link objects that OPTIONS lists, as written. They replace those of `links_in_options`.
     #[serde(default)]
     pub schema_links: Vec<Value>,
 }
@@ -280,14 +293,6 @@ pub enum ItemKey {
     ThemeAndSlug,
 }
 
-/// See [`Resource::extends`].
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
-pub enum Extends {
-    /// The resource whose routes show the documents.
-    #[serde(rename = "@owner")]
-    Owner,
-}
-
 /// See [`Resource::total`].
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -298,21 +303,23 @@ pub enum Total {
 }
 
 /// A link of an item.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// Relation of the link in `_links`.
     pub rel: String,
-    /// Resource that it points to, or `@record` or `@term`: what the row refers to; absent: `href`.
+    /// Resource that it points to; `@self`: the resource itself; `@record` or `@term`: what the row refers to; absent:
+    /// `href`.
     #[serde(default)]
     pub to: Option<String>,
-    /// Column (or `column of another row`) with the key of the item it points to; absent: the collection.
+    /// Column with the key of the item it points to; a row whose column is null, zero or empty has no such link. Absent: the
+    /// collection.
     #[serde(default)]
     pub key: Option<String>,
     /// Query of a collection link: argument to column.
     #[serde(default)]
     pub query: IndexMap<String, String>,
-    /// Address relative to the REST base, with `{column}` places; `{self}` is the item.
+    /// Address relative to the REST base, with `{column}` places; `{self}` is the item, `{collection}` the resource.
     #[serde(default)]
     pub href: Option<String>,
     /// `_embed` may put what the link leads to into the response.
@@ -326,12 +333,46 @@ pub struct Link {
     pub when: When,
 }
 
+/// What a resource gets for each of its `taxonomies`. A property, argument or link that it declares itself stays as it is.
+///
+/// In texts and keys `{taxonomy}` is replaced by the name of the taxonomy's resource, `{taxonomy.base}`, `{taxonomy.kind}`
+/// and `{taxonomy.api_name}` by its `base`, `kind` and `api_name`, `{taxonomy.assign}` by the capability that assigns its
+/// terms and `{taxonomy.create}` by the one that creates them: `manage` of hierarchical taxonomies, `assign` of others. A
+/// table with `x-hierarchical = true` is for hierarchical taxonomies only.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PerTaxonomy {
+    /// Schema of the property that holds the terms of a record. Its name is the `base` of the taxonomy.
+    pub property: SchemaDoc,
+    /// Arguments by endpoint name, as `endpoints` of resources.
+    pub endpoints: IndexMap<String, IndexMap<String, Value>>,
+    /// Links of an item. A link whose relation and `attrs` the resource has already is left out.
+    pub links: Vec<Value>,
+    /// Descriptions of the relations of those links.
+    pub link_relations: IndexMap<String, LinkRelation>,
+}
+
+/// Description of a link relation that OPTIONS lists.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkRelation {
+    /// What the caller may do if the link is there.
+    pub title: String,
+    /// Schemas of the properties that the caller may write.
+    #[serde(default)]
+    pub properties: SchemaDoc,
+}
+
 /// The closed list of predicates on a link.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct When {
     /// This column is neither null, zero nor empty.
     pub set: Option<String>,
+    /// Only of resources that support this (`supports`).
+    pub supports: Option<String>,
+    /// Only of resources that are hierarchical.
+    pub hierarchical: bool,
     /// Only in this context.
     pub context: Option<String>,
     /// The caller may do this action on the item (see [`CapabilityMap`]).

@@ -3,7 +3,7 @@
 use super::super::resource::*;
 use super::{Linker, extend};
 use crate::config::declaration::{self, Family};
-use serde_json::Map;
+use serde_json::{Map, json};
 
 impl Linker<'_> {
     pub(super) fn links(&mut self, resources: &mut [Resource]) {
@@ -12,10 +12,9 @@ impl Linker<'_> {
             for (i, link) in declared.iter().enumerate() {
                 let i = i.to_string();
                 let owner = resource.name.clone();
-                let path = ["resources", owner.as_str(), "links", i.as_str()];
-                if let Some(link) = self.link(resource, link, &path) {
-                    resource.links.push(link);
-                }
+                let path = [self.table, owner.as_str(), "links", i.as_str()];
+                let served = applies(&resource.declared, &link.when);
+                resource.links.extend(self.link(resource, link, &path).filter(|_| served));
             }
             if declared.is_empty() && resource.stores_rows() {
                 resource.links.extend(usual_links());
@@ -26,6 +25,21 @@ impl Linker<'_> {
                     resource.links.extend(relation_link(resource, &relation));
                 }
             }
+            self.curies(resource);
+        }
+    }
+
+    /// Adds the documentation of the relations that the links of a resource use.
+    fn curies(&mut self, resource: &mut Resource) {
+        for (name, href) in &self.declared.curies {
+            let uses = |link: &Link| link.rel.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'));
+            if !resource.links.iter().any(uses) {
+                continue;
+            }
+            let attrs = Map::from_iter([("name".to_owned(), json!(name)), ("templated".to_owned(), json!(true))]);
+            let link =
+                declaration::Link { rel: "curies".into(), href: Some(href.clone()), attrs, ..Default::default() };
+            resource.links.extend(self.link(resource, &link, &["curies", name]));
         }
     }
 
@@ -34,7 +48,10 @@ impl Linker<'_> {
             (Some("@record"), None) => Target::Referenced(Family::Content),
             (Some("@term"), None) => Target::Referenced(Family::Term),
             (Some(to), None) => {
-                let to = self.resource_named(&extend(path, "to"), to)?;
+                let to = match to {
+                    "@self" => resource.index,
+                    to => self.resource_named(&extend(path, "to"), to)?,
+                };
                 match &link.key {
                     Some(key) => {
                         self.column(resource, &extend(path, "key"), key)?;
@@ -67,7 +84,7 @@ impl Linker<'_> {
                 self.column(resource, &[path, &["when", "set"]].concat(), column)?;
                 resource.column(column)
             }
-            None => None,
+            None => link.key.as_deref().and_then(|key| resource.column(key)),
         };
         Some(Link {
             rel: link.rel.clone(),
@@ -107,6 +124,12 @@ impl Linker<'_> {
         pieces.push(HrefPiece::Literal(rest.to_owned()));
         Some(pieces)
     }
+}
+
+/// Whether a resource has a link with these conditions; conditions on items are checked for each item.
+pub(super) fn applies(resource: &declaration::Resource, when: &declaration::When) -> bool {
+    let supported = when.supports.as_ref().is_none_or(|wanted| resource.supports.contains(wanted));
+    supported && (resource.hierarchical || !when.hierarchical)
 }
 
 /// What every item links to unless the declarations say otherwise.

@@ -23,7 +23,7 @@ mod words;
 use super::Registry;
 use super::capabilities;
 use super::vocabulary::Vocabulary;
-use crate::config::declaration::{self, Declaration};
+use crate::config::declaration::{self, Declaration, Family};
 use crate::config::load::Loaded;
 use crate::error::Problem;
 use crate::schema::{Bounds, Dialect};
@@ -48,6 +48,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
             explain_types: loaded.declaration.dialect.explain_types,
             bounds: usual_bounds(&loaded.declaration.bounds),
         },
+        table: "resources",
         places: HashMap::new(),
         problems: Vec::new(),
     };
@@ -62,12 +63,14 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.error_codes();
     linker.transitions();
     let mut resources = linker.resources();
+    let targets: Vec<(Family, bool)> = resources.iter().map(|r| (r.family, r.key_is_text)).collect();
+    linker.base_resources(&targets);
     linker.needed(&resources);
     linker.seeds(&resources);
     if let Some(site) = &site {
         schema_links(&mut resources, &site.rest_url);
     }
-    linker.relations(&mut resources);
+    linker.relations(&mut resources, &targets);
     linker.links(&mut resources);
     let layout = linker.layout(&resources);
     let mut routes = linker.routes(&resources);
@@ -81,9 +84,9 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.adjustments(&resources);
     linker.settings(&resources);
     let problems = linker.problems;
-    let Some(site) = site else { return Err(sorted(problems)) };
+    let Some(site) = site else { return Err(Problem::sorted(problems)) };
     if !problems.is_empty() {
-        return Err(sorted(problems));
+        return Err(Problem::sorted(problems));
     }
     Ok(Registry {
         declaration: loaded.declaration.clone(),
@@ -103,12 +106,6 @@ fn listed_namespaces(declared: &Declaration) -> Vec<String> {
     declared.namespaces.values().filter(|n| !n.hidden).map(|n| n.path.clone()).collect()
 }
 
-fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
-    problems.sort();
-    problems.dedup();
-    problems
-}
-
 fn fingerprint(loaded: &Loaded) -> u64 {
     let mut hasher = DefaultHasher::new();
     format!("{:?}", loaded.declaration).hash(&mut hasher);
@@ -124,6 +121,8 @@ struct Linker<'a> {
     declared: &'a Declaration,
     vocabulary: &'a Vocabulary,
     dialect: Dialect,
+    /// The table whose resources are being compiled.
+    table: &'static str,
     /// Positions of the compiled resources, by name.
     places: HashMap<String, usize>,
     problems: Vec<Problem>,
@@ -293,6 +292,7 @@ mod tests {
         "the key `{key}` is absent",
         "these are more than {LONGEST_CHAIN} includes within includes",
         "further problems are left out",
+        "the references of this file copy more than {MOST} values",
     ];
 
     #[test]
@@ -304,7 +304,8 @@ mod tests {
         let literal = Regex::new(r#""((?:[^"\\\n]|\\.)*)""#).expect("a pattern");
         let place = Regex::new(r"\\\{[^{}]*\\\}").expect("a pattern");
         let files =
-            ["check", "layers", "load", "merge", "prefix", "schema_files"].map(|name| format!("src/config/{name}.rs"));
+            ["check", "inherit", "layers", "load", "merge", "prefix", "references", "schema_files", "taxonomies"]
+                .map(|name| format!("src/config/{name}.rs"));
         let config = sources("src/config").into_iter().filter(|(file, _)| files.contains(file));
         let mut without = Vec::new();
         for (file, text) in sources("src/registry/link").into_iter().chain(config) {

@@ -124,7 +124,10 @@ impl Linker<'_> {
                     self.problem(&place, format!("unknown feature `{feature}`"), hint);
                 }
             }
-            let sets = resource.declared.routes.iter().filter_map(|set| declared.route_sets.get(set)).flatten();
+            // What it inherits may be for endpoints that it does not have.
+            let inherits = resource.declared.extends.is_some();
+            let listed = |(set, _): &(&String, _)| inherits || resource.declared.routes.contains(*set);
+            let sets = declared.route_sets.iter().filter(listed).flat_map(|(_, routes)| routes);
             let own = declared.routes.iter().filter(|route| route.resource.as_ref() == Some(&resource.name));
             let names: Vec<&str> =
                 sets.chain(own).flat_map(|route| &route.endpoints).filter_map(|e| e.name.as_deref()).collect();

@@ -9,8 +9,8 @@ use crate::config::declaration::Family;
 use serde_json::Value;
 
 impl Linker<'_> {
-    pub(super) fn relations(&mut self, resources: &mut [Resource]) {
-        let targets: Vec<(Family, bool)> = resources.iter().map(|r| (r.family, r.key_is_text)).collect();
+    /// `targets`: family of each served resource, and whether its keys are texts.
+    pub(super) fn relations(&mut self, resources: &mut [Resource], targets: &[(Family, bool)]) {
         for resource in resources.iter_mut() {
             let file = resource.declared.schema.clone();
             let docs = self.loaded.schemas.get(&file).and_then(|s| s.get("properties")).and_then(Value::as_object);

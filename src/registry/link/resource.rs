@@ -27,6 +27,17 @@ impl Linker<'_> {
         resources
     }
 
+    /// Links the base resources to find their problems before somebody extends them.
+    pub(super) fn base_resources(&mut self, targets: &[(Family, bool)]) {
+        let declared = self.declared;
+        self.table = "base_resources";
+        let bases = declared.base_resources.iter().filter_map(|(name, resource)| self.resource(0, name, resource));
+        let mut bases: Vec<Resource> = bases.collect();
+        self.relations(&mut bases, targets);
+        self.links(&mut bases);
+        self.table = "resources";
+    }
+
     pub(super) fn resource(&mut self, index: usize, key: &str, declared: &declaration::Resource) -> Option<Resource> {
         let Some(schema) = self.loaded.schemas.get(&declared.schema) else {
             // The loader has told why the file cannot be read.
@@ -36,7 +47,7 @@ impl Linker<'_> {
             Some(namespace) => namespace.path.clone(),
             None => {
                 let names: Vec<&str> = self.declared.namespaces.keys().map(String::as_str).collect();
-                self.known(&["resources", key, "namespace"], "namespace", &declared.namespace, &names);
+                self.known(&[self.table, key, "namespace"], "namespace", &declared.namespace, &names);
                 return None;
             }
         };
@@ -95,7 +106,7 @@ impl Linker<'_> {
             resource.extension = Some(name(&own_table));
         }
         resource.edit_only = edit_only::columns(&resource);
-        resource.schema = shown_schema(schema, &resource, self.dialect);
+        resource.schema = shown_schema(schema, &resource, self.declared, self.dialect);
         self.names(&mut resource);
         Some(resource)
     }
@@ -109,7 +120,7 @@ impl Linker<'_> {
                 Some(acts) => resource.capabilities = acts.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
                 None => {
                     let names: Vec<&str> = self.declared.capabilities.keys().map(String::as_str).collect();
-                    self.known(&["resources", &owner, "capabilities"], "capability map", map, &names);
+                    self.known(&[self.table, &owner, "capabilities"], "capability map", map, &names);
                 }
             }
         }
@@ -118,7 +129,7 @@ impl Linker<'_> {
                 "@include" => Sort::Include,
                 "@slugs" => Sort::Slugs,
                 "@relevance" => Sort::Relevance,
-                column => match self.column(resource, &["resources", &owner, "sort", value], column) {
+                column => match self.column(resource, &[self.table, &owner, "sort", value], column) {
                     Some(column) => Sort::Column(column),
                     None => continue,
                 },
@@ -126,14 +137,14 @@ impl Linker<'_> {
             resource.sort.insert(value.clone(), sort);
         }
         for (value, column) in &declared.search {
-            if let Some(column) = self.column(resource, &["resources", &owner, "search", value], column) {
+            if let Some(column) = self.column(resource, &[self.table, &owner, "search", value], column) {
                 resource.search.insert(value.clone(), column);
             }
         }
-        resource.codes = self.codes(&["resources", &owner, "codes"], &declared.codes);
+        resource.codes = self.codes(&[self.table, &owner, "codes"], &declared.codes);
         for (i, required) in declared.not_empty.iter().enumerate() {
             let i = i.to_string();
-            let path = ["resources", owner.as_str(), "not_empty", &i];
+            let path = [self.table, owner.as_str(), "not_empty", &i];
             for column in required.when.keys() {
                 self.column(resource, &[&path[..], &["when", column]].concat(), column);
             }
@@ -144,14 +155,23 @@ impl Linker<'_> {
         }
         if let Some(reference) = &declared.reference {
             for (key, column) in [("class", &reference.class), ("kind", &reference.kind), ("id", &reference.id)] {
-                self.column(resource, &["resources", &owner, "reference", key], column);
+                self.column(resource, &[self.table, &owner, "reference", key], column);
             }
         }
         for column in declared.import.keys() {
-            self.column(resource, &["resources", &owner, "import", column], column);
+            self.column(resource, &[self.table, &owner, "import", column], column);
+        }
+        for (i, taxonomy) in declared.taxonomies.iter().enumerate() {
+            let path = [self.table, owner.as_str(), "taxonomies", &i.to_string()];
+            self.resource_named(&path, taxonomy);
+            let family = self.declared.resources.get(taxonomy).map(|resource| resource.family);
+            if family.is_some_and(|family| family != Family::Term) {
+                let message = format!("`{taxonomy}` is not a taxonomy");
+                self.problem(&path, message, Some("declare it with family = \"term\"".to_owned()));
+            }
         }
         for (code, status) in &declared.status_of_codes {
-            if let Some(code) = self.code(&["resources", &owner, "status_of_codes", code], code) {
+            if let Some(code) = self.code(&[self.table, &owner, "status_of_codes", code], code) {
                 resource.status_of_codes.insert(code, *status);
             }
         }

@@ -140,7 +140,7 @@ impl Linker<'_> {
 
     /// The schema of what hangs below another resource's items: properties marked `x-inherit` are the owner's.
     pub(super) fn schema_below(&self, shown: &Resource, owner: &Resource) -> Value {
-        if shown.declared.extends.is_some() {
+        if shown.declared.inherit_properties {
             let mut schema = owner.schema.clone();
             let own = shown.schema["properties"].as_object().cloned().unwrap_or_default();
             if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {

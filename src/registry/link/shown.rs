@@ -2,12 +2,13 @@
 
 use super::super::resource::*;
 use super::super::without_x_words;
-use crate::config::declaration::{self};
+use super::links::applies;
+use crate::config::declaration::{self, Declaration};
 use crate::schema::Dialect;
 use serde_json::{Map, Value, json};
 
 /// The schema that OPTIONS shows.
-pub(super) fn shown_schema(schema: &Value, resource: &Resource, dialect: Dialect) -> Value {
+pub(super) fn shown_schema(schema: &Value, resource: &Resource, declared: &Declaration, dialect: Dialect) -> Value {
     let mut shown = match without_x_words(schema) {
         Value::Object(map) => map,
         _ => Map::new(),
@@ -15,8 +16,12 @@ pub(super) fn shown_schema(schema: &Value, resource: &Resource, dialect: Dialect
     shown.entry("$schema").or_insert_with(|| json!("http://json-schema.org/draft-04/schema#"));
     shown.entry("title").or_insert_with(|| json!(resource.api_name));
     shown.entry("type").or_insert_with(|| json!("object"));
-    if !resource.declared.schema_links.is_empty() {
-        shown.insert("links".into(), Value::Array(resource.declared.schema_links.clone()));
+    let links = match resource.declared.schema_links.as_slice() {
+        [] => described_links(resource, declared),
+        written => written.to_vec(),
+    };
+    if !links.is_empty() {
+        shown.insert("links".into(), Value::Array(links));
     }
     if let Some(properties) = shown.get_mut("properties").and_then(Value::as_object_mut) {
         for (name, doc) in properties.iter_mut() {
@@ -35,6 +40,30 @@ pub(super) fn shown_schema(schema: &Value, resource: &Resource, dialect: Dialect
         }
     }
     Value::Object(shown)
+}
+
+/// The links of a resource whose relations the declarations describe, as its schema lists them.
+fn described_links(resource: &Resource, declared: &Declaration) -> Vec<Value> {
+    let mut listed: Vec<Value> = Vec::new();
+    let of_this = resource.declared.links.iter().filter(|link| applies(&resource.declared, &link.when));
+    for link in of_this.filter(|_| resource.declared.links_in_options) {
+        let Some(relation) = declared.link_relations.get(&link.rel) else { continue };
+        let explained = declared
+            .curies
+            .iter()
+            .find_map(|(name, href)| Some(href.replace("{rel}", link.rel.strip_prefix(name)?.strip_prefix(':')?)));
+        let rel = explained.unwrap_or_else(|| link.rel.clone());
+        if listed.iter().any(|listed| listed["rel"] == *rel) {
+            continue;
+        }
+        listed.push(json!({
+            "rel": rel,
+            "title": relation.title,
+            "href": format!("{{base}}{}/{{{}}}", resource.path, resource.key),
+            "targetSchema": {"type": "object", "properties": relation.properties},
+        }));
+    }
+    listed
 }
 
 /// Where empty lists pass for empty maps, one shows that no meta is registered.

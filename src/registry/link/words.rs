@@ -15,7 +15,12 @@ impl Linker<'_> {
     /// Checks the words of all schema files and of all declared arguments.
     pub(super) fn words(&mut self) {
         let declared = self.declared;
-        let mut files: Vec<&String> = declared.resources.values().map(|resource| &resource.schema).collect();
+        let mut files: Vec<&String> = declared
+            .resources
+            .values()
+            .chain(declared.base_resources.values())
+            .map(|resource| &resource.schema)
+            .collect();
         files.sort();
         files.dedup();
         for file in files {
@@ -28,9 +33,11 @@ impl Linker<'_> {
                 self.document(&Declared::Config(vec!["args".into(), group.clone(), arg.clone()]), "", doc);
             }
         }
-        for (name, resource) in &declared.resources {
+        let tables = [("resources", &declared.resources), ("base_resources", &declared.base_resources)];
+        for (table, (name, resource)) in tables.into_iter().flat_map(|(table, all)| all.iter().map(move |r| (table, r)))
+        {
             let at = |rest: [&str; 3]| -> Declared {
-                let path = ["resources", name.as_str()].into_iter().chain(rest);
+                let path = [table, name.as_str()].into_iter().chain(rest);
                 Declared::Config(path.map(str::to_owned).collect())
             };
             for (endpoint, args) in &resource.endpoints {
