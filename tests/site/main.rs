@@ -2,6 +2,7 @@
 
 mod attacks;
 mod audit;
+mod backups;
 mod bad_input;
 mod batches;
 mod books;
@@ -25,6 +26,7 @@ mod menus;
 mod migrate;
 mod new_resource;
 mod one_state;
+mod operate;
 mod own_types;
 mod pages;
 mod permissions;
@@ -38,6 +40,7 @@ mod scenarios;
 mod scheduler;
 mod server;
 mod templates;
+mod tls;
 mod values;
 mod versions;
 mod xmlrpc;
