@@ -42,11 +42,15 @@ pub fn format() -> LogFormat {
 }
 
 /// What the HTTP library says of a connection is about what a client sent: the access log has it, and any client could
-/// fill the disk with it.
+/// fill the disk with it. Its servers report their threads, which is nothing to operators.
 fn filter(declared: &Log) -> Targets {
     let usual = || {
         let level: LevelFilter = declared.level.as_str().parse().unwrap_or(LevelFilter::INFO);
-        Targets::new().with_default(level).with_target("actix_http::h1", LevelFilter::OFF)
+        let quiet = level.min(LevelFilter::WARN);
+        Targets::new()
+            .with_default(level)
+            .with_target("actix_http::h1", LevelFilter::OFF)
+            .with_target("actix_server", quiet)
     };
     match std::env::var(VARIABLE) {
         Ok(levels) if !levels.is_empty() => levels.parse().unwrap_or_else(|error| {
