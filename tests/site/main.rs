@@ -1,5 +1,6 @@
 //! The program as its users meet it: started as a process, called over HTTP.
 
+mod abilities;
 mod attacks;
 mod audit;
 mod bad_input;

@@ -6,6 +6,7 @@
 //! declaration (`include`, `overlays`, `remove`) is in `grammar`. Types with defaults serialise, so that the defaults
 //! are in the JSON Schema too.
 
+mod abilities;
 mod media;
 mod options;
 mod resource;
@@ -13,6 +14,7 @@ mod route;
 mod server;
 mod site;
 
+pub use abilities::*;
 pub use media::*;
 pub use options::*;
 pub use resource::*;
@@ -108,6 +110,12 @@ pub struct Declaration {
     /// Shortcodes that the server renders from other rows.
     #[serde(default)]
     pub shortcodes: IndexMap<String, Rendered>,
+    /// Groups of abilities by slug.
+    #[serde(default)]
+    pub ability_categories: IndexMap<String, AbilityCategory>,
+    /// Abilities by name (`core/get-site-info`): operations that programs find and run.
+    #[serde(default)]
+    pub abilities: IndexMap<String, Ability>,
     /// Themes; exactly one is active.
     #[serde(default)]
     pub themes: IndexMap<String, Theme>,

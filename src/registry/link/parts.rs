@@ -44,6 +44,16 @@ impl Linker<'_> {
             for (wanted, keys) in own.chain(folders) {
                 self.resource_named(&below(owner, &keys), wanted);
             }
+            for (rel, template) in &options.links {
+                if let (Some(to), _) = link_parts(template) {
+                    self.resource_named(&below(owner, &["links", rel]), to);
+                }
+            }
+            for (arg, filter) in &options.filters {
+                if let Some(among) = &filter.among {
+                    self.resource_named(&below(owner, &["filters", arg, "among"]), among);
+                }
+            }
             if let Some(holder) = &options.holder
                 && let Some(of) = resources.iter().find(|r| r.name == holder.resource)
             {
