@@ -21,6 +21,7 @@ mod terms;
 pub mod throttle;
 pub mod unlock;
 mod users;
+pub mod views;
 
 pub use self::users::malformed_account;
 
@@ -255,6 +256,8 @@ pub const GUARDS: &[Named<Guard>] = &[
         "Allows callers who hold the ability's capability; before that, method and input have to be what it takes.",
     )
     .on(&[Family::Virtual]),
+    guard("view_config.read", views::read, "Allows callers who may edit the entity that `kind` and `name` name.")
+        .on(&[Family::Virtual]),
     guard("plain.list", plain_list, "Allows callers with the capability `read`, or everybody where none is declared.")
         .on(&[Family::Plain]),
     guard("plain.read", plain_read, "Allows callers with the capability `read`, or everybody where none is declared.")

@@ -28,6 +28,8 @@ mod static_list;
 mod terms;
 mod themes;
 mod users;
+mod view_patch;
+mod views;
 
 use crate::access::hashing::Hasher;
 use crate::access::identity::Identity;
@@ -327,6 +329,13 @@ pub const HANDLERS: &[Named<Handler>] = &[
         .settings(ENTRIES),
     handler("ability.run", |w| Box::pin(abilities::run(w)), "Runs a declared ability and responds with its result.")
         .on(&[Family::Virtual]),
+    handler(
+        "view_config.get",
+        |w| Box::pin(views::get(w)),
+        "Responds with the declared look of an entity's lists and forms.",
+    )
+    .on(&[Family::Virtual])
+    .settings(&["views"]),
     handler("block.render", |w| Box::pin(async move { rendering::render(w) }), "Renders one block as a page shows it."),
     handler(
         "static.update",

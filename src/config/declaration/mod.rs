@@ -13,6 +13,7 @@ mod resource;
 mod route;
 mod server;
 mod site;
+mod views;
 
 pub use abilities::*;
 pub use media::*;
@@ -21,6 +22,7 @@ pub use resource::*;
 pub use route::*;
 pub use server::*;
 pub use site::*;
+pub use views::*;
 
 use super::xmlrpc::XmlRpc;
 use indexmap::IndexMap;

@@ -1,5 +1,6 @@
 //! What lists of types and taxonomies show of a resource, and what handlers need in addition to its schema.
 
+use super::views::Views;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,9 @@ pub struct HandlerOptions {
     pub folders: IndexMap<String, String>,
     /// `theme.export`: the resource whose one record becomes `theme.json`.
     pub styles: Option<String>,
+    /// `view_config.get`: how lists and forms of entities look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub views: Option<Views>,
     /// `navigation_fallback.get`: what a navigation is made from.
     pub navigation: Option<NavigationFallback>,
 }
