@@ -24,6 +24,7 @@ mod limits;
 mod link_preview;
 mod media;
 mod menus;
+mod migrate;
 mod new_resource;
 mod one_state;
 mod own_types;
