@@ -30,6 +30,7 @@ use crate::cache::responses::ResponseCache;
 use crate::config::units::{Optional, Size};
 use crate::error::ApiError;
 use crate::families::file::MediaServices;
+use crate::handlers::abilities::ABILITIES;
 use crate::handlers::{HANDLERS, Outcome, Shared};
 use crate::model::{Peer, Request};
 use crate::outbound::Outbound;
@@ -75,6 +76,7 @@ pub fn vocabulary() -> Vocabulary {
         writes: descriptions(WRITES),
         queries: descriptions(QUERIES),
         renderers: descriptions(dynamic::MAKERS),
+        abilities: descriptions(ABILITIES),
     }
 }
 
@@ -167,7 +169,8 @@ impl Engine {
         let loaded = Loaded::default();
         let route = matched.route;
         let (args, given) = (&&args, None);
-        let asking = Asking { scope: &scope, route, endpoint, args, sources: &sources, loaded: &loaded, given };
+        let sources = &sources;
+        let asking = Asking { scope: &scope, route, endpoint, method, args, sources, loaded: &loaded, given };
         access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload.bytes())
     }
 

@@ -46,7 +46,8 @@ impl Engine {
             Ok(body) => Continue(Found { engine: self, scope, call, matched, endpoint, body }),
             Err(error) => {
                 let sources = Sources { path: &matched.captures, body: &BodyParams::None, query: &call.query };
-                let asked = Asked { scope, matched: &matched, sources: &sources, given: None };
+                let method = call.method;
+                let asked = Asked { scope, matched: &matched, method, sources: &sources, given: None };
                 let allow = asked.allow(Some(endpoint), None, &Loaded::default());
                 Break(Dispatched { result: Err(error.clone()), allow })
             }
@@ -84,7 +85,8 @@ impl Engine {
                 Err(error) => return Dispatched::early(Err(error)),
             };
             let given = tried.as_ref().map(|tried| &tried.given);
-            let asked = Asked { scope, matched: &matched, sources: &sources, given };
+            let method = call.method;
+            let asked = Asked { scope, matched: &matched, method, sources: &sources, given };
             let allow = asked.allow(None, None, &Loaded::default());
             self.tried(scope, tried.as_ref());
             return Dispatched { result: Ok(Outcome::ok(document)), allow };

@@ -166,6 +166,18 @@ pub enum QueryValue {
     Literal(String),
 }
 
+/// The parts of a link of a declared entry: the resource that it leads to (`@NAME`), if it is another one, and what
+/// follows the path of its collection.
+pub fn link_parts(template: &str) -> (Option<&str>, &str) {
+    match template.strip_prefix('@') {
+        None => (None, template),
+        Some(rest) => {
+            let end = rest.find(['/', '?']).unwrap_or(rest.len());
+            (Some(&rest[..end]), &rest[end..])
+        }
+    }
+}
+
 /// A piece of a link's template.
 #[derive(Clone, Debug)]
 pub enum HrefPiece {

@@ -88,6 +88,9 @@ pub struct PropertyWords {
     /// The default is null, which TOML cannot express.
     #[serde(rename = "x-default-null")]
     pub default_null: bool,
+    /// Of declared entries: the value is an SVG drawing, of which only shapes are left.
+    #[serde(rename = "x-drawing")]
+    pub drawing: bool,
     /// The description is that of the owner's property of the same name.
     #[serde(rename = "x-inherit")]
     pub inherit: bool,

@@ -1,5 +1,6 @@
 //! The program as its users meet it: started as a process, called over HTTP.
 
+mod abilities;
 mod attacks;
 mod audit;
 mod bad_input;
@@ -14,6 +15,7 @@ mod dynamic;
 mod faults;
 mod golden;
 mod home;
+mod icons;
 mod identity;
 mod import;
 mod inside;
@@ -40,4 +42,5 @@ mod server;
 mod templates;
 mod values;
 mod versions;
+mod views;
 mod xmlrpc;
