@@ -177,6 +177,14 @@ catalogue! {
     UploadRefusedPart = "rest_upload_unknown_error", Fixed(500), "A file of this type is not taken here, or it is not what its name says.";
     UploadTypeRefused = "rest_upload_unsupported_type", Fixed(415), "A file of this type is not taken here, or it is not what its name says.";
     UploadTooLarge = "rest_upload_file_too_big", Fixed(400), "The file is larger than this site takes.";
+    UploadInvalidUrl = "rest_invalid_url", Fixed(400), "This is not the address of a picture that this server fetches.";
+    FetchFailed = "http_request_failed", Fixed(500), "Nothing was received from the address.";
+    FetchStatus = "http_404", Fixed(500), "There is no picture at the address.";
+    UploadInvalidImage = "rest_upload_invalid_image", Fixed(400), "The file is no picture that can be read.";
+    UploadInvalidDimensions = "rest_upload_invalid_dimensions", Fixed(400), "The picture has no width or no height.";
+    UploadDimensionMismatch = "rest_upload_dimension_mismatch", Fixed(400), "The picture is not as large as this size requires.";
+    FileElsewhere = "rest_sideload_attachment_not_in_uploads", Fixed(403), "The record's file is not stored here.";
+    InvalidSubSizeFile = "rest_invalid_sub_size_file", Fixed(400), "No file of this name was added to the record.";
     CannotEditImage = "rest_cannot_edit_image", Denied, "You may not upload files, and so not edit pictures.";
     UnknownAttachment = "rest_unknown_attachment", Fixed(404), "The address belongs to no file of this record.";
     CannotEditFileType = "rest_cannot_edit_file_type", Fixed(400), "Files of this type cannot be edited.";

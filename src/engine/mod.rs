@@ -156,7 +156,8 @@ impl Engine {
     /// refuses this caller. The guard runs once more when the body is there.
     pub async fn admits(&self, request: &Request) -> Option<u64> {
         let method = request::effective_method(request)?;
-        let matches = self.router.matches(&self.registry, &request.path);
+        let scope = self.stranger(request).ok()?;
+        let matches = self.matches(&request.path, scope.secure());
         let (matched, endpoint) =
             matches.into_iter().find_map(|m| route::endpoint(m.route, method).map(|endpoint| (m, endpoint)))?;
         if !endpoint.file {

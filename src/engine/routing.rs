@@ -31,7 +31,7 @@ pub(super) struct Found<'a> {
 impl Engine {
     /// The endpoint of a call.
     pub(super) fn route<'a>(&'a self, scope: &'a Scope, call: &'a Call) -> ControlFlow<Dispatched, Found<'a>> {
-        let matches = self.router.matches(&self.registry, &call.path);
+        let matches = self.matches(&call.path, scope.secure());
         if call.method == Method::Options {
             return Break(self.describe(scope, call, matches));
         }
@@ -52,6 +52,13 @@ impl Engine {
                 Break(Dispatched { result: Err(error.clone()), allow })
             }
         }
+    }
+
+    /// The routes that a path names, as far as they exist for the request.
+    pub(super) fn matches(&self, path: &str, secure: bool) -> Vec<Match<'_>> {
+        let mut matches = self.router.matches(&self.registry, path);
+        matches.retain(|matched| secure || !matched.route.secure_context);
+        matches
     }
 
     /// Positions of the declared limits that count a call.

@@ -77,6 +77,7 @@ fn failed(refused: Refused, code: Code) -> ApiError {
             tracing::debug!("another site did not respond: {why}");
             ApiError::new(code)
         }
+        Refused::Status(_) | Refused::TooLarge => ApiError::new(code),
     }
 }
 

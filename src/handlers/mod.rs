@@ -12,6 +12,7 @@ mod comparisons;
 pub(crate) mod cursor;
 mod echo;
 mod export;
+mod fetched;
 pub mod files;
 pub mod items;
 mod link_preview;
@@ -22,6 +23,7 @@ mod passwords;
 mod rendering;
 mod revisions;
 mod search;
+mod sideload;
 mod singleton;
 mod site_health;
 mod static_list;
@@ -249,6 +251,20 @@ pub const HANDLERS: &[Named<Handler>] = &[
         "file.edit",
         |w| Box::pin(files::edit(w)),
         "Cuts, turns or mirrors a picture and stores the result as a new record.",
+    )
+    .on(&[Family::Content])
+    .item(),
+    handler(
+        "file.sideload",
+        |w| Box::pin(sideload::add(w)),
+        "Adds one file that the client made of a picture, without describing it.",
+    )
+    .on(&[Family::Content])
+    .item(),
+    handler(
+        "file.finalize",
+        |w| Box::pin(sideload::finish(w)),
+        "Describes the files that were added to a record, in one write.",
     )
     .on(&[Family::Content])
     .item(),

@@ -2,6 +2,7 @@
 
 use super::Behaviour;
 use super::resource::Clock;
+use super::words::SizesWord;
 use crate::error::ParamFailure;
 use crate::schema::Schema;
 use crate::storage::plan::{DbValue, Name, Op};
@@ -155,6 +156,10 @@ pub struct Arg {
     pub accepts: Vec<String>,
     /// How long such values may be.
     pub accepted: Option<Schema>,
+    /// The value names sizes of pictures.
+    pub sizes: Option<SizesWord>,
+    /// The server requests this address.
+    pub fetched: bool,
     /// A failure is reported by its sentence alone.
     pub sentence_only: bool,
     /// What OPTIONS shows.

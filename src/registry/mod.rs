@@ -73,6 +73,8 @@ pub struct Route {
     pub no_schema: bool,
     /// Served but not listed.
     pub hidden: bool,
+    /// It exists in a secure context only.
+    pub secure_context: bool,
     /// The schema that OPTIONS shows, where it differs from the resource's.
     pub schema: Option<Value>,
     pub endpoints: Vec<Endpoint>,

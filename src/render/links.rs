@@ -53,14 +53,18 @@ impl Item<'_> {
             }
             Some("@revision_count") => json!(self.revisions().0),
             Some("@revision_id") => json!(self.revisions().1),
-            Some(OF_KIND) => json!(self.commented().map(|r| &r.api_name)),
+            Some(OF_KIND) => json!(self.leads_to(link).map(|r| &r.api_name)),
+            Some("@id") if let Target::Item { column, .. } = link.target => {
+                json!(self.record.row.get(column).map(records::int))
+            }
             _ => value.clone(),
         }
     }
 
-    /// The resource of the record that this one belongs to.
-    fn commented(&self) -> Option<&Resource> {
-        let place = self.batch.places.get(&self.record.int("post"))?;
+    /// The resource of the record that a link leads to, whichever it is.
+    fn leads_to(&self, link: &Link) -> Option<&Resource> {
+        let Target::Item { column, .. } = link.target else { return None };
+        let place = self.batch.places.get(&records::int(self.record.row.get(column)?))?;
         Some(&self.scope.registry.resources[place.resource])
     }
 
@@ -86,7 +90,7 @@ impl Item<'_> {
             Target::Item { resource, column } => {
                 let key = show(self.record.row.get(*column)?)?;
                 let resource = match of_kind(link) {
-                    true => self.commented()?,
+                    true => self.leads_to(link)?,
                     false => &registry.resources[*resource],
                 };
                 resource.item_path(&key)

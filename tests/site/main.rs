@@ -30,6 +30,7 @@ mod one_state;
 mod own_types;
 mod pages;
 mod permissions;
+mod pictures;
 mod queries;
 mod reload;
 mod response_cache;

@@ -25,6 +25,9 @@ pub struct Site {
     pub anonymous_comments: bool,
     /// Application passwords: `https` (only where nobody can intercept them), `on`, `off`.
     pub application_passwords: AppPasswords,
+    /// Which requests count as sent in a secure context, where some routes exist only: `https` (over HTTPS, or to a host
+    /// called `localhost`), `always`.
+    pub secure_context: SecureContext,
     /// Users and roles that may have application passwords; none named: everybody.
     pub application_passwords_for: People,
     /// Name of the resource with the audit trail; `false`: there is none.
@@ -54,6 +57,7 @@ impl Default for Site {
             list_authors: true,
             anonymous_comments: false,
             application_passwords: AppPasswords::Https,
+            secure_context: SecureContext::Https,
             application_passwords_for: People::default(),
             audit: Optional::OFF,
             max_login: Size::bytes_of(320),
@@ -125,6 +129,14 @@ pub enum AppPasswords {
     Https,
     On,
     Off,
+}
+
+/// See [`Site::secure_context`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SecureContext {
+    Https,
+    Always,
 }
 
 /// See [`Pages::fields`].

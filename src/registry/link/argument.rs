@@ -223,6 +223,8 @@ impl Linker<'_> {
             unset,
             accepts,
             accepted,
+            sizes: words.picture_sizes,
+            fetched: words.fetched,
             sentence_only: meta,
             shown: Value::Object(shown),
         })
