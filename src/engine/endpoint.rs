@@ -170,7 +170,7 @@ impl<'a> Question<'a> {
             allow(&self.sources)
         };
         engine.tried(scope, self.password);
-        Dispatched { result, allow }
+        Dispatched { result, allow, route: Some(matched.index) }
     }
 }
 
