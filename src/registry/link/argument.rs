@@ -224,6 +224,7 @@ impl Linker<'_> {
             accepts,
             accepted,
             sentence_only: meta,
+            late: words.late,
             shown: Value::Object(shown),
         })
     }
