@@ -37,6 +37,7 @@ mod s3;
 mod safety;
 mod scenarios;
 mod scheduler;
+mod selection;
 mod server;
 mod templates;
 mod values;
