@@ -39,6 +39,8 @@ pub enum BootError {
     Commit(CommitError),
     /// Anything else, in a sentence.
     Other(String),
+    /// The command has printed what is wrong.
+    Reported,
 }
 
 impl fmt::Display for BootError {
@@ -55,6 +57,7 @@ impl fmt::Display for BootError {
             BootError::Storage(error) => write!(f, "{error}"),
             BootError::Commit(error) => write!(f, "the database did not take a write: {error:?}"),
             BootError::Other(text) => f.write_str(text),
+            BootError::Reported => Ok(()),
         }
     }
 }

@@ -17,14 +17,16 @@ macro_rules! tell {
 }
 
 mod accounts;
+mod declarations;
 mod doctor;
 mod new;
 pub mod reference;
 mod serve;
 
+pub use declarations::route_table;
+
 use crate::boot::{self, BootError, Secret, Services, Source};
 use crate::config::{grammar, shipped};
-use crate::model::Method;
 use crate::registry::Registry;
 use crate::registry::link::nearest;
 use crate::scope::Limits;
@@ -62,16 +64,36 @@ pub struct SourceArgs {
 pub enum Command {
     /// Check the declarations and exit.
     Check {
-        /// Check the database, too: integrity, references and counts. A server may use it meanwhile.
+        /// Check the database, too: integrity, references, counts, and what the next start would change in it. A
+        /// server may use it meanwhile.
         #[arg(long)]
         data: bool,
+        /// Print the outcome as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Bring the tables of the database to the declarations. What would lose values is refused. Stop the server first.
+    Migrate {
+        /// Print the changes and make none. A server may use the database meanwhile; its writes wait.
+        #[arg(long)]
+        dry_run: bool,
+        /// Delete these values where they stand in the way; repeatable. The database is copied before.
+        #[arg(long, value_name = "RESOURCE[.COLUMN]", conflicts_with = "dry_run")]
+        drop: Vec<String>,
+        /// Print the outcome as JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Copy the database to a new file, also while the server runs, and check the copy. Uploaded files are not in it.
     Backup { file: PathBuf },
     /// Replace the database by a backup; the old database is renamed. Stop the server first.
     Restore { file: PathBuf },
     /// Print the routes with their methods, arguments and access.
-    Routes,
+    Routes {
+        /// Print them as JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the JSON Schema of routes.toml, for editors.
     Schema,
     /// Print the meaning of a word: a handler, guard, behaviour, renderer, schema word (`x-…`) or configuration key.
@@ -201,11 +223,12 @@ pub fn main() -> ExitCode {
     let source = Source { config: cli.source.config, sets: cli.source.sets };
     let done = match cli.command {
         None => serve::serve(&source),
-        Some(Command::Check { data }) => check(&source, data),
+        Some(Command::Check { data, json }) => declarations::check(&source, data, json),
+        Some(Command::Migrate { dry_run, drop, json }) => declarations::migrate(&source, dry_run, &drop, json),
         Some(Command::Backup { file }) => backup(&source, &file),
         Some(Command::Restore { file }) => restore(&source, &file),
         Some(Command::Doctor { url }) => doctor(&source, url),
-        Some(Command::Routes) => routes(&source),
+        Some(Command::Routes { json }) => declarations::routes(&source, json),
         Some(Command::Schema) => schema(),
         Some(Command::Explain { word }) => explain(&word),
         Some(Command::Docs { directory }) => docs(&directory),
@@ -229,6 +252,8 @@ pub fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
+        // The outcome was printed as JSON.
+        Err(BootError::Reported) => ExitCode::FAILURE,
         Err(error) => {
             tell!("{error}");
             ExitCode::FAILURE
@@ -276,30 +301,6 @@ fn opened(registry: Registry) -> Result<(Registry, Services), BootError> {
     let services = Services::start(storage, &registry)?;
     services.seed(&registry)?;
     Ok((registry, services))
-}
-
-fn check(source: &Source, data: bool) -> Result<(), BootError> {
-    let loaded = source.load()?;
-    let registry = boot::registry(&loaded, &loaded.declaration.server.listen)?;
-    let methods = boot::calls(&loaded, &registry)?.map_or(0, |calls| calls.len());
-    let (resources, routes) = (registry.resources.len(), registry.routes.len());
-    say!("{resources} resources, {routes} routes, {methods} XML-RPC methods: sound");
-    for (capability, place) in registry.unheld_capabilities() {
-        tell!("warning: no role has the capability `{capability}`, which {place} asks for: everybody is refused there");
-    }
-    if !data {
-        return Ok(());
-    }
-    let path = boot::database(&registry.declaration)?;
-    let found = backup::examine(path, &registry.layout)?;
-    if found.is_empty() {
-        say!("{}: whole", path.display());
-        return Ok(());
-    }
-    for finding in &found {
-        tell!("{}: {finding}", path.display());
-    }
-    Err(BootError::Other(format!("{} problems found; restore a backup, or ask for help", found.len())))
 }
 
 fn backup(source: &Source, file: &Path) -> Result<(), BootError> {
@@ -376,47 +377,6 @@ fn man(directory: Option<&Path>) -> Result<(), BootError> {
 /// To the standard output; a closed pipe (`| head`) is no failure.
 fn print(text: &[u8]) {
     let _ = std::io::stdout().lock().write_all(text);
-}
-
-/// A line for each method of each route: method, path, handler, access, arguments.
-fn routes(source: &Source) -> Result<(), BootError> {
-    let registry = linked(source)?;
-    let mut out = std::io::stdout().lock();
-    for line in route_table(&registry) {
-        // A closed pipe (`| head`) is no failure.
-        if writeln!(out, "{line}").is_err() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// See [`Command::Routes`]; golden tests read it too.
-pub fn route_table(registry: &Registry) -> Vec<String> {
-    let vocabulary = crate::engine::vocabulary();
-    let mut lines = Vec::new();
-    for route in &registry.routes {
-        for endpoint in &route.endpoints {
-            let methods: Vec<&str> = endpoint.methods.iter().copied().map(Method::as_str).collect();
-            let args: Vec<String> = endpoint
-                .args
-                .args
-                .iter()
-                .map(|arg| format!("{}{}", arg.name, if arg.required { "*" } else { "" }))
-                .collect();
-            let guard = vocabulary.guards[endpoint.guard.0].name;
-            let param =
-                if endpoint.guard_param.is_empty() { String::new() } else { format!(":{}", endpoint.guard_param) };
-            lines.push(format!(
-                "{:<18} {}  {} [{guard}{param}] {}",
-                methods.join(","),
-                route.pattern,
-                vocabulary.handlers[endpoint.handler.0].name,
-                args.join(" ")
-            ));
-        }
-    }
-    lines
 }
 
 fn import(source: &Source, file: &Path, attachments: Option<&Path>) -> Result<(), BootError> {

@@ -115,7 +115,7 @@ pub struct Property {
 /// A relation of the resource's rows to those of another resource.
 #[derive(Clone, Debug)]
 pub struct Relation {
-    /// Name of the edges; for integer properties the column.
+    /// Name of the relation, `kind.property` unless declared; edges of lists are stored under it.
     pub rel: Name,
     pub property: String,
     /// Position of the target among the resources.

@@ -49,11 +49,7 @@ pub fn backup(path: &Path, to: &Path) -> std::result::Result<u64, StorageError> 
 /// The copy is damaged, or not one of ours; somebody uses the database; the files cannot be written.
 pub fn restore(from: &Path, path: &Path) -> std::result::Result<Option<PathBuf>, StorageError> {
     whole(from)?;
-    if let Some(server) = Neighbour::of(path) {
-        let process = server.process.map_or_else(String::new, |number| format!(" (process {number})"));
-        let text = format!("a server{process} uses this database; stop the server first, then restore the backup");
-        return Err(StorageError::Failed(format!("{}: {text}", path.display())));
-    }
+    unused(path)?;
     let new = beside(path, ".restored");
     let done = copy_over(from, &new).and_then(|()| put_in_place(&new, path));
     if done.is_err() {
@@ -61,6 +57,17 @@ pub fn restore(from: &Path, path: &Path) -> std::result::Result<Option<PathBuf>,
         let _ = fs::remove_file(&new);
     }
     done
+}
+
+/// No server uses a database.
+///
+/// # Errors
+/// One does; the message names its process.
+pub fn unused(path: &Path) -> std::result::Result<(), StorageError> {
+    let Some(server) = Neighbour::of(path) else { return Ok(()) };
+    let process = server.process.map_or_else(String::new, |number| format!(" (process {number})"));
+    let text = format!("a server{process} uses this database; stop the server first, then run the command again");
+    Err(StorageError::Failed(format!("{}: {text}", path.display())))
 }
 
 fn copy_over(from: &Path, new: &Path) -> std::result::Result<(), StorageError> {
@@ -213,7 +220,8 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-fn free_name(path: &Path) -> PathBuf {
+/// A name beside a database that no file has yet.
+pub fn free_name(path: &Path) -> PathBuf {
     let names = (1..).map(|n| beside(path, &format!(".before-{n}")));
     names.into_iter().find(|name| !name.exists()).unwrap_or_else(|| beside(path, ".before"))
 }

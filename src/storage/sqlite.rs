@@ -16,12 +16,13 @@ mod values;
 
 pub use neighbour::{Claim, Neighbour};
 pub(super) use open::{META_VERSION, checkpointing, commits, examining, load_words, read_generations, sign};
-pub use open::{OpenError, OpenOptions, PendingChange};
+pub use open::{OpenError, OpenOptions, PendingChange, Refusal};
 pub(super) use reader::Reading;
 pub(super) use statement_cache::StatementCache;
 pub(super) use values::{Dictionary, bind, decode};
 
 use super::catalogue::Catalogue;
+use super::migrate::Extent;
 use super::plan::{CommitError, Layout, Name, WritePlan};
 use super::transaction::OpenTransaction;
 use super::versions::Versions;
@@ -88,6 +89,24 @@ impl Sqlite {
         let writer = writer::spawn(opened.connection, shared.clone(), jobs)
             .map_err(|e| OpenError::Other { path: options.path.clone(), cause: e.to_string() })?;
         Ok(Sqlite { shared, queue: Some(queue), writer: Some(writer), applied: opened.applied })
+    }
+
+    /// The changes that bring a file to a layout, the refused ones among them; nothing is changed. A server may use the
+    /// file meanwhile; its writes wait.
+    ///
+    /// # Errors
+    /// The file cannot be opened or written.
+    pub fn rehearse(path: &Path, layout: &Layout) -> Result<Vec<PendingChange>, OpenError> {
+        open::migrated(path, layout, Extent::Rehearse)
+    }
+
+    /// Brings a file to a layout and deletes the values of `drops` (tables, and columns as `table.column`) where they
+    /// stand in the way; the changes. No server may use the file.
+    ///
+    /// # Errors
+    /// The file cannot be opened or written; a change would lose values that are not in `drops`.
+    pub fn migrate(path: &Path, layout: &Layout, drops: &[String]) -> Result<Vec<PendingChange>, OpenError> {
+        open::migrated(path, layout, Extent::Apply { drops })
     }
 
     /// What [`Sqlite::open`] changed in an existing file.

@@ -23,6 +23,7 @@ mod limits;
 mod link_preview;
 mod media;
 mod menus;
+mod migrate;
 mod new_resource;
 mod notes;
 mod one_state;

@@ -68,6 +68,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     }
     linker.relations(&mut resources, &targets);
     linker.links(&mut resources);
+    linker.former_names(&resources);
     let layout = linker.layout(&resources);
     let mut routes = linker.routes(&resources);
     let index_schemas = linker.route_schemas(&mut routes);

@@ -3,7 +3,7 @@
 use super::super::StorageError;
 use super::super::budget;
 use super::super::catalogue::Catalogue;
-use super::super::migrate::{self, Outcome};
+use super::super::migrate::{self, Extent, Outcome};
 use super::super::plan::{Layout, Name};
 use super::super::versions::{COMMITS, Versions};
 use super::super::words::Words;
@@ -70,15 +70,25 @@ pub struct PendingChange {
     pub table: String,
     /// What would be done, e.g. ``add the column `isbn` ``.
     pub what: String,
-    /// Why it is not done automatically, and what to do; `None` where nothing would be lost.
-    pub refused: Option<String>,
+    /// Why it is not done automatically; `None` where nothing would be lost.
+    pub refused: Option<Refusal>,
+}
+
+/// Why a change is refused, and what resolves it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refusal {
+    pub why: String,
+    /// What [`Sqlite::migrate`](super::Sqlite::migrate) has to be asked to delete: a table, or `table.column`.
+    pub drop: Option<String>,
+    /// New columns of the same type, of which one may be the new name of the removed one.
+    pub new_names: Vec<String>,
 }
 
 impl fmt::Display for PendingChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.table, self.what)?;
         match &self.refused {
-            Some(why) => write!(f, " ({why})"),
+            Some(refusal) => write!(f, " ({})", refusal.why),
             None => Ok(()),
         }
     }
@@ -147,7 +157,7 @@ impl OpenError {
             OpenError::Newer { .. } => "Start the newer version, or restore the backup from before the upgrade.",
             OpenError::Pending { .. } => "Allow migration (storage.migrate), or restore the declarations.",
             OpenError::Destructive { .. } => {
-                "Restore the declarations, or delete the values first; for a renamed property, set x-was."
+                "Restore the declarations, or run `cms-server migrate --dry-run`: it prints how values move or are deleted."
             }
             OpenError::Layout(_) => "This is a mistake in the declarations.",
             OpenError::Other { .. } => "The cause comes from the database library or the operating system.",
@@ -212,21 +222,11 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
     static NEXT_ID: AtomicU64 = AtomicU64::new(0);
     let path = &options.path;
     let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-    if folder.is_some_and(|p| !p.is_dir()) {
-        return Err(OpenError::DirectoryMissing { path: path.clone() });
-    }
-    if path.is_dir() {
-        return Err(OpenError::Other { path: path.clone(), cause: "this is a folder, not a file".into() });
-    }
     let settings = Settings { busy: options.busy, mmap: options.mmap };
-    let mut connection = writing(path, &settings)?;
-    let outcome = migrate::migrate(&mut connection, &catalogue, layout, options.migrate);
-    let applied = match outcome.map_err(|e| explain(path, e))? {
-        Outcome::Done(applied) => applied,
-        Outcome::Pending(changes) => return Err(OpenError::Pending { path: path.clone(), changes }),
-        Outcome::Destructive(changes) => return Err(OpenError::Destructive { path: path.clone(), changes }),
-    };
+    let mut connection = in_its_folder(path, &settings)?;
+    let extent = if options.migrate { Extent::Apply { drops: &[] } } else { Extent::Refuse };
+    let outcome = migrate::migrate(&mut connection, &catalogue, layout, extent);
+    let applied = applied(path, outcome.map_err(|e| explain(path, e))?)?;
     let versions = Versions::default();
     let load = |connection: &Connection| Ok((load_words(connection)?, read_generations(connection)?));
     let (words, numbers) = load(&connection).map_err(|e| explain(path, e))?;
@@ -243,6 +243,39 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
         remembered: CountCache::default(),
     };
     Ok(Opened { connection, shared, applied })
+}
+
+/// See [`super::Sqlite::migrate`] and [`super::Sqlite::rehearse`].
+pub fn migrated(
+    path: &Path,
+    layout: &Layout,
+    extent: Extent<'_>,
+) -> std::result::Result<Vec<PendingChange>, OpenError> {
+    let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
+    let options = OpenOptions::new(path);
+    let mut connection = in_its_folder(path, &Settings { busy: options.busy, mmap: options.mmap })?;
+    let outcome = migrate::migrate(&mut connection, &catalogue, layout, extent);
+    applied(path, outcome.map_err(|e| explain(path, e))?)
+}
+
+fn applied(path: &Path, outcome: Outcome) -> std::result::Result<Vec<PendingChange>, OpenError> {
+    match outcome {
+        Outcome::Done(changes) => Ok(changes),
+        Outcome::Pending(changes) => Err(OpenError::Pending { path: path.to_owned(), changes }),
+        Outcome::Destructive(changes) => Err(OpenError::Destructive { path: path.to_owned(), changes }),
+    }
+}
+
+/// The writing connection to a file, whose folder is there.
+fn in_its_folder(path: &Path, settings: &Settings) -> std::result::Result<Connection, OpenError> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    if folder.is_some_and(|p| !p.is_dir()) {
+        return Err(OpenError::DirectoryMissing { path: path.to_owned() });
+    }
+    if path.is_dir() {
+        return Err(OpenError::Other { path: path.to_owned(), cause: "this is a folder, not a file".into() });
+    }
+    writing(path, settings)
 }
 
 /// See [`super::Sqlite::recover`].
