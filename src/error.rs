@@ -66,6 +66,11 @@ pub struct DeclaredCode {
 }
 
 impl Code {
+    /// The code of a check that a single value failed.
+    pub fn of_check(reason: &str) -> Code {
+        Code::declared(reason, Status::Fixed(400), "A value does not fit its definition.")
+    }
+
     /// The code of a declaration. Each one is kept as long as the program runs, so that a code stays a plain value; what
     /// is declared again after a reload is found.
     pub fn declared(code: &str, status: Status, message: &str) -> Code {
@@ -117,6 +122,8 @@ catalogue! {
     UserInvalidRole = "rest_user_invalid_role", Fixed(400), "There is no such role, or you may not give it.";
     UserExists = "rest_user_exists", Fixed(400), "The user exists already.";
     UserInvalidReassign = "rest_user_invalid_reassign", Fixed(400), "The user who would take over the content does not exist.";
+    CustomCssMarkup = "rest_custom_css_illegal_markup", Fixed(400), "A style sheet may not end the element that it is in.";
+    CustomCssType = "rest_custom_css_invalid_type", Fixed(400), "A style sheet is a text.";
     UserInvalidEmail = "rest_user_invalid_email", Fixed(400), "Another user has this e-mail address.";
     UserInvalidUsername = "rest_user_invalid_username", Fixed(400), "Logins hold letters, digits, spaces and . - _ @ only, and some names are reserved.";
     UserInvalidArgument = "rest_user_invalid_argument", Fixed(400), "The login name of a user cannot be changed.";
@@ -244,6 +251,7 @@ pub enum Fault {
     UnknownMethod,
     InvalidParams,
     TooFewParams,
+    OtherParams,
     Credentials,
 }
 
@@ -258,6 +266,7 @@ impl Fault {
             Fault::UnknownMethod => (-32601, "There is no method of this name."),
             Fault::InvalidParams => (-32602, "A parameter has another type than the method takes."),
             Fault::TooFewParams => (400, "The method takes more parameters."),
+            Fault::OtherParams => (400, "The method takes other parameters."),
             Fault::Credentials => (403, "The user name or the password is wrong."),
         }
     }

@@ -255,8 +255,7 @@ mod tests {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let subscriber = tracing_subscriber::registry().with(Collect(format, seen.clone()));
         tracing::subscriber::with_default(subscriber, work);
-        let lines = seen.lock().expect("no panic holds it").clone();
-        lines
+        seen.lock().expect("no panic holds it").clone()
     }
 
     fn report() {

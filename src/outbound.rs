@@ -194,6 +194,11 @@ impl Asker {
         let fits = match url.host() {
             Some(Host::Ipv4(address)) => reachable(&self.open, address.into()),
             Some(Host::Ipv6(address)) => reachable(&self.open, address.into()),
+            // These names lead to this machine, whatever answers for them.
+            Some(Host::Domain(name)) if self.open.is_empty() => {
+                let name = name.trim_end_matches('.');
+                name != "localhost" && !name.ends_with(".localhost")
+            }
             Some(Host::Domain(_)) => true,
             None => false,
         };
@@ -322,7 +327,7 @@ mod tests {
             let found = outbound(networks).asker.follow(Url::parse("http://localhost:8080/").expect("an address"));
             found.expect_err("nothing listens there, or it is not allowed")
         };
-        assert_eq!(ask(&[]), Refused::Address("nothing public has this name"));
+        assert!(matches!(ask(&[]), Refused::Address(_)));
     }
 
     #[test]

@@ -184,8 +184,12 @@ fn title(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
 }
 
 /// How texts of this site are rendered.
-pub fn options(item: &Item<'_>) -> RenderOptions<'static> {
-    RenderOptions { smilies: item.scope.settings.flag("use_smilies"), ..RenderOptions::default() }
+pub fn options<'a>(item: &Item<'a>) -> RenderOptions<'a> {
+    RenderOptions {
+        smilies: item.scope.settings.flag("use_smilies"),
+        classes: Some(&item.scope.registry.block_classes),
+        ..RenderOptions::default()
+    }
 }
 
 /// One line of text, as people read it.

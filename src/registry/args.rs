@@ -162,6 +162,8 @@ pub struct Arg {
     pub fetched: bool,
     /// A failure is reported by its sentence alone.
     pub sentence_only: bool,
+    /// A failure is reported when the value would be written, with the code of the failed check (`x-late`).
+    pub late: bool,
     /// What OPTIONS shows.
     pub shown: Value,
 }
@@ -169,7 +171,7 @@ pub struct Arg {
 impl Arg {
     /// A failure as this argument reports it.
     pub fn told(&self, mut failure: Box<ParamFailure>) -> Box<ParamFailure> {
-        if self.sentence_only {
+        if self.sentence_only && !self.late {
             failure.reason = None;
         }
         failure

@@ -137,6 +137,11 @@ pub struct ArgumentWords {
     /// Spelling of values in the API, by the stored value.
     #[serde(rename = "x-value-map")]
     pub value_map: IndexMap<String, String>,
+    /// A value that does not fit is reported when it would be written, after all else that can be wrong, with the code of
+    /// the failed check.
+    #[serde(rename = "x-late")]
+    #[schemars(example = true)]
+    pub late: bool,
     /// Further types that are accepted although OPTIONS does not list them.
     #[serde(rename = "x-also-types")]
     pub also_types: Vec<String>,

@@ -7,7 +7,7 @@ use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::records::{self, Record, among, columns, int, meta_space, text};
 use crate::registry::name;
-use crate::registry::resource::{Resource, Target};
+use crate::registry::resource::{Link, Resource, Target};
 use crate::scope::Scope;
 use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, EdgePlan, Name, Row};
@@ -88,6 +88,12 @@ impl Batch {
                 columns.iter().filter(|column| resource.column(column).is_some()).flat_map(|column| named(column));
             let ids = ids.filter(|id| !batch.places.contains_key(id)).collect();
             batch.load_places(snapshot, scope, ids)?;
+        }
+        if view.links {
+            for column in resource.links.iter().filter_map(Link::must_be_readable) {
+                let ids = rows.iter().filter_map(|row| row.get(column)).map(int).filter(|id| *id != 0);
+                batch.load_places(snapshot, scope, ids.collect())?;
+            }
         }
         if let Some(reference) = resource.declared.reference.as_ref().filter(|_| needs.referenced) {
             let of = |class: &str| -> HashSet<i64> {

@@ -45,6 +45,13 @@ impl Item<'_> {
         }
     }
 
+    /// Whether the record that a link leads to is there and the caller may read it.
+    fn reads_target(&self, link: &Link) -> bool {
+        let Target::Item { column, .. } = link.target else { return true };
+        let id = self.record.row.get(column).map_or(0, records::int);
+        self.batch.places.get(&id).is_some_and(|place| place.seen)
+    }
+
     /// `@name` in an attribute is replaced by a fact of the item.
     fn attr(&self, link: &Link, value: &Value) -> Value {
         match value.as_str() {
@@ -82,6 +89,7 @@ impl Item<'_> {
             && when.act.as_deref().is_none_or(|a| policy::may(self.scope, a, self.record))
             && (!when.revised || self.revisions().0 > 0)
             && (!when.children || self.batch.parents.contains(&self.record.id()))
+            && (!when.readable || self.reads_target(link))
     }
 
     fn href(&self, link: &Link) -> Option<String> {
@@ -111,6 +119,10 @@ impl Item<'_> {
                     };
                     path.push(if i == 0 { '?' } else { '&' });
                     path.push_str(&format!("{arg}={value}"));
+                }
+                let replies = self.resource.comment_type(self.record.text("kind")).filter(|_| link.when.children);
+                for (arg, value) in replies.iter().flat_map(|kind| &kind.replies) {
+                    path.push_str(&format!("&{arg}={value}"));
                 }
                 path
             }

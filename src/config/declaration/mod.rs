@@ -115,6 +115,9 @@ pub struct Declaration {
     /// Blocks that the server renders from other rows, by their full name (`core/latest-posts`).
     #[serde(default)]
     pub blocks: IndexMap<String, Rendered>,
+    /// The class that each block gets when it is shown, by the block's full name.
+    #[serde(default)]
+    pub block_classes: IndexMap<String, BlockClass>,
     /// Shortcodes that the server renders from other rows.
     #[serde(default)]
     pub shortcodes: IndexMap<String, Rendered>,

@@ -101,6 +101,8 @@ pub struct Dialect {
     pub refused_file_as_server_error: bool,
     /// A refusal (403) names the capability that the caller lacks.
     pub name_missing_capability: bool,
+    /// A revision or autosave that is shown alone, and with its parent, has the link to it, whatever `_fields` requests.
+    pub link_revisions: bool,
 }
 
 impl Default for Dialect {
@@ -118,6 +120,7 @@ impl Default for Dialect {
             refuse_wrong_credentials: true,
             refused_file_as_server_error: false,
             name_missing_capability: true,
+            link_revisions: false,
         }
     }
 }

@@ -226,6 +226,7 @@ impl Linker<'_> {
             sizes: words.picture_sizes,
             fetched: words.fetched,
             sentence_only: meta,
+            late: words.late,
             shown: Value::Object(shown),
         })
     }
