@@ -237,12 +237,12 @@ fn newest(folder: &Path) -> Result<Option<PathBuf>, BootError> {
 pub fn prune(folder: &Path, keep: usize) -> Result<usize, BootError> {
     let _held = hold(folder)?;
     let mut old = snapshots(folder)?;
-    let kept = old.split_off(old.len().saturating_sub(keep.max(1)));
+    let retained = old.split_off(old.len().saturating_sub(keep.max(1)));
     if old.is_empty() {
         return Ok(0);
     }
     let mut needed = BTreeSet::new();
-    for snapshot in &kept {
+    for snapshot in &retained {
         needed.extend(manifest(snapshot)?.files.into_values().map(|stored| stored.sha256));
     }
     for snapshot in &old {

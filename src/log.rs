@@ -184,15 +184,15 @@ impl<S: Subscriber> Layer<S> for Lines {
 }
 
 fn rendered(format: LogFormat, event: &Event<'_>) -> Vec<u8> {
-    let mut said = Said::default();
-    event.record(&mut said);
+    let mut found = Fields::default();
+    event.record(&mut found);
     let mut line = Line::new(format, level(*event.metadata().level()));
-    line.message(&said.message);
-    for (name, value) in &said.fields {
+    line.message(&found.message);
+    for (name, value) in &found.others {
         line.text(name, value);
     }
     let current = REQUEST.take();
-    if let Some(id) = said.request.as_deref().or(current.as_deref()) {
+    if let Some(id) = found.request.as_deref().or(current.as_deref()) {
         line.text("id", id);
     }
     REQUEST.set(current);
@@ -211,23 +211,23 @@ fn level(level: Level) -> &'static str {
 
 /// The fields of an event.
 #[derive(Default)]
-struct Said {
+struct Fields {
     message: String,
     request: Option<String>,
-    fields: Vec<(&'static str, String)>,
+    others: Vec<(&'static str, String)>,
 }
 
-impl Said {
+impl Fields {
     fn take(&mut self, field: &Field, value: String) {
         match field.name() {
             "message" => self.message = value,
             "request" => self.request = Some(value),
-            name => self.fields.push((name, value)),
+            name => self.others.push((name, value)),
         }
     }
 }
 
-impl Visit for Said {
+impl Visit for Fields {
     fn record_str(&mut self, field: &Field, value: &str) {
         self.take(field, value.to_owned());
     }

@@ -176,10 +176,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let watched = if server.watch { files } else { Vec::new() };
     let _watch = watch::watch(watched, move || follower.reload())
         .map_err(|e| BootError::Other(format!("cannot follow the declarations: {e}")))?;
-    thread::Builder::new()
-        .name("sweeper".into())
-        .spawn(move || delete_orphans(&sweeper, orphan_timeout))
-        .map_err(|e| BootError::Other(format!("no thread for sweeping: {e}")))?;
+    start_sweeper(sweeper, orphan_timeout)?;
     let welcome = welcome(&registry, source);
     let ready = || {
         log::notice(&format!("ready in {} ms: {rest_url}/", start.elapsed().as_millis()));
@@ -235,6 +232,11 @@ fn outlive_file_limits() -> std::io::Result<()> {
 #[cfg(not(unix))]
 fn outlive_file_limits() -> std::io::Result<()> {
     Ok(())
+}
+
+fn start_sweeper(services: Services, after: crate::config::units::Duration) -> Result<(), BootError> {
+    let thread = thread::Builder::new().name("sweeper".into()).spawn(move || delete_orphans(&services, after));
+    thread.map(drop).map_err(|e| BootError::Other(format!("no thread for sweeping: {e}")))
 }
 
 /// Sweeps now, for what the last run has left, and from time to time.

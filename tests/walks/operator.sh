@@ -70,6 +70,10 @@ refused cms-server --config routes.toml backup ../site-backup.db
 contains "$(cms-server --config routes.toml check --data)" whole
 contains "$(cms-server --config routes.toml status)" users
 
+step "a backup with files, and a rehearsal"
+contains "$(cms-server --config routes.toml backup --with-files ../backups)" 'the database ('
+contains "$(cms-server --config routes.toml restore --verify ../backups/*Z)" 'Nothing was changed'
+
 step "restore is refused while the server runs, and rehearsed into another file"
 refused cms-server --config routes.toml restore ../site-backup.db
 contains "$said" 'stop the server first'
