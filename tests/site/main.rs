@@ -12,6 +12,7 @@ mod doctor;
 mod durability;
 mod dynamic;
 mod faults;
+mod fonts;
 mod golden;
 mod home;
 mod identity;
