@@ -159,6 +159,7 @@ fn layout() -> Layout {
         index("parent", &["parent", "kind", "status"]),
     ];
     Layout {
+        references: Vec::new(),
         searched: Vec::new(),
         tables: vec![
             table("record", record.iter().map(|(n, ty)| column(n, *ty)).collect(), indexes),

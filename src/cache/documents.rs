@@ -4,6 +4,7 @@
 //! context) with the scope versions of what it uses outside the row (settings; the rows above, for addresses).
 //! It is the same for every caller: documents that mention the caller are never cached.
 
+use super::responses::HitCounts;
 use crate::behaviours::READS;
 use crate::config::declaration::Family;
 use crate::records::Record;
@@ -56,6 +57,7 @@ struct Plan {
 pub struct DocumentCache {
     cache: Cache<Key, DocumentText, Bytes>,
     plans: Vec<Plan>,
+    asked: HitCounts,
 }
 
 impl DocumentCache {
@@ -65,12 +67,18 @@ impl DocumentCache {
         DocumentCache {
             cache: Cache::with_weighter(documents, bytes, Bytes),
             plans: registry.resources.iter().map(|r| plan(registry, r)).collect(),
+            asked: HitCounts::default(),
         }
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
         self.cache.weight()
+    }
+
+    /// Hits and misses of this cache.
+    pub fn hit_counts(&self) -> &HitCounts {
+        &self.asked
     }
 
     /// Whether documents of a resource can be cached at all.
@@ -93,7 +101,9 @@ impl DocumentCache {
     ) -> Option<DocumentText> {
         let key = self.key(scope, record, context);
         let belongs = key.outside == 0 || snapshot.is_newest();
-        belongs.then(|| self.cache.get(&key)).flatten()
+        let found = belongs.then(|| self.cache.get(&key)).flatten();
+        self.asked.count(found.is_some());
+        found
     }
 
     /// Caches the text of a row, unless what it uses outside the row has changed since the snapshot was taken.

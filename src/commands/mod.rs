@@ -17,18 +17,21 @@ macro_rules! tell {
 }
 
 mod accounts;
+mod backups;
+mod declarations;
 mod doctor;
 mod new;
 pub mod reference;
+mod reload;
 mod serve;
+
+pub use declarations::route_table;
 
 use crate::boot::{self, BootError, Secret, Services, Source};
 use crate::config::{grammar, shipped};
-use crate::model::Method;
 use crate::registry::Registry;
 use crate::registry::link::nearest;
 use crate::scope::Limits;
-use crate::storage::backup;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use std::io::{BufRead, IsTerminal, Write};
@@ -62,21 +65,53 @@ pub struct SourceArgs {
 pub enum Command {
     /// Check the declarations and exit.
     Check {
-        /// Check the database, too: integrity, references and counts. A server may use it meanwhile.
+        /// Check the database, too: integrity, references, counts, and what the next start would change in it. A
+        /// server may use it meanwhile.
         #[arg(long)]
         data: bool,
+        /// Print the outcome as JSON.
+        #[arg(long)]
+        json: bool,
     },
-    /// Copy the database to a new file, also while the server runs, and check the copy. Uploaded files are not in it.
-    Backup { file: PathBuf },
+    /// Bring the tables of the database to the declarations. What would lose values is refused. Stop the server first.
+    Migrate {
+        /// Print the changes and make none. A server may use the database meanwhile; its writes wait.
+        #[arg(long)]
+        dry_run: bool,
+        /// Delete these values where they stand in the way; repeatable. The database is copied before.
+        #[arg(long, value_name = "RESOURCE[.COLUMN]", conflicts_with = "dry_run")]
+        drop: Vec<String>,
+        /// Print the outcome as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Copy the database to a new file, also while the server runs, and check the copy.
+    Backup {
+        /// The new file; with --with-files a folder of backups. Default: backup.folder.
+        file: Option<PathBuf>,
+        /// Copy the uploaded files, too, into a folder of backups that share what has not changed.
+        #[arg(long, requires = "file")]
+        with_files: bool,
+    },
     /// Replace the database by a backup; the old database is renamed. Stop the server first.
-    Restore { file: PathBuf },
+    Restore {
+        /// A copy of the database, or one backup of a folder with its files.
+        file: PathBuf,
+        /// Only rehearse: check that the backup is whole and opens with the declarations. The server may run.
+        #[arg(long)]
+        verify: bool,
+    },
     /// Print the routes with their methods, arguments and access.
-    Routes,
+    Routes {
+        /// Print them as JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the JSON Schema of routes.toml, for editors.
     Schema,
     /// Print the meaning of a word: a handler, guard, behaviour, renderer, schema word (`x-…`) or configuration key.
     Explain { word: String },
-    /// Write the reference and the configuration keys as Markdown into a folder.
+    /// Write the reference, the configuration keys and the metrics as Markdown into a folder.
     Docs { directory: PathBuf },
     /// Write the shipped declarations into a folder.
     Init { directory: PathBuf },
@@ -95,6 +130,9 @@ pub enum Command {
         /// Address of the site as clients use it; default: site.url.
         #[arg(long)]
         url: Option<String>,
+        /// Certificates in PEM of the authority to trust, instead of the usual ones.
+        #[arg(long, value_name = "FILE")]
+        ca: Option<PathBuf>,
     },
     /// Print the completions of a shell.
     Completions { shell: Shell },
@@ -201,11 +239,13 @@ pub fn main() -> ExitCode {
     let source = Source { config: cli.source.config, sets: cli.source.sets };
     let done = match cli.command {
         None => serve::serve(&source),
-        Some(Command::Check { data }) => check(&source, data),
-        Some(Command::Backup { file }) => backup(&source, &file),
-        Some(Command::Restore { file }) => restore(&source, &file),
-        Some(Command::Doctor { url }) => doctor(&source, url),
-        Some(Command::Routes) => routes(&source),
+        Some(Command::Check { data, json }) => declarations::check(&source, data, json),
+        Some(Command::Migrate { dry_run, drop, json }) => declarations::migrate(&source, dry_run, &drop, json),
+        Some(Command::Backup { file, with_files }) => backups::backup(&source, file, with_files),
+        Some(Command::Restore { file, verify: true }) => backups::verify(&source, &file),
+        Some(Command::Restore { file, verify: false }) => backups::restore(&source, &file),
+        Some(Command::Doctor { url, ca }) => doctor(&source, url, ca.as_deref()),
+        Some(Command::Routes { json }) => declarations::routes(&source, json),
         Some(Command::Schema) => schema(),
         Some(Command::Explain { word }) => explain(&word),
         Some(Command::Docs { directory }) => docs(&directory),
@@ -229,6 +269,8 @@ pub fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
+        // The outcome was printed as JSON.
+        Err(BootError::Reported) => ExitCode::FAILURE,
         Err(error) => {
             tell!("{error}");
             ExitCode::FAILURE
@@ -278,49 +320,6 @@ fn opened(registry: Registry) -> Result<(Registry, Services), BootError> {
     Ok((registry, services))
 }
 
-fn check(source: &Source, data: bool) -> Result<(), BootError> {
-    let loaded = source.load()?;
-    let registry = boot::registry(&loaded, &loaded.declaration.server.listen)?;
-    let methods = boot::calls(&loaded, &registry)?.map_or(0, |calls| calls.len());
-    let (resources, routes) = (registry.resources.len(), registry.routes.len());
-    say!("{resources} resources, {routes} routes, {methods} XML-RPC methods: sound");
-    for (capability, place) in registry.unheld_capabilities() {
-        tell!("warning: no role has the capability `{capability}`, which {place} asks for: everybody is refused there");
-    }
-    if !data {
-        return Ok(());
-    }
-    let path = boot::database(&registry.declaration)?;
-    let found = backup::examine(path, &registry.layout)?;
-    if found.is_empty() {
-        say!("{}: whole", path.display());
-        return Ok(());
-    }
-    for finding in &found {
-        tell!("{}: {finding}", path.display());
-    }
-    Err(BootError::Other(format!("{} problems found; restore a backup, or ask for help", found.len())))
-}
-
-fn backup(source: &Source, file: &Path) -> Result<(), BootError> {
-    let registry = linked(source)?;
-    let bytes = backup::backup(boot::database(&registry.declaration)?, file)?;
-    say!("{}: {bytes} bytes, whole", file.display());
-    say!("Uploaded files are not in it; copy the folder that media.url names (by default it is beside the database).");
-    Ok(())
-}
-
-fn restore(source: &Source, file: &Path) -> Result<(), BootError> {
-    let registry = linked(source)?;
-    let path = boot::database(&registry.declaration)?;
-    let aside = backup::restore(file, path)?;
-    say!("{}: restored", path.display());
-    if let Some(aside) = aside {
-        say!("The old database is {}", aside.display());
-    }
-    Ok(())
-}
-
 fn schema() -> Result<(), BootError> {
     let text = serde_json::to_string_pretty(&reference::with_names(grammar::routes_document()));
     print(format!("{}\n", text.map_err(|e| BootError::Other(e.to_string()))?).as_bytes());
@@ -333,7 +332,11 @@ fn explain(word: &str) -> Result<(), BootError> {
 }
 
 fn docs(directory: &Path) -> Result<(), BootError> {
-    let files = [("reference.md", reference::reference()), ("configuration.md", reference::configuration())];
+    let files = [
+        ("reference.md", reference::reference()),
+        ("configuration.md", reference::configuration()),
+        ("metrics.md", reference::metrics()),
+    ];
     for (name, text) in files {
         let file = directory.join(name);
         std::fs::write(&file, text).map_err(|e| BootError::Other(format!("{}: {e}", file.display())))?;
@@ -376,47 +379,6 @@ fn man(directory: Option<&Path>) -> Result<(), BootError> {
 /// To the standard output; a closed pipe (`| head`) is no failure.
 fn print(text: &[u8]) {
     let _ = std::io::stdout().lock().write_all(text);
-}
-
-/// A line for each method of each route: method, path, handler, access, arguments.
-fn routes(source: &Source) -> Result<(), BootError> {
-    let registry = linked(source)?;
-    let mut out = std::io::stdout().lock();
-    for line in route_table(&registry) {
-        // A closed pipe (`| head`) is no failure.
-        if writeln!(out, "{line}").is_err() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// See [`Command::Routes`]; golden tests read it too.
-pub fn route_table(registry: &Registry) -> Vec<String> {
-    let vocabulary = crate::engine::vocabulary();
-    let mut lines = Vec::new();
-    for route in &registry.routes {
-        for endpoint in &route.endpoints {
-            let methods: Vec<&str> = endpoint.methods.iter().copied().map(Method::as_str).collect();
-            let args: Vec<String> = endpoint
-                .args
-                .args
-                .iter()
-                .map(|arg| format!("{}{}", arg.name, if arg.required { "*" } else { "" }))
-                .collect();
-            let guard = vocabulary.guards[endpoint.guard.0].name;
-            let param =
-                if endpoint.guard_param.is_empty() { String::new() } else { format!(":{}", endpoint.guard_param) };
-            lines.push(format!(
-                "{:<18} {}  {} [{guard}{param}] {}",
-                methods.join(","),
-                route.pattern,
-                vocabulary.handlers[endpoint.handler.0].name,
-                args.join(" ")
-            ));
-        }
-    }
-    lines
 }
 
 fn import(source: &Source, file: &Path, attachments: Option<&Path>) -> Result<(), BootError> {
@@ -473,13 +435,13 @@ fn user_add(source: &Source, login: &str, email: &str, role: Option<&str>, hashe
     Ok(())
 }
 
-fn doctor(source: &Source, url: Option<String>) -> Result<(), BootError> {
+fn doctor(source: &Source, url: Option<String>, authority: Option<&Path>) -> Result<(), BootError> {
     // A check changes nothing: neither tables nor their rows.
     let registry = linked(source)?;
     present(&registry)?;
     let services = Services::start(boot::open(&registry, false)?, &registry)?;
     let site = url.unwrap_or_else(|| registry.site.url.clone());
-    let findings = doctor::examine(&registry, &services, &site)?;
+    let findings = doctor::examine(&registry, &services, &site, authority)?;
     for finding in &findings {
         match &finding.wrong {
             None => {

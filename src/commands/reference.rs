@@ -7,6 +7,7 @@
 use crate::config::grammar::Grammar;
 use crate::config::load::{Loaded, load};
 use crate::engine;
+use crate::metrics::METRICS;
 use crate::registry::vocabulary::{Description, Kind, families};
 use crate::registry::words;
 use serde_json::{Map, Value, json};
@@ -40,7 +41,7 @@ struct Section {
     intro: &'static str,
 }
 
-const SECTIONS: [Section; 6] = [
+const SECTIONS: [Section; 7] = [
     Section {
         kind: Kind::Handler,
         title: "Handlers",
@@ -76,6 +77,12 @@ const SECTIONS: [Section; 6] = [
         title: "Renderers",
         singular: "renderer",
         intro: "`renderer` of `[blocks]` and `[shortcodes]`: what a part of a content shows.",
+    },
+    Section {
+        kind: Kind::Ability,
+        title: "Abilities",
+        singular: "ability behaviour",
+        intro: "`run` of `[abilities]`: what makes the result of an ability.",
     },
 ];
 
@@ -185,6 +192,12 @@ fn use_of(kind: Kind, name: &str, loaded: &Loaded) -> Option<Example> {
                     text: format!("\"{part}\" = {{ renderer = \"{name}\"{resource} }}"),
                 }
             })
+        }
+        Kind::Ability => {
+            let (ability, declared) = loaded.declaration.abilities.iter().find(|(_, declared)| declared.run == name)?;
+            let capability = &declared.capability;
+            let text = format!("run = \"{name}\", capability = \"{capability}\"");
+            Some(Example { place: format!("[abilities.\"{ability}\"]"), text })
         }
     }
 }
@@ -460,6 +473,24 @@ pub fn configuration() -> String {
     out
 }
 
+/// `docs/metrics.md`: every metric.
+pub fn metrics() -> String {
+    let mut out = format!(
+        "{GENERATED}\n# Metrics\n\nWhat `/metrics` shows, as OpenMetrics text. [operating.md](operating.md#health-and-metrics) \
+         says how to turn it on.\n\nThe samples of a counter end in `_total`, those of a histogram in `_bucket`, `_sum` and \
+         `_count`. Counters begin at zero with the process; those of routes and caches begin again at each reload of \
+         the declarations. A series without an event yet may be absent.\n\n| metric | type | unit | labels | \
+         meaning |\n| --- | --- | --- | --- | --- |\n"
+    );
+    for metric in METRICS {
+        let labels: Vec<String> = metric.labels.iter().map(|label| format!("`{label}`")).collect();
+        let (name, kind, unit) = (metric.name, metric.kind.as_str(), metric.unit.unwrap_or_default());
+        let suffix = metric.kind.suffix();
+        let _ = writeln!(out, "| `{name}{suffix}` | {kind} | {unit} | {} | {} |", labels.join(", "), metric.meaning);
+    }
+    out
+}
+
 /// What `cms-server explain WORD` prints: each meaning of the word.
 ///
 /// # Errors
@@ -502,6 +533,7 @@ pub fn with_names(mut schema: Value) -> Value {
         ("/definitions/Endpoint/properties/handler", &vocabulary.handlers),
         ("/definitions/Endpoint/properties/access", &vocabulary.guards),
         ("/definitions/Rendered/properties/renderer", &vocabulary.renderers),
+        ("/definitions/Ability/properties/run", &vocabulary.abilities),
     ] {
         if let Some(Value::Object(property)) = schema.pointer_mut(pointer) {
             property.insert("anyOf".into(), choice(names));
@@ -536,6 +568,7 @@ mod tests {
         expect_file!["../../schemas/overlay.schema.json"].assert_eq(&pretty(&with_names(grammar::overlay_document())));
         expect_file!["../../docs/reference.md"].assert_eq(&reference());
         expect_file!["../../docs/configuration.md"].assert_eq(&configuration());
+        expect_file!["../../docs/metrics.md"].assert_eq(&metrics());
     }
 
     #[test]

@@ -21,7 +21,7 @@ impl Engine {
         let refused = batch.then(|| self.takes_part(call).err()).flatten();
         let dispatched = match refused {
             None => self.dispatch(scope, call).await,
-            Some(error) => Dispatched { result: Err(error), allow: self.allow_refused(scope, call) },
+            Some(error) => Dispatched { result: Err(error), allow: self.allow_refused(scope, call), route: None },
         };
         let mut headers = Vec::new();
         if !dispatched.allow.is_empty() {
@@ -47,7 +47,8 @@ impl Engine {
             return Vec::new();
         };
         let sources = Sources { path: &matched.captures, body: &BodyParams::None, query: &call.query };
-        let asked = Asked { scope, matched: &matched, sources: &sources, given: None };
+        let method = call.method;
+        let asked = Asked { scope, matched: &matched, method, sources: &sources, given: None };
         asked.allow(None, None, &Loaded::default())
     }
 

@@ -36,7 +36,7 @@ impl Engine {
             return Break(self.describe(scope, call, matches));
         }
         if let Some(outcome) = self.index(scope, call) {
-            return Break(Dispatched { result: Ok(outcome), allow: vec!["GET"] });
+            return Break(Dispatched { result: Ok(outcome), allow: vec!["GET"], route: None });
         }
         let found = matches.into_iter().find_map(|m| route::endpoint(m.route, call.method).map(|e| (m, e)));
         let Some((matched, endpoint)) = found else {
@@ -46,9 +46,10 @@ impl Engine {
             Ok(body) => Continue(Found { engine: self, scope, call, matched, endpoint, body }),
             Err(error) => {
                 let sources = Sources { path: &matched.captures, body: &BodyParams::None, query: &call.query };
-                let asked = Asked { scope, matched: &matched, sources: &sources, given: None };
+                let method = call.method;
+                let asked = Asked { scope, matched: &matched, method, sources: &sources, given: None };
                 let allow = asked.allow(Some(endpoint), None, &Loaded::default());
-                Break(Dispatched { result: Err(error.clone()), allow })
+                Break(Dispatched { result: Err(error.clone()), allow, route: Some(matched.index) })
             }
         }
     }
@@ -60,10 +61,10 @@ impl Engine {
         matches
     }
 
-    /// Positions of the declared limits that count a call.
-    pub(super) fn limits(&self, call: &Call) -> &[usize] {
-        let mut matches = self.router.matches(&self.registry, &call.path).into_iter();
-        matches.find_map(|matched| route::endpoint(matched.route, call.method)).map_or(&[], |found| &found.limits)
+    /// Positions of the declared limits that count a read of a route.
+    pub(super) fn limits(&self, route: Option<usize>) -> &[usize] {
+        let read = route.and_then(|index| route::endpoint(&self.registry.routes[index], Method::Get));
+        read.map_or(&[], |endpoint| &endpoint.limits)
     }
 
     /// The root and the namespaces, which every registry has.
@@ -91,13 +92,14 @@ impl Engine {
                 Err(error) => return Dispatched::early(Err(error)),
             };
             let given = tried.as_ref().map(|tried| &tried.given);
-            let asked = Asked { scope, matched: &matched, sources: &sources, given };
+            let method = call.method;
+            let asked = Asked { scope, matched: &matched, method, sources: &sources, given };
             let allow = asked.allow(None, None, &Loaded::default());
             self.tried(scope, tried.as_ref());
-            return Dispatched { result: Ok(Outcome::ok(document)), allow };
+            return Dispatched { result: Ok(Outcome::ok(document)), allow, route: Some(matched.index) };
         }
         match self.discovery.index_options(&call.path) {
-            Some(document) => Dispatched { result: Ok(Outcome::ok(document)), allow: vec!["GET"] },
+            Some(document) => Dispatched { result: Ok(Outcome::ok(document)), allow: vec!["GET"], route: None },
             None if self.registry.declaration.dialect.options_without_route => {
                 Dispatched::early(Ok(Outcome::ok(json!([]))))
             }

@@ -220,6 +220,15 @@ pub fn doomed(snapshot: &dyn Snapshot, most: u64) -> Result<Vec<String>, Storage
     Ok(snapshot.rows(&plan)?.iter().map(|row| text(&row[0]).to_owned()).collect())
 }
 
+/// How many files belong to no record yet, or are to be deleted.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn waiting(snapshot: &dyn Snapshot) -> Result<u64, StorageError> {
+    let nobodys = Cond::Compare(name(col::RECORD), Op::Le, DbValue::Int(0));
+    snapshot.count(&columns(col::TABLE, &[col::KEY], nobodys))
+}
+
 /// Removes the claim of a deleted file.
 pub fn unclaimed(key: &str) -> Change {
     Change::Remove { table: name(col::TABLE), key: txt(key), expect: None }

@@ -307,7 +307,7 @@ where
                     work.scope,
                     work.route,
                     work.endpoint,
-                    work.allowed.args(),
+                    work.allowed,
                     (&work.sources(), work.given),
                 )?;
             }

@@ -3,6 +3,7 @@
 //! A handler gets what access has allowed, reads or writes through plans, and returns documents. It knows families,
 //! never resources by name.
 
+pub mod abilities;
 mod auto_add;
 mod batch;
 pub mod catalogue;
@@ -30,6 +31,8 @@ mod terms;
 mod themes;
 mod uploads;
 mod users;
+mod view_patch;
+mod views;
 
 use crate::access::hashing::Hasher;
 use crate::access::identity::Identity;
@@ -210,7 +213,7 @@ pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Outcome, ApiError>> + '
 pub type Handler = for<'a> fn(&'a Work<'a>) -> Answer<'a>;
 
 /// Options of a resource whose entries are declared.
-const ENTRIES: &[&str] = &["entries", "key", "key_parts", "links", "holder"];
+const ENTRIES: &[&str] = &["entries", "entries_from", "key", "key_parts", "links", "holder", "filters"];
 
 const fn handler(name: &'static str, run: Handler, doc: &'static str) -> Named<Handler> {
     Named::new(name, run, doc)
@@ -348,6 +351,15 @@ pub const HANDLERS: &[Named<Handler>] = &[
     .settings(ENTRIES),
     handler("static.get", |w| Box::pin(async move { static_list::get(w) }), "Responds with one declared entry.")
         .settings(ENTRIES),
+    handler("ability.run", |w| Box::pin(abilities::run(w)), "Runs a declared ability and responds with its result.")
+        .on(&[Family::Virtual]),
+    handler(
+        "view_config.get",
+        |w| Box::pin(views::get(w)),
+        "Responds with the declared look of an entity's lists and forms.",
+    )
+    .on(&[Family::Virtual])
+    .settings(&["views"]),
     handler("block.render", |w| Box::pin(async move { rendering::render(w) }), "Renders one block as a page shows it."),
     handler(
         "static.update",

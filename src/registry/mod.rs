@@ -3,6 +3,7 @@
 //! Built whole by [`link::link`] or not at all; nothing on the request path changes it. It holds no connection, no
 //! clock and no behaviour, only which one is named where: the tables of behaviours sit above it.
 
+pub mod abilities;
 pub mod args;
 mod bounds;
 mod capabilities;
@@ -20,6 +21,7 @@ use crate::config::declaration::{self, Declaration};
 use crate::error::Code;
 use crate::model::Method;
 use crate::storage::plan::{Layout, Name};
+use abilities::Ability;
 use args::ArgSet;
 use indexmap::IndexMap;
 use resource::Resource;
@@ -116,6 +118,8 @@ pub struct Registry {
     pub namespaces: Vec<String>,
     pub resources: Vec<Resource>,
     pub routes: Vec<Route>,
+    /// Abilities by name.
+    pub abilities: IndexMap<String, Ability>,
     /// Schemas shown of the root and the namespaces, by path.
     pub index_schemas: HashMap<String, Value>,
     pub layout: Layout,

@@ -122,7 +122,7 @@ pub struct Property {
 /// A relation of the resource's rows to those of another resource.
 #[derive(Clone, Debug)]
 pub struct Relation {
-    /// Name of the edges; for integer properties the column.
+    /// Name of the relation, `kind.property` unless declared; edges of lists are stored under it.
     pub rel: Name,
     pub property: String,
     /// Position of the target among the resources.
@@ -171,6 +171,18 @@ pub enum Target {
 pub enum QueryValue {
     Column(usize),
     Literal(String),
+}
+
+/// The parts of a link of a declared entry: the resource that it leads to (`@NAME`), if it is another one, and what
+/// follows the path of its collection.
+pub fn link_parts(template: &str) -> (Option<&str>, &str) {
+    match template.strip_prefix('@') {
+        None => (None, template),
+        Some(rest) => {
+            let end = rest.find(['/', '?']).unwrap_or(rest.len());
+            (Some(&rest[..end]), &rest[end..])
+        }
+    }
 }
 
 /// A piece of a link's template.

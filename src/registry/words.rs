@@ -97,6 +97,9 @@ pub struct PropertyWords {
     /// The text that members of another property make together, in a form in which equal values are equal texts.
     #[serde(rename = "x-derived")]
     pub derived: Option<DerivedWord>,
+    /// Of declared entries: the value is an SVG drawing, of which only shapes are left.
+    #[serde(rename = "x-drawing")]
+    pub drawing: bool,
     /// The description is that of the owner's property of the same name.
     #[serde(rename = "x-inherit")]
     pub inherit: bool,

@@ -11,6 +11,7 @@
 mod array;
 mod combine;
 mod compile;
+mod draft4;
 mod equal;
 mod failure;
 mod format;
@@ -22,6 +23,7 @@ mod pattern;
 mod string;
 mod types;
 
+pub use draft4::draft4;
 pub use failure::Reason;
 pub use types::Type;
 

@@ -49,11 +49,7 @@ pub fn backup(path: &Path, to: &Path) -> std::result::Result<u64, StorageError> 
 /// The copy is damaged, or not one of ours; somebody uses the database; the files cannot be written.
 pub fn restore(from: &Path, path: &Path) -> std::result::Result<Option<PathBuf>, StorageError> {
     whole(from)?;
-    if let Some(server) = Neighbour::of(path) {
-        let process = server.process.map_or_else(String::new, |number| format!(" (process {number})"));
-        let text = format!("a server{process} uses this database; stop the server first, then restore the backup");
-        return Err(StorageError::Failed(format!("{}: {text}", path.display())));
-    }
+    unused(path)?;
     let new = beside(path, ".restored");
     let done = copy_over(from, &new).and_then(|()| put_in_place(&new, path));
     if done.is_err() {
@@ -61,6 +57,17 @@ pub fn restore(from: &Path, path: &Path) -> std::result::Result<Option<PathBuf>,
         let _ = fs::remove_file(&new);
     }
     done
+}
+
+/// No server uses a database.
+///
+/// # Errors
+/// One does; the message names its process.
+pub fn unused(path: &Path) -> std::result::Result<(), StorageError> {
+    let Some(server) = Neighbour::of(path) else { return Ok(()) };
+    let process = server.process.map_or_else(String::new, |number| format!(" (process {number})"));
+    let text = format!("a server{process} uses this database; stop the server first, then run the command again");
+    Err(StorageError::Failed(format!("{}: {text}", path.display())))
 }
 
 fn copy_over(from: &Path, new: &Path) -> std::result::Result<(), StorageError> {
@@ -80,6 +87,50 @@ fn put_in_place(new: &Path, path: &Path) -> std::result::Result<Option<PathBuf>,
     fs::rename(new, path).map_err(|e| failed(path, &e))?;
     sync_folder(path);
     Ok(aside)
+}
+
+/// The texts of a column of a copy, which nobody else writes to.
+///
+/// # Errors
+/// There is no such copy, or not with this table.
+pub fn texts(copy: &Path, table: &str, column: &str) -> std::result::Result<Vec<String>, StorageError> {
+    let conn = examining(copy).map_err(|e| StorageError::Failed(e.to_string()))?;
+    let mut select = conn.prepare(&format!("SELECT \"{column}\" FROM \"{table}\" ORDER BY 1"))?;
+    let rows = select.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>>>()?;
+    Ok(rows)
+}
+
+/// Copies of a database from before changes of its tables that stay.
+const COPIES: usize = 3;
+
+/// Copies a database before its tables change, to a file beside it, and deletes the oldest of such copies; its path. What a
+/// transaction has not committed yet is not in it.
+///
+/// # Errors
+/// See [`backup`].
+pub fn before_migration(path: &Path) -> std::result::Result<PathBuf, StorageError> {
+    let copies = |n: usize| beside(path, &format!(".before-migration-{n}"));
+    let last = numbers_of_copies(path).last().copied().unwrap_or(0);
+    let copy = copies(last + 1);
+    backup(path, &copy)?;
+    let numbers = numbers_of_copies(path);
+    for number in &numbers[..numbers.len().saturating_sub(COPIES)] {
+        // One more copy does no harm.
+        let _ = fs::remove_file(copies(*number));
+    }
+    Ok(copy)
+}
+
+/// The numbers of the copies that [`before_migration`] has made, in order.
+fn numbers_of_copies(path: &Path) -> Vec<usize> {
+    let prefix = beside(path, ".before-migration-");
+    let prefix = prefix.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut numbers: Vec<usize> =
+        entries.filter_map(|entry| entry.file_name().to_str()?.strip_prefix(&prefix)?.parse().ok()).collect();
+    numbers.sort_unstable();
+    numbers
 }
 
 /// Everything that is wrong with a database, in sentences; empty: nothing. Other programs may use it meanwhile.
@@ -213,7 +264,8 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-fn free_name(path: &Path) -> PathBuf {
+/// A name beside a database that no file has yet.
+pub fn free_name(path: &Path) -> PathBuf {
     let names = (1..).map(|n| beside(path, &format!(".before-{n}")));
     names.into_iter().find(|name| !name.exists()).unwrap_or_else(|| beside(path, ".before"))
 }

@@ -129,6 +129,7 @@ pub fn layout() -> Layout {
         only_kind: Some("post".into()),
     };
     Layout {
+        references: Vec::new(),
         searched: vec![("record".into(), names(&["title", "content"]))],
         tables: vec![record, book, term, comment, order, option],
         relations: vec![

@@ -3,15 +3,29 @@
 //! Changes are made in one transaction and undone if any of them is refused or if migration is off, so what is reported
 //! is what would really happen. An unchanged layout is recognised by its fingerprint alone.
 
+mod references;
+
+use super::StorageError;
 use super::catalogue::{Catalogue, Table};
 use super::derived;
 use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout};
 use super::search;
-use super::sqlite::{META_VERSION, PendingChange, load_words, sign};
+use super::sqlite::{META_VERSION, PendingChange, Refusal, load_words, sign};
 use super::words::Words;
 use rusqlite::{Connection, ErrorCode, Result, TransactionBehavior};
 use sea_query::{Alias, Expr, Index, IndexOrder, SqliteQueryBuilder, Table as Ddl};
 use sha2::{Digest, Sha256};
+
+/// How far a migration goes.
+pub(super) enum Extent<'e> {
+    /// The changes are made. `drops` are tables, and columns as `table.column`, whose values are deleted where they stand
+    /// in the way.
+    Apply { drops: &'e [String] },
+    /// An existing file must fit as it is.
+    Refuse,
+    /// Nothing is changed; the outcome is [`Outcome::Done`] with all changes, the refused ones among them.
+    Rehearse,
+}
 
 /// The outcome of a migration.
 pub(super) enum Outcome {
@@ -21,10 +35,19 @@ pub(super) enum Outcome {
     Pending(Vec<PendingChange>),
     /// Nothing was changed, because these would lose values.
     Destructive(Vec<PendingChange>),
+    /// Nothing was changed, because the file could not be preserved before.
+    Unsafe(StorageError),
 }
 
-/// Brings the file to the layout.
-pub(super) fn migrate(conn: &mut Connection, catalogue: &Catalogue, layout: &Layout, allowed: bool) -> Result<Outcome> {
+/// Brings the file to the layout. `preserve` is called before the first change of an existing file is made durable: others
+/// still see it as it was.
+pub(super) fn migrate(
+    conn: &mut Connection,
+    catalogue: &Catalogue,
+    layout: &Layout,
+    extent: Extent<'_>,
+    preserve: &mut dyn FnMut() -> std::result::Result<(), StorageError>,
+) -> Result<Outcome> {
     let fingerprint = fingerprint(layout);
     if stored_fingerprint(conn)?.as_ref() == Some(&fingerprint) {
         return Ok(Outcome::Done(Vec::new()));
@@ -39,18 +62,30 @@ pub(super) fn migrate(conn: &mut Connection, catalogue: &Catalogue, layout: &Lay
         tx.execute_batch(COMPANION_TABLES)?;
     }
     let words = add_words(&tx, catalogue)?;
-    let mut migration = Migration { conn: &tx, words: &words, changes: Vec::new() };
+    let drops = if let Extent::Apply { drops } = extent { drops } else { &[] };
+    let mut migration = Migration { conn: &tx, words: &words, drops, changes: Vec::new() };
     for table in catalogue.tables.iter().filter(|t| !t.companion) {
         migration.table(table)?;
     }
+    migration.references(&layout.references)?;
     migration.drop_tables(catalogue)?;
     let changes = migration.changes;
+    if matches!(extent, Extent::Rehearse) {
+        return Ok(Outcome::Done(changes));
+    }
     let refused: Vec<PendingChange> = changes.iter().filter(|c| c.refused.is_some()).cloned().collect();
     if !refused.is_empty() {
         return Ok(Outcome::Destructive(refused));
     }
-    if !fresh && !allowed && !changes.is_empty() {
+    if !fresh && matches!(extent, Extent::Refuse) && !changes.is_empty() {
         return Ok(Outcome::Pending(changes));
+    }
+    let older = tx.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? != META_VERSION;
+    if !fresh
+        && (older || !changes.is_empty())
+        && let Err(error) = preserve()
+    {
+        return Ok(Outcome::Unsafe(error));
     }
     derived::renew(&tx, catalogue, &words)?;
     search::renew(&tx, catalogue, &words)?;
@@ -137,6 +172,7 @@ fn add_words(conn: &Connection, catalogue: &Catalogue) -> Result<Words> {
 struct Migration<'c> {
     conn: &'c Connection,
     words: &'c Words,
+    drops: &'c [String],
     changes: Vec<PendingChange>,
 }
 
@@ -169,8 +205,13 @@ impl Migration<'_> {
         self.changes.push(PendingChange { table: table.to_owned(), what, refused: None });
     }
 
-    fn refuse(&mut self, table: &str, what: String, why: String) {
-        self.changes.push(PendingChange { table: table.to_owned(), what, refused: Some(why) });
+    fn refuse(&mut self, table: &str, what: String, refusal: Refusal) {
+        self.changes.push(PendingChange { table: table.to_owned(), what, refused: Some(refusal) });
+    }
+
+    /// Whether values may be deleted: a table, or `table.column`.
+    fn may_drop(&self, what: &str) -> bool {
+        self.drops.iter().any(|drop| drop == what)
     }
 
     fn run(&self, text: &str) -> Result<()> {
@@ -214,7 +255,8 @@ impl Migration<'_> {
         let def = &table.def;
         let present = self.present(&def.name)?;
         let Some(key) = present.iter().find(|c| c.key) else {
-            self.refuse(&def.name, "give the table a key".into(), "the table in the file has none".into());
+            let why = "the table in the file has none".to_owned();
+            self.refuse(&def.name, "give the table a key".into(), Refusal { why, ..Refusal::default() });
             return Ok(false);
         };
         if key.ty == sql_type_text(def.key.ty) && key.name == *def.key.name {
@@ -222,8 +264,13 @@ impl Migration<'_> {
         }
         let what = format!("make `{}` the key", def.key.name);
         if self.holds_rows(&def.name)? {
-            self.refuse(&def.name, what, format!("its rows are known by `{}`", key.name));
-            return Ok(false);
+            if !self.may_drop(&def.name) {
+                let why = format!("its rows are known by `{}`", key.name);
+                let drop = Some(def.name.to_string());
+                self.refuse(&def.name, what, Refusal { why, drop, ..Refusal::default() });
+                return Ok(false);
+            }
+            self.clear_companions(&def.name)?;
         }
         self.run(&Ddl::drop().table(Alias::new(&*def.name)).build(SqliteQueryBuilder))?;
         self.create(table)?;
@@ -252,19 +299,33 @@ impl Migration<'_> {
         let present = self.present(name)?;
         for column in &table.def.columns {
             match present.iter().find(|c| c.name == *column.name) {
-                None => self.add_column(name, column, format!("add the column `{}`", column.name))?,
+                None => {
+                    let mut what = format!("add the column `{}`", column.name);
+                    if let Some(was) = &column.was {
+                        what.push_str(&format!(" (x-was names `{was}`, and the table has no such column)"));
+                    }
+                    self.add_column(name, column, what)?;
+                }
                 Some(present) if present.ty == sql_type_text(column.ty) => {}
                 Some(present) => self.retype(name, column, present)?,
             }
         }
         for gone in present.iter().filter(|c| !c.key && table.place(&c.name).is_err()) {
             let what = format!("remove the column `{}`", gone.name);
+            let drop = format!("{name}.{}", gone.name);
             match self.values_of(name, gone)? {
-                0 => {
+                held if held > 0 && !self.may_drop(&drop) => {
+                    let why = format!("{} in it", hold_a_value(held));
+                    let new = |column: &&ColumnDef| {
+                        !present.iter().any(|c| c.name == *column.name) && sql_type_text(column.ty) == gone.ty
+                    };
+                    let new_names = table.def.columns.iter().filter(new).map(|c| c.name.to_string()).collect();
+                    self.refuse(name, what, Refusal { why, drop: Some(drop), new_names });
+                }
+                _ => {
                     self.drop_column(name, &gone.name)?;
                     self.change(name, what);
                 }
-                held => self.refuse(name, what, format!("{held} rows hold a value in it")),
             }
         }
         Ok(())
@@ -285,19 +346,22 @@ impl Migration<'_> {
 
     fn retype(&mut self, table: &str, column: &ColumnDef, present: &Present) -> Result<()> {
         let what = format!("make the column `{}` hold {}", column.name, type_name(column.ty));
+        let drop = format!("{table}.{}", column.name);
         match self.values_of(table, present)? {
-            0 => {
-                self.drop_column(table, &column.name)?;
-                self.add_column(table, column, what)?;
+            held if held > 0 && !self.may_drop(&drop) => {
+                let why = format!("{} of the former type", hold_a_value(held));
+                self.refuse(table, what, Refusal { why, drop: Some(drop), ..Refusal::default() });
+                Ok(())
             }
-            held => self.refuse(table, what, format!("{held} rows hold a value of the former type")),
+            _ => {
+                self.drop_column(table, &column.name)?;
+                self.add_column(table, column, what)
+            }
         }
-        Ok(())
     }
 
     /// How many rows hold something else than the default.
     fn values_of(&self, table: &str, column: &Present) -> Result<i64> {
-        let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
         let default = column.default.as_deref().unwrap_or("NULL");
         let text = format!(
             "SELECT count(*) FROM {} WHERE {name} IS NOT NULL AND {name} IS NOT ({default})",
@@ -308,7 +372,7 @@ impl Migration<'_> {
     }
 
     fn holds_rows(&self, table: &str) -> Result<bool> {
-        self.conn.prepare(&format!("SELECT 1 FROM \"{}\"", table.replace('"', "\"\"")))?.exists([])
+        self.conn.prepare(&format!("SELECT 1 FROM {}", quoted(table)))?.exists([])
     }
 
     fn present(&self, table: &str) -> Result<Vec<Present>> {
@@ -359,7 +423,8 @@ impl Migration<'_> {
                 Ok(()) => self.change(name, what),
                 Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
                     let columns: Vec<&str> = def.columns.iter().map(|(c, _)| &**c).collect();
-                    self.refuse(name, what, format!("some rows have the same value in {}", columns.join(", ")));
+                    let why = format!("some rows have the same value in {}", columns.join(", "));
+                    self.refuse(name, what, Refusal { why, ..Refusal::default() });
                 }
                 Err(error) => return Err(error),
             }
@@ -389,8 +454,12 @@ impl Migration<'_> {
         for name in made.iter().filter(|name| catalogue.table(name).is_err()) {
             let what = "remove the table".to_owned();
             if self.holds_rows(name)? {
-                self.refuse(name, what, "it holds rows".into());
-                continue;
+                if !self.may_drop(name) {
+                    let (why, drop) = ("it holds rows".to_owned(), Some(name.clone()));
+                    self.refuse(name, what, Refusal { why, drop, ..Refusal::default() });
+                    continue;
+                }
+                self.clear_companions(name)?;
             }
             self.run(&Ddl::drop().table(Alias::new(&**name)).build(SqliteQueryBuilder))?;
             self.conn.execute("DELETE FROM layout WHERE name = ?1", [format!("table:{name}")])?;
@@ -398,6 +467,36 @@ impl Migration<'_> {
         }
         Ok(())
     }
+
+    /// Deletes what other tables hold about the rows of a table: slugs, further values, revisions and edges. Tables
+    /// that can be dropped have a space of their own, named like them.
+    fn clear_companions(&self, table: &str) -> Result<()> {
+        for rel in self.relations_of(table)? {
+            self.conn.execute("DELETE FROM edge WHERE rel = (SELECT number FROM dictionary WHERE word = ?1)", [rel])?;
+        }
+        for (companion, column) in
+            [("slug", "\"table\""), ("tally", "\"table\""), ("meta", "space"), ("revision", "space")]
+        {
+            let text =
+                format!("DELETE FROM {companion} WHERE {column} = (SELECT number FROM dictionary WHERE word = ?1)");
+            self.conn.execute(&text, [table])?;
+        }
+        Ok(())
+    }
+
+    /// Relations whose sources are rows of a table, also of an earlier layout.
+    fn relations_of(&self, table: &str) -> Result<Vec<String>> {
+        let text = "SELECT substr(name, 11) FROM layout WHERE name LIKE 'reference:%' AND definition LIKE ?1 || ' %'";
+        self.conn.prepare(text)?.query_map([table], |row| row.get(0))?.collect()
+    }
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn hold_a_value(rows: i64) -> String {
+    if rows == 1 { "1 row holds a value".to_owned() } else { format!("{rows} rows hold a value") }
 }
 
 /// An index as it is in a file.
@@ -593,6 +692,110 @@ mod tests {
         for (n, (change, expected)) in cases.into_iter().enumerate() {
             assert_eq!(check(change), expected, "case {n}");
         }
+    }
+
+    /// The text of a plan, refused changes with what they may be asked to delete.
+    fn planned(path: &Path, layout: &Layout) -> Vec<String> {
+        let changes = Sqlite::rehearse(path, layout).unwrap();
+        let drop = |change: &PendingChange| change.refused.as_ref().and_then(|r| r.drop.clone()).unwrap_or_default();
+        changes.iter().map(|change| format!("{change} [{}]", drop(change))).collect()
+    }
+
+    #[test]
+    fn values_are_deleted_where_that_is_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("site.db");
+        let db = Sqlite::open(OpenOptions::new(&path), &layout()).unwrap();
+        let item = Put { edges: vec![(name("order.items"), vec![1])], ..put("x_order", Target::New, &[]) };
+        let mut post = post("publish", 1, "x");
+        post.set.push((name("content"), Input::Value(text("y"))));
+        commit(&db, vec![Change::Put(post), Change::Put(item)]).unwrap();
+        drop(db);
+        let mut changed = layout();
+        changed.searched.clear();
+        changed.tables.retain(|t| *t.name != *"x_order");
+        changed.relations.retain(|r| *r.name != *"order.items");
+        let at = position(record(&mut changed), "title");
+        record(&mut changed).columns[at].ty = ColumnType::Int;
+        let at = position(record(&mut changed), "content");
+        record(&mut changed).columns.remove(at);
+        record(&mut changed).columns.push(column("body", ColumnType::Text));
+        let before = dump(&path);
+        let expected = [
+            "record: make the column `title` hold integers (1 row holds a value of the former type) [record.title]",
+            "record: add the column `body` []",
+            "record: remove the column `content` (1 row holds a value in it) [record.content]",
+            "x_order: remove the table (it holds rows) [x_order]",
+        ];
+        assert_eq!(planned(&path, &changed), expected);
+        let renames = |changes: Vec<PendingChange>| changes[2].refused.clone().unwrap().new_names;
+        assert_eq!(renames(Sqlite::rehearse(&path, &changed).unwrap()), ["body"]);
+        assert!(Sqlite::migrate(&path, &changed, &["record.title".into(), "x_order".into()]).is_err());
+        assert_eq!(dump(&path), before, "nothing was changed");
+        let drops = ["record.title", "record.content", "x_order"].map(str::to_owned);
+        assert_eq!(Sqlite::migrate(&path, &changed, &drops).unwrap().len(), 4);
+        assert_eq!(planned(&path, &changed), [""; 0]);
+    }
+
+    #[test]
+    fn references_do_not_change_their_target_over_values() {
+        let reference = |values, to: &str, was: Option<&str>| Reference {
+            table: "record".into(),
+            values,
+            to: to.into(),
+            was: was.map(Into::into),
+        };
+        let tags = || ReferenceValues::Relation("post.tags".into());
+        let parent = || ReferenceValues::Column("parent".into());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("site.db");
+        let with = |references| Layout { references, ..layout() };
+        let db = Sqlite::open(
+            OpenOptions::new(&path),
+            &with(vec![reference(tags(), "tag", None), reference(parent(), "post", None)]),
+        )
+        .unwrap();
+        let linked = Put { edges: vec![(name("post.tags"), vec![1, 2])], ..post("publish", 5, "x") };
+        let term = || Change::Put(put("term", Target::New, &[]));
+        commit(&db, vec![term(), term(), Change::Put(linked)]).unwrap();
+        drop(db);
+        let other = with(vec![reference(tags(), "label", None), reference(parent(), "page", None)]);
+        let expected = [
+            "record: let `post.tags` refer to rows of label (2 values refer to rows of tag) [record.post.tags]",
+            "record: let `parent` refer to rows of page (1 values refer to rows of post) [record.parent]",
+        ];
+        assert_eq!(planned(&path, &other), expected);
+        let drops = ["record.post.tags", "record.parent"].map(str::to_owned);
+        Sqlite::migrate(&path, &other, &drops).unwrap();
+        assert_eq!(planned(&path, &other), [""; 0]);
+    }
+
+    #[test]
+    fn relations_keep_their_edges_under_a_new_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("site.db");
+        let items = |rel: &str, was: Option<&str>| {
+            let mut layout = layout();
+            layout.relations[2].name = rel.into();
+            layout.references = vec![Reference {
+                table: "x_order".into(),
+                values: ReferenceValues::Relation(rel.into()),
+                to: "post".into(),
+                was: was.map(Into::into),
+            }];
+            layout
+        };
+        let db = Sqlite::open(OpenOptions::new(&path), &items("order.items", None)).unwrap();
+        let order = Put { edges: vec![(name("order.items"), vec![1])], ..put("x_order", Target::New, &[]) };
+        commit(&db, vec![Change::Put(post("publish", 1, "x")), Change::Put(order)]).unwrap();
+        drop(db);
+        let renamed = items("order.things", Some("order.items"));
+        assert_eq!(planned(&path, &renamed), ["x_order: rename the relation `order.items` to `order.things` []"]);
+        let db = Sqlite::open(OpenOptions::new(&path), &renamed).unwrap();
+        let linked = Cond::Linked { rel: name("order.things"), dst: vec![1] };
+        assert_eq!(rows(&db, &read("x_order", &["id"], linked)).len(), 1);
+        drop(db);
+        assert!(Sqlite::open(OpenOptions::new(&path), &renamed).unwrap().applied().is_empty());
     }
 
     #[test]

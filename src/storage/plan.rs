@@ -119,6 +119,27 @@ pub struct Layout {
     pub counts: Vec<CountDef>,
     /// Columns by table whose texts are searched by their parts.
     pub searched: Vec<(Name, Vec<Name>)>,
+    /// References of declared properties, to recognise one that is declared anew over values for another target.
+    pub references: Vec<Reference>,
+}
+
+/// A property that refers to rows of another resource.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    pub table: Name,
+    pub values: ReferenceValues,
+    /// The kind of the rows that it refers to.
+    pub to: Name,
+    /// Former name of the relation.
+    pub was: Option<Name>,
+}
+
+/// Where the keys of a [`Reference`] are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReferenceValues {
+    Column(Name),
+    /// The edges of this relation.
+    Relation(Name),
 }
 
 // ------------------------------------------------------------------------------------------------ reading

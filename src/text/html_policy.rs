@@ -79,6 +79,20 @@ impl Policy {
         &BIOGRAPHIES
     }
 
+    /// Drawings: shapes of SVG without scripts, styles and references.
+    pub fn drawings() -> &'static Policy {
+        static DRAWINGS: LazyLock<Policy> = LazyLock::new(|| {
+            let elements = [
+                ("svg", "class xmlns width height viewbox aria-hidden role focusable"),
+                ("path", "fill fill-rule d transform"),
+                ("polygon", "fill fill-rule points transform focusable"),
+            ];
+            let rules = Rules { elements: &elements, attributes: "", data_attributes: false, ..POST_RULES };
+            Policy::new(&rules)
+        });
+        &DRAWINGS
+    }
+
     /// Whether what a browser reads in sanitised markup is within the policy: an element with an attribute of this value,
     /// or, without an attribute's name, the element itself. Names in lower case, references in the value resolved.
     pub fn permits(&self, element: &str, attribute: &str, value: &str) -> bool {

@@ -1,7 +1,9 @@
 //! The program as its users meet it: started as a process, called over HTTP.
 
+mod abilities;
 mod attacks;
 mod audit;
+mod backups;
 mod bad_input;
 mod batches;
 mod books;
@@ -15,6 +17,7 @@ mod faults;
 mod fonts;
 mod golden;
 mod home;
+mod icons;
 mod identity;
 mod import;
 mod inside;
@@ -23,8 +26,10 @@ mod limits;
 mod link_preview;
 mod media;
 mod menus;
+mod migrate;
 mod new_resource;
 mod one_state;
+mod operate;
 mod own_types;
 mod pages;
 mod permissions;
@@ -39,6 +44,8 @@ mod scenarios;
 mod scheduler;
 mod server;
 mod templates;
+mod tls;
 mod values;
 mod versions;
+mod views;
 mod xmlrpc;

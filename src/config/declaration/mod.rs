@@ -6,19 +6,23 @@
 //! declaration (`include`, `overlays`, `remove`) is in `grammar`. Types with defaults serialise, so that the defaults
 //! are in the JSON Schema too.
 
+mod abilities;
 mod media;
 mod options;
 mod resource;
 mod route;
 mod server;
 mod site;
+mod views;
 
+pub use abilities::*;
 pub use media::*;
 pub use options::*;
 pub use resource::*;
 pub use route::*;
 pub use server::*;
 pub use site::*;
+pub use views::*;
 
 use super::xmlrpc::XmlRpc;
 use indexmap::IndexMap;
@@ -33,12 +37,18 @@ pub struct Declaration {
     /// How the program listens and what it accepts.
     #[serde(default)]
     pub server: Server,
+    /// How the log is written.
+    #[serde(default)]
+    pub log: Log,
     /// What is cached in memory.
     #[serde(default)]
     pub cache: Cache,
     /// Where rows are stored.
     #[serde(default)]
     pub storage: Storage,
+    /// Backups that the server makes by itself.
+    #[serde(default)]
+    pub backup: Backup,
     /// Name and address of the site.
     #[serde(default)]
     pub site: Site,
@@ -108,6 +118,12 @@ pub struct Declaration {
     /// Shortcodes that the server renders from other rows.
     #[serde(default)]
     pub shortcodes: IndexMap<String, Rendered>,
+    /// Groups of abilities by slug.
+    #[serde(default)]
+    pub ability_categories: IndexMap<String, AbilityCategory>,
+    /// Abilities by name (`core/get-site-info`): operations that programs find and run.
+    #[serde(default)]
+    pub abilities: IndexMap<String, Ability>,
     /// Themes; exactly one is active.
     #[serde(default)]
     pub themes: IndexMap<String, Theme>,

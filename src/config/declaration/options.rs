@@ -1,5 +1,6 @@
 //! What lists of types and taxonomies show of a resource, and what handlers need in addition to its schema.
 
+use super::views::Views;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,11 +48,16 @@ pub struct Listing {
 pub struct HandlerOptions {
     /// `static.list`, `static.get`, `site_health.test`: the entries.
     pub entries: Vec<Value>,
+    /// `static.*`: declared tables that are entries, too: each by its name under `key`.
+    pub entries_from: Option<EntriesFrom>,
+    /// `static.list`: what arguments select, by argument.
+    pub filters: IndexMap<String, EntryFilter>,
     /// `static.*`: the member that identifies an entry; default: `id`.
     pub key: Option<String>,
     /// `static.*`: names of the parts of a key with several parts, separated by slashes.
     pub key_parts: Vec<String>,
-    /// `static.*`: links of an entry by relation: paths below the collection, with `{key}` and `{PART}`.
+    /// `static.*`: links of an entry by relation: paths below the collection, or below that of another resource where
+    /// they begin with `@NAME`, with `{key}` and `{PART}`.
     pub links: IndexMap<String, String>,
     /// `static.*`: the row that names an entry.
     pub holder: Option<Holder>,
@@ -67,8 +73,48 @@ pub struct HandlerOptions {
     pub styles: Option<String>,
     /// `file.create_with`: the files that an item may bring.
     pub uploads: Option<UploadedMembers>,
+    /// `view_config.get`: how lists and forms of entities look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub views: Option<Views>,
     /// `navigation_fallback.get`: what a navigation is made from.
     pub navigation: Option<NavigationFallback>,
+}
+
+/// See [`HandlerOptions::entries_from`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EntriesFrom {
+    /// `[abilities]` that are shown.
+    Abilities,
+    /// `[ability_categories]`.
+    AbilityCategories,
+}
+
+/// The entries that an argument selects. See [`HandlerOptions::filters`].
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EntryFilter {
+    /// Members that are compared, one of which has to fit; none named: that of the argument's name.
+    pub members: Vec<String>,
+    /// How they are compared.
+    pub by: Comparison,
+    /// Resource whose entries the value names; for any other value the response is that there is no such entry.
+    pub among: Option<String>,
+    /// Members of the value that select nothing.
+    pub ignored: Vec<String>,
+}
+
+/// How a member of an entry is compared with the value of an argument.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Comparison {
+    /// It is the value.
+    #[default]
+    Equal,
+    /// It contains the text, in any case.
+    Contains,
+    /// It has every member of the value, at any depth.
+    Part,
 }
 
 /// See [`HandlerOptions::holder`].

@@ -4,10 +4,10 @@ use super::super::name;
 use super::super::resource::*;
 use super::super::tables::{self, DeclaredColumn};
 use super::super::words::{ArgumentWords, PropertyWords};
-use super::Linker;
 use super::property::kind_of;
+use super::{Linker, escape};
 use crate::config::declaration::Family;
-use crate::storage::plan::{Layout, RelationDef};
+use crate::storage::plan::{Layout, Name, Reference, ReferenceValues, RelationDef};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -18,6 +18,7 @@ impl Linker<'_> {
             tables: tables::shared(),
             counts: tables::counts(self.declared),
             searched: searched(resources),
+            references: self.references(resources),
             ..Layout::default()
         };
         let mut made = HashSet::new();
@@ -92,11 +93,70 @@ impl Linker<'_> {
         let extends = (!plain).then_some(&*resource.table);
         Some(tables::declared(&table, &resource.key, resource.key_is_text, extends, &columns))
     }
+
+    /// References in lists, and in columns of declared tables: those of shared tables lead where their family says.
+    fn references(&mut self, resources: &[Resource]) -> Vec<Reference> {
+        let mut all: Vec<Reference> = Vec::new();
+        for resource in resources {
+            for relation in &resource.relations {
+                let words = self.words_of(resource, &relation.property).unwrap_or_default();
+                let own = own_column(resource, &relation.property, &words);
+                let (table, values) = match (relation.many, own) {
+                    (true, _) => (resource.table.clone(), ReferenceValues::Relation(relation.rel.clone())),
+                    (false, Some((table, short))) => (table, ReferenceValues::Column(short)),
+                    (false, None) => continue,
+                };
+                let was = words.was.filter(|_| relation.many).map(|was| name(&format!("{}.{was}", resource.kind)));
+                // Resources may share a table, or a relation that leads to different ones.
+                if all.iter().all(|known| known.table != table || known.values != values) {
+                    all.push(Reference { table, values, to: resources[relation.to].kind.clone(), was });
+                }
+            }
+        }
+        all
+    }
+
+    fn words_of(&self, resource: &Resource, property: &str) -> Option<PropertyWords> {
+        Some(PropertyWords::of(self.loaded.schemas.get(&resource.declared.schema)?.get("properties")?.get(property)?))
+    }
+
+    /// Former names of properties: of columns in the resource's own table, or of lists of references, and not of what
+    /// another property is called now.
+    pub(super) fn former_names(&mut self, resources: &[Resource]) {
+        for resource in resources {
+            for property in &resource.properties {
+                let words = self.words_of(resource, &property.name).unwrap_or_default();
+                let Some(was) = &words.was else { continue };
+                let pointer = format!("/properties/{}/x-was", escape(&property.name));
+                let file = resource.declared.schema.clone();
+                let list = resource.relations.iter().any(|r| r.many && r.property == property.name);
+                if !list && own_column(resource, &property.name, &words).is_none() {
+                    let message = format!("`{}` has no column of its own that had another name", property.name);
+                    self.in_schema(&file, &pointer, message, Some("remove x-was".into()));
+                } else if resource.properties.iter().any(|other| other.name == *was) {
+                    let hint = "x-was is the name that the property itself had before";
+                    self.in_schema(&file, &pointer, format!("`{was}` is a property"), Some(hint.into()));
+                }
+            }
+        }
+    }
+}
+
+/// The declared table that a property has a column in, and the column's name there. Columns of the table that a family
+/// shares are not declared.
+fn own_column(resource: &Resource, property: &str, words: &PropertyWords) -> Option<(Name, Name)> {
+    let column = resource.plan_column(words.column.as_deref().unwrap_or(property))?;
+    if resource.family == Family::Plain {
+        return Some((resource.table.clone(), column));
+    }
+    let table = resource.extension.clone()?;
+    let short = name(column.strip_prefix(&*table)?.strip_prefix('.')?);
+    Some((table, short))
 }
 
 /// The columns that searches look into, by table: of content and of what the site declares for itself.
-pub(super) fn searched(resources: &[Resource]) -> Vec<(crate::storage::plan::Name, Vec<crate::storage::plan::Name>)> {
-    let mut all: IndexMap<crate::storage::plan::Name, Vec<crate::storage::plan::Name>> = IndexMap::new();
+pub(super) fn searched(resources: &[Resource]) -> Vec<(Name, Vec<Name>)> {
+    let mut all: IndexMap<Name, Vec<Name>> = IndexMap::new();
     for resource in resources.iter().filter(|r| matches!(r.family, Family::Content | Family::Plain) && !r.key_is_text) {
         let columns = all.entry(resource.table.clone()).or_default();
         for column in resource.search.values().filter(|column| !column.contains('.')) {

@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads files or a database; [`link`] returns the whole registry or the whole list of problems.
 
+mod abilities;
 mod argument;
 mod filter;
 mod layout;
@@ -72,6 +73,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     }
     linker.relations(&mut resources, &targets);
     linker.links(&mut resources);
+    linker.former_names(&resources);
     let layout = linker.layout(&resources);
     let mut routes = linker.routes(&resources);
     let index_schemas = linker.route_schemas(&mut routes);
@@ -80,6 +82,8 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.audit(&resources);
     linker.parts();
     linker.options(&resources, &routes);
+    let abilities = linker.abilities(&resources, &routes);
+    linker.listed_tables(&mut resources);
     linker.auto_add(&resources);
     linker.adjustments(&resources);
     linker.settings(&resources);
@@ -95,6 +99,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         namespaces: listed_namespaces(&loaded.declaration),
         resources,
         routes,
+        abilities,
         index_schemas,
         layout,
         fingerprint: fingerprint(loaded),

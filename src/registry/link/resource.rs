@@ -9,6 +9,7 @@ use super::property::kind_of;
 use super::shown::shown_schema;
 use super::{Linker, escape, extend};
 use crate::config::declaration::{self, Family};
+use crate::text::html_policy::{Policy, sanitise};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -56,6 +57,7 @@ impl Linker<'_> {
         if let Some(file) = declared.entries_file.as_ref().and_then(|file| self.loaded.schemas.get(file)) {
             declared.options.entries.extend(file["entries"].as_array().cloned().unwrap_or_default());
         }
+        reduce_drawings(schema, &mut declared.options.entries);
         let base = declared.base.clone().unwrap_or_else(|| key.to_owned());
         let kind = declared.kind.clone().unwrap_or_else(|| key.to_owned());
         let family_table = tables::family_table(declared.family);
@@ -206,5 +208,17 @@ impl Linker<'_> {
         }
         resource.columns = vec![resource.key.clone(), name("version")];
         resource.column_index = HashMap::from([(resource.key.to_string(), 0), ("version".to_owned(), 1)]);
+    }
+}
+
+/// Leaves only shapes of the drawings in declared entries.
+fn reduce_drawings(schema: &Value, entries: &mut [Value]) {
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    for (name, _) in properties.filter(|(_, doc)| PropertyWords::of(doc).drawing) {
+        for value in entries.iter_mut().filter_map(|entry| entry.get_mut(name)) {
+            if let Some(drawing) = value.as_str() {
+                *value = Value::String(sanitise(drawing, Policy::drawings()));
+            }
+        }
     }
 }

@@ -36,7 +36,9 @@ impl Linker<'_> {
     pub(super) fn networks(&mut self) {
         let (trusted, open) = (&self.declared.server.trusted_proxies, &self.declared.outbound.networks);
         for (path, networks) in [(["server", "trusted_proxies"], trusted), (["outbound", "networks"], open)] {
-            for (i, text) in networks.iter().enumerate().filter(|(_, text)| Network::parse(text).is_none()) {
+            let socket = |text: &str| path[0] == "server" && text == "unix";
+            let wrong = |text: &str| Network::parse(text).is_none() && !socket(text);
+            for (i, text) in networks.iter().enumerate().filter(|(_, text)| wrong(text)) {
                 let hint = "write 10.0.0.0/8, fd00::/8 or a single address";
                 self.problem(
                     &[path[0], path[1], &i.to_string()],

@@ -1,14 +1,15 @@
 //! Opening a file: settings of each connection, what can go wrong and what to do about it.
 
 use super::super::StorageError;
+use super::super::backup;
 use super::super::budget;
 use super::super::catalogue::Catalogue;
-use super::super::migrate::{self, Outcome};
+use super::super::migrate::{self, Extent, Outcome};
 use super::super::plan::{Layout, Name};
 use super::super::versions::{COMMITS, Versions};
 use super::super::words::Words;
 use super::count_cache::CountCache;
-use super::{Shared, functions};
+use super::{Shared, WriteCounts, functions};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
@@ -34,6 +35,8 @@ pub struct OpenOptions {
     /// Bring an existing file to the layout. Otherwise [`OpenError::Pending`] lists what would change. A new file is
     /// always laid out.
     pub migrate: bool,
+    /// Copy an existing file before it is changed so: see [`backup::before_migration`].
+    pub copy: bool,
     /// How long to wait for another process's lock.
     pub busy: Duration,
     /// Most writes in the queue; one more is refused as busy.
@@ -50,6 +53,7 @@ impl OpenOptions {
         OpenOptions {
             path: path.into(),
             migrate: true,
+            copy: false,
             busy: Duration::from_secs(5),
             queue: 4096,
             mmap: 1 << 30,
@@ -70,15 +74,25 @@ pub struct PendingChange {
     pub table: String,
     /// What would be done, e.g. ``add the column `isbn` ``.
     pub what: String,
-    /// Why it is not done automatically, and what to do; `None` where nothing would be lost.
-    pub refused: Option<String>,
+    /// Why it is not done automatically; `None` where nothing would be lost.
+    pub refused: Option<Refusal>,
+}
+
+/// Why a change is refused, and what resolves it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refusal {
+    pub why: String,
+    /// What [`Sqlite::migrate`](super::Sqlite::migrate) has to be asked to delete: a table, or `table.column`.
+    pub drop: Option<String>,
+    /// New columns of the same type, of which one may be the new name of the removed one.
+    pub new_names: Vec<String>,
 }
 
 impl fmt::Display for PendingChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.table, self.what)?;
         match &self.refused {
-            Some(why) => write!(f, " ({why})"),
+            Some(refusal) => write!(f, " ({})", refusal.why),
             None => Ok(()),
         }
     }
@@ -123,6 +137,11 @@ pub enum OpenError {
         path: PathBuf,
         changes: Vec<PendingChange>,
     },
+    /// The file has to be changed, and the copy before that could not be made.
+    NotCopied {
+        path: PathBuf,
+        cause: String,
+    },
     /// The declarations contradict themselves.
     Layout(StorageError),
     Other {
@@ -147,7 +166,10 @@ impl OpenError {
             OpenError::Newer { .. } => "Start the newer version, or restore the backup from before the upgrade.",
             OpenError::Pending { .. } => "Allow migration (storage.migrate), or restore the declarations.",
             OpenError::Destructive { .. } => {
-                "Restore the declarations, or delete the values first; for a renamed property, set x-was."
+                "Restore the declarations, or run `cms-server migrate --dry-run`: it prints how values move or are deleted."
+            }
+            OpenError::NotCopied { .. } => {
+                "Make room on the disk, or make a backup and start with storage.copy_before_migration = false."
             }
             OpenError::Layout(_) => "This is a mistake in the declarations.",
             OpenError::Other { .. } => "The cause comes from the database library or the operating system.",
@@ -169,6 +191,9 @@ impl fmt::Display for OpenError {
             OpenError::Foreign { path } => write!(f, "{}: this database belongs to another program", path.display()),
             OpenError::ReadOnly { path } => write!(f, "{}: the database cannot be written", path.display()),
             OpenError::Locked { path } => write!(f, "{}: another process has locked the database", path.display()),
+            OpenError::NotCopied { path, cause } => {
+                write!(f, "{}: its tables have to change, and it cannot be copied before: {cause}", path.display())
+            }
             OpenError::Newer { path, found } => write!(
                 f,
                 "{}: written by a newer version (tables of version {found}, this one knows {META_VERSION})",
@@ -205,6 +230,7 @@ pub struct Opened {
     pub connection: Connection,
     pub shared: Shared,
     pub applied: Vec<PendingChange>,
+    pub copied: Option<PathBuf>,
 }
 
 /// Opens the writer's connection and brings the file to the layout.
@@ -212,21 +238,18 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
     static NEXT_ID: AtomicU64 = AtomicU64::new(0);
     let path = &options.path;
     let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-    if folder.is_some_and(|p| !p.is_dir()) {
-        return Err(OpenError::DirectoryMissing { path: path.clone() });
-    }
-    if path.is_dir() {
-        return Err(OpenError::Other { path: path.clone(), cause: "this is a folder, not a file".into() });
-    }
     let settings = Settings { busy: options.busy, mmap: options.mmap };
-    let mut connection = writing(path, &settings)?;
-    let outcome = migrate::migrate(&mut connection, &catalogue, layout, options.migrate);
-    let applied = match outcome.map_err(|e| explain(path, e))? {
-        Outcome::Done(applied) => applied,
-        Outcome::Pending(changes) => return Err(OpenError::Pending { path: path.clone(), changes }),
-        Outcome::Destructive(changes) => return Err(OpenError::Destructive { path: path.clone(), changes }),
+    let mut connection = in_its_folder(path, &settings)?;
+    let extent = if options.migrate { Extent::Apply { drops: &[] } } else { Extent::Refuse };
+    let mut copied = None;
+    let mut preserve = || {
+        if options.copy {
+            copied = Some(backup::before_migration(path)?);
+        }
+        Ok(())
     };
+    let outcome = migrate::migrate(&mut connection, &catalogue, layout, extent, &mut preserve);
+    let applied = applied(path, outcome.map_err(|e| explain(path, e))?)?;
     let versions = Versions::default();
     let load = |connection: &Connection| Ok((load_words(connection)?, read_generations(connection)?));
     let (words, numbers) = load(&connection).map_err(|e| explain(path, e))?;
@@ -241,8 +264,44 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
         versions: Arc::new(versions),
         sleeper: ArcSwapOption::empty(),
         remembered: CountCache::default(),
+        counts: WriteCounts::default(),
     };
-    Ok(Opened { connection, shared, applied })
+    Ok(Opened { connection, shared, applied, copied })
+}
+
+/// See [`super::Sqlite::migrate`] and [`super::Sqlite::rehearse`].
+pub fn migrated(
+    path: &Path,
+    layout: &Layout,
+    extent: Extent<'_>,
+) -> std::result::Result<Vec<PendingChange>, OpenError> {
+    let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
+    let options = OpenOptions::new(path);
+    let mut connection = in_its_folder(path, &Settings { busy: options.busy, mmap: options.mmap })?;
+    // Who asks for changes makes a copy where one is due.
+    let outcome = migrate::migrate(&mut connection, &catalogue, layout, extent, &mut || Ok(()));
+    applied(path, outcome.map_err(|e| explain(path, e))?)
+}
+
+fn applied(path: &Path, outcome: Outcome) -> std::result::Result<Vec<PendingChange>, OpenError> {
+    match outcome {
+        Outcome::Done(changes) => Ok(changes),
+        Outcome::Unsafe(cause) => Err(OpenError::NotCopied { path: path.to_owned(), cause: cause.to_string() }),
+        Outcome::Pending(changes) => Err(OpenError::Pending { path: path.to_owned(), changes }),
+        Outcome::Destructive(changes) => Err(OpenError::Destructive { path: path.to_owned(), changes }),
+    }
+}
+
+/// The writing connection to a file, whose folder is there.
+fn in_its_folder(path: &Path, settings: &Settings) -> std::result::Result<Connection, OpenError> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+    if folder.is_some_and(|p| !p.is_dir()) {
+        return Err(OpenError::DirectoryMissing { path: path.to_owned() });
+    }
+    if path.is_dir() {
+        return Err(OpenError::Other { path: path.to_owned(), cause: "this is a folder, not a file".into() });
+    }
+    writing(path, settings)
 }
 
 /// See [`super::Sqlite::recover`].

@@ -1,0 +1,301 @@
+//! `check`, `migrate` and `routes`: what the declarations say, and what the database has to become for them.
+
+use super::{linked, present, print};
+use crate::boot::{self, BootError, Source};
+use crate::config::declaration::Family;
+use crate::error::Problem;
+use crate::model::Method;
+use crate::registry::resource::Resource;
+use crate::registry::{Endpoint, Registry};
+use crate::storage::backup;
+use crate::storage::sqlite::{OpenError, PendingChange, Sqlite};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// What [`check`] found.
+#[derive(Default)]
+struct Checked {
+    problems: Vec<Problem>,
+    resources: usize,
+    routes: usize,
+    methods: usize,
+    warnings: Vec<String>,
+    data: Option<CheckedData>,
+}
+
+/// What `check --data` found.
+struct CheckedData {
+    database: PathBuf,
+    /// What is wrong in it, in sentences.
+    found: Vec<String>,
+    /// What the next start would change: for people, and as JSON.
+    plan: String,
+    changes: Vec<Value>,
+    /// Some of the changes would lose values.
+    refused: bool,
+}
+
+/// See [`super::Command::Check`].
+pub(super) fn check(source: &Source, data: bool, json: bool) -> Result<(), BootError> {
+    if !json {
+        return checked(source, data)?.print();
+    }
+    let checked = match checked(source, data) {
+        Err(BootError::Problems(problems)) => Checked { problems, ..Checked::default() },
+        other => other?,
+    };
+    report(&checked.json(), checked.is_sound())
+}
+
+fn checked(source: &Source, data: bool) -> Result<Checked, BootError> {
+    let loaded = source.load()?;
+    let registry = boot::registry(&loaded, &loaded.declaration.server.listen)?;
+    let methods = boot::calls(&loaded, &registry)?.map_or(0, |calls| calls.len());
+    let unheld = registry.unheld_capabilities().into_iter().map(|(capability, place)| {
+        format!("no role has the capability `{capability}`, which {place} asks for: everybody is refused there")
+    });
+    let data = match data {
+        false => None,
+        true => {
+            present(&registry)?;
+            let path = boot::database(&registry.declaration)?;
+            let found = backup::examine(path, &registry.layout)?;
+            let changes = Sqlite::rehearse(path, &registry.layout)?;
+            Some(CheckedData {
+                database: path.to_owned(),
+                found,
+                plan: plan(&registry, &changes),
+                refused: changes.iter().any(|change| change.refused.is_some()),
+                changes: changes.iter().map(|change| change_json(&registry, change)).collect(),
+            })
+        }
+    };
+    let (resources, routes, warnings) = (registry.resources.len(), registry.routes.len(), unheld.collect());
+    Ok(Checked { problems: Vec::new(), resources, routes, methods, warnings, data })
+}
+
+impl Checked {
+    fn is_sound(&self) -> bool {
+        self.problems.is_empty() && self.data.as_ref().is_none_or(|data| data.found.is_empty() && !data.refused)
+    }
+
+    fn print(&self) -> Result<(), BootError> {
+        let Checked { resources, routes, methods, .. } = self;
+        say!("{resources} resources, {routes} routes, {methods} XML-RPC methods: sound");
+        for warning in &self.warnings {
+            tell!("warning: {warning}");
+        }
+        let Some(CheckedData { database, found, plan, .. }) = &self.data else { return Ok(()) };
+        for finding in found {
+            tell!("{}: {finding}", database.display());
+        }
+        if found.is_empty() {
+            say!("{}: whole", database.display());
+        }
+        if !plan.is_empty() {
+            say!("The next start changes the tables:");
+            print(plan.as_bytes());
+        }
+        match (found.len(), self.is_sound()) {
+            (_, true) => Ok(()),
+            (0, _) => Err(BootError::Other("some changes would lose values; the server does not start".into())),
+            (found, _) => Err(BootError::Other(format!("{found} problems found; restore a backup, or ask for help"))),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let problem = |p: &Problem| {
+            let place = p.place.map(|(line, column)| json!({"line": line, "column": column}));
+            json!({"file": p.file, "place": place, "message": p.message, "hint": p.hint})
+        };
+        let data = self
+            .data
+            .as_ref()
+            .map(|data| json!({"database": data.database, "problems": data.found, "changes": data.changes}));
+        json!({
+            "sound": self.is_sound(), "resources": self.resources, "routes": self.routes, "methods": self.methods,
+            "problems": self.problems.iter().map(problem).collect::<Vec<_>>(), "warnings": self.warnings, "data": data,
+        })
+    }
+}
+
+/// See [`super::Command::Migrate`].
+pub(super) fn migrate(source: &Source, dry_run: bool, drops: &[String], json: bool) -> Result<(), BootError> {
+    let registry = linked(source)?;
+    present(&registry)?;
+    let path = boot::database(&registry.declaration)?;
+    let planned = Sqlite::rehearse(path, &registry.layout)?;
+    let refused = planned.iter().any(|change| change.refused.is_some());
+    if dry_run {
+        return match json {
+            true => report(&migration_json(&registry, &planned, None, false), !refused),
+            false => dry_run_text(&registry, &planned, refused),
+        };
+    }
+    backup::unused(path)?;
+    let drops = resolved(&registry, &planned, drops)?;
+    let copy = if drops.is_empty() { None } else { Some(copied(path)?) };
+    let changes = match Sqlite::migrate(path, &registry.layout, &drops) {
+        Err(OpenError::Destructive { changes, .. }) if json => {
+            return report(&migration_json(&registry, &changes, copy.as_deref(), false), false);
+        }
+        other => other?,
+    };
+    if json {
+        return report(&migration_json(&registry, &changes, copy.as_deref(), true), true);
+    }
+    if let Some(copy) = copy {
+        say!("The database as it was is {}", copy.display());
+    }
+    print_plan(&registry, &changes)
+}
+
+fn print_plan(registry: &Registry, changes: &[PendingChange]) -> Result<(), BootError> {
+    if changes.is_empty() {
+        say!("{}: the tables are as declared", boot::database(&registry.declaration)?.display());
+    }
+    print(plan(registry, changes).as_bytes());
+    Ok(())
+}
+
+fn dry_run_text(registry: &Registry, planned: &[PendingChange], refused: bool) -> Result<(), BootError> {
+    print_plan(registry, planned)?;
+    match refused {
+        true => Err(BootError::Other("some changes would lose values; the server does not start".into())),
+        false => Ok(()),
+    }
+}
+
+/// A copy of the database under a new name beside it.
+fn copied(path: &Path) -> Result<PathBuf, BootError> {
+    let copy = backup::free_name(path);
+    backup::backup(path, &copy)?;
+    Ok(copy)
+}
+
+/// What `--drop` names, as storage knows it. A resource may be named instead of its table.
+fn resolved(registry: &Registry, planned: &[PendingChange], drops: &[String]) -> Result<Vec<String>, BootError> {
+    let known: Vec<&str> = planned.iter().filter_map(|change| change.refused.as_ref()?.drop.as_deref()).collect();
+    let resolve = |wanted: &String| {
+        let (name, column) = wanted.split_once('.').map_or((wanted.as_str(), None), |(n, c)| (n, Some(c)));
+        let resource = registry.resource(name);
+        let tables = resource.into_iter().flat_map(|r| [Some(&*r.table), r.extension.as_deref()]).flatten();
+        let mut names = tables.chain([name]).map(|table| match column {
+            Some(column) => format!("{table}.{column}"),
+            None => table.to_owned(),
+        });
+        names.find(|name| known.contains(&name.as_str())).ok_or_else(|| {
+            let names: Vec<String> = known.iter().map(|drop| drop_name(registry, drop)).collect();
+            let what = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+            BootError::Other(format!("--drop {wanted}: nothing in the way has this name; there is {what}"))
+        })
+    };
+    drops.iter().map(resolve).collect()
+}
+
+/// The name of a table or of `table.column` for `--drop`, by resource where the table is one resource's own.
+fn drop_name(registry: &Registry, drop: &str) -> String {
+    let (table, rest) = drop.split_at(drop.find('.').unwrap_or(drop.len()));
+    let own = |r: &&Resource| r.extension.as_deref() == Some(table) || r.family == Family::Plain && &*r.table == table;
+    let resource = registry.resources.iter().find(own);
+    resource.map_or_else(|| drop.to_owned(), |resource| format!("{}{rest}", resource.name))
+}
+
+/// The changes, one a line, and below a refused one what resolves it.
+fn plan(registry: &Registry, changes: &[PendingChange]) -> String {
+    changes.iter().map(|change| format!("  {change}\n{}", ways(registry, change).concat())).collect()
+}
+
+fn ways(registry: &Registry, change: &PendingChange) -> Vec<String> {
+    let Some(refusal) = &change.refused else { return Vec::new() };
+    let was = refusal.drop.as_deref().and_then(|drop| Some(drop.split_once('.')?.1)).unwrap_or_default();
+    let renamed = refusal
+        .new_names
+        .iter()
+        .map(|new| format!("      to move the values to `{new}`, write at that property: \"x-was\": \"{was}\"\n"));
+    let dropped = refusal
+        .drop
+        .iter()
+        .map(|drop| format!("      to delete the values: cms-server migrate --drop {}\n", drop_name(registry, drop)));
+    renamed.chain(dropped).collect()
+}
+
+fn change_json(registry: &Registry, change: &PendingChange) -> Value {
+    let refused = change.refused.as_ref().map(|refusal| {
+        let drop = refusal.drop.as_deref().map(|drop| drop_name(registry, drop));
+        json!({"reason": refusal.why, "drop": drop, "new_names": refusal.new_names})
+    });
+    json!({"table": change.table, "change": change.what, "refused": refused})
+}
+
+/// `copy`: the database as it was. `applied`: the changes are made.
+fn migration_json(registry: &Registry, changes: &[PendingChange], copy: Option<&Path>, applied: bool) -> Value {
+    let changes: Vec<Value> = changes.iter().map(|change| change_json(registry, change)).collect();
+    let path = boot::database(&registry.declaration).ok();
+    json!({"database": path, "changes": changes, "applied": applied, "copy": copy})
+}
+
+/// Prints an outcome as JSON. One that is not good ends the program with a failure and says no more.
+fn report(outcome: &impl Serialize, good: bool) -> Result<(), BootError> {
+    let text = serde_json::to_string_pretty(outcome).map_err(|e| BootError::Other(e.to_string()))?;
+    print(format!("{text}\n").as_bytes());
+    if good { Ok(()) } else { Err(BootError::Reported) }
+}
+
+/// A method of a route.
+#[derive(Serialize)]
+struct Row {
+    methods: Vec<&'static str>,
+    path: String,
+    handler: &'static str,
+    /// The guard and its parameter, as declarations write them.
+    access: String,
+    args: Vec<RowArg>,
+}
+
+#[derive(Serialize)]
+struct RowArg {
+    name: String,
+    required: bool,
+}
+
+/// See [`super::Command::Routes`].
+pub(super) fn routes(source: &Source, json: bool) -> Result<(), BootError> {
+    let registry = linked(source)?;
+    if json {
+        return report(&rows(&registry), true);
+    }
+    let lines: Vec<String> = route_table(&registry).into_iter().map(|line| line + "\n").collect();
+    print(lines.concat().as_bytes());
+    Ok(())
+}
+
+/// A line for each method of each route: method, path, handler, access, arguments. Golden tests read it, too.
+pub fn route_table(registry: &Registry) -> Vec<String> {
+    let line = |row: Row| {
+        let args: Vec<String> =
+            row.args.iter().map(|arg| format!("{}{}", arg.name, if arg.required { "*" } else { "" })).collect();
+        let Row { path, handler, access, .. } = &row;
+        format!("{:<18} {path}  {handler} [{access}] {}", row.methods.join(","), args.join(" "))
+    };
+    rows(registry).into_iter().map(line).collect()
+}
+
+fn rows(registry: &Registry) -> Vec<Row> {
+    let vocabulary = crate::engine::vocabulary();
+    let endpoints = registry.routes.iter().flat_map(|route| route.endpoints.iter().map(move |e| (&route.pattern, e)));
+    let row = |(pattern, endpoint): (&String, &Endpoint)| {
+        let (guard, param) = (vocabulary.guards[endpoint.guard.0].name, &endpoint.guard_param);
+        let args = endpoint.args.args.iter();
+        Row {
+            methods: endpoint.methods.iter().copied().map(Method::as_str).collect(),
+            path: pattern.clone(),
+            handler: vocabulary.handlers[endpoint.handler.0].name,
+            access: if param.is_empty() { guard.to_owned() } else { format!("{guard}:{param}") },
+            args: args.map(|arg| RowArg { name: arg.name.clone(), required: arg.required }).collect(),
+        }
+    };
+    endpoints.map(row).collect()
+}
