@@ -300,11 +300,29 @@ pub fn ask(asking: &Asking<'_>) -> Decision {
         return Err(ApiError::new(Code::AppPasswordLimited));
     }
     let found = (GUARDS[asking.endpoint.guard.0].run)(asking)?;
+    within(asking, found.target.as_ref())?;
     edit_only(asking)?;
     if endpoint.editors_only && !policy::edits_something(scope) {
         return Err(asking.refuse(Code::CannotView));
     }
     Ok(found)
+}
+
+/// The item above that the path names exists, and what the path names is below it.
+fn within(asking: &Asking<'_>, target: Option<&Row>) -> Result<(), ApiError> {
+    let Some(resource) = asking.route.resource.map(|index| &asking.registry().resources[index]) else { return Ok(()) };
+    let Some((within, mismatch)) = &resource.within else { return Ok(()) };
+    let named = asking.sources.path.get(&within.property).and_then(Value::as_str).and_then(|key| key.parse().ok());
+    let relation = resource.relations.iter().find(|relation| relation.property == within.property);
+    let (Some(named), Some(relation)) = (named, relation) else { return Ok(()) };
+    let above = &asking.registry().resources[relation.to];
+    if asking.load(above, &DbValue::Int(named))?.is_none() {
+        return Err(failure(resource, relation.missing.unwrap_or(Code::PostInvalidParent)));
+    }
+    match target {
+        Some(row) if Record { resource, row }.int(&within.property) != named => Err(failure(resource, *mismatch)),
+        _ => Ok(()),
+    }
 }
 
 /// Callers who may not see edit-only columns learn nothing of them by a filter, a sort order or a searched column

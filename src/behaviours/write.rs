@@ -7,7 +7,7 @@ use crate::registry::vocabulary::Named;
 use crate::scope::Scope;
 use crate::storage::plan::DbValue;
 use crate::text::html_policy::{self, Policy};
-use crate::text::{blocks, sanitize, slug, time};
+use crate::text::{blocks, font, sanitize, slug, time};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -33,6 +33,8 @@ pub const WRITES: &[Named<Write>] = &[
     write("textarea", textarea, "Several lines of plain text: markup is removed."),
     write("email", email, "An e-mail address without characters that no address has."),
     write("url", url, "An address of an allowed scheme."),
+    write("css.families", css_families, "Names of fonts as CSS lists them: quoted where they have to be."),
+    write("css.descriptors", css_descriptors, "What CSS says of a font: texts of one line, addresses, names of fonts."),
     write("time", seconds, "A date and time as UTC seconds; without a zone it is in the site's zone."),
     write("words", words, "A list of words in one column."),
     write("class_names", class_names, "A list of class names; characters that no class name has are removed."),
@@ -121,6 +123,14 @@ fn biography(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
 /// Text that is stored as the HTML that shows it.
 fn escaped(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&sanitize::esc_html(inner(value).trim())))
+}
+
+fn css_families(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&font::families(&inner(value))))
+}
+
+fn css_descriptors(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&font::descriptors(value).to_string()))
 }
 
 fn slugged(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {

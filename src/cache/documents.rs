@@ -154,7 +154,11 @@ fn plan(registry: &Registry, resource: &Resource) -> Plan {
     let mentions_caller = resource.links.iter().any(|link| {
         (link.when.can.is_some() || link.when.act.is_some()) && link.when.context.as_deref() != Some("edit")
     });
-    let others = needs.posts || needs.referenced || resource.links.iter().any(|link| link.when.children);
+    let refers = |property: &Property| matches!(property.source, Source::Members(..));
+    let others = needs.posts
+        || needs.referenced
+        || resource.properties.iter().any(refers)
+        || resource.links.iter().any(|link| link.when.children);
     let by_author = needs.authors && registry.site.permalinks.structure().contains("%author%");
     let readable: Vec<usize> = resource.links.iter().filter_map(Link::must_be_readable).collect();
     let own = [&*resource.key, "version", "parent"].into_iter().filter_map(|column| resource.column(column));

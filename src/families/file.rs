@@ -135,6 +135,12 @@ pub struct StoredFiles {
 
 /// What a file is to be called and what it is; `None` when it is not taken.
 pub fn recognised(given: &str, file: &Path, media: &Media) -> Option<(String, Kind)> {
+    let alone = |mime: &str| media.types.get(mime).is_some_and(|of| of.alone);
+    any_recognised(given, file, media).filter(|(_, kind)| alone(&kind.mime))
+}
+
+/// As [`recognised`], also of a type that is not accepted by itself.
+pub fn any_recognised(given: &str, file: &Path, media: &Media) -> Option<(String, Kind)> {
     let (base, extension) = names::stored(given, |end| kinds::by_extension(end, media).is_some())?;
     let head = kinds::head(file).ok()?;
     Some((base, kinds::kind(&extension, &head, media)?))

@@ -163,7 +163,8 @@ fn duplicate(resource: &Resource, column: Option<Row>) -> ApiError {
     let error = failure(resource, Code::DuplicateValue);
     let column = column.as_ref().and_then(|row| row.first()).map_or("", text);
     let own = column.strip_prefix(&*resource.table).and_then(|rest| rest.strip_prefix('.')).unwrap_or(column);
-    let Some(property) = resource.property_of_column(own) else { return error };
+    let shown = resource.property_of_column(own).filter(|property| !property.hidden);
+    let Some(property) = shown else { return error };
     let message = format!("Another item has this {}.", property.name);
     let mut params = serde_json::Map::new();
     params.insert(property.name.clone(), json!(message));

@@ -29,6 +29,7 @@ mod site_health;
 mod static_list;
 mod terms;
 mod themes;
+mod uploads;
 mod users;
 mod view_patch;
 mod views;
@@ -254,6 +255,13 @@ pub const HANDLERS: &[Named<Handler>] = &[
     )
     .on(&[Family::Content])
     .item(),
+    handler(
+        "file.create_with",
+        |w| Box::pin(uploads::create(w)),
+        "Creates an item with the files of the form that it names (`options.uploads`).",
+    )
+    .on(&[Family::Content])
+    .settings(&["uploads"]),
     handler(
         "file.sideload",
         |w| Box::pin(sideload::add(w)),

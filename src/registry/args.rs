@@ -3,11 +3,11 @@
 use super::Behaviour;
 use super::resource::Clock;
 use super::words::SizesWord;
-use crate::error::ParamFailure;
+use crate::error::{Code, ParamFailure};
 use crate::schema::Schema;
 use crate::storage::plan::{DbValue, Name, Op};
 use crate::text::search::WordLimit;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// What an argument does in addition to being checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -156,6 +156,8 @@ pub struct Arg {
     pub accepts: Vec<String>,
     /// How long such values may be.
     pub accepted: Option<Schema>,
+    /// The text is JSON.
+    pub json: Option<JsonText>,
     /// The value names sizes of pictures.
     pub sizes: Option<SizesWord>,
     /// The server requests this address.
@@ -166,6 +168,46 @@ pub struct Arg {
     pub late: bool,
     /// What OPTIONS shows.
     pub shown: Value,
+}
+
+/// What a text that is JSON has to say.
+#[derive(Clone, Debug)]
+pub struct JsonText {
+    pub schema: Schema,
+    /// Members that may not be empty.
+    pub required: Vec<String>,
+    /// Members that may not be sent.
+    pub absent: Vec<String>,
+}
+
+impl JsonText {
+    /// What the text of an argument says.
+    ///
+    /// # Errors
+    /// It is no JSON, or other than it has to be.
+    pub fn read(&self, name: &str, text: &str) -> Result<Value, Box<ParamFailure>> {
+        let invalid = |message: String| {
+            let failure = ParamFailure::of(name, Code::InvalidParam);
+            Box::new(ParamFailure { message, ..failure })
+        };
+        let value: Value = serde_json::from_str(text)
+            .ok()
+            .filter(|value: &Value| !value.is_null())
+            .ok_or_else(|| invalid(format!("{name} has to be a text that is JSON.")))?;
+        if let Some(sent) = self.absent.iter().find(|member| value.get(member.as_str()).is_some()) {
+            return Err(invalid(format!("{sent} cannot be changed.")));
+        }
+        let status = |mut failure: Box<ParamFailure>| {
+            failure.data = json!({"status": 400});
+            failure
+        };
+        self.schema.check(name, &value).map_err(status)?;
+        let empty = |value: &Value| value == "" || value.as_array().is_some_and(Vec::is_empty);
+        if let Some(member) = self.required.iter().find(|member| value.get(member.as_str()).is_some_and(empty)) {
+            return Err(invalid(format!("{name}[{member}] cannot be empty.")));
+        }
+        self.schema.coerce(name, value).map_err(status)
+    }
 }
 
 impl Arg {

@@ -1,6 +1,7 @@
 //! A resource compiled from its schema and its block in `routes.toml`.
 
 use super::Behaviour;
+use super::words::DerivedWord;
 use crate::config::declaration::{self, Family, When};
 use crate::error::Code;
 use crate::storage::plan::Name;
@@ -71,6 +72,8 @@ pub enum Source {
     Meta,
     /// A key of the `extra` column.
     Extra,
+    /// Keys of the rows of the resource with this name that refer to this row in a property.
+    Members(String, String),
     /// Always the same.
     Fixed(Value),
     /// Nothing is stored: an argument only (a password).
@@ -95,6 +98,10 @@ pub struct Property {
     pub clock: Option<Clock>,
     /// The property holds keys of another resource's items.
     pub refers: bool,
+    /// Only the server uses it (`x-hidden`).
+    pub hidden: bool,
+    /// What its text is made of (`x-derived`).
+    pub derived: Option<DerivedWord>,
     /// What the items of a list are, where they are of one type.
     pub members: Option<Kind>,
     pub column: Option<Name>,
@@ -191,6 +198,8 @@ pub enum HrefPiece {
     ApiName,
     /// The newest revision's id.
     RevisionId,
+    /// One of the keys in the property that [`Link::each`] names.
+    Each,
 }
 
 /// A link of an item.
@@ -202,6 +211,8 @@ pub struct Link {
     pub attrs: Map<String, Value>,
     pub when: When,
     pub when_column: Option<usize>,
+    /// Property with keys, for each of which there is a link.
+    pub each: Option<String>,
     /// Not below the REST base (curies).
     pub absolute: bool,
 }
@@ -262,6 +273,8 @@ pub struct Resource {
     pub status_of_codes: HashMap<Code, u16>,
     /// Columns that may not be empty in some rows, with the code of the refusal.
     pub not_empty: Vec<(declaration::NotEmpty, Code)>,
+    /// The item that the path names above, with the code for an item below another one.
+    pub within: Option<(declaration::Within, Code)>,
     /// The resource schema as clients see it.
     pub schema: Value,
     /// The block in `routes.toml`.
@@ -338,6 +351,20 @@ impl Resource {
     /// Path of an item below the REST base.
     pub fn item_path(&self, key: &str) -> String {
         format!("{}/{}", self.path, key)
+    }
+
+    /// Path of the collection that an item is in: `value` gives the column of a capture.
+    pub fn path_of(&self, value: impl Fn(&str) -> String) -> String {
+        let mut path = String::new();
+        let mut rest = self.path.as_str();
+        while let Some((before, capture)) = rest.split_once("(?P<") {
+            path.push_str(before);
+            let (name, class) = capture.split_once('>').unwrap_or((capture, ""));
+            path.push_str(&value(name));
+            rest = class.split_once(')').map_or("", |(_, rest)| rest);
+        }
+        path.push_str(rest);
+        path
     }
 
     /// The code that replaces `code` in this resource.

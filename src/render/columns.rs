@@ -29,6 +29,8 @@ pub fn columns_for(resource: &Resource, view: &View<'_>) -> Option<Vec<usize>> {
     }
     if view.wants_links() {
         resource.links.iter().for_each(|link| link_columns(link, &mut used));
+        // Addresses name the item above.
+        used.extend(resource.within.as_ref().and_then(|(within, _)| resource.column(&within.property)));
     }
     Some(all_but_spared(resource, &used))
 }
@@ -53,7 +55,7 @@ fn use_columns(resource: &Resource, property: &Property, context: Context, used:
             let shown = children.iter().filter(|child| child.contexts.shows_in(context));
             shown.for_each(|child| use_columns(resource, child, context, used));
         }
-        Source::Relation(_) | Source::Meta | Source::Nothing | Source::Fixed(_) => {}
+        Source::Relation(_) | Source::Meta | Source::Members(..) | Source::Nothing | Source::Fixed(_) => {}
     }
 }
 

@@ -48,6 +48,7 @@ impl Item<'_> {
                 json!(targets.cloned().unwrap_or_default())
             }
             Source::Meta => self.meta(property.locked && !self.open()),
+            Source::Members(..) => json!(self.members(&property.name)),
             Source::Extra => {
                 let extra: Value = serde_json::from_str(self.record.text("extra")).unwrap_or(Value::Null);
                 match extra.get(&property.name) {
@@ -57,6 +58,11 @@ impl Item<'_> {
             }
         };
         Some(spell(value, &property.aliases, Spelling::ToApi))
+    }
+
+    /// Keys of the rows that refer to this one, by a property that shows them.
+    pub(super) fn members(&self, property: &str) -> &[i64] {
+        self.batch.members.get(&(property.to_owned(), self.record.id())).map_or(&[], Vec::as_slice)
     }
 
     /// Whether the caller may see what the record's password protects.

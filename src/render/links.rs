@@ -15,18 +15,24 @@ impl Item<'_> {
             if !self.applies(link) {
                 continue;
             }
-            let Some(href) = self.href(link) else { continue };
-            let mut object = Map::new();
-            for (key, value) in &link.attrs {
-                object.insert(key.clone(), self.attr(link, value));
-            }
-            if link.embeddable {
-                object.insert("embeddable".into(), Value::Bool(true));
-            }
-            object.insert("href".into(), Value::String(href));
-            let entry = links.entry(link.rel.clone()).or_insert_with(|| Value::Array(Vec::new()));
-            if let Value::Array(list) = entry {
-                list.push(Value::Object(object));
+            let each: Vec<Option<i64>> = match &link.each {
+                Some(property) => self.members(property).iter().copied().map(Some).collect(),
+                None => vec![None],
+            };
+            for each in each {
+                let Some(href) = self.href(link, each) else { continue };
+                let mut object = Map::new();
+                for (key, value) in &link.attrs {
+                    object.insert(key.clone(), self.attr(link, value));
+                }
+                if link.embeddable {
+                    object.insert("embeddable".into(), Value::Bool(true));
+                }
+                object.insert("href".into(), Value::String(href));
+                let entry = links.entry(link.rel.clone()).or_insert_with(|| Value::Array(Vec::new()));
+                if let Value::Array(list) = entry {
+                    list.push(Value::Object(object));
+                }
             }
         }
         self.drop_unused_curies(&mut links);
@@ -92,7 +98,7 @@ impl Item<'_> {
             && (!when.readable || self.reads_target(link))
     }
 
-    fn href(&self, link: &Link) -> Option<String> {
+    fn href(&self, link: &Link, each: Option<i64>) -> Option<String> {
         let registry = &self.scope.registry;
         let path = match &link.target {
             Target::Item { resource, column } => {
@@ -132,10 +138,9 @@ impl Item<'_> {
                     match piece {
                         HrefPiece::Literal(text) => path.push_str(text),
                         HrefPiece::Column(index) => path.push_str(&show(self.record.row.get(*index)?)?),
-                        HrefPiece::SelfPath => {
-                            path.push_str(&self.resource.item_path(&records::path_key(registry, self.record)))
-                        }
-                        HrefPiece::CollectionPath => path.push_str(&self.resource.path),
+                        HrefPiece::SelfPath => path.push_str(&records::item_path(registry, self.record)),
+                        HrefPiece::CollectionPath => path.push_str(&records::collection_path(self.record)),
+                        HrefPiece::Each => path.push_str(&each?.to_string()),
                         HrefPiece::RevisionId => path.push_str(&self.revisions().1.to_string()),
                         HrefPiece::ApiName => path.push_str(&self.resource.api_name),
                     }

@@ -87,6 +87,13 @@ impl Checked {
         self.values
     }
 
+    /// Replaces a value that the request gave by what a handler has made of it.
+    pub fn replace(&mut self, name: &str, value: Value) {
+        if let Some(given) = self.values.get_mut(name) {
+            *given = value;
+        }
+    }
+
     fn take(&mut self, arg: &Arg, value: Value) {
         self.given.push(arg.name.clone());
         self.values.insert(arg.name.clone(), value);
@@ -247,6 +254,9 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
     if arg.aliases.is_empty() {
         arg.schema.check(name, value).map_err(|failure| arg.told(failure))?;
         let coerced = arg.schema.coerce(name, value.clone())?;
+        if let (Some(json), Value::String(text)) = (&arg.json, &coerced) {
+            return json.read(name, text);
+        }
         return Ok(match &coerced {
             Value::String(text) if arg.role == Some(Role::Search) => sanitize::sanitize_text_field(text).into(),
             _ => coerced,

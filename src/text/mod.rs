@@ -14,6 +14,7 @@ pub(crate) mod clickable;
 mod corpus;
 pub(crate) mod dates;
 pub(crate) mod dress;
+pub(crate) mod font;
 pub(crate) mod head;
 pub(crate) mod highlight;
 pub(crate) mod html;

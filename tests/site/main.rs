@@ -15,6 +15,7 @@ mod doctor;
 mod durability;
 mod dynamic;
 mod faults;
+mod fonts;
 mod golden;
 mod home;
 mod icons;

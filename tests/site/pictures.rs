@@ -277,3 +277,17 @@ fn adding_copies_needs_a_secure_context() {
     let refused = everywhere.ask("POST", &path, Some(&author), Some(&json!({})));
     assert_eq!((refused.status, refused.code()), (403, "rest_cannot_edit"));
 }
+
+#[test]
+fn a_file_links_to_the_record_that_it_belongs_to() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let page = server.admin("POST", "/wp/v2/pages", Some(&json!({"title": "Album", "status": "publish"}))).body;
+    let made = upload_as(&server, "oak.png", &format!("?post={}", page["id"]), png(10, 8)).body;
+    let link = &made["_links"]["wp:attached-to"][0];
+    let href = format!("{}/wp/v2/pages/{}", server.rest, page["id"]);
+    assert_eq!(*link, json!({"post_type": "page", "id": page["id"], "embeddable": true, "href": href}));
+    let shown = server.get(&format!("/wp/v2/media/{}?_embed", made["id"])).body;
+    assert_eq!(shown["_embedded"]["wp:attached-to"][0]["title"]["rendered"], "Album");
+    let alone = upload(&server, "elm.png", "image/png", png(10, 8)).body;
+    assert!(alone["_links"].get("wp:attached-to").is_none());
+}

@@ -111,6 +111,9 @@ pub struct FileType {
     pub progressive: bool,
     /// Names of the sizes in which clients may add pictures of what a file contains that is no picture itself.
     pub previews: Vec<String>,
+    /// Accepted by themselves; otherwise only with items of resources whose options name the type (`options.uploads`).
+    #[serde(default = "yes")]
+    pub alone: bool,
     /// Whether such files are accepted.
     #[serde(default = "yes")]
     pub enabled: bool,
@@ -128,6 +131,7 @@ impl Default for FileType {
             quality: None,
             progressive: false,
             previews: Vec::new(),
+            alone: true,
             enabled: true,
         }
     }

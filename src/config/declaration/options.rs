@@ -75,6 +75,8 @@ pub struct HandlerOptions {
     pub folders: IndexMap<String, String>,
     /// `theme.export`: the resource whose one record becomes `theme.json`.
     pub styles: Option<String>,
+    /// `file.create_with`: the files that an item may bring.
+    pub uploads: Option<UploadedMembers>,
     /// `view_config.get`: how lists and forms of entities look.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub views: Option<Views>,
@@ -153,6 +155,21 @@ pub struct UserStyles {
     pub rel: String,
     /// Resource with the one record.
     pub resource: String,
+}
+
+/// See [`HandlerOptions::uploads`].
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct UploadedMembers {
+    /// Property whose value is an object.
+    pub property: String,
+    /// Its member with addresses: one, or a list. One that is the name of a file in the form is replaced by the address of
+    /// that file.
+    pub member: String,
+    /// Folder of the files.
+    pub folder: String,
+    /// MIME types that are accepted.
+    pub types: Vec<String>,
 }
 
 /// See [`HandlerOptions::navigation`].

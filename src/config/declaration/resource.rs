@@ -98,6 +98,12 @@ pub struct Resource {
     /// Columns that may not be empty in some rows.
     #[serde(default)]
     pub not_empty: Vec<NotEmpty>,
+    /// State of a new record whose request names none; absent: a draft.
+    #[serde(default)]
+    pub initial_status: Option<String>,
+    /// The item of another resource that the path names above its items.
+    #[serde(default)]
+    pub within: Option<Within>,
     /// The columns that refer to a record or term of any kind.
     #[serde(default)]
     pub reference: Option<Reference>,
@@ -232,6 +238,17 @@ pub struct CommentType {
     pub replies: IndexMap<String, String>,
 }
 
+/// See [`Resource::within`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Within {
+    /// Property that holds the key of the item above; the path has a capture of the same name. Its `x-relation` names the
+    /// resource, and the code for an item above that does not exist.
+    pub property: String,
+    /// Code of the refusal of an item that is below another one.
+    pub mismatch: String,
+}
+
 /// See [`Declaration::blocks`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -359,6 +376,9 @@ pub struct Link {
     /// Address relative to the REST base, with `{column}` places; `{self}` is the item, `{collection}` the resource.
     #[serde(default)]
     pub href: Option<String>,
+    /// Property with keys of other rows (`x-members`): there is a link for each, whose key is `{each}` in `href`.
+    #[serde(default)]
+    pub each: Option<String>,
     /// `_embed` may put what the link leads to into the response.
     #[serde(default)]
     pub embeddable: bool,

@@ -90,6 +90,7 @@ impl Linker<'_> {
             capabilities: HashMap::new(),
             codes: HashMap::new(),
             not_empty: Vec::new(),
+            within: None,
             status_of_codes: HashMap::new(),
             schema: Value::Null,
             declared: declared.clone(),
@@ -153,6 +154,25 @@ impl Linker<'_> {
             self.column(resource, &extend(&path, "column"), &required.column);
             if let Some(code) = self.code(&extend(&path, "code"), &required.code) {
                 resource.not_empty.push((required.clone(), code));
+            }
+        }
+        if let Some(within) = &declared.within {
+            let path = [self.table, owner.as_str(), "within"];
+            self.column(resource, &extend(&path, "property"), &within.property);
+            let mismatch = self.code(&extend(&path, "mismatch"), &within.mismatch);
+            resource.within = mismatch.map(|code| (within.clone(), code));
+        }
+        if let Some(status) = &declared.initial_status {
+            let names: Vec<&str> = self.declared.statuses.keys().map(String::as_str).collect();
+            self.known(&[self.table, &owner, "initial_status"], "status", status, &names);
+        }
+        if let Some(uploads) = &declared.options.uploads {
+            let path = [self.table, owner.as_str(), "options", "uploads"];
+            let properties: Vec<&str> = resource.properties.iter().map(|p| p.name.as_str()).collect();
+            self.known(&extend(&path, "property"), "property", &uploads.property, &properties);
+            let types: Vec<&str> = self.declared.media.types.keys().map(String::as_str).collect();
+            for (i, mime) in uploads.types.iter().enumerate() {
+                self.known(&[&path[..], &["types", &i.to_string()]].concat(), "type of files", mime, &types);
             }
         }
         if let Some(reference) = &declared.reference {
