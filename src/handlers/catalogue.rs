@@ -4,7 +4,7 @@
 
 use super::{Outcome, Work};
 use crate::access::policy::reads_status;
-use crate::config::declaration::{Family, Status};
+use crate::config::declaration::{Family, Labels, Status};
 use crate::error::{ApiError, Code};
 use crate::registry::resource::{Context, Resource};
 use crate::registry::{Endpoint, Registry};
@@ -128,8 +128,9 @@ fn common(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, 
         Value::Object(map) => map,
         _ => Map::new(),
     };
-    if !entry.declared.labels.is_empty() {
-        map.insert("labels".into(), json!(entry.declared.labels));
+    let labels = labels(&catalogue.declared.options.labels, entry);
+    if !labels.is_empty() {
+        map.insert("labels".into(), Value::Object(labels));
     }
     map.entry("name").or_insert_with(|| json!(entry.title));
     map.insert("slug".into(), json!(entry.api_name));
@@ -146,6 +147,31 @@ fn common(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, 
     }
     map.insert("_links".into(), Value::Object(links));
     map
+}
+
+/// The labels of a resource: its own, and those that follow from its names.
+fn labels(usual: &Labels, entry: &Resource) -> Map<String, Value> {
+    let own = &entry.declared.labels;
+    let name = |key: &str| own.get(key).map_or(entry.title.as_str(), String::as_str);
+    let filled = |template: &Value| match template {
+        Value::String(text) => {
+            json!(text.replace("{name}", name("name")).replace("{singular_name}", name("singular_name")))
+        }
+        _ => Value::Null,
+    };
+    let template = |key: &String, all: &Value| {
+        let nested = usual.hierarchical.get(key).filter(|_| entry.declared.hierarchical);
+        filled(nested.unwrap_or(all))
+    };
+    let mut labels: Map<String, Value> = usual
+        .all
+        .iter()
+        .map(|(key, all)| (key.clone(), own.get(key).map_or_else(|| template(key, all), |own| json!(own))))
+        .collect();
+    labels.extend(
+        own.iter().filter(|(key, _)| !usual.all.contains_key(*key)).map(|(key, own)| (key.clone(), json!(own))),
+    );
+    labels
 }
 
 fn kind(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Value> {

@@ -336,14 +336,14 @@ pub const HANDLERS: &[Named<Handler>] = &[
         "Lists what is declared: types, taxonomies or statuses.",
     )
     .on(&[Family::Catalogue])
-    .settings(&["autosave_feature"]),
+    .settings(&["autosave_feature", "labels"]),
     handler(
         "catalogue.get",
         |w| Box::pin(async move { catalogue::get(w) }),
         "Responds with one declared type, taxonomy or status.",
     )
     .on(&[Family::Catalogue])
-    .settings(&["hidden", "autosave_feature"]),
+    .settings(&["hidden", "autosave_feature", "labels"]),
     handler(
         "static.list",
         |w| Box::pin(async move { static_list::list(w) }),

@@ -61,7 +61,9 @@ impl<'a> Block<'a> {
 
     /// Whether its attributes hide it.
     pub fn is_hidden(&self) -> bool {
-        dress::matters(self.attrs) && dress::is_hidden(&self.attributes())
+        self.name
+            .as_deref()
+            .is_some_and(|name| dress::matters(self.attrs) && dress::is_hidden(name, &self.attributes()))
     }
 
     /// Its inside without delimiters, inner blocks included that are not hidden.
@@ -222,7 +224,7 @@ pub fn change_attributes(text: &str, mut change: impl FnMut(Value) -> Option<Val
 fn render(block: &Block, options: &BlockOptions) -> String {
     let Some(name) = block.name.as_deref() else { return render_inside(block, options) };
     let attributes = if dress::matters(block.attrs) { block.attributes() } else { Value::Null };
-    if dress::is_hidden(&attributes) {
+    if dress::is_hidden(name, &attributes) {
         return String::new();
     }
     // What is outside comes first: it takes its names before the blocks inside it do.

@@ -29,6 +29,7 @@ pub struct Unique {
     elements: Cell<u32>,
     /// Each with the last number that was added to it.
     ids: RefCell<HashMap<String, u32>>,
+    landmarks: RefCell<HashMap<String, u32>>,
 }
 
 impl Unique {
@@ -48,6 +49,14 @@ impl Unique {
         id
     }
 
+    /// How often the document has used a name for a landmark, this time included.
+    pub fn times(&self, name: &str) -> u32 {
+        let mut landmarks = self.landmarks.borrow_mut();
+        let times = landmarks.entry(name.to_owned()).or_default();
+        *times = times.saturating_add(1);
+        *times
+    }
+
     fn element(&self) -> u32 {
         self.elements.set(self.elements.get().saturating_add(1));
         self.elements.get()
@@ -63,8 +72,8 @@ pub(super) fn matters(attrs: Option<&str>) -> bool {
 }
 
 /// Whether a block shows nothing.
-pub(super) fn is_hidden(attributes: &Value) -> bool {
-    attributes["metadata"]["blockVisibility"] == false
+pub(super) fn is_hidden(name: &str, attributes: &Value) -> bool {
+    attributes["metadata"]["blockVisibility"] == false && !ALWAYS_SHOWN.contains(&name)
 }
 
 /// What a block's markup gets.
@@ -86,15 +95,18 @@ impl<'a> Look<'a> {
         let core = name.strip_prefix("core/").unwrap_or_default();
         let style = &attributes["style"];
         let mut classes = Vec::new();
-        if let Some(unique) = options.unique.filter(|_| colours_elements(&style["elements"])) {
+        let coloured = !SELF_COLOURED.contains(&core) && colours_elements(&style["elements"]);
+        if let Some(unique) = options.unique.filter(|_| coloured) {
             classes.push(format!("wp-elements-{}", unique.element()));
         }
         if let Some((name, fallback)) = LAID_OUT.iter().find(|(laid_out, _)| *laid_out == core) {
             classes.extend(layout(name, fallback, &attributes["layout"]));
         }
-        let sizes: Vec<&str> = VIEWPORTS.into_iter().filter(|size| hidden_on(attributes, size)).collect();
+        let hides = !ALWAYS_SHOWN.contains(&name);
+        let sizes: Vec<&str> = VIEWPORTS.into_iter().filter(|size| hides && hidden_on(attributes, size)).collect();
         classes.extend(sizes.iter().map(|size| format!("wp-block-hidden-{size}")));
-        if let Some(css) = style["css"].as_str().map(str::trim).filter(|css| !css.is_empty() && !has_markup(css)) {
+        let css = style["css"].as_str().map(str::trim).filter(|_| !WITHOUT_STYLE_SHEET.contains(&core));
+        if let Some(css) = css.filter(|css| !css.is_empty() && !has_markup(css)) {
             let digest = Sha256::digest(format!("{name}\n{css}").as_bytes());
             let hash: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
             classes.extend(["has-custom-css".to_owned(), format!("wp-custom-css-{hash}")]);
@@ -279,7 +291,7 @@ pub fn with_id(html: Html, id: &str) -> Html {
 
 /// The markup of one block as it is shown; a hidden one shows nothing.
 pub fn dressed(name: &str, attributes: &Value, html: Html, options: &BlockOptions) -> Html {
-    match is_hidden(attributes) {
+    match is_hidden(name, attributes) {
         true => Html::new(),
         false => Html::rendered(Look::of(name, attributes, options).dress(html.into())),
     }
@@ -334,20 +346,53 @@ pub(super) fn with_attribute(tag: &str, name: &'static str, value: &str) -> Stri
 }
 
 /// The core blocks that lay out their content, and how they do without being told.
-const LAID_OUT: [(&str, &str); 12] = [
-    ("group", "default"),
-    ("columns", "flex"),
-    ("column", "default"),
+const LAID_OUT: [(&str, &str); 22] = [
+    ("accordion", "default"),
+    ("accordion-item", "default"),
+    ("accordion-panel", "default"),
     ("buttons", "flex"),
-    ("quote", "default"),
-    ("gallery", "flex"),
-    ("social-links", "flex"),
-    ("query", "default"),
-    ("post-template", "default"),
-    ("latest-posts", "default"),
+    ("column", "default"),
+    ("columns", "flex"),
+    ("comments-pagination", "flex"),
     ("details", "default"),
+    ("gallery", "flex"),
+    ("group", "default"),
+    ("latest-posts", "default"),
     ("navigation", "flex"),
+    ("post-template", "default"),
+    ("query", "default"),
+    ("query-pagination", "flex"),
+    ("quote", "default"),
+    ("social-links", "flex"),
+    ("tab-list", "flex"),
+    ("tab-panel", "default"),
+    ("tabs", "default"),
+    ("term-template", "default"),
+    ("terms-query", "default"),
 ];
+
+/// The core blocks that are always shown: parts of others, and those without an element of their own.
+const ALWAYS_SHOWN: [&str; 13] = [
+    "core/accordion-heading",
+    "core/accordion-panel",
+    "core/block",
+    "core/freeform",
+    "core/html",
+    "core/missing",
+    "core/more",
+    "core/nextpage",
+    "core/pattern",
+    "core/shortcode",
+    "core/tab-list",
+    "core/tab-panel",
+    "core/tab-panels",
+];
+
+/// The core blocks that take no style sheet of their own.
+const WITHOUT_STYLE_SHEET: [&str; 7] = ["block", "freeform", "html", "missing", "more", "nextpage", "shortcode"];
+
+/// The core blocks that colour their elements themselves.
+const SELF_COLOURED: [&str; 6] = ["button", "icon", "search", "separator", "tab-list", "table"];
 
 /// The layouts that there are, each with its classes; what else a content names is no layout.
 struct Layout {

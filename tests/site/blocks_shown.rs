@@ -69,6 +69,8 @@ fn hidden_blocks_are_shown_nowhere() {
     let rendered = made["content"]["rendered"].as_str().expect("text");
     assert!(!["Secret", "Inner", "archives"].iter().any(|hidden| rendered.contains(hidden)), "{rendered}");
     assert_eq!(made["content"]["raw"], content);
+    let html = "<!-- wp:html {\"metadata\":{\"blockVisibility\":false}} --><b>Shown</b><!-- /wp:html -->";
+    assert_eq!(shown(&server, html), "<b>Shown</b>", "blocks without an element of their own cannot be hidden");
 }
 
 #[test]
@@ -206,4 +208,52 @@ fn the_link_to_a_picture_is_for_those_who_may_see_it() {
     );
     server.admin("POST", &format!("/wp/v2/posts/{draft}"), Some(&json!({"status": "publish"})));
     assert!(link(None));
+}
+
+#[test]
+fn forms_lists_and_menus_follow_their_attributes() {
+    let server = server();
+    let has = |content: &str, part: &str| {
+        let text = shown(&server, content);
+        assert!(text.contains(part), "{part} in {text}");
+    };
+    has("<!-- wp:search {\"tagName\":\"search\"} /-->", "<form method=\"get\" action=");
+    has("<!-- wp:search {\"tagName\":\"search\"} /-->", "</form></search>");
+    has("<!-- wp:search /-->", "<form role=\"search\" method=\"get\"");
+    let grid = "{\"layout\":{\"type\":\"grid\",\"columnCount\":2}}";
+    let classes = "<ul class=\"wp-block-latest-posts__list is-grid columns-2 wp-block-latest-posts is-layout-grid \
+                   wp-block-latest-posts-is-layout-grid\">";
+    has(&format!("<!-- wp:latest-posts {grid} /-->"), classes);
+    let details = |attributes: &str| {
+        format!(
+            "<!-- wp:details {attributes}--><details><summary>s</summary><img src=\"a.png\"></details><!-- /wp:details -->"
+        )
+    };
+    has(&details(""), "fetchpriority=\"low\" src=\"a.png\"");
+    assert!(!shown(&server, &details("{\"showContent\":true} ")).contains("fetchpriority"));
+    let menu = "<!-- wp:navigation --><!-- wp:home-link {\"label\":\"Home\"} /--><!-- /wp:navigation -->";
+    let text = shown(&server, &[menu, menu, menu].concat());
+    let labels: Vec<&str> = text.split("aria-label=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert_eq!(labels, [" 2", " 3"], "{text}");
+    assert_eq!(shown(&server, "<!-- wp:image --><figure></figure><!-- /wp:image -->x"), "x");
+    let post = made(&server, "Commented");
+    server.admin("POST", "/wp/v2/comments", Some(&json!({"post": post["id"], "content": "One <b>two</b>"})));
+    let list = |attributes: &str| shown(&server, &format!("<!-- wp:latest-comments {attributes}/-->"));
+    assert!(list("{\"displayContent\":\"full\"} ").contains("<p>One <b>two</b></p>"));
+    assert!(list("").contains("<p>One two</p>"));
+    assert!(!list("{\"displayContent\":\"none\"} ").contains("One"));
+    assert!(!list("{\"displayExcerpt\":false,\"displayContent\":\"full\"} ").contains("One"));
+}
+
+#[test]
+fn dates_of_changes_are_shown_where_there_was_one() {
+    let server = server();
+    let block = "<!-- wp:post-date {\"metadata\":{\"bindings\":{\"datetime\":{\"source\":\"core/post-data\",\"args\":{\"field\":\"modified\"}}}}} /-->";
+    let made = made(&server, &format!("{block}x"));
+    assert_eq!(made["content"]["rendered"].as_str().map(str::trim), Some("x"), "{}", made["content"]);
+    let route = format!("/wp/v2/posts/{}", made["id"]);
+    let earlier = server.admin("POST", &route, Some(&json!({"date": "2020-01-02T03:04:05"}))).body;
+    let text = earlier["content"]["rendered"].as_str().expect("text");
+    let modified = earlier["modified"].as_str().expect("a time");
+    assert!(text.contains(&format!("<time datetime=\"{modified}+00:00\"")), "{text}");
 }

@@ -63,6 +63,9 @@ pub struct HandlerOptions {
     pub holder: Option<Holder>,
     /// `catalogue.*`: types that support the editor and have autosaves show the feature `autosave`.
     pub autosave_feature: bool,
+    /// `catalogue.*`: labels of what declares none of this name. `{name}` and `{singular_name}` are those that it declares;
+    /// `false`: null.
+    pub labels: Labels,
     /// `block.render`: the resource whose entries have the `attributes` of each block; a block takes no others.
     pub types: Option<String>,
     /// `catalogue.get`: names that exist and are refused as forbidden.
@@ -145,6 +148,16 @@ pub struct SearchedValues {
     pub address: String,
     /// Names for people, by value.
     pub labels: IndexMap<String, String>,
+}
+
+/// See [`HandlerOptions::labels`].
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Labels {
+    /// Of all of them, in the order in which they are shown.
+    pub all: IndexMap<String, Value>,
+    /// Of those that are hierarchical, instead.
+    pub hierarchical: IndexMap<String, Value>,
 }
 
 /// See [`HandlerOptions::user_styles`].
