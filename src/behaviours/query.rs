@@ -79,8 +79,8 @@ fn texts(value: &Value) -> Vec<&str> {
 
 fn ids(value: &Value) -> Vec<i64> {
     match value {
-        Value::Array(list) => list.iter().filter_map(Value::as_i64).map(i64::abs).collect(),
-        Value::Number(n) => n.as_i64().map(i64::abs).into_iter().collect(),
+        Value::Array(list) => list.iter().filter_map(Value::as_i64).map(i64::saturating_abs).collect(),
+        Value::Number(n) => n.as_i64().map(i64::saturating_abs).into_iter().collect(),
         _ => Vec::new(),
     }
 }
@@ -261,7 +261,7 @@ fn hide_empty(asked: &QueryContext<'_>, value: &Value) -> Found {
     }
     let used = Cond::Compare(name("count"), Op::Gt, DbValue::Int(0));
     if !asked.resource.declared.hierarchical {
-        return Ok(Some(used));
+        return Ok(Some(Cond::Any(std::iter::once(used).chain(used_by_column(asked)).collect())));
     }
     let snapshot = asked.scope.snapshot()?;
     let table = &asked.resource.table;
@@ -275,6 +275,27 @@ fn hide_empty(asked: &QueryContext<'_>, value: &Value) -> Found {
         }
     }
     Ok(Some(among("id", kept)))
+}
+
+/// Terms that published records of kinds carry which have one term at most, in a column.
+fn used_by_column(asked: &QueryContext<'_>) -> Vec<Cond> {
+    let of_kind = |other: &Resource| {
+        let single = other.relations.iter().find(|r| !r.many && r.to == asked.resource.index)?;
+        let column = other.plan_column(&single.property)?;
+        let (table, inner) = column.split_once('.')?;
+        Some(Cond::Related {
+            table: name(table),
+            inner: name(inner),
+            outer: asked.resource.key.clone(),
+            filter: Box::new(Cond::Related {
+                table: other.table.clone(),
+                inner: other.key.clone(),
+                outer: other.key.clone(),
+                filter: Box::new(Cond::All(vec![records::own_rows(other), policy::published(asked.scope)])),
+            }),
+        })
+    };
+    asked.scope.registry.family(Family::Content).filter_map(of_kind).collect()
 }
 
 fn has_one_of<'w>(column: &str, words: impl Iterator<Item = &'w str>) -> Cond {

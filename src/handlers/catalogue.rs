@@ -42,6 +42,9 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let context = work.allowed.context();
     let mut all = Map::new();
     for (name, document) in entries(work, resource)? {
+        if context == Context::EDIT && !edits_of(work, resource, &name) {
+            continue;
+        }
         all.insert(name, shown(resource, document, context));
     }
     // The response is one object, so `_fields` names its members: entries, not their fields.

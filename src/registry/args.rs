@@ -26,6 +26,7 @@ pub enum Role {
     Key,
     Reassign,
     TaxRelation,
+    IgnoreSticky,
 }
 
 impl Role {
@@ -51,6 +52,7 @@ impl Role {
         ("key", Role::Key),
         ("reassign", Role::Reassign),
         ("tax_relation", Role::TaxRelation),
+        ("ignore_sticky", Role::IgnoreSticky),
     ];
 }
 
@@ -157,6 +159,8 @@ pub struct Arg {
     pub accepted: Option<Schema>,
     /// A failure is reported by its sentence alone.
     pub sentence_only: bool,
+    /// The value that is checked where the request gives none (`x-checked-default`).
+    pub checked_default: Option<Value>,
     /// What OPTIONS shows.
     pub shown: Value,
 }

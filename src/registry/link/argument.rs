@@ -192,6 +192,9 @@ impl Linker<'_> {
         if default_null {
             shown.insert("default".into(), Value::Null);
         }
+        if let Some(default) = &words.checked_default {
+            shown.insert("default".into(), default.clone());
+        }
         if meta {
             show_no_meta(&mut shown, self.dialect);
         }
@@ -224,6 +227,7 @@ impl Linker<'_> {
             accepts,
             accepted,
             sentence_only: meta,
+            checked_default: words.checked_default,
             shown: Value::Object(shown),
         })
     }

@@ -47,6 +47,8 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
             space_separated_lists: loaded.declaration.dialect.space_separated_lists,
             empty_list_as_object: loaded.declaration.dialect.empty_list_as_object,
             explain_types: loaded.declaration.dialect.explain_types,
+            any_address: !loaded.declaration.dialect.check_addresses,
+            lenient_numbers: loaded.declaration.dialect.lenient_numbers,
             bounds: usual_bounds(&loaded.declaration.bounds),
         },
         table: "resources",
