@@ -47,7 +47,6 @@ pub const QUERIES: &[Named<Query>] = &[
         .on(&[Family::Comment]),
     query("comment_type", comment_type, "Comments of this type; `pings` is pingbacks and trackbacks.")
         .on(&[Family::Comment]),
-    query("unused", unused, "Accepted for compatibility; selects nothing."),
     query("meta", meta, "Rows with this value, or one of several, under a meta key.")
         .example(r#""colour": {"type": "string", "x-filter": {"query": "meta", "key": "colour"}}"#)
         .on(ROWS)
@@ -398,9 +397,4 @@ fn comment_type(_: &QueryContext<'_>, value: &Value) -> Found {
         "pings" => Some(words("kind", ["pingback", "trackback"])),
         other => Some(words("kind", [other])),
     })
-}
-
-/// Accepted for clients' sake; selects nothing in particular.
-fn unused(_: &QueryContext<'_>, _: &Value) -> Found {
-    Ok(None)
 }
