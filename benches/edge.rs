@@ -7,7 +7,7 @@
 
 use actix_web::{App, HttpResponse, HttpServer, web};
 use cms_server::config::declaration::{Cors, Server, Workers};
-use cms_server::http::{Facts, Service, Swap, bind, run};
+use cms_server::http::{Facts, Listeners, Service, Swap, bind, run};
 use cms_server::model::{Payload, Reply, Request};
 use std::future::{Future, pending};
 use std::net::SocketAddr;
@@ -112,7 +112,9 @@ fn edge(text: Vec<u8>, access_log: bool) -> SocketAddr {
     };
     let listener = bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("bound");
-    std::thread::spawn(move || run(Arc::new(Swap::new(Arc::new(Fixed { facts, text }))), listener, pending()));
+    std::thread::spawn(move || {
+        run(Arc::new(Swap::new(Arc::new(Fixed { facts, text }))), Listeners::of(listener, None), pending(), || {})
+    });
     address
 }
 

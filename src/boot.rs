@@ -98,7 +98,11 @@ impl Source {
 /// # Errors
 /// Every problem at once.
 pub fn registry(loaded: &Loaded, listener: &str) -> Result<Registry, BootError> {
-    link::link(loaded, &engine::vocabulary(), &format!("http://{listener}")).map_err(BootError::Problems)
+    let server = &loaded.declaration.server;
+    let scheme = if server.tls.get().is_some() { "https" } else { "http" };
+    // A Unix socket has no address; what is in front of it has one, which is site.url.
+    let host = if listener.starts_with("unix:") { "localhost" } else { listener };
+    link::link(loaded, &engine::vocabulary(), &format!("{scheme}://{host}")).map_err(BootError::Problems)
 }
 
 /// The XML-RPC methods over a registry; `None` when they are switched off.
@@ -119,7 +123,15 @@ pub fn open(registry: &Registry, migrate: bool) -> Result<Sqlite, BootError> {
     let mut options = OpenOptions::new(database(&registry.declaration)?);
     options.migrate = migrate && storage.migrate != Migrate::Never;
     options.queue = storage.write_queue.max(1);
-    Ok(Sqlite::open(options, &registry.layout)?)
+    options.copy = storage.copy_before_migration;
+    let opened = Sqlite::open(options, &registry.layout)?;
+    for change in opened.applied() {
+        tracing::info!("tables follow the declarations: {change}");
+    }
+    if let Some(copy) = opened.copied() {
+        tracing::info!("the database as it was before is {}", copy.display());
+    }
+    Ok(opened)
 }
 
 /// The database file that the declarations name.

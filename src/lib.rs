@@ -10,6 +10,7 @@
 //! | 0 | [`error`] | every code and status of the server; problems at startup |
 //! | 0 | [`model`] | the data that stages pass on; no logic |
 //! | 0 | [`network`], [`pool`] | networks of addresses; threads behind a bounded queue; no logic of ours |
+//! | 0 | [`metrics`] | every metric's name, type and meaning; counters; not who counts |
 //! | 1 | [`config`] | `routes.toml` as written, with the place of every value; not what it means |
 //! | 1 | [`schema`] | a JSON Schema compiled: check, coerce, describe; not where values come from |
 //! | 1 | [`storage`] | inert plans, the traits that carry them out, SQLite; no schema, no resource, no request |
@@ -18,6 +19,7 @@
 //! | 1 | [`outbound`] | requests to other sites, where the configuration allows them; not their purpose |
 //! | 1 | [`text`] | pure functions on text, time and addresses |
 //! | 2 | [`registry`] | declarations linked into a frozen whole, or every problem; no behaviour, only its name's position |
+//! | 2 | [`log`] | lines of the log in the declared format; not what is logged |
 //! | 3 | [`request`] | decode a request, find its route, check its arguments, read `_fields` and what it is conditional on |
 //! | 3 | [`scope`] | what a stage may use: registry, storage, settings, caller, time |
 //! | 4 | [`records`] | rows by name |
@@ -31,6 +33,7 @@
 //! | 12 | [`xmlrpc`], [`pages`] | XML-RPC and the pages for people, both by requests to the routes |
 //! | 13 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
 //! | 14 | [`import`], [`scheduler`] | imports; timed transitions of records |
+//! | 14 | [`backup`] | backups with uploaded files, and their schedule; no request |
 //! | 15 | [`commands`] | the command line: serving, the doctor, the reference, and the rest |
 //! | 16 | [`fuzzing`] | what every parser of foreign bytes promises, for tests only |
 //!
@@ -55,6 +58,7 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod access;
+mod backup;
 mod behaviours;
 pub mod boot;
 mod cache;
@@ -68,6 +72,8 @@ pub mod fuzzing;
 mod handlers;
 pub mod http;
 mod import;
+mod log;
+pub mod metrics;
 pub mod model;
 mod network;
 mod outbound;

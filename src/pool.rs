@@ -1,5 +1,6 @@
 //! Threads for work that takes long, behind a queue that is bounded; and the memory that they share.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use tokio::sync::oneshot;
@@ -9,6 +10,7 @@ type Job = Box<dyn FnOnce() + Send>;
 /// A few threads that carry out jobs, in order of arrival.
 pub struct Pool {
     jobs: SyncSender<Job>,
+    waiting: Arc<AtomicUsize>,
 }
 
 /// Why a job has no result.
@@ -26,13 +28,18 @@ impl Pool {
     /// # Errors
     /// A thread cannot be started.
     pub fn start(name: &str, workers: usize, queue: usize) -> std::io::Result<Pool> {
-        let (jobs, waiting) = sync_channel::<Job>(queue.max(1));
-        let waiting = Arc::new(Mutex::new(waiting));
+        let (jobs, queued) = sync_channel::<Job>(queue.max(1));
+        let queued = Arc::new(Mutex::new(queued));
         for _ in 0..workers.max(1) {
-            let waiting = Arc::clone(&waiting);
-            std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&waiting))?;
+            let queued = Arc::clone(&queued);
+            std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&queued))?;
         }
-        Ok(Pool { jobs })
+        Ok(Pool { jobs, waiting: Arc::default() })
+    }
+
+    /// Jobs that no thread has begun yet.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
     }
 
     /// Carries out a job; the caller waits without blocking a thread.
@@ -41,7 +48,11 @@ impl Pool {
     /// See [`PoolError`].
     pub async fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T, PoolError> {
         let (send, receive) = oneshot::channel();
-        let job: Job = Box::new(move || drop(send.send(job())));
+        let place = Waiting::of(&self.waiting);
+        let job: Job = Box::new(move || {
+            drop(place);
+            drop(send.send(job()));
+        });
         self.jobs.try_send(job).map_err(|error| match error {
             TrySendError::Full(_) => PoolError::Busy,
             TrySendError::Disconnected(_) => PoolError::Failed,
@@ -50,9 +61,25 @@ impl Pool {
     }
 }
 
-fn work(waiting: &Mutex<Receiver<Job>>) {
+/// A place in the queue, given back when a job begins or is refused.
+struct Waiting(Arc<AtomicUsize>);
+
+impl Waiting {
+    fn of(number: &Arc<AtomicUsize>) -> Waiting {
+        number.fetch_add(1, Ordering::Relaxed);
+        Waiting(number.clone())
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn work(queued: &Mutex<Receiver<Job>>) {
     loop {
-        let next = match waiting.lock() {
+        let next = match queued.lock() {
             Ok(queue) => queue.recv(),
             Err(_) => return,
         };
@@ -123,15 +150,21 @@ mod tests {
         // Polled once, it occupies the thread; what follows waits, and then nothing more does.
         let mut refused = 0;
         assert!(futures_util::poll!(&mut slow).is_pending());
-        let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(pool.run(|| ()))).collect();
-        for job in &mut waiting {
-            if futures_util::poll!(job) == std::task::Poll::Ready(Err(PoolError::Busy)) {
-                refused += 1;
+        let mut waiting = Vec::new();
+        for mut job in (0..3).map(|_| Box::pin(pool.run(|| ()))) {
+            match futures_util::poll!(&mut job) {
+                std::task::Poll::Ready(Err(PoolError::Busy)) => refused += 1,
+                _ => waiting.push(job),
             }
         }
         assert!(refused >= 1, "{refused}");
+        assert!(pool.waiting() >= 1, "refused jobs do not wait");
         drop(open);
         assert_eq!(slow.await, Ok(()));
+        for job in waiting {
+            let _ = job.await;
+        }
+        assert_eq!(pool.waiting(), 0);
     }
 
     #[test]

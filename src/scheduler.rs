@@ -8,6 +8,7 @@ use crate::boot::{self, BootError};
 use crate::config::declaration::{Family, Moment};
 use crate::families::content::columns;
 use crate::families::removal::{Deciding, Held};
+use crate::metrics::{Counter, Reading};
 use crate::records::{self, Record, int, ordered, txt, words};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
@@ -18,6 +19,7 @@ use crate::storage::sqlite::Sqlite;
 use arc_swap::ArcSwap;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::{self, Thread};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -183,7 +185,35 @@ struct Job {
 /// Carries out what is due until the process ends.
 pub struct Scheduler {
     job: Arc<ArcSwap<Job>>,
+    progress: Arc<Progress>,
     thread: Thread,
+}
+
+/// How far the thread has come.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// When the next transition is due, in UTC seconds; 0: there is none.
+    due: AtomicI64,
+    done: Counter,
+}
+
+impl Progress {
+    fn note(&self, done: Done) {
+        self.due.store(done.next.unwrap_or(0), Ordering::Relaxed);
+        self.done.add(done.records);
+    }
+
+    /// What `/metrics` shows of it.
+    pub fn readings(&self) -> [Reading; 2] {
+        let lag = match self.due.load(Ordering::Relaxed) {
+            0 => 0,
+            due => seconds(since_1970()).saturating_sub(due).max(0),
+        };
+        [
+            Reading::gauge("cms_server_scheduler_lag_seconds", &[], lag as f64),
+            Reading::count("cms_server_scheduler_transitions", &[], self.done.get()),
+        ]
+    }
 }
 
 impl Scheduler {
@@ -192,14 +222,20 @@ impl Scheduler {
     /// # Errors
     /// The database cannot be read or written; no thread.
     pub fn start(registry: Arc<Registry>, storage: Arc<Sqlite>) -> Result<Scheduler, BootError> {
-        carry_out(&registry, &*storage, seconds(since_1970()), &mut HashSet::new())?;
+        let progress = Arc::new(Progress::default());
+        progress.note(carry_out(&registry, &*storage, seconds(since_1970()), &mut HashSet::new())?);
         let job = Arc::new(ArcSwap::from_pointee(Job { registry, storage }));
-        let own = job.clone();
-        let handle = thread::Builder::new().name("due".into()).spawn(move || keep(&own));
+        let (own, reached) = (job.clone(), progress.clone());
+        let handle = thread::Builder::new().name("due".into()).spawn(move || keep(&own, &reached));
         let handle = handle.map_err(|e| BootError::Other(format!("no thread for what falls due: {e}")))?;
-        let keeper = Scheduler { job, thread: handle.thread().clone() };
+        let keeper = Scheduler { job, progress, thread: handle.thread().clone() };
         keeper.job.load().storage.wake(keeper.thread.clone());
         Ok(keeper)
+    }
+
+    /// How far it has come.
+    pub fn progress(&self) -> &Arc<Progress> {
+        &self.progress
     }
 
     /// Continues with other declarations.
@@ -210,14 +246,17 @@ impl Scheduler {
     }
 }
 
-fn keep(jobs: &ArcSwap<Job>) {
+fn keep(jobs: &ArcSwap<Job>, progress: &Progress) {
     let mut stuck = HashSet::new();
     loop {
         let job = jobs.load_full();
         // Read first, so that what is written during the run requires another.
         let written = job.storage.scope_version(&name(columns::TABLE));
         let next = match carry_out(&job.registry, &*job.storage, seconds(since_1970()), &mut stuck) {
-            Ok(done) => done.next,
+            Ok(done) => {
+                progress.note(done);
+                done.next
+            }
             Err(error) => {
                 tracing::warn!("what is due has to wait: {error}");
                 Some(seconds(since_1970() + LONGEST))

@@ -2,7 +2,8 @@
 
 use cms_server::config::declaration::{Cors, Server, Workers};
 use cms_server::config::units::{self, Optional, Size};
-use cms_server::http::{Facts, Reading, ReadingKind, Service, Swap, bind, run, termination};
+use cms_server::http::{Facts, Listeners, Service, Swap, bind, run, termination};
+use cms_server::metrics::Reading;
 use cms_server::model::{Payload, Reply, Request};
 use serde_json::{Value, json};
 use std::future::Future;
@@ -59,12 +60,12 @@ impl Service for Echo {
         &self.facts
     }
 
-    fn health(&self) -> Result<(), String> {
-        if self.name == "sick" { Err("the disk is full".into()) } else { Ok(()) }
+    fn health(&self) -> Result<String, String> {
+        if self.name == "sick" { Err("the disk is full".into()) } else { Ok(String::new()) }
     }
 
     fn readings(&self) -> Vec<Reading> {
-        vec![Reading { name: "write_queue", help: "Writes that wait", value: 3, kind: ReadingKind::Gauge }]
+        vec![Reading::gauge("cms_server_write_queue", &[], 3.0)]
     }
 }
 
@@ -113,10 +114,12 @@ impl Running {
         let services = Arc::new(Swap::new(echo("first", change)));
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let served = Arc::clone(&services);
+        let admin = services.load().facts().server.admin_listen.get().map(|a| bind(a).expect("a free address"));
         let thread = std::thread::spawn(move || {
-            run(served, listener, async move {
+            let stop = async move {
                 let _ = stopped.await;
-            })
+            };
+            run(served, Listeners::of(listener, admin), stop, || {})
         });
         Running { address, services, stop: Some(stop), thread: Some(thread) }
     }
@@ -590,7 +593,8 @@ fn odd_bodies() {
 fn serve_until_signalled() {
     let Ok(address) = std::env::var("EDGE_TEST_ADDRESS") else { return };
     let listener = bind(&address).expect("the port was free just now");
-    run(Arc::new(Swap::new(echo("child", |_| {}))), listener, termination()).expect("the server ends well");
+    run(Arc::new(Swap::new(echo("child", |_| {}))), Listeners::of(listener, None), termination(), || {})
+        .expect("the server ends well");
 }
 
 #[cfg(unix)]

@@ -12,6 +12,7 @@ use super::throttle::Throttle;
 use crate::config::declaration::AppPasswords;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
+use crate::metrics::Counter;
 use crate::model::{Peer, Request};
 use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::Registry;
@@ -48,6 +49,16 @@ pub struct Identity {
     throttle: Throttle,
     /// By a keyed hash of the credentials and the declarations.
     verified: Cache<Arc<str>, Verified>,
+    failed: FailedLogins,
+}
+
+/// How often credentials were wrong.
+#[derive(Debug, Default)]
+pub struct FailedLogins {
+    /// Account passwords.
+    pub passwords: Counter,
+    /// Application passwords.
+    pub app_passwords: Counter,
 }
 
 /// Where an account password is given, and how many guesses are allowed there.
@@ -78,7 +89,13 @@ impl Identity {
             attempts: Attempts::default(),
             throttle: Throttle::default(),
             verified: Cache::new(MOST_VERIFIED),
+            failed: FailedLogins::default(),
         }
+    }
+
+    /// Credentials that were wrong.
+    pub fn failed_logins(&self) -> &FailedLogins {
+        &self.failed
     }
 
     /// What counts requests against the declared limits.
@@ -108,6 +125,7 @@ impl Identity {
         match self.verify(scope, &login, &secret).await? {
             Ok(caller) => Ok(caller),
             Err(reason) => {
+                self.failed.app_passwords.inc();
                 self.throttle.mistake(scope)?;
                 self.refused(scope, &login, reason)
             }
@@ -235,6 +253,7 @@ impl Identity {
                 Ok(row.map(|row| (principal(&scope.registry, Record { resource: users, row: &row }), true)))
             }
             Ok(false) => {
+                self.failed.passwords.inc();
                 record(scope, &Event { name: "login_failed", login, path, ..Event::default() }).await;
                 Ok(None)
             }
@@ -448,7 +467,8 @@ pub fn available_for(registry: &Registry, user: Record<'_>) -> bool {
 /// Plain HTTP is safe only when nothing of it leaves the machine.
 fn on_loopback(registry: &Registry, peer: &Peer) -> bool {
     let server = &registry.declaration.server;
-    let bound = server.listen.starts_with("127.")
+    let bound = server.listen.starts_with("unix:")
+        || server.listen.starts_with("127.")
         || server.listen.starts_with("localhost")
         || server.listen.starts_with("[::1]");
     let host = registry.site.url.split("://").nth(1).unwrap_or("");

@@ -9,6 +9,8 @@ use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
 use crate::registry::resource::{Clock, Resource};
 use crate::registry::vocabulary::{Named, ROWS};
+use crate::registry::words::SizesWord;
+use crate::schema::Reason;
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Op};
 use crate::text::{slug, time};
@@ -59,11 +61,42 @@ const JUDGES: &[(&str, Judgement)] = &[("status", states)];
 type Judgement = fn(&Scope, &Resource, &Arg, &Value) -> Result<(), Box<ParamFailure>>;
 
 /// The check of an argument by its behaviour; `None` when it leaves that to the schema.
-pub fn judge(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Option<Result<(), Box<ParamFailure>>> {
+pub fn judge(
+    scope: &Scope,
+    resource: Option<&Resource>,
+    arg: &Arg,
+    value: &Value,
+) -> Option<Result<(), Box<ParamFailure>>> {
+    if let Some(word) = &arg.sizes {
+        return sizes(scope, word, &arg.name, value);
+    }
+    let resource = resource?;
     let Some(Filter::Query { behaviour, .. }) = &arg.filter else { return None };
     let own = QUERIES[behaviour.0].is.name;
     let (_, judgement) = JUDGES.iter().find(|(name, _)| *name == own)?;
     Some(judgement(scope, resource, arg, value))
+}
+
+/// Whether every name is that of a size, or one that the argument's declaration adds.
+fn sizes(scope: &Scope, word: &SizesWord, arg: &str, value: &Value) -> Option<Result<(), Box<ParamFailure>>> {
+    let declared = &scope.registry.declaration.media.sizes;
+    let listed = |name: &str| declared.contains_key(name) || word.also.iter().any(|also| also == name);
+    let fits = match value {
+        Value::String(name) => name.is_empty() || listed(name) || word.alone.contains(name),
+        Value::Array(list) => list.iter().all(|name| name.as_str().is_none_or(|name| name.is_empty() || listed(name))),
+        _ => return None,
+    };
+    if fits {
+        return Some(Ok(()));
+    }
+    let names: Vec<&str> = declared.keys().chain(&word.also).chain(&word.alone).map(String::as_str).collect();
+    let message = format!("{arg} has to be one of: {}.", names.join(", "));
+    Some(Err(Box::new(ParamFailure {
+        name: arg.to_owned(),
+        message,
+        reason: Some(Reason::Enum.as_str()),
+        data: Value::Null,
+    })))
 }
 
 type Found = Result<Option<Cond>, ApiError>;

@@ -4,12 +4,13 @@
 //! context) with the scope versions of what it uses outside the row (settings; the rows above, for addresses).
 //! It is the same for every caller: documents that mention the caller are never cached.
 
+use super::responses::HitCounts;
 use crate::behaviours::READS;
 use crate::config::declaration::Family;
-use crate::records::Record;
+use crate::records::{self, Record};
 use crate::registry::Registry;
 use crate::registry::name;
-use crate::registry::resource::{Context, Property, Resource, Source};
+use crate::registry::resource::{Context, Link, Property, Resource, Source};
 use crate::render::Needs;
 use crate::scope::Scope;
 use crate::storage::Snapshot;
@@ -48,6 +49,9 @@ struct Plan {
     /// Scopes whose writes may change a document although its row stays: all of them, and those for rows with a parent.
     always: Option<Name>,
     below: Option<Name>,
+    /// Columns of links to records that the caller has to be able to read: documents of rows that have one depend on
+    /// the caller.
+    readable: Vec<usize>,
     /// Positions of the columns that form a key.
     columns: Vec<usize>,
 }
@@ -56,6 +60,7 @@ struct Plan {
 pub struct DocumentCache {
     cache: Cache<Key, DocumentText, Bytes>,
     plans: Vec<Plan>,
+    asked: HitCounts,
 }
 
 impl DocumentCache {
@@ -65,12 +70,18 @@ impl DocumentCache {
         DocumentCache {
             cache: Cache::with_weighter(documents, bytes, Bytes),
             plans: registry.resources.iter().map(|r| plan(registry, r)).collect(),
+            asked: HitCounts::default(),
         }
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
         self.cache.weight()
+    }
+
+    /// Hits and misses of this cache.
+    pub fn hit_counts(&self) -> &HitCounts {
+        &self.asked
     }
 
     /// Whether documents of a resource can be cached at all.
@@ -91,9 +102,14 @@ impl DocumentCache {
         record: Record<'_>,
         context: Context,
     ) -> Option<DocumentText> {
+        if self.depends_on_caller(record) {
+            return None;
+        }
         let key = self.key(scope, record, context);
         let belongs = key.outside == 0 || snapshot.is_newest();
-        belongs.then(|| self.cache.get(&key)).flatten()
+        let found = belongs.then(|| self.cache.get(&key)).flatten();
+        self.asked.count(found.is_some());
+        found
     }
 
     /// Caches the text of a row, unless what it uses outside the row has changed since the snapshot was taken.
@@ -106,9 +122,14 @@ impl DocumentCache {
         text: DocumentText,
     ) {
         let key = self.key(scope, record, context);
-        if snapshot.is_newest() {
+        if snapshot.is_newest() && !self.depends_on_caller(record) {
             self.cache.insert(key, text);
         }
+    }
+
+    fn depends_on_caller(&self, record: Record<'_>) -> bool {
+        let set = |column: &usize| record.row.get(*column).is_some_and(|value| records::int(value) != 0);
+        self.plans[record.resource.index].readable.iter().any(set)
     }
 
     fn key(&self, scope: &Scope, record: Record<'_>, context: Context) -> Key {
@@ -135,11 +156,14 @@ fn plan(registry: &Registry, resource: &Resource) -> Plan {
     });
     let others = needs.posts || needs.referenced || resource.links.iter().any(|link| link.when.children);
     let by_author = needs.authors && registry.site.permalinks.structure().contains("%author%");
+    let readable: Vec<usize> = resource.links.iter().filter_map(Link::must_be_readable).collect();
+    let own = [&*resource.key, "version", "parent"].into_iter().filter_map(|column| resource.column(column));
     Plan {
         keeps: family && !resource.key_is_text && !mentions_caller && !others,
         always: by_author.then(|| name("user")),
         below: needs.above.then(|| resource.table.clone()),
-        columns: [&*resource.key, "version", "parent"].iter().filter_map(|column| resource.column(column)).collect(),
+        columns: own.chain(readable.iter().copied()).collect(),
+        readable,
     }
 }
 

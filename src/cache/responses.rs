@@ -59,13 +59,15 @@ impl Caller {
 pub struct Transport {
     https: bool,
     forwarded: bool,
+    localhost: bool,
     loopback: bool,
 }
 
 impl Transport {
     /// How a request arrived.
     pub fn of(peer: &Peer) -> Transport {
-        Transport { https: peer.https, forwarded: peer.forwarded, loopback: peer.ip.is_some_and(|ip| ip.is_loopback()) }
+        let loopback = peer.ip.is_some_and(|ip| ip.is_loopback());
+        Transport { https: peer.https, forwarded: peer.forwarded, localhost: peer.localhost, loopback }
     }
 }
 
@@ -96,8 +98,8 @@ struct CachedResponse {
     kept: Arc<SharedText>,
     seen: Arc<ReadSet>,
     at: i64,
-    /// Positions of the declared limits that count a request for it.
-    limits: Arc<[usize]>,
+    /// Position of the route that it is from.
+    route: Option<usize>,
 }
 
 #[derive(Clone)]
@@ -175,8 +177,8 @@ impl ResponseCache {
         (plain && program).then(|| ResponseKey { request, caller: Caller::of(principal), now })
     }
 
-    /// The cached response, if it is still valid, and the positions of the declared limits that count the request.
-    pub fn get(&self, question: &ResponseKey<'_>, storage: &dyn Storage) -> Option<(Reply, Arc<[usize]>)> {
+    /// The cached response, if it is still valid, and the position of its route.
+    pub fn get(&self, question: &ResponseKey<'_>, storage: &dyn Storage) -> Option<(Reply, Option<usize>)> {
         let found = self.cache.as_ref()?.get(&question.borrowed());
         self.look(storage);
         let holds = |answer: &CachedResponse| question.now - answer.at < MAX_AGE && answer.seen.holds(storage);
@@ -186,7 +188,7 @@ impl ResponseCache {
         };
         self.asked.count(true);
         let reply = Reply { status: 200, headers: answer.headers.to_vec(), payload: Payload::Shared(answer.kept) };
-        Some((reply, answer.limits))
+        Some((reply, answer.route))
     }
 
     fn look(&self, storage: &dyn Storage) {
@@ -198,8 +200,14 @@ impl ResponseCache {
         }
     }
 
-    /// Caches a response if it is successful and it is known what it was made from. `limits` count the requests for it.
-    pub fn put(&self, question: &ResponseKey<'_>, observed: &TrackedStorage, reply: Reply, limits: &[usize]) -> Reply {
+    /// Caches a response if it is successful and it is known what it was made from.
+    pub fn put(
+        &self,
+        question: &ResponseKey<'_>,
+        observed: &TrackedStorage,
+        reply: Reply,
+        route: Option<usize>,
+    ) -> Reply {
         let Reply { status, headers, payload } = reply;
         let seen = if status == 200 { observed.seen() } else { None };
         match (&self.cache, payload, seen) {
@@ -211,7 +219,7 @@ impl ResponseCache {
                     kept: kept.clone(),
                     seen: Arc::new(seen),
                     at: question.now,
-                    limits: limits.into(),
+                    route,
                 };
                 cache.insert(question.key(), answer);
                 Reply { status, headers, payload: Payload::Shared(kept) }

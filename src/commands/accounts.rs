@@ -257,6 +257,7 @@ pub(super) fn status(source: &Source) -> Result<String, BootError> {
     log.push("-wal");
     let mut rows = vec![
         vec!["version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()],
+        vec!["tables".to_owned(), format!("version {}", crate::storage::sqlite::META_VERSION)],
         vec!["site".to_owned(), operator.registry.site.url.clone()],
         vec!["interface".to_owned(), operator.registry.site.rest_url.clone()],
         vec!["database".to_owned(), format!("{}, {} bytes", database.display(), bytes(database))],

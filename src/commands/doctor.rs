@@ -12,8 +12,10 @@ use crate::scope::Limits;
 use crate::storage::Storage;
 use crate::storage::plan::{Change, WritePlan};
 use serde_json::{Value, json};
+use std::path::Path;
 use std::time::Duration;
 use ureq::http::{Response, StatusCode, header};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
 /// Seconds that the doctor waits for a response, and after which its password expires at the latest.
@@ -35,8 +37,18 @@ pub struct Finding {
 ///
 /// # Errors
 /// The database cannot be read or written.
-pub fn examine(registry: &Registry, services: &Services, site: &str) -> Result<Vec<Finding>, BootError> {
+pub fn examine(
+    registry: &Registry,
+    services: &Services,
+    site: &str,
+    authority: Option<&Path>,
+) -> Result<Vec<Finding>, BootError> {
+    let mut tls = TlsConfig::builder();
+    if let Some(file) = authority {
+        tls = tls.root_certs(RootCerts::new_with_certs(&certificates(file)?));
+    }
     let config = Agent::config_builder()
+        .tls_config(tls.build())
         .http_status_as_error(false)
         .allow_non_standard_methods(true)
         .max_redirects(0)
@@ -52,6 +64,22 @@ pub fn examine(registry: &Registry, services: &Services, site: &str) -> Result<V
         visit.credentials(services, &mut findings)?;
     }
     Ok(findings)
+}
+
+/// The certificates of a file in PEM.
+fn certificates(file: &Path) -> Result<Vec<Certificate<'static>>, BootError> {
+    let fail = |what: String| BootError::Other(format!("--ca {}: {what}", file.display()));
+    let text = std::fs::read(file).map_err(|error| fail(error.to_string()))?;
+    let items: Result<Vec<PemItem<'static>>, _> = parse_pem(&text).collect();
+    let certificate = |item| match item {
+        PemItem::Certificate(certificate) => Some(certificate),
+        _ => None,
+    };
+    let found: Vec<_> = items.map_err(|error| fail(error.to_string()))?.into_iter().filter_map(certificate).collect();
+    if found.is_empty() {
+        return Err(fail("there is no certificate in PEM in this file".into()));
+    }
+    Ok(found)
 }
 
 struct Visit<'a> {

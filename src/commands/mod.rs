@@ -17,10 +17,12 @@ macro_rules! tell {
 }
 
 mod accounts;
+mod backups;
 mod declarations;
 mod doctor;
 mod new;
 pub mod reference;
+mod reload;
 mod serve;
 
 pub use declarations::route_table;
@@ -30,7 +32,6 @@ use crate::config::{grammar, shipped};
 use crate::registry::Registry;
 use crate::registry::link::nearest;
 use crate::scope::Limits;
-use crate::storage::backup;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use std::io::{BufRead, IsTerminal, Write};
@@ -84,10 +85,22 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Copy the database to a new file, also while the server runs, and check the copy. Uploaded files are not in it.
-    Backup { file: PathBuf },
+    /// Copy the database to a new file, also while the server runs, and check the copy.
+    Backup {
+        /// The new file; with --with-files a folder of backups. Default: backup.folder.
+        file: Option<PathBuf>,
+        /// Copy the uploaded files, too, into a folder of backups that share what has not changed.
+        #[arg(long, requires = "file")]
+        with_files: bool,
+    },
     /// Replace the database by a backup; the old database is renamed. Stop the server first.
-    Restore { file: PathBuf },
+    Restore {
+        /// A copy of the database, or one backup of a folder with its files.
+        file: PathBuf,
+        /// Only rehearse: check that the backup is whole and opens with the declarations. The server may run.
+        #[arg(long)]
+        verify: bool,
+    },
     /// Print the routes with their methods, arguments and access.
     Routes {
         /// Print them as JSON.
@@ -98,7 +111,7 @@ pub enum Command {
     Schema,
     /// Print the meaning of a word: a handler, guard, behaviour, renderer, schema word (`x-…`) or configuration key.
     Explain { word: String },
-    /// Write the reference and the configuration keys as Markdown into a folder.
+    /// Write the reference, the configuration keys and the metrics as Markdown into a folder.
     Docs { directory: PathBuf },
     /// Write the shipped declarations into a folder.
     Init { directory: PathBuf },
@@ -117,6 +130,9 @@ pub enum Command {
         /// Address of the site as clients use it; default: site.url.
         #[arg(long)]
         url: Option<String>,
+        /// Certificates in PEM of the authority to trust, instead of the usual ones.
+        #[arg(long, value_name = "FILE")]
+        ca: Option<PathBuf>,
     },
     /// Print the completions of a shell.
     Completions { shell: Shell },
@@ -225,9 +241,10 @@ pub fn main() -> ExitCode {
         None => serve::serve(&source),
         Some(Command::Check { data, json }) => declarations::check(&source, data, json),
         Some(Command::Migrate { dry_run, drop, json }) => declarations::migrate(&source, dry_run, &drop, json),
-        Some(Command::Backup { file }) => backup(&source, &file),
-        Some(Command::Restore { file }) => restore(&source, &file),
-        Some(Command::Doctor { url }) => doctor(&source, url),
+        Some(Command::Backup { file, with_files }) => backups::backup(&source, file, with_files),
+        Some(Command::Restore { file, verify: true }) => backups::verify(&source, &file),
+        Some(Command::Restore { file, verify: false }) => backups::restore(&source, &file),
+        Some(Command::Doctor { url, ca }) => doctor(&source, url, ca.as_deref()),
         Some(Command::Routes { json }) => declarations::routes(&source, json),
         Some(Command::Schema) => schema(),
         Some(Command::Explain { word }) => explain(&word),
@@ -303,25 +320,6 @@ fn opened(registry: Registry) -> Result<(Registry, Services), BootError> {
     Ok((registry, services))
 }
 
-fn backup(source: &Source, file: &Path) -> Result<(), BootError> {
-    let registry = linked(source)?;
-    let bytes = backup::backup(boot::database(&registry.declaration)?, file)?;
-    say!("{}: {bytes} bytes, whole", file.display());
-    say!("Uploaded files are not in it; copy the folder that media.url names (by default it is beside the database).");
-    Ok(())
-}
-
-fn restore(source: &Source, file: &Path) -> Result<(), BootError> {
-    let registry = linked(source)?;
-    let path = boot::database(&registry.declaration)?;
-    let aside = backup::restore(file, path)?;
-    say!("{}: restored", path.display());
-    if let Some(aside) = aside {
-        say!("The old database is {}", aside.display());
-    }
-    Ok(())
-}
-
 fn schema() -> Result<(), BootError> {
     let text = serde_json::to_string_pretty(&reference::with_names(grammar::routes_document()));
     print(format!("{}\n", text.map_err(|e| BootError::Other(e.to_string()))?).as_bytes());
@@ -334,7 +332,11 @@ fn explain(word: &str) -> Result<(), BootError> {
 }
 
 fn docs(directory: &Path) -> Result<(), BootError> {
-    let files = [("reference.md", reference::reference()), ("configuration.md", reference::configuration())];
+    let files = [
+        ("reference.md", reference::reference()),
+        ("configuration.md", reference::configuration()),
+        ("metrics.md", reference::metrics()),
+    ];
     for (name, text) in files {
         let file = directory.join(name);
         std::fs::write(&file, text).map_err(|e| BootError::Other(format!("{}: {e}", file.display())))?;
@@ -433,13 +435,13 @@ fn user_add(source: &Source, login: &str, email: &str, role: Option<&str>, hashe
     Ok(())
 }
 
-fn doctor(source: &Source, url: Option<String>) -> Result<(), BootError> {
+fn doctor(source: &Source, url: Option<String>, authority: Option<&Path>) -> Result<(), BootError> {
     // A check changes nothing: neither tables nor their rows.
     let registry = linked(source)?;
     present(&registry)?;
     let services = Services::start(boot::open(&registry, false)?, &registry)?;
     let site = url.unwrap_or_else(|| registry.site.url.clone());
-    let findings = doctor::examine(&registry, &services, &site)?;
+    let findings = doctor::examine(&registry, &services, &site, authority)?;
     for finding in &findings {
         match &finding.wrong {
             None => {

@@ -7,6 +7,7 @@
 use crate::config::grammar::Grammar;
 use crate::config::load::{Loaded, load};
 use crate::engine;
+use crate::metrics::METRICS;
 use crate::registry::vocabulary::{Description, Kind, families};
 use crate::registry::words;
 use serde_json::{Map, Value, json};
@@ -472,6 +473,24 @@ pub fn configuration() -> String {
     out
 }
 
+/// `docs/metrics.md`: every metric.
+pub fn metrics() -> String {
+    let mut out = format!(
+        "{GENERATED}\n# Metrics\n\nWhat `/metrics` shows, as OpenMetrics text. [operating.md](operating.md#health-and-metrics) \
+         says how to turn it on.\n\nThe samples of a counter end in `_total`, those of a histogram in `_bucket`, `_sum` and \
+         `_count`. Counters begin at zero with the process; those of routes and caches begin again at each reload of \
+         the declarations. A series without an event yet may be absent.\n\n| metric | type | unit | labels | \
+         meaning |\n| --- | --- | --- | --- | --- |\n"
+    );
+    for metric in METRICS {
+        let labels: Vec<String> = metric.labels.iter().map(|label| format!("`{label}`")).collect();
+        let (name, kind, unit) = (metric.name, metric.kind.as_str(), metric.unit.unwrap_or_default());
+        let suffix = metric.kind.suffix();
+        let _ = writeln!(out, "| `{name}{suffix}` | {kind} | {unit} | {} | {} |", labels.join(", "), metric.meaning);
+    }
+    out
+}
+
 /// What `cms-server explain WORD` prints: each meaning of the word.
 ///
 /// # Errors
@@ -549,6 +568,7 @@ mod tests {
         expect_file!["../../schemas/overlay.schema.json"].assert_eq(&pretty(&with_names(grammar::overlay_document())));
         expect_file!["../../docs/reference.md"].assert_eq(&reference());
         expect_file!["../../docs/configuration.md"].assert_eq(&configuration());
+        expect_file!["../../docs/metrics.md"].assert_eq(&metrics());
     }
 
     #[test]

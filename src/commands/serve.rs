@@ -1,31 +1,32 @@
 //! Serving: boot, listen, follow changes of the declarations.
 
+use super::reload::{self, Follower, Status};
+use crate::backup;
 use crate::boot::{self, BootError, Secret, Services, Source};
-use crate::config::declaration::Migrate;
 use crate::config::load::{Loaded, attempt, environment};
 use crate::config::source::Origin;
 use crate::config::{shipped, watch};
 use crate::engine::Engine;
+use crate::families::file;
 use crate::files::Files;
-use crate::http::{self, Facts, Reading, ReadingKind, Service, Swap};
+use crate::http::{self, Facts, Listeners, Service, Swap};
+use crate::log;
+use crate::metrics::Reading;
 use crate::model::{Reply, Request};
 use crate::pages::Pages;
 use crate::registry::Registry;
 use crate::scheduler::Scheduler;
 use crate::storage::Storage;
-use crate::storage::plan::{Layout, Name};
+use crate::storage::plan::Name;
 use crate::storage::sqlite::{Claim, Sqlite};
 use crate::xmlrpc::Rpc;
+use sd_notify::NotifyState;
 use std::future::Future;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-use tracing::Level;
-use tracing_subscriber::filter::filter_fn;
-use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 
 /// Between two sweeps of files without a record.
 const SWEEP_PAUSE: Duration = Duration::from_secs(600);
@@ -39,7 +40,8 @@ struct Site {
     /// XML-RPC and its path, unless it is off.
     calls: Option<(String, Rpc)>,
     pages: Pages,
-    storage: Arc<dyn Storage>,
+    storage: Arc<Sqlite>,
+    status: Arc<Status>,
     facts: Facts,
 }
 
@@ -79,26 +81,40 @@ impl Service for Site {
         &self.facts
     }
 
-    fn health(&self) -> Result<(), String> {
+    fn health(&self) -> Result<String, String> {
         let read = self.storage.snapshot().and_then(|snapshot| snapshot.setting(&Name::from("site")));
-        read.map(drop).map_err(|error| format!("the database cannot be read: {error}"))
+        match read {
+            Ok(_) => Ok(self.status.warnings()),
+            Err(error) => Err(format!("the database cannot be read: {error}")),
+        }
     }
 
     fn readings(&self) -> Vec<Reading> {
         let (responses, embedded) = (self.engine.responses(), self.engine.embedded());
-        let counter = |name, help, value| Reading { name, help, value, kind: ReadingKind::Counter };
-        let gauge = |name, help, value| Reading { name, help, value, kind: ReadingKind::Gauge };
-        let [hits, misses] = responses.hit_counts().numbers();
-        let [embedded_hits, embedded_misses] = embedded.hit_counts().numbers();
-        vec![
-            counter("response_cache_hits", "Requests answered from the response cache", hits),
-            counter("response_cache_misses", "Cacheable requests that were not in the response cache", misses),
-            gauge("response_cache_bytes", "Bytes of cached responses", responses.bytes()),
-            counter("embedded_cache_hits", "Embedded documents found in the cache", embedded_hits),
-            counter("embedded_cache_misses", "Embedded documents that were not in the cache", embedded_misses),
-            gauge("embedded_cache_bytes", "Bytes of cached embedded documents", embedded.bytes()),
-            gauge("document_cache_bytes", "Bytes of cached documents", self.engine.shared().documents.bytes()),
-        ]
+        let documents = &self.engine.shared().documents;
+        let mut readings = self.storage.readings();
+        readings.extend(self.status.readings());
+        for (name, counts, bytes) in [
+            ("responses", responses.hit_counts(), responses.bytes()),
+            ("embedded", embedded.hit_counts(), embedded.bytes()),
+            ("documents", documents.hit_counts(), documents.bytes()),
+        ] {
+            let [hits, misses] = counts.numbers();
+            readings.push(Reading::count("cms_server_cache_hits", &[name], hits));
+            readings.push(Reading::count("cms_server_cache_misses", &[name], misses));
+            readings.push(Reading::gauge("cms_server_cache_bytes", &[name], bytes as f64));
+        }
+        let failed = self.engine.identity().failed_logins();
+        readings.push(Reading::count("cms_server_failed_logins", &["password"], failed.passwords.get()));
+        readings.push(Reading::count("cms_server_failed_logins", &["app_password"], failed.app_passwords.get()));
+        let pictures = self.engine.shared().media.pool.waiting();
+        readings.push(Reading::gauge("cms_server_pictures_waiting", &[], pictures as f64));
+        if let Ok(files) = self.storage.snapshot().and_then(|snapshot| file::waiting(&*snapshot)) {
+            readings.push(Reading::gauge("cms_server_files_waiting", &[], files as f64));
+        }
+        let by_route = |(route, class, count)| Reading::count("cms_server_http_route_requests", &[route, class], count);
+        readings.extend(self.engine.route_counts().map(by_route));
+        readings
     }
 }
 
@@ -108,14 +124,16 @@ impl Service for Site {
 /// Anything that is wrong with the declarations, the address or the database; nothing is left half-started.
 pub fn serve(source: &Source) -> Result<(), BootError> {
     let start = Instant::now();
-    log_to_stderr();
     outlive_file_limits().map_err(|e| BootError::Other(format!("signals cannot be handled: {e}")))?;
     let (outcome, files) = load(source);
     let loaded = outcome?;
+    log::start(&loaded.declaration.log);
     let server = loaded.declaration.server.clone();
-    let listener = http::bind(&server.listen).map_err(|e| BootError::Other(e.to_string()))?;
-    let address = listener.local_addr().map_or_else(|_| server.listen.clone(), |a| a.to_string());
+    let listeners = Listeners::open(&server).map_err(|e| BootError::Other(e.to_string()))?;
+    let address = listeners.host();
     let database = boot::database(&loaded.declaration)?;
+    let database = database.to_owned();
+    let database = database.as_path();
     let _claim = claim(database);
     // The log is read in parallel with the linking, the calls are compiled in parallel with the opening.
     let (recovered, registry) = thread::scope(|beside| {
@@ -132,6 +150,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let calls = calls.map_err(|_| BootError::Other("the calls could not be compiled".into()))??;
     let services = services?;
     drop(recovered);
+    let fixed = reload::fixed(&loaded);
     // The places of declarations are not needed any more.
     drop(loaded);
     let layout = registry.layout.clone();
@@ -139,25 +158,57 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let sweeper = services.clone();
     let registry = Arc::new(registry);
     let keeper = Scheduler::start(registry.clone(), services.storage.clone())?;
-    let site = Arc::new(Swap::new(self::site(&services, calls, registry)?));
+    let backups = backup::start(&registry.declaration.backup, database.to_owned(), services.media.files.clone())?;
+    let status = Arc::new(Status::new(keeper.progress().clone(), backups));
+    let site = Arc::new(Swap::new(self::site(&services, calls, registry.clone(), &status)?));
     let rest_url = site.load().facts().rest_url.clone();
     let current = Arc::new(Mutex::new((layout, services)));
-    let follower = Follower { source: source.clone(), current: current.clone(), site: site.clone(), keeper, address };
+    let follower = Follower {
+        source: source.clone(),
+        current: current.clone(),
+        site: site.clone(),
+        keeper,
+        address,
+        status,
+        certificates: listeners.tls.clone(),
+        fixed,
+    };
     let watched = if server.watch { files } else { Vec::new() };
     let _watch = watch::watch(watched, move || follower.reload())
         .map_err(|e| BootError::Other(format!("cannot follow the declarations: {e}")))?;
-    // The socket listens already: connections from now on are served.
-    tell!("ready in {} ms: {rest_url}/", start.elapsed().as_millis());
     thread::Builder::new()
         .name("sweeper".into())
         .spawn(move || delete_orphans(&sweeper, orphan_timeout))
         .map_err(|e| BootError::Other(format!("no thread for sweeping: {e}")))?;
-    http::run(site, listener, http::termination()).map_err(|e| BootError::Other(e.to_string()))?;
+    let welcome = welcome(&registry, source);
+    let ready = || {
+        log::notice(&format!("ready in {} ms: {rest_url}/", start.elapsed().as_millis()));
+        log::notice(&welcome);
+        // Nobody listens unless systemd has started this.
+        let _ = sd_notify::notify(&[NotifyState::Ready]);
+    };
+    http::run(site, listeners, http::termination(), ready).map_err(|e| BootError::Other(e.to_string()))?;
+    let _ = sd_notify::notify(&[NotifyState::Stopping]);
     let last = current.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).1.storage.clone();
     if let Err(error) = last.close(CLOSING) {
         tracing::warn!("the write-ahead log is not in the database yet, the next start reads it: {error}");
     }
     Ok(())
+}
+
+/// What a person who has started the server does next.
+fn welcome(registry: &Registry, source: &Source) -> String {
+    let (pages, site) = (&registry.declaration.pages, &registry.site.url);
+    let config = source.config.as_ref().map_or_else(String::new, |file| format!(" --config {}", file.display()));
+    let mut text = String::new();
+    if pages.enabled {
+        text += &format!("log in: {site}{}\n", pages.login);
+    }
+    text += &format!("password for a program: cms-server{config} app-password add LOGIN NAME");
+    if let Some(docs) = pages.docs.get() {
+        text += &format!("\ndocumentation: {docs}");
+    }
+    text
 }
 
 /// Marks the database as used by this server, and warns of another one.
@@ -199,9 +250,13 @@ fn delete_orphans(services: &Services, after: crate::config::units::Duration) {
 }
 
 /// The declarations, and the files whose change requires another load, also when there is something wrong with them.
-fn load(source: &Source) -> (Result<Loaded, BootError>, Vec<PathBuf>) {
+pub(super) fn load(source: &Source) -> (Result<Loaded, BootError>, Vec<PathBuf>) {
     let origin = source.config.as_deref().map_or(shipped::origin(), Origin::File);
-    let attempt = attempt(origin, &source.sets, environment());
+    let mut attempt = attempt(origin, &source.sets, environment());
+    // A renewed certificate is taken over like a changed declaration.
+    if let Some(tls) = attempt.outcome.as_ref().ok().and_then(|loaded| loaded.declaration.server.tls.get()) {
+        attempt.files.extend([PathBuf::from(&tls.certificate), PathBuf::from(&tls.key)]);
+    }
     (attempt.outcome.map_err(BootError::Problems), attempt.files)
 }
 
@@ -214,7 +269,12 @@ fn seeded(registry: &Registry) -> Result<Services, BootError> {
     Ok(services)
 }
 
-fn site(services: &Services, calls: Option<Rpc>, registry: Arc<Registry>) -> Result<Arc<dyn Service>, BootError> {
+pub(super) fn site(
+    services: &Services,
+    calls: Option<Rpc>,
+    registry: Arc<Registry>,
+    status: &Arc<Status>,
+) -> Result<Arc<dyn Service>, BootError> {
     let facts = Facts {
         prefix: registry.site.prefix.clone(),
         rest_path: registry.site.rest_path.clone(),
@@ -229,7 +289,8 @@ fn site(services: &Services, calls: Option<Rpc>, registry: Arc<Registry>) -> Res
     let calls = calls.map(|calls| (registry.declaration.xmlrpc.path.clone(), calls));
     let pages = Pages::new(&registry);
     let engine = services.engine(registry)?;
-    Ok(Arc::new(Site { engine, calls, pages, storage: services.storage.clone(), facts }))
+    let (storage, status) = (services.storage.clone(), status.clone());
+    Ok(Arc::new(Site { engine, calls, pages, storage, status, facts }))
 }
 
 /// At its first start a site gets an administrator, and the demo site when that is wanted, unless commands have brought
@@ -244,66 +305,10 @@ fn first_start(services: &Services, registry: &Registry) -> Result<(), BootError
         let login = services.free_login("admin")?;
         let (address, password) = (format!("{login}@example.org"), crate::access::identity::new_secret());
         services.add_user(registry, &login, &address, role, Secret::Password(&password))?;
-        tell!("This is a new database. Its administrator is `{login}` with the password {password}");
+        log::notice(&format!("This is a new database. Its administrator is `{login}` with the password {password}"));
     }
     if registry.declaration.site.demo && !services.has_records()? {
         crate::import::demo(registry, services)?;
     }
     services.mark_started()
-}
-
-/// Follows changes of the declarations.
-struct Follower {
-    source: Source,
-    /// The tables that the database was opened for, and what serves it.
-    current: Arc<Mutex<(Layout, Services)>>,
-    site: Arc<Swap>,
-    keeper: Scheduler,
-    address: String,
-}
-
-impl Follower {
-    /// Builds another registry and swaps it in if it is valid; otherwise the old one stays. The files to watch next.
-    fn reload(&self) -> Vec<PathBuf> {
-        let (outcome, files) = load(&self.source);
-        match outcome.and_then(|loaded| self.swap(&loaded)) {
-            Ok(()) => {
-                tell!("reloaded the declarations");
-            }
-            Err(error) => {
-                tell!("{error}\nthe old declarations stay in force");
-            }
-        }
-        files
-    }
-
-    fn swap(&self, loaded: &Loaded) -> Result<(), BootError> {
-        let registry = boot::registry(loaded, &self.address)?;
-        let mut current = self.current.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let mut services = current.1.clone();
-        if registry.layout != current.0 {
-            // A half-typed property must not become a column: tables follow a reload only when that is configured.
-            let migrates = registry.declaration.storage.migrate == Migrate::Auto;
-            services.storage = Arc::new(boot::open(&registry, migrates)?);
-        }
-        services.seed(&registry)?;
-        services.complete(&registry)?;
-        let layout = registry.layout.clone();
-        let registry = Arc::new(registry);
-        let calls = boot::calls(loaded, &registry)?;
-        self.site.store(site(&services, calls, registry.clone())?);
-        self.keeper.take(registry, services.storage.clone());
-        *current = (layout, services);
-        Ok(())
-    }
-}
-
-/// Errors and warnings of the program go to the standard error, one line each. What the HTTP library says of a connection
-/// is about what a client sent: the access log has it, and any client could fill the disk with it.
-fn log_to_stderr() {
-    let ours = filter_fn(|event| *event.level() <= Level::INFO && !event.target().starts_with("actix_http::h1"));
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false).with_target(false);
-    let subscriber = tracing_subscriber::registry().with(lines.with_filter(ours));
-    // A second server in one process (tests) keeps the first one's.
-    let _ = tracing::subscriber::set_global_default(subscriber);
 }

@@ -43,7 +43,10 @@ impl<'a> Question<'a> {
     pub(super) fn check(&self) -> Result<Checked, ApiError> {
         self.names_within()?;
         let resource = self.found.resource();
-        let judge = |arg: &Arg, value: &Value| judge(self.found.scope, resource?, arg, value);
+        let judge = |arg: &Arg, value: &Value| match arg.fetched {
+            true => Some(self.found.engine.shared.fetches(self.found.scope, &arg.name, value.as_str()?)),
+            false => judge(self.found.scope, resource, arg, value),
+        };
         let set = &self.found.endpoint.args;
         let asked = self.sources.query.get(args::STRICT).is_some_and(|value| value != "false" && value != "0");
         if asked || self.found.scope.registry.declaration.dialect.refuse_unknown_parameters {
@@ -167,7 +170,7 @@ impl<'a> Question<'a> {
             allow(&self.sources)
         };
         engine.tried(scope, self.password);
-        Dispatched { result, allow }
+        Dispatched { result, allow, route: Some(matched.index) }
     }
 }
 

@@ -32,6 +32,7 @@ use crate::error::ApiError;
 use crate::families::file::MediaServices;
 use crate::handlers::abilities::ABILITIES;
 use crate::handlers::{HANDLERS, Outcome, Shared};
+use crate::metrics::ByClass;
 use crate::model::{Peer, Request};
 use crate::outbound::Outbound;
 use crate::registry::vocabulary::{Vocabulary, descriptions};
@@ -55,6 +56,7 @@ pub struct Engine {
     shared: Shared,
     responses: ResponseCache,
     embedded: Embedded,
+    requests: RouteCounts,
     /// See [`crate::config::declaration::Storage::read_timeout`].
     read_timeout: Option<Duration>,
     clock: Arc<dyn Clock>,
@@ -65,6 +67,26 @@ pub struct Dispatched {
     pub result: Result<Outcome, ApiError>,
     /// Methods that this caller may use on this route and object.
     pub allow: Vec<&'static str>,
+    /// Position of the route, where there is one.
+    pub route: Option<usize>,
+}
+
+/// Requests from outside by route and class of status.
+pub struct RouteCounts {
+    routes: Vec<ByClass>,
+    /// Those that reached no route.
+    none: ByClass,
+}
+
+impl RouteCounts {
+    fn new(registry: &Registry) -> RouteCounts {
+        RouteCounts { routes: registry.routes.iter().map(|_| ByClass::default()).collect(), none: ByClass::default() }
+    }
+
+    /// Counts a response.
+    fn count(&self, route: Option<usize>, status: u16) {
+        route.and_then(|index| self.routes.get(index)).unwrap_or(&self.none).count(status);
+    }
 }
 
 /// The names that declarations may use.
@@ -83,7 +105,7 @@ pub fn vocabulary() -> Vocabulary {
 impl Dispatched {
     /// A response without an endpoint.
     fn early(result: Result<Outcome, ApiError>) -> Dispatched {
-        Dispatched { result, allow: Vec::new() }
+        Dispatched { result, allow: Vec::new(), route: None }
     }
 }
 
@@ -111,6 +133,7 @@ impl Engine {
         Ok(Engine {
             router: Router::new(&registry),
             discovery: Discovery::new(&registry),
+            requests: RouteCounts::new(&registry),
             settings: ArcSwap::from_pointee(settings),
             registry,
             storage,
@@ -142,6 +165,16 @@ impl Engine {
         &self.embedded
     }
 
+    /// Responses by route and class of status, those that there were: each route by its pattern, `none` without one.
+    pub fn route_counts(&self) -> impl Iterator<Item = (&str, &'static str, u64)> {
+        let routes = self.registry.routes.iter().map(|route| &*route.pattern).zip(&self.requests.routes);
+        let all = routes.chain([("none", &self.requests.none)]);
+        let numbers = |(route, counts): (_, &'_ ByClass)| {
+            counts.numbers().map(move |(class, n)| (route, class, n)).collect::<Vec<_>>()
+        };
+        all.flat_map(numbers).filter(|(_, _, count)| *count > 0)
+    }
+
     /// The registry that requests are served from.
     pub fn registry(&self) -> &Arc<Registry> {
         &self.registry
@@ -156,7 +189,8 @@ impl Engine {
     /// refuses this caller. The guard runs once more when the body is there.
     pub async fn admits(&self, request: &Request) -> Option<u64> {
         let method = request::effective_method(request)?;
-        let matches = self.router.matches(&self.registry, &request.path);
+        let scope = self.stranger(request).ok()?;
+        let matches = self.matches(&request.path, scope.secure());
         let (matched, endpoint) =
             matches.into_iter().find_map(|m| route::endpoint(m.route, method).map(|endpoint| (m, endpoint)))?;
         if !endpoint.file {

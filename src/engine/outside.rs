@@ -40,7 +40,10 @@ impl<'a> Origin<'a> for Outside<'a> {
         };
         match identified.await {
             Ok((scope, method)) => Continue((Cow::Owned(scope), method)),
-            Err(error) => Break(error_reply(&error)),
+            Err(error) => {
+                engine.requests.count(None, error.status());
+                Break(error_reply(&error))
+            }
         }
     }
 
@@ -48,9 +51,11 @@ impl<'a> Origin<'a> for Outside<'a> {
         let Some(key) = engine.responses.question(self.request, &scope.principal, scope.now) else {
             return Continue(());
         };
-        if let Some((reply, limits)) = engine.responses.get(&key, &*engine.storage) {
-            let counted = engine.identity().throttle().request(scope, &limits);
-            return Break(counted.map_or_else(|error| error_reply(&error), |()| reply));
+        if let Some((reply, route)) = engine.responses.get(&key, &*engine.storage) {
+            let counted = engine.identity().throttle().request(scope, engine.limits(route));
+            let reply = counted.map_or_else(|error| error_reply(&error), |()| reply);
+            engine.requests.count(route, reply.status);
+            return Break(reply);
         }
         let read = Arc::new(TrackedStorage::new(scope.storage.clone()));
         read.note(name("setting"), scope.settings.version);
@@ -78,6 +83,7 @@ impl<'a> Origin<'a> for Outside<'a> {
     }
 
     async fn finish(self, engine: &Engine, scope: &Scope, call: &Call, dispatched: Dispatched) -> Reply {
+        let route = dispatched.route;
         let Finished { mut reply, mut lasting } = engine.finish(scope, call, dispatched).await;
         let reads = matches!(call.method, Method::Get | Method::Head);
         if reads && scope.budget.as_ref().is_some_and(|budget| budget.exceeded()) {
@@ -86,8 +92,9 @@ impl<'a> Origin<'a> for Outside<'a> {
             Finished { reply, lasting } = engine.finish(scope, call, ended).await;
         }
         reply.headers.extend(engine.identity().fresh_nonce(scope));
+        engine.requests.count(route, reply.status);
         match self.kept {
-            Some((key, read)) if lasting => engine.responses.put(&key, &read, reply, engine.limits(call)),
+            Some((key, read)) if lasting => engine.responses.put(&key, &read, reply, route),
             _ => reply,
         }
     }

@@ -21,7 +21,7 @@ impl Engine {
         let refused = batch.then(|| self.takes_part(call).err()).flatten();
         let dispatched = match refused {
             None => self.dispatch(scope, call).await,
-            Some(error) => Dispatched { result: Err(error), allow: self.allow_refused(scope, call) },
+            Some(error) => Dispatched { result: Err(error), allow: self.allow_refused(scope, call), route: None },
         };
         let mut headers = Vec::new();
         if !dispatched.allow.is_empty() {

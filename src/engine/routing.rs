@@ -31,12 +31,12 @@ pub(super) struct Found<'a> {
 impl Engine {
     /// The endpoint of a call.
     pub(super) fn route<'a>(&'a self, scope: &'a Scope, call: &'a Call) -> ControlFlow<Dispatched, Found<'a>> {
-        let matches = self.router.matches(&self.registry, &call.path);
+        let matches = self.matches(&call.path, scope.secure());
         if call.method == Method::Options {
             return Break(self.describe(scope, call, matches));
         }
         if let Some(outcome) = self.index(scope, call) {
-            return Break(Dispatched { result: Ok(outcome), allow: vec!["GET"] });
+            return Break(Dispatched { result: Ok(outcome), allow: vec!["GET"], route: None });
         }
         let found = matches.into_iter().find_map(|m| route::endpoint(m.route, call.method).map(|e| (m, e)));
         let Some((matched, endpoint)) = found else {
@@ -49,15 +49,22 @@ impl Engine {
                 let method = call.method;
                 let asked = Asked { scope, matched: &matched, method, sources: &sources, given: None };
                 let allow = asked.allow(Some(endpoint), None, &Loaded::default());
-                Break(Dispatched { result: Err(error.clone()), allow })
+                Break(Dispatched { result: Err(error.clone()), allow, route: Some(matched.index) })
             }
         }
     }
 
-    /// Positions of the declared limits that count a call.
-    pub(super) fn limits(&self, call: &Call) -> &[usize] {
-        let mut matches = self.router.matches(&self.registry, &call.path).into_iter();
-        matches.find_map(|matched| route::endpoint(matched.route, call.method)).map_or(&[], |found| &found.limits)
+    /// The routes that a path names, as far as they exist for the request.
+    pub(super) fn matches(&self, path: &str, secure: bool) -> Vec<Match<'_>> {
+        let mut matches = self.router.matches(&self.registry, path);
+        matches.retain(|matched| secure || !matched.route.secure_context);
+        matches
+    }
+
+    /// Positions of the declared limits that count a read of a route.
+    pub(super) fn limits(&self, route: Option<usize>) -> &[usize] {
+        let read = route.and_then(|index| route::endpoint(&self.registry.routes[index], Method::Get));
+        read.map_or(&[], |endpoint| &endpoint.limits)
     }
 
     /// The root and the namespaces, which every registry has.
@@ -89,10 +96,10 @@ impl Engine {
             let asked = Asked { scope, matched: &matched, method, sources: &sources, given };
             let allow = asked.allow(None, None, &Loaded::default());
             self.tried(scope, tried.as_ref());
-            return Dispatched { result: Ok(Outcome::ok(document)), allow };
+            return Dispatched { result: Ok(Outcome::ok(document)), allow, route: Some(matched.index) };
         }
         match self.discovery.index_options(&call.path) {
-            Some(document) => Dispatched { result: Ok(Outcome::ok(document)), allow: vec!["GET"] },
+            Some(document) => Dispatched { result: Ok(Outcome::ok(document)), allow: vec!["GET"], route: None },
             None if self.registry.declaration.dialect.options_without_route => {
                 Dispatched::early(Ok(Outcome::ok(json!([]))))
             }

@@ -370,7 +370,11 @@ fn member(edit: &RowEdit<'_>, draft: &mut Draft<'_>, property: &Property, value:
     let value = match property.write {
         Some(write) => {
             let writing = WriteContext { scope: edit.scope, property };
-            json!(text(&(WRITES[write.0].run)(&writing, value)?))
+            let stored = (WRITES[write.0].run)(&writing, value)?;
+            match value.is_string() {
+                true => json!(text(&stored)),
+                false => serde_json::from_str(text(&stored)).unwrap_or_else(|_| json!(text(&stored))),
+            }
         }
         None => value.clone(),
     };

@@ -87,7 +87,7 @@ fn posted(kind: &str, body: &[u8]) -> Request {
         headers: vec![("content-type".into(), kind.into())],
         body: body.to_vec(),
         upload: None,
-        peer: Peer { ip: None, https: false, forwarded: false },
+        peer: Peer::default(),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::access::policy::reads_status;
 use crate::config::declaration::{Family, Status};
 use crate::error::{ApiError, Code};
 use crate::registry::resource::{Context, Resource};
+use crate::registry::{Endpoint, Registry};
 use crate::scope::Scope;
 use serde_json::{Map, Value, json};
 
@@ -153,7 +154,12 @@ fn common(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, 
 fn kind(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Value> {
     let registry = &scope.registry;
     let mut map = common(scope, catalogue, entry);
-    let supports: Map<String, Value> = entry.declared.supports.iter().map(|s| (s.clone(), json!(true))).collect();
+    let shown = |feature: &String| entry.declared.supports_with.get(feature).cloned().unwrap_or(json!(true));
+    let mut supports: Map<String, Value> =
+        entry.declared.supports.iter().map(|feature| (feature.clone(), shown(feature))).collect();
+    if catalogue.declared.options.autosave_feature && entry.supports("editor") && autosaves(registry, entry) {
+        supports.insert("autosave".into(), json!(true));
+    }
     map.insert("supports".into(), Value::Object(supports));
     let taxonomies: Vec<&str> =
         entry.declared.taxonomies.iter().filter_map(|t| registry.resource(t)).map(|t| t.api_name.as_str()).collect();
@@ -162,6 +168,12 @@ fn kind(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Va
     map.entry("viewable").or_insert_with(|| json!(true));
     map.entry("icon").or_insert(Value::Null);
     map
+}
+
+/// Whether records of a resource have autosaves.
+fn autosaves(registry: &Registry, entry: &Resource) -> bool {
+    let creates = |endpoint: &Endpoint| super::HANDLERS[endpoint.handler.0].is.name == "autosave.create";
+    registry.routes.iter().any(|route| route.owner == Some(entry.index) && route.endpoints.iter().any(creates))
 }
 
 fn taxonomy(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Value> {

@@ -201,7 +201,11 @@ pub fn created(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Ou
     let row = fetch(work, resource, key)?;
     let record = Record { resource, row: &row };
     let path = resource.item_path(&records::path_key(&work.scope.registry, record));
-    let context = written_context(work, record);
+    let context = match resource.family {
+        // Recorded: the author of a record sees a new comment on it as its readers do.
+        Family::Comment if !policy::moderates(work.scope) => Context::VIEW,
+        _ => written_context(work, record),
+    };
     let document = show(work, resource, &row, context, work.fields)?;
     let made = Outcome::created(document, work.scope.registry.rest(&path));
     // Recorded: a caller who may only comment needs permission to read.

@@ -12,6 +12,7 @@ mod comparisons;
 pub(crate) mod cursor;
 mod echo;
 mod export;
+mod fetched;
 pub mod files;
 pub mod items;
 mod link_preview;
@@ -22,6 +23,8 @@ mod passwords;
 mod rendering;
 mod revisions;
 mod search;
+mod search_words;
+mod sideload;
 mod singleton;
 mod site_health;
 mod static_list;
@@ -252,6 +255,20 @@ pub const HANDLERS: &[Named<Handler>] = &[
     )
     .on(&[Family::Content])
     .item(),
+    handler(
+        "file.sideload",
+        |w| Box::pin(sideload::add(w)),
+        "Adds one file that the client made of a picture, without describing it.",
+    )
+    .on(&[Family::Content])
+    .item(),
+    handler(
+        "file.finalize",
+        |w| Box::pin(sideload::finish(w)),
+        "Describes the files that were added to a record, in one write.",
+    )
+    .on(&[Family::Content])
+    .item(),
     handler("file.process", |w| Box::pin(files::process(w)), "Makes the sizes of a picture that are still missing.")
         .on(&[Family::Content])
         .item(),
@@ -311,14 +328,15 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(async move { catalogue::list(w) }),
         "Lists what is declared: types, taxonomies or statuses.",
     )
-    .on(&[Family::Catalogue]),
+    .on(&[Family::Catalogue])
+    .settings(&["autosave_feature"]),
     handler(
         "catalogue.get",
         |w| Box::pin(async move { catalogue::get(w) }),
         "Responds with one declared type, taxonomy or status.",
     )
     .on(&[Family::Catalogue])
-    .settings(&["hidden"]),
+    .settings(&["hidden", "autosave_feature"]),
     handler(
         "static.list",
         |w| Box::pin(async move { static_list::list(w) }),
@@ -336,7 +354,8 @@ pub const HANDLERS: &[Named<Handler>] = &[
     )
     .on(&[Family::Virtual])
     .settings(&["views"]),
-    handler("block.render", |w| Box::pin(async move { rendering::render(w) }), "Renders one block as a page shows it."),
+    handler("block.render", |w| Box::pin(async move { rendering::render(w) }), "Renders one block as a page shows it.")
+        .settings(&["types"]),
     handler(
         "static.update",
         |w| Box::pin(async move { static_list::update(w) }),
@@ -349,10 +368,8 @@ pub const HANDLERS: &[Named<Handler>] = &[
         "Searches records, terms and declared values of all searchable types at once.",
     )
     .settings(&["values"]),
-    handler("theme.list", |w| Box::pin(async move { themes::list(w) }), "Lists the declared themes.")
-        .settings(&["user_styles"]),
-    handler("theme.get", |w| Box::pin(async move { themes::get(w) }), "Responds with one declared theme.")
-        .settings(&["user_styles"]),
+    handler("theme.list", |w| Box::pin(themes::list(w)), "Lists the declared themes.").settings(&["user_styles"]),
+    handler("theme.get", |w| Box::pin(themes::get(w)), "Responds with one declared theme.").settings(&["user_styles"]),
     handler("revision.list", |w| Box::pin(async move { revisions::list(w) }), "Lists the revisions of a record.")
         .on(&[Family::Virtual])
         .parent(),
@@ -468,7 +485,9 @@ impl<'a> Work<'a> {
 
     /// The change that the request describes.
     pub fn edit<'b>(&'b self, resource: &'b Resource, row: Option<&'b Row>) -> RowEdit<'b> {
-        RowEdit { scope: self.scope, resource, row, args: self.allowed.args() }
+        let given = self.sources().get("type").and_then(Value::as_str);
+        let comment_type = given.filter(|kind| row.is_none() && resource.comment_type(kind).is_some());
+        RowEdit { scope: self.scope, resource, row, args: self.allowed.args(), comment_type }
     }
 
     /// Writes a plan; the outcome is ready when it is durable.

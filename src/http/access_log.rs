@@ -1,17 +1,17 @@
-//! One JSON line per request on standard error, written by a thread of its own so that no request waits for the log.
+//! One line per request on standard error, written by a thread of its own so that no request waits for the log.
 //!
 //! Lines are rendered where the request was answered and collected in memory, so that the thread wakes up a hundred
 //! times a second rather than for each. Lines that do not fit are dropped and counted. Secrets in query strings are
 //! replaced; headers and bodies are never written.
 
+use crate::config::declaration::LogFormat;
+use crate::log::Line;
 use crate::request::percent_decode;
-use crate::text::time::format_local;
-use std::cell::RefCell;
 use std::io::{self, Write};
 use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Bytes that may wait to be written; lines beyond them are dropped and counted.
 const MOST_WAITING: usize = 8 << 20;
@@ -43,8 +43,8 @@ pub struct AccessLog {
     writer: Option<JoinHandle<()>>,
 }
 
-#[derive(Default)]
 struct Queue {
+    format: LogFormat,
     waiting: Mutex<Waiting>,
     filled: Condvar,
 }
@@ -61,8 +61,8 @@ impl AccessLog {
     ///
     /// # Errors
     /// The thread cannot be started.
-    pub fn start(out: impl Write + Send + 'static) -> io::Result<AccessLog> {
-        let queue = Arc::new(Queue::default());
+    pub fn start(out: impl Write + Send + 'static, format: LogFormat) -> io::Result<AccessLog> {
+        let queue = Arc::new(Queue { format, waiting: Mutex::default(), filled: Condvar::new() });
         let theirs = queue.clone();
         let writer = thread::Builder::new().name("access-log".into()).spawn(move || theirs.write_to(out))?;
         Ok(AccessLog { queue, writer: Some(writer) })
@@ -70,9 +70,7 @@ impl AccessLog {
 
     /// Logs a request. Secrets in the query are replaced.
     pub fn note(&self, entry: &Entry) {
-        let mut line = Vec::with_capacity(256);
-        // Writing to memory cannot fail.
-        let _ = entry.render(&mut line);
+        let line = entry.render(self.queue.format);
         let mut waiting = self.queue.lock();
         if waiting.lines.len() + line.len() > MOST_WAITING {
             waiting.lost += 1;
@@ -115,7 +113,9 @@ impl Queue {
             std::mem::swap(&mut lines, &mut waiting.lines);
             drop(waiting);
             if lost > 0 {
-                let _ = writeln!(lines, "{{\"access_log_dropped\":{lost}}}");
+                let mut line = Line::new(self.format, "warn");
+                line.number("access_log_dropped", lost);
+                lines.extend(line.end());
             }
             // There is nowhere to report that the log itself cannot be written.
             let _ = out.write_all(&lines);
@@ -129,41 +129,22 @@ impl Queue {
 }
 
 impl Entry<'_> {
-    fn render(&self, line: &mut Vec<u8>) -> io::Result<()> {
-        line.extend_from_slice(b"{\"ts\":\"");
-        write_now(line)?;
-        write!(line, "\",\"id\":\"{}\",\"method\":", self.id)?;
-        serde_json::to_writer(&mut *line, shortened(self.method))?;
-        line.extend_from_slice(b",\"path\":");
-        serde_json::to_writer(&mut *line, shortened(self.path))?;
+    fn render(&self, format: LogFormat) -> Vec<u8> {
+        let mut line = Line::new(format, "info");
+        line.text("id", self.id);
+        line.text("method", shortened(self.method));
+        line.text("path", shortened(self.path));
         if !self.query.is_empty() {
-            line.extend_from_slice(b",\"query\":");
-            serde_json::to_writer(&mut *line, shortened(&redacted(self.query)))?;
+            line.text("query", shortened(&redacted(self.query)));
         }
-        let (status, micros, bytes) = (self.status, self.took.as_micros(), self.bytes);
-        write!(line, ",\"status\":{status},\"us\":{micros},\"bytes\":{bytes}")?;
-        match self.ip {
-            Some(ip) => write!(line, ",\"ip\":\"{ip}\"")?,
-            None => line.extend_from_slice(b",\"ip\":null"),
+        line.number("status", self.status.into());
+        line.number("us", u64::try_from(self.took.as_micros()).unwrap_or(u64::MAX));
+        line.number("bytes", self.bytes as u64);
+        if let Some(ip) = self.ip {
+            line.text("ip", &ip.to_string());
         }
-        line.extend_from_slice(b"}\n");
-        Ok(())
+        line.end()
     }
-}
-
-/// The time in UTC with milliseconds. The part that changes once a second is cached.
-fn write_now(line: &mut Vec<u8>) -> io::Result<()> {
-    thread_local! {
-        static SECOND: RefCell<(u64, String)> = const { RefCell::new((0, String::new())) };
-    }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    SECOND.with_borrow_mut(|(second, text)| {
-        if *second != now.as_secs() {
-            *second = now.as_secs();
-            *text = format_local(i64::try_from(*second).unwrap_or(i64::MAX));
-        }
-        write!(line, "{text}.{:03}Z", now.subsec_millis())
-    })
 }
 
 fn shortened(text: &str) -> &str {
@@ -233,15 +214,14 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_line_is_one_json_object() {
+    /// Two requests as they are logged.
+    fn logged(format: LogFormat, path: &str) -> String {
         let page = Page::default();
-        let log = AccessLog::start(page.clone()).expect("a thread starts");
-        let path = format!("/\"\u{7f}é{}", "x".repeat(5000));
+        let log = AccessLog::start(page.clone(), format).expect("a thread starts");
         let entry = Entry {
             id: "r-1",
             method: "GET",
-            path: &path,
+            path,
             query: "a=1&token=t",
             status: 200,
             took: Duration::from_micros(12),
@@ -251,7 +231,21 @@ mod tests {
         log.note(&entry);
         log.note(&entry);
         drop(log);
-        let text = String::from_utf8(page.0.lock().expect("no panic holds it").clone()).expect("text");
+        String::from_utf8(page.0.lock().expect("no panic holds it").clone()).expect("text")
+    }
+
+    #[test]
+    fn a_line_is_text() {
+        let text = logged(LogFormat::Text, "/a b\n");
+        let lines: Vec<&str> = text.lines().map(|line| &line[24..]).collect();
+        let expected = " INFO  id=r-1 method=GET path=\"/a b\\n\" query=a=1&token=*** status=200 us=12 bytes=34 ip=::1";
+        assert_eq!(lines, [expected; 2]);
+    }
+
+    #[test]
+    fn a_line_is_one_json_object() {
+        let path = format!("/\"\u{7f}é{}", "x".repeat(5000));
+        let text = logged(LogFormat::Json, &path);
         let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).expect("a JSON object")).collect();
         assert_eq!(lines.len(), 2);
         let ts = lines[1]["ts"].as_str().expect("a text");

@@ -4,10 +4,10 @@
 //! stream that it reads from is watched here: a head must arrive in time and have a reasonable size, a response must be
 //! read in time, and a refused client gets the error object. What happens inside a request is `receive`'s matter.
 
+use super::listen::Stream;
 use super::{Edge, LINGER};
 use crate::error::{ApiError, Code};
 use actix_http::StatusCode;
-use actix_web::rt::net::TcpStream;
 use actix_web::rt::time::{Sleep, sleep_until};
 use std::cell::Cell;
 use std::io::{self, Write as _};
@@ -58,11 +58,13 @@ pub struct ConnectionState {
     line: Cell<bool>,
     /// When the wait for a request began; the first byte of a head begins another.
     since: Cell<Instant>,
+    encrypted: bool,
 }
 
 impl ConnectionState {
-    fn new() -> ConnectionState {
+    fn new(encrypted: bool) -> ConnectionState {
         ConnectionState {
+            encrypted,
             busy: Cell::new(false),
             served: Cell::new(false),
             unread: Cell::new(false),
@@ -71,6 +73,11 @@ impl ConnectionState {
             line: Cell::new(false),
             since: Cell::new(Instant::now()),
         }
+    }
+
+    /// Whether nobody can read along between the other end and this.
+    pub fn encrypted(&self) -> bool {
+        self.encrypted
     }
 
     /// A request has begun, with or without a body; it ends when what is returned is dropped.
@@ -126,7 +133,7 @@ impl Drop for Busy {
 
 /// The stream that actix reads from and writes to.
 pub struct Connection {
-    stream: TcpStream,
+    stream: Stream,
     standing: Rc<ConnectionState>,
     patience: Timeouts,
     /// When to check the time again while waiting for a request; never later than needed.
@@ -160,10 +167,10 @@ struct Refusal {
 
 impl Connection {
     /// Watches a stream.
-    pub fn new(stream: TcpStream, patience: Timeouts, edge: Arc<Edge>, ip: Option<IpAddr>) -> Connection {
+    pub fn new(stream: Stream, patience: Timeouts, edge: Arc<Edge>, ip: Option<IpAddr>) -> Connection {
         Connection {
+            standing: Rc::new(ConnectionState::new(stream.encrypted())),
             stream,
-            standing: Rc::new(ConnectionState::new()),
             patience,
             timer: None,
             stalled: None,
@@ -277,7 +284,7 @@ impl Connection {
 }
 
 impl Refusal {
-    fn poll(&mut self, stream: &mut TcpStream, context: &mut Context<'_>) -> Poll<()> {
+    fn poll(&mut self, stream: &mut Stream, context: &mut Context<'_>) -> Poll<()> {
         while self.written < self.text.len() {
             match ready!(Pin::new(&mut *stream).poll_write(context, &self.text[self.written..])) {
                 Ok(n) if n > 0 => self.written += n,

@@ -4,6 +4,7 @@
 //! (time) is left out.
 
 use super::{AccessLog, Edge, Ids, Service, Swap, answer};
+use crate::config::declaration::LogFormat;
 use actix_http::{HttpService, KeepAlive, Protocol};
 use actix_service::{Service as _, ServiceFactory as _, fn_service};
 use actix_web::rt::Runtime;
@@ -33,7 +34,7 @@ impl Memory {
     /// No thread or no runtime can be had.
     pub fn new(service: Arc<dyn Service>) -> io::Result<Memory> {
         let services = Arc::new(Swap::new(service));
-        let log = AccessLog::start(io::sink())?;
+        let log = AccessLog::start(io::sink(), LogFormat::Json)?;
         let edge = Edge { services, log, metrics: None, ids: Ids::new() };
         Ok(Memory { edge: Arc::new(edge), runtime: Runtime::new()? })
     }

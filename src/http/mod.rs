@@ -5,46 +5,54 @@
 //! nothing of what happens inside. Each worker thread runs its services' futures itself, so these need not be `Send`.
 
 mod access_log;
+mod admin;
 mod connection;
 mod cors;
 mod encoding;
 mod files;
 mod guard;
+mod listen;
 pub(crate) mod memory;
-mod metrics;
 mod proxies;
 mod receive;
 mod respond;
+mod tls;
 mod uploads;
 
 use crate::config::declaration::{Cors, Media, Server, Workers};
 use crate::error::{ApiError, Code};
 use crate::files::Files;
+use crate::log;
+use crate::metrics::Reading;
 use crate::model::{Method, Payload, Peer, Reply, Request};
-use crate::network::Network;
 use crate::request::effective_method;
 use access_log::{AccessLog, Entry};
 use actix_http::body::BoxBody;
+use actix_http::error::DispatchError;
 use actix_http::header::{self, HeaderValue};
 use actix_http::{ConnectionType, HttpMessage as _, HttpService, KeepAlive, Method as HttpMethod, Protocol};
 use actix_http::{Request as HttpRequest, Response};
 use actix_service::{ServiceFactoryExt as _, fn_service};
-use actix_web::rt::net::TcpStream;
+use actix_web::rt::net::{TcpStream, UnixStream};
+use admin::Metrics;
 use arc_swap::ArcSwap;
 use connection::{Busy, Connection, ConnectionState, Timeouts};
-use metrics::Metrics;
+use listen::{Socket, Stream};
 use receive::Destination;
 use respond::{RequestFacts, Shape};
-use socket2::{Domain, Protocol as Transport, SockAddr, Socket, Type};
 use std::convert::Infallible;
 use std::future::{Future, ready};
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use tokio_rustls::TlsAcceptor;
+
+pub use listen::{Listeners, bind};
+pub use tls::Certificates;
 
 /// What handles requests.
 pub trait Service: Send + Sync + 'static {
@@ -81,31 +89,16 @@ pub trait Service: Send + Sync + 'static {
     /// What the edge must know to address and decorate requests. The same as long as the service lives.
     fn facts(&self) -> &Facts;
 
-    /// Whether requests can be served at all, for `/health`; the error gives operators the reason.
-    fn health(&self) -> Result<(), String> {
-        Ok(())
+    /// Whether requests can be served at all, for `/health`: lines that `/health` shows below `ok`, or the reason why
+    /// not.
+    fn health(&self) -> Result<String, String> {
+        Ok(String::new())
     }
 
-    /// Numbers of this moment, for `/metrics`.
+    /// What `/metrics` shows of this moment, beside what the edge counts.
     fn readings(&self) -> Vec<Reading> {
         Vec::new()
     }
-}
-
-/// Whether a reading only grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReadingKind {
-    Counter,
-    Gauge,
-}
-
-/// A number for `/metrics`.
-pub struct Reading {
-    /// As Prometheus writes names, without prefix and suffix: `write_queue`.
-    pub name: &'static str,
-    pub help: &'static str,
-    pub value: u64,
-    pub kind: ReadingKind,
 }
 
 /// What the edge must know of the site; fixed as long as a service lives.
@@ -154,7 +147,7 @@ impl Swap {
 struct Compiled {
     service: Arc<dyn Service>,
     cors: cors::Rules,
-    trusted: Vec<Network>,
+    trusted: proxies::Trusted,
     /// Where clients find the REST base.
     link: HeaderValue,
 }
@@ -162,10 +155,9 @@ struct Compiled {
 impl Compiled {
     fn new(service: Arc<dyn Service>) -> Compiled {
         let facts = service.facts();
-        let networks = facts.server.trusted_proxies.iter();
         Compiled {
             cors: cors::Rules::new(&facts.cors, &facts.prefix),
-            trusted: networks.filter_map(|text| Network::parse(text)).collect(),
+            trusted: proxies::Trusted::new(&facts.server.trusted_proxies),
             link: HeaderValue::try_from(api_link(facts)).unwrap_or(HeaderValue::from_static("")),
             service,
         }
@@ -180,42 +172,6 @@ impl Compiled {
 
 fn api_link(facts: &Facts) -> String {
     format!("<{}/>; rel=\"https://api.w.org/\"", facts.rest_url.trim_end_matches('/'))
-}
-
-/// Opens a listener on `host:port`; port 0 takes a free one. The error names the address and what to do.
-pub fn bind(address: &str) -> io::Result<TcpListener> {
-    let explain = |error: io::Error| {
-        let cause = match error.kind() {
-            io::ErrorKind::AddrInUse => "another program listens there already; stop it or take another port".into(),
-            io::ErrorKind::PermissionDenied => "this user may not listen there; take a port above 1023".into(),
-            io::ErrorKind::AddrNotAvailable => "this machine has no such address".into(),
-            io::ErrorKind::InvalidInput => "an address looks like 127.0.0.1:8080".into(),
-            _ => error.to_string(),
-        };
-        io::Error::new(error.kind(), format!("cannot listen on {address}: {cause}"))
-    };
-    let candidates: Vec<SocketAddr> = address.to_socket_addrs().map_err(explain)?.collect();
-    let mut failure = io::Error::from(io::ErrorKind::AddrNotAvailable);
-    for candidate in candidates {
-        match listen(candidate) {
-            Ok(listener) => return Ok(listener),
-            Err(error) => failure = error,
-        }
-    }
-    Err(explain(failure))
-}
-
-/// Connections that may wait to be accepted; the standard library's 128 is too few for a burst of clients.
-const BACKLOG: i32 = 4096;
-
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Transport::TCP))?;
-    // On Unix this lets a restart take over a port whose old connections linger; elsewhere it would share live ones.
-    #[cfg(unix)]
-    socket.set_reuse_address(true)?;
-    socket.bind(&SockAddr::from(address))?;
-    socket.listen(BACKLOG)?;
-    Ok(socket.into())
 }
 
 /// Ends at SIGTERM or SIGINT (elsewhere: Ctrl-C). A second signal ends the process at once.
@@ -249,44 +205,53 @@ async fn signal() {
 }
 
 /// Serves until `stop` is ready ([`termination`], usually), then lets requests in flight finish within
-/// `shutdown_timeout`. Blocks; call it outside any async runtime. Fails when threads or the admin listener cannot be
-/// had.
+/// `shutdown_timeout`. `ready` is called when requests are served and a signal would be heard. Blocks; call it outside any
+/// async runtime. Fails when threads cannot be had.
 pub fn run(
     services: Arc<Swap>,
-    listener: TcpListener,
+    listeners: Listeners,
     stop: impl Future<Output = ()> + Send + 'static,
+    ready: impl FnOnce(),
 ) -> io::Result<()> {
     let server = services.load().facts().server.clone();
-    let admin = server.admin_listen.get().map(|address| bind(address)).transpose()?;
     let edge = Edge {
         services,
-        log: AccessLog::start(io::stderr())?,
-        metrics: admin.is_some().then(|| Arc::new(Metrics::new())),
+        log: AccessLog::start(io::stderr(), log::format())?,
+        metrics: listeners.admin.is_some().then(|| Arc::new(Metrics::new())),
         ids: Ids::new(),
     };
-    actix_web::rt::System::new().block_on(serve(Arc::new(edge), &server, listener, admin, stop))
+    actix_web::rt::System::new().block_on(serve(Arc::new(edge), &server, listeners, stop, ready))
 }
 
 async fn serve(
     edge: Arc<Edge>,
     server: &Server,
-    listener: TcpListener,
-    admin: Option<TcpListener>,
+    Listeners { public, tls, admin }: Listeners,
     stop: impl Future<Output = ()> + Send + 'static,
+    ready: impl FnOnce(),
 ) -> io::Result<()> {
+    let mut stop = Box::pin(stop);
+    // It hears signals from its first poll on.
+    if futures_util::poll!(&mut stop).is_ready() {
+        return Ok(());
+    }
     let admin = match (admin, &edge.metrics) {
         (Some(listener), Some(metrics)) => {
-            Some(metrics::admin_server(listener, Arc::clone(metrics), Arc::clone(&edge.services))?)
+            Some(admin::admin_server(listener, Arc::clone(metrics), Arc::clone(&edge.services))?)
         }
         _ => None,
     };
-    let public = public_server(edge, server, listener, stop)?;
+    // A socket of ours is removed when this is dropped.
+    let public = &public;
+    let tls = tls.map(|certificates| certificates.acceptor()).transpose()?;
+    let running = public_server(edge, server, (public, tls), stop)?;
     let admin = admin.map(|admin| {
         let handle = admin.handle();
         actix_web::rt::spawn(admin);
         handle
     });
-    let outcome = public.await;
+    ready();
+    let outcome = running.await;
     if let Some(admin) = admin {
         admin.stop(false).await;
     }
@@ -299,7 +264,7 @@ const LINGER: Duration = Duration::from_secs(5);
 fn public_server(
     edge: Arc<Edge>,
     server: &Server,
-    listener: TcpListener,
+    (socket, tls): (&Socket, Option<TlsAcceptor>),
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<actix_server::Server> {
     let keep_alive = server.keep_alive.get().map_or(Duration::ZERO, |idle| idle.std());
@@ -310,33 +275,77 @@ fn public_server(
         builder = builder.workers(number);
     }
     let draining = builder.graceful_shutdown_signal();
-    let factory = move || {
-        let (draining, watching, answering) = (draining.clone(), Arc::clone(&edge), Arc::clone(&edge));
-        let http = HttpService::build()
-            .keep_alive(if keep_alive.is_zero() { KeepAlive::Disabled } else { KeepAlive::Timeout(keep_alive) })
-            // `Connection` times heads itself, and reports it to the client.
-            .client_request_timeout(Duration::ZERO)
-            .client_disconnect_timeout(LINGER)
-            .graceful_shutdown_signal(move || {
-                let draining = draining.clone();
-                async move { draining.notified().await }
-            })
-            .on_connect_ext(|connection: &Connection, extensions| {
-                extensions.insert(connection.standing());
-            })
-            .finish(fn_service(move |request| {
-                let edge = Arc::clone(&answering);
-                async move { Ok::<_, Infallible>(answer(request, &edge).await) }
-            }));
-        let watched = fn_service(move |stream: TcpStream| {
-            let _ = stream.set_nodelay(true);
-            let peer = stream.peer_addr().ok();
-            let connection = Connection::new(stream, patience, Arc::clone(&watching), peer.map(|p| p.ip()));
-            ready(Ok((connection, Protocol::Http1, peer)))
-        });
-        watched.and_then(http)
+    let http = {
+        let edge = Arc::clone(&edge);
+        move || {
+            let (draining, edge) = (draining.clone(), Arc::clone(&edge));
+            HttpService::build()
+                .keep_alive(if keep_alive.is_zero() { KeepAlive::Disabled } else { KeepAlive::Timeout(keep_alive) })
+                // `Connection` times heads itself, and reports it to the client.
+                .client_request_timeout(Duration::ZERO)
+                .client_disconnect_timeout(LINGER)
+                .graceful_shutdown_signal(move || {
+                    let draining = draining.clone();
+                    async move { draining.notified().await }
+                })
+                .on_connect_ext(|connection: &Connection, extensions| {
+                    extensions.insert(connection.standing());
+                })
+                .finish(fn_service(move |request| {
+                    let edge = Arc::clone(&edge);
+                    async move { Ok::<_, Infallible>(answer(request, &edge).await) }
+                }))
+        }
     };
-    Ok(builder.listen("edge", listener, factory)?.run())
+    let builder = match (socket, tls) {
+        (Socket::Tcp(listener), None) => builder.listen("edge", listener.try_clone()?, move || {
+            let edge = Arc::clone(&edge);
+            let watched = fn_service(move |stream: TcpStream| {
+                let _ = stream.set_nodelay(true);
+                let peer = stream.peer_addr().ok();
+                let connection =
+                    Connection::new(Stream::Tcp(stream), patience, Arc::clone(&edge), peer.map(|p| p.ip()));
+                ready(Ok((connection, Protocol::Http1, peer)))
+            });
+            watched.and_then(http())
+        })?,
+        (Socket::Tcp(listener), Some(tls)) => builder.listen("edge", listener.try_clone()?, move || {
+            let (edge, tls) = (Arc::clone(&edge), tls.clone());
+            let watched = fn_service(move |stream: TcpStream| shake_hands(stream, tls.clone(), patience, edge.clone()));
+            watched.and_then(http())
+        })?,
+        // Nobody reads along on a socket of this machine.
+        (Socket::Unix(listener, _), _) => builder.listen_uds("edge", listener.try_clone()?, move || {
+            let edge = Arc::clone(&edge);
+            let watched = fn_service(move |stream: UnixStream| {
+                let connection = Connection::new(Stream::Unix(stream), patience, Arc::clone(&edge), None);
+                ready(Ok((connection, Protocol::Http1, None)))
+            });
+            watched.and_then(http())
+        })?,
+    };
+    Ok(builder.run())
+}
+
+/// A connection over TLS, as soon as the client has agreed to one; it has as long as for a head.
+async fn shake_hands(
+    stream: TcpStream,
+    tls: TlsAcceptor,
+    patience: Timeouts,
+    edge: Arc<Edge>,
+) -> Result<(Connection, Protocol, Option<SocketAddr>), DispatchError> {
+    let _ = stream.set_nodelay(true);
+    let peer = stream.peer_addr().ok();
+    let refused = |error: io::Error| {
+        if let Some(metrics) = &edge.metrics {
+            metrics.refuse();
+        }
+        DispatchError::Io(error)
+    };
+    let agreed = tokio::time::timeout(patience.read, tls.accept(stream)).await;
+    let stream = agreed.unwrap_or_else(|_elapsed| Err(io::ErrorKind::TimedOut.into())).map_err(refused)?;
+    let connection = Connection::new(Stream::Tls(Box::new(stream)), patience, edge, peer.map(|p| p.ip()));
+    Ok((connection, Protocol::Http1, peer))
 }
 
 /// What all workers share.
@@ -377,7 +386,12 @@ impl Edge {
 }
 
 /// Every request passes through here.
-async fn answer(mut http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
+async fn answer(http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
+    let id = edge.ids.next();
+    log::within(id.clone(), respond_to(http, edge, id)).await
+}
+
+async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Response<BoxBody> {
     let started = Instant::now();
     let busy =
         http.conn_data::<Rc<ConnectionState>>().map(|standing| standing.begin(receive::has_body(http.headers())));
@@ -385,7 +399,6 @@ async fn answer(mut http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
     let payload = http.take_payload();
     let compiled = edge.services.0.load_full();
     let (service, facts) = (&*compiled.service, compiled.service.facts());
-    let id = edge.ids.next();
     let peer = receive::peer(&http, &compiled.trusted);
     let ip = peer.ip;
     let query = http.uri().query().unwrap_or_default();

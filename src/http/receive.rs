@@ -4,15 +4,17 @@
 //! later stages.
 
 use crate::error::{ApiError, Code};
+use crate::http::connection::ConnectionState;
+use crate::http::proxies::{self, Trusted};
 use crate::http::uploads::{self, Bounds};
-use crate::http::{Facts, Service, proxies};
+use crate::http::{Facts, Service};
 use crate::model::{Method, Peer, Request};
-use crate::network::Network;
 use crate::request::{decode_path, decode_query, is_form_of_parts, is_parameters, may_bring_file, percent_decode};
 use actix_http::body::{BodyStream, to_bytes_limited};
 use actix_http::header::{self, HeaderMap, HeaderName};
 use actix_http::{HttpMessage as _, Payload, Request as HttpRequest};
 use serde_json::{Map, Value};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -155,10 +157,10 @@ fn text(name: &HeaderName, value: &[u8]) -> String {
 }
 
 /// The other end, or the client that trusted proxies name.
-pub fn peer(http: &HttpRequest, trusted: &[Network]) -> Peer {
-    proxies::peer(http.peer_addr().map(|address| address.ip()), trusted, |name| {
-        http.headers().get_all(name).filter_map(|value| value.to_str().ok())
-    })
+pub fn peer(http: &HttpRequest, trusted: &Trusted) -> Peer {
+    let encrypted = http.conn_data::<Rc<ConnectionState>>().is_some_and(|connection| connection.encrypted());
+    let connected = (http.peer_addr().map(|address| address.ip()), encrypted);
+    proxies::peer(connected, trusted, |name| http.headers().get_all(name).filter_map(|value| value.to_str().ok()))
 }
 
 fn announced(headers: &HeaderMap) -> usize {

@@ -2,6 +2,7 @@
 
 use super::Behaviour;
 use super::resource::Clock;
+use super::words::SizesWord;
 use crate::error::ParamFailure;
 use crate::schema::Schema;
 use crate::storage::plan::{DbValue, Name, Op};
@@ -157,10 +158,16 @@ pub struct Arg {
     pub accepts: Vec<String>,
     /// How long such values may be.
     pub accepted: Option<Schema>,
+    /// The value names sizes of pictures.
+    pub sizes: Option<SizesWord>,
+    /// The server requests this address.
+    pub fetched: bool,
     /// A failure is reported by its sentence alone.
     pub sentence_only: bool,
     /// The value that is checked where the request gives none (`x-checked-default`).
     pub checked_default: Option<Value>,
+    /// A failure is reported when the value would be written, with the code of the failed check (`x-late`).
+    pub late: bool,
     /// What OPTIONS shows.
     pub shown: Value,
 }
@@ -168,7 +175,7 @@ pub struct Arg {
 impl Arg {
     /// A failure as this argument reports it.
     pub fn told(&self, mut failure: Box<ParamFailure>) -> Box<ParamFailure> {
-        if self.sentence_only {
+        if self.sentence_only && !self.late {
             failure.reason = None;
         }
         failure

@@ -206,6 +206,16 @@ pub struct Link {
     pub absolute: bool,
 }
 
+impl Link {
+    /// The column with the record that the caller has to be able to read; `None`: the link does not depend on it.
+    pub fn must_be_readable(&self) -> Option<usize> {
+        match self.target {
+            Target::Item { column, .. } if self.when.readable => Some(column),
+            _ => None,
+        }
+    }
+}
+
 /// What a value of `orderby` sorts by.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sort {
@@ -304,9 +314,20 @@ impl Resource {
         among(&self.properties, column)
     }
 
-    /// Whether a piece of machinery is declared.
+    /// Whether a piece of machinery is declared: a feature, or a part of one (`editor.notes`).
     pub fn supports(&self, what: &str) -> bool {
-        self.declared.supports.iter().any(|s| s == what)
+        match what.split_once('.') {
+            None => self.declared.supports.iter().any(|s| s == what),
+            Some((feature, part)) => {
+                let with = self.declared.supports_with.get(feature).and_then(Value::as_array);
+                self.supports(feature) && with.is_some_and(|parts| parts.iter().any(|with| with[part] == true))
+            }
+        }
+    }
+
+    /// The declared type of a comment; `None` for the resource's own type.
+    pub fn comment_type(&self, kind: &str) -> Option<&declaration::CommentType> {
+        self.declared.comment_types.get(kind)
     }
 
     /// Its items have pages of their own on the site.

@@ -137,6 +137,11 @@ pub struct ArgumentWords {
     /// Spelling of values in the API, by the stored value.
     #[serde(rename = "x-value-map")]
     pub value_map: IndexMap<String, String>,
+    /// A value that does not fit is reported when it would be written, after all else that can be wrong, with the code of
+    /// the failed check.
+    #[serde(rename = "x-late")]
+    #[schemars(example = true)]
+    pub late: bool,
     /// Further types that are accepted although OPTIONS does not list them.
     #[serde(rename = "x-also-types")]
     pub also_types: Vec<String>,
@@ -159,9 +164,25 @@ pub struct ArgumentWords {
     /// The default is null, which TOML cannot express.
     #[serde(rename = "x-default-null")]
     pub default_null: bool,
+    /// The value names a declared size of pictures (`media.sizes`) or one of `also`, or lists several; or it is one of `alone`.
+    #[serde(rename = "x-picture-sizes")]
+    pub picture_sizes: Option<SizesWord>,
+    /// The server requests this address: one to which `[outbound]` sends no requests is refused.
+    #[serde(rename = "x-fetched")]
+    pub fetched: bool,
     /// `false`: a record's password does not protect this meta value.
     #[serde(rename = "x-password-protected")]
     pub password_protected: Option<bool>,
+}
+
+/// See [`ArgumentWords::picture_sizes`].
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SizesWord {
+    /// Names beside the sizes.
+    pub also: Vec<String>,
+    /// Names that stand in no list.
+    pub alone: Vec<String>,
 }
 
 /// See [`ArgumentWords::search_words`].

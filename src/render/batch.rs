@@ -1,13 +1,13 @@
 //! What other rows contribute to a list, loaded once for all of it.
 
 use super::columns::all_but_spared;
-use super::{Needs, View, address};
+use super::{Needs, View, address, links};
 use crate::access::policy;
 use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::records::{self, Record, among, columns, int, meta_space, text};
 use crate::registry::name;
-use crate::registry::resource::Resource;
+use crate::registry::resource::{Link, Resource, Target};
 use crate::scope::Scope;
 use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, EdgePlan, Name, Row};
@@ -78,7 +78,22 @@ impl Batch {
             batch.load_places(snapshot, scope, named("parent"))?;
         }
         if needs.posts {
-            batch.load_places(snapshot, scope, named("post"))?;
+            let linked = resource.links.iter().filter(|link| links::of_kind(link));
+            let columns = linked.filter_map(|link| match link.target {
+                Target::Item { column, .. } => resource.columns.get(column).cloned(),
+                _ => None,
+            });
+            let columns: HashSet<Name> = columns.chain([name("post")]).collect();
+            let ids =
+                columns.iter().filter(|column| resource.column(column).is_some()).flat_map(|column| named(column));
+            let ids = ids.filter(|id| !batch.places.contains_key(id)).collect();
+            batch.load_places(snapshot, scope, ids)?;
+        }
+        if view.links {
+            for column in resource.links.iter().filter_map(Link::must_be_readable) {
+                let ids = rows.iter().filter_map(|row| row.get(column)).map(int).filter(|id| *id != 0);
+                batch.load_places(snapshot, scope, ids.collect())?;
+            }
         }
         if let Some(reference) = resource.declared.reference.as_ref().filter(|_| needs.referenced) {
             let of = |class: &str| -> HashSet<i64> {

@@ -45,6 +45,13 @@ impl Item<'_> {
         }
     }
 
+    /// Whether the record that a link leads to is there and the caller may read it.
+    fn reads_target(&self, link: &Link) -> bool {
+        let Target::Item { column, .. } = link.target else { return true };
+        let id = self.record.row.get(column).map_or(0, records::int);
+        self.batch.places.get(&id).is_some_and(|place| place.seen)
+    }
+
     /// `@name` in an attribute is replaced by a fact of the item.
     fn attr(&self, link: &Link, value: &Value) -> Value {
         match value.as_str() {
@@ -53,14 +60,18 @@ impl Item<'_> {
             }
             Some("@revision_count") => json!(self.revisions().0),
             Some("@revision_id") => json!(self.revisions().1),
-            Some(OF_KIND) => json!(self.commented().map(|r| &r.api_name)),
+            Some(OF_KIND) => json!(self.leads_to(link).map(|r| &r.api_name)),
+            Some("@id") if let Target::Item { column, .. } = link.target => {
+                json!(self.record.row.get(column).map(records::int))
+            }
             _ => value.clone(),
         }
     }
 
-    /// The resource of the record that this one belongs to.
-    fn commented(&self) -> Option<&Resource> {
-        let place = self.batch.places.get(&self.record.int("post"))?;
+    /// The resource of the record that a link leads to, whichever it is.
+    fn leads_to(&self, link: &Link) -> Option<&Resource> {
+        let Target::Item { column, .. } = link.target else { return None };
+        let place = self.batch.places.get(&records::int(self.record.row.get(column)?))?;
         Some(&self.scope.registry.resources[place.resource])
     }
 
@@ -78,6 +89,7 @@ impl Item<'_> {
             && when.act.as_deref().is_none_or(|a| policy::may(self.scope, a, self.record))
             && (!when.revised || self.revisions().0 > 0)
             && (!when.children || self.batch.parents.contains(&self.record.id()))
+            && (!when.readable || self.reads_target(link))
     }
 
     fn href(&self, link: &Link) -> Option<String> {
@@ -86,7 +98,7 @@ impl Item<'_> {
             Target::Item { resource, column } => {
                 let key = show(self.record.row.get(*column)?)?;
                 let resource = match of_kind(link) {
-                    true => self.commented()?,
+                    true => self.leads_to(link)?,
                     false => &registry.resources[*resource],
                 };
                 resource.item_path(&key)
@@ -107,6 +119,10 @@ impl Item<'_> {
                     };
                     path.push(if i == 0 { '?' } else { '&' });
                     path.push_str(&format!("{arg}={value}"));
+                }
+                let replies = self.resource.comment_type(self.record.text("kind")).filter(|_| link.when.children);
+                for (arg, value) in replies.iter().flat_map(|kind| &kind.replies) {
+                    path.push_str(&format!("&{arg}={value}"));
                 }
                 path
             }

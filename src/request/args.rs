@@ -31,6 +31,8 @@ impl<'a> Sources<'a> {
 pub struct Checked {
     values: Map<String, Value>,
     given: Vec<String>,
+    /// The first failure that is reported when the value would be written.
+    late: Option<Box<ParamFailure>>,
 }
 
 impl Checked {
@@ -68,6 +70,16 @@ impl Checked {
     pub fn context(&self, set: &ArgSet) -> Context {
         let named = self.role(set, Role::Context).and_then(Value::as_str);
         named.and_then(Context::parse).unwrap_or(Context::VIEW)
+    }
+
+    /// What is reported of the values when they would be written, after all else that can be wrong.
+    ///
+    /// # Errors
+    /// A value of an argument with `x-late` does not fit: the code of the failed check.
+    pub fn late(&self) -> Result<(), ApiError> {
+        let Some(failure) = &self.late else { return Ok(()) };
+        let code = failure.reason.map_or(Code::InvalidParam, Code::of_check);
+        Err(ApiError::new(code).with_message(failure.message.clone()))
     }
 
     /// Everything, for `echo`.
@@ -140,6 +152,7 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
         match given {
             Some((name, value)) => match fit(arg, name, value) {
                 Ok(value) => checked.take(arg, value),
+                Err(failure) if arg.late => checked.late = checked.late.take().or(Some(failure)),
                 Err(failure) => failures.push(*failure),
             },
             None if arg.required => missing.push(arg.name.clone()),

@@ -89,6 +89,50 @@ fn put_in_place(new: &Path, path: &Path) -> std::result::Result<Option<PathBuf>,
     Ok(aside)
 }
 
+/// The texts of a column of a copy, which nobody else writes to.
+///
+/// # Errors
+/// There is no such copy, or not with this table.
+pub fn texts(copy: &Path, table: &str, column: &str) -> std::result::Result<Vec<String>, StorageError> {
+    let conn = examining(copy).map_err(|e| StorageError::Failed(e.to_string()))?;
+    let mut select = conn.prepare(&format!("SELECT \"{column}\" FROM \"{table}\" ORDER BY 1"))?;
+    let rows = select.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>>>()?;
+    Ok(rows)
+}
+
+/// Copies of a database from before changes of its tables that stay.
+const COPIES: usize = 3;
+
+/// Copies a database before its tables change, to a file beside it, and deletes the oldest of such copies; its path. What a
+/// transaction has not committed yet is not in it.
+///
+/// # Errors
+/// See [`backup`].
+pub fn before_migration(path: &Path) -> std::result::Result<PathBuf, StorageError> {
+    let copies = |n: usize| beside(path, &format!(".before-migration-{n}"));
+    let last = numbers_of_copies(path).last().copied().unwrap_or(0);
+    let copy = copies(last + 1);
+    backup(path, &copy)?;
+    let numbers = numbers_of_copies(path);
+    for number in &numbers[..numbers.len().saturating_sub(COPIES)] {
+        // One more copy does no harm.
+        let _ = fs::remove_file(copies(*number));
+    }
+    Ok(copy)
+}
+
+/// The numbers of the copies that [`before_migration`] has made, in order.
+fn numbers_of_copies(path: &Path) -> Vec<usize> {
+    let prefix = beside(path, ".before-migration-");
+    let prefix = prefix.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut numbers: Vec<usize> =
+        entries.filter_map(|entry| entry.file_name().to_str()?.strip_prefix(&prefix)?.parse().ok()).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
 /// Everything that is wrong with a database, in sentences; empty: nothing. Other programs may use it meanwhile.
 ///
 /// # Errors

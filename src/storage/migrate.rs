@@ -5,6 +5,7 @@
 
 mod references;
 
+use super::StorageError;
 use super::catalogue::{Catalogue, Table};
 use super::derived;
 use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout};
@@ -34,14 +35,18 @@ pub(super) enum Outcome {
     Pending(Vec<PendingChange>),
     /// Nothing was changed, because these would lose values.
     Destructive(Vec<PendingChange>),
+    /// Nothing was changed, because the file could not be preserved before.
+    Unsafe(StorageError),
 }
 
-/// Brings the file to the layout.
+/// Brings the file to the layout. `preserve` is called before the first change of an existing file is made durable: others
+/// still see it as it was.
 pub(super) fn migrate(
     conn: &mut Connection,
     catalogue: &Catalogue,
     layout: &Layout,
     extent: Extent<'_>,
+    preserve: &mut dyn FnMut() -> std::result::Result<(), StorageError>,
 ) -> Result<Outcome> {
     let fingerprint = fingerprint(layout);
     if stored_fingerprint(conn)?.as_ref() == Some(&fingerprint) {
@@ -74,6 +79,13 @@ pub(super) fn migrate(
     }
     if !fresh && matches!(extent, Extent::Refuse) && !changes.is_empty() {
         return Ok(Outcome::Pending(changes));
+    }
+    let older = tx.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? != META_VERSION;
+    if !fresh
+        && (older || !changes.is_empty())
+        && let Err(error) = preserve()
+    {
+        return Ok(Outcome::Unsafe(error));
     }
     derived::renew(&tx, catalogue, &words)?;
     search::renew(&tx, catalogue, &words)?;

@@ -15,8 +15,9 @@ mod tests;
 mod values;
 
 pub use neighbour::{Claim, Neighbour};
-pub(super) use open::{META_VERSION, checkpointing, commits, examining, load_words, read_generations, sign};
+pub use open::META_VERSION;
 pub use open::{OpenError, OpenOptions, PendingChange, Refusal};
+pub(super) use open::{checkpointing, commits, examining, load_words, read_generations, sign};
 pub(super) use reader::Reading;
 pub(super) use statement_cache::StatementCache;
 pub(super) use values::{Dictionary, bind, decode};
@@ -29,13 +30,14 @@ use super::versions::Versions;
 use super::words::Words;
 use super::writer::{self, Begin, Job};
 use super::{BeginFuture, CommitFuture, Held, Snapshot, Storage, StorageError, Transaction, VersionSlot, later};
+use crate::metrics::{self, Counter, DURATIONS, Gauge, Histogram, SIZES};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::thread::{JoinHandle, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// A database in a file. Dropping it waits until the writer has carried out what is queued.
@@ -44,6 +46,7 @@ pub struct Sqlite {
     queue: Option<SyncSender<Job>>,
     writer: Option<JoinHandle<()>>,
     applied: Vec<PendingChange>,
+    copied: Option<PathBuf>,
 }
 
 /// What readers and the writer have in common.
@@ -60,6 +63,30 @@ pub(super) struct Shared {
     /// Sleeps until something is written.
     pub sleeper: ArcSwapOption<Thread>,
     pub remembered: count_cache::CountCache,
+    pub counts: WriteCounts,
+}
+
+/// What the writer has done.
+pub(super) struct WriteCounts {
+    /// Writes and transactions that wait.
+    pub queue: Gauge,
+    pub wait: Histogram,
+    pub commit: Histogram,
+    /// Writes in one commit.
+    pub writes: Histogram,
+    pub failures: Counter,
+}
+
+impl Default for WriteCounts {
+    fn default() -> WriteCounts {
+        WriteCounts {
+            queue: Gauge::default(),
+            wait: Histogram::new(DURATIONS),
+            commit: Histogram::new(DURATIONS),
+            writes: Histogram::new(SIZES),
+            failures: Counter::default(),
+        }
+    }
 }
 
 impl Shared {
@@ -88,7 +115,7 @@ impl Sqlite {
         let shared = Arc::new(opened.shared);
         let writer = writer::spawn(opened.connection, shared.clone(), jobs)
             .map_err(|e| OpenError::Other { path: options.path.clone(), cause: e.to_string() })?;
-        Ok(Sqlite { shared, queue: Some(queue), writer: Some(writer), applied: opened.applied })
+        Ok(Sqlite { shared, queue: Some(queue), writer: Some(writer), applied: opened.applied, copied: opened.copied })
     }
 
     /// The changes that bring a file to a layout, the refused ones among them; nothing is changed. A server may use the
@@ -112,6 +139,11 @@ impl Sqlite {
     /// What [`Sqlite::open`] changed in an existing file.
     pub fn applied(&self) -> &[PendingChange] {
         &self.applied
+    }
+
+    /// The copy of an existing file from before [`Sqlite::open`] changed it.
+    pub fn copied(&self) -> Option<&Path> {
+        self.copied.as_deref()
     }
 
     /// Bytes that are made once, at random, and stored: the same at every call with this name.
@@ -140,6 +172,26 @@ impl Sqlite {
         self.shared.sleeper.store(Some(Arc::new(sleeper)));
     }
 
+    /// What `/metrics` shows of the file and its writer.
+    pub fn readings(&self) -> Vec<metrics::Reading> {
+        use metrics::Reading;
+        let counts = &self.shared.counts;
+        let bytes = |end: &str| {
+            let mut path = self.shared.path.clone().into_os_string();
+            path.push(end);
+            std::fs::metadata(path).map_or(0, |file| file.len()) as f64
+        };
+        vec![
+            Reading::gauge("cms_server_database_bytes", &[], bytes("")),
+            Reading::gauge("cms_server_database_log_bytes", &[], bytes("-wal")),
+            Reading::gauge("cms_server_write_queue", &[], counts.queue.get() as f64),
+            Reading::observed("cms_server_write_wait_seconds", &counts.wait),
+            Reading::observed("cms_server_commit_duration_seconds", &counts.commit),
+            Reading::observed("cms_server_commit_writes", &counts.writes),
+            Reading::count("cms_server_commit_failures", &[], counts.failures.get()),
+        ]
+    }
+
     /// How many statements the current thread has read with so far. Tests assert differences.
     pub fn queries() -> u64 {
         reader::queries()
@@ -153,9 +205,15 @@ impl Sqlite {
 
 impl Sqlite {
     fn send(&self, job: Job) -> Result<(), CommitError> {
-        self.queue.as_ref().ok_or_else(stopped)?.try_send(job).map_err(|e| match e {
-            TrySendError::Full(_) => CommitError::Busy,
-            TrySendError::Disconnected(_) => stopped(),
+        let queue = self.queue.as_ref().ok_or_else(stopped)?;
+        // Before the writer takes it out of the queue.
+        self.shared.counts.queue.inc();
+        queue.try_send(job).map_err(|e| {
+            self.shared.counts.queue.dec();
+            match e {
+                TrySendError::Full(_) => CommitError::Busy,
+                TrySendError::Disconnected(_) => stopped(),
+            }
         })
     }
 }
@@ -175,7 +233,7 @@ impl Storage for Sqlite {
 
     fn commit(&self, plan: WritePlan) -> CommitFuture {
         let (reply, answer) = oneshot::channel();
-        let sent = self.send(Job::Commit { plan, reply });
+        let sent = self.send(Job::Commit { plan, reply, queued: Instant::now() });
         Box::pin(later(async move {
             sent?;
             answer.await.unwrap_or_else(|_| Err(stopped()))

@@ -53,6 +53,7 @@ pub(super) enum Job {
     Commit {
         plan: WritePlan,
         reply: oneshot::Sender<Outcome>,
+        queued: Instant,
     },
     Begin(Begin),
     /// The last job: empties the log.
@@ -97,6 +98,10 @@ pub(super) fn spawn(mut conn: Connection, shared: Arc<Shared>, jobs: Receiver<Jo
             pace.group = group.plans.len();
             writer.carry_out(group);
             pace.took = start.elapsed();
+            if pace.group > 0 {
+                shared.counts.commit.time(pace.took);
+                shared.counts.writes.observe(pace.group as f64);
+            }
             if let Some(begin) = held {
                 writer.hold(begin);
             }
@@ -155,11 +160,16 @@ struct Group {
 impl Group {
     fn add(&mut self, job: Job, writer: &Writer<'_>) {
         match job {
-            Job::Commit { plan, reply } => {
+            Job::Commit { plan, reply, queued } => {
+                writer.shared.counts.queue.dec();
+                writer.shared.counts.wait.time(queued.elapsed());
                 self.plans.push(plan);
                 self.replies.push(reply);
             }
-            Job::Begin(begin) => self.then = Some(begin),
+            Job::Begin(begin) => {
+                writer.shared.counts.queue.dec();
+                self.then = Some(begin);
+            }
             Job::Close { reply } => self.close = Some(reply),
             Job::Secret { name, len, reply } => {
                 // The caller may be gone.
@@ -255,6 +265,7 @@ impl<'c> Writer<'c> {
             Ok(Err(error)) => unavailable(&error),
             Err(panic) => CommitError::Failed(panic_text(&*panic)),
         };
+        self.shared.counts.failures.inc();
         self.forget();
         for reply in replies {
             let _ = reply.send(Err(failed.clone()));

@@ -13,6 +13,7 @@ pub(crate) mod clickable;
 #[cfg(test)]
 mod corpus;
 pub(crate) mod dates;
+pub(crate) mod dress;
 pub(crate) mod head;
 pub(crate) mod highlight;
 pub(crate) mod html;

@@ -251,9 +251,9 @@ fn metrics_count_hits_and_misses_of_the_caches() {
     let mut told = ureq::get(format!("http://127.0.0.1:{port}/metrics")).call().expect("an answer");
     let told = told.body_mut().read_to_string().expect("text");
     for line in [
-        "cms_server_response_cache_hits_total 4",
-        "cms_server_response_cache_misses_total 2",
-        "cms_server_embedded_cache_bytes ",
+        "cms_server_cache_hits_total{cache=\"responses\"} 4",
+        "cms_server_cache_misses_total{cache=\"responses\"} 2",
+        "cms_server_cache_bytes{cache=\"embedded\"} ",
     ] {
         assert!(told.contains(line), "{line} in\n{told}");
     }
@@ -479,6 +479,6 @@ fn server_with_metrics() -> (Server, String) {
 /// Responses that came from the cache.
 fn found((server, metrics): &(Server, String)) -> u64 {
     let text = server.send("GET", metrics, None, None, &[]).text;
-    let line = text.lines().find(|line| line.starts_with("cms_server_response_cache_hits_total "));
+    let line = text.lines().find(|line| line.starts_with("cms_server_cache_hits_total{cache=\"responses\"} "));
     line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("{text}"))
 }

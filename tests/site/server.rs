@@ -280,11 +280,12 @@ fn spawn(args: &[String]) -> (Child, String, Log) {
     let mut said = String::new();
     let rest = loop {
         let Some(Ok(line)) = lines.next() else { panic!("the server did not start:\n{said}") };
-        if let Some((_, url)) = line.strip_prefix("ready in ").and_then(|l| l.split_once(": ")) {
-            break url.to_owned();
-        }
         said.push_str(&line);
         said.push('\n');
+        // The log may be lines of JSON.
+        if let Some((_, rest)) = line.split_once("ready in ").and_then(|(_, l)| l.split_once(": ")) {
+            break rest.trim_end_matches("\"}").to_owned();
+        }
     };
     // The log continues; without a reader it would block the server.
     let log: Log = Arc::new((Mutex::new(said), Condvar::new()));

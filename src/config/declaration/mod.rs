@@ -37,12 +37,18 @@ pub struct Declaration {
     /// How the program listens and what it accepts.
     #[serde(default)]
     pub server: Server,
+    /// How the log is written.
+    #[serde(default)]
+    pub log: Log,
     /// What is cached in memory.
     #[serde(default)]
     pub cache: Cache,
     /// Where rows are stored.
     #[serde(default)]
     pub storage: Storage,
+    /// Backups that the server makes by itself.
+    #[serde(default)]
+    pub backup: Backup,
     /// Name and address of the site.
     #[serde(default)]
     pub site: Site,
@@ -109,6 +115,9 @@ pub struct Declaration {
     /// Blocks that the server renders from other rows, by their full name (`core/latest-posts`).
     #[serde(default)]
     pub blocks: IndexMap<String, Rendered>,
+    /// The class that each block gets when it is shown, by the block's full name.
+    #[serde(default)]
+    pub block_classes: IndexMap<String, BlockClass>,
     /// Shortcodes that the server renders from other rows.
     #[serde(default)]
     pub shortcodes: IndexMap<String, Rendered>,

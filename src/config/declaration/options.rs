@@ -61,6 +61,10 @@ pub struct HandlerOptions {
     pub links: IndexMap<String, String>,
     /// `static.*`: the row that names an entry.
     pub holder: Option<Holder>,
+    /// `catalogue.*`: types that support the editor and have autosaves show the feature `autosave`.
+    pub autosave_feature: bool,
+    /// `block.render`: the resource whose entries have the `attributes` of each block; a block takes no others.
+    pub types: Option<String>,
     /// `catalogue.get`: names that exist and are refused as forbidden.
     pub hidden: Vec<String>,
     /// `search`: fixed sets of values that searches of this type include.

@@ -131,6 +131,10 @@ pub struct Resource {
     /// records take the state of their parent; `files`: they stand for uploaded files.
     #[serde(default)]
     pub supports: Vec<String>,
+    /// What the list of types shows of a feature instead of `true`; `editor = [{ notes = true }]` is the feature
+    /// `editor.notes`.
+    #[serde(default)]
+    pub supports_with: IndexMap<String, Value>,
     /// Resources of the term family whose terms its records have. Each adds what `[per_taxonomy]` declares; `false` under
     /// its name, in `properties` of the schema or in `endpoints.list`, leaves the property or the argument out.
     #[serde(default)]
@@ -152,6 +156,10 @@ pub struct Resource {
     /// What holds comments back, in the comment family.
     #[serde(default)]
     pub moderation: Moderation,
+    /// Types of comments beside the resource's own, in the comment family: those that only callers who may edit the record
+    /// write and read.
+    #[serde(default)]
+    pub comment_types: IndexMap<String, CommentType>,
     /// A term or record that always exists; the name of the setting that holds its id (`default_category`).
     #[serde(default)]
     pub default_setting: Option<String>,
@@ -211,6 +219,20 @@ pub struct NotEmpty {
     pub code: String,
 }
 
+/// See [`Resource::comment_types`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommentType {
+    /// The feature of the record's resource (`supports`, `supports_with`) that it needs.
+    pub supports: String,
+    /// Meta key whose values, one of which a comment has, let it have no text.
+    #[serde(default)]
+    pub state: Option<String>,
+    /// Query of links to the replies, in addition to their parent.
+    #[serde(default)]
+    pub replies: IndexMap<String, String>,
+}
+
 /// See [`Declaration::blocks`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -220,6 +242,21 @@ pub struct Rendered {
     /// The resource whose rows it shows.
     #[serde(default)]
     pub resource: Option<String>,
+    /// The attribute that a block has when the server renders it; without the attribute the block shows what is inside
+    /// it.
+    #[serde(default)]
+    pub when: Option<String>,
+}
+
+/// See [`Declaration::block_classes`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BlockClass {
+    /// The class, such as `wp-block-heading`.
+    pub class: String,
+    /// The elements that may have it: the first of them in the block gets it; any element where there are none.
+    #[serde(default)]
+    pub elements: Vec<String>,
 }
 
 /// See [`Resource::import`].
@@ -384,6 +421,8 @@ pub struct When {
     pub revised: bool,
     /// The item has at least one child of its kind.
     pub children: bool,
+    /// The record that `key` names is there, and the caller may read it.
+    pub readable: bool,
 }
 
 /// A registered meta key.

@@ -14,9 +14,12 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Server {
-    /// Address and port; port 0 takes a free one.
+    /// Address and port, port 0 takes a free one; or `unix:/run/cms-server/http.sock`. A socket of systemd takes its place.
     #[schemars(extend("x-restart" = true))]
     pub listen: String,
+    /// Certificate and key for HTTPS; `false`: plain HTTP. Their files are read again at each reload.
+    #[schemars(extend("x-restart" = true))]
+    pub tls: Optional<Tls>,
     /// Worker threads: a number, or `auto` for one per core.
     #[schemars(extend("x-restart" = true))]
     pub workers: Workers,
@@ -34,7 +37,7 @@ pub struct Server {
     /// How long requests in flight may take at shutdown.
     #[schemars(extend("x-restart" = true))]
     pub shutdown_timeout: Duration,
-    /// Networks of the proxies whose `X-Forwarded-*` headers are trusted.
+    /// Networks of the proxies whose `X-Forwarded-*` headers are trusted; `unix`: what connects to the Unix socket.
     pub trusted_proxies: Vec<String>,
     /// HTML that the dynamic blocks and shortcodes of one content may produce; the rest is left out.
     pub max_rendered: Size,
@@ -52,6 +55,7 @@ impl Default for Server {
     fn default() -> Self {
         Server {
             listen: "127.0.0.1:8080".into(),
+            tls: Optional::OFF,
             workers: Workers::Auto,
             max_body: Size::mib(16),
             max_query: Size::kib(60),
@@ -66,6 +70,16 @@ impl Default for Server {
             watch: true,
         }
     }
+}
+
+/// Files in PEM, relative to the working directory.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    /// The certificate, and those that lead to its authority.
+    pub certificate: String,
+    /// Its private key.
+    pub key: String,
 }
 
 /// How many threads answer requests.
@@ -112,6 +126,53 @@ impl JsonSchema for Workers {
     }
 }
 
+/// How the log is written, which is the standard error.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Log {
+    /// `text`, or `json`: one JSON object per line.
+    #[schemars(extend("x-restart" = true))]
+    pub format: LogFormat,
+    /// The least severe level that is logged. The environment variable `RUST_LOG` outranks it and sets levels by module:
+    /// `info,cms_server::storage=debug`.
+    #[schemars(extend("x-restart" = true))]
+    pub level: LogLevel,
+}
+
+/// See [`Log::format`].
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+/// See [`Log::level`].
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    Error,
+    Warn,
+    #[default]
+    Info,
+    Debug,
+    Trace,
+}
+
+impl LogLevel {
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LogLevel::Error => "error",
+            LogLevel::Warn => "warn",
+            LogLevel::Info => "info",
+            LogLevel::Debug => "debug",
+            LogLevel::Trace => "trace",
+        }
+    }
+}
+
 /// What is cached in memory. Cached responses and documents survive writes to rows that they do not contain.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -137,6 +198,8 @@ pub struct Storage {
     pub url: String,
     /// When tables follow the declarations: `boot` (additive changes at start), `auto` (at reloads too), `never`.
     pub migrate: Migrate,
+    /// Whether the database is copied before tables change, to a file beside it; the three newest copies stay.
+    pub copy_before_migration: bool,
     /// Writes that may wait; more are answered 503.
     #[schemars(extend("x-restart" = true))]
     pub write_queue: usize,
@@ -150,9 +213,34 @@ impl Default for Storage {
         Storage {
             url: "sqlite:site.db".into(),
             migrate: Migrate::Boot,
+            copy_before_migration: true,
             write_queue: 4096,
             read_timeout: Optional::on(Duration::seconds_of(5)),
         }
+    }
+}
+
+/// Backups that the server makes by itself.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Backup {
+    /// Folder of the backups; `false`: none are made.
+    #[schemars(extend("x-restart" = true))]
+    pub folder: Optional<String>,
+    /// Time between two backups; `false`: only the command makes some.
+    #[schemars(extend("x-restart" = true))]
+    pub every: Optional<Duration>,
+    /// Backups that are retained; older ones are deleted.
+    #[schemars(range(min = 1), extend("x-restart" = true))]
+    pub keep: usize,
+    /// Whether the uploaded files are in them, too.
+    #[schemars(extend("x-restart" = true))]
+    pub files: bool,
+}
+
+impl Default for Backup {
+    fn default() -> Self {
+        Backup { folder: Optional::OFF, every: Optional::on(Duration::days(1)), keep: 7, files: true }
     }
 }
 
@@ -241,12 +329,14 @@ pub enum Callers {
     FailedRecordPassword,
 }
 
-/// Requests to other sites: none, unless `link_previews` or `providers` allow them.
+/// Requests to other sites: none, unless `link_previews`, `uploads` or `providers` allow them.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Outbound {
     /// Whether editors may fetch title, icon, description and picture of any public page.
     pub link_previews: bool,
+    /// Whether callers who may upload files may have them fetched from any public address.
+    pub uploads: bool,
     /// Sites that describe how to embed their pages (oEmbed), by any name.
     pub providers: IndexMap<String, Provider>,
     /// Private networks that outbound requests may reach.
@@ -269,6 +359,7 @@ impl Default for Outbound {
     fn default() -> Self {
         Outbound {
             link_previews: false,
+            uploads: false,
             providers: IndexMap::new(),
             networks: Vec::new(),
             ports: vec![80, 443, 8080],

@@ -25,6 +25,9 @@ pub struct Site {
     pub anonymous_comments: bool,
     /// Application passwords: `https` (only where nobody can intercept them), `on`, `off`.
     pub application_passwords: AppPasswords,
+    /// Which requests count as sent in a secure context, where some routes exist only: `https` (over HTTPS, or to a host
+    /// called `localhost`), `always`.
+    pub secure_context: SecureContext,
     /// Users and roles that may have application passwords; none named: everybody.
     pub application_passwords_for: People,
     /// Name of the resource with the audit trail; `false`: there is none.
@@ -54,6 +57,7 @@ impl Default for Site {
             list_authors: true,
             anonymous_comments: false,
             application_passwords: AppPasswords::Https,
+            secure_context: SecureContext::Https,
             application_passwords_for: People::default(),
             audit: Optional::OFF,
             max_login: Size::bytes_of(320),
@@ -105,6 +109,8 @@ pub struct Dialect {
     pub refused_file_as_server_error: bool,
     /// A refusal (403) names the capability that the caller lacks.
     pub name_missing_capability: bool,
+    /// A revision or autosave that is shown alone, and with its parent, has the link to it, whatever `_fields` requests.
+    pub link_revisions: bool,
 }
 
 impl Default for Dialect {
@@ -126,6 +132,7 @@ impl Default for Dialect {
             refuse_wrong_credentials: true,
             refused_file_as_server_error: false,
             name_missing_capability: true,
+            link_revisions: false,
         }
     }
 }
@@ -137,6 +144,14 @@ pub enum AppPasswords {
     Https,
     On,
     Off,
+}
+
+/// See [`Site::secure_context`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SecureContext {
+    Https,
+    Always,
 }
 
 /// See [`Pages::fields`].

@@ -226,8 +226,11 @@ impl Linker<'_> {
             unset,
             accepts,
             accepted,
+            sizes: words.picture_sizes,
+            fetched: words.fetched,
             sentence_only: meta,
             checked_default: words.checked_default,
+            late: words.late,
             shown: Value::Object(shown),
         })
     }

@@ -35,6 +35,7 @@ impl Linker<'_> {
                 (options.holder.as_ref().map(|o| &o.resource), vec!["holder", "resource"]),
                 (options.user_styles.as_ref().map(|o| &o.resource), vec!["user_styles", "resource"]),
                 (options.styles.as_ref(), vec!["styles"]),
+                (options.types.as_ref(), vec!["types"]),
                 (options.navigation.as_ref().map(|o| &o.resource), vec!["navigation", "resource"]),
                 (options.navigation.as_ref().map(|o| &o.menus), vec!["navigation", "menus"]),
                 (options.navigation.as_ref().map(|o| &o.items), vec!["navigation", "items"]),

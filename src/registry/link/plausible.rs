@@ -58,7 +58,9 @@ impl Linker<'_> {
         let declared = self.declared;
         let server = &declared.server;
         for (key, address) in [("listen", Some(&server.listen)), ("admin_listen", server.admin_listen.get())] {
-            if let Some(address) = address.filter(|address| !is_listener(address)) {
+            // A Unix socket has a path, which is short.
+            let socket = |address: &str| key == "listen" && address.strip_prefix("unix:").is_some_and(is_socket);
+            if let Some(address) = address.filter(|address| !is_listener(address) && !socket(address)) {
                 let hint = "write 127.0.0.1:8080, or 0.0.0.0:8080 for every interface";
                 self.problem(&["server", key], format!("`{address}` is no address with a port"), Some(hint.into()));
             }
@@ -161,6 +163,11 @@ impl Linker<'_> {
             self.problem(&extend(&["settings"], "timezone"), format!("`{zone}` is no time zone"), Some(hint.into()));
         }
     }
+}
+
+/// Whether a Unix socket can have this path: the system has room for some hundred bytes.
+fn is_socket(path: &str) -> bool {
+    !path.is_empty() && path.len() < 100
 }
 
 /// A host, or an address, and a port.

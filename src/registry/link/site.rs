@@ -2,9 +2,11 @@
 
 use super::super::{Role, Site};
 use super::{Linker, extend};
+use crate::config::declaration::FileType;
 use crate::error::Code;
 use crate::network::Network;
 use crate::outbound::pattern;
+use crate::pictures::format_of;
 use crate::text::permalink::Permalink;
 use indexmap::IndexMap;
 use std::sync::Arc;
@@ -34,7 +36,9 @@ impl Linker<'_> {
     pub(super) fn networks(&mut self) {
         let (trusted, open) = (&self.declared.server.trusted_proxies, &self.declared.outbound.networks);
         for (path, networks) in [(["server", "trusted_proxies"], trusted), (["outbound", "networks"], open)] {
-            for (i, text) in networks.iter().enumerate().filter(|(_, text)| Network::parse(text).is_none()) {
+            let socket = |text: &str| path[0] == "server" && text == "unix";
+            let wrong = |text: &str| Network::parse(text).is_none() && !socket(text);
+            for (i, text) in networks.iter().enumerate().filter(|(_, text)| wrong(text)) {
                 let hint = "write 10.0.0.0/8, fd00::/8 or a single address";
                 self.problem(
                     &[path[0], path[1], &i.to_string()],
@@ -88,6 +92,22 @@ impl Linker<'_> {
                 let hint = "write extensions = [\"png\"], without a dot";
                 self.problem(&["media", "types", mime, "extensions"], message, Some(hint.into()));
             }
+            self.conversion(mime, kind);
+            let sizes: Vec<&str> = media.sizes.keys().map(String::as_str).collect();
+            for (i, size) in kind.previews.iter().enumerate() {
+                self.known(&["media", "types", mime, "previews", &i.to_string()], "size", size, &sizes);
+            }
+        }
+    }
+
+    /// Pictures are converted between types that are decoded here.
+    fn conversion(&mut self, mime: &str, kind: &FileType) {
+        let Some(to) = &kind.converted_to else { return };
+        let known = self.declared.media.types.get(to).is_some_and(|of| of.enabled && !of.extensions.is_empty());
+        if !known || format_of(to).is_none() || format_of(mime).is_none() {
+            let message = format!("`{mime}` cannot be converted to `{to}`");
+            let hint = "convert between the declared ones of image/jpeg, image/png, image/gif and image/webp";
+            self.problem(&["media", "types", mime, "converted_to"], message, Some(hint.into()));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Opening a file: settings of each connection, what can go wrong and what to do about it.
 
 use super::super::StorageError;
+use super::super::backup;
 use super::super::budget;
 use super::super::catalogue::Catalogue;
 use super::super::migrate::{self, Extent, Outcome};
@@ -8,7 +9,7 @@ use super::super::plan::{Layout, Name};
 use super::super::versions::{COMMITS, Versions};
 use super::super::words::Words;
 use super::count_cache::CountCache;
-use super::{Shared, functions};
+use super::{Shared, WriteCounts, functions};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
@@ -34,6 +35,8 @@ pub struct OpenOptions {
     /// Bring an existing file to the layout. Otherwise [`OpenError::Pending`] lists what would change. A new file is
     /// always laid out.
     pub migrate: bool,
+    /// Copy an existing file before it is changed so: see [`backup::before_migration`].
+    pub copy: bool,
     /// How long to wait for another process's lock.
     pub busy: Duration,
     /// Most writes in the queue; one more is refused as busy.
@@ -50,6 +53,7 @@ impl OpenOptions {
         OpenOptions {
             path: path.into(),
             migrate: true,
+            copy: false,
             busy: Duration::from_secs(5),
             queue: 4096,
             mmap: 1 << 30,
@@ -133,6 +137,11 @@ pub enum OpenError {
         path: PathBuf,
         changes: Vec<PendingChange>,
     },
+    /// The file has to be changed, and the copy before that could not be made.
+    NotCopied {
+        path: PathBuf,
+        cause: String,
+    },
     /// The declarations contradict themselves.
     Layout(StorageError),
     Other {
@@ -159,6 +168,9 @@ impl OpenError {
             OpenError::Destructive { .. } => {
                 "Restore the declarations, or run `cms-server migrate --dry-run`: it prints how values move or are deleted."
             }
+            OpenError::NotCopied { .. } => {
+                "Make room on the disk, or make a backup and start with storage.copy_before_migration = false."
+            }
             OpenError::Layout(_) => "This is a mistake in the declarations.",
             OpenError::Other { .. } => "The cause comes from the database library or the operating system.",
         }
@@ -179,6 +191,9 @@ impl fmt::Display for OpenError {
             OpenError::Foreign { path } => write!(f, "{}: this database belongs to another program", path.display()),
             OpenError::ReadOnly { path } => write!(f, "{}: the database cannot be written", path.display()),
             OpenError::Locked { path } => write!(f, "{}: another process has locked the database", path.display()),
+            OpenError::NotCopied { path, cause } => {
+                write!(f, "{}: its tables have to change, and it cannot be copied before: {cause}", path.display())
+            }
             OpenError::Newer { path, found } => write!(
                 f,
                 "{}: written by a newer version (tables of version {found}, this one knows {META_VERSION})",
@@ -215,6 +230,7 @@ pub struct Opened {
     pub connection: Connection,
     pub shared: Shared,
     pub applied: Vec<PendingChange>,
+    pub copied: Option<PathBuf>,
 }
 
 /// Opens the writer's connection and brings the file to the layout.
@@ -225,7 +241,14 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
     let settings = Settings { busy: options.busy, mmap: options.mmap };
     let mut connection = in_its_folder(path, &settings)?;
     let extent = if options.migrate { Extent::Apply { drops: &[] } } else { Extent::Refuse };
-    let outcome = migrate::migrate(&mut connection, &catalogue, layout, extent);
+    let mut copied = None;
+    let mut preserve = || {
+        if options.copy {
+            copied = Some(backup::before_migration(path)?);
+        }
+        Ok(())
+    };
+    let outcome = migrate::migrate(&mut connection, &catalogue, layout, extent, &mut preserve);
     let applied = applied(path, outcome.map_err(|e| explain(path, e))?)?;
     let versions = Versions::default();
     let load = |connection: &Connection| Ok((load_words(connection)?, read_generations(connection)?));
@@ -241,8 +264,9 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
         versions: Arc::new(versions),
         sleeper: ArcSwapOption::empty(),
         remembered: CountCache::default(),
+        counts: WriteCounts::default(),
     };
-    Ok(Opened { connection, shared, applied })
+    Ok(Opened { connection, shared, applied, copied })
 }
 
 /// See [`super::Sqlite::migrate`] and [`super::Sqlite::rehearse`].
@@ -254,13 +278,15 @@ pub fn migrated(
     let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
     let options = OpenOptions::new(path);
     let mut connection = in_its_folder(path, &Settings { busy: options.busy, mmap: options.mmap })?;
-    let outcome = migrate::migrate(&mut connection, &catalogue, layout, extent);
+    // Who asks for changes makes a copy where one is due.
+    let outcome = migrate::migrate(&mut connection, &catalogue, layout, extent, &mut || Ok(()));
     applied(path, outcome.map_err(|e| explain(path, e))?)
 }
 
 fn applied(path: &Path, outcome: Outcome) -> std::result::Result<Vec<PendingChange>, OpenError> {
     match outcome {
         Outcome::Done(changes) => Ok(changes),
+        Outcome::Unsafe(cause) => Err(OpenError::NotCopied { path: path.to_owned(), cause: cause.to_string() }),
         Outcome::Pending(changes) => Err(OpenError::Pending { path: path.to_owned(), changes }),
         Outcome::Destructive(changes) => Err(OpenError::Destructive { path: path.to_owned(), changes }),
     }

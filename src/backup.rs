@@ -1,0 +1,444 @@
+//! Backups with uploaded files: a folder of snapshots that share contents, and the schedule that makes them.
+//!
+//! ```text
+//! FOLDER/contents/ab/abcd…             each content once, by its SHA-256
+//! FOLDER/2026-11-23T04-00-00Z/         one snapshot
+//!     database.db                      one state of the database
+//!     files.json                       key → digest, size, tag of each file that the database names
+//! ```
+//!
+//! A snapshot is complete or it is not there: it is made beside its place and renamed. A file that has not changed since
+//! the snapshot before is not read again.
+
+use crate::boot::{BootError, wait};
+use crate::config::declaration::Backup;
+use crate::files::Files;
+use crate::metrics::{Counter, Reading};
+use crate::registry::columns::file;
+use crate::storage::backup;
+use crate::text::time::format_local;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+const DATABASE: &str = "database.db";
+const FILES: &str = "files.json";
+const CONTENTS: &str = "contents";
+const LOCK: &str = ".lock";
+/// The end of the name of a snapshot in the making.
+const PART: &str = ".part";
+
+/// How much of a file is in memory at a time.
+const CHUNK: u64 = 1 << 20;
+
+/// Between two looks at the clock.
+const PAUSE: Duration = Duration::from_secs(30);
+
+/// A failed backup is tried again after so long at most.
+const RETRY: i64 = 3600;
+
+/// The files of a snapshot.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+struct Manifest {
+    files: BTreeMap<String, Stored>,
+}
+
+/// A file of a snapshot.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+struct Stored {
+    /// Of the contents, in hexadecimal digits.
+    sha256: String,
+    size: u64,
+    /// It changes whenever the contents do.
+    tag: String,
+}
+
+/// What a snapshot consists of.
+#[derive(Debug, Default)]
+pub struct Taken {
+    pub path: PathBuf,
+    /// Bytes of the copy of the database.
+    pub database: u64,
+    pub files: usize,
+    /// Files whose contents were not in the folder yet, and their bytes.
+    pub copied: usize,
+    pub copied_bytes: u64,
+    /// Files that the database names and that are not there.
+    pub missing: Vec<String>,
+}
+
+fn failed(path: &Path, error: impl std::fmt::Display) -> BootError {
+    BootError::Other(format!("{}: {error}", path.display()))
+}
+
+/// Holds a folder of backups for one process: what it copies is in no snapshot yet, and another one would delete it.
+fn hold(folder: &Path) -> Result<File, BootError> {
+    private_folder(folder)?;
+    let path = folder.join(LOCK);
+    let file = File::create(&path).map_err(|error| failed(&path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(_) => Err(failed(folder, "another process works on these backups")),
+    }
+}
+
+/// Makes a snapshot of the database and, if there are any, of these files.
+///
+/// # Errors
+/// The database or a file cannot be read; the folder cannot be written.
+pub fn take(folder: &Path, database: &Path, files: Option<&Files>, now: i64) -> Result<Taken, BootError> {
+    let _held = hold(folder)?;
+    let name = format!("{}Z", format_local(now).replace(':', "-"));
+    let (path, part) = (folder.join(&name), folder.join(format!("{name}{PART}")));
+    if path.exists() {
+        return Err(failed(&path, "there is a backup of this second already"));
+    }
+    let before = newest(folder)?.map(|newest| manifest(&newest)).transpose()?.unwrap_or_default();
+    clear_parts(folder);
+    private_folder(&part)?;
+    let mut taken = Taken { path: path.clone(), ..Taken::default() };
+    let made = fill(folder, &part, database, files, &before, &mut taken)
+        .and_then(|()| fs::rename(&part, &path).map_err(|error| failed(&path, error)));
+    if let Err(error) = made {
+        // Half a backup is none.
+        let _ = fs::remove_dir_all(&part);
+        return Err(error);
+    }
+    sync(folder);
+    Ok(taken)
+}
+
+/// Removes what interrupted backups have left.
+fn clear_parts(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(|name| name.ends_with(PART)) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn fill(
+    folder: &Path,
+    part: &Path,
+    database: &Path,
+    files: Option<&Files>,
+    before: &Manifest,
+    taken: &mut Taken,
+) -> Result<(), BootError> {
+    let copy = part.join(DATABASE);
+    taken.database = backup::backup(database, &copy)?;
+    let Some(files) = files else { return Ok(()) };
+    let mut manifest = Manifest::default();
+    for key in backup::texts(&copy, file::TABLE, file::KEY)? {
+        let stat = wait(files.stat(&key)).map_err(|error| BootError::Other(format!("{key}: {error}")))?;
+        let Some(stat) = stat else {
+            taken.missing.push(key);
+            continue;
+        };
+        let known = before.files.get(&key).filter(|known| known.tag == stat.etag && known.size == stat.size);
+        let stored = match known.filter(|known| content(folder, &known.sha256).exists()) {
+            Some(known) => known.clone(),
+            None => {
+                let (sha256, new) = copy_in(folder, files, &key, stat.size)?;
+                if new {
+                    taken.copied += 1;
+                    taken.copied_bytes += stat.size;
+                }
+                Stored { sha256, size: stat.size, tag: stat.etag }
+            }
+        };
+        manifest.files.insert(key, stored);
+    }
+    taken.files = manifest.files.len();
+    let path = part.join(FILES);
+    let text = serde_json::to_vec_pretty(&manifest).map_err(|error| failed(&path, error))?;
+    let written = File::create(&path).and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
+    written.map_err(|error| failed(&path, error))
+}
+
+/// Copies a file to its place among the contents. Its digest, and whether the contents are new.
+fn copy_in(folder: &Path, files: &Files, key: &str, size: u64) -> Result<(String, bool), BootError> {
+    let contents = folder.join(CONTENTS);
+    private_folder(&contents)?;
+    let mut copy = tempfile::NamedTempFile::new_in(&contents).map_err(|error| failed(&contents, error))?;
+    let (mut digest, mut at) = (Sha256::new(), 0);
+    while at < size {
+        let end = size.min(at + CHUNK);
+        let bytes = wait(files.read(key, at..end)).map_err(|error| BootError::Other(format!("{key}: {error}")))?;
+        digest.update(&bytes);
+        copy.write_all(&bytes).map_err(|error| failed(&contents, error))?;
+        at = end;
+    }
+    let sha256 = hexadecimal(&digest.finalize());
+    let place = content(folder, &sha256);
+    if place.exists() {
+        return Ok((sha256, false));
+    }
+    if let Some(parent) = place.parent() {
+        private_folder(parent)?;
+    }
+    copy.as_file().sync_all().map_err(|error| failed(&place, error))?;
+    copy.persist(&place).map_err(|error| failed(&place, error))?;
+    Ok((sha256, true))
+}
+
+fn content(folder: &Path, sha256: &str) -> PathBuf {
+    folder.join(CONTENTS).join(sha256.get(..2).unwrap_or_default()).join(sha256)
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn manifest(snapshot: &Path) -> Result<Manifest, BootError> {
+    let path = snapshot.join(FILES);
+    match fs::read(&path) {
+        Ok(text) => serde_json::from_slice(&text).map_err(|error| failed(&path, error)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Manifest::default()),
+        Err(error) => Err(failed(&path, error)),
+    }
+}
+
+/// Whether a path is a snapshot, not a single copy of a database.
+pub fn is_snapshot(path: &Path) -> bool {
+    path.join(DATABASE).is_file()
+}
+
+/// The snapshots of a folder, the oldest first: their names are their times.
+fn snapshots(folder: &Path) -> Result<Vec<PathBuf>, BootError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(folder, error)),
+    };
+    let whole = |path: &PathBuf| is_snapshot(path) && path.extension().is_none();
+    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(whole).collect();
+    found.sort();
+    Ok(found)
+}
+
+fn newest(folder: &Path) -> Result<Option<PathBuf>, BootError> {
+    Ok(snapshots(folder)?.pop())
+}
+
+/// Deletes all but the newest snapshots, and contents that none of them needs. How many snapshots were deleted.
+///
+/// # Errors
+/// The folder cannot be read or written; a snapshot is damaged, so that nobody knows what it needs.
+pub fn prune(folder: &Path, keep: usize) -> Result<usize, BootError> {
+    let _held = hold(folder)?;
+    let mut old = snapshots(folder)?;
+    let kept = old.split_off(old.len().saturating_sub(keep.max(1)));
+    if old.is_empty() {
+        return Ok(0);
+    }
+    let mut needed = BTreeSet::new();
+    for snapshot in &kept {
+        needed.extend(manifest(snapshot)?.files.into_values().map(|stored| stored.sha256));
+    }
+    for snapshot in &old {
+        fs::remove_dir_all(snapshot).map_err(|error| failed(snapshot, error))?;
+    }
+    for group in fs::read_dir(folder.join(CONTENTS)).into_iter().flatten().flatten() {
+        for entry in fs::read_dir(group.path()).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(|name| !needed.contains(name)) {
+                fs::remove_file(entry.path()).map_err(|error| failed(&entry.path(), error))?;
+            }
+        }
+    }
+    Ok(old.len())
+}
+
+/// The contents of the files of a snapshot, whose folder holds them.
+fn shared(snapshot: &Path) -> PathBuf {
+    snapshot.parent().map_or_else(PathBuf::new, Path::to_owned)
+}
+
+/// The database of a backup, which is a snapshot or a single file.
+pub fn database_of(path: &Path) -> PathBuf {
+    if is_snapshot(path) { path.join(DATABASE) } else { path.to_owned() }
+}
+
+/// What is wrong with the files of a snapshot, in sentences; and how many there are.
+///
+/// # Errors
+/// The snapshot cannot be read at all.
+pub fn examine_files(snapshot: &Path) -> Result<(Vec<String>, usize), BootError> {
+    let manifest = manifest(snapshot)?;
+    let folder = shared(snapshot);
+    let mut found = Vec::new();
+    for (key, stored) in &manifest.files {
+        match digest_of(&content(&folder, &stored.sha256)) {
+            Ok(digest) if digest == stored.sha256 => {}
+            Ok(_) => found.push(format!("{key}: its contents are damaged")),
+            Err(error) => found.push(format!("{key}: its contents cannot be read: {error}")),
+        }
+    }
+    for key in backup::texts(&database_of(snapshot), file::TABLE, file::KEY)? {
+        if !manifest.files.contains_key(&key) {
+            found.push(format!("{key}: the database names this file, and the backup does not have it"));
+        }
+    }
+    Ok((found, manifest.files.len()))
+}
+
+fn digest_of(path: &Path) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    let (mut digest, mut chunk) = (Sha256::new(), vec![0; CHUNK as usize]);
+    loop {
+        match file.read(&mut chunk)? {
+            0 => return Ok(hexadecimal(&digest.finalize())),
+            n => digest.update(&chunk[..n]),
+        }
+    }
+}
+
+/// Puts the files of a snapshot back where they differ. How many were written.
+///
+/// # Errors
+/// The contents cannot be read, or the files not be written.
+pub fn put_back(snapshot: &Path, files: &Files) -> Result<usize, BootError> {
+    let folder = shared(snapshot);
+    let mut written = 0;
+    for (key, stored) in manifest(snapshot)?.files {
+        let fail = |error: crate::files::FilesError| BootError::Other(format!("{key}: {error}"));
+        let there = wait(files.stat(&key)).map_err(fail)?;
+        if there.is_some_and(|stat| stat.etag == stored.tag && stat.size == stored.size) {
+            continue;
+        }
+        wait(files.put_file(&key, &content(&folder, &stored.sha256))).map_err(fail)?;
+        written += 1;
+    }
+    Ok(written)
+}
+
+fn private_folder(path: &Path) -> Result<(), BootError> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| failed(path, error))
+}
+
+/// A new name is safe once its folder is on disk.
+fn sync(folder: &Path) {
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+}
+
+// ------------------------------------------------------------------------------------------------ schedule
+
+/// What operators see of the schedule.
+#[derive(Debug, Default)]
+pub struct Status {
+    /// When the newest snapshot was made, in UTC seconds; 0: there is none.
+    newest: AtomicI64,
+    made: Counter,
+    failed: Counter,
+}
+
+impl Status {
+    /// What `/metrics` shows of it.
+    pub fn readings(&self) -> Vec<Reading> {
+        let mut readings = vec![
+            Reading::count("cms_server_backups", &["made"], self.made.get()),
+            Reading::count("cms_server_backups", &["failed"], self.failed.get()),
+        ];
+        let newest = self.newest.load(Ordering::Relaxed);
+        if newest > 0 {
+            let age = (now() - newest).max(0);
+            readings.push(Reading::gauge("cms_server_backup_age_seconds", &[], age as f64));
+        }
+        readings
+    }
+}
+
+/// Starts the thread that makes the declared backups, if there are any.
+///
+/// # Errors
+/// No thread.
+pub fn start(declared: &Backup, database: PathBuf, files: Arc<Files>) -> Result<Arc<Status>, BootError> {
+    let status = Arc::new(Status::default());
+    let (Some(folder), Some(every)) = (declared.folder.get(), declared.every.get()) else { return Ok(status) };
+    let (folder, every) = (PathBuf::from(folder), every.seconds_signed().max(1));
+    let (keep, with_files) = (declared.keep, declared.files);
+    let shown = status.clone();
+    let work = move || {
+        let mut retry_at = 0;
+        loop {
+            let newest = newest(&folder).ok().flatten().and_then(|path| time_of(&path)).unwrap_or(0);
+            shown.newest.store(newest, Ordering::Relaxed);
+            let now = now();
+            if now >= newest.saturating_add(every) && now >= retry_at {
+                match make(&folder, &database, with_files.then_some(&*files), keep, now) {
+                    Ok(taken) => {
+                        shown.made.inc();
+                        shown.newest.store(now, Ordering::Relaxed);
+                        tracing::info!("{}", taken.described());
+                    }
+                    Err(error) => {
+                        shown.failed.inc();
+                        retry_at = now + every.min(RETRY);
+                        tracing::error!("the backup failed: {error}");
+                    }
+                }
+            }
+            thread::sleep(PAUSE.min(Duration::from_secs(every.unsigned_abs())));
+        }
+    };
+    let spawned = thread::Builder::new().name("backup".into()).spawn(work);
+    spawned.map_err(|error| BootError::Other(format!("no thread for backups: {error}")))?;
+    Ok(status)
+}
+
+fn make(folder: &Path, database: &Path, files: Option<&Files>, keep: usize, now: i64) -> Result<Taken, BootError> {
+    let taken = take(folder, database, files, now)?;
+    prune(folder, keep)?;
+    Ok(taken)
+}
+
+impl Taken {
+    /// In a sentence or two.
+    pub fn described(&self) -> String {
+        let mut text = format!(
+            "{}: the database ({} bytes) and {} files, {} of them new ({} bytes)",
+            self.path.display(),
+            self.database,
+            self.files,
+            self.copied,
+            self.copied_bytes
+        );
+        if let Some(first) = self.missing.first() {
+            text += &format!("; {} files that the database names are missing, such as {first}", self.missing.len());
+        }
+        text
+    }
+}
+
+/// The time in the name of a snapshot.
+fn time_of(path: &Path) -> Option<i64> {
+    let name = path.file_name()?.to_str()?.strip_suffix('Z')?;
+    let (date, time) = name.split_once('T')?;
+    Some(crate::text::time::parse_datetime(&format!("{date}T{}", time.replace('-', ":")))?.as_utc())
+}
+
+/// The time in UTC seconds.
+pub fn now() -> i64 {
+    time::OffsetDateTime::now_utc().unix_timestamp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_times() {
+        assert_eq!(time_of(Path::new("/x/2026-11-23T04-00-01Z")), Some(1_795_406_401));
+        assert_eq!(time_of(Path::new("/x/contents")), None);
+        assert_eq!(time_of(Path::new("/x/2026-11-23T04-00-01Z.part")), None);
+    }
+}

@@ -1,0 +1,91 @@
+//! `backup` and `restore`.
+
+use super::linked;
+use crate::backup::{self as snapshots, database_of, is_snapshot};
+use crate::boot::{self, BootError, Source};
+use crate::files::Files;
+use crate::registry::Registry;
+use crate::storage::backup;
+use crate::storage::sqlite::{OpenOptions, Sqlite};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+fn files(registry: &Registry) -> Result<Files, BootError> {
+    let url = registry.declaration.media.url.as_deref().unwrap_or_default();
+    Files::at(url, boot::database(&registry.declaration)?).map_err(|error| BootError::Other(error.to_string()))
+}
+
+/// A copy of the database in one file, or a snapshot with the files in a folder of backups.
+pub(super) fn backup(source: &Source, to: Option<PathBuf>, with_files: bool) -> Result<(), BootError> {
+    let registry = linked(source)?;
+    let database = boot::database(&registry.declaration)?;
+    let declared = registry.declaration.backup.folder.get().map(PathBuf::from);
+    let hint = "name a file, or a folder with --with-files, or declare backup.folder";
+    let (to, with_files) = match (to, declared) {
+        (Some(to), _) => (to, with_files),
+        (None, Some(folder)) => (folder, true),
+        (None, None) => return Err(BootError::Other(format!("where to?\n  hint: {hint}"))),
+    };
+    if with_files {
+        let taken = snapshots::take(&to, database, Some(&files(&registry)?), snapshots::now())?;
+        say!("{}", taken.described());
+        return Ok(());
+    }
+    let bytes = backup::backup(database, &to)?;
+    say!("{}: {bytes} bytes, whole", to.display());
+    say!("Uploaded files are not in it: --with-files copies them, too.");
+    Ok(())
+}
+
+/// Replaces the database, and puts the files of a snapshot back.
+pub(super) fn restore(source: &Source, from: &Path) -> Result<(), BootError> {
+    let registry = linked(source)?;
+    let path = boot::database(&registry.declaration)?;
+    // Before anything is replaced.
+    let problems = if is_snapshot(from) { snapshots::examine_files(from)?.0 } else { Vec::new() };
+    refuse(from, &problems)?;
+    let aside = backup::restore(&database_of(from), path)?;
+    say!("{}: restored", path.display());
+    if let Some(aside) = aside {
+        say!("The old database is {}", aside.display());
+    }
+    if is_snapshot(from) {
+        say!("{} files were put back", snapshots::put_back(from, &files(&registry)?)?);
+    }
+    Ok(())
+}
+
+/// Rehearses a restore: everything but the replacement.
+pub(super) fn verify(source: &Source, from: &Path) -> Result<(), BootError> {
+    let registry = linked(source)?;
+    let mut problems = Vec::new();
+    let folder = tempfile::tempdir().map_err(|error| BootError::Other(format!("no place to rehearse in: {error}")))?;
+    let copy = folder.path().join("rehearsal.db");
+    backup::restore(&database_of(from), &copy)?;
+    let opened = Sqlite::open(OpenOptions::new(&copy), &registry.layout)?;
+    for change in opened.applied() {
+        say!("these declarations change its tables: {change}");
+    }
+    drop(opened);
+    problems.extend(backup::examine(&copy, &registry.layout)?);
+    let mut text = "the database is whole and opens with these declarations".to_owned();
+    if is_snapshot(from) {
+        let (found, number) = snapshots::examine_files(from)?;
+        problems.extend(found);
+        text += &format!("; {number} files, all with their contents");
+    }
+    refuse(from, &problems)?;
+    say!("{}: {text}", from.display());
+    say!("Nothing was changed.");
+    Ok(())
+}
+
+fn refuse(from: &Path, problems: &[String]) -> Result<(), BootError> {
+    for problem in problems {
+        tell!("{}: {problem}", from.display());
+    }
+    match problems.len() {
+        0 => Ok(()),
+        n => Err(BootError::Other(format!("{n} problems found; this backup is not restored"))),
+    }
+}

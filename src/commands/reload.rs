@@ -1,0 +1,165 @@
+//! Following changes of the declarations while the server runs, and what operators learn of it.
+
+use super::serve::{load, site};
+use crate::backup;
+use crate::boot::{self, BootError, Services, Source};
+use crate::config::declaration::Migrate;
+use crate::config::grammar::Grammar;
+use crate::config::load::Loaded;
+use crate::http::{Certificates, Swap};
+use crate::log;
+use crate::metrics::{Counter, Reading};
+use crate::scheduler::{Progress, Scheduler};
+use crate::storage::plan::Layout;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What outlives a reload and is shown to operators.
+pub struct Status {
+    progress: Arc<Progress>,
+    backups: Arc<backup::Status>,
+    accepted: Counter,
+    refused: Counter,
+    /// Why the newest declarations are not in force.
+    refusal: Mutex<Option<String>>,
+    /// Keys whose newest values need a restart.
+    pending: Mutex<Vec<String>>,
+}
+
+impl Status {
+    /// Declarations in force, and a scheduler at work.
+    pub fn new(progress: Arc<Progress>, backups: Arc<backup::Status>) -> Status {
+        Status {
+            progress,
+            backups,
+            accepted: Counter::default(),
+            refused: Counter::default(),
+            refusal: Mutex::default(),
+            pending: Mutex::default(),
+        }
+    }
+
+    fn note(&self, refusal: Option<String>) {
+        if refusal.is_none() { &self.accepted } else { &self.refused }.inc();
+        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = refusal;
+    }
+
+    fn note_pending(&self, keys: Vec<String>) {
+        *self.pending.lock().unwrap_or_else(PoisonError::into_inner) = keys;
+    }
+
+    /// What `/health` says below `ok`: a line for each thing that wants an operator.
+    pub fn warnings(&self) -> String {
+        let mut text = String::new();
+        if let Some(why) = &*self.refusal.lock().unwrap_or_else(PoisonError::into_inner) {
+            text += &format!("the newest declarations are refused, older ones are in force: {why}\n");
+        }
+        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        if !pending.is_empty() {
+            text += &format!("changed keys wait for a restart: {}\n", pending.join(", "));
+        }
+        text
+    }
+
+    /// What `/metrics` shows of it.
+    pub fn readings(&self) -> Vec<Reading> {
+        let refused = self.refusal.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let mut readings = vec![
+            Reading::count("cms_server_reloads", &["accepted"], self.accepted.get()),
+            Reading::count("cms_server_reloads", &["refused"], self.refused.get()),
+            Reading::gauge("cms_server_declarations_refused", &[], f64::from(u8::from(refused))),
+            Reading::gauge("cms_server_restart_pending_keys", &[], pending as f64),
+        ];
+        readings.extend(self.progress.readings());
+        readings.extend(self.backups.readings());
+        readings
+    }
+}
+
+/// The values of the keys that only a start reads (`x-restart`), by their dotted paths.
+pub fn fixed(loaded: &Loaded) -> Vec<(String, Option<Value>)> {
+    fn below(loaded: &Loaded, path: &mut Vec<&str>, found: &mut Vec<(String, Option<Value>)>) {
+        let grammar = Grammar::declaration();
+        for key in grammar.keys(path) {
+            path.push(key);
+            if grammar.field(path).is_some_and(|field| field["x-restart"] == true) {
+                found.push((path.join("."), loaded.written(path).or_else(|| grammar.default_at(path))));
+            } else {
+                below(loaded, path, found);
+            }
+            path.pop();
+        }
+    }
+    let mut found = Vec::new();
+    below(loaded, &mut Vec::new(), &mut found);
+    found
+}
+
+/// Follows changes of the declarations.
+pub struct Follower {
+    pub source: Source,
+    /// The tables that the database was opened for, and what serves it.
+    pub current: Arc<Mutex<(Layout, Services)>>,
+    pub site: Arc<Swap>,
+    pub keeper: Scheduler,
+    pub address: String,
+    pub status: Arc<Status>,
+    pub certificates: Option<Arc<Certificates>>,
+    /// What this process started with; see [`fixed`].
+    pub fixed: Vec<(String, Option<Value>)>,
+}
+
+impl Follower {
+    /// Builds another registry and swaps it in if it is valid; otherwise the old one stays. The files to watch next.
+    pub fn reload(&self) -> Vec<PathBuf> {
+        let (outcome, files) = load(&self.source);
+        if let Some(Err(error)) = self.certificates.as_ref().map(|certificates| certificates.renew()) {
+            tracing::error!("{error}; the old certificate stays in use");
+        }
+        let done = outcome.and_then(|loaded| self.swap(&loaded).map(|()| self.waiting(&loaded)));
+        match done {
+            Ok(pending) => {
+                log::notice("reloaded the declarations");
+                if !pending.is_empty() {
+                    tracing::warn!("these changed keys keep their old values until a restart: {}", pending.join(", "));
+                }
+                self.status.note_pending(pending);
+                self.status.note(None);
+            }
+            Err(error) => {
+                log::notice(&format!("{error}\nthe old declarations stay in force"));
+                let text = error.to_string();
+                self.status.note(Some(text.lines().next().unwrap_or_default().to_owned()));
+            }
+        }
+        files
+    }
+
+    /// Keys whose values differ from those that the process started with.
+    fn waiting(&self, loaded: &Loaded) -> Vec<String> {
+        let now = fixed(loaded);
+        now.into_iter().filter(|entry| !self.fixed.contains(entry)).map(|(key, _)| key).collect()
+    }
+
+    fn swap(&self, loaded: &Loaded) -> Result<(), BootError> {
+        let registry = boot::registry(loaded, &self.address)?;
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut services = current.1.clone();
+        if registry.layout != current.0 {
+            // A half-typed property must not become a column: tables follow a reload only when that is configured.
+            let migrates = registry.declaration.storage.migrate == Migrate::Auto;
+            services.storage = Arc::new(boot::open(&registry, migrates)?);
+        }
+        services.seed(&registry)?;
+        services.complete(&registry)?;
+        let layout = registry.layout.clone();
+        let registry = Arc::new(registry);
+        let calls = boot::calls(loaded, &registry)?;
+        self.site.store(site(&services, calls, registry.clone(), &self.status)?);
+        self.keeper.take(registry, services.storage.clone());
+        *current = (layout, services);
+        Ok(())
+    }
+}
