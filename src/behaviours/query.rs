@@ -49,7 +49,6 @@ pub const QUERIES: &[Named<Query>] = &[
         .on(&[Family::Comment]),
     query("comment_type", comment_type, "Comments of this type; `pings` is pingbacks and trackbacks.")
         .on(&[Family::Comment]),
-    query("unused", unused, "Accepted for compatibility; selects nothing."),
     query("meta", meta, "Rows with this value, or one of several, under a meta key.")
         .example(r#""colour": {"type": "string", "x-filter": {"query": "meta", "key": "colour"}}"#)
         .on(ROWS)
@@ -112,8 +111,8 @@ fn texts(value: &Value) -> Vec<&str> {
 
 fn ids(value: &Value) -> Vec<i64> {
     match value {
-        Value::Array(list) => list.iter().filter_map(Value::as_i64).map(i64::abs).collect(),
-        Value::Number(n) => n.as_i64().map(i64::abs).into_iter().collect(),
+        Value::Array(list) => list.iter().filter_map(Value::as_i64).map(i64::saturating_abs).collect(),
+        Value::Number(n) => n.as_i64().map(i64::saturating_abs).into_iter().collect(),
         _ => Vec::new(),
     }
 }
@@ -294,7 +293,7 @@ fn hide_empty(asked: &QueryContext<'_>, value: &Value) -> Found {
     }
     let used = Cond::Compare(name("count"), Op::Gt, DbValue::Int(0));
     if !asked.resource.declared.hierarchical {
-        return Ok(Some(used));
+        return Ok(Some(Cond::Any(std::iter::once(used).chain(used_by_column(asked)).collect())));
     }
     let snapshot = asked.scope.snapshot()?;
     let table = &asked.resource.table;
@@ -308,6 +307,27 @@ fn hide_empty(asked: &QueryContext<'_>, value: &Value) -> Found {
         }
     }
     Ok(Some(among("id", kept)))
+}
+
+/// Terms that published records of kinds carry which have one term at most, in a column.
+fn used_by_column(asked: &QueryContext<'_>) -> Vec<Cond> {
+    let of_kind = |other: &Resource| {
+        let single = other.relations.iter().find(|r| !r.many && r.to == asked.resource.index)?;
+        let column = other.plan_column(&single.property)?;
+        let (table, inner) = column.split_once('.')?;
+        Some(Cond::Related {
+            table: name(table),
+            inner: name(inner),
+            outer: asked.resource.key.clone(),
+            filter: Box::new(Cond::Related {
+                table: other.table.clone(),
+                inner: other.key.clone(),
+                outer: other.key.clone(),
+                filter: Box::new(Cond::All(vec![records::own_rows(other), policy::published(asked.scope)])),
+            }),
+        })
+    };
+    asked.scope.registry.family(Family::Content).filter_map(of_kind).collect()
 }
 
 fn has_one_of<'w>(column: &str, words: impl Iterator<Item = &'w str>) -> Cond {
@@ -410,9 +430,4 @@ fn comment_type(_: &QueryContext<'_>, value: &Value) -> Found {
         "pings" => Some(words("kind", ["pingback", "trackback"])),
         other => Some(words("kind", [other])),
     })
-}
-
-/// Accepted for clients' sake; selects nothing in particular.
-fn unused(_: &QueryContext<'_>, _: &Value) -> Found {
-    Ok(None)
 }

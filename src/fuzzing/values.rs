@@ -143,6 +143,8 @@ pub(super) fn schema(bytes: &[u8], _: Judge) {
         let dialect = Dialect {
             space_separated_lists: wordpress,
             empty_list_as_object: wordpress,
+            any_address: wordpress,
+            lenient_numbers: wordpress,
             explain_types: !wordpress,
             bounds,
         };

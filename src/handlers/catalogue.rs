@@ -6,7 +6,7 @@ use super::{Outcome, Work};
 use crate::access::policy::reads_status;
 use crate::config::declaration::{Family, Labels, Status};
 use crate::error::{ApiError, Code};
-use crate::registry::resource::{Context, Resource};
+use crate::registry::resource::{Context, Resource, label_of};
 use crate::registry::{Endpoint, Registry};
 use crate::scope::Scope;
 use serde_json::{Map, Value, json};
@@ -43,6 +43,9 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let context = work.allowed.context();
     let mut all = Map::new();
     for (name, document) in entries(work, resource)? {
+        if context == Context::EDIT && !edits_of(work, resource, &name) {
+            continue;
+        }
         all.insert(name, shown(resource, document, context));
     }
     // The response is one object, so `_fields` names its members: entries, not their fields.
@@ -154,9 +157,7 @@ fn labels(usual: &Labels, entry: &Resource) -> Map<String, Value> {
     let own = &entry.declared.labels;
     let name = |key: &str| own.get(key).map_or(entry.title.as_str(), String::as_str);
     let filled = |template: &Value| match template {
-        Value::String(text) => {
-            json!(text.replace("{name}", name("name")).replace("{singular_name}", name("singular_name")))
-        }
+        Value::String(text) => json!(label_of(text, name("name"), name("singular_name"))),
         _ => Value::Null,
     };
     let template = |key: &String, all: &Value| {

@@ -23,6 +23,7 @@ mod passwords;
 mod rendering;
 mod revisions;
 mod search;
+mod search_words;
 mod sideload;
 mod singleton;
 mod site_health;

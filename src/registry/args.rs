@@ -27,6 +27,7 @@ pub enum Role {
     Key,
     Reassign,
     TaxRelation,
+    IgnoreSticky,
 }
 
 impl Role {
@@ -52,6 +53,7 @@ impl Role {
         ("key", Role::Key),
         ("reassign", Role::Reassign),
         ("tax_relation", Role::TaxRelation),
+        ("ignore_sticky", Role::IgnoreSticky),
     ];
 }
 
@@ -164,6 +166,8 @@ pub struct Arg {
     pub fetched: bool,
     /// A failure is reported by its sentence alone.
     pub sentence_only: bool,
+    /// The value that is checked where the request gives none (`x-checked-default`).
+    pub checked_default: Option<Value>,
     /// A failure is reported when the value would be written, with the code of the failed check (`x-late`).
     pub late: bool,
     /// What OPTIONS shows.

@@ -392,3 +392,11 @@ impl Resource {
         self.capabilities.get(act).map_or(super::capabilities::NOBODY, String::as_str)
     }
 }
+
+/// A label with the names of a resource in place of `{name}` and `{singular_name}`, and of `{names}` and `{singular}` in
+/// small letters.
+pub fn label_of(template: &str, name: &str, singular: &str) -> String {
+    let small = [("{names}", name.to_lowercase()), ("{singular}", singular.to_lowercase())];
+    let text = template.replace("{name}", name).replace("{singular_name}", singular);
+    small.iter().fold(text, |text, (place, value)| text.replace(place, value))
+}

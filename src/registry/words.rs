@@ -184,6 +184,9 @@ pub struct ArgumentWords {
     /// Further types that are accepted although OPTIONS does not list them.
     #[serde(rename = "x-also-types")]
     pub also_types: Vec<String>,
+    /// A default that is checked like a value of the request: where it does not fit, the request has to give one.
+    #[serde(rename = "x-checked-default", deserialize_with = "any")]
+    pub checked_default: Option<Value>,
     /// How many words a search may have.
     #[serde(rename = "x-search-words")]
     pub search_words: Option<SearchWords>,

@@ -208,7 +208,8 @@ const MOST_UNKNOWN: usize = 20;
 /// The given value with the one of the argument's names that was used.
 fn given<'a>(arg: &'a Arg, sources: &'a Sources<'_>) -> Option<(&'a str, &'a Value)> {
     let mut names = std::iter::once(&arg.name).chain(&arg.also);
-    names.find_map(|name| Some((name.as_str(), sources.get(name)?)))
+    let sent = names.find_map(|name| Some((name.as_str(), sources.get(name)?)));
+    sent.or_else(|| Some((arg.name.as_str(), arg.checked_default.as_ref()?)))
 }
 
 fn takes_null(arg: &Arg, name: &str) -> bool {

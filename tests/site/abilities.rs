@@ -76,7 +76,7 @@ fn own_abilities_send_requests_in_the_name_of_the_caller() {
     let server = server();
     let noted = run(&server, "POST", "desk/note", Some(json!({"title": "Milk", "categories": "1"})));
     assert_eq!((noted.status, &noted.body["title"], &noted.body["state"]), (200, &json!("Milk"), &json!("draft")));
-    assert_eq!(noted.header("cache-control"), Some("no-store, private"));
+    assert_eq!(noted.header("cache-control"), Some("no-cache, must-revalidate, max-age=0, no-store, private"));
     let id = noted.body["id"].clone();
     let post = server.admin("GET", &format!("/wp/v2/posts/{id}?context=edit"), None);
     assert_eq!((&post.body["title"]["raw"], &post.body["categories"]), (&json!("Milk"), &json!([1])));

@@ -25,6 +25,7 @@ mod inside;
 mod journal;
 mod limits;
 mod link_preview;
+mod lists;
 mod media;
 mod menus;
 mod migrate;

@@ -63,8 +63,7 @@ pub struct HandlerOptions {
     pub holder: Option<Holder>,
     /// `catalogue.*`: types that support the editor and have autosaves show the feature `autosave`.
     pub autosave_feature: bool,
-    /// `catalogue.*`: labels of what declares none of this name. `{name}` and `{singular_name}` are those that it declares;
-    /// `false`: null.
+    /// `catalogue.*`: labels of what declares none of this name, with places for names as in `labels`; `false`: null.
     pub labels: Labels,
     /// `block.render`: the resource whose entries have the `attributes` of each block; a block takes no others.
     pub types: Option<String>,

@@ -200,7 +200,8 @@ pub struct Resource {
     /// What the lists of types and taxonomies show of it.
     #[serde(default)]
     pub listing: Listing,
-    /// Labels for people, by the names that clients know (`singular_name`).
+    /// Labels for people, by the names that clients know (`singular_name`). In the others `{name}` and `{singular_name}`
+    /// are replaced by these two, `{names}` and `{singular}` by the two in small letters.
     #[serde(default)]
     pub labels: IndexMap<String, String>,
     /// What its handlers need in addition to the schema.

@@ -90,6 +90,14 @@ pub struct Dialect {
     pub null_as_empty: bool,
     /// The refusal of a value of the wrong type says what was sent, and how a text is written.
     pub explain_types: bool,
+    /// A text of the format `uri` has to be an absolute address. Otherwise it may be empty or relative, and is only cleaned.
+    pub check_addresses: bool,
+    /// Blanks around a number in a text are left out, and an integer beyond 64 bits is the nearest that has so many.
+    pub lenient_numbers: bool,
+    /// The path in `?rest_route=` has to begin with a slash.
+    pub strict_route_parameter: bool,
+    /// Responses to callers with credentials have every header that keeps old caches from storing them.
+    pub full_no_cache: bool,
     /// Parameters that an endpoint does not have are refused, with the nearest name. A request asks for it with `?strict`.
     /// Parameters that begin with `_` belong to every endpoint.
     pub refuse_unknown_parameters: bool,
@@ -115,6 +123,10 @@ impl Default for Dialect {
             options_without_route: false,
             null_as_empty: false,
             explain_types: true,
+            check_addresses: true,
+            lenient_numbers: false,
+            strict_route_parameter: false,
+            full_no_cache: false,
             refuse_unknown_parameters: false,
             refuse_unlabelled_json: true,
             refuse_wrong_credentials: true,

@@ -193,6 +193,9 @@ impl Linker<'_> {
         if default_null {
             shown.insert("default".into(), Value::Null);
         }
+        if let Some(default) = &words.checked_default {
+            shown.insert("default".into(), default.clone());
+        }
         if meta {
             show_no_meta(&mut shown, self.dialect);
         }
@@ -228,6 +231,7 @@ impl Linker<'_> {
             sizes: words.picture_sizes,
             fetched: words.fetched,
             sentence_only: meta,
+            checked_default: words.checked_default,
             late: words.late,
             shown: Value::Object(shown),
         })

@@ -148,6 +148,8 @@ pub(super) fn dialect(declared: &Declaration) -> Dialect {
         space_separated_lists: declared.dialect.space_separated_lists,
         empty_list_as_object: declared.dialect.empty_list_as_object,
         explain_types: declared.dialect.explain_types,
+        any_address: !declared.dialect.check_addresses,
+        lenient_numbers: declared.dialect.lenient_numbers,
         bounds: usual_bounds(&declared.bounds),
     }
 }

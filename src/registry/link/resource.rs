@@ -57,6 +57,9 @@ impl Linker<'_> {
         if let Some(file) = declared.entries_file.as_ref().and_then(|file| self.loaded.schemas.get(file)) {
             declared.options.entries.extend(file["entries"].as_array().cloned().unwrap_or_default());
         }
+        let title = schema.get("title").and_then(Value::as_str).unwrap_or(key);
+        let title = declared.listing.name.as_deref().unwrap_or(title);
+        fill_labels(&mut declared.labels, title);
         reduce_drawings(schema, &mut declared.options.entries);
         let base = declared.base.clone().unwrap_or_else(|| key.to_owned());
         let kind = declared.kind.clone().unwrap_or_else(|| key.to_owned());
@@ -211,13 +214,23 @@ impl Linker<'_> {
     }
 }
 
+/// Puts the two names of a resource into its other labels; `title` is its name where it has none.
+fn fill_labels(labels: &mut IndexMap<String, String>, title: &str) {
+    let own = |key: &str| labels.get(key).map_or(title, String::as_str).to_owned();
+    let (name, singular) = (own("name"), own("singular_name"));
+    for label in labels.values_mut().filter(|label| label.contains('{')) {
+        *label = label_of(label, &name, &singular);
+    }
+}
+
 /// Leaves only shapes of the drawings in declared entries.
 fn reduce_drawings(schema: &Value, entries: &mut [Value]) {
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     for (name, _) in properties.filter(|(_, doc)| PropertyWords::of(doc).drawing) {
         for value in entries.iter_mut().filter_map(|entry| entry.get_mut(name)) {
             if let Some(drawing) = value.as_str() {
-                *value = Value::String(sanitise(drawing, Policy::drawings()));
+                // Names of attributes are in small letters, as HTML reads them.
+                *value = Value::String(sanitise(drawing, Policy::drawings()).replace(" viewBox=", " viewbox="));
             }
         }
     }
