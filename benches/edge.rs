@@ -107,6 +107,8 @@ fn edge(text: Vec<u8>, access_log: bool) -> SocketAddr {
         cors: Cors { any: true, ..Cors::default() },
         media: cms_server::config::declaration::Media::default(),
         jsonp: true,
+        strict_route_parameter: false,
+        full_no_cache: false,
     };
     let listener = bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("bound");

@@ -66,6 +66,11 @@ pub struct DeclaredCode {
 }
 
 impl Code {
+    /// The code of a check that a single value failed.
+    pub fn of_check(reason: &str) -> Code {
+        Code::declared(reason, Status::Fixed(400), "A value does not fit its definition.")
+    }
+
     /// The code of a declaration. Each one is kept as long as the program runs, so that a code stays a plain value; what
     /// is declared again after a reload is found.
     pub fn declared(code: &str, status: Status, message: &str) -> Code {
@@ -117,6 +122,8 @@ catalogue! {
     UserInvalidRole = "rest_user_invalid_role", Fixed(400), "There is no such role, or you may not give it.";
     UserExists = "rest_user_exists", Fixed(400), "The user exists already.";
     UserInvalidReassign = "rest_user_invalid_reassign", Fixed(400), "The user who would take over the content does not exist.";
+    CustomCssMarkup = "rest_custom_css_illegal_markup", Fixed(400), "A style sheet may not end the element that it is in.";
+    CustomCssType = "rest_custom_css_invalid_type", Fixed(400), "A style sheet is a text.";
     UserInvalidEmail = "rest_user_invalid_email", Fixed(400), "Another user has this e-mail address.";
     UserInvalidUsername = "rest_user_invalid_username", Fixed(400), "Logins hold letters, digits, spaces and . - _ @ only, and some names are reserved.";
     UserInvalidArgument = "rest_user_invalid_argument", Fixed(400), "The login name of a user cannot be changed.";
@@ -177,6 +184,14 @@ catalogue! {
     UploadRefusedPart = "rest_upload_unknown_error", Fixed(500), "A file of this type is not taken here, or it is not what its name says.";
     UploadTypeRefused = "rest_upload_unsupported_type", Fixed(415), "A file of this type is not taken here, or it is not what its name says.";
     UploadTooLarge = "rest_upload_file_too_big", Fixed(400), "The file is larger than this site takes.";
+    UploadInvalidUrl = "rest_invalid_url", Fixed(400), "This is not the address of a picture that this server fetches.";
+    FetchFailed = "http_request_failed", Fixed(500), "Nothing was received from the address.";
+    FetchStatus = "http_404", Fixed(500), "There is no picture at the address.";
+    UploadInvalidImage = "rest_upload_invalid_image", Fixed(400), "The file is no picture that can be read.";
+    UploadInvalidDimensions = "rest_upload_invalid_dimensions", Fixed(400), "The picture has no width or no height.";
+    UploadDimensionMismatch = "rest_upload_dimension_mismatch", Fixed(400), "The picture is not as large as this size requires.";
+    FileElsewhere = "rest_sideload_attachment_not_in_uploads", Fixed(403), "The record's file is not stored here.";
+    InvalidSubSizeFile = "rest_invalid_sub_size_file", Fixed(400), "No file of this name was added to the record.";
     CannotEditImage = "rest_cannot_edit_image", Denied, "You may not upload files, and so not edit pictures.";
     UnknownAttachment = "rest_unknown_attachment", Fixed(404), "The address belongs to no file of this record.";
     CannotEditFileType = "rest_cannot_edit_file_type", Fixed(400), "Files of this type cannot be edited.";
@@ -236,6 +251,7 @@ pub enum Fault {
     UnknownMethod,
     InvalidParams,
     TooFewParams,
+    OtherParams,
     Credentials,
 }
 
@@ -250,6 +266,7 @@ impl Fault {
             Fault::UnknownMethod => (-32601, "There is no method of this name."),
             Fault::InvalidParams => (-32602, "A parameter has another type than the method takes."),
             Fault::TooFewParams => (400, "The method takes more parameters."),
+            Fault::OtherParams => (400, "The method takes other parameters."),
             Fault::Credentials => (403, "The user name or the password is wrong."),
         }
     }

@@ -57,6 +57,8 @@ pub struct Peer {
     pub https: bool,
     /// A forwarding header was present, believed or not.
     pub forwarded: bool,
+    /// The host that the client named is its own machine: `localhost`, or a name below it.
+    pub localhost: bool,
 }
 
 /// A request as it was received; nothing in it has been checked.

@@ -32,6 +32,13 @@ pub struct Page {
     pub text: String,
 }
 
+/// A file of another site, with its bytes.
+#[derive(Debug)]
+pub struct Fetched {
+    pub file: tempfile::TempPath,
+    pub size: u64,
+}
+
 /// Why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
@@ -39,6 +46,10 @@ pub enum Refused {
     Address(&'static str),
     /// Nothing useful was received; in words for operators.
     Nothing(String),
+    /// The response has another status than 200.
+    Status(u16),
+    /// The response is larger than is allowed.
+    TooLarge,
     /// The queue is full.
     Busy,
 }
@@ -93,6 +104,19 @@ impl Outbound {
         self.declared.link_previews
     }
 
+    /// Whether files of any public address may be fetched.
+    pub fn files(&self) -> bool {
+        self.declared.uploads
+    }
+
+    /// Whether an address is one that requests are sent to, as far as that is known without resolving its name.
+    ///
+    /// # Errors
+    /// See [`Refused`].
+    pub fn allowed(&self, url: &Url) -> Result<(), Refused> {
+        self.asker.allowed(url)
+    }
+
     /// The oEmbed endpoint of the provider for this address; `None`: no provider is declared.
     pub fn provider(&self, address: &str) -> Option<&str> {
         self.providers.iter().find(|(pattern, _)| pattern.is_match(address)).map(|(_, endpoint)| endpoint.as_str())
@@ -108,17 +132,33 @@ impl Outbound {
         if let Some((_, page)) = self.kept.get(url.as_str()).filter(|(at, _)| fresh(at)) {
             return Ok(page);
         }
+        let (asker, wanted) = (Arc::clone(&self.asker), url.clone());
+        let page = Arc::new(self.in_pool(move || asker.page(wanted)).await?);
+        self.kept.insert(url.as_str().to_owned(), (Instant::now(), Arc::clone(&page)));
+        Ok(page)
+    }
+
+    /// Downloads a file of at most so many bytes.
+    ///
+    /// # Errors
+    /// See [`Refused`].
+    pub async fn download(&self, url: &Url, into: tempfile::NamedTempFile, most: u64) -> Result<Fetched, Refused> {
+        self.asker.allowed(url)?;
+        let (asker, wanted) = (Arc::clone(&self.asker), url.clone());
+        self.in_pool(move || asker.download(wanted, into, most)).await
+    }
+
+    async fn in_pool<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> Result<T, Refused> + Send + 'static,
+    ) -> Result<T, Refused> {
         let declared = &self.declared;
         let pool = self.pool.get_or_init(|| Pool::start("outbound", declared.workers, declared.queue).ok());
         let pool = pool.as_ref().ok_or_else(|| Refused::Nothing("no thread".into()))?;
-        let (asker, wanted) = (Arc::clone(&self.asker), url.clone());
-        let page = pool.run(move || asker.follow(wanted)).await.map_err(|error| match error {
+        pool.run(job).await.map_err(|error| match error {
             PoolError::Busy => Refused::Busy,
             PoolError::Failed => Refused::Nothing("the request ended in a panic".into()),
-        })??;
-        let page = Arc::new(page);
-        self.kept.insert(url.as_str().to_owned(), (Instant::now(), Arc::clone(&page)));
-        Ok(page)
+        })?
     }
 }
 
@@ -154,19 +194,45 @@ impl Asker {
         let fits = match url.host() {
             Some(Host::Ipv4(address)) => reachable(&self.open, address.into()),
             Some(Host::Ipv6(address)) => reachable(&self.open, address.into()),
+            // These names lead to this machine, whatever answers for them.
+            Some(Host::Domain(name)) if self.open.is_empty() => {
+                let name = name.trim_end_matches('.');
+                name != "localhost" && !name.ends_with(".localhost")
+            }
             Some(Host::Domain(_)) => true,
             None => false,
         };
         fits.then_some(()).ok_or(Refused::Address("an address that is not public"))
     }
 
-    fn follow(&self, mut url: Url) -> Result<Page, Refused> {
+    /// The page at an address.
+    fn page(&self, url: Url) -> Result<Page, Refused> {
+        let (url, mut answer) = self.follow(url)?;
+        let mut bytes = Vec::new();
+        let body = answer.body_mut().as_reader().take(self.bytes).read_to_end(&mut bytes);
+        body.map_err(|error| Refused::Nothing(error.to_string()))?;
+        Ok(Page { url, text: String::from_utf8_lossy(&bytes).into_owned() })
+    }
+
+    /// The file at an address, whatever it is.
+    fn download(&self, url: Url, mut into: tempfile::NamedTempFile, most: u64) -> Result<Fetched, Refused> {
+        let (_, mut answer) = self.follow(url)?;
+        let mut body = answer.body_mut().as_reader().take(most.saturating_add(1));
+        let size = std::io::copy(&mut body, &mut into).map_err(|error| Refused::Nothing(error.to_string()))?;
+        if size > most {
+            return Err(Refused::TooLarge);
+        }
+        Ok(Fetched { file: into.into_temp_path(), size })
+    }
+
+    /// The response with status 200 that an address leads to, and where it was in the end.
+    fn follow(&self, mut url: Url) -> Result<(Url, http::Response<ureq::Body>), Refused> {
         let end = Instant::now() + self.patience;
         for _ in 0..=self.redirects {
             self.allowed(&url)?;
             let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
             let request = self.agent.get(url.as_str()).config().timeout_global(Some(left)).build();
-            let mut answer = request.call().map_err(|error| match error {
+            let answer = request.call().map_err(|error| match error {
                 ureq::Error::HostNotFound => Refused::Address("nothing public has this name"),
                 error => Refused::Nothing(error.to_string()),
             })?;
@@ -178,12 +244,9 @@ impl Asker {
                 continue;
             }
             if status != http::StatusCode::OK {
-                return Err(Refused::Nothing(format!("answered {status}")));
+                return Err(Refused::Status(status.as_u16()));
             }
-            let mut bytes = Vec::new();
-            let body = answer.body_mut().as_reader().take(self.bytes).read_to_end(&mut bytes);
-            body.map_err(|error| Refused::Nothing(error.to_string()))?;
-            return Ok(Page { url, text: String::from_utf8_lossy(&bytes).into_owned() });
+            return Ok((url, answer));
         }
         Err(Refused::Nothing("redirected too often".into()))
     }
@@ -264,7 +327,7 @@ mod tests {
             let found = outbound(networks).asker.follow(Url::parse("http://localhost:8080/").expect("an address"));
             found.expect_err("nothing listens there, or it is not allowed")
         };
-        assert_eq!(ask(&[]), Refused::Address("nothing public has this name"));
+        assert!(matches!(ask(&[]), Refused::Address(_)));
     }
 
     #[test]

@@ -65,6 +65,17 @@ pub fn path_key(registry: &Registry, record: Record<'_>) -> String {
     }
 }
 
+/// Path of a record below the REST base.
+pub fn item_path(registry: &Registry, record: Record<'_>) -> String {
+    format!("{}/{}", collection_path(record), path_key(registry, record))
+}
+
+/// Path of the collection that a record is in: where its items are below those of another resource, the record names
+/// the item above.
+pub fn collection_path(record: Record<'_>) -> String {
+    record.resource.path_of(|column| record.int(column).to_string())
+}
+
 /// The row of a text of a path: its key in most resources, its name in some.
 ///
 /// # Errors

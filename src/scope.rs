@@ -3,6 +3,7 @@
 //! A [`Scope`] belongs to one request (or one part of a batch) and is passed first to every stage. It knows nothing of
 //! HTTP.
 
+use crate::config::declaration::SecureContext;
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Peer};
 use crate::registry::{Endpoint, Registry, Route, name};
@@ -173,6 +174,12 @@ impl Scope {
     pub fn internal(&self, cause: &dyn std::fmt::Display) -> ApiError {
         tracing::error!(request = %self.request_id, "{cause}");
         ApiError::new(Code::Internal)
+    }
+
+    /// Whether the request was sent in a secure context.
+    pub fn secure(&self) -> bool {
+        let always = self.registry.declaration.site.secure_context == SecureContext::Always;
+        always || self.peer.https || self.peer.localhost
     }
 
     /// The site's wall clock now.

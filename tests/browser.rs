@@ -1,12 +1,17 @@
 //! The pages for people in a real browser: Chromium, driven over WebDriver.
 //!
-//! Without `chromedriver` on the path nothing is tested, and a line says so; `.ci/run` installs it. Pictures of the
-//! pages are left in `target/pages`. The browser resolves no name, so that nothing leaves the machine.
+//! Without `chromedriver` on the path nothing is tested, and a line says so; `.ci/run` installs it. The browser resolves no
+//! name, so that nothing leaves the machine.
+//!
+//! Pictures of the pages, light and dark, are left in `target/pages` and compared with those in `fixtures/pages`, which are
+//! coarse: a cell is 16 pixels wide and high, so that fonts of other machines make no difference, and a lost style sheet
+//! does. `UPDATE_EXPECT=1` renews them.
 
 #[path = "site/server.rs"]
 #[allow(dead_code, reason = "shared with the other tests, which use all of it")]
 mod server;
 
+use base64::Engine as _;
 use serde_json::{Value, json};
 use server::Server;
 use std::io::{BufRead, BufReader};
@@ -35,9 +40,9 @@ fn main() {
         ("the keyboard is enough", the_keyboard_is_enough),
     ];
     for (name, walk) in walks {
-        for (width, dark) in [(1100, false), (360, true)] {
+        for width in [1280, 390] {
             let site = Server::start();
-            let browser = driver.browser(width, 780, dark);
+            let browser = driver.browser(width, 780);
             walk(&browser, &site);
             println!("walk {name}, {width} pixels wide ... ok");
         }
@@ -199,8 +204,8 @@ impl Driver {
         Some(Driver { process, address: format!("http://127.0.0.1:{}", port.expect("a port")) })
     }
 
-    fn browser(&self, width: u32, height: u32, dark: bool) -> Browser<'_> {
-        let mut args = vec![
+    fn browser(&self, width: u32, height: u32) -> Browser<'_> {
+        let args = vec![
             "--headless=new".to_owned(),
             "--no-sandbox".into(),
             "--disable-gpu".into(),
@@ -211,9 +216,6 @@ impl Driver {
             "--disable-sync".into(),
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1".into(),
         ];
-        if dark {
-            args.push("--blink-settings=preferredColorScheme=0".into());
-        }
         let metrics = json!({"width": width, "height": height, "pixelRatio": 1.0, "touch": false, "mobile": false});
         let options = json!({"args": args, "mobileEmulation": {"deviceMetrics": metrics}});
         let wanted = json!({"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options}}});
@@ -291,13 +293,33 @@ impl Browser<'_> {
         assert!(widths[0].as_i64() <= widths[1].as_i64(), "{widths} at {}", self.address());
     }
 
+    /// axe finds nothing wrong with the page, where `CMS_TEST_AXE` names its script.
+    fn accessible(&self) {
+        let Some(script) = std::env::var_os("CMS_TEST_AXE") else { return };
+        let script = std::fs::read_to_string(script).expect("the script of axe");
+        self.run(&script);
+        let check = "const done = arguments[0]; axe.run().then(found => done(found.violations.map(v => \
+            `${v.impact}: ${v.help} (${v.nodes.map(n => n.target.join(' ')).join(', ')})`)))";
+        let found = self.post("execute/async", &json!({"script": check, "args": []}));
+        assert_eq!(found, json!([]), "{}", self.address());
+    }
+
+    /// Pictures of the whole page, light and dark, and whether they are as they were.
     fn picture(&self, name: &str) {
-        use base64::Engine;
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/target/pages");
-        std::fs::create_dir_all(folder).expect("a folder");
-        let png = self.get("screenshot");
-        let png = base64::engine::general_purpose::STANDARD.decode(png.as_str().expect("a picture")).expect("base64");
-        std::fs::write(format!("{folder}/{name}-{}.png", self.width), png).expect("a file");
+        for scheme in ["light", "dark"] {
+            let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+            self.devtools("Emulation.setEmulatedMedia", &media);
+            self.accessible();
+            let size = self.run("return [innerWidth, document.documentElement.offsetHeight]");
+            let clip = json!({"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1});
+            let shot = self.devtools("Page.captureScreenshot", &json!({"captureBeyondViewport": true, "clip": clip}));
+            let png = base64::engine::general_purpose::STANDARD.decode(shot["data"].as_str().expect("a picture"));
+            compare(&format!("{name}-{}-{scheme}", self.width), &png.expect("base64"));
+        }
+    }
+
+    fn devtools(&self, command: &str, parameters: &Value) -> Value {
+        self.post("goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
     }
 
     /// Waits until there is a result.
@@ -325,6 +347,29 @@ impl Drop for Browser<'_> {
     fn drop(&mut self) {
         let _ = agent().delete(&self.base).call();
     }
+}
+
+/// Width and height of a cell of a stored picture, in pixels.
+const CELL: u32 = 16;
+
+/// Compares a picture with the stored one, cell by cell.
+fn compare(name: &str, png: &[u8]) {
+    let root = env!("CARGO_MANIFEST_DIR");
+    std::fs::create_dir_all(format!("{root}/target/pages")).expect("a folder");
+    std::fs::write(format!("{root}/target/pages/{name}.png"), png).expect("a file");
+    let page = image::load_from_memory(png).expect("a picture").into_luma8();
+    let (width, height) = (page.width().div_ceil(CELL), page.height().div_ceil(CELL));
+    let now = image::imageops::resize(&page, width, height, image::imageops::FilterType::Triangle);
+    let stored = format!("{root}/fixtures/pages/{name}.png");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        return now.save(&stored).expect("a file");
+    }
+    let then = image::open(&stored).unwrap_or_else(|e| panic!("{stored}: {e}")).into_luma8();
+    let rows = now.height().abs_diff(then.height());
+    assert!(now.width() == then.width() && rows <= 2 + then.height() / 20, "{name}: {rows} rows more or less");
+    let cells: Vec<u8> = now.pixels().zip(then.pixels()).map(|(a, b)| a.0[0].abs_diff(b.0[0])).collect();
+    let mean = cells.iter().map(|&d| f64::from(d)).sum::<f64>() / cells.len() as f64;
+    assert!(mean < 12.0, "{name} is another page: target/pages/{name}.png differs by {mean:.1} of 255 on average");
 }
 
 fn agent() -> ureq::Agent {

@@ -89,6 +89,8 @@ fn echo(name: &'static str, change: impl FnOnce(&mut Facts)) -> Arc<dyn Service>
         cors: Cors { reflect: true, ..Cors::default() },
         media: cms_server::config::declaration::Media::default(),
         jsonp: true,
+        strict_route_parameter: false,
+        full_no_cache: false,
     };
     change(&mut facts);
     Arc::new(Echo { facts, name })

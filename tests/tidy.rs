@@ -296,13 +296,15 @@ const OWN_MARKUP: &[(&str, &str)] = &[
 /// Where finished HTML is inserted into HTML, and how often. Each place has a reason to trust it: a rendered property,
 /// what a renderer made, or what went through the sanitiser with the text around it.
 const FINISHED_HTML: &[(&str, usize)] = &[
-    ("behaviours/dynamic/lists.rs", 2),
+    ("behaviours/dynamic/bindings.rs", 1),
+    ("behaviours/dynamic/lists.rs", 3),
     ("behaviours/dynamic/loops.rs", 1),
     ("behaviours/dynamic/menus.rs", 1),
     ("behaviours/dynamic/mod.rs", 3),
-    ("behaviours/dynamic/players.rs", 1),
+    ("behaviours/dynamic/players.rs", 3),
     ("behaviours/files.rs", 1),
     ("handlers/oembed.rs", 1),
+    ("text/dress.rs", 2),
     ("text/shortcode.rs", 2),
 ];
 

@@ -5,6 +5,7 @@
 //! author of a comment.
 
 use super::{Asking, Decision, Found, policy, target};
+use crate::config::declaration::CommentType;
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 use crate::registry::resource::Context;
@@ -23,7 +24,7 @@ pub(super) fn list(asking: &Asking<'_>) -> Decision {
             return Err(asking.refuse(Code::CannotReadPost));
         }
     }
-    if asking.context() == Context::EDIT && !policy::moderates(asking.scope) {
+    if asking.context() == Context::EDIT && !policy::moderates(asking.scope) && !edits_remarks(asking, &posts)? {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     if policy::edits_something(asking.scope) {
@@ -35,6 +36,13 @@ pub(super) fn list(asking: &Asking<'_>) -> Decision {
     }
     let message = format!("You may not use these parameters with these values: {}.", forbidden.join(", "));
     Err(asking.refuse(Code::ForbiddenParam).with_message(message))
+}
+
+/// Whether the request is for comments of a declared type below records that the caller may edit.
+fn edits_remarks(asking: &Asking<'_>, posts: &[i64]) -> Result<bool, ApiError> {
+    let kind = asking.args.text("type").unwrap_or_default();
+    let edits = |post: &i64| policy::parent_content(asking.scope, *post, "edit") == Some(true);
+    Ok(asking.resource()?.comment_type(kind).is_some() && !posts.is_empty() && posts.iter().all(edits))
 }
 
 /// Parameters that reveal a comment's author or anything that is not public.
@@ -81,10 +89,15 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
         return Err(asking.fail(Code::CommentLoginRequired));
     }
     claims(asking, None)?;
-    if asking.args.given("status").is_some() && !policy::moderates(asking.scope) {
+    let kind = asking.sources.get("type").and_then(Value::as_str).unwrap_or_default();
+    let kind = asking.resource()?.comment_type(kind);
+    if asking.args.given("status").is_some() && !policy::moderates(asking.scope) && kind.is_none() {
         return Err(asking.refuse(Code::CommentInvalidStatus));
     }
     let post = asking.args.int("post").or_else(|| asked_posts(asking).first().copied()).unwrap_or(0);
+    if let Some(kind) = kind.filter(|_| post != 0) {
+        return remark(asking, kind, post);
+    }
     let status = policy::with_record(asking.scope, post, |record| record.text("status").to_owned());
     let Some(status) = status else { return Err(asking.fail(Code::CommentInvalidPostId)) };
     if asking.registry().status_is(&status, |status| status.draft) {
@@ -104,6 +117,21 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
         (false, _) => Err(asking.fail(Code::CommentNotSupported)),
         (_, false) => Err(asking.fail(Code::CommentClosed)),
         _ => Ok(Found::default()),
+    }
+}
+
+/// Comments of declared types are for callers who may edit the record, whatever its state.
+fn remark(asking: &Asking<'_>, kind: &CommentType, post: i64) -> Decision {
+    let found = policy::with_record(asking.scope, post, |record| {
+        let trashed = asking.registry().status_is(record.text("status"), |status| status.trash);
+        (policy::may(asking.scope, "edit", record), trashed, record.resource.supports(&kind.supports))
+    });
+    match found {
+        Some((true, false, true)) => Ok(Found::default()),
+        Some((true, true, _)) => Err(asking.fail(Code::CommentTrashPost)),
+        Some((true, false, false)) => Err(asking.fail(Code::CommentNotSupported)),
+        // A record that is not there is as one that the caller may not edit.
+        Some((false, ..)) | None => Err(asking.refuse(Code::CannotCreate)),
     }
 }
 

@@ -3,6 +3,7 @@
 //! A guard decides on checked arguments and loads the target that the handler then works on, so that the same value
 //! is checked and used. Guards have no effects: `Allow` is computed by running those of every method.
 
+pub mod abilities;
 pub mod attempts;
 pub mod audit;
 mod comments;
@@ -20,6 +21,7 @@ mod terms;
 pub mod throttle;
 pub mod unlock;
 mod users;
+pub mod views;
 
 pub use self::users::malformed_account;
 
@@ -30,6 +32,7 @@ use self::terms::{term_create, term_delete, term_list, term_read, term_update};
 use self::users::{user_create, user_delete, user_list, user_read, user_update};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
+use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource, Sort};
@@ -50,6 +53,7 @@ pub struct Allowed {
     target: Option<Row>,
     parent: Option<Row>,
     context: Context,
+    method: Method,
 }
 
 impl Allowed {
@@ -71,6 +75,11 @@ impl Allowed {
     /// The requested context.
     pub fn context(&self) -> Context {
         self.context
+    }
+
+    /// The method of the request.
+    pub fn method(&self) -> Method {
+        self.method
     }
 }
 
@@ -95,6 +104,8 @@ pub struct Asking<'a> {
     pub scope: &'a Scope,
     pub route: &'a Route,
     pub endpoint: &'a Endpoint,
+    /// The method of the request, also where `Allow` asks about others.
+    pub method: Method,
     /// Read when they are needed: many guards need the caller alone.
     pub args: &'a dyn Deref<Target = Checked>,
     /// What the request brings, for what no argument declares.
@@ -239,6 +250,14 @@ pub const GUARDS: &[Named<Guard>] = &[
     guard("app_password.delete", passwords::delete, "Allows callers who may edit the user.").parent(),
     guard("app_password.delete_all", passwords::delete_all, "Allows callers who may edit the user.").parent(),
     guard("app_password.introspect", passwords::introspect, "Allows the user.").parent(),
+    guard(
+        "ability.run",
+        abilities::run,
+        "Allows callers who hold the ability's capability; before that, method and input have to be what it takes.",
+    )
+    .on(&[Family::Virtual]),
+    guard("view_config.read", views::read, "Allows callers who may edit the entity that `kind` and `name` name.")
+        .on(&[Family::Virtual]),
     guard("plain.list", plain_list, "Allows callers with the capability `read`, or everybody where none is declared.")
         .on(&[Family::Plain]),
     guard("plain.read", plain_read, "Allows callers with the capability `read`, or everybody where none is declared.")
@@ -268,7 +287,7 @@ pub const GUARDS: &[Named<Guard>] = &[
 pub fn allow(asking: &Asking<'_>, args: Checked) -> Result<Allowed, ApiError> {
     let found = ask(asking)?;
     let context = args.context(&asking.endpoint.args);
-    Ok(Allowed { args, target: found.target, parent: found.parent, context })
+    Ok(Allowed { args, target: found.target, parent: found.parent, context, method: asking.method })
 }
 
 /// Runs the guard without going on: what `Allow` needs.
@@ -281,11 +300,29 @@ pub fn ask(asking: &Asking<'_>) -> Decision {
         return Err(ApiError::new(Code::AppPasswordLimited));
     }
     let found = (GUARDS[asking.endpoint.guard.0].run)(asking)?;
+    within(asking, found.target.as_ref())?;
     edit_only(asking)?;
     if endpoint.editors_only && !policy::edits_something(scope) {
         return Err(asking.refuse(Code::CannotView));
     }
     Ok(found)
+}
+
+/// The item above that the path names exists, and what the path names is below it.
+fn within(asking: &Asking<'_>, target: Option<&Row>) -> Result<(), ApiError> {
+    let Some(resource) = asking.route.resource.map(|index| &asking.registry().resources[index]) else { return Ok(()) };
+    let Some((within, mismatch)) = &resource.within else { return Ok(()) };
+    let named = asking.sources.path.get(&within.property).and_then(Value::as_str).and_then(|key| key.parse().ok());
+    let relation = resource.relations.iter().find(|relation| relation.property == within.property);
+    let (Some(named), Some(relation)) = (named, relation) else { return Ok(()) };
+    let above = &asking.registry().resources[relation.to];
+    if asking.load(above, &DbValue::Int(named))?.is_none() {
+        return Err(failure(resource, relation.missing.unwrap_or(Code::PostInvalidParent)));
+    }
+    match target {
+        Some(row) if Record { resource, row }.int(&within.property) != named => Err(failure(resource, *mismatch)),
+        _ => Ok(()),
+    }
 }
 
 /// Callers who may not see edit-only columns learn nothing of them by a filter, a sort order or a searched column
@@ -330,10 +367,11 @@ pub fn still_allowed(
     scope: &Scope,
     route: &Route,
     endpoint: &Endpoint,
-    args: &Checked,
+    allowed: &Allowed,
     (sources, given): (&Sources<'_>, Option<&RecordPassword<'_>>),
 ) -> Result<(), ApiError> {
-    ask(&Asking { scope, route, endpoint, args: &args, sources, loaded: &Loaded::default(), given }).map(|_| ())
+    let (method, args, loaded) = (allowed.method, &&allowed.args, &Loaded::default());
+    ask(&Asking { scope, route, endpoint, method, args, sources, loaded, given }).map(|_| ())
 }
 
 impl<'a> Asking<'a> {

@@ -109,10 +109,15 @@ pub fn may_give(scope: &Scope, roles: &[Arc<str>]) -> bool {
 /// Whether the caller sees a row in the edit context: the one rule for reading it so, and for the response to a write.
 pub fn sees_edited(scope: &Scope, record: Record<'_>) -> bool {
     match record.resource.family {
-        Family::Comment => moderates(scope),
+        Family::Comment => moderates(scope) || (is_remark(record) && comment(scope, "edit", record)),
         Family::Content | Family::User | Family::Plain => may(scope, "edit", record),
         _ => scope.principal.can(record.resource.capability("edit")),
     }
+}
+
+/// Whether a comment is of a declared type, for those who may edit its record.
+fn is_remark(record: Record<'_>) -> bool {
+    record.resource.comment_type(record.text("kind")).is_some()
 }
 
 /// Whether the caller moderates comments, on whatever record.
@@ -142,7 +147,7 @@ pub fn reads_comment(scope: &Scope, record: Record<'_>, password: Option<&Record
     let caller = &scope.principal;
     let post = record.int("post");
     let shown = scope.registry.comment_status_is(record.text("status"), |status| status.public);
-    if shown && reads_commented(scope, post, password) == Some(true) {
+    if shown && !is_remark(record) && reads_commented(scope, post, password) == Some(true) {
         return true;
     }
     if post == 0 && !moderates(scope) {
@@ -348,7 +353,13 @@ pub fn visible_comments(scope: &Scope, unlocked: Option<i64>) -> Cond {
     let open = Cond::Any(vec![eq("password", txt("")), among("id", unlocked)]);
     let readable = below(Cond::All(vec![readable_records(scope, false), open]));
     let shown = words("status", scope.registry.declaration.comment_statuses_where(|status| status.public));
-    let mut any = vec![Cond::All(vec![shown, readable])];
+    let types = scope.registry.family(Family::Comment).flat_map(|resource| resource.declared.comment_types.keys());
+    let types: Vec<&str> = types.map(String::as_str).collect();
+    let public = match types.is_empty() {
+        true => everything(),
+        false => Cond::Not(Box::new(words("kind", types))),
+    };
+    let mut any = vec![Cond::All(vec![shown, public, readable])];
     if caller.known() {
         let below_some = Cond::Compare(name("post"), Op::Ne, DbValue::Int(0));
         any.push(Cond::All(vec![eq("author", DbValue::Int(caller.id)), below_some]));

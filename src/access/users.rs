@@ -33,7 +33,7 @@ pub(super) fn user_list(asking: &Asking<'_>) -> Decision {
 
 /// The user that the path names: an id, or `me`.
 pub(super) fn named_user(asking: &Asking<'_>) -> Result<Row, ApiError> {
-    let captured = asking.args.get("id").or_else(|| asking.args.get("user_id"));
+    let captured = in_path(asking);
     let users = user_resource(asking)?;
     let id = if names_caller(asking) {
         if !asking.scope.principal.known() {
@@ -49,10 +49,16 @@ pub(super) fn named_user(asking: &Asking<'_>) -> Result<Row, ApiError> {
 
 /// The path says `me`, or nothing at all.
 pub(super) fn names_caller(asking: &Asking<'_>) -> bool {
-    let captured = asking.args.get("id").or_else(|| asking.args.get("user_id"));
-    let by_path = asking.endpoint.args.get("id").is_some() || asking.endpoint.args.get("user_id").is_some();
-    !by_path || captured.and_then(Value::as_str) == Some("me")
+    in_path(asking).is_none_or(|captured| captured.as_str() == Some("me"))
 }
+
+/// The user that the path names, whether an argument is declared for it or not.
+fn in_path<'a>(asking: &Asking<'a>) -> Option<&'a Value> {
+    USER_CAPTURES.iter().find_map(|name| asking.sources.path.get(*name))
+}
+
+/// Captures of routes that name a user.
+const USER_CAPTURES: [&str; 2] = ["id", "user_id"];
 
 pub(super) fn user_resource<'a>(asking: &Asking<'a>) -> Result<&'a Resource, ApiError> {
     asking.registry().family(Family::User).next().ok_or_else(|| ApiError::new(Code::Internal))

@@ -66,17 +66,74 @@ pub fn details(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     Some(Value::Object(details))
 }
 
+/// `file.name`: the name of the upload, as it is stored.
+pub fn name(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let extra = extra(item);
+    let original = extra["media_details"]["original_image"].as_str();
+    let own = original.unwrap_or_else(|| item.record.text("file")).rsplit('/').next().unwrap_or_default();
+    Some(if own.is_empty() { Value::Null } else { json!(own) })
+}
+
+/// `file.size`: bytes of the file that is shown.
+pub fn size(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    Some(extra(item)["media_details"]["filesize"].as_u64().map_or(Value::Null, |size| json!(size)))
+}
+
+/// `file.orientation`: how a picture still has to be turned.
+pub fn orientation(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    picture_type(item)?;
+    let extra = extra(item);
+    let told = &extra["media_details"]["image_meta"]["orientation"];
+    let told = told.as_u64().or_else(|| told.as_str()?.parse().ok());
+    Some(json!(told.filter(|turn| (1..=8).contains(turn)).unwrap_or(1)))
+}
+
+/// `file.output_type`: the type of the copies, where it is another.
+pub fn output_type(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let media = &item.scope.registry.declaration.media;
+    Some(json!(media.converted(picture_type(item)?)))
+}
+
+/// `file.quality`: the quality of copies, and the sizes with another.
+pub fn quality(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let (mime, declared) = (picture_type(item)?, &item.scope.registry.declaration);
+    let media = &declared.media;
+    let usual = media.quality_of(media.converted(mime).unwrap_or(mime));
+    let others = media.sizes.iter().filter_map(|(name, size)| Some((name, size.quality.filter(|own| *own != usual)?)));
+    let sizes: Map<String, Value> = others.map(|(name, own)| (name.clone(), json!(own))).collect();
+    let none = sizes.is_empty() && declared.dialect.empty_list_as_object;
+    Some(json!({"default": usual, "sizes": if none { json!([]) } else { Value::Object(sizes) }}))
+}
+
+/// `file.progressive`: whether clients that make copies write them progressively.
+pub fn progressive(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let media = &item.scope.registry.declaration.media;
+    let mime = picture_type(item)?;
+    Some(json!(media.types.get(media.converted(mime).unwrap_or(mime)).is_some_and(|of| of.progressive)))
+}
+
+/// The type of a picture; `None`: the file is no picture.
+fn picture_type<'a>(item: &Item<'a>) -> Option<&'a str> {
+    Some(item.record.text("mime")).filter(|mime| mime.starts_with("image/"))
+}
+
 /// `file.missing_sizes`: declared sizes that the picture should have and has not.
 pub fn missing_sizes(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let extra = extra(item);
     let details = &extra["media_details"];
+    let media = &item.scope.registry.declaration.media;
+    let made = |name: &str| details["sizes"].get(name).is_some();
+    if let Some(kind) = media.types.get(item.record.text("mime"))
+        && !kind.previews.is_empty()
+    {
+        return Some(json!(kind.previews.iter().filter(|name| !made(name)).collect::<Vec<_>>()));
+    }
     let side = |name: &str| details[name].as_u64().and_then(|n| u32::try_from(n).ok());
     let (Some(width), Some(height)) = (side("width"), side("height")) else { return Some(json!([])) };
     if file_of(item.record, &extra).is_none() || pictures::format_of(item.record.text("mime")).is_none() {
         return Some(json!([]));
     }
-    let media = &item.scope.registry.declaration.media;
-    let missing = pictures::wanted_sizes((width, height), media).filter(|name| details["sizes"].get(*name).is_none());
+    let missing = pictures::wanted_sizes((width, height), media).filter(|name| !made(name));
     Some(json!(missing.collect::<Vec<_>>()))
 }
 

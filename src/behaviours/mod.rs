@@ -40,5 +40,5 @@ pub struct QueryContext<'a> {
 pub type Query = fn(&QueryContext<'_>, &Value) -> Result<Option<Cond>, ApiError>;
 
 pub use query::{QUERIES, judge};
-pub use read::READS;
+pub use read::{READS, options as text_options};
 pub use write::{WRITES, default_write};

@@ -9,6 +9,8 @@ use crate::registry::args::{Arg, Filter};
 use crate::registry::name;
 use crate::registry::resource::{Clock, Resource};
 use crate::registry::vocabulary::{Named, ROWS};
+use crate::registry::words::SizesWord;
+use crate::schema::Reason;
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Op};
 use crate::text::{slug, time};
@@ -47,7 +49,6 @@ pub const QUERIES: &[Named<Query>] = &[
         .on(&[Family::Comment]),
     query("comment_type", comment_type, "Comments of this type; `pings` is pingbacks and trackbacks.")
         .on(&[Family::Comment]),
-    query("unused", unused, "Accepted for compatibility; selects nothing."),
     query("meta", meta, "Rows with this value, or one of several, under a meta key.")
         .example(r#""colour": {"type": "string", "x-filter": {"query": "meta", "key": "colour"}}"#)
         .on(ROWS)
@@ -60,11 +61,42 @@ const JUDGES: &[(&str, Judgement)] = &[("status", states)];
 type Judgement = fn(&Scope, &Resource, &Arg, &Value) -> Result<(), Box<ParamFailure>>;
 
 /// The check of an argument by its behaviour; `None` when it leaves that to the schema.
-pub fn judge(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Option<Result<(), Box<ParamFailure>>> {
+pub fn judge(
+    scope: &Scope,
+    resource: Option<&Resource>,
+    arg: &Arg,
+    value: &Value,
+) -> Option<Result<(), Box<ParamFailure>>> {
+    if let Some(word) = &arg.sizes {
+        return sizes(scope, word, &arg.name, value);
+    }
+    let resource = resource?;
     let Some(Filter::Query { behaviour, .. }) = &arg.filter else { return None };
     let own = QUERIES[behaviour.0].is.name;
     let (_, judgement) = JUDGES.iter().find(|(name, _)| *name == own)?;
     Some(judgement(scope, resource, arg, value))
+}
+
+/// Whether every name is that of a size, or one that the argument's declaration adds.
+fn sizes(scope: &Scope, word: &SizesWord, arg: &str, value: &Value) -> Option<Result<(), Box<ParamFailure>>> {
+    let declared = &scope.registry.declaration.media.sizes;
+    let listed = |name: &str| declared.contains_key(name) || word.also.iter().any(|also| also == name);
+    let fits = match value {
+        Value::String(name) => name.is_empty() || listed(name) || word.alone.contains(name),
+        Value::Array(list) => list.iter().all(|name| name.as_str().is_none_or(|name| name.is_empty() || listed(name))),
+        _ => return None,
+    };
+    if fits {
+        return Some(Ok(()));
+    }
+    let names: Vec<&str> = declared.keys().chain(&word.also).chain(&word.alone).map(String::as_str).collect();
+    let message = format!("{arg} has to be one of: {}.", names.join(", "));
+    Some(Err(Box::new(ParamFailure {
+        name: arg.to_owned(),
+        message,
+        reason: Some(Reason::Enum.as_str()),
+        data: Value::Null,
+    })))
 }
 
 type Found = Result<Option<Cond>, ApiError>;
@@ -79,8 +111,8 @@ fn texts(value: &Value) -> Vec<&str> {
 
 fn ids(value: &Value) -> Vec<i64> {
     match value {
-        Value::Array(list) => list.iter().filter_map(Value::as_i64).map(i64::abs).collect(),
-        Value::Number(n) => n.as_i64().map(i64::abs).into_iter().collect(),
+        Value::Array(list) => list.iter().filter_map(Value::as_i64).map(i64::saturating_abs).collect(),
+        Value::Number(n) => n.as_i64().map(i64::saturating_abs).into_iter().collect(),
         _ => Vec::new(),
     }
 }
@@ -261,7 +293,7 @@ fn hide_empty(asked: &QueryContext<'_>, value: &Value) -> Found {
     }
     let used = Cond::Compare(name("count"), Op::Gt, DbValue::Int(0));
     if !asked.resource.declared.hierarchical {
-        return Ok(Some(used));
+        return Ok(Some(Cond::Any(std::iter::once(used).chain(used_by_column(asked)).collect())));
     }
     let snapshot = asked.scope.snapshot()?;
     let table = &asked.resource.table;
@@ -275,6 +307,27 @@ fn hide_empty(asked: &QueryContext<'_>, value: &Value) -> Found {
         }
     }
     Ok(Some(among("id", kept)))
+}
+
+/// Terms that published records of kinds carry which have one term at most, in a column.
+fn used_by_column(asked: &QueryContext<'_>) -> Vec<Cond> {
+    let of_kind = |other: &Resource| {
+        let single = other.relations.iter().find(|r| !r.many && r.to == asked.resource.index)?;
+        let column = other.plan_column(&single.property)?;
+        let (table, inner) = column.split_once('.')?;
+        Some(Cond::Related {
+            table: name(table),
+            inner: name(inner),
+            outer: asked.resource.key.clone(),
+            filter: Box::new(Cond::Related {
+                table: other.table.clone(),
+                inner: other.key.clone(),
+                outer: other.key.clone(),
+                filter: Box::new(Cond::All(vec![records::own_rows(other), policy::published(asked.scope)])),
+            }),
+        })
+    };
+    asked.scope.registry.family(Family::Content).filter_map(of_kind).collect()
 }
 
 fn has_one_of<'w>(column: &str, words: impl Iterator<Item = &'w str>) -> Cond {
@@ -377,9 +430,4 @@ fn comment_type(_: &QueryContext<'_>, value: &Value) -> Found {
         "pings" => Some(words("kind", ["pingback", "trackback"])),
         other => Some(words("kind", [other])),
     })
-}
-
-/// Accepted for clients' sake; selects nothing in particular.
-fn unused(_: &QueryContext<'_>, _: &Value) -> Found {
-    Ok(None)
 }

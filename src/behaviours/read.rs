@@ -60,6 +60,32 @@ pub const READS: &[Named<(Read, Needs)>] = &[
     read("media_type", media_type, Needs::ROW, "`image` or `file`, from a MIME type."),
     read("file.url", files::url, Needs::TEXTS, "The address of a file."),
     read("file.details", files::details, Needs::TEXTS, "Measures, sizes with their addresses, and metadata of a file."),
+    read("file.name", files::name, Needs::TEXTS, "The name of an uploaded file."),
+    read("file.size", files::size, Needs::TEXTS, "Bytes of a file."),
+    read(
+        "file.orientation",
+        files::orientation,
+        Needs::TEXTS,
+        "How a picture still has to be turned, as in EXIF: 1 to 8.",
+    ),
+    read(
+        "file.output_type",
+        files::output_type,
+        Needs::ROW,
+        "The type that copies of a picture are converted to, or null.",
+    ),
+    read(
+        "file.progressive",
+        files::progressive,
+        Needs::ROW,
+        "Whether clients that make copies of a picture write them progressively.",
+    ),
+    read(
+        "file.quality",
+        files::quality,
+        Needs::ROW,
+        "The quality of copies of a picture, and the sizes with another one.",
+    ),
     read(
         "file.missing_sizes",
         files::missing_sizes,
@@ -158,8 +184,12 @@ fn title(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
 }
 
 /// How texts of this site are rendered.
-pub fn options(item: &Item<'_>) -> RenderOptions<'static> {
-    RenderOptions { smilies: item.scope.settings.flag("use_smilies"), ..RenderOptions::default() }
+pub fn options<'a>(item: &Item<'a>) -> RenderOptions<'a> {
+    RenderOptions {
+        smilies: item.scope.settings.flag("use_smilies"),
+        classes: Some(&item.scope.registry.block_classes),
+        ..RenderOptions::default()
+    }
 }
 
 /// One line of text, as people read it.

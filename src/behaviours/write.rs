@@ -1,13 +1,13 @@
 //! Behaviours that normalise an argument before it is stored.
 
 use super::{Write, WriteContext};
-use crate::error::ApiError;
+use crate::error::{ApiError, Code};
 use crate::registry::resource::{Kind, Property};
 use crate::registry::vocabulary::Named;
 use crate::scope::Scope;
 use crate::storage::plan::DbValue;
 use crate::text::html_policy::{self, Policy};
-use crate::text::{sanitize, slug, time};
+use crate::text::{blocks, font, sanitize, slug, time};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -33,12 +33,20 @@ pub const WRITES: &[Named<Write>] = &[
     write("textarea", textarea, "Several lines of plain text: markup is removed."),
     write("email", email, "An e-mail address without characters that no address has."),
     write("url", url, "An address of an allowed scheme."),
+    write("css.families", css_families, "Names of fonts as CSS lists them: quoted where they have to be."),
+    write("css.descriptors", css_descriptors, "What CSS says of a font: texts of one line, addresses, names of fonts."),
     write("time", seconds, "A date and time as UTC seconds; without a zone it is in the site's zone."),
     write("words", words, "A list of words in one column."),
     write("class_names", class_names, "A list of class names; characters that no class name has are removed."),
     write("entries", entries, "Names of declared entries of the resource that `x-options-from` names."),
     write("kind", kind, "A type or taxonomy by its name in the API."),
     write("comment_html", comment_html, "A comment's markup: phrases, whose links are marked as user content."),
+    write("area", area, "An area of template parts of the active theme; any other word is the first area."),
+    write(
+        "style_sheet",
+        style_sheet,
+        "Styles as JSON, whose own style sheet (`css`) cannot end the element that it is in.",
+    ),
     write("comment_status", comment_status, "A status of comments by any of its names."),
 ];
 
@@ -78,13 +86,24 @@ fn raw(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&inner(value)))
 }
 
-/// Markup: unchanged from users with `unfiltered_html`, through an allow-list from the rest.
+/// Markup: unchanged from users with `unfiltered_html`, through an allow-list and without style sheets from the rest.
 fn html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let markup = &*inner(value);
     if writing.scope.principal.can("unfiltered_html") {
         return Ok(text(markup));
     }
-    Ok(text(&html_policy::sanitise(markup, Policy::posts())))
+    let clean = html_policy::sanitise(markup, Policy::posts());
+    Ok(text(&blocks::change_attributes(&clean, without_css)))
+}
+
+/// The attributes of a block without a style sheet of its own; `None` where there is none.
+fn without_css(mut attributes: Value) -> Option<Value> {
+    let style = attributes.get_mut("style")?.as_object_mut()?;
+    style.shift_remove("css")?;
+    if style.is_empty() {
+        attributes.as_object_mut()?.shift_remove("style");
+    }
+    Some(attributes)
 }
 
 /// A title: markup as in [`html`], but from the rest only phrases; without white space around it.
@@ -104,6 +123,14 @@ fn biography(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
 /// Text that is stored as the HTML that shows it.
 fn escaped(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&sanitize::esc_html(inner(value).trim())))
+}
+
+fn css_families(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&font::families(&inner(value))))
+}
+
+fn css_descriptors(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&font::descriptors(value).to_string()))
 }
 
 fn slugged(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
@@ -182,7 +209,34 @@ fn comment_html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, Ap
     if writing.scope.principal.can("unfiltered_html") {
         return Ok(text(&html_policy::mark_links(markup)));
     }
-    Ok(text(&html_policy::mark_links(&html_policy::sanitise(markup, Policy::phrases()))))
+    Ok(text(&html_policy::mark_links(&html_policy::sanitise(markup, Policy::comments()))))
+}
+
+/// An area of the active theme.
+fn area(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let declared = &writing.scope.registry.declaration;
+    let areas = declared
+        .themes
+        .values()
+        .find(|theme| theme.active)
+        .and_then(|theme| theme.header.get("default_template_part_areas"));
+    let mut known = areas.and_then(Value::as_array).into_iter().flatten().filter_map(|area| area["area"].as_str());
+    let wanted = inner(value);
+    let first = known.clone().next().unwrap_or(&wanted).to_owned();
+    Ok(text(known.find(|area| **area == *wanted).unwrap_or(&first)))
+}
+
+/// Styles whose own style sheet can be written into a page.
+fn style_sheet(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    match value.get("css") {
+        None | Some(Value::Null) => {}
+        Some(Value::String(css)) if sanitize::ends_style_element(css) => {
+            return Err(ApiError::new(Code::CustomCssMarkup));
+        }
+        Some(Value::String(_)) => {}
+        Some(_) => return Err(ApiError::new(Code::CustomCssType)),
+    }
+    Ok(text(&value.to_string()))
 }
 
 /// A state of comments by any of its names; null for a word that names none.

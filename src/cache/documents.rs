@@ -7,10 +7,10 @@
 use super::responses::HitCounts;
 use crate::behaviours::READS;
 use crate::config::declaration::Family;
-use crate::records::Record;
+use crate::records::{self, Record};
 use crate::registry::Registry;
 use crate::registry::name;
-use crate::registry::resource::{Context, Property, Resource, Source};
+use crate::registry::resource::{Context, Link, Property, Resource, Source};
 use crate::render::Needs;
 use crate::scope::Scope;
 use crate::storage::Snapshot;
@@ -49,6 +49,9 @@ struct Plan {
     /// Scopes whose writes may change a document although its row stays: all of them, and those for rows with a parent.
     always: Option<Name>,
     below: Option<Name>,
+    /// Columns of links to records that the caller has to be able to read: documents of rows that have one depend on
+    /// the caller.
+    readable: Vec<usize>,
     /// Positions of the columns that form a key.
     columns: Vec<usize>,
 }
@@ -99,6 +102,9 @@ impl DocumentCache {
         record: Record<'_>,
         context: Context,
     ) -> Option<DocumentText> {
+        if self.depends_on_caller(record) {
+            return None;
+        }
         let key = self.key(scope, record, context);
         let belongs = key.outside == 0 || snapshot.is_newest();
         let found = belongs.then(|| self.cache.get(&key)).flatten();
@@ -116,9 +122,14 @@ impl DocumentCache {
         text: DocumentText,
     ) {
         let key = self.key(scope, record, context);
-        if snapshot.is_newest() {
+        if snapshot.is_newest() && !self.depends_on_caller(record) {
             self.cache.insert(key, text);
         }
+    }
+
+    fn depends_on_caller(&self, record: Record<'_>) -> bool {
+        let set = |column: &usize| record.row.get(*column).is_some_and(|value| records::int(value) != 0);
+        self.plans[record.resource.index].readable.iter().any(set)
     }
 
     fn key(&self, scope: &Scope, record: Record<'_>, context: Context) -> Key {
@@ -143,13 +154,20 @@ fn plan(registry: &Registry, resource: &Resource) -> Plan {
     let mentions_caller = resource.links.iter().any(|link| {
         (link.when.can.is_some() || link.when.act.is_some()) && link.when.context.as_deref() != Some("edit")
     });
-    let others = needs.posts || needs.referenced || resource.links.iter().any(|link| link.when.children);
+    let refers = |property: &Property| matches!(property.source, Source::Members(..));
+    let others = needs.posts
+        || needs.referenced
+        || resource.properties.iter().any(refers)
+        || resource.links.iter().any(|link| link.when.children);
     let by_author = needs.authors && registry.site.permalinks.structure().contains("%author%");
+    let readable: Vec<usize> = resource.links.iter().filter_map(Link::must_be_readable).collect();
+    let own = [&*resource.key, "version", "parent"].into_iter().filter_map(|column| resource.column(column));
     Plan {
         keeps: family && !resource.key_is_text && !mentions_caller && !others,
         always: by_author.then(|| name("user")),
         below: needs.above.then(|| resource.table.clone()),
-        columns: [&*resource.key, "version", "parent"].iter().filter_map(|column| resource.column(column)).collect(),
+        columns: own.chain(readable.iter().copied()).collect(),
+        readable,
     }
 }
 

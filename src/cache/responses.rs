@@ -59,13 +59,15 @@ impl Caller {
 pub struct Transport {
     https: bool,
     forwarded: bool,
+    localhost: bool,
     loopback: bool,
 }
 
 impl Transport {
     /// How a request arrived.
     pub fn of(peer: &Peer) -> Transport {
-        Transport { https: peer.https, forwarded: peer.forwarded, loopback: peer.ip.is_some_and(|ip| ip.is_loopback()) }
+        let loopback = peer.ip.is_some_and(|ip| ip.is_loopback());
+        Transport { https: peer.https, forwarded: peer.forwarded, localhost: peer.localhost, loopback }
     }
 }
 

@@ -41,7 +41,7 @@ struct Section {
     intro: &'static str,
 }
 
-const SECTIONS: [Section; 6] = [
+const SECTIONS: [Section; 7] = [
     Section {
         kind: Kind::Handler,
         title: "Handlers",
@@ -77,6 +77,12 @@ const SECTIONS: [Section; 6] = [
         title: "Renderers",
         singular: "renderer",
         intro: "`renderer` of `[blocks]` and `[shortcodes]`: what a part of a content shows.",
+    },
+    Section {
+        kind: Kind::Ability,
+        title: "Abilities",
+        singular: "ability behaviour",
+        intro: "`run` of `[abilities]`: what makes the result of an ability.",
     },
 ];
 
@@ -186,6 +192,12 @@ fn use_of(kind: Kind, name: &str, loaded: &Loaded) -> Option<Example> {
                     text: format!("\"{part}\" = {{ renderer = \"{name}\"{resource} }}"),
                 }
             })
+        }
+        Kind::Ability => {
+            let (ability, declared) = loaded.declaration.abilities.iter().find(|(_, declared)| declared.run == name)?;
+            let capability = &declared.capability;
+            let text = format!("run = \"{name}\", capability = \"{capability}\"");
+            Some(Example { place: format!("[abilities.\"{ability}\"]"), text })
         }
     }
 }
@@ -521,6 +533,7 @@ pub fn with_names(mut schema: Value) -> Value {
         ("/definitions/Endpoint/properties/handler", &vocabulary.handlers),
         ("/definitions/Endpoint/properties/access", &vocabulary.guards),
         ("/definitions/Rendered/properties/renderer", &vocabulary.renderers),
+        ("/definitions/Ability/properties/run", &vocabulary.abilities),
     ] {
         if let Some(Value::Object(property)) = schema.pointer_mut(pointer) {
             property.insert("anyOf".into(), choice(names));

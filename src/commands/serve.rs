@@ -285,6 +285,8 @@ pub(super) fn site(
         cors: registry.declaration.cors.clone(),
         media: registry.declaration.media.clone(),
         jsonp: registry.declaration.site.jsonp,
+        strict_route_parameter: registry.declaration.dialect.strict_route_parameter,
+        full_no_cache: registry.declaration.dialect.full_no_cache,
     };
     let calls = calls.map(|calls| (registry.declaration.xmlrpc.path.clone(), calls));
     let pages = Pages::new(&registry);

@@ -101,6 +101,8 @@ pub struct Call {
     /// `int`, `text`, `flag`, `list`, `struct`, `bytes`. `@login` and `@secret` identify the caller; without them
     /// anybody may call.
     pub params: Vec<String>,
+    /// Takes exactly these parameters, numbers not as texts; anything else is fault 400.
+    pub strict: bool,
     /// What the method does, in order.
     pub steps: Vec<Step>,
     /// Shape of the result.

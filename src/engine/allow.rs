@@ -2,6 +2,7 @@
 
 use crate::access::unlock::RecordPassword;
 use crate::access::{self, Asking, Loaded};
+use crate::model::Method;
 use crate::registry::Endpoint;
 use crate::request::args::{Checked, Sources};
 use crate::request::route::Match;
@@ -12,6 +13,8 @@ use std::cell::LazyCell;
 pub(super) struct Asked<'a> {
     pub scope: &'a Scope,
     pub matched: &'a Match<'a>,
+    /// The method of the request.
+    pub method: Method,
     pub sources: &'a Sources<'a>,
     /// The password of a record that the request brings.
     pub given: Option<&'a RecordPassword<'a>>,
@@ -26,11 +29,12 @@ impl Asked<'_> {
         granted: Option<&Endpoint>,
         loaded: &Loaded,
     ) -> Vec<&'static str> {
-        let Asked { scope, matched, sources, given } = *self;
+        let Asked { scope, matched, method, sources, given } = *self;
         let mut methods = Vec::new();
         for endpoint in &matched.route.endpoints {
             let args = LazyCell::new(|| Checked::lenient(&endpoint.args, sources, answering.map(|e| &e.args)));
-            let asking = Asking { scope, route: matched.route, endpoint, args: &args, sources, loaded, given };
+            let (route, args) = (matched.route, &args);
+            let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given };
             if granted.is_some_and(|granted| std::ptr::eq(granted, endpoint)) || access::ask(&asking).is_ok() {
                 methods.extend(endpoint.methods.iter().map(|m| m.as_str()));
             }

@@ -56,13 +56,15 @@ impl Discovery {
     }
 
     /// The routes of a namespace (or all of them) by pattern.
-    pub fn routes(&self, registry: &Registry, namespace: Option<&str>) -> Map<String, Value> {
+    fn routes(&self, scope: &Scope, namespace: Option<&str>) -> Map<String, Value> {
+        let (registry, secure) = (&scope.registry, scope.secure());
         let own = self.indexes.iter().filter(|(at, _)| namespace.is_none_or(|n| at.trim_start_matches('/') == n));
         let mut routes: Map<String, Value> = own.cloned().collect();
         let chosen = registry.routes.iter().zip(&self.listed);
         routes.extend(
             chosen
                 .filter(|(route, _)| !route.hidden && namespace.is_none_or(|n| route.namespace == n))
+                .filter(|(route, _)| secure || !route.secure_context)
                 .map(|(route, listed)| (route.pattern.clone(), listed.clone())),
         );
         routes
@@ -88,18 +90,39 @@ pub fn root(scope: &Scope, discovery: &Discovery, authentication: Value) -> Valu
     root.insert("show_on_front".into(), json!(if front.is_empty() { "posts" } else { front }));
     root.insert("namespaces".into(), json!(registry.namespaces));
     root.insert("authentication".into(), authentication);
-    root.insert("routes".into(), Value::Object(discovery.routes(registry, None)));
+    root.insert("routes".into(), Value::Object(discovery.routes(scope, None)));
     root.insert("site_logo".into(), json!(settings.int("site_logo")));
     root.insert("site_icon".into(), json!(settings.int("site_icon")));
     root.insert("site_icon_url".into(), json!(""));
+    root.extend(picture_processing(scope));
     let help = format!("{}/", registry.site.rest_url);
     root.insert("_links".into(), json!({"help": [{"href": help}]}));
     Value::Object(root)
 }
 
+/// How pictures are processed, for callers who upload and make copies themselves.
+fn picture_processing(scope: &Scope) -> Map<String, Value> {
+    let media = &scope.registry.declaration.media;
+    let told = media.described_to.get().is_some_and(|capability| scope.principal.can(capability));
+    if !told || !scope.secure() {
+        return Map::new();
+    }
+    let sizes = media
+        .sizes
+        .iter()
+        .map(|(name, size)| (name.clone(), json!({"width": size.width, "height": size.height, "crop": size.crop})));
+    Map::from_iter([
+        ("image_sizes".to_owned(), Value::Object(sizes.collect())),
+        ("image_size_threshold".to_owned(), json!(media.max_side.get().copied().unwrap_or(0))),
+        // Copies bring no metadata along.
+        ("image_strip_meta".to_owned(), json!(true)),
+        ("image_max_bit_depth".to_owned(), json!(media.max_bit_depth)),
+    ])
+}
+
 /// A namespace and its routes.
 pub fn namespace(scope: &Scope, discovery: &Discovery, namespace: &str) -> Value {
-    let routes = discovery.routes(&scope.registry, Some(namespace));
+    let routes = discovery.routes(scope, Some(namespace));
     json!({
         "namespace": namespace,
         "routes": routes,

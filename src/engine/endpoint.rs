@@ -43,7 +43,10 @@ impl<'a> Question<'a> {
     pub(super) fn check(&self) -> Result<Checked, ApiError> {
         self.names_within()?;
         let resource = self.found.resource();
-        let judge = |arg: &Arg, value: &Value| judge(self.found.scope, resource?, arg, value);
+        let judge = |arg: &Arg, value: &Value| match arg.fetched {
+            true => Some(self.found.engine.shared.fetches(self.found.scope, &arg.name, value.as_str()?)),
+            false => judge(self.found.scope, resource, arg, value),
+        };
         let set = &self.found.endpoint.args;
         let asked = self.sources.query.get(args::STRICT).is_some_and(|value| value != "false" && value != "0");
         if asked || self.found.scope.registry.declaration.dialect.refuse_unknown_parameters {
@@ -54,11 +57,12 @@ impl<'a> Question<'a> {
 
     /// Whether the caller may, and what the path names: 401, 403, 404.
     pub(super) fn authorize(&self, args: Checked, loaded: &Loaded) -> Result<Allowed, ApiError> {
-        let Found { scope, endpoint, matched, .. } = self.found;
+        let Found { scope, call, endpoint, matched, .. } = self.found;
         let (sources, given) = (&self.sources, self.given());
         // What follows is refused for its own reasons.
         scope.principal.missing.take();
-        let asking = Asking { scope, route: matched.route, endpoint, args: &&args, sources, loaded, given };
+        let (route, method) = (matched.route, call.method);
+        let asking = Asking { scope, route, endpoint, method, args: &&args, sources, loaded, given };
         access::allow(&asking, args.clone())
     }
 
@@ -154,7 +158,7 @@ impl<'a> Question<'a> {
         let loaded = if self.reads() { loaded } else { &fresh };
         let granted = Some(*endpoint).filter(|_| self.reads() && result.is_ok());
         let allow = |sources: &Sources<'_>| {
-            let asked = Asked { scope, matched, sources, given: self.given() };
+            let asked = Asked { scope, matched, method: call.method, sources, given: self.given() };
             asked.allow(Some(endpoint), granted, loaded)
         };
         // What was written is shown as it is edited; a caller who may not read so has only written.

@@ -30,6 +30,7 @@ use crate::cache::responses::ResponseCache;
 use crate::config::units::{Optional, Size};
 use crate::error::ApiError;
 use crate::families::file::MediaServices;
+use crate::handlers::abilities::ABILITIES;
 use crate::handlers::{HANDLERS, Outcome, Shared};
 use crate::metrics::ByClass;
 use crate::model::{Peer, Request};
@@ -97,6 +98,7 @@ pub fn vocabulary() -> Vocabulary {
         writes: descriptions(WRITES),
         queries: descriptions(QUERIES),
         renderers: descriptions(dynamic::MAKERS),
+        abilities: descriptions(ABILITIES),
     }
 }
 
@@ -187,7 +189,8 @@ impl Engine {
     /// refuses this caller. The guard runs once more when the body is there.
     pub async fn admits(&self, request: &Request) -> Option<u64> {
         let method = request::effective_method(request)?;
-        let matches = self.router.matches(&self.registry, &request.path);
+        let scope = self.stranger(request).ok()?;
+        let matches = self.matches(&request.path, scope.secure());
         let (matched, endpoint) =
             matches.into_iter().find_map(|m| route::endpoint(m.route, method).map(|endpoint| (m, endpoint)))?;
         if !endpoint.file {
@@ -200,7 +203,8 @@ impl Engine {
         let loaded = Loaded::default();
         let route = matched.route;
         let (args, given) = (&&args, None);
-        let asking = Asking { scope: &scope, route, endpoint, args, sources: &sources, loaded: &loaded, given };
+        let sources = &sources;
+        let asking = Asking { scope: &scope, route, endpoint, method, args, sources, loaded: &loaded, given };
         access::ask(&asking).ok().map(|_| self.registry.declaration.media.max_upload.bytes())
     }
 

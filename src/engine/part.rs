@@ -47,7 +47,8 @@ impl Engine {
             return Vec::new();
         };
         let sources = Sources { path: &matched.captures, body: &BodyParams::None, query: &call.query };
-        let asked = Asked { scope, matched: &matched, sources: &sources, given: None };
+        let method = call.method;
+        let asked = Asked { scope, matched: &matched, method, sources: &sources, given: None };
         asked.allow(None, None, &Loaded::default())
     }
 

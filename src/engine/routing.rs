@@ -31,7 +31,7 @@ pub(super) struct Found<'a> {
 impl Engine {
     /// The endpoint of a call.
     pub(super) fn route<'a>(&'a self, scope: &'a Scope, call: &'a Call) -> ControlFlow<Dispatched, Found<'a>> {
-        let matches = self.router.matches(&self.registry, &call.path);
+        let matches = self.matches(&call.path, scope.secure());
         if call.method == Method::Options {
             return Break(self.describe(scope, call, matches));
         }
@@ -46,11 +46,19 @@ impl Engine {
             Ok(body) => Continue(Found { engine: self, scope, call, matched, endpoint, body }),
             Err(error) => {
                 let sources = Sources { path: &matched.captures, body: &BodyParams::None, query: &call.query };
-                let asked = Asked { scope, matched: &matched, sources: &sources, given: None };
+                let method = call.method;
+                let asked = Asked { scope, matched: &matched, method, sources: &sources, given: None };
                 let allow = asked.allow(Some(endpoint), None, &Loaded::default());
                 Break(Dispatched { result: Err(error.clone()), allow, route: Some(matched.index) })
             }
         }
+    }
+
+    /// The routes that a path names, as far as they exist for the request.
+    pub(super) fn matches(&self, path: &str, secure: bool) -> Vec<Match<'_>> {
+        let mut matches = self.router.matches(&self.registry, path);
+        matches.retain(|matched| secure || !matched.route.secure_context);
+        matches
     }
 
     /// Positions of the declared limits that count a read of a route.
@@ -84,7 +92,8 @@ impl Engine {
                 Err(error) => return Dispatched::early(Err(error)),
             };
             let given = tried.as_ref().map(|tried| &tried.given);
-            let asked = Asked { scope, matched: &matched, sources: &sources, given };
+            let method = call.method;
+            let asked = Asked { scope, matched: &matched, method, sources: &sources, given };
             let allow = asked.allow(None, None, &Loaded::default());
             self.tried(scope, tried.as_ref());
             return Dispatched { result: Ok(Outcome::ok(document)), allow, route: Some(matched.index) };

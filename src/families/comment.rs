@@ -6,7 +6,7 @@
 use super::values::{meta, stored};
 use super::{MetaValues, RowEdit, existing, parents};
 use crate::access::{failure, policy};
-use crate::config::declaration::Family;
+use crate::config::declaration::{CommentType, Family};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, int, text, txt};
 pub use crate::registry::columns::comment as columns;
@@ -14,7 +14,7 @@ use crate::registry::columns::{ID, record, user};
 use crate::registry::resource::{Resource, Source};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use crate::storage::plan::{Change, Cond, DbValue, Op, Put, Target};
+use crate::storage::plan::{Change, Cond, DbValue, Op, Put, Row, Target};
 use crate::text::time;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -61,18 +61,26 @@ impl Draft {
 pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let resource = edit.resource;
     let mut draft = draft(edit)?;
-    if draft.text(col::CONTENT).trim().is_empty() {
+    let declared = edit.comment_type.and_then(|kind| resource.comment_type(kind));
+    if draft.text(col::CONTENT).trim().is_empty() && !declared.is_some_and(|of| has_state(resource, of, &draft)) {
         return Err(failure(resource, Code::CommentContentInvalid));
     }
     signed(edit, &mut draft)?;
     lengths(resource, &draft)?;
-    draft.set.insert(col::KIND, DbValue::Text(resource.kind.clone()));
-    let first = first_status(edit, &draft)?;
+    draft.set.insert(col::KIND, edit.comment_type.map_or_else(|| DbValue::Text(resource.kind.clone()), txt));
+    let first = match declared {
+        // Who may write it needs no moderator.
+        Some(_) => edit.scope.registry.approved_comment_status(),
+        None => first_status(edit, &draft)?,
+    };
     let given = draft.status.take();
     let status = given.and_then(|word| transition(&edit.scope.registry, first, "", &word));
     draft.set_status(status.unwrap_or_else(|| (first.into(), None)));
-    let mut changes = vec![on_a_record(&draft), twice(&edit.scope.registry, &draft)];
-    changes.extend(too_soon(edit, &draft));
+    let mut changes = vec![on_a_record(&draft)];
+    if declared.is_none() {
+        changes.push(twice(&edit.scope.registry, &draft));
+        changes.extend(too_soon(edit, &draft));
+    }
     changes.push(draft.put(Target::New));
     Ok(changes)
 }
@@ -83,7 +91,9 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
 /// No text, no such author or record, a column that is too long.
 pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     let mut draft = draft(edit)?;
-    if draft.set.contains_key(col::CONTENT) && draft.text(col::CONTENT).trim().is_empty() {
+    let state =
+        edit.resource.comment_type(record.text(col::KIND)).is_some_and(|of| has_state(edit.resource, of, &draft));
+    if draft.set.contains_key(col::CONTENT) && draft.text(col::CONTENT).trim().is_empty() && !state {
         return Err(failure(edit.resource, Code::CommentContentInvalid));
     }
     lengths(edit.resource, &draft)?;
@@ -106,14 +116,47 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
 ///
 /// # Errors
 /// It is in the trash already.
-pub fn trashing(registry: &Registry, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    let registry = &scope.registry;
     let status = record.text(col::STATUS);
     if registry.comment_status_is(status, |status| status.trash) {
         return Err(failure(record.resource, Code::AlreadyTrashed));
     }
     let mut draft = Draft::default();
     draft.set_status((registry.trashed_comment_status().to_owned(), Some(status.to_owned())));
-    Ok(vec![draft.put(existing(record))])
+    let mut changes = vec![draft.put(existing(record))];
+    if record.resource.comment_type(record.text(col::KIND)).is_some() {
+        changes.extend(replies_to_trash(scope, record)?);
+    }
+    Ok(changes)
+}
+
+/// The replies to a comment of a declared type go to the trash with it.
+fn replies_to_trash(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    let removed = scope.registry.declaration.comment_statuses_where(|status| status.removed);
+    let filter = Cond::All(vec![
+        eq(col::PARENT, DbValue::Int(record.id())),
+        eq(col::KIND, txt(record.text(col::KIND))),
+        Cond::Not(Box::new(records::words(col::STATUS, removed))),
+    ]);
+    let rows = scope.snapshot()?.rows(&records::plan(record.resource, filter))?;
+    let trashed = scope.registry.trashed_comment_status();
+    let put = |row: &Row| {
+        let reply = Record { resource: record.resource, row };
+        let mut draft = Draft::default();
+        draft.set_status((trashed.to_owned(), Some(reply.text(col::STATUS).to_owned())));
+        draft.put(existing(reply))
+    };
+    Ok(rows.iter().map(put).collect())
+}
+
+/// Whether a comment of a declared type has one of the states that stand in for a text.
+fn has_state(resource: &Resource, of: &CommentType, draft: &Draft) -> bool {
+    let Some(key) = &of.state else { return false };
+    let known = resource.declared.meta.get(key).and_then(|meta| meta.schema.get("enum")).and_then(Value::as_array);
+    let given = draft.meta.iter().find(|(own, _)| **own == **key).map(|(_, values)| values);
+    let value = given.and_then(|values| serde_json::from_str::<Value>(values.first()?).ok());
+    value.is_some_and(|value| known.is_some_and(|known| known.contains(&value)))
 }
 
 /// What is done about a comment that is deleted: replies to it move up.

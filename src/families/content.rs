@@ -96,6 +96,14 @@ impl<'a> Draft<'a> {
         self.set.insert(column.to_owned(), value);
     }
 
+    /// Sets a column of the record, or of its extension.
+    fn set_column(&mut self, column: Name, value: DbValue) {
+        match column.split_once('.') {
+            Some(_) => self.extension.push((column, value)),
+            None => self.put(&column, value),
+        }
+    }
+
     fn put_all<const N: usize>(&mut self, columns: [(&'static str, DbValue); N]) {
         self.set.extend(columns.map(|(column, value)| (column.to_owned(), value)));
     }
@@ -329,7 +337,19 @@ const RULED: [&str; 7] =
 fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
     let mut draft = Draft { before: edit.row, ..Draft::empty(edit.resource) };
     for property in edit.resource.properties.iter().filter(|p| !p.readonly) {
+        if let Some((column, text)) = values::derived(edit, property) {
+            draft.set_column(column, text);
+            continue;
+        }
         let Some(value) = edit.wanted(&property.name) else { continue };
+        if let Some(members) = values::written_members(property) {
+            for (member, value) in members.iter().filter_map(|member| Some((member, value.get(&member.name)?))) {
+                if let Some((column, value)) = stored(edit.scope, member, value)? {
+                    draft.set_column(column, value);
+                }
+            }
+            continue;
+        }
         // Only `raw` is written; the rendered value may be sent back beside it, or alone.
         let says_nothing = match value {
             Value::Object(members) => !members.contains_key("raw"),
@@ -353,10 +373,7 @@ fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
                     if column.contains('.') {
                         values::check_reference(edit, property, &value)?;
                     }
-                    match column.split_once('.') {
-                        Some(_) => draft.extension.push((column, value)),
-                        None => draft.put(&column, value),
-                    }
+                    draft.set_column(column, value);
                 }
             }
         }
@@ -370,7 +387,11 @@ fn member(edit: &RowEdit<'_>, draft: &mut Draft<'_>, property: &Property, value:
     let value = match property.write {
         Some(write) => {
             let writing = WriteContext { scope: edit.scope, property };
-            json!(text(&(WRITES[write.0].run)(&writing, value)?))
+            let stored = (WRITES[write.0].run)(&writing, value)?;
+            match value.is_string() {
+                true => json!(text(&stored)),
+                false => serde_json::from_str(text(&stored)).unwrap_or_else(|_| json!(text(&stored))),
+            }
         }
         None => value.clone(),
     };

@@ -8,7 +8,7 @@ use crate::behaviours::files::address;
 use crate::config::declaration::Media;
 use crate::files::kinds::{self, Kind};
 use crate::files::{Files, FilesError, names};
-use crate::pictures::{self, Bounds, PictureError, Resized, boxes};
+use crate::pictures::{self, Bounds, PictureError, Resized, Wanted, boxes};
 use crate::pool::{Budget, Pool, PoolError};
 use crate::records::{columns, eq, everything, text, txt};
 use crate::registry::columns::file as col;
@@ -16,6 +16,7 @@ use crate::registry::columns::{ID, record};
 use crate::registry::{Registry, name};
 use crate::storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, Target, WritePlan};
 use crate::storage::{Snapshot, Storage, StorageError};
+use image::ImageFormat;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -75,6 +76,46 @@ pub struct Source<'a> {
     pub size: u64,
     /// Metadata that replace those of the file.
     pub meta: Option<Value>,
+    pub making: Making,
+}
+
+/// What is made of a picture in addition to storing it.
+#[derive(Clone, Debug)]
+pub struct Making {
+    /// Copies in the declared sizes, and one that is shown instead of a picture that is too large or not upright.
+    pub copies: bool,
+    /// They are of the type that is declared for the picture's.
+    pub convert: bool,
+    /// The language of texts, such as `en_US`.
+    pub language: String,
+}
+
+impl Making {
+    /// Everything that is declared.
+    pub fn all(language: &str) -> Making {
+        Making { copies: true, convert: true, language: language.to_owned() }
+    }
+
+    /// The kind of what is made of a picture, and how it is made.
+    pub fn of(&self, kind: &Kind, format: ImageFormat, media: &Media) -> (Kind, Wanted) {
+        let made = self.kind(kind, media);
+        let wanted = Wanted {
+            copies: self.copies,
+            format: pictures::format_of(&made.mime).unwrap_or(format),
+            quality: media.quality_of(&made.mime),
+            language: self.language.clone(),
+        };
+        (made, wanted)
+    }
+
+    fn kind(&self, kind: &Kind, media: &Media) -> Kind {
+        let converted = media.converted(&kind.mime).filter(|_| self.convert);
+        let end = |mime: &str| media.types.get(mime).and_then(|of| of.extensions.first()).cloned();
+        match converted.and_then(|mime| Some((mime.to_owned(), end(mime)?))) {
+            Some((mime, extension)) if pictures::format_of(&mime).is_some() => Kind { mime, extension },
+            _ => kind.clone(),
+        }
+    }
 }
 
 /// Files that are stored and claimed, and belong to nobody yet.
@@ -84,6 +125,9 @@ pub struct StoredFiles {
     pub url: String,
     /// The key of the file that represents the record.
     pub file: String,
+    pub mime: String,
+    /// What the picture shows, in the words of its metadata.
+    pub alternative: String,
     pub keys: Vec<String>,
     /// Members of the record's `extra`.
     pub extra: Map<String, Value>,
@@ -91,6 +135,12 @@ pub struct StoredFiles {
 
 /// What a file is to be called and what it is; `None` when it is not taken.
 pub fn recognised(given: &str, file: &Path, media: &Media) -> Option<(String, Kind)> {
+    let alone = |mime: &str| media.types.get(mime).is_some_and(|of| of.alone);
+    any_recognised(given, file, media).filter(|(_, kind)| alone(&kind.mime))
+}
+
+/// As [`recognised`], also of a type that is not accepted by itself.
+pub fn any_recognised(given: &str, file: &Path, media: &Media) -> Option<(String, Kind)> {
     let (base, extension) = names::stored(given, |end| kinds::by_extension(end, media).is_some())?;
     let head = kinds::head(file).ok()?;
     Some((base, kinds::kind(&extension, &head, media)?))
@@ -196,11 +246,15 @@ impl FileStore<'_> {
         kind: &Kind,
         folder: &str,
     ) -> Result<StoredFiles, StoreError> {
+        let media = &self.registry.declaration.media;
+        let mut made = kind.clone();
         let prepared = match pictures::format_of(&kind.mime) {
             None => None,
             Some(format) => {
                 let path = PathBuf::from(source.path);
-                let prepared = self.in_pool(move |bounds| pictures::prepare(&path, format, bounds)).await?;
+                let wanted;
+                (made, wanted) = source.making.of(kind, format, media);
+                let prepared = self.in_pool(move |bounds| pictures::prepare(&path, format, bounds, &wanted)).await?;
                 Some(prepared.map_err(StoreError::Picture)?)
             }
         };
@@ -217,19 +271,21 @@ impl FileStore<'_> {
             None => files.put_file(&key, copy.as_ref().map_or(source.path, |copy| copy.path())).await?,
         }
         let mut details = Map::new();
-        let mut shown = key.clone();
+        let (mut shown, mut mime, mut alternative) = (key.clone(), &kind.mime, String::new());
         if let Some(prepared) = prepared {
             let mut original = None;
             if let Some(standing) = prepared.standing {
                 let marked = format!("{base}{}", standing.mark);
-                let (marked, _) = self.claim(folder, &marked, extension).await?;
+                let (marked, _) = self.claim(folder, &marked, &made.extension).await?;
                 keys.push(marked.clone());
                 size = standing.bytes.len() as u64;
                 files.put(&marked, standing.bytes).await?;
                 original = Some(last(&key).to_owned());
-                shown = marked;
+                (shown, mime) = (marked, &made.mime);
             }
-            let sizes = self.keep_sizes(prepared.made, (folder, &base, extension), &kind.mime, &mut keys).await?;
+            alternative = prepared.alternative;
+            let place = (folder, base.as_str(), made.extension.as_str());
+            let sizes = self.keep_sizes(prepared.made, place, &made.mime, &mut keys).await?;
             details.insert("width".into(), json!(prepared.width));
             details.insert("height".into(), json!(prepared.height));
             details.insert("file".into(), json!(shown));
@@ -245,7 +301,8 @@ impl FileStore<'_> {
         }
         let mut extra = Map::new();
         extra.insert("media_details".into(), Value::Object(details));
-        Ok(StoredFiles { title: base, url: address(self.registry, &shown), file: shown, keys, extra })
+        let (url, mime) = (address(self.registry, &shown), mime.clone());
+        Ok(StoredFiles { title: base, url, file: shown, mime, alternative, keys, extra })
     }
 
     /// A copy of a file without its location; `None` when the file has none.

@@ -48,6 +48,8 @@ pub struct RowEdit<'a> {
     pub row: Option<&'a Row>,
     /// The values that it is to have, by property.
     pub args: &'a Checked,
+    /// The declared type of a new comment, where it is not the resource's own.
+    pub comment_type: Option<&'a str>,
 }
 
 impl<'a> RowEdit<'a> {
@@ -77,12 +79,14 @@ impl<'a> RowEdit<'a> {
 /// # Errors
 /// The rules of the family.
 pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
-    match edit.resource.family {
+    let changes = match edit.resource.family {
         Family::Content => content::creation(edit, content::FileDefaults::default()),
         Family::Term => term::creation(edit),
         Family::Comment => comment::creation(edit),
         _ => plain::creation(edit),
-    }
+    }?;
+    edit.args.late()?;
+    Ok(changes)
 }
 
 /// The plan that changes a row.
@@ -90,12 +94,14 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
 /// # Errors
 /// The rules of the family.
 pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
-    match edit.resource.family {
+    let changes = match edit.resource.family {
         Family::Content => content::update(edit, record),
         Family::Term => term::update(edit, record),
         Family::Comment => comment::update(edit, record),
         _ => plain::update(edit),
-    }
+    }?;
+    edit.args.late()?;
+    Ok(changes)
 }
 
 /// Whether rows of a resource go to the trash before they are deleted.
@@ -113,7 +119,7 @@ pub fn has_trash(resource: &Resource) -> bool {
 /// It is there already.
 pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
     match record.resource.family {
-        Family::Comment => comment::trashing(&scope.registry, record),
+        Family::Comment => comment::trashing(scope, record),
         _ => content::trashing(scope, record),
     }
 }
@@ -157,7 +163,8 @@ fn duplicate(resource: &Resource, column: Option<Row>) -> ApiError {
     let error = failure(resource, Code::DuplicateValue);
     let column = column.as_ref().and_then(|row| row.first()).map_or("", text);
     let own = column.strip_prefix(&*resource.table).and_then(|rest| rest.strip_prefix('.')).unwrap_or(column);
-    let Some(property) = resource.property_of_column(own) else { return error };
+    let shown = resource.property_of_column(own).filter(|property| !property.hidden);
+    let Some(property) = shown else { return error };
     let message = format!("Another item has this {}.", property.name);
     let mut params = serde_json::Map::new();
     params.insert(property.name.clone(), json!(message));

@@ -104,12 +104,9 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     let moved = parent(edit, record.id())?;
     let (parent, unmoved) = moved.unwrap_or_else(|| (record.int(col::PARENT), Vec::new()));
     let unique = resource.declared.unique_names;
-    let slug = edit.given_text("slug").filter(|_| !unique);
-    let slug = slug.or_else(|| (unique && title != record.text(col::NAME)).then_some("")).map(|given| {
-        let slug = slug::sanitize_title(given);
-        let slug = if slug.is_empty() { slug::sanitize_title(&title) } else { slug };
-        SlugClaim { refuse: Some(SLUG_TAKEN), ..claimed(resource, vec![slug.into()]) }
-    });
+    let given = edit.given_text("slug").filter(|_| !unique);
+    let given = given.or_else(|| (unique && title != record.text(col::NAME)).then_some(""));
+    let slug = given.map(|given| slug_claim(edit, record, given, &title, parent)).transpose()?;
     let mut set = titled(&title);
     set.extend(further(edit, parent)?);
     let put = Put { slug, ..Put::new(resource.table.clone(), existing(record), set) };
@@ -120,6 +117,25 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     changes.push(Change::Put(put));
     changes.extend(unmoved);
     Ok(changes)
+}
+
+/// The slug of a term that is changed. An empty one follows from the name; that, and one of a term that moves, is
+/// changed until it is unique. Any other that another term has is refused.
+fn slug_claim(
+    edit: &RowEdit<'_>,
+    record: Record<'_>,
+    given: &str,
+    title: &str,
+    parent: i64,
+) -> Result<SlugClaim, ApiError> {
+    let resource = edit.resource;
+    let slug = slug::sanitize_title(given);
+    let derived = slug.is_empty() && !resource.declared.unique_names;
+    let slug = if slug.is_empty() { slug::sanitize_title(title) } else { slug };
+    if derived || parent != record.int(col::PARENT) {
+        return Ok(claimed(resource, candidates(&*edit.scope.snapshot()?, slug, parent)?));
+    }
+    Ok(SlugClaim { refuse: Some(SLUG_TAKEN), ..claimed(resource, vec![slug.into()]) })
 }
 
 /// Declared entries are in one row at most: other rows lose the entries that this one gets.

@@ -12,6 +12,7 @@ use crate::registry::name;
 use crate::registry::resource::{Property, Relation, Resource, Source};
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, EdgePlan, Name, Op, Order};
+use crate::text::font;
 use indexmap::IndexSet;
 use serde_json::Value;
 use std::sync::Arc;
@@ -40,6 +41,33 @@ pub fn stored(scope: &Scope, property: &Property, value: &Value) -> Result<Optio
     // No row has the key 0: it stands for none.
     let none = writable.own && writable.refers && value == DbValue::Int(0);
     Ok(Some((column.clone(), if none { DbValue::Null } else { value })))
+}
+
+/// The members of an object that are stored one by one; `None`: it is stored as one text.
+pub fn written_members(property: &Property) -> Option<Vec<&Property>> {
+    let Source::Object(children) = &property.source else { return None };
+    let written: Vec<&Property> = children.iter().filter(|c| c.column.is_some() && !c.readonly).collect();
+    (written.len() > 1).then_some(written)
+}
+
+/// The column of a derived property, and the text that the given value of the other property makes. An update that sends
+/// none of the members leaves it as it is.
+pub fn derived(edit: &RowEdit<'_>, property: &Property) -> Option<(Name, DbValue)> {
+    let (word, column) = (property.derived.as_ref()?, property.column.clone()?);
+    let given = edit.wanted(&word.from)?;
+    if edit.row.is_some() && !word.members.keys().any(|member| given.get(member).is_some()) {
+        return None;
+    }
+    let parts = word.members.iter().map(|(member, how)| {
+        let text = given.get(member).map_or_else(|| how.default.clone(), text_of);
+        let text = font::comparable(&text);
+        how.words.get(&text).cloned().unwrap_or(text)
+    });
+    Some((column, records::txt(&parts.collect::<Vec<_>>().join(";"))))
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The registered meta that an argument sets.

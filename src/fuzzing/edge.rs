@@ -136,5 +136,7 @@ fn facts() -> Facts {
         cors: Cors { reflect: true, ..Cors::default() },
         media: Media::default(),
         jsonp: true,
+        strict_route_parameter: false,
+        full_no_cache: false,
     }
 }

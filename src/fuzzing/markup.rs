@@ -10,7 +10,7 @@ use crate::text::shortcode::{self, Shortcode};
 /// Markup from people who may not write any.
 pub(super) fn sanitiser(bytes: &[u8], judge: Judge) {
     let html = String::from_utf8_lossy(bytes);
-    for policy in [Policy::posts(), Policy::phrases(), Policy::biographies()] {
+    for policy in [Policy::posts(), Policy::phrases(), Policy::comments(), Policy::biographies()] {
         let clean = sanitise(&html, policy);
         let outside = judge(&clean, &|element, attribute, value| policy.permits(element, attribute, value));
         assert!(outside.is_empty(), "{outside:#?} in {clean:?}");
@@ -48,8 +48,8 @@ pub(super) fn content(bytes: &[u8], judge: Judge) {
     }
     within(&render::render_excerpt(&clean, "", &plain), Policy::posts());
     within(&render::render_title(&sanitise(&raw, Policy::phrases())), Policy::phrases());
-    let comment = mark_links(&sanitise(&raw, Policy::phrases()));
-    within(&render::comment_content(&comment, &plain), Policy::phrases());
+    let comment = mark_links(&sanitise(&raw, Policy::comments()));
+    within(&render::comment_content(&comment, &plain), Policy::comments());
 }
 
 /// HTML with these texts wherever a text may be.
@@ -66,6 +66,8 @@ fn added(element: &str, attribute: &str, value: &str) -> bool {
     match (element, attribute) {
         ("p" | "br", "") => true,
         ("img", "decoding") => value == "async",
+        ("img", "fetchpriority") => matches!(value, "auto" | "low"),
+        ("div", "style") => value.starts_with("--wp--block-button--width: ") || value.starts_with("width: "),
         ("img" | "iframe", "loading") => value == "lazy",
         ("a", "rel") => matches!(value, "nofollow" | "nofollow ugc"),
         _ => false,
@@ -76,7 +78,7 @@ fn added(element: &str, attribute: &str, value: &str) -> bool {
 pub(super) fn blocks(bytes: &[u8], _: Judge) {
     let text = String::from_utf8_lossy(bytes);
     assert!(blocks::strip_delimiters(&text).len() <= text.len());
-    let _ = blocks::render_blocks(&text, None);
+    let _ = blocks::render_blocks(&text, &blocks::BlockOptions::default());
     blocks::parse(&text).iter().for_each(written_again);
 }
 
@@ -100,7 +102,7 @@ pub(super) fn shortcodes(bytes: &[u8], _: Judge) {
         largest.set(largest.get().max(attributes));
         None
     };
-    let _ = shortcode::expand(&text, Some(&expand));
+    let _ = shortcode::expand(&text, Some(&expand), &crate::text::dress::Unique::default());
     assert!(largest.get() <= text.len());
     assert!(shortcode::strip(&text).len() <= text.len());
 }

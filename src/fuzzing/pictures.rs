@@ -3,7 +3,7 @@
 use super::Judge;
 use crate::config::declaration::{Media, PictureSize};
 use crate::config::units::{Optional, Size};
-use crate::pictures::{self, Bounds, Prepared, boxes, metadata};
+use crate::pictures::{self, Bounds, Prepared, Wanted, boxes, metadata};
 use crate::pool::Budget;
 use image::ImageFormat;
 use serde_json::Value;
@@ -42,7 +42,7 @@ pub(super) fn jpeg(bytes: &[u8], _: Judge) {
 
 /// What a camera wrote, as it is in the file.
 pub(super) fn exif(bytes: &[u8], _: Judge) {
-    let described = metadata::describe(Some(bytes));
+    let described = metadata::describe(Some(bytes), "");
     let texts = described.as_object().expect("members").values().filter_map(Value::as_str);
     // Numbers have up to six decimals; a byte that is no text becomes a mark of three.
     assert!(texts.map(str::len).sum::<usize>() <= bytes.len() * 3 + 4_000, "{described}");
@@ -82,10 +82,13 @@ fn prepare(file: &Path, format: ImageFormat) -> Result<Prepared, pictures::Pictu
         max_frames: 8,
         max_memory: Size::bytes_of(MOST_MEMORY as u64),
         max_side: Optional::on(LARGEST),
-        sizes: [("small".to_owned(), PictureSize { width: 8, height: 8, crop: true })].into_iter().collect(),
+        sizes: [("small".to_owned(), PictureSize { width: 8, height: 8, crop: true, quality: None })]
+            .into_iter()
+            .collect(),
         ..Media::default()
     });
-    pictures::prepare(file, format, Bounds { rules: &RULES, memory: &Budget::default() })
+    let wanted = Wanted { copies: true, format, quality: 82, language: "en_US".into() };
+    pictures::prepare(file, format, Bounds { rules: &RULES, memory: &Budget::default() }, &wanted)
 }
 
 fn written(bytes: &[u8]) -> NamedTempFile {

@@ -87,7 +87,7 @@ fn posted(kind: &str, body: &[u8]) -> Request {
         headers: vec![("content-type".into(), kind.into())],
         body: body.to_vec(),
         upload: None,
-        peer: Peer { ip: None, https: false, forwarded: false },
+        peer: Peer::default(),
     }
 }
 
@@ -143,6 +143,8 @@ pub(super) fn schema(bytes: &[u8], _: Judge) {
         let dialect = Dialect {
             space_separated_lists: wordpress,
             empty_list_as_object: wordpress,
+            any_address: wordpress,
+            lenient_numbers: wordpress,
             explain_types: !wordpress,
             bounds,
         };

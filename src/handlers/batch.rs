@@ -127,10 +127,21 @@ fn below_host(address: &str) -> Result<&str, ApiError> {
     let address = address.split('#').next().unwrap_or("");
     match address.split_once("//") {
         Some((scheme, rest)) if scheme.is_empty() || scheme.ends_with(':') => {
-            let host = rest.find(['/', '?']).unwrap_or(rest.len());
-            if host == 0 { Err(ApiError::new(Code::InvalidPath)) } else { Ok(&rest[host..]) }
+            let end = rest.find(['/', '?']).unwrap_or(rest.len());
+            if is_host(&rest[..end]) { Ok(&rest[end..]) } else { Err(ApiError::new(Code::InvalidPath)) }
         }
         _ => Ok(address),
+    }
+}
+
+/// Whether there is a host before the port, and the port is one.
+fn is_host(authority: &str) -> bool {
+    let host = authority.rsplit('@').next().unwrap_or("");
+    // The colons within brackets are those of an address.
+    let name = host.rfind(']').map_or(0, |end| end + 1);
+    match host[name..].split_once(':') {
+        Some((before, port)) => name + before.len() > 0 && (port.is_empty() || port.parse::<u16>().is_ok()),
+        None => !host.is_empty(),
     }
 }
 
@@ -153,5 +164,13 @@ mod tests {
         check("", Some(""));
         check("///", None);
         check("http:///x", None);
+        check("//:7", None);
+        check("http://:80/x", None);
+        check("http://example.org:port/x", None);
+        check("http://example.org:70000/x", None);
+        check("http://example.org:8080/x", Some("/x"));
+        check("http://[::1]/x", Some("/x"));
+        check("http://[::1]:x/x", None);
+        check("http://me@/x", None);
     }
 }

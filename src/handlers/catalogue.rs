@@ -4,9 +4,10 @@
 
 use super::{Outcome, Work};
 use crate::access::policy::reads_status;
-use crate::config::declaration::{Family, Status};
+use crate::config::declaration::{Family, Labels, Status};
 use crate::error::{ApiError, Code};
-use crate::registry::resource::{Context, Resource};
+use crate::registry::resource::{Context, Resource, label_of};
+use crate::registry::{Endpoint, Registry};
 use crate::scope::Scope;
 use serde_json::{Map, Value, json};
 
@@ -42,6 +43,9 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let context = work.allowed.context();
     let mut all = Map::new();
     for (name, document) in entries(work, resource)? {
+        if context == Context::EDIT && !edits_of(work, resource, &name) {
+            continue;
+        }
         all.insert(name, shown(resource, document, context));
     }
     // The response is one object, so `_fields` names its members: entries, not their fields.
@@ -127,8 +131,9 @@ fn common(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, 
         Value::Object(map) => map,
         _ => Map::new(),
     };
-    if !entry.declared.labels.is_empty() {
-        map.insert("labels".into(), json!(entry.declared.labels));
+    let labels = labels(&catalogue.declared.options.labels, entry);
+    if !labels.is_empty() {
+        map.insert("labels".into(), Value::Object(labels));
     }
     map.entry("name").or_insert_with(|| json!(entry.title));
     map.insert("slug".into(), json!(entry.api_name));
@@ -147,10 +152,38 @@ fn common(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, 
     map
 }
 
+/// The labels of a resource: its own, and those that follow from its names.
+fn labels(usual: &Labels, entry: &Resource) -> Map<String, Value> {
+    let own = &entry.declared.labels;
+    let name = |key: &str| own.get(key).map_or(entry.title.as_str(), String::as_str);
+    let filled = |template: &Value| match template {
+        Value::String(text) => json!(label_of(text, name("name"), name("singular_name"))),
+        _ => Value::Null,
+    };
+    let template = |key: &String, all: &Value| {
+        let nested = usual.hierarchical.get(key).filter(|_| entry.declared.hierarchical);
+        filled(nested.unwrap_or(all))
+    };
+    let mut labels: Map<String, Value> = usual
+        .all
+        .iter()
+        .map(|(key, all)| (key.clone(), own.get(key).map_or_else(|| template(key, all), |own| json!(own))))
+        .collect();
+    labels.extend(
+        own.iter().filter(|(key, _)| !usual.all.contains_key(*key)).map(|(key, own)| (key.clone(), json!(own))),
+    );
+    labels
+}
+
 fn kind(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Value> {
     let registry = &scope.registry;
     let mut map = common(scope, catalogue, entry);
-    let supports: Map<String, Value> = entry.declared.supports.iter().map(|s| (s.clone(), json!(true))).collect();
+    let shown = |feature: &String| entry.declared.supports_with.get(feature).cloned().unwrap_or(json!(true));
+    let mut supports: Map<String, Value> =
+        entry.declared.supports.iter().map(|feature| (feature.clone(), shown(feature))).collect();
+    if catalogue.declared.options.autosave_feature && entry.supports("editor") && autosaves(registry, entry) {
+        supports.insert("autosave".into(), json!(true));
+    }
     map.insert("supports".into(), Value::Object(supports));
     let taxonomies: Vec<&str> =
         entry.declared.taxonomies.iter().filter_map(|t| registry.resource(t)).map(|t| t.api_name.as_str()).collect();
@@ -159,6 +192,12 @@ fn kind(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Va
     map.entry("viewable").or_insert_with(|| json!(true));
     map.entry("icon").or_insert(Value::Null);
     map
+}
+
+/// Whether records of a resource have autosaves.
+fn autosaves(registry: &Registry, entry: &Resource) -> bool {
+    let creates = |endpoint: &Endpoint| super::HANDLERS[endpoint.handler.0].is.name == "autosave.create";
+    registry.routes.iter().any(|route| route.owner == Some(entry.index) && route.endpoints.iter().any(creates))
 }
 
 fn taxonomy(scope: &Scope, catalogue: &Resource, entry: &Resource) -> Map<String, Value> {

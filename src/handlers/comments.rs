@@ -8,7 +8,7 @@ use crate::records::Record;
 use crate::registry::resource::Resource;
 use serde_json::Value;
 
-/// A new comment has no number yet, and no type but the one that people write.
+/// A new comment has no number yet, and a type that people write.
 ///
 /// # Errors
 /// The request gives another.
@@ -17,7 +17,8 @@ pub fn check_new(work: &Work<'_>, resource: &Resource) -> Result<(), ApiError> {
     if !matches!(named("id"), Value::Null) {
         return Err(failure(resource, Code::CommentExists));
     }
-    if named("type").as_str().is_some_and(|kind| !kind.is_empty() && *kind != *resource.kind) {
+    let known = |kind: &str| kind.is_empty() || *kind == *resource.kind || resource.comment_type(kind).is_some();
+    if named("type").as_str().is_some_and(|kind| !known(kind)) {
         return Err(failure(resource, Code::CommentInvalidType));
     }
     Ok(())

@@ -2,11 +2,12 @@
 //!
 //! The request is read here; the family `file` stores it.
 
+use super::fetched::{self, ADDRESS};
 use super::{Outcome, Work, items};
 use crate::behaviours::files::{address, file_of};
 use crate::error::{ApiError, Code};
 use crate::families::content::{self, FileDefaults};
-use crate::families::file::{self, FileStore, Source, StoreError};
+use crate::families::file::{self, FileStore, Making, Source, StoreError};
 use crate::families::{self, text_column};
 use crate::files::FilesError;
 use crate::files::kinds::Kind;
@@ -16,30 +17,34 @@ use crate::records::{self, Record, eq, int, text};
 use crate::registry::resource::{Context, Resource};
 use crate::request::BodyParams;
 use crate::storage::plan::{Change, CommitError, DbValue, Put, Target, WritePlan};
+use crate::text::sanitize;
 use crate::text::time::Civil;
 use md5::{Digest, Md5};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// `file_create`: a record from a file in the body, or in a form's field `file`.
+/// `file_create`: a record from a file in the body, in a form's field `file`, or at the address in `url`.
 ///
 /// # Errors
 /// No file, one whose contents contradict its name, one of a type that is not accepted.
 pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let given = given(work)?;
-    if let Some(expected) = &given.md5 {
-        check_digest(work, given.file, expected).await?;
-    }
+    let given = match work.allowed.args().given(ADDRESS).and_then(Value::as_str) {
+        Some(address) => {
+            SentFile { file: fetched::picture(work, address).await?, named: false, refusal: Code::UploadRefusedBody }
+        }
+        None => sent(work).await?,
+    };
     let media = &work.scope.registry.declaration.media;
-    let known = file::recognised(given.name, given.file.path(), media);
+    let file = &given.file;
+    let known = file::recognised(&file.name, file.path(), media);
     let (base, kind) = known.ok_or_else(|| not_taken(work, given.refusal))?;
-    if given.file.size > media.max_upload.bytes() {
+    if file.size > media.max_upload.bytes() {
         return Err(ApiError::new(Code::UploadTooLarge));
     }
     let folder = folder(work, resource)?;
-    let source = Source { path: given.file.path(), size: given.file.size, meta: None };
+    let source = Source { path: file.path(), size: file.size, meta: None, making: making(work) };
     let kept = keeper(work).keep(source, &base, &kind, &folder).await;
     let broken = if refuses_as_server(work) { given.refusal } else { Code::UploadTypeRefused };
     let kept = kept.map_err(|error| refusal(work, error, broken))?;
@@ -48,12 +53,32 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let meta = kept.extra.get("media_details").and_then(|d| d.pointer(&format!("/image_meta/{what}")));
         meta.and_then(Value::as_str).unwrap_or_default().to_owned()
     };
-    let title = if own("title").is_empty() { kept.title.clone() } else { own("title") };
-    let texts = vec![("title", title), ("excerpt", own("caption")), ("mime", kind.mime), ("file", kept.file)];
-    let brought = FileDefaults { texts, guid: kept.url, extra: kept.extra, changes: file::owned_by_new(&kept.keys) };
+    // The name in a form is a name for people; the stored one is for addresses.
+    let named = file.name.rsplit_once('.').map_or("", |(name, _)| name).trim();
+    let titles = [own("title"), if given.named { named.to_owned() } else { String::new() }, kept.title.clone()];
+    let title = titles.into_iter().find(|title| !title.is_empty()).unwrap_or_default();
+    let texts = vec![("title", title), ("excerpt", own("caption")), ("mime", kept.mime), ("file", kept.file)];
+    let mut extra = kept.extra;
+    if !kept.alternative.is_empty() {
+        extra.insert(ALTERNATIVE.into(), json!(sanitize::sanitize_text_field(&kept.alternative)));
+    }
+    let brought = FileDefaults { texts, guid: kept.url, extra, changes: file::owned_by_new(&kept.keys) };
     let key = make(work, resource, brought).await;
     let key = undo_on_failure(work, key, kept.keys).await?;
     Ok(told(work, items::created(work, resource, &key)?, &key))
+}
+
+/// Member of `extra` with the alternative text.
+const ALTERNATIVE: &str = "alt_text";
+
+/// What the request wants to be made of the picture.
+fn making(work: &Work<'_>) -> Making {
+    let wanted = |name: &str| work.allowed.args().get(name) != Some(&Value::Bool(false));
+    Making {
+        copies: wanted("generate_sub_sizes"),
+        convert: wanted("convert_format"),
+        ..Making::all(work.scope.settings.text("language"))
+    }
 }
 
 /// Clients read the new record's id from a header, too: it is there even when the body is lost.
@@ -97,17 +122,22 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let (folder, old) = file.rsplit_once('/').unwrap_or(("", file));
     let (base, extension) = old.rsplit_once('.').unwrap_or((old, ""));
     let kind = Kind { mime: mime.to_owned(), extension: extension.to_owned() };
-    let meta = extra.pointer("/media_details/image_meta").cloned();
-    let source = Source { path: incoming.path(), size: edited.len() as u64, meta };
+    let mut meta = extra.pointer("/media_details/image_meta").cloned();
+    if let Some(meta) = &mut meta {
+        // The edit began with the picture upright.
+        meta["orientation"] = json!("1");
+    }
+    let making = Making::all("");
+    let source = Source { path: incoming.path(), size: edited.len() as u64, meta, making };
     let kept = keeper(work).keep(source, &edited_name(base), &kind, folder).await;
     let kept = kept.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let mut all = kept.extra;
     if let Some(details) = all.get_mut("media_details").and_then(Value::as_object_mut) {
         details.insert("parent_image".into(), json!({"attachment_id": record.key(), "file": file}));
     }
-    all.insert("alt_text".into(), extra.get("alt_text").cloned().unwrap_or_else(|| json!("")));
-    let texts = ["title", "content", "excerpt", "mime"].map(|column| (column, record.text(column).to_owned()));
-    let texts = texts.into_iter().chain([("file", kept.file)]);
+    all.insert(ALTERNATIVE.into(), extra.get(ALTERNATIVE).cloned().unwrap_or_else(|| json!("")));
+    let texts = ["title", "content", "excerpt"].map(|column| (column, record.text(column).to_owned()));
+    let texts = texts.into_iter().chain([("mime", kept.mime), ("file", kept.file)]);
     let changes = file::owned_by_new(&kept.keys);
     let brought = FileDefaults { texts: texts.collect(), guid: kept.url, extra: all, changes };
     let key = make(work, resource, brought).await;
@@ -134,16 +164,19 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
     };
     let present = all.pointer("/media_details/sizes").and_then(Value::as_object).cloned().unwrap_or_default();
     let source = work.shared.media.files.fetch(&file).await.map_err(|e| unreachable_files(work, &e))?;
+    let media = &work.scope.registry.declaration.media;
+    let kind = Kind { mime: record.text("mime").to_owned(), extension: end_of(&file).to_owned() };
+    let (kind, wanted) = Making::all("").of(&kind, format, media);
     let made = keeper(work)
-        .in_pool(move |bounds| pictures::missing(&source, format, bounds, |size| !present.contains_key(size)))
+        .in_pool(move |bounds| pictures::missing(&source, format, bounds, &wanted, |size| !present.contains_key(size)))
         .await
         .map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let made = made.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;
     if !made.is_empty() {
         let (folder, own) = file.rsplit_once('/').unwrap_or(("", &file));
-        let (base, extension) = own.rsplit_once('.').unwrap_or((own, ""));
+        let base = own.rsplit_once('.').map_or(own, |(base, _)| base);
         let mut keys = Vec::new();
-        let sizes = keeper(work).keep_sizes(made, (folder, base, extension), record.text("mime"), &mut keys).await;
+        let sizes = keeper(work).keep_sizes(made, (folder, base, &kind.extension), &kind.mime, &mut keys).await;
         let sizes = sizes.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
         if let Some(details) = all.get_mut("media_details").and_then(Value::as_object_mut)
             && let Some(known) = details.entry("sizes").or_insert_with(|| json!({})).as_object_mut()
@@ -173,34 +206,42 @@ pub async fn remove(work: &Work<'_>, keys: Vec<String>) {
 
 // ------------------------------------------------------------------------------------------------ what was sent
 
-struct SentFile<'a> {
-    file: &'a Incoming,
-    name: &'a str,
-    md5: Option<String>,
+pub(super) struct SentFile {
+    pub file: Incoming,
+    /// A form names the file for people.
+    pub named: bool,
     /// The code for a file that is not taken; bodies and forms have their own.
-    refusal: Code,
+    pub refusal: Code,
 }
 
-fn given<'a>(work: &'a Work<'_>) -> Result<SentFile<'a>, ApiError> {
+/// The file in the body, checked against its digest.
+pub(super) async fn sent(work: &Work<'_>) -> Result<SentFile, ApiError> {
     let upload = match work.body {
         BodyParams::Upload(upload) => upload,
         BodyParams::None => return Err(ApiError::new(Code::UploadNoData)),
         // Plain parameters: it may be a file, but there is no name.
         BodyParams::Json(_) | BodyParams::Form(_) => return Err(ApiError::new(Code::UploadNoDisposition)),
     };
-    let md5 = upload.md5.clone();
+    let given = given(work, upload)?;
+    if let Some(expected) = &upload.md5 {
+        check_digest(work, &given.file, expected).await?;
+    }
+    Ok(given)
+}
+
+fn given(work: &Work<'_>, upload: &Upload) -> Result<SentFile, ApiError> {
     if upload.form {
         if upload.files.is_empty() {
             return Err(ApiError::new(Code::UploadNoData));
         }
         let file = upload.files.iter().find(|f| f.field == "file" && f.size > 0);
         let absent = || if refuses_as_server(work) { Code::UploadRefusedPart } else { Code::UploadNoData };
-        let file = file.ok_or_else(|| ApiError::new(absent()))?;
-        return Ok(SentFile { file, name: &file.name, md5, refusal: Code::UploadRefusedPart });
+        let file = file.cloned().ok_or_else(|| ApiError::new(absent()))?;
+        return Ok(SentFile { file, named: true, refusal: Code::UploadRefusedPart });
     }
     let file = upload.files.first().ok_or_else(|| ApiError::new(Code::UploadNoData))?;
-    let name = disposition(upload)?;
-    Ok(SentFile { file, name, md5, refusal: Code::UploadRefusedBody })
+    let name = disposition(upload)?.to_owned();
+    Ok(SentFile { file: Incoming { name, ..file.clone() }, named: false, refusal: Code::UploadRefusedBody })
 }
 
 /// Whether a file that is not taken is an error of the server.
@@ -209,7 +250,7 @@ fn refuses_as_server(work: &Work<'_>) -> bool {
 }
 
 /// The refusal of a file by its type, with the endings of what is taken; `recorded` is its code as an error of the server.
-fn not_taken(work: &Work<'_>, recorded: Code) -> ApiError {
+pub(super) fn not_taken(work: &Work<'_>, recorded: Code) -> ApiError {
     if refuses_as_server(work) {
         return ApiError::new(recorded);
     }
@@ -309,6 +350,11 @@ fn is_one_of(work: &Work<'_>, extra: &Value, file: &str) -> bool {
     source == address(registry, file) || beside.any(|key| source == address(registry, &key))
 }
 
+/// The extension of a file's name.
+fn end_of(key: &str) -> &str {
+    key.rsplit_once('.').map_or("", |(_, end)| end)
+}
+
 /// `tree-edited-2` and `tree-scaled` are edited as `tree`.
 fn edited_name(base: &str) -> String {
     let base = base.trim_end_matches("-scaled").trim_end_matches("-rotated");
@@ -317,11 +363,11 @@ fn edited_name(base: &str) -> String {
     format!("{}-edited", plain.unwrap_or(base))
 }
 
-fn extra(record: Record<'_>) -> Value {
+pub(super) fn extra(record: Record<'_>) -> Value {
     serde_json::from_str(record.text("extra")).unwrap_or_else(|_| json!({}))
 }
 
-fn keeper<'a>(work: &'a Work<'_>) -> FileStore<'a> {
+pub(super) fn keeper<'a>(work: &'a Work<'_>) -> FileStore<'a> {
     FileStore {
         registry: &work.scope.registry,
         storage: &*work.scope.storage,
@@ -331,7 +377,7 @@ fn keeper<'a>(work: &'a Work<'_>) -> FileStore<'a> {
 }
 
 /// Files of a record that was not created are deleted at once.
-async fn undo_on_failure(
+pub(super) async fn undo_on_failure(
     work: &Work<'_>,
     done: Result<DbValue, ApiError>,
     keys: Vec<String>,
@@ -343,7 +389,7 @@ async fn undo_on_failure(
 }
 
 /// Why a file is not stored, to the client; `broken` is the code for a picture that cannot be read.
-fn refusal(work: &Work<'_>, error: StoreError, broken: Code) -> ApiError {
+pub(super) fn refusal(work: &Work<'_>, error: StoreError, broken: Code) -> ApiError {
     match error {
         StoreError::Busy => ApiError::new(Code::Busy),
         StoreError::Picture(error) => picture_refusal(error, broken),
@@ -354,15 +400,15 @@ fn refusal(work: &Work<'_>, error: StoreError, broken: Code) -> ApiError {
     }
 }
 
-fn picture_refusal(error: PictureError, broken: Code) -> ApiError {
+pub(super) fn picture_refusal(error: PictureError, broken: Code) -> ApiError {
     let code = match error {
         PictureError::TooLarge(_) => Code::UploadTooLarge,
-        PictureError::Broken(_) | PictureError::Empty | PictureError::Refused(_) => broken,
+        PictureError::Broken(_) | PictureError::NoPixels | PictureError::Empty | PictureError::Refused(_) => broken,
     };
     ApiError::new(code).with_message(error.to_string())
 }
 
-fn unreachable_files(work: &Work<'_>, error: &FilesError) -> ApiError {
+pub(super) fn unreachable_files(work: &Work<'_>, error: &FilesError) -> ApiError {
     tracing::error!(request = %work.scope.request_id, "files: {error}");
     ApiError::new(Code::StorageReadOnly)
 }

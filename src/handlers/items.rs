@@ -200,8 +200,12 @@ pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub fn created(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Outcome, ApiError> {
     let row = fetch(work, resource, key)?;
     let record = Record { resource, row: &row };
-    let path = resource.item_path(&records::path_key(&work.scope.registry, record));
-    let context = written_context(work, record);
+    let path = records::item_path(&work.scope.registry, record);
+    let context = match resource.family {
+        // Recorded: the author of a record sees a new comment on it as its readers do.
+        Family::Comment if !policy::moderates(work.scope) => Context::VIEW,
+        _ => written_context(work, record),
+    };
     let document = show(work, resource, &row, context, work.fields)?;
     let made = Outcome::created(document, work.scope.registry.rest(&path));
     // Recorded: a caller who may only comment needs permission to read.
@@ -266,7 +270,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let context = written_context(work, Record { resource, row: target });
     let previous = show(work, resource, target, context, &Fields::all())?;
-    let files = if resource.supports("files") {
+    let files = if resource.supports("files") || resource.declared.options.uploads.is_some() {
         families::file::of_record(&*work.scope.snapshot()?, Record { resource, row: target }.id())?
     } else {
         Vec::new()
@@ -307,7 +311,7 @@ where
                     work.scope,
                     work.route,
                     work.endpoint,
-                    work.allowed.args(),
+                    work.allowed,
                     (&work.sources(), work.given),
                 )?;
             }

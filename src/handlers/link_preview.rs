@@ -23,6 +23,10 @@ pub async fn details(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let url = Url::parse(wanted).map_err(|_| ApiError::invalid_one(ADDRESS, "Not an address of a page."))?;
     let outbound = &work.shared.outbound;
+    let own = Url::parse(&work.scope.registry.site.url).is_ok_and(|own| own.origin() == url.origin());
+    if !own {
+        outbound.allowed(&url).map_err(|refused| failed(refused, Code::NoResponse))?;
+    }
     if !outbound.pages() {
         let why = "This site does not fetch pages of other sites.";
         return Err(ApiError::new(Code::NoResponse).with_message(why));
@@ -77,6 +81,7 @@ fn failed(refused: Refused, code: Code) -> ApiError {
             tracing::debug!("another site did not respond: {why}");
             ApiError::new(code)
         }
+        Refused::Status(_) | Refused::TooLarge => ApiError::new(code),
     }
 }
 

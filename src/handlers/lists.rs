@@ -3,6 +3,7 @@
 //! Contract: "Collection parameters".
 
 use super::cursor::{self, Cursor};
+pub use super::search_words::{Search, words_within};
 use super::{Outcome, Rendered, Work, comparisons, items};
 use crate::access::{failure, policy};
 use crate::behaviours::{QUERIES, QueryContext, READS};
@@ -19,10 +20,15 @@ use crate::scope::Scope;
 use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use crate::text::highlight::highlight;
-use crate::text::search::{Word, WordLimit};
 use crate::text::slug;
 use serde_json::Value;
 use std::collections::HashMap;
+
+/// Query behaviours that select records by their content: sticky records are not added to what they select.
+const CONTENT_QUERIES: [&str; 3] = ["terms", "format", "sticky"];
+
+/// Most sticky records that are added to a page.
+const MOST_STICKY: u64 = 100;
 
 /// Rows of a collection that knows no pages.
 const UNPAGED: i64 = 10_000;
@@ -80,6 +86,9 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let more = rows.len() as u64 > listing.window.per_page;
     rows.truncate(usize::try_from(listing.window.per_page).unwrap_or(usize::MAX));
     let total = listing.total(&*snapshot, rows.len() as u64)?;
+    if listing.lifts_sticky() {
+        listing.lift_sticky(&*snapshot, &view, &mut rows)?;
+    }
     let mut outcome = listing.documents(&*snapshot, &view, &rows)?;
     if listing.counts {
         paging_headers(work, &mut outcome, total, &listing.window);
@@ -144,6 +153,11 @@ impl<'w> Listing<'w> {
 
     /// The rows of the window, with the columns that they are shown by.
     fn rows(&self, snapshot: &dyn Snapshot, view: &View<'_>) -> Result<Vec<Row>, ApiError> {
+        self.read(snapshot, view, &self.plan)
+    }
+
+    /// Rows with the columns that they are shown by.
+    fn read(&self, snapshot: &dyn Snapshot, view: &View<'_>, plan: &ReadPlan) -> Result<Vec<Row>, ApiError> {
         let wanted = match render::columns_for(self.resource, view) {
             // A cursor names sort keys, and places that hold words are looked for in the texts.
             _ if self.cursor.is_some() || self.highlights.is_some() => None,
@@ -153,8 +167,8 @@ impl<'w> Listing<'w> {
             wanted => wanted,
         };
         Ok(match wanted {
-            Some(wanted) => records::read(snapshot, self.resource, self.plan.clone(), &wanted)?,
-            None => snapshot.rows(&self.plan)?,
+            Some(wanted) => records::read(snapshot, self.resource, plan.clone(), &wanted)?,
+            None => snapshot.rows(plan)?,
         })
     }
 
@@ -167,7 +181,7 @@ impl<'w> Listing<'w> {
         let (resource, window, plan) = (self.resource, &self.window, &self.plan);
         let total = match resource.declared.total {
             _ if !self.counts => 0,
-            _ if hides_empty(args, set) => {
+            _ if resource.declared.hierarchical && hides_empty(args, set) => {
                 let full = Cond::Compare(name("count"), Op::Gt, DbValue::Int(0));
                 let filter = Cond::All(vec![plan.filter.clone(), full]);
                 snapshot.count(&ReadPlan { filter, ..plan.clone() })?
@@ -207,6 +221,46 @@ impl<'w> Listing<'w> {
             }
         }
         Ok(Outcome::ok(Value::Array(documents)))
+    }
+
+    /// Whether sticky records come first: on the first page, where nothing selects records by their content.
+    fn lifts_sticky(&self) -> bool {
+        let (args, set) = (self.work.allowed.args(), &self.work.endpoint.args);
+        let wanted = set.role(Role::IgnoreSticky).is_some_and(|arg| args.get(&arg.name) == Some(&Value::Bool(false)));
+        let empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty) || value.as_str() == Some("");
+        let selects = |arg: &Arg| match &arg.filter {
+            Some(Filter::Query { behaviour, params }) => {
+                CONTENT_QUERIES.contains(&QUERIES[behaviour.0].is.name) && !params.contains_key("exclude")
+            }
+            _ => matches!(arg.role, Some(Role::Search | Role::Include)),
+        };
+        let selected = || set.args.iter().any(|arg| selects(arg) && args.given(&arg.name).is_some_and(|v| !empty(v)));
+        wanted && self.window.offset == 0 && self.cursor.is_none() && !selected()
+    }
+
+    /// Moves the sticky records of a page to its front, and adds the published ones that are on no page of it. The page
+    /// gets longer by them.
+    fn lift_sticky(&self, snapshot: &dyn Snapshot, view: &View<'_>, rows: &mut Vec<Row>) -> Result<(), ApiError> {
+        let (resource, scope) = (self.resource, self.work.scope);
+        let (args, set) = (self.work.allowed.args(), &self.work.endpoint.args);
+        let excluded = set.args.iter().filter_map(|arg| match &arg.filter {
+            Some(Filter::Column { column, op: FilterOp::NotIn, operand, .. }) if *column == resource.key => {
+                comparisons::column(scope, column, FilterOp::NotIn, *operand, args.get(&arg.name)?)
+            }
+            _ => None,
+        });
+        let sticky = records::eq("sticky", DbValue::Int(1));
+        let all = [sticky, policy::published(scope), policy::visible(scope, resource)].into_iter().chain(excluded);
+        let order = vec![Order::Column(name("date_local"), true)];
+        let plan = ReadPlan { order, limit: Some(MOST_STICKY), ..records::plan(resource, Cond::All(all.collect())) };
+        let id = |row: &Row| Record { resource, row }.id();
+        let found = self.read(snapshot, view, &plan)?;
+        let ids: Vec<i64> = found.iter().map(id).collect();
+        let (mut front, rest): (Vec<Row>, Vec<Row>) = rows.drain(..).partition(|row| ids.contains(&id(row)));
+        let here: Vec<i64> = front.iter().map(id).collect();
+        front.extend(found.into_iter().filter(|row| !here.contains(&id(row))));
+        rows.extend(front.into_iter().chain(rest));
+        Ok(())
     }
 
     /// The header that leads on from the last row.
@@ -361,7 +415,7 @@ pub fn filter(
                 let Named { is, run: query } = QUERIES[behaviour.0];
                 let asked = QueryContext { scope, resource, usual: arg.default.as_ref(), params, args };
                 let Some(condition) = query(&asked, value)? else { continue };
-                if either && is.name == "terms" && !params.contains_key("exclude") {
+                if either && is.name == "terms" {
                     any_taxonomy.push(condition);
                 } else {
                     all.push(condition);
@@ -376,7 +430,7 @@ pub fn filter(
         && let Some(Value::Array(list)) = args.get(&arg.name)
         && !list.is_empty()
     {
-        all.push(among(&resource.key, list.iter().filter_map(Value::as_i64).map(i64::abs)));
+        all.push(among(&resource.key, list.iter().filter_map(Value::as_i64).map(i64::saturating_abs)));
     }
     if let Some(search) = Search::asked(args, set, resource.family)? {
         let chosen: Vec<&str> = match args.role(set, Role::SearchColumns) {
@@ -419,76 +473,6 @@ fn decided_columns<'a>(resource: &'a Resource, args: &Checked, set: &'a ArgSet) 
     (chosen, ruled_out)
 }
 
-/// What a request searches for: every word, as a substring, in one of the columns; `"a phrase"`; `-without`. Outside
-/// content, and when it is exact, the whole text is one word.
-pub struct Search {
-    family: Family,
-    text: String,
-    pub words: Vec<Word>,
-}
-
-impl Search {
-    /// The search of a request; `None` without one.
-    ///
-    /// # Errors
-    /// It has more words than its argument allows.
-    pub fn asked(args: &Checked, set: &ArgSet, family: Family) -> Result<Option<Search>, ApiError> {
-        let Some(arg) = set.role(Role::Search) else { return Ok(None) };
-        let text = args.get(&arg.name).and_then(Value::as_str).unwrap_or("").trim();
-        if text.is_empty() {
-            return Ok(None);
-        }
-        let exact = args.role(set, Role::SearchSemantics).and_then(Value::as_str) == Some("exact");
-        let phrase = exact || family != Family::Content;
-        let words =
-            if phrase { vec![Word { text: text.to_owned(), without: false }] } else { words_within(arg, text)? };
-        Ok(Some(Search { family, text: text.to_owned(), words }))
-    }
-
-    /// What rows have to meet.
-    pub fn conditions(&self, columns: &[Name]) -> Vec<Cond> {
-        let condition = |word: &Word| {
-            let found = Cond::Contains(columns.to_vec(), word.text.as_str().into());
-            if word.without { Cond::Not(Box::new(found)) } else { found }
-        };
-        self.words.iter().map(condition).collect()
-    }
-
-    /// The whole phrase in the title, every word in the title, any word in the title, then what follows in the list of
-    /// searched columns; newest first within each.
-    pub fn relevance(&self, columns: &[Name]) -> Vec<Order> {
-        let mut order = Vec::new();
-        let words: Vec<&Word> = self.words.iter().filter(|w| !w.without).collect();
-        let mut columns = columns.iter();
-        let Some(title) = columns.next().filter(|_| self.family == Family::Content) else { return order };
-        let within = |column: &Name, text: &str| Cond::Contains(vec![column.clone()], text.into());
-        if words.len() > 1 {
-            order.push(Order::First(within(title, &self.text)));
-        }
-        order.push(Order::First(Cond::All(words.iter().map(|w| within(title, &w.text)).collect())));
-        if words.len() > 1 {
-            order.push(Order::First(Cond::Any(words.iter().map(|w| within(title, &w.text)).collect())));
-        }
-        // Outside the title all matches of a single word rank equally.
-        for column in columns.filter(|_| words.len() > 1) {
-            order.push(Order::First(within(column, &self.text)));
-        }
-        order.push(Order::Column(name("date_local"), true));
-        order
-    }
-}
-
-/// The words of a search text.
-///
-/// # Errors
-/// There are more than the argument allows.
-pub fn words_within(arg: &Arg, text: &str) -> Result<Vec<Word>, ApiError> {
-    let limit = arg.words.unwrap_or(WordLimit { most: usize::MAX, phrase: false });
-    limit.words(text).ok_or_else(|| {
-        ApiError::invalid_one(&arg.name, format!("{} takes at most {} words and phrases.", arg.name, limit.most))
-    })
-}
-
 /// The order of the arguments.
 ///
 /// # Errors
@@ -518,13 +502,14 @@ pub fn order(
         Some(Sort::Column(column)) => vec![Order::Column(column.clone(), descending)],
         Some(Sort::Include) => {
             let ids = list(Role::Include);
-            if ids.is_empty() && resource.family == Family::Comment {
-                return Ok(vec![Order::Column(resource.key.clone(), descending)]);
+            if ids.is_empty() && resource.family != Family::Content {
+                return Ok(usual_order(resource, set, descending));
             }
             if ids.is_empty() {
                 return Err(ApiError::new(Code::OrderbyIncludeMissing));
             }
-            let mut ids: Vec<DbValue> = ids.iter().filter_map(Value::as_i64).map(|i| DbValue::Int(i.abs())).collect();
+            let mut ids: Vec<DbValue> =
+                ids.iter().filter_map(Value::as_i64).map(|i| DbValue::Int(i.saturating_abs())).collect();
             // Recorded: the direction turns the list of people around, and of nothing else.
             if resource.family == Family::User && descending {
                 ids.reverse();
@@ -533,12 +518,26 @@ pub fn order(
         }
         Some(Sort::Slugs) => {
             let slugs = args.get("slug").and_then(Value::as_array).cloned().unwrap_or_default();
-            let slugs = slugs.iter().filter_map(Value::as_str).map(|s| txt(&slug::sanitize_title(s))).collect();
+            let slugs: Vec<DbValue> =
+                slugs.iter().filter_map(Value::as_str).map(|s| txt(&slug::sanitize_title(s))).collect();
+            if slugs.is_empty() {
+                return Ok(usual_order(resource, set, descending));
+            }
             vec![Order::Given(name("slug"), slugs)]
         }
         Some(Sort::Relevance) => {
             let search = Search::asked(args, set, resource.family)?.ok_or_else(|| ApiError::new(Code::NoSearchTerm))?;
-            search.relevance(&searched(scope, resource, context, &[]))
+            search.relevance(&searched(scope, resource, context, &[]), descending)
         }
     })
+}
+
+/// The order that a list has without a sort key: its own, or that of the key.
+fn usual_order(resource: &Resource, set: &ArgSet, descending: bool) -> Vec<Order> {
+    let usual = set.role(Role::Orderby).and_then(|arg| arg.default.as_ref()).and_then(Value::as_str);
+    let column = match usual.and_then(|usual| resource.sort.get(usual)) {
+        Some(Sort::Column(column)) => column,
+        _ => &resource.key,
+    };
+    vec![Order::Column(column.clone(), descending)]
 }

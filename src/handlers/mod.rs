@@ -3,6 +3,7 @@
 //! A handler gets what access has allowed, reads or writes through plans, and returns documents. It knows families,
 //! never resources by name.
 
+pub mod abilities;
 mod auto_add;
 mod batch;
 pub mod catalogue;
@@ -11,6 +12,7 @@ mod comparisons;
 pub(crate) mod cursor;
 mod echo;
 mod export;
+mod fetched;
 pub mod files;
 pub mod items;
 mod link_preview;
@@ -21,12 +23,17 @@ mod passwords;
 mod rendering;
 mod revisions;
 mod search;
+mod search_words;
+mod sideload;
 mod singleton;
 mod site_health;
 mod static_list;
 mod terms;
 mod themes;
+mod uploads;
 mod users;
+mod view_patch;
+mod views;
 
 use crate::access::hashing::Hasher;
 use crate::access::identity::Identity;
@@ -207,7 +214,7 @@ pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Outcome, ApiError>> + '
 pub type Handler = for<'a> fn(&'a Work<'a>) -> Answer<'a>;
 
 /// Options of a resource whose entries are declared.
-const ENTRIES: &[&str] = &["entries", "key", "key_parts", "links", "holder"];
+const ENTRIES: &[&str] = &["entries", "entries_from", "key", "key_parts", "links", "holder", "filters"];
 
 const fn handler(name: &'static str, run: Handler, doc: &'static str) -> Named<Handler> {
     Named::new(name, run, doc)
@@ -246,6 +253,27 @@ pub const HANDLERS: &[Named<Handler>] = &[
         "file.edit",
         |w| Box::pin(files::edit(w)),
         "Cuts, turns or mirrors a picture and stores the result as a new record.",
+    )
+    .on(&[Family::Content])
+    .item(),
+    handler(
+        "file.create_with",
+        |w| Box::pin(uploads::create(w)),
+        "Creates an item with the files of the form that it names (`options.uploads`).",
+    )
+    .on(&[Family::Content])
+    .settings(&["uploads"]),
+    handler(
+        "file.sideload",
+        |w| Box::pin(sideload::add(w)),
+        "Adds one file that the client made of a picture, without describing it.",
+    )
+    .on(&[Family::Content])
+    .item(),
+    handler(
+        "file.finalize",
+        |w| Box::pin(sideload::finish(w)),
+        "Describes the files that were added to a record, in one write.",
     )
     .on(&[Family::Content])
     .item(),
@@ -308,14 +336,15 @@ pub const HANDLERS: &[Named<Handler>] = &[
         |w| Box::pin(async move { catalogue::list(w) }),
         "Lists what is declared: types, taxonomies or statuses.",
     )
-    .on(&[Family::Catalogue]),
+    .on(&[Family::Catalogue])
+    .settings(&["autosave_feature", "labels"]),
     handler(
         "catalogue.get",
         |w| Box::pin(async move { catalogue::get(w) }),
         "Responds with one declared type, taxonomy or status.",
     )
     .on(&[Family::Catalogue])
-    .settings(&["hidden"]),
+    .settings(&["hidden", "autosave_feature", "labels"]),
     handler(
         "static.list",
         |w| Box::pin(async move { static_list::list(w) }),
@@ -324,7 +353,17 @@ pub const HANDLERS: &[Named<Handler>] = &[
     .settings(ENTRIES),
     handler("static.get", |w| Box::pin(async move { static_list::get(w) }), "Responds with one declared entry.")
         .settings(ENTRIES),
-    handler("block.render", |w| Box::pin(async move { rendering::render(w) }), "Renders one block as a page shows it."),
+    handler("ability.run", |w| Box::pin(abilities::run(w)), "Runs a declared ability and responds with its result.")
+        .on(&[Family::Virtual]),
+    handler(
+        "view_config.get",
+        |w| Box::pin(views::get(w)),
+        "Responds with the declared look of an entity's lists and forms.",
+    )
+    .on(&[Family::Virtual])
+    .settings(&["views"]),
+    handler("block.render", |w| Box::pin(async move { rendering::render(w) }), "Renders one block as a page shows it.")
+        .settings(&["types"]),
     handler(
         "static.update",
         |w| Box::pin(async move { static_list::update(w) }),
@@ -337,10 +376,8 @@ pub const HANDLERS: &[Named<Handler>] = &[
         "Searches records, terms and declared values of all searchable types at once.",
     )
     .settings(&["values"]),
-    handler("theme.list", |w| Box::pin(async move { themes::list(w) }), "Lists the declared themes.")
-        .settings(&["user_styles"]),
-    handler("theme.get", |w| Box::pin(async move { themes::get(w) }), "Responds with one declared theme.")
-        .settings(&["user_styles"]),
+    handler("theme.list", |w| Box::pin(themes::list(w)), "Lists the declared themes.").settings(&["user_styles"]),
+    handler("theme.get", |w| Box::pin(themes::get(w)), "Responds with one declared theme.").settings(&["user_styles"]),
     handler("revision.list", |w| Box::pin(async move { revisions::list(w) }), "Lists the revisions of a record.")
         .on(&[Family::Virtual])
         .parent(),
@@ -456,7 +493,9 @@ impl<'a> Work<'a> {
 
     /// The change that the request describes.
     pub fn edit<'b>(&'b self, resource: &'b Resource, row: Option<&'b Row>) -> RowEdit<'b> {
-        RowEdit { scope: self.scope, resource, row, args: self.allowed.args() }
+        let given = self.sources().get("type").and_then(Value::as_str);
+        let comment_type = given.filter(|kind| row.is_none() && resource.comment_type(kind).is_some());
+        RowEdit { scope: self.scope, resource, row, args: self.allowed.args(), comment_type }
     }
 
     /// Writes a plan; the outcome is ready when it is durable.

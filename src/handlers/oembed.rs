@@ -56,6 +56,7 @@ fn describe(work: &Work<'_>, record: Record<'_>) -> Result<Value, ApiError> {
     batch.load_above(&*work.scope.snapshot()?, work.scope, record.resource, std::slice::from_ref(record.row))?;
     let link = address::of(work.scope, record, &batch, record.text("slug"));
     let title = render_title(record.text("title"));
+    let title = if record.text("password").is_empty() { title } else { format!("Protected: {title}") };
     let (author, author_url) = author(work, record.int("author"))?;
     let mut html = Html::new();
     html.raw("<blockquote class=\"embedded-record\"><a").attr("href", &link).raw(">");

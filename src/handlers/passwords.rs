@@ -41,7 +41,7 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// The user has no such password.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let user = user(work)?;
-    let row = find(work, user, work.allowed.args().text("uuid").unwrap_or(""))?;
+    let row = find(work, user, uuid(work))?;
     Ok(Outcome::ok(document(work, &row, user, None)?))
 }
 
@@ -55,6 +55,11 @@ pub fn introspect(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let used = used.ok_or_else(|| ApiError::new(Code::NoAuthenticatedAppPassword))?;
     let row = find(work, user, &used)?;
     Ok(Outcome::ok(document(work, &row, user, None)?))
+}
+
+/// The password that the path names.
+fn uuid<'a>(work: &Work<'a>) -> &'a str {
+    work.captures.get("uuid").and_then(Value::as_str).unwrap_or("")
 }
 
 /// Makes a password and shows it for the only time.
@@ -73,10 +78,10 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let args = work.allowed.args();
     let app_id = args.text("app_id").unwrap_or("");
     let wanted = NewPassword { user, title: &title, app_id, expires: expires(work)?, limits: limits(work)? };
-    let (uuid, secret, put) = creation(&work.shared.identity, &wanted, work.scope.now);
+    let (made, secret, put) = creation(&work.shared.identity, &wanted, work.scope.now);
     write(work, Change::Put(put)).await?;
-    let row = find(work, user, &uuid)?;
-    let path = format!("{}/{uuid}", work.path.trim_end_matches('/'));
+    let row = find(work, user, &made)?;
+    let path = format!("{}/{made}", work.path.trim_end_matches('/'));
     Ok(Outcome::created(document(work, &row, user, Some(grouped(&secret)))?, work.scope.registry.rest(&path)))
 }
 
@@ -86,8 +91,8 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// An empty name; the user has no such password.
 pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let user = user(work)?;
-    let uuid = work.allowed.args().text("uuid").unwrap_or("").to_owned();
-    find(work, user, &uuid)?;
+    let uuid = uuid(work);
+    find(work, user, uuid)?;
     let mut set = Vec::new();
     if let Some(title) = title(work)? {
         set.push((name("name"), Input::Value(txt(&title))));
@@ -97,7 +102,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
             work,
             Change::Put(Put {
                 table: name("app_password"),
-                target: Target::Existing { key: txt(&uuid), expect: None },
+                target: Target::Existing { key: txt(uuid), expect: None },
                 set,
                 slug: None,
                 edges: Vec::new(),
@@ -107,7 +112,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         )
         .await?;
     }
-    let row = find(work, user, &uuid)?;
+    let row = find(work, user, uuid)?;
     Ok(Outcome::ok(document(work, &row, user, None)?))
 }
 
@@ -117,7 +122,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// The user has no such password.
 pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let user = user(work)?;
-    let row = find(work, user, work.allowed.args().text("uuid").unwrap_or(""))?;
+    let row = find(work, user, uuid(work))?;
     let previous = document(work, &row, user, None)?;
     write(work, Change::Remove { table: name("app_password"), key: row[0].clone(), expect: None }).await?;
     Ok(Outcome::ok(json!({"deleted": true, "previous": previous})))

@@ -7,8 +7,39 @@ use crate::error::{ApiError, Code};
 use crate::records::Record;
 use crate::registry::resource::Context;
 use crate::render::{Batch, Item};
+use crate::schema::Schema;
 use crate::storage::plan::DbValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+/// The argument with the attributes of the block.
+const ATTRIBUTES: &str = "attributes";
+
+/// The attributes of the request, as the block's type describes them.
+///
+/// # Errors
+/// The type has no such attribute; a value does not fit.
+fn attributes(work: &Work<'_>, block: &str) -> Result<Value, ApiError> {
+    let given = work.allowed.args().get(ATTRIBUTES).cloned().unwrap_or_default();
+    let types = work.resource()?.declared.options.types.as_deref();
+    let entry = types.and_then(|types| work.scope.registry.resource(types)?.entry(block));
+    let Some(described) = entry.and_then(|entry| entry["attributes"].as_object()) else { return Ok(given) };
+    let one = |attribute: &Value| {
+        let words = ["type", "enum", "default", "items", "properties"].iter();
+        let known = words.filter_map(|word| Some(((*word).to_owned(), attribute.get(*word)?.clone())));
+        let mut known: Map<String, Value> = known.collect();
+        if known.get("type").is_some_and(|kind| kind == "rich-text") {
+            known.insert("type".into(), "string".into());
+        }
+        known
+    };
+    let properties: Map<String, Value> =
+        described.iter().map(|(name, one_of)| (name.clone(), one(one_of).into())).collect();
+    let schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    let dialect = work.scope.registry.dialect();
+    let schema = Schema::compile(&schema, dialect).map_err(|problems| work.scope.internal(&format!("{problems:?}")))?;
+    let fitting = schema.check(ATTRIBUTES, &given).and_then(|()| schema.coerce(ATTRIBUTES, given));
+    fitting.map_err(|failure| ApiError::invalid(vec![*failure]))
+}
 
 /// `{rendered}` of the block that the path names, with the attributes of the request.
 ///
@@ -42,7 +73,7 @@ pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
         batch: &Batch::default(),
         reads: READS,
     };
-    let attributes = args.get("attributes").cloned().unwrap_or_default();
+    let attributes = attributes(work, block)?;
     let rendered = dynamic::block(&item, block, attributes).ok_or_else(missing)?;
     Ok(Outcome::ok(json!({"rendered": rendered})))
 }

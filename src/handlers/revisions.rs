@@ -177,7 +177,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if int(&row[1]) != parent(work)?.id() {
         return Err(ApiError::new(Code::RevisionParentMismatch));
     }
-    Ok(Outcome::ok(document(work, &row)?))
+    alone(work, document(work, &row)?)
 }
 
 /// Never reached: the guard refuses. It represents the method in the route's description.
@@ -203,7 +203,27 @@ pub fn autosaves(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// There is none.
 pub fn autosave(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let row = autosaved(work)?.into_iter().next().ok_or_else(|| ApiError::new(Code::NoAutosave))?;
-    Ok(Outcome::ok(document(work, &row)?))
+    alone(work, document(work, &row)?)
+}
+
+/// The response with one document.
+fn alone(work: &Work<'_>, document: Value) -> Result<Outcome, ApiError> {
+    let linked = work.scope.registry.declaration.dialect.link_revisions && !work.fields.wants("_links");
+    if !linked || document["parent"].as_i64().is_none_or(|id| id == 0) {
+        return Ok(Outcome::ok(document));
+    }
+    let mut document = work.fields.keep_alone(document);
+    if let Some(map) = document.as_object_mut() {
+        map.insert("_links".into(), links(work)?);
+    }
+    Ok(Outcome { reduced: true, ..Outcome::ok(document) })
+}
+
+/// The links of a revision or autosave.
+fn links(work: &Work<'_>) -> Result<Value, ApiError> {
+    let path = records::path_key(&work.scope.registry, parent(work)?);
+    let up = work.scope.registry.rest(&work.owner()?.item_path(&path));
+    Ok(json!({"parent": [{"href": up}]}))
 }
 
 /// Autosaves of the record, the newest first.
@@ -230,11 +250,8 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
         })
         .await?;
         let row = super::items::fetch(work, owner, &key)?;
-        return Ok(Outcome::ok(show(
-            work,
-            &RevisionFacts::present(work, Record { resource: owner, row: &row }),
-            Context::EDIT,
-        )?));
+        let past = RevisionFacts::present(work, Record { resource: owner, row: &row });
+        return alone(work, show(work, &past, Context::EDIT)?);
     }
     let given = given(work, owner)?;
     let before = own_autosave(work)?;
@@ -248,7 +265,7 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let part = |column: &str| kept.get(column).and_then(Value::as_str).unwrap_or("");
     commit(work, record, Some(content::snapshot(part("title"), part("content"), part("excerpt"), None))).await?;
     let row = own_autosave(work)?.ok_or_else(|| ApiError::new(Code::Internal))?;
-    Ok(Outcome::ok(show(work, &RevisionFacts::of(work, record, &row), Context::EDIT)?))
+    alone(work, show(work, &RevisionFacts::of(work, record, &row), Context::EDIT)?)
 }
 
 /// The texts that the request brings, as they would be stored.
@@ -419,8 +436,7 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
         map.insert(property.name.clone(), value);
     }
     if work.fields.wants("_links") {
-        let up = work.scope.registry.rest(&owner.item_path(&records::path_key(&work.scope.registry, parent(work)?)));
-        map.insert("_links".into(), json!({"parent": [{"href": up}]}));
+        map.insert("_links".into(), links(work)?);
     }
     Ok(Value::Object(map))
 }
@@ -438,8 +454,8 @@ fn then_text(item: &Item<'_>, property: &Property) -> Value {
 }
 
 fn rendered(item: &Item<'_>, property: &str, stored: &str) -> String {
-    use crate::text::render::{RenderOptions, render_content, render_excerpt, render_title};
-    let options = RenderOptions { smilies: item.scope.settings.flag("use_smilies"), ..RenderOptions::default() };
+    use crate::text::render::{render_content, render_excerpt, render_title};
+    let options = crate::behaviours::text_options(item);
     match property {
         "title" => render_title(stored),
         // An excerpt that nobody wrote stays empty here.

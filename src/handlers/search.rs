@@ -122,8 +122,13 @@ fn kinds<'a>(work: &Work<'a>, family: Family) -> Vec<&'a Resource> {
     };
     let all: Vec<&Resource> = work.scope.registry.kinds(family).filter(|r| public(r)).collect();
     let chosen: Vec<&Resource> = all.iter().copied().filter(|r| wanted.contains(&r.api_name.as_str())).collect();
-    // Names of another family choose nothing, and nothing chosen is no choice.
-    if chosen.is_empty() || wanted.contains(&"any") { all } else { chosen }
+    // Names of another family choose nothing: of records the first kind is searched, of terms every taxonomy.
+    match chosen.is_empty() {
+        _ if wanted.is_empty() || wanted.contains(&"any") => all,
+        true if family == Family::Content => all.into_iter().take(1).collect(),
+        true => all,
+        false => chosen,
+    }
 }
 
 fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -> Result<ReadPlan, ApiError> {
@@ -151,7 +156,7 @@ fn plan(work: &Work<'_>, family: Family, kinds: &[&Resource], window: &Window) -
     let columns = kinds.first().map(|kind| searched(work.scope, kind, context, &[])).unwrap_or_default();
     all.extend(search.iter().flat_map(|search| search.conditions(&columns)));
     let order = match (family, &search) {
-        (Family::Content, Some(search)) => search.relevance(&columns),
+        (Family::Content, Some(search)) => search.relevance(&columns, true),
         (Family::Content, None) => vec![Order::Column(name("date_local"), true)],
         _ => vec![Order::Column(name("name_key"), false)],
     };

@@ -4,18 +4,21 @@
 
 use super::lists::{Window, paging_headers};
 use super::{Outcome, Work};
+use crate::config::declaration::{Comparison, EntryFilter};
 use crate::error::{ApiError, Code, Status};
 use crate::records::{self, Record};
 use crate::registry::args::Role;
-use crate::registry::resource::Resource;
-use serde_json::{Map, Value};
+use crate::registry::resource::{Resource, link_parts};
+use serde_json::{Map, Value, json};
 
 /// The declared entries: an array, paged where the endpoint takes a page.
 ///
 /// # Errors
 /// A route without a resource: 500.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    let entries: Vec<&Value> = work.resource()?.entries().iter().filter(|entry| chosen(work, entry)).collect();
+    let filters = filters(work)?;
+    let fits = |entry: &&Value| chosen(work, entry) && filters.iter().all(|filter| filter.fits(entry));
+    let entries: Vec<&Value> = work.resource()?.entries().iter().filter(fits).collect();
     let args = work.allowed.args();
     let window = Window::of(args, &work.endpoint.args);
     let paged = args.role(&work.endpoint.args, Role::PerPage).is_some();
@@ -87,7 +90,70 @@ fn chosen(work: &Work<'_>, entry: &Value) -> bool {
     })
 }
 
-/// Declared links (`options.links`): templates relative to the REST base, with `{key}` and the names of the key's parts.
+/// What the request selects (`options.filters`).
+struct Filter<'a> {
+    declared: &'a EntryFilter,
+    arg: &'a str,
+    wanted: Value,
+}
+
+/// The filters whose arguments the request gives, in the path or as parameters.
+///
+/// # Errors
+/// A value that has to be an entry of another resource is none: that resource's 404.
+fn filters<'a>(work: &Work<'a>) -> Result<Vec<Filter<'a>>, ApiError> {
+    let mut filters = Vec::new();
+    for (arg, declared) in &work.resource()?.declared.options.filters {
+        let Some(wanted) = work.captures.get(arg).or_else(|| work.allowed.args().given(arg)) else { continue };
+        if wanted.as_str() == Some("") {
+            continue;
+        }
+        let among = declared.among.as_ref().and_then(|name| work.scope.registry.resource(name));
+        if let (Some(among), Some(key)) = (among, wanted.as_str())
+            && among.entry(key).is_none()
+        {
+            return Err(ApiError::new(among.code(Code::RecordInvalidId)));
+        }
+        let mut wanted = wanted.clone();
+        if let Some(members) = wanted.as_object_mut() {
+            members.retain(|name, _| !declared.ignored.contains(name));
+        }
+        filters.push(Filter { declared, arg, wanted });
+    }
+    Ok(filters)
+}
+
+impl Filter<'_> {
+    fn fits(&self, entry: &Value) -> bool {
+        let fits = |member: &str| {
+            let held = entry.get(member);
+            match (self.declared.by, held, self.wanted.as_str()) {
+                (Comparison::Equal, held, _) => held == Some(&self.wanted),
+                (Comparison::Contains, Some(Value::String(held)), Some(part)) => {
+                    held.to_lowercase().contains(&part.to_lowercase())
+                }
+                (Comparison::Contains, ..) => false,
+                (Comparison::Part, held, _) => held.is_some_and(|held| has_part(held, &self.wanted)),
+            }
+        };
+        match self.declared.members.as_slice() {
+            [] => fits(self.arg),
+            members => members.iter().any(|member| fits(member)),
+        }
+    }
+}
+
+/// Whether a value has every member of another, at any depth.
+fn has_part(whole: &Value, part: &Value) -> bool {
+    match (whole, part) {
+        (Value::Object(whole), Value::Object(part)) => {
+            part.iter().all(|(name, part)| whole.get(name).is_some_and(|whole| has_part(whole, part)))
+        }
+        _ => whole == part,
+    }
+}
+
+/// Declared links (`options.links`): templates with `{key}` and the names of the key's parts.
 fn links(work: &Work<'_>, entry: &Value) -> Result<Option<Value>, ApiError> {
     let resource = work.resource()?;
     let declared = &resource.declared.options.links;
@@ -99,11 +165,25 @@ fn links(work: &Work<'_>, entry: &Value) -> Result<Option<Value>, ApiError> {
         let named = parts(resource).zip(key.split('/'));
         named.fold(template.replace("{key}", key), |text, (part, value)| text.replace(&format!("{{{part}}}"), value))
     };
-    let links = declared.iter().map(|(rel, template)| {
-        let href = work.scope.registry.rest(&format!("{}{}", resource.path, fill(template)));
-        (rel.clone(), serde_json::json!([{"href": href}]))
-    });
-    Ok(Some(Value::Object(links.collect())))
+    let registry = &work.scope.registry;
+    let mut links = Map::new();
+    for (rel, template) in declared {
+        let (of, below) = match link_parts(template) {
+            (None, below) => (Some(resource), below),
+            (Some(name), below) => (registry.resource(name), below),
+        };
+        let path = of.map_or("", |of| of.path.as_str());
+        let href = registry.rest(&format!("{path}{}", fill(below)));
+        links.insert(rel.clone(), json!([{"href": href}]));
+    }
+    let used = |name: &str| links.keys().any(|rel| rel.split_once(':').is_some_and(|(prefix, _)| prefix == name));
+    let curies = registry.declaration.curies.iter().filter(|(name, _)| used(name));
+    let curies: Vec<Value> =
+        curies.map(|(name, href)| json!({"name": name, "href": href, "templated": true})).collect();
+    if !curies.is_empty() {
+        links.insert("curies".to_owned(), Value::Array(curies));
+    }
+    Ok(Some(Value::Object(links)))
 }
 
 fn count(number: u64) -> usize {

@@ -4,9 +4,11 @@ use super::lists::{Window, paging_headers};
 use super::{Outcome, Work};
 use crate::config::declaration::Theme;
 use crate::error::{ApiError, Code};
+use crate::families::{self, content};
 use crate::records;
 use crate::registry::args::Role;
 use crate::registry::resource::{Property, Resource};
+use crate::storage::plan::{Change, CommitError, WritePlan};
 use crate::text::sanitize::esc_html;
 use serde_json::{Map, Value, json};
 
@@ -14,7 +16,8 @@ use serde_json::{Map, Value, json};
 ///
 /// # Errors
 /// None of its own.
-pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
+pub async fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let made = complete(work).await?;
     let wanted: Vec<&str> = match work.allowed.args().get("status") {
         Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
@@ -31,8 +34,38 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let documents: Vec<Value> = shown.map(|(name, theme)| document(work, name, theme)).collect::<Result<_, _>>()?;
     let mut outcome = Outcome::ok(json!(documents));
     paging_headers(work, &mut outcome, chosen.len() as u64, &window);
+    outcome.private |= made;
     Ok(outcome)
 }
+
+/// Makes the record of the site's own styles where it is absent and the caller may edit it: editors find it through the
+/// active theme. Whether it was made.
+///
+/// # Errors
+/// The database cannot be read or written.
+async fn complete(work: &Work<'_>) -> Result<bool, ApiError> {
+    let own = work.resource()?.declared.options.user_styles.as_ref();
+    let resource = own.and_then(|own| work.scope.registry.resource(&own.resource));
+    let edits = |resource: &&Resource| work.scope.principal.can(resource.capability("edit"));
+    let Some(resource) = resource.filter(edits).filter(|resource| !resource.declared.seed.is_empty()) else {
+        return Ok(false);
+    };
+    if own_record(work, resource)?.is_some() {
+        return Ok(false);
+    }
+    let none = records::columns(&resource.table, &["id"], records::own_rows(resource));
+    let changes = vec![
+        Change::Require { plan: none, found: false, tag: MADE },
+        Change::Put(content::seed(&work.scope.registry, resource, work.scope.now)),
+    ];
+    match work.commit(WritePlan { changes }).await {
+        Ok(_) | Err(CommitError::Refused { tag: MADE, .. }) => Ok(true),
+        Err(error) => Err(families::unwritten(work.scope, error)),
+    }
+}
+
+/// The tag of the refusal when the record has been made meanwhile.
+const MADE: &str = "made";
 
 /// Whether the theme's name holds the text, in any case.
 fn is_named(name: &str, theme: &Theme, text: &str) -> bool {
@@ -45,11 +78,12 @@ fn is_named(name: &str, theme: &Theme, text: &str) -> bool {
 ///
 /// # Errors
 /// There is none of this name.
-pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+pub async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let made = complete(work).await?;
     let wanted = work.captures.get("stylesheet").and_then(Value::as_str).unwrap_or("");
     let theme = work.scope.registry.declaration.themes.get_key_value(wanted);
     let (name, theme) = theme.ok_or_else(|| ApiError::new(Code::ThemeNotFound))?;
-    Ok(Outcome::ok(document(work, name, theme)?))
+    Ok(Outcome { private: made, ..Outcome::ok(document(work, name, theme)?) })
 }
 
 fn state(theme: &Theme) -> &'static str {

@@ -117,6 +117,10 @@ pub struct Facts {
     pub media: Media,
     /// JSONP callbacks are honoured.
     pub jsonp: bool,
+    /// See [`crate::config::declaration::Dialect::strict_route_parameter`].
+    pub strict_route_parameter: bool,
+    /// See [`crate::config::declaration::Dialect::full_no_cache`].
+    pub full_no_cache: bool,
 }
 
 /// The current service. A request keeps the one that it started with; the next request gets the one that was put last.
@@ -398,7 +402,7 @@ async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Respons
     let peer = receive::peer(&http, &compiled.trusted);
     let ip = peer.ip;
     let query = http.uri().query().unwrap_or_default();
-    let (response, bytes) = match receive::place(http.path(), query, &facts.rest_path, &facts.media.path) {
+    let (response, bytes) = match receive::place(http.path(), query, facts) {
         Destination::Rest { path, raw_query } => {
             rest(&http, (payload, busy.as_ref()), &compiled, (path, raw_query), (Arc::clone(&id), peer)).await
         }

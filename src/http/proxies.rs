@@ -45,8 +45,9 @@ where
     I: Iterator<Item = &'a str>,
 {
     let present = |name: &str| header(name).next().is_some();
+    let localhost = header("host").next().is_some_and(is_localhost);
     let forwarded = ["x-forwarded-for", "x-forwarded-proto", "forwarded"].into_iter().any(present);
-    let direct = Peer { ip: connected.map(plain), https: encrypted, forwarded };
+    let direct = Peer { ip: connected.map(plain), https: encrypted, forwarded, localhost };
     if !forwarded {
         return direct;
     }
@@ -66,8 +67,17 @@ where
     // A proxy that does not say how the client connected to it passes on what it received.
     let scheme = last(header("x-forwarded-proto"), 1);
     let https = scheme.first().map_or(encrypted, |name| name.eq_ignore_ascii_case("https"));
-    Peer { ip: ip.map(plain), https, forwarded }
+    Peer { ip: ip.map(plain), https, ..direct }
 }
+
+/// Whether a host, perhaps with a port, is `localhost` or below it: browsers trust it like an encrypted one.
+fn is_localhost(host: &str) -> bool {
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name).trim_end_matches('.');
+    let end = name.len().checked_sub(LOCALHOST.len()).and_then(|at| name.split_at_checked(at));
+    end.is_some_and(|(rest, end)| end.eq_ignore_ascii_case(LOCALHOST) && (rest.is_empty() || rest.ends_with('.')))
+}
+
+const LOCALHOST: &str = "localhost";
 
 /// The last entries of a header that is a list, the very last first.
 fn last<'a>(lines: impl Iterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
@@ -105,7 +115,11 @@ mod tests {
                 headers.iter().filter(move |(n, _)| *n == name).map(|(_, v)| *v)
             });
             let (ip, https, forwarded) = expected;
-            assert_eq!(found, Peer { ip: ip.parse().ok(), https, forwarded }, "{connected} {headers:?}");
+            assert_eq!(
+                found,
+                Peer { ip: ip.parse().ok(), https, forwarded, localhost: false },
+                "{connected} {headers:?}"
+            );
         };
         let proto = ("x-forwarded-proto", "https");
         check("9.9.9.9", &[], ("9.9.9.9", false, false));
@@ -131,10 +145,25 @@ mod tests {
         };
         assert_eq!((behind("http"), behind("https")), (false, true));
         let unknown = peer((None, false), &nobody, |_| ["https"].into_iter());
-        assert_eq!(unknown, Peer { ip: None, https: false, forwarded: true }, "a socket that nobody has named");
+        assert_eq!(
+            unknown,
+            Peer { ip: None, https: false, forwarded: true, localhost: false },
+            "a socket that nobody has named"
+        );
         let chain = |proxies: usize| format!("1.2.3.4{}", ", 10.0.0.2".repeat(proxies));
         check("10.0.0.1", &[("x-forwarded-for", &chain(14))], ("1.2.3.4", false, true));
         check("10.0.0.1", &[("x-forwarded-for", &chain(15))], ("1.2.3.4", false, true));
         check("10.0.0.1", &[("x-forwarded-for", &chain(16))], ("10.0.0.2", false, true));
+    }
+
+    #[test]
+    fn names_of_the_own_machine() {
+        let check = |host: &str, expected: bool| assert_eq!(is_localhost(host), expected, "{host}");
+        for own in ["localhost", "LocalHost:8080", "app.localhost", "localhost."] {
+            check(own, true);
+        }
+        for other in ["", "127.0.0.1:80", "notlocalhost", "localhost.example.org", "ælocalhost", "[::1]:80"] {
+            check(other, false);
+        }
     }
 }

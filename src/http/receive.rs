@@ -34,28 +34,27 @@ pub enum Destination {
     Elsewhere,
 }
 
-/// Finds the destination of a path and query as they were sent; `rest_path` is the REST base (`/cms-json`),
-/// `files_path` where files are served (`/files`).
-pub fn place(path: &str, query: &str, rest_path: &str, files_path: &str) -> Destination {
+/// Finds the destination of a path and query as they were sent.
+pub fn place(path: &str, query: &str, facts: &Facts) -> Destination {
     let Some(path) = decode_path(path) else { return Destination::Unreadable };
-    match path.strip_prefix(rest_path) {
+    match path.strip_prefix(&*facts.rest_path) {
         Some("") => return Destination::Rest { path: "/".into(), raw_query: query.into() },
         Some(below) if below.starts_with('/') => {
             return Destination::Rest { path: below.into(), raw_query: query.into() };
         }
         _ => {}
     }
-    if let Some(key) = path.strip_prefix(files_path).and_then(|below| below.strip_prefix('/')) {
+    if let Some(key) = path.strip_prefix(&*facts.media.path).and_then(|below| below.strip_prefix('/')) {
         return Destination::File(key.to_owned());
     }
     match &*path {
-        "/" | "/index.php" => by_query(query),
+        "/" | "/index.php" => by_query(query, facts.strict_route_parameter),
         _ => Destination::Elsewhere,
     }
 }
 
 /// `?rest_route=/x`; the last one counts, as with every repeated key.
-fn by_query(query: &str) -> Destination {
+fn by_query(query: &str, strict: bool) -> Destination {
     let is_route = |pair: &&str| percent_decode(key(pair)).is_some_and(|key| key == "rest_route");
     let Some(pair) = query.split('&').rfind(is_route) else { return Destination::Elsewhere };
     let value = pair.split_once('=').map_or("", |(_, value)| value).replace('+', " ");
@@ -63,6 +62,8 @@ fn by_query(query: &str) -> Destination {
     if route.is_empty() {
         return Destination::Elsewhere;
     }
+    // A path that no route begins with.
+    let route = if strict && !route.starts_with('/') { format!("//{route}").into() } else { route };
     let slash = if route.starts_with('/') { "" } else { "/" };
     let rest: Vec<&str> = query.split('&').filter(|pair| !is_route(pair)).collect();
     Destination::Rest { path: format!("{slash}{route}"), raw_query: rest.join("&") }
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn places() {
         let check = |path: &str, query: &str, expected: Destination| {
-            assert_eq!(place(path, query, "/cms-json", "/files"), expected, "{path}?{query}");
+            assert_eq!(place(path, query, &facts(false)), expected, "{path}?{query}");
         };
         let rest = |path: &str, query: &str| Destination::Rest { path: path.into(), raw_query: query.into() };
         check("/cms-json", "a=1", rest("/", "a=1"));
@@ -218,5 +219,27 @@ mod tests {
         check("/files", "", Destination::Elsewhere);
         check("/filesx/a", "", Destination::Elsewhere);
         check("/favicon.ico", "rest_route=/", Destination::Elsewhere);
+    }
+
+    #[test]
+    fn a_route_may_have_to_begin_with_a_slash() {
+        let rest = |path: &str| Destination::Rest { path: path.into(), raw_query: String::new() };
+        assert_eq!(place("/", "rest_route=cms/v2/posts", &facts(false)), rest("/cms/v2/posts"));
+        assert_eq!(place("/", "rest_route=cms/v2/posts", &facts(true)), rest("//cms/v2/posts"));
+        assert_eq!(place("/", "rest_route=/cms/v2/posts", &facts(true)), rest("/cms/v2/posts"));
+    }
+
+    fn facts(strict_route_parameter: bool) -> Facts {
+        Facts {
+            rest_path: "/cms-json".into(),
+            rest_url: String::new(),
+            prefix: "cms".into(),
+            server: Default::default(),
+            cors: Default::default(),
+            media: crate::config::declaration::Media { path: "/files".into(), ..Default::default() },
+            jsonp: true,
+            strict_route_parameter,
+            full_no_cache: false,
+        }
     }
 }

@@ -188,7 +188,12 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &RequestFac
     let shared = !(asked.private || asked.preflight);
     compiled.cors.apply(asked.origin, asked.preflight, shared, headers);
     if asked.private {
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store, private"));
+        let full = compiled.service.facts().full_no_cache;
+        headers
+            .insert(header::CACHE_CONTROL, HeaderValue::from_static(if full { NO_CACHE } else { "no-store, private" }));
+        if full {
+            headers.insert(header::EXPIRES, HeaderValue::from_static(EXPIRED));
+        }
     }
     // The rest of such a body is not worth reading.
     if matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
@@ -196,6 +201,12 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &RequestFac
     }
     (response, length)
 }
+
+/// What keeps every cache from storing a response.
+const NO_CACHE: &str = "no-cache, must-revalidate, max-age=0, no-store, private";
+
+/// A time that is long past, for caches that know no `Cache-Control`.
+const EXPIRED: &str = "Wed, 11 Jan 1984 05:00:00 GMT";
 
 /// A response outside the REST base and the length of its body.
 pub fn plain(reply: Reply, id: &str) -> (Response<BoxBody>, usize) {

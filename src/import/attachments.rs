@@ -6,11 +6,12 @@ use crate::behaviours::files::file_of;
 use crate::boot::{BootError, Services, wait};
 use crate::config::declaration::Family;
 use crate::families::content::columns;
-use crate::families::file::{self, FileStore, Source, StoredFiles};
+use crate::families::file::{self, FileStore, Making, Source, StoredFiles};
 use crate::families::text_column;
 use crate::records::{self, Record};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
+use crate::scope::read_settings;
 use crate::storage::Storage;
 use crate::storage::plan::{Change, Cond, DbValue, Op, Order, Put, Row, Target, WritePlan};
 use crate::text::time::Civil;
@@ -62,6 +63,7 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
     }
     let mut brought = AttachmentReport::default();
     let storage: &dyn Storage = &*services.storage;
+    let settings = read_settings(registry, storage)?;
     for resource in registry.family(Family::Content).filter(|r| r.supports("files")) {
         let mut last = 0;
         loop {
@@ -71,7 +73,7 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
             for row in &rows {
                 let now = time::OffsetDateTime::now_utc().unix_timestamp();
                 let keeper = FileStore { registry, storage, media: &services.media, now };
-                one(&keeper, resource, row, folder, &mut brought)?;
+                one(&keeper, resource, row, (folder, settings.text("language")), &mut brought)?;
             }
         }
     }
@@ -89,7 +91,7 @@ fn one(
     keeper: &FileStore<'_>,
     resource: &Resource,
     row: &Row,
-    folder: &Path,
+    (folder, language): (&Path, &str),
     brought: &mut AttachmentReport,
 ) -> Result<(), BootError> {
     let record = Record { resource, row };
@@ -118,9 +120,10 @@ fn one(
             format!("{:04}/{:02}", civil.year, civil.month)
         }
     };
-    match wait(keeper.keep(Source { path: &path, size, meta: None }, &base, &kind, &below)) {
+    let source = Source { path: &path, size, meta: None, making: Making::all(language) };
+    match wait(keeper.keep(source, &base, &kind, &below)) {
         Ok(kept) => {
-            commit(keeper, record, extra, kept, &kind.mime)?;
+            commit(keeper, record, extra, kept)?;
             brought.files += 1;
             brought.bytes += size;
         }
@@ -135,7 +138,6 @@ fn commit(
     record: Record<'_>,
     mut extra: Map<String, Value>,
     kept: StoredFiles,
-    mime: &str,
 ) -> Result<(), BootError> {
     extra.remove("source_url");
     extra.extend(kept.extra);
@@ -144,7 +146,7 @@ fn commit(
     let extra = Value::Object(extra).to_string();
     let set = vec![
         text_column(columns::EXTRA, &extra),
-        text_column(columns::MIME, mime),
+        text_column(columns::MIME, &kept.mime),
         text_column(columns::FILE, &kept.file),
     ];
     let mut changes = vec![Change::Put(Put::new(record.resource.table.clone(), target, set))];

@@ -9,7 +9,7 @@ use crate::records::txt;
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::storage::plan::{Change, DbValue, Input, Name, Put, SlugClaim, Target};
-use crate::text::slug;
+use crate::text::{html_policy, slug};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -215,7 +215,7 @@ impl Importer<'_> {
         let status = status.unwrap_or(self.registry.held_comment_status());
         let (local, utc) = self.pair(from.date_local, from.date_utc);
         let set = vec![
-            text_column(col::CONTENT, &from.content),
+            text_column(col::CONTENT, &html_policy::mark_links(&from.content)),
             text_column(col::AUTHOR_NAME, &from.author),
             text_column(col::AUTHOR_EMAIL, &from.email),
             text_column(col::AUTHOR_URL, &from.url),

@@ -6,6 +6,7 @@
 
 mod addresses;
 mod authorize;
+mod browsers;
 mod home;
 mod media;
 mod profile;
@@ -46,7 +47,8 @@ const TEMPLATES: [(&str, &str); 8] = [
 /// Paths of the site's address; a route in `?rest_route=` takes precedence over the page.
 const HOME: [&str; 2] = ["/", "/index.php"];
 
-const ASSETS: [(&str, &str, &str); 2] = [
+const ASSETS: [(&str, &str, &str); 3] = [
+    ("favicon.svg", "image/svg+xml", include_str!("templates/favicon.svg")),
     ("style.css", "text/css; charset=UTF-8", include_str!("templates/style.css")),
     ("copy.js", "text/javascript; charset=UTF-8", include_str!("templates/copy.js")),
 ];
@@ -438,7 +440,7 @@ fn said(part: &Part) -> String {
 /// The headers of a page: it is not cached, not framed, and loads nothing from elsewhere.
 fn headers(further: &str) -> Vec<(String, String)> {
     let policy = format!(
-        "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'{}{further}; base-uri 'none'; \
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'{}{further}; base-uri 'none'; \
          frame-ancestors 'none'",
         if further.is_empty() { "" } else { " " }
     );

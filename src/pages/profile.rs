@@ -1,7 +1,7 @@
 //! The profile: own data, password, sessions and application passwords; those of others for users who may edit them.
 
 use super::authorize::users_path;
-use super::{Visit, said, see_other};
+use super::{Visit, browsers, said, see_other};
 use crate::access::attempts::AttemptLimit;
 use crate::access::identity::{LoginContext, available};
 use crate::error::ApiError;
@@ -193,7 +193,7 @@ fn sessions(visit: &Visit<'_>, user: i64) -> Result<Vec<Value>, ApiError> {
     let document = |row: &crate::storage::plan::Row| {
         json!({
             "key": text(&row[0]), "own": own == Some(text(&row[0])), "created": moment(visit, int(&row[1])),
-            "seen": moment(visit, int(&row[2])), "ip": text(&row[3]), "agent": text(&row[4]),
+            "seen": moment(visit, int(&row[2])), "ip": text(&row[3]), "agent": browsers::described(text(&row[4])),
         })
     };
     Ok(rows.iter().map(document).collect())
@@ -229,7 +229,9 @@ async fn people(visit: &Visit<'_>) -> Option<Vec<Value>> {
     let list = found.body.as_array().filter(|list| found.status == 200 && !list.is_empty())?;
     let person = |user: &Value| {
         let id = user["id"].as_i64().unwrap_or(0);
-        let roles: Vec<&str> = user["roles"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let roles = user["roles"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let declared = &visit.scope.registry.roles;
+        let roles: Vec<&str> = roles.map(|role| declared.get(role).map_or(role, |known| &known.name)).collect();
         json!({"link": address(visit, id), "name": user["name"], "roles": roles.join(", ")})
     };
     Some(list.iter().map(person).collect())

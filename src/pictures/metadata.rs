@@ -14,7 +14,8 @@ const LONGEST_CAPTION: usize = 2000;
 const LONGEST_LINE: usize = 250;
 
 /// The members of `image_meta`; numbers are texts there, texts are HTML that shows the metadata, letter by letter.
-pub fn describe(tiff: Option<&[u8]>) -> Json {
+/// `alternative` is the text that [`alternative`] returns.
+pub fn describe(tiff: Option<&[u8]>, alternative: &str) -> Json {
     let exif = tiff.map(Exif::read).unwrap_or_default();
     let text = |tag, most| match exif.value(tag) {
         Some(Value::Text(bytes)) => line(&String::from_utf8_lossy(bytes), most),
@@ -45,7 +46,14 @@ pub fn describe(tiff: Option<&[u8]>) -> Json {
         "title": shown(&title),
         "orientation": number(exif::ORIENTATION),
         "keywords": [],
+        "alt": shown(alternative),
     })
+}
+
+/// The alternative text in a language, as one line; empty when there is none.
+pub fn alternative(xmp: Option<&[u8]>, language: &str) -> String {
+    let text = xmp.and_then(|xmp| super::xmp::alternative_text(xmp, language));
+    line(&text.unwrap_or_default(), LONGEST_CAPTION)
 }
 
 /// One line of at most `most` characters, without what steers a terminal or the direction of text.
@@ -106,21 +114,21 @@ mod tests {
             (exif::ARTIST, "Mira"),
             (exif::CHANGED, "2021:03:04 09:15:00"),
         ]);
-        let meta = describe(Some(&raw));
+        let meta = describe(Some(&raw), "");
         assert_eq!((&meta["title"], &meta["caption"]), (&json!("Pier at dawn"), &json!("")));
         assert_eq!((&meta["camera"], &meta["credit"]), (&json!("Box 5"), &json!("Mira")));
         assert_eq!(meta["created_timestamp"], "1614849300");
         let long = "word ".repeat(30);
-        assert_eq!(describe(Some(&exif(&[(exif::DESCRIPTION, &long)])))["caption"], long.trim());
-        let nothing = describe(None);
+        assert_eq!(describe(Some(&exif(&[(exif::DESCRIPTION, &long)])), "")["caption"], long.trim());
+        let nothing = describe(None, "");
         assert_eq!((&nothing["aperture"], &nothing["keywords"]), (&json!("0"), &json!([])));
-        assert_eq!(describe(Some(b"no exif at all")), nothing);
+        assert_eq!(describe(Some(b"no exif at all"), ""), nothing);
     }
 
     #[test]
     fn texts_are_plain_and_bounded() {
         let check = |text: &str, member: &str, expected: &str| {
-            assert_eq!(describe(Some(&exif(&[(exif::DESCRIPTION, text)])))[member], expected, "{text}");
+            assert_eq!(describe(Some(&exif(&[(exif::DESCRIPTION, text)])), "")[member], expected, "{text}");
         };
         check("<img src=x onerror=alert(1)>", "title", "&lt;img src=x onerror=alert(1)&gt;");
         check("[embed]x[/embed]", "title", "&#91;embed&#93;x&#91;/embed&#93;");
@@ -129,7 +137,7 @@ mod tests {
             check(&"x".repeat(given), "caption", &"x".repeat(kept));
         }
         check(&"x".repeat(LONGEST_CAPTION + 1), "caption", &"x".repeat(LONGEST_CAPTION));
-        let artist = describe(Some(&exif(&[(exif::ARTIST, &"<".repeat(LONGEST_LINE + 1))])));
+        let artist = describe(Some(&exif(&[(exif::ARTIST, &"<".repeat(LONGEST_LINE + 1))])), "");
         assert_eq!(artist["credit"], "&lt;".repeat(LONGEST_LINE));
     }
 

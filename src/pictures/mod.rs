@@ -10,6 +10,7 @@ mod memory;
 pub mod metadata;
 mod parts;
 pub mod sizes;
+mod xmp;
 
 use crate::config::declaration::{Media, PictureSize};
 use crate::pool::{Budget, Reservation};
@@ -34,6 +35,8 @@ pub enum PictureError {
     Broken(String),
     /// Pixels, frames, memory or time beyond the declared limit.
     TooLarge(String),
+    /// Its header says that it has no width or no height.
+    NoPixels,
     /// Nothing would be left of it.
     Empty,
     /// The metadata contain what this site does not publish: what to do.
@@ -45,6 +48,7 @@ impl fmt::Display for PictureError {
         match self {
             PictureError::Broken(why) => write!(f, "The picture cannot be read: {why}."),
             PictureError::TooLarge(why) | PictureError::Refused(why) => f.write_str(why),
+            PictureError::NoPixels => f.write_str("The picture has no pixels."),
             PictureError::Empty => f.write_str("Nothing would be left of the picture."),
         }
     }
@@ -105,7 +109,7 @@ impl<'b> Bounds<'b> {
 
 /// The size of the copy that is shown instead of a larger picture.
 fn display_size(rules: &Media) -> Option<PictureSize> {
-    rules.max_side.get().map(|side| PictureSize { width: *side, height: *side, crop: false })
+    rules.max_side.get().map(|side| PictureSize { width: *side, height: *side, ..PictureSize::default() })
 }
 
 impl Share<'_> {
@@ -113,6 +117,19 @@ impl Share<'_> {
     fn go_on(&self) -> Result<(), PictureError> {
         if Instant::now() > self.until { Err(too_slow()) } else { Ok(()) }
     }
+}
+
+/// What is to be made of an upload.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Copies, and a picture that is shown instead where the upload is too large or not upright.
+    pub copies: bool,
+    /// Format of what is made.
+    pub format: ImageFormat,
+    /// Its quality, where the size has none of its own.
+    pub quality: u8,
+    /// The language of texts, such as `en_US`.
+    pub language: String,
 }
 
 /// A smaller copy.
@@ -145,6 +162,8 @@ pub struct Prepared {
     pub made: Vec<Resized>,
     /// What the camera wrote.
     pub meta: Value,
+    /// What the picture shows, in words; empty when it does not say.
+    pub alternative: String,
 }
 
 /// A step of an edit. Rectangles are in hundredths of the picture as it is at that step.
@@ -179,29 +198,39 @@ pub fn format_of(mime: &str) -> Option<ImageFormat> {
 ///
 /// # Errors
 /// See [`PictureError`].
-pub fn prepare(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<Prepared, PictureError> {
+pub fn prepare(
+    file: &Path,
+    format: ImageFormat,
+    bounds: Bounds<'_>,
+    wanted: &Wanted,
+) -> Result<Prepared, PictureError> {
     let rules = bounds.rules;
     let parts = judged(file, format, rules)?;
     let size = if parts.tells_place { std::fs::metadata(file)?.len() } else { 0 };
     let share = bounds.share(memory::preparing(&parts, size, rules))?;
     let (mut picture, orientation) = decoded(file, format, &parts, &share)?;
-    let writing = Writing { format, quality: rules.quality, icc: parts.icc.as_deref() };
+    let writing = Writing { format: wanted.format, quality: wanted.quality, icc: parts.icc.as_deref() };
     let cleaned = if parts.tells_place { Some(parts.cleaned(file, share.until)?) } else { None };
-    let turned = orientation != Orientation::NoTransforms;
-    picture.apply_orientation(orientation);
-    let most = display_size(rules);
-    let scaled = most
+    // A file without its metadata no longer says how it has to be turned.
+    let forgets = cleaned.is_some() && !parts.keeps_orientation;
+    let turned = orientation != Orientation::NoTransforms && (wanted.copies || forgets);
+    if turned {
+        picture.apply_orientation(orientation);
+    }
+    let scaled = display_size(rules)
         .and_then(|most| sizes::plan((picture.width(), picture.height()), &most))
-        .filter(|_| format != ImageFormat::Gif);
+        .filter(|_| wanted.copies && format != ImageFormat::Gif);
     if let Some(plan) = scaled {
         picture = Original::of(&picture).resize(plan)?;
     }
     let standing = match (scaled.is_some(), turned) {
         (true, _) => Some("-scaled"),
         (false, true) => Some("-rotated"),
+        (false, false) if wanted.copies && wanted.format != format => Some(""),
         (false, false) => None,
     };
-    let mut meta = metadata::describe(parts.exif.as_deref());
+    let alternative = metadata::alternative(parts.xmp.as_deref(), &wanted.language);
+    let mut meta = metadata::describe(parts.exif.as_deref(), &alternative);
     if turned {
         // What is shown is upright.
         meta["orientation"] = "1".into();
@@ -216,9 +245,19 @@ pub fn prepare(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<P
         height: picture.height(),
         cleaned,
         standing: standing.transpose()?,
-        made: make(&picture, &writing, &share, |_| true)?,
+        made: make(&picture, &writing, &share, |_| wanted.copies)?,
         meta,
+        alternative,
     })
+}
+
+/// Width and height of a picture that is within the limits, by its header.
+///
+/// # Errors
+/// See [`PictureError`].
+pub fn measured(file: &Path, format: ImageFormat, bounds: Bounds<'_>) -> Result<(u32, u32), PictureError> {
+    let parts = judged(file, format, bounds.rules)?;
+    Ok((parts.width, parts.height))
 }
 
 /// Makes those of the declared sizes that `wanted` selects, from a picture that is stored already.
@@ -229,6 +268,7 @@ pub fn missing(
     file: &Path,
     format: ImageFormat,
     bounds: Bounds<'_>,
+    as_wanted: &Wanted,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Vec<Resized>, PictureError> {
     let rules = bounds.rules;
@@ -241,7 +281,8 @@ pub fn missing(
     let share = bounds.share(memory::preparing(&parts, 0, rules))?;
     let (mut picture, orientation) = decoded(file, format, &parts, &share)?;
     picture.apply_orientation(orientation);
-    make(&picture, &Writing { format, quality: rules.quality, icc: parts.icc.as_deref() }, &share, wanted)
+    let writing = Writing { format: as_wanted.format, quality: as_wanted.quality, icc: parts.icc.as_deref() };
+    make(&picture, &writing, &share, wanted)
 }
 
 /// Carries out the steps of an edit and returns the new file.
@@ -266,7 +307,8 @@ pub fn edit(file: &Path, format: ImageFormat, bounds: Bounds<'_>, steps: &[Edit]
         };
     }
     share.go_on()?;
-    encode(&picture, &Writing { format, quality: rules.quality, icc: parts.icc.as_deref() })
+    let quality = rules.quality_of(format.to_mime_type());
+    encode(&picture, &Writing { format, quality, icc: parts.icc.as_deref() })
 }
 
 /// Names of the declared sizes that a picture of this size has a smaller copy for.
@@ -275,6 +317,7 @@ pub fn wanted_sizes(size: (u32, u32), rules: &Media) -> impl Iterator<Item = &st
 }
 
 /// How a picture is written.
+#[derive(Clone, Copy)]
 struct Writing<'a> {
     format: ImageFormat,
     quality: u8,
@@ -331,7 +374,8 @@ fn make(
         let Some(plan) = sizes::plan((picture.width(), picture.height()), size) else { continue };
         share.go_on()?;
         let copy = original.resize(plan)?;
-        let bytes = encode(&copy, writing)?;
+        let own = Writing { quality: size.quality.unwrap_or(writing.quality), ..*writing };
+        let bytes = encode(&copy, &own)?;
         made.push(Resized { name: name.clone(), width: copy.width(), height: copy.height(), bytes });
     }
     Ok(made)
@@ -508,13 +552,17 @@ mod tests {
 
     fn rules() -> Media {
         let mut rules = Media { max_pixels: 1_000_000, max_frames: 2, ..Media::default() };
-        rules.sizes.insert("small".into(), PictureSize { width: 10, height: 10, crop: true });
+        rules.sizes.insert("small".into(), PictureSize { width: 10, height: 10, crop: true, quality: None });
         rules
+    }
+
+    fn wanted(format: ImageFormat) -> Wanted {
+        Wanted { copies: true, format, quality: 82, language: "en_US".into() }
     }
 
     /// The work on a picture under rules, with all the memory that they name.
     fn prepared(file: &Path, format: ImageFormat, rules: &Media) -> Result<Prepared, PictureError> {
-        prepare(file, format, Bounds { rules, memory: &Budget::default() })
+        prepare(file, format, Bounds { rules, memory: &Budget::default() }, &wanted(format))
     }
 
     fn file(bytes: &[u8]) -> tempfile::NamedTempFile {

@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn plans() {
         let check = |from: (u32, u32), size: (u32, u32, bool), expected: Option<(u32, u32)>| {
-            let size = PictureSize { width: size.0, height: size.1, crop: size.2 };
+            let size = PictureSize { width: size.0, height: size.1, crop: size.2, quality: None };
             assert_eq!(plan(from, &size).map(|p| p.to), expected, "{from:?} to {size:?}");
         };
         check((400, 320), (150, 150, true), Some((150, 150)));
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn cuts_come_from_the_middle() {
-        let size = PictureSize { width: 150, height: 150, crop: true };
+        let size = PictureSize { width: 150, height: 150, crop: true, quality: None };
         let plan = plan((400, 320), &size).expect("smaller");
         assert_eq!((plan.left, plan.top, plan.from), (40, 0, (320, 320)));
     }

@@ -2,11 +2,12 @@
 
 use super::Behaviour;
 use super::resource::Clock;
-use crate::error::ParamFailure;
+use super::words::SizesWord;
+use crate::error::{Code, ParamFailure};
 use crate::schema::Schema;
 use crate::storage::plan::{DbValue, Name, Op};
 use crate::text::search::WordLimit;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// What an argument does in addition to being checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,6 +27,7 @@ pub enum Role {
     Key,
     Reassign,
     TaxRelation,
+    IgnoreSticky,
 }
 
 impl Role {
@@ -51,6 +53,7 @@ impl Role {
         ("key", Role::Key),
         ("reassign", Role::Reassign),
         ("tax_relation", Role::TaxRelation),
+        ("ignore_sticky", Role::IgnoreSticky),
     ];
 }
 
@@ -155,16 +158,66 @@ pub struct Arg {
     pub accepts: Vec<String>,
     /// How long such values may be.
     pub accepted: Option<Schema>,
+    /// The text is JSON.
+    pub json: Option<JsonText>,
+    /// The value names sizes of pictures.
+    pub sizes: Option<SizesWord>,
+    /// The server requests this address.
+    pub fetched: bool,
     /// A failure is reported by its sentence alone.
     pub sentence_only: bool,
+    /// The value that is checked where the request gives none (`x-checked-default`).
+    pub checked_default: Option<Value>,
+    /// A failure is reported when the value would be written, with the code of the failed check (`x-late`).
+    pub late: bool,
     /// What OPTIONS shows.
     pub shown: Value,
+}
+
+/// What a text that is JSON has to say.
+#[derive(Clone, Debug)]
+pub struct JsonText {
+    pub schema: Schema,
+    /// Members that may not be empty.
+    pub required: Vec<String>,
+    /// Members that may not be sent.
+    pub absent: Vec<String>,
+}
+
+impl JsonText {
+    /// What the text of an argument says.
+    ///
+    /// # Errors
+    /// It is no JSON, or other than it has to be.
+    pub fn read(&self, name: &str, text: &str) -> Result<Value, Box<ParamFailure>> {
+        let invalid = |message: String| {
+            let failure = ParamFailure::of(name, Code::InvalidParam);
+            Box::new(ParamFailure { message, ..failure })
+        };
+        let value: Value = serde_json::from_str(text)
+            .ok()
+            .filter(|value: &Value| !value.is_null())
+            .ok_or_else(|| invalid(format!("{name} has to be a text that is JSON.")))?;
+        if let Some(sent) = self.absent.iter().find(|member| value.get(member.as_str()).is_some()) {
+            return Err(invalid(format!("{sent} cannot be changed.")));
+        }
+        let status = |mut failure: Box<ParamFailure>| {
+            failure.data = json!({"status": 400});
+            failure
+        };
+        self.schema.check(name, &value).map_err(status)?;
+        let empty = |value: &Value| value == "" || value.as_array().is_some_and(Vec::is_empty);
+        if let Some(member) = self.required.iter().find(|member| value.get(member.as_str()).is_some_and(empty)) {
+            return Err(invalid(format!("{name}[{member}] cannot be empty.")));
+        }
+        self.schema.coerce(name, value).map_err(status)
+    }
 }
 
 impl Arg {
     /// A failure as this argument reports it.
     pub fn told(&self, mut failure: Box<ParamFailure>) -> Box<ParamFailure> {
-        if self.sentence_only {
+        if self.sentence_only && !self.late {
             failure.reason = None;
         }
         failure

@@ -31,6 +31,9 @@ fn gather(
     held: &mut HashSet<Name>,
     shown: &mut HashSet<Name>,
 ) {
+    if property.hidden {
+        return;
+    }
     let contexts = Context(property.contexts.0 & above.0);
     let column = match &property.source {
         Source::Object(children) => {

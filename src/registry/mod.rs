@@ -3,6 +3,7 @@
 //! Built whole by [`link::link`] or not at all; nothing on the request path changes it. It holds no connection, no
 //! clock and no behaviour, only which one is named where: the tables of behaviours sit above it.
 
+pub mod abilities;
 pub mod args;
 mod bounds;
 mod capabilities;
@@ -19,7 +20,10 @@ pub mod words;
 use crate::config::declaration::{self, Declaration};
 use crate::error::Code;
 use crate::model::Method;
+use crate::schema::Dialect;
 use crate::storage::plan::{Layout, Name};
+use crate::text::dress::BlockClasses;
+use abilities::Ability;
 use args::ArgSet;
 use indexmap::IndexMap;
 use resource::Resource;
@@ -71,6 +75,8 @@ pub struct Route {
     pub no_schema: bool,
     /// Served but not listed.
     pub hidden: bool,
+    /// It exists in a secure context only.
+    pub secure_context: bool,
     /// The schema that OPTIONS shows, where it differs from the resource's.
     pub schema: Option<Value>,
     pub endpoints: Vec<Endpoint>,
@@ -114,9 +120,13 @@ pub struct Registry {
     pub namespaces: Vec<String>,
     pub resources: Vec<Resource>,
     pub routes: Vec<Route>,
+    /// Abilities by name.
+    pub abilities: IndexMap<String, Ability>,
     /// Schemas shown of the root and the namespaces, by path.
     pub index_schemas: HashMap<String, Value>,
     pub layout: Layout,
+    /// `block_classes`, by block.
+    pub block_classes: BlockClasses,
     /// Changes whenever a declaration does; part of what caches are keyed by.
     pub fingerprint: u64,
 }
@@ -153,6 +163,11 @@ impl Registry {
     /// The name of the active theme.
     pub fn active_theme(&self) -> &str {
         self.declaration.themes.iter().find(|(_, theme)| theme.active).map_or("", |(name, _)| name)
+    }
+
+    /// How values are read.
+    pub fn dialect(&self) -> Dialect {
+        link::dialect(&self.declaration)
     }
 
     /// A declared status.

@@ -1,6 +1,7 @@
 //! A resource compiled from its schema and its block in `routes.toml`.
 
 use super::Behaviour;
+use super::words::DerivedWord;
 use crate::config::declaration::{self, Family, When};
 use crate::error::Code;
 use crate::storage::plan::Name;
@@ -71,6 +72,8 @@ pub enum Source {
     Meta,
     /// A key of the `extra` column.
     Extra,
+    /// Keys of the rows of the resource with this name that refer to this row in a property.
+    Members(String, String),
     /// Always the same.
     Fixed(Value),
     /// Nothing is stored: an argument only (a password).
@@ -95,6 +98,10 @@ pub struct Property {
     pub clock: Option<Clock>,
     /// The property holds keys of another resource's items.
     pub refers: bool,
+    /// Only the server uses it (`x-hidden`).
+    pub hidden: bool,
+    /// What its text is made of (`x-derived`).
+    pub derived: Option<DerivedWord>,
     /// What the items of a list are, where they are of one type.
     pub members: Option<Kind>,
     pub column: Option<Name>,
@@ -166,6 +173,18 @@ pub enum QueryValue {
     Literal(String),
 }
 
+/// The parts of a link of a declared entry: the resource that it leads to (`@NAME`), if it is another one, and what
+/// follows the path of its collection.
+pub fn link_parts(template: &str) -> (Option<&str>, &str) {
+    match template.strip_prefix('@') {
+        None => (None, template),
+        Some(rest) => {
+            let end = rest.find(['/', '?']).unwrap_or(rest.len());
+            (Some(&rest[..end]), &rest[end..])
+        }
+    }
+}
+
 /// A piece of a link's template.
 #[derive(Clone, Debug)]
 pub enum HrefPiece {
@@ -179,6 +198,8 @@ pub enum HrefPiece {
     ApiName,
     /// The newest revision's id.
     RevisionId,
+    /// One of the keys in the property that [`Link::each`] names.
+    Each,
 }
 
 /// A link of an item.
@@ -190,8 +211,20 @@ pub struct Link {
     pub attrs: Map<String, Value>,
     pub when: When,
     pub when_column: Option<usize>,
+    /// Property with keys, for each of which there is a link.
+    pub each: Option<String>,
     /// Not below the REST base (curies).
     pub absolute: bool,
+}
+
+impl Link {
+    /// The column with the record that the caller has to be able to read; `None`: the link does not depend on it.
+    pub fn must_be_readable(&self) -> Option<usize> {
+        match self.target {
+            Target::Item { column, .. } if self.when.readable => Some(column),
+            _ => None,
+        }
+    }
 }
 
 /// What a value of `orderby` sorts by.
@@ -240,6 +273,8 @@ pub struct Resource {
     pub status_of_codes: HashMap<Code, u16>,
     /// Columns that may not be empty in some rows, with the code of the refusal.
     pub not_empty: Vec<(declaration::NotEmpty, Code)>,
+    /// The item that the path names above, with the code for an item below another one.
+    pub within: Option<(declaration::Within, Code)>,
     /// The resource schema as clients see it.
     pub schema: Value,
     /// The block in `routes.toml`.
@@ -292,9 +327,20 @@ impl Resource {
         among(&self.properties, column)
     }
 
-    /// Whether a piece of machinery is declared.
+    /// Whether a piece of machinery is declared: a feature, or a part of one (`editor.notes`).
     pub fn supports(&self, what: &str) -> bool {
-        self.declared.supports.iter().any(|s| s == what)
+        match what.split_once('.') {
+            None => self.declared.supports.iter().any(|s| s == what),
+            Some((feature, part)) => {
+                let with = self.declared.supports_with.get(feature).and_then(Value::as_array);
+                self.supports(feature) && with.is_some_and(|parts| parts.iter().any(|with| with[part] == true))
+            }
+        }
+    }
+
+    /// The declared type of a comment; `None` for the resource's own type.
+    pub fn comment_type(&self, kind: &str) -> Option<&declaration::CommentType> {
+        self.declared.comment_types.get(kind)
     }
 
     /// Its items have pages of their own on the site.
@@ -305,6 +351,20 @@ impl Resource {
     /// Path of an item below the REST base.
     pub fn item_path(&self, key: &str) -> String {
         format!("{}/{}", self.path, key)
+    }
+
+    /// Path of the collection that an item is in: `value` gives the column of a capture.
+    pub fn path_of(&self, value: impl Fn(&str) -> String) -> String {
+        let mut path = String::new();
+        let mut rest = self.path.as_str();
+        while let Some((before, capture)) = rest.split_once("(?P<") {
+            path.push_str(before);
+            let (name, class) = capture.split_once('>').unwrap_or((capture, ""));
+            path.push_str(&value(name));
+            rest = class.split_once(')').map_or("", |(_, rest)| rest);
+        }
+        path.push_str(rest);
+        path
     }
 
     /// The code that replaces `code` in this resource.
@@ -331,4 +391,12 @@ impl Resource {
     pub fn capability(&self, act: &str) -> &str {
         self.capabilities.get(act).map_or(super::capabilities::NOBODY, String::as_str)
     }
+}
+
+/// A label with the names of a resource in place of `{name}` and `{singular_name}`, and of `{names}` and `{singular}` in
+/// small letters.
+pub fn label_of(template: &str, name: &str, singular: &str) -> String {
+    let small = [("{names}", name.to_lowercase()), ("{singular}", singular.to_lowercase())];
+    let text = template.replace("{name}", name).replace("{singular_name}", singular);
+    small.iter().fold(text, |text, (place, value)| text.replace(place, value))
 }

@@ -141,11 +141,12 @@ pub struct Vocabulary {
     pub writes: Vec<Description>,
     pub queries: Vec<Description>,
     pub renderers: Vec<Description>,
+    pub abilities: Vec<Description>,
 }
 
 impl Vocabulary {
     /// Every kind of behaviour: what it is called, and its members.
-    pub fn kinds(&self) -> [(Kind, &[Description]); 6] {
+    pub fn kinds(&self) -> [(Kind, &[Description]); 7] {
         [
             (Kind::Handler, &self.handlers),
             (Kind::Guard, &self.guards),
@@ -153,6 +154,7 @@ impl Vocabulary {
             (Kind::Write, &self.writes),
             (Kind::Query, &self.queries),
             (Kind::Renderer, &self.renderers),
+            (Kind::Ability, &self.abilities),
         ]
     }
 }
@@ -166,6 +168,7 @@ pub enum Kind {
     Write,
     Query,
     Renderer,
+    Ability,
 }
 
 /// The names alone.

@@ -88,6 +88,18 @@ pub struct PropertyWords {
     /// The default is null, which TOML cannot express.
     #[serde(rename = "x-default-null")]
     pub default_null: bool,
+    /// Keys of another resource's rows that refer to this one, newest first.
+    #[serde(rename = "x-members")]
+    pub members: Option<MembersWord>,
+    /// Only the server uses the property: responses, OPTIONS and arguments leave it out.
+    #[serde(rename = "x-hidden")]
+    pub hidden: bool,
+    /// The text that members of another property make together, in a form in which equal values are equal texts.
+    #[serde(rename = "x-derived")]
+    pub derived: Option<DerivedWord>,
+    /// Of declared entries: the value is an SVG drawing, of which only shapes are left.
+    #[serde(rename = "x-drawing")]
+    pub drawing: bool,
     /// The description is that of the owner's property of the same name.
     #[serde(rename = "x-inherit")]
     pub inherit: bool,
@@ -116,6 +128,36 @@ pub struct RelationWord {
     pub on_delete: OnDelete,
 }
 
+/// See [`PropertyWords::members`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MembersWord {
+    /// The other resource.
+    pub of: String,
+    /// Its property with the key of this row.
+    pub by: String,
+}
+
+/// See [`PropertyWords::derived`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DerivedWord {
+    /// The other property, whose value is an object.
+    pub from: String,
+    /// Its members, in order.
+    pub members: IndexMap<String, DerivedMember>,
+}
+
+/// See [`DerivedWord::members`].
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DerivedMember {
+    /// The value where the member is absent.
+    pub default: String,
+    /// Words that are written as others.
+    pub words: IndexMap<String, String>,
+}
+
 /// Words of an argument. A property's argument has those of the property, too.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -134,9 +176,17 @@ pub struct ArgumentWords {
     /// Spelling of values in the API, by the stored value.
     #[serde(rename = "x-value-map")]
     pub value_map: IndexMap<String, String>,
+    /// A value that does not fit is reported when it would be written, after all else that can be wrong, with the code of
+    /// the failed check.
+    #[serde(rename = "x-late")]
+    #[schemars(example = true)]
+    pub late: bool,
     /// Further types that are accepted although OPTIONS does not list them.
     #[serde(rename = "x-also-types")]
     pub also_types: Vec<String>,
+    /// A default that is checked like a value of the request: where it does not fit, the request has to give one.
+    #[serde(rename = "x-checked-default", deserialize_with = "any")]
+    pub checked_default: Option<Value>,
     /// How many words a search may have.
     #[serde(rename = "x-search-words")]
     pub search_words: Option<SearchWords>,
@@ -153,9 +203,38 @@ pub struct ArgumentWords {
     /// The default is null, which TOML cannot express.
     #[serde(rename = "x-default-null")]
     pub default_null: bool,
+    /// The text is JSON that fits the property of the argument's name; the value is what it says.
+    #[serde(rename = "x-json")]
+    pub json: Option<JsonWord>,
+    /// The value names a declared size of pictures (`media.sizes`) or one of `also`, or lists several; or it is one of `alone`.
+    #[serde(rename = "x-picture-sizes")]
+    pub picture_sizes: Option<SizesWord>,
+    /// The server requests this address: one to which `[outbound]` sends no requests is refused.
+    #[serde(rename = "x-fetched")]
+    pub fetched: bool,
     /// `false`: a record's password does not protect this meta value.
     #[serde(rename = "x-password-protected")]
     pub password_protected: Option<bool>,
+}
+
+/// See [`ArgumentWords::json`].
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct JsonWord {
+    /// Members that the property requires may be absent.
+    pub partial: bool,
+    /// Members that may not be sent.
+    pub absent: Vec<String>,
+}
+
+/// See [`ArgumentWords::picture_sizes`].
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SizesWord {
+    /// Names beside the sizes.
+    pub also: Vec<String>,
+    /// Names that stand in no list.
+    pub alone: Vec<String>,
 }
 
 /// See [`ArgumentWords::search_words`].

@@ -82,7 +82,9 @@ pub fn path(record: Record<'_>, batch: &Batch, slug: &str) -> Option<String> {
         if !above.open {
             return None;
         }
-        slugs.push(above.slug.clone());
+        if !above.slug.is_empty() {
+            slugs.push(above.slug.clone());
+        }
         parent = above.parent;
         if slugs.len() > 100 {
             break;

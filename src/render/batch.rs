@@ -1,13 +1,13 @@
 //! What other rows contribute to a list, loaded once for all of it.
 
 use super::columns::all_but_spared;
-use super::{Needs, View, address};
+use super::{Needs, View, address, links};
 use crate::access::policy;
 use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::records::{self, Record, among, columns, int, meta_space, text};
 use crate::registry::name;
-use crate::registry::resource::Resource;
+use crate::registry::resource::{Link, Resource, Source, Target};
 use crate::scope::Scope;
 use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, EdgePlan, Name, Row};
@@ -26,6 +26,8 @@ pub struct Batch {
     pub revisions: HashMap<i64, (i64, i64)>,
     /// The rows above, by id.
     pub above: HashMap<i64, Ancestor>,
+    /// Keys of the rows that refer to a row, by property.
+    pub members: HashMap<(String, i64), Vec<i64>>,
     /// Rows that have children of their kind.
     pub parents: HashSet<i64>,
     /// Slugs of authors, by id.
@@ -72,13 +74,31 @@ impl Batch {
         }
         let needs = Needs::of_documents(resource, view);
         batch.load_companions(snapshot, resource, rows, needs)?;
+        if needs.members {
+            batch.load_members(snapshot, scope, resource, rows)?;
+        }
         batch.load_address_parts(snapshot, scope, resource, rows, needs)?;
         let named = |column| named_by(resource, rows, column);
         if needs.above && is_attached(resource) {
             batch.load_places(snapshot, scope, named("parent"))?;
         }
         if needs.posts {
-            batch.load_places(snapshot, scope, named("post"))?;
+            let linked = resource.links.iter().filter(|link| links::of_kind(link));
+            let columns = linked.filter_map(|link| match link.target {
+                Target::Item { column, .. } => resource.columns.get(column).cloned(),
+                _ => None,
+            });
+            let columns: HashSet<Name> = columns.chain([name("post")]).collect();
+            let ids =
+                columns.iter().filter(|column| resource.column(column).is_some()).flat_map(|column| named(column));
+            let ids = ids.filter(|id| !batch.places.contains_key(id)).collect();
+            batch.load_places(snapshot, scope, ids)?;
+        }
+        if view.links {
+            for column in resource.links.iter().filter_map(Link::must_be_readable) {
+                let ids = rows.iter().filter_map(|row| row.get(column)).map(int).filter(|id| *id != 0);
+                batch.load_places(snapshot, scope, ids.collect())?;
+            }
         }
         if let Some(reference) = resource.declared.reference.as_ref().filter(|_| needs.referenced) {
             let of = |class: &str| -> HashSet<i64> {
@@ -121,6 +141,30 @@ impl Batch {
             let filter = Cond::All(vec![records::own_rows(resource), among("parent", ids)]);
             let rows = snapshot.rows(&columns(&resource.table, &["parent"], filter))?;
             self.parents = rows.iter().map(|row| int(&row[0])).collect();
+        }
+        Ok(())
+    }
+
+    /// Rows of other resources that refer to these, newest first.
+    fn load_members(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        scope: &Scope,
+        resource: &Resource,
+        rows: &[Row],
+    ) -> Result<(), ApiError> {
+        for property in &resource.properties {
+            let Source::Members(of, by) = &property.source else { continue };
+            let Some(other) = scope.registry.resource(of) else { continue };
+            let column = other.property(by).and_then(|property| property.column.clone());
+            let Some(column) = column else { continue };
+            let keys = rows.iter().map(|row| Record { resource, row }.value(&resource.key).clone()).collect();
+            let seen = Cond::All(vec![Cond::In(column.clone(), keys), policy::visible(scope, other)]);
+            let mut plan = records::ordered(records::plan(other, seen), &other.key, true);
+            plan.columns = vec![column, other.key.clone()];
+            for row in snapshot.rows(&plan)? {
+                self.members.entry((property.name.clone(), int(&row[0]))).or_default().push(int(&row[1]));
+            }
         }
         Ok(())
     }

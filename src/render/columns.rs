@@ -13,15 +13,24 @@ pub fn columns_for(resource: &Resource, view: &View<'_>) -> Option<Vec<usize>> {
     if view.fields.is_all() {
         return None;
     }
-    if Needs::of_properties(resource, view).texts {
+    let needs = Needs::of_documents(resource, view);
+    if needs.texts {
         return None;
     }
     let mut used = HashSet::new();
+    // What a value is derived from is read although it is not shown.
+    if let Some(reference) = resource.declared.reference.as_ref().filter(|_| needs.referenced) {
+        used.extend(
+            [&reference.class, &reference.id, &reference.kind].into_iter().filter_map(|own| resource.column(own)),
+        );
+    }
     for property in shown(&resource.properties, view) {
         use_columns(resource, property, view.context, &mut used);
     }
     if view.wants_links() {
         resource.links.iter().for_each(|link| link_columns(link, &mut used));
+        // Addresses name the item above.
+        used.extend(resource.within.as_ref().and_then(|(within, _)| resource.column(&within.property)));
     }
     Some(all_but_spared(resource, &used))
 }
@@ -46,7 +55,7 @@ fn use_columns(resource: &Resource, property: &Property, context: Context, used:
             let shown = children.iter().filter(|child| child.contexts.shows_in(context));
             shown.for_each(|child| use_columns(resource, child, context, used));
         }
-        Source::Relation(_) | Source::Meta | Source::Nothing | Source::Fixed(_) => {}
+        Source::Relation(_) | Source::Meta | Source::Members(..) | Source::Nothing | Source::Fixed(_) => {}
     }
 }
 
@@ -62,7 +71,7 @@ fn link_columns(link: &Link, used: &mut HashSet<usize>) {
             HrefPiece::Column(column) => Some(*column),
             _ => None,
         })),
-        // What it leads to is not of this row.
+        // The columns of the reference are used by whatever needs what it leads to.
         Target::Referenced(_) => {}
     }
 }

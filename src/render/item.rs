@@ -48,6 +48,7 @@ impl Item<'_> {
                 json!(targets.cloned().unwrap_or_default())
             }
             Source::Meta => self.meta(property.locked && !self.open()),
+            Source::Members(..) => json!(self.members(&property.name)),
             Source::Extra => {
                 let extra: Value = serde_json::from_str(self.record.text("extra")).unwrap_or(Value::Null);
                 match extra.get(&property.name) {
@@ -57,6 +58,11 @@ impl Item<'_> {
             }
         };
         Some(spell(value, &property.aliases, Spelling::ToApi))
+    }
+
+    /// Keys of the rows that refer to this one, by a property that shows them.
+    pub(super) fn members(&self, property: &str) -> &[i64] {
+        self.batch.members.get(&(property.to_owned(), self.record.id())).map_or(&[], Vec::as_slice)
     }
 
     /// Whether the caller may see what the record's password protects.
@@ -70,7 +76,7 @@ impl Item<'_> {
         }
         let stored = self.batch.meta.get(&self.record.id());
         let mut map = Map::new();
-        for (key, meta) in &self.resource.declared.meta {
+        for (key, meta) in self.resource.declared.meta.iter().filter(|(_, meta)| self.shows_meta(&meta.schema)) {
             let stored = stored.filter(|_| !locked || meta.schema.get("x-password-protected") == Some(&json!(false)));
             let mut values = stored.into_iter().flatten().filter(|(k, _)| **k == **key).map(|(_, v)| v.clone());
             let value = if meta.single {
@@ -81,7 +87,17 @@ impl Item<'_> {
             };
             map.insert(key.clone(), value);
         }
-        Value::Object(map)
+        match map.is_empty() && self.scope.registry.declaration.dialect.empty_list_as_object {
+            true => json!([]),
+            false => Value::Object(map),
+        }
+    }
+
+    /// Whether a meta value shows in the context: in the contexts that its schema names, or in all.
+    fn shows_meta(&self, schema: &Map<String, Value>) -> bool {
+        let contexts = schema.get("context").and_then(Value::as_array);
+        let parse = |context: &Value| context.as_str().and_then(Context::parse);
+        contexts.is_none_or(|contexts| contexts.iter().filter_map(parse).any(|one| one.shows_in(self.context)))
     }
 
     /// The record or term that the row refers to, and its id.

@@ -15,18 +15,24 @@ impl Item<'_> {
             if !self.applies(link) {
                 continue;
             }
-            let Some(href) = self.href(link) else { continue };
-            let mut object = Map::new();
-            for (key, value) in &link.attrs {
-                object.insert(key.clone(), self.attr(link, value));
-            }
-            if link.embeddable {
-                object.insert("embeddable".into(), Value::Bool(true));
-            }
-            object.insert("href".into(), Value::String(href));
-            let entry = links.entry(link.rel.clone()).or_insert_with(|| Value::Array(Vec::new()));
-            if let Value::Array(list) = entry {
-                list.push(Value::Object(object));
+            let each: Vec<Option<i64>> = match &link.each {
+                Some(property) => self.members(property).iter().copied().map(Some).collect(),
+                None => vec![None],
+            };
+            for each in each {
+                let Some(href) = self.href(link, each) else { continue };
+                let mut object = Map::new();
+                for (key, value) in &link.attrs {
+                    object.insert(key.clone(), self.attr(link, value));
+                }
+                if link.embeddable {
+                    object.insert("embeddable".into(), Value::Bool(true));
+                }
+                object.insert("href".into(), Value::String(href));
+                let entry = links.entry(link.rel.clone()).or_insert_with(|| Value::Array(Vec::new()));
+                if let Value::Array(list) = entry {
+                    list.push(Value::Object(object));
+                }
             }
         }
         self.drop_unused_curies(&mut links);
@@ -45,6 +51,13 @@ impl Item<'_> {
         }
     }
 
+    /// Whether the record that a link leads to is there and the caller may read it.
+    fn reads_target(&self, link: &Link) -> bool {
+        let Target::Item { column, .. } = link.target else { return true };
+        let id = self.record.row.get(column).map_or(0, records::int);
+        self.batch.places.get(&id).is_some_and(|place| place.seen)
+    }
+
     /// `@name` in an attribute is replaced by a fact of the item.
     fn attr(&self, link: &Link, value: &Value) -> Value {
         match value.as_str() {
@@ -53,14 +66,18 @@ impl Item<'_> {
             }
             Some("@revision_count") => json!(self.revisions().0),
             Some("@revision_id") => json!(self.revisions().1),
-            Some(OF_KIND) => json!(self.commented().map(|r| &r.api_name)),
+            Some(OF_KIND) => json!(self.leads_to(link).map(|r| &r.api_name)),
+            Some("@id") if let Target::Item { column, .. } = link.target => {
+                json!(self.record.row.get(column).map(records::int))
+            }
             _ => value.clone(),
         }
     }
 
-    /// The resource of the record that this one belongs to.
-    fn commented(&self) -> Option<&Resource> {
-        let place = self.batch.places.get(&self.record.int("post"))?;
+    /// The resource of the record that a link leads to, whichever it is.
+    fn leads_to(&self, link: &Link) -> Option<&Resource> {
+        let Target::Item { column, .. } = link.target else { return None };
+        let place = self.batch.places.get(&records::int(self.record.row.get(column)?))?;
         Some(&self.scope.registry.resources[place.resource])
     }
 
@@ -78,15 +95,16 @@ impl Item<'_> {
             && when.act.as_deref().is_none_or(|a| policy::may(self.scope, a, self.record))
             && (!when.revised || self.revisions().0 > 0)
             && (!when.children || self.batch.parents.contains(&self.record.id()))
+            && (!when.readable || self.reads_target(link))
     }
 
-    fn href(&self, link: &Link) -> Option<String> {
+    fn href(&self, link: &Link, each: Option<i64>) -> Option<String> {
         let registry = &self.scope.registry;
         let path = match &link.target {
             Target::Item { resource, column } => {
                 let key = show(self.record.row.get(*column)?)?;
                 let resource = match of_kind(link) {
-                    true => self.commented()?,
+                    true => self.leads_to(link)?,
                     false => &registry.resources[*resource],
                 };
                 resource.item_path(&key)
@@ -108,6 +126,10 @@ impl Item<'_> {
                     path.push(if i == 0 { '?' } else { '&' });
                     path.push_str(&format!("{arg}={value}"));
                 }
+                let replies = self.resource.comment_type(self.record.text("kind")).filter(|_| link.when.children);
+                for (arg, value) in replies.iter().flat_map(|kind| &kind.replies) {
+                    path.push_str(&format!("&{arg}={value}"));
+                }
                 path
             }
             Target::Template(pieces) => {
@@ -116,10 +138,9 @@ impl Item<'_> {
                     match piece {
                         HrefPiece::Literal(text) => path.push_str(text),
                         HrefPiece::Column(index) => path.push_str(&show(self.record.row.get(*index)?)?),
-                        HrefPiece::SelfPath => {
-                            path.push_str(&self.resource.item_path(&records::path_key(registry, self.record)))
-                        }
-                        HrefPiece::CollectionPath => path.push_str(&self.resource.path),
+                        HrefPiece::SelfPath => path.push_str(&records::item_path(registry, self.record)),
+                        HrefPiece::CollectionPath => path.push_str(&records::collection_path(self.record)),
+                        HrefPiece::Each => path.push_str(&each?.to_string()),
                         HrefPiece::RevisionId => path.push_str(&self.revisions().1.to_string()),
                         HrefPiece::ApiName => path.push_str(&self.resource.api_name),
                     }

@@ -18,6 +18,8 @@ pub struct Needs {
     pub referenced: bool,
     /// Long texts of the row beside the property's own column.
     pub texts: bool,
+    /// Rows of other resources that refer to the rows.
+    pub members: bool,
 }
 
 impl Needs {
@@ -32,6 +34,7 @@ impl Needs {
         posts: false,
         referenced: false,
         texts: false,
+        members: false,
     };
     /// The row and what it refers to.
     pub const REFERENCED: Needs = Needs { referenced: true, ..Needs::ROW };
@@ -51,6 +54,7 @@ impl Needs {
         self.posts |= other.posts;
         self.referenced |= other.referenced;
         self.texts |= other.texts;
+        self.members |= other.members;
     }
 
     /// What the documents of a resource need, shown so.
@@ -80,6 +84,7 @@ impl Needs {
             Source::Object(children) => children.iter().for_each(|c| self.add_property(c, context, reads)),
             Source::Relation(_) => self.edges = true,
             Source::Meta => self.meta = true,
+            Source::Members(..) => self.members = true,
             _ => {}
         }
     }
@@ -87,6 +92,7 @@ impl Needs {
     fn add_link(&mut self, link: &Link) {
         self.revisions |= link.when.revised || link.attrs.values().any(|v| v == "@revision_count");
         self.children |= link.when.children;
+        self.members |= link.each.is_some();
         self.posts |= links::of_kind(link);
         self.referenced |= matches!(link.target, Target::Referenced(_));
         if let Target::Collection { query, .. } = &link.target {

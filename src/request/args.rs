@@ -31,6 +31,8 @@ impl<'a> Sources<'a> {
 pub struct Checked {
     values: Map<String, Value>,
     given: Vec<String>,
+    /// The first failure that is reported when the value would be written.
+    late: Option<Box<ParamFailure>>,
 }
 
 impl Checked {
@@ -70,9 +72,26 @@ impl Checked {
         named.and_then(Context::parse).unwrap_or(Context::VIEW)
     }
 
+    /// What is reported of the values when they would be written, after all else that can be wrong.
+    ///
+    /// # Errors
+    /// A value of an argument with `x-late` does not fit: the code of the failed check.
+    pub fn late(&self) -> Result<(), ApiError> {
+        let Some(failure) = &self.late else { return Ok(()) };
+        let code = failure.reason.map_or(Code::InvalidParam, Code::of_check);
+        Err(ApiError::new(code).with_message(failure.message.clone()))
+    }
+
     /// Everything, for `echo`.
     pub fn into_values(self) -> Map<String, Value> {
         self.values
+    }
+
+    /// Replaces a value that the request gave by what a handler has made of it.
+    pub fn replace(&mut self, name: &str, value: Value) {
+        if let Some(given) = self.values.get_mut(name) {
+            *given = value;
+        }
     }
 
     fn take(&mut self, arg: &Arg, value: Value) {
@@ -140,6 +159,7 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
         match given {
             Some((name, value)) => match fit(arg, name, value) {
                 Ok(value) => checked.take(arg, value),
+                Err(failure) if arg.late => checked.late = checked.late.take().or(Some(failure)),
                 Err(failure) => failures.push(*failure),
             },
             None if arg.required => missing.push(arg.name.clone()),
@@ -188,7 +208,8 @@ const MOST_UNKNOWN: usize = 20;
 /// The given value with the one of the argument's names that was used.
 fn given<'a>(arg: &'a Arg, sources: &'a Sources<'_>) -> Option<(&'a str, &'a Value)> {
     let mut names = std::iter::once(&arg.name).chain(&arg.also);
-    names.find_map(|name| Some((name.as_str(), sources.get(name)?)))
+    let sent = names.find_map(|name| Some((name.as_str(), sources.get(name)?)));
+    sent.or_else(|| Some((arg.name.as_str(), arg.checked_default.as_ref()?)))
 }
 
 fn takes_null(arg: &Arg, name: &str) -> bool {
@@ -234,6 +255,9 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
     if arg.aliases.is_empty() {
         arg.schema.check(name, value).map_err(|failure| arg.told(failure))?;
         let coerced = arg.schema.coerce(name, value.clone())?;
+        if let (Some(json), Value::String(text)) = (&arg.json, &coerced) {
+            return json.read(name, text);
+        }
         return Ok(match &coerced {
             Value::String(text) if arg.role == Some(Role::Search) => sanitize::sanitize_text_field(text).into(),
             _ => coerced,

@@ -481,7 +481,7 @@ mod tests {
             headers: headers.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
             body: body.to_vec(),
             upload: None,
-            peer: Peer { ip: None, https: false, forwarded: false },
+            peer: Peer::default(),
         }
     }
 

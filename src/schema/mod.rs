@@ -11,6 +11,7 @@
 mod array;
 mod combine;
 mod compile;
+mod draft4;
 mod equal;
 mod failure;
 mod format;
@@ -22,6 +23,7 @@ mod pattern;
 mod string;
 mod types;
 
+pub use draft4::draft4;
 pub use failure::Reason;
 pub use types::Type;
 
@@ -44,6 +46,10 @@ pub struct Dialect {
     pub empty_list_as_object: bool,
     /// The refusal of a value of the wrong type says what was sent, and how a text is written.
     pub explain_types: bool,
+    /// A text of the format `uri` may be anything.
+    pub any_address: bool,
+    /// Blanks around a number are left out, and an integer beyond 64 bits is the nearest that has so many.
+    pub lenient_numbers: bool,
     /// What values may hold where a schema sets no bound of its own.
     pub bounds: Bounds,
 }
@@ -155,8 +161,14 @@ mod tests {
     use std::path::Path;
 
     const NO_BOUNDS: Bounds = Bounds { text: None, items: None, members: None, free: None };
-    const WP: Dialect =
-        Dialect { space_separated_lists: true, empty_list_as_object: true, explain_types: false, bounds: NO_BOUNDS };
+    const WP: Dialect = Dialect {
+        space_separated_lists: true,
+        empty_list_as_object: true,
+        explain_types: false,
+        any_address: true,
+        lenient_numbers: true,
+        bounds: NO_BOUNDS,
+    };
 
     fn compile(document: &Value, dialect: Dialect) -> Schema {
         Schema::compile(document, dialect).unwrap_or_else(|problems| panic!("{document}: {problems:#?}"))

@@ -66,11 +66,13 @@ impl Type {
                 Value::Object(Map::new())
             }
             (Type::Integer, Value::Number(number)) if number.is_i64() => return Some(Cow::Borrowed(value)),
-            (Type::Integer, Value::Number(number)) => whole(number.as_f64()?)?.into(),
-            (Type::Integer, Value::String(text)) => integer_from_text(text)?.into(),
+            (Type::Integer, Value::Number(number)) => whole(number.as_f64()?, dialect)?.into(),
+            (Type::Integer, Value::String(text)) => integer_from_text(spaced(text, dialect), dialect)?.into(),
             (Type::Number, Value::Number(number)) if number.is_f64() => return Some(Cow::Borrowed(value)),
             (Type::Number, Value::Number(number)) => Value::Number(Number::from_f64(number.as_f64()?)?),
-            (Type::Number, Value::String(text)) => Value::Number(Number::from_f64(number_from_text(text)?)?),
+            (Type::Number, Value::String(text)) => {
+                Value::Number(Number::from_f64(number_from_text(spaced(text, dialect))?)?)
+            }
             (Type::Boolean, Value::Number(number)) => match number.as_i64()? {
                 0 => Value::Bool(false),
                 1 => Value::Bool(true),
@@ -114,10 +116,23 @@ fn boolean_from_text(text: &str) -> Option<bool> {
 }
 
 /// The integer that a float is, if it is one and fits into 64 bits.
-fn whole(float: f64) -> Option<i64> {
+fn whole(float: f64, dialect: Dialect) -> Option<i64> {
     // Both bounds are exact powers of two, so the cast below cannot saturate.
     const TOO_LARGE: f64 = 9_223_372_036_854_775_808.0;
+    if float.fract() == 0.0 && !(-TOO_LARGE..TOO_LARGE).contains(&float) && dialect.lenient_numbers {
+        return Some(greatest(float < 0.0));
+    }
     (float.fract() == 0.0 && (-TOO_LARGE..TOO_LARGE).contains(&float)).then_some(float as i64)
+}
+
+/// The integer farthest from 0 whose opposite is one, too.
+fn greatest(negative: bool) -> i64 {
+    if negative { -i64::MAX } else { i64::MAX }
+}
+
+/// The text of a number without the blanks around it, where these do not count.
+fn spaced(text: &str, dialect: Dialect) -> &str {
+    if dialect.lenient_numbers { text.trim_matches(blank) } else { text }
 }
 
 fn number_from_text(text: &str) -> Option<f64> {
@@ -126,7 +141,7 @@ fn number_from_text(text: &str) -> Option<f64> {
 }
 
 /// Exact for every spelling: `5`, `05`, `2.0`, `1e9`, `10e-1`; never through a float.
-fn integer_from_text(text: &str) -> Option<i64> {
+fn integer_from_text(text: &str, dialect: Dialect) -> Option<i64> {
     let Decimal { negative, whole, fraction, exponent } = Decimal::parse(text)?;
     let digits: String = [whole, fraction].concat();
     let significant = digits.trim_start_matches('0').trim_end_matches('0');
@@ -136,11 +151,12 @@ fn integer_from_text(text: &str) -> Option<i64> {
     let dropped = digits.len() - digits.trim_end_matches('0').len();
     let exponent = exponent? - i64::try_from(fraction.len()).ok()? + i64::try_from(dropped).ok()?;
     let zeros = usize::try_from(exponent).ok()?;
+    let beyond = || dialect.lenient_numbers.then(|| greatest(negative));
     if significant.len().checked_add(zeros)? > 19 {
-        return None;
+        return beyond();
     }
     let sign = if negative { "-" } else { "" };
-    format!("{sign}{significant}{}", "0".repeat(zeros)).parse().ok()
+    format!("{sign}{significant}{}", "0".repeat(zeros)).parse().ok().or_else(beyond)
 }
 
 /// A number as text: an optional minus, digits with an optional point, an optional exponent. No plus sign in front,
@@ -220,16 +236,37 @@ mod tests {
             ("٣", None),
         ];
         for (text, expected) in rows {
-            assert_eq!(integer_from_text(text), *expected, "{text:?}");
+            assert_eq!(integer_from_text(text, Dialect::default()), *expected, "{text:?}");
         }
     }
 
     #[test]
+    fn lenient_integers_have_no_blanks_and_no_end() {
+        let lenient = Dialect { lenient_numbers: true, ..Dialect::default() };
+        let rows: &[(&str, Option<i64>)] = &[
+            (" 5", Some(5)),
+            ("\t5\n", Some(5)),
+            ("5 5", None),
+            (" ", None),
+            ("9223372036854775807", Some(i64::MAX)),
+            ("9223372036854775808", Some(i64::MAX)),
+            ("-9223372036854775809", Some(-i64::MAX)),
+            ("1e30", Some(i64::MAX)),
+            ("1.5", None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(integer_from_text(spaced(text, lenient), lenient), *expected, "{text:?}");
+        }
+        assert_eq!((whole(1e300, lenient), whole(-1e300, lenient)), (Some(i64::MAX), Some(-i64::MAX)));
+        assert_eq!(whole(0.5, lenient), None);
+    }
+
+    #[test]
     fn floats_are_integers_only_when_they_fit() {
-        assert_eq!(whole(2.0), Some(2));
-        assert_eq!(whole(-9_223_372_036_854_775_808.0), Some(i64::MIN));
+        assert_eq!(whole(2.0, Dialect::default()), Some(2));
+        assert_eq!(whole(-9_223_372_036_854_775_808.0, Dialect::default()), Some(i64::MIN));
         for refused in [1.5, 9_223_372_036_854_775_808.0, 1e300, f64::NAN, f64::INFINITY] {
-            assert_eq!(whole(refused), None, "{refused}");
+            assert_eq!(whole(refused, Dialect::default()), None, "{refused}");
         }
     }
 }

@@ -72,6 +72,9 @@ fn conditions_find_what_they_say() {
             (Cond::Contains(names(&["content", "title"]), "e".into()), vec![1, 3, 5]),
             (Cond::Contains(names(&["title_key"]), "Zwö".into()), vec![4]),
             (Cond::Contains(vec![], "e".into()), vec![]),
+            (Cond::Same(names(&["content", "title"]), "ZWOLF".into()), vec![4]),
+            (Cond::Same(names(&["title"]), "wölf".into()), vec![]),
+            (Cond::Same(vec![], "Two".into()), vec![]),
             (Cond::Any(vec![eq("id", int(1)), eq("title", text("Two"))]), vec![1, 2]),
             (Cond::All(vec![eq("kind", text("post")), Cond::All(vec![eq("author", int(4))])]), vec![5]),
             (

@@ -213,7 +213,7 @@ fn named(cond: &Cond, table: &Table, found: &mut Vec<usize>) -> Option<()> {
         | Cond::IsNull(name)
         | Cond::HasWord(name, _)
         | Cond::HasMember(name, _) => column(name, table, found),
-        Cond::Contains(names, _) => names.iter().try_for_each(|name| column(name, table, found)),
+        Cond::Contains(names, _) | Cond::Same(names, _) => names.iter().try_for_each(|name| column(name, table, found)),
         Cond::Related { outer, .. } => column(outer, table, found),
         // Edges have versions of their own, and their copies follow the columns that are named here.
         Cond::Linked { .. } | Cond::LinkedFrom { .. } => Some(()),
@@ -269,6 +269,7 @@ fn condition(cond: &Cond, catalogue: &Catalogue, words: &Words, found: &mut Depe
         | Cond::In(..)
         | Cond::IsNull(_)
         | Cond::Contains(..)
+        | Cond::Same(..)
         | Cond::HasWord(..)
         | Cond::HasMember(..) => Some(()),
     }

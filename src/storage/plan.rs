@@ -167,6 +167,8 @@ pub enum Cond {
     IsNull(Name),
     /// `needle` occurs in one of the columns; both sides folded (case and accents removed).
     Contains(Vec<Name>, Arc<str>),
+    /// One of the columns is the text; both sides folded.
+    Same(Vec<Name>, Arc<str>),
     /// The column contains space-separated words (` a b `) and this is one of them.
     HasWord(Name, Arc<str>),
     /// The column contains a JSON list with one of these values.

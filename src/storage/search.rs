@@ -149,7 +149,7 @@ fn sought<'p>(filter: &'p Cond, table: &Table, needles: &mut Vec<&'p str>) -> bo
     let indexed = |name: &Name| table.searched.iter().any(|place| *table.def.columns[*place].name == **name);
     match filter {
         Cond::All(conds) => conds.iter().all(|cond| sought(cond, table, needles)),
-        Cond::Contains(columns, needle) => {
+        Cond::Contains(columns, needle) | Cond::Same(columns, needle) => {
             if !columns.is_empty() && columns.iter().all(indexed) {
                 needles.push(needle);
             }

@@ -1,11 +1,12 @@
 //! Block delimiters in content: `<!-- wp:name {"attr":1} -->…<!-- /wp:name -->`.
 //!
-//! Owns the grammar of blocks (both spellings, `wp:` and `cms:`), the tree, and the classes that static core blocks get
-//! when they are shown. It must not know how a dynamic block makes its content: the caller may supply it.
+//! Owns the grammar of blocks (both spellings, `wp:` and `cms:`), the tree, and the order in which blocks are shown. It
+//! must not know how a dynamic block makes its content: the caller may supply it.
 
 use super::autop::autop;
+use super::dress::{self, BlockClasses, Look, Unique};
 use super::html::Html;
-use super::markup::{Attribute, Attributes, Piece, is_space, spans, tag_name};
+use super::markup::is_space;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -58,12 +59,20 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// Its inside without delimiters, inner blocks included.
+    /// Whether its attributes hide it.
+    pub fn is_hidden(&self) -> bool {
+        self.name
+            .as_deref()
+            .is_some_and(|name| dress::matters(self.attrs) && dress::is_hidden(name, &self.attributes()))
+    }
+
+    /// Its inside without delimiters, inner blocks included that are not hidden.
     pub fn inside(&self) -> String {
         let mut out = String::new();
         for chunk in &self.chunks {
             match chunk {
                 Chunk::Html(html) => out.push_str(html),
+                Chunk::Inner(inner) if inner.is_hidden() => {}
                 Chunk::Inner(inner) => out.push_str(&inner.inside()),
             }
         }
@@ -158,11 +167,22 @@ fn push_block<'a>(block: Block<'a>, open: &mut [Block<'a>], done: &mut Vec<Block
 /// Makes what a dynamic block shows; `None` shows its inside.
 pub type Dynamic<'f> = &'f dyn Fn(&Block) -> Option<Html>;
 
-/// The text without delimiters, with the classes that static core blocks get, dynamic blocks made by the caller.
-pub fn render_blocks(text: &str, dynamic: Option<Dynamic>) -> String {
+/// What showing blocks depends on besides them.
+#[derive(Clone, Copy, Default)]
+pub struct BlockOptions<'a> {
+    /// Makes dynamic blocks; without it they show their inside.
+    pub dynamic: Option<Dynamic<'a>>,
+    /// The classes that blocks get.
+    pub classes: Option<&'a BlockClasses>,
+    /// The names that the document has used; without it the blocks use none of their own.
+    pub unique: Option<&'a Unique>,
+}
+
+/// The text without delimiters, each block as it is shown: with its classes, and dynamic ones made by the caller.
+pub fn render_blocks(text: &str, options: &BlockOptions) -> String {
     let mut out = String::with_capacity(text.len());
     for block in parse(text) {
-        out.push_str(&render(&block, dynamic));
+        out.push_str(&render(&block, options));
     }
     out
 }
@@ -179,159 +199,60 @@ pub fn strip_delimiters(text: &str) -> String {
     out
 }
 
-fn render(block: &Block, dynamic: Option<Dynamic>) -> String {
-    dynamic.and_then(|make| make(block)).map_or_else(|| render_inside(block, dynamic), String::from)
+/// The text with the attributes of each block as `change` returns them; `None` leaves a block as it is written.
+pub fn change_attributes(text: &str, mut change: impl FnMut(Value) -> Option<Value>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for delimiter in Delimiters::of(text) {
+        let Some(json) = delimiter.attrs else { continue };
+        let read = serde_json::from_str::<Value>(json).ok().filter(Value::is_object);
+        let Some(changed) = read.and_then(&mut change) else { continue };
+        let start = json.as_ptr() as usize - text.as_ptr() as usize;
+        let empty = changed.as_object().is_none_or(serde_json::Map::is_empty);
+        out.push_str(&text[at..start]);
+        at = start + json.len();
+        match empty {
+            // The space behind the attributes goes with them.
+            true => at += text[at..].len() - text[at..].trim_start_matches(is_space).len(),
+            false => out.push_str(&within_comment(&changed.to_string())),
+        }
+    }
+    out.push_str(&text[at..]);
+    out
 }
 
-/// The content of a block, with the classes that the block gets itself: the block as if nothing rendered it.
-pub fn render_inside(block: &Block, dynamic: Option<Dynamic>) -> String {
+fn render(block: &Block, options: &BlockOptions) -> String {
+    let Some(name) = block.name.as_deref() else { return render_inside(block, options) };
+    let attributes = if dress::matters(block.attrs) { block.attributes() } else { Value::Null };
+    if dress::is_hidden(name, &attributes) {
+        return String::new();
+    }
+    // What is outside comes first: it takes its names before the blocks inside it do.
+    let look = Look::of(name, &attributes, options);
+    let made = options.dynamic.and_then(|make| make(block));
+    look.dress(made.map_or_else(|| render_static(block, name, options), String::from))
+}
+
+/// A block that nothing makes.
+fn render_static(block: &Block, name: &str, options: &BlockOptions) -> String {
+    match name {
+        // Reusable blocks are records: without a caller that finds them there is nothing to show.
+        "core/block" => String::new(),
+        "core/shortcode" => autop(&render_inside(block, options)),
+        _ => render_inside(block, options),
+    }
+}
+
+/// What is inside a block, without what the block itself gets.
+pub fn render_inside(block: &Block, options: &BlockOptions) -> String {
     let mut inside = String::new();
     for chunk in &block.chunks {
         match chunk {
             Chunk::Html(html) => inside.push_str(html),
-            Chunk::Inner(inner) => inside.push_str(&render(inner, dynamic)),
+            Chunk::Inner(inner) => inside.push_str(&render(inner, options)),
         }
     }
-    if block.name.is_some() { dress(block, inside) } else { inside }
-}
-
-/// What the reference adds to static blocks when it shows them (6.9; its 6.1 spells the layout classes in front).
-fn dress(block: &Block, html: String) -> String {
-    let core = block.name.as_deref().and_then(|n| n.strip_prefix("core/")).unwrap_or_default();
-    match core {
-        "shortcode" => autop(&html),
-        // Reusable blocks are records: without a caller that finds them there is nothing to show.
-        "block" => String::new(),
-        "heading" => add_classes(&html, &["wp-block-heading"], &["h1", "h2", "h3", "h4", "h5", "h6"]),
-        "list" => add_classes(&html, &["wp-block-list"], &["ul", "ol"]),
-        _ => match LAID_OUT.iter().find(|name| **name == core) {
-            Some(name) => add_layout(block, name, &html),
-            None => html,
-        },
-    }
-}
-
-/// The core blocks that lay out their content.
-const LAID_OUT: [&str; 8] = ["group", "columns", "column", "buttons", "quote", "gallery", "social-links", "query"];
-
-/// The layouts that there are, each with its classes; what else a content names is no layout.
-struct Layout {
-    name: &'static str,
-    class: &'static str,
-    /// Behind `wp-block-NAME-`.
-    suffix: &'static str,
-}
-
-const LAYOUTS: [Layout; 4] = [
-    Layout { name: "default", class: "is-layout-flow", suffix: "is-layout-flow" },
-    Layout { name: "constrained", class: "is-layout-constrained", suffix: "is-layout-constrained" },
-    Layout { name: "flex", class: "is-layout-flex", suffix: "is-layout-flex" },
-    Layout { name: "grid", class: "is-layout-grid", suffix: "is-layout-grid" },
-];
-const ORIENTATIONS: [(&str, &str); 2] = [("horizontal", "is-horizontal"), ("vertical", "is-vertical")];
-const JUSTIFICATIONS: [(&str, &str); 5] = [
-    ("left", "is-content-justification-left"),
-    ("center", "is-content-justification-center"),
-    ("right", "is-content-justification-right"),
-    ("space-between", "is-content-justification-space-between"),
-    ("stretch", "is-content-justification-stretch"),
-];
-
-/// The class of a known word.
-fn class_of(known: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
-    known.iter().find(|(name, _)| *name == word).map(|(_, class)| *class)
-}
-
-fn add_layout(block: &Block, core: &'static str, html: &str) -> String {
-    let attributes = block.attributes();
-    let layout = &attributes["layout"];
-    let text = |key: &str| layout[key].as_str().unwrap_or_default();
-    let fallback = match core {
-        "columns" | "buttons" | "gallery" | "social-links" => "flex",
-        _ => "default",
-    };
-    let kind = match text("type") {
-        _ if layout["inherit"] == true || layout.get("contentSize").is_some() => "constrained",
-        "" => fallback,
-        named => named,
-    };
-    let mut classes: Vec<&'static str> = Vec::new();
-    if kind == "constrained" && core == "group" {
-        classes.push("has-global-padding");
-    }
-    classes.extend(class_of(&ORIENTATIONS, text("orientation")));
-    classes.extend(class_of(&JUSTIFICATIONS, text("justifyContent")));
-    if text("flexWrap") == "nowrap" {
-        classes.push("is-nowrap");
-    }
-    let layout = LAYOUTS.iter().find(|layout| layout.name == kind);
-    classes.extend(layout.map(|layout| layout.class));
-    let own = layout.map(|layout| format!("wp-block-{core}-{}", layout.suffix));
-    add_classes(html, &classes.into_iter().chain(own.as_deref()).collect::<Vec<_>>(), &[])
-}
-
-/// Adds classes to the first tag (of one of the names, if any are given) unless it has them.
-fn add_classes(html: &str, classes: &[&str], names: &[&str]) -> String {
-    let Some((start, tag)) = first_tag(html, names).filter(|_| !classes.is_empty()) else { return html.to_owned() };
-    let class = Attributes::of(tag).find(|attribute| tag[attribute.name.clone()].eq_ignore_ascii_case("class"));
-    let behind = &html[start + tag.len()..];
-    let mut out = String::with_capacity(html.len() + 64);
-    out.push_str(&html[..start]);
-    match class {
-        None => {
-            let name = 1 + tag_name(tag).0.len();
-            out.push_str(&tag[..name]);
-            out.push(' ');
-            push_classes("", classes, b'"', &mut out);
-            out.push_str(&tag[name..]);
-        }
-        Some(Attribute { name, value, quote }) => {
-            out.push_str(&tag[..name.start]);
-            push_classes(&tag[value.clone()], classes, quote.unwrap_or(b'"'), &mut out);
-            out.push_str(&tag[value.end + usize::from(quote.is_some())..]);
-        }
-    }
-    out.push_str(behind);
-    out
-}
-
-/// `class="…"` with the classes that are there and those that are not.
-fn push_classes(there: &str, wanted: &[&str], quote: u8, out: &mut String) {
-    let there = there.trim_matches(is_space);
-    let have = |class: &&&str| there.split(is_space).any(|have| have == **class);
-    out.push_str("class=");
-    out.push(char::from(quote));
-    // A value without quotes may hold some.
-    out.push_str(&if quote == b'"' { there.replace('"', "&quot;") } else { there.replace('\'', "&#039;") });
-    for class in wanted.iter().filter(|class| !have(class)) {
-        if !out.ends_with(char::from(quote)) {
-            out.push(' ');
-        }
-        out.push_str(class);
-    }
-    out.push(char::from(quote));
-}
-
-/// The first opening tag of one of the names, as a browser reads it, and where it starts.
-fn first_tag<'a>(html: &'a str, names: &[&str]) -> Option<(usize, &'a str)> {
-    let mut at = 0;
-    for span in spans(html) {
-        let (Piece::Text(span) | Piece::Markup(span)) = span;
-        let (name, closes) = if span.starts_with('<') { tag_name(span) } else { ("", false) };
-        let wanted = names.is_empty() || names.iter().any(|n| n.eq_ignore_ascii_case(name));
-        if !name.is_empty() && !closes && wanted && ends(span) {
-            return Some((at, span));
-        }
-        at += span.len();
-    }
-    None
-}
-
-/// Whether a tag ends as a browser reads it: a `>` at the end may be part of a value whose quote is never closed.
-fn ends(tag: &str) -> bool {
-    let mut attributes = Attributes::of(tag);
-    attributes.by_ref().for_each(drop);
-    attributes.end == Some(tag.len())
+    inside
 }
 
 /// Whether a comment is a delimiter, and the attributes in it.
@@ -442,6 +363,17 @@ fn json_length(comment: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
+    /// With a class for headings and lists.
+    fn shown(text: &str) -> String {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let classes = BlockClasses::from_iter([
+            ("core/heading".to_owned(), "wp-block-heading".to_owned(), names(&["h1", "h2"])),
+            ("core/list".to_owned(), "wp-block-list".to_owned(), names(&["ul", "ol"])),
+        ]);
+        let unique = Unique::default();
+        render_blocks(text, &BlockOptions { dynamic: None, classes: Some(&classes), unique: Some(&unique) })
+    }
+
     #[test]
     fn blocks_are_noticed() {
         fn check(text: &str, expected: u8) {
@@ -469,7 +401,7 @@ mod tests {
     #[test]
     fn delimiters_go() {
         fn check(text: &str, expected: &str) {
-            assert_eq!(render_blocks(text, None), expected, "{text}");
+            assert_eq!(shown(text), expected, "{text}");
         }
         check("<!-- wp:paragraph -->\n<p>x</p>\n<!-- /wp:paragraph -->", "\n<p>x</p>\n");
         check("<!-- cms:paragraph -->\n<p>x</p>\n<!-- /cms:paragraph -->", "\n<p>x</p>\n");
@@ -489,7 +421,7 @@ mod tests {
     #[test]
     fn classes_are_added_once() {
         fn check(text: &str, expected: &str) {
-            assert_eq!(render_blocks(text, None), expected, "{text}");
+            assert_eq!(shown(text), expected, "{text}");
         }
         check(
             "<!-- wp:heading --><h2 id=\"y\">H</h2><!-- /wp:heading -->",
@@ -512,7 +444,7 @@ mod tests {
     #[test]
     fn no_attribute_can_be_left() {
         fn check(text: &str, expected: &str) {
-            assert_eq!(render_blocks(text, None), expected, "{text}");
+            assert_eq!(shown(text), expected, "{text}");
         }
         let group = |layout: &str, tag: &str| {
             format!("<!-- wp:group {{\"layout\":{{{layout}}}}} --><div{tag}></div><!-- /wp:group -->")
@@ -536,15 +468,22 @@ mod tests {
     #[test]
     fn deep_nesting_is_flattened() {
         let text = format!("{}x{}", "<!-- wp:group -->".repeat(10_000), "<!-- /wp:group -->".repeat(10_000));
-        assert_eq!(render_blocks(&text, None), "x");
+        assert_eq!(shown(&text), "x");
         assert_eq!(strip_delimiters(&text), "x");
     }
 
     #[test]
     fn dynamic_blocks_are_made_by_the_caller() {
         let make = |block: &Block| {
-            (block.name.as_deref() == Some("x/y")).then(|| Html::rendered(format!("[{}]", render_inside(block, None))))
+            (block.name.as_deref() == Some("x/y"))
+                .then(|| Html::rendered(format!("[{}]", render_inside(block, &BlockOptions::default()))))
         };
-        assert_eq!(render_blocks("<!-- wp:x/y -->a<!-- /wp:x/y -->b", Some(&make)), "[a]b");
+        assert_eq!(
+            render_blocks(
+                "<!-- wp:x/y -->a<!-- /wp:x/y -->b",
+                &BlockOptions { dynamic: Some(&make), ..BlockOptions::default() }
+            ),
+            "[a]b"
+        );
     }
 }

@@ -13,6 +13,8 @@ pub(crate) mod clickable;
 #[cfg(test)]
 mod corpus;
 pub(crate) mod dates;
+pub(crate) mod dress;
+pub(crate) mod font;
 pub(crate) mod head;
 pub(crate) mod highlight;
 pub(crate) mod html;

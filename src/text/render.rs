@@ -5,8 +5,9 @@
 
 use super::autop::{autop, shortcode_unautop};
 use super::balance::close_open_tags;
-use super::blocks::{Block, Dynamic, has_blocks, parse, render_blocks};
+use super::blocks::{Block, BlockOptions, Dynamic, has_blocks, parse, render_blocks};
 use super::clickable::make_clickable;
+use super::dress::{self, BlockClasses, Unique};
 use super::markup::{Piece, is_space, pieces, spans};
 use super::sanitize::fix_numeric_entities;
 use super::shortcode::{self, Expand, Shortcodes};
@@ -34,26 +35,35 @@ pub struct RenderOptions<'a> {
     pub shortcodes: Option<Expand<'a>>,
     /// Makes dynamic blocks; without it they show their inside.
     pub blocks: Option<Dynamic<'a>>,
+    /// The classes that blocks get.
+    pub classes: Option<&'a BlockClasses>,
+    /// The names that the document has used before this text.
+    pub unique: Option<&'a Unique>,
 }
 
 impl Default for RenderOptions<'_> {
     fn default() -> Self {
-        RenderOptions { smilies: true, shortcodes: None, blocks: None }
+        RenderOptions { smilies: true, shortcodes: None, blocks: None, classes: None, unique: None }
     }
 }
 
 /// `content.rendered`.
 pub fn render_content(raw: &str, options: &RenderOptions) -> String {
     let classic = !has_blocks(raw);
+    let own = Unique::default();
+    let unique = options.unique.unwrap_or(&own);
     let text = fix_numeric_entities(raw);
+    let text = if text.contains("wp-note") { Cow::Owned(dress::unwrap_notes(&text)) } else { text };
     let text = shortcode::expand_embeds(&text);
     let text = shortcode::plain_addresses(&text);
-    let text = if text.contains("<!--") { Cow::Owned(render_blocks(&text, options.blocks)) } else { text };
+    let blocks = BlockOptions { dynamic: options.blocks, classes: options.classes, unique: Some(unique) };
+    let text = if text.contains("<!--") { Cow::Owned(render_blocks(&text, &blocks)) } else { text };
     let text = texturize(&text);
     let text = if classic { Cow::Owned(autop(&text)) } else { text };
     let text = unwrap_shortcodes(&text);
     let text = defer_images(&text);
-    let text = if text.contains('[') { shortcode::expand(&text, options.shortcodes) } else { text.into_owned() };
+    let text =
+        if text.contains('[') { shortcode::expand(&text, options.shortcodes, unique) } else { text.into_owned() };
     smile(&spell_wordpress(&text), options).into_owned()
 }
 
@@ -215,6 +225,7 @@ fn prose(block: &Block) -> String {
     let core = block.name.as_deref().and_then(|n| n.strip_prefix("core/"));
     match core {
         _ if block.name.is_none() => block.inside(),
+        _ if block.is_hidden() => String::new(),
         Some(core) if PROSE.contains(&core) && block.inner().all(is_prose_within) => block.inside(),
         Some(core) if WRAPPERS.contains(&core) => block.inner().map(prose).collect(),
         _ => String::new(),

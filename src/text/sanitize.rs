@@ -239,6 +239,17 @@ fn scheme_of(url: &str) -> Option<String> {
 }
 
 /// Numeric references and `&colon;`, `&Tab;`, `&NewLine;` as characters, as far as a scheme can reach.
+/// Whether a style sheet would end the element that it is written into, or ends in the beginning of such an end.
+pub fn ends_style_element(css: &str) -> bool {
+    const END: &str = "</style";
+    let css = css.to_ascii_lowercase();
+    let ends = css.match_indices(END).any(|(at, _)| {
+        let behind = css[at + END.len()..].chars().next();
+        behind.is_none_or(|c| matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{c}' | '/' | '>'))
+    });
+    ends || (1..END.len()).any(|length| css.ends_with(&END[..length]))
+}
+
 pub(super) fn decode_references(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);

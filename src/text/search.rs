@@ -49,6 +49,10 @@ pub fn words(text: &str) -> Vec<Word> {
         rest = rest[end..].trim_start_matches(|c: char| c.is_whitespace() || c == ',');
     }
     words.retain(|word| !word.text.is_empty());
+    // What is nothing but quotes is searched as it is.
+    if words.is_empty() && text.chars().any(|c| !c.is_whitespace() && c != ',') {
+        words.push(Word { text: text.trim().to_owned(), without: false });
+    }
     words
 }
 
@@ -69,6 +73,8 @@ mod tests {
         check("one -two", &[("one", false), ("two", true)]);
         check("- \"open", &[("-", false), ("open", false)]);
         check("\"\" , one", &[("one", false)]);
+        check(" \" ", &[("\"", false)]);
+        check(" , ", &[]);
     }
 
     #[test]

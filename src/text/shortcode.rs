@@ -3,6 +3,7 @@
 //! Owns which names are shortcodes, where one starts and ends, and the ones that need nothing but their own text
 //! (captions, embeds). Shortcodes that need records (galleries, players) are rendered by the caller.
 
+use super::dress::Unique;
 use super::html::Html;
 use super::markup::{Piece, is_space, spans};
 use super::sanitize::clean_url;
@@ -38,10 +39,10 @@ impl<'a> Shortcode<'a> {
 pub type Expand<'f> = &'f dyn Fn(&Shortcode) -> Option<Html>;
 
 /// Replaces shortcodes by their output. `[[name]]` is an escaped one and loses a pair of brackets.
-pub fn expand(text: &str, expand: Option<Expand>) -> String {
+pub fn expand(text: &str, expand: Option<Expand>, unique: &Unique) -> String {
     replace(text, |code| {
         Some(match code.name {
-            "caption" | "wp_caption" => caption(code),
+            "caption" | "wp_caption" => caption(code, unique),
             "embed" => embed(code),
             _ => expand.and_then(|f| f(code)).unwrap_or_default(),
         })
@@ -273,7 +274,7 @@ fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// A picture with its caption. What it encloses went through the sanitiser with the text around it; its attributes
 /// are values.
-fn caption(code: &Shortcode) -> Html {
+fn caption(code: &Shortcode, unique: &Unique) -> Html {
     let content = code.content.unwrap_or_default();
     let (image, enclosed) = match code.attr("caption") {
         Some(_) => (content, ""),
@@ -292,12 +293,12 @@ fn caption(code: &Shortcode) -> Html {
     if width == 0 || text.is_empty() {
         return image;
     }
-    let id = code.attr("id").unwrap_or_default();
+    let id = code.attr("id").filter(|id| !id.is_empty()).map(|id| unique.id(id)).unwrap_or_default();
     let named = if id.is_empty() { String::new() } else { format!("caption-{}", id.replace('_', "-")) };
     let align = code.attr("align").unwrap_or("alignnone");
     let classes = ["wp-caption", align].into_iter().chain(code.attr("class")).collect::<Vec<_>>().join(" ");
     let mut html = Html::new();
-    html.raw("<figure").attr_if("id", id).attr_if("aria-describedby", &named);
+    html.raw("<figure").attr_if("id", &id).attr_if("aria-describedby", &named);
     html.raw(" style=\"width: ").number(width).raw("px\"").attr("class", &classes).raw(">").html(&image);
     html.raw("<figcaption").attr_if("id", &named).raw(" class=\"wp-caption-text\">").html(&text);
     html.raw("</figcaption></figure>");
@@ -333,7 +334,7 @@ mod tests {
     #[test]
     fn captions_become_figures() {
         fn check(text: &str, expected: &str) {
-            assert_eq!(expand(text, None), expected, "{text}");
+            assert_eq!(expand(text, None, &Unique::default()), expected, "{text}");
         }
         check(
             "[caption id=\"attachment_1\" align=\"alignleft\" width=\"300\"]<img src=\"a\" /> A [/caption]",
@@ -361,7 +362,7 @@ mod tests {
     #[test]
     fn brackets_in_markup_are_no_shortcodes() {
         fn check(text: &str) {
-            assert_eq!(expand(text, Some(&|_| Some(Html::rendered("!")))), text);
+            assert_eq!(expand(text, Some(&|_| Some(Html::rendered("!"))), &Unique::default()), text);
         }
         check("<b title=\"[embed]/onmouseover=alert(1)//[/embed]\">x</b>");
         check("<b title='[gallery]' class=\"[video]\">x</b><a href=\"[embed]\">");
@@ -371,7 +372,7 @@ mod tests {
         check("<b [gallery] x>");
         check("<b title=\"[gallery");
         assert_eq!(
-            expand("[embed]a<b title=\"[/embed] onfocus=alert(1) autofocus \">b[/embed]c", None),
+            expand("[embed]a<b title=\"[/embed] onfocus=alert(1) autofocus \">b[/embed]c", None, &Unique::default()),
             "<a href=\"http://ab%20title=[/embed%5D%20onfocus=alert(1)%20autofocus%20b\">a&lt;b title=&quot;[/embed] \
              onfocus=alert(1) autofocus &quot;&gt;b</a>c"
         );
@@ -380,7 +381,7 @@ mod tests {
     #[test]
     fn what_brackets_hold_is_escaped() {
         fn check(text: &str, expected: &str) {
-            assert_eq!(expand(text, None), expected, "{text}");
+            assert_eq!(expand(text, None, &Unique::default()), expected, "{text}");
         }
         check(
             "[caption id='a\"onclick=x' align='b\"c' class='d\"e' width=\"10\"]<img src=\"a\"> Words[/caption]",
@@ -399,7 +400,10 @@ mod tests {
     #[test]
     fn doubled_brackets_escape_whole_shortcodes_only() {
         let mark = |_: &Shortcode| Some(Html::rendered("!"));
-        assert_eq!(expand("[[gallery]] [[gallery] [[video]x[/video]]", Some(&mark)), "[gallery] [! [video]x[/video]");
+        assert_eq!(
+            expand("[[gallery]] [[gallery] [[video]x[/video]]", Some(&mark), &Unique::default()),
+            "[gallery] [! [video]x[/video]"
+        );
     }
 
     #[test]
@@ -408,7 +412,7 @@ mod tests {
             ["[gallery ", "[[gallery]", "[caption]", "[/caption]", "[caption][/caption]", "<b>[", "<!-- [", "[["]
         {
             let text = text.repeat(20_000);
-            let _ = expand(&text, None);
+            let _ = expand(&text, None, &Unique::default());
         }
     }
 
@@ -424,6 +428,6 @@ mod tests {
     #[test]
     fn expansion_may_be_supplied() {
         let gallery = |code: &Shortcode| code.attr("ids").map(|ids| Html::rendered(format!("<{ids}>")));
-        assert_eq!(expand("a [gallery ids=\"1\"] [gallery]", Some(&gallery)), "a <1> ");
+        assert_eq!(expand("a [gallery ids=\"1\"] [gallery]", Some(&gallery), &Unique::default()), "a <1> ");
     }
 }

@@ -116,7 +116,7 @@ impl Compiler<'_> {
         let steps = self.steps(&place.at("steps"), &call.steps, &mut known);
         let many = call.many.as_deref().and_then(|text| self.expression(&place.at("many"), text, &known));
         let result = self.shape(&place.at("result"), &call.result, &known)?;
-        Some(Method { params, login: login.zip(secret), steps: steps?, result, many })
+        Some(Method { params, strict: call.strict, login: login.zip(secret), steps: steps?, result, many })
     }
 
     fn param(&mut self, place: &KeyPath, text: &str) -> Option<Param> {

@@ -67,6 +67,8 @@ struct Param {
 #[derive(Debug)]
 struct Method {
     params: Vec<Param>,
+    /// Takes exactly these parameters, numbers not as texts.
+    strict: bool,
     /// Places of the login and the secret among the parameters.
     login: Option<(usize, usize)>,
     steps: Vec<CompiledStep>,

@@ -205,6 +205,11 @@ impl Session<'_> {
         if params.len() < needed {
             return Err(Fault::TooFewParams.into());
         }
+        let number = |value: &Value| value.kind() == ValueKind::Number && value.as_i64().is_some();
+        let fits = |(param, value): (&Param, &Value)| !matches!(param.kind, Kind::Id | Kind::Int) || number(value);
+        if method.strict && !(params.len() <= method.params.len() && method.params.iter().zip(&params).all(fits)) {
+            return Err(Fault::OtherParams.into());
+        }
         let mut scope = self.scope.clone();
         if let Some((login, secret)) = method.login {
             scope.principal = self.identify(&params[login], &params[secret]).await?;

@@ -187,3 +187,76 @@ fn the_root_lists_the_namespace_of_the_server() {
     let root = server.restart_with(&["site.prefix=wp"]).get("/").body;
     assert!(!root["namespaces"].as_array().expect("a list").contains(&json!("server/v1")));
 }
+
+#[test]
+fn addresses_and_numbers_are_read_leniently_under_wp() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let profile = server.admin("POST", "/wp/v2/users/me", Some(&json!({"url": ""})));
+    assert_eq!((profile.status, &profile.body["url"]), (200, &json!("")), "{}", profile.text);
+    let menu = server.admin("POST", "/wp/v2/menus", Some(&json!({"name": "M"}))).body["id"].clone();
+    let item = json!({"title": "Top", "url": "#", "menus": menu});
+    let item = server.admin("POST", "/wp/v2/menu-items", Some(&item));
+    assert_eq!((item.status, &item.body["url"]), (201, &json!("#")), "{}", item.text);
+    let post =
+        server.admin("POST", "/wp/v2/posts", Some(&json!({"title": "P", "status": "publish"}))).body["id"].clone();
+    let comment =
+        json!({"post": post, "content": "x", "author_name": "A", "author_email": "a@b.example", "author_url": ""});
+    assert_eq!(server.admin("POST", "/wp/v2/comments", Some(&comment)).status, 201);
+    assert_eq!(server.get("/wp/v2/posts?per_page=%20%201").body.as_array().map(Vec::len), Some(1));
+    for id in ["9223372036854775808", "99999999999999999999999999"] {
+        let answer = server.get(&format!("/wp/v2/posts/{id}"));
+        assert_eq!((answer.status, answer.code()), (404, "rest_post_invalid_id"), "{id}");
+    }
+    let server = Server::start();
+    assert_eq!(server.admin("POST", "/cms/v2/users/me", Some(&json!({"url": ""}))).code(), "rest_invalid_param");
+    assert_eq!(server.get("/cms/v2/posts?per_page=%20%201").code(), "rest_invalid_param");
+}
+
+#[test]
+fn small_rules_of_wordpress() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let at = |query: &str| server.send("GET", &format!("{}/?rest_route={query}", server.site), None, None, &[]);
+    assert_eq!((at("/wp/v2/posts").status, at("wp/v2/posts").code()), (200, "rest_no_route"));
+    let mine = server.admin("GET", "/wp/v2/users/me", None);
+    let no_cache = "no-cache, must-revalidate, max-age=0, no-store, private";
+    assert_eq!(mine.header("cache-control"), Some(no_cache));
+    assert_eq!(mine.header("expires"), Some("Wed, 11 Jan 1984 05:00:00 GMT"));
+    assert_eq!(server.get("/wp/v2/posts").header("expires"), None);
+    assert_eq!(mine.body["meta"], json!([]));
+    let edited = server.admin("GET", "/wp/v2/users/me?context=edit", None).body;
+    assert_eq!(edited["meta"], json!({"persisted_preferences": {}}));
+
+    for (who, code) in [("", "rest_invalid_param"), ("?context=edit", "block_cannot_read")] {
+        assert_eq!(server.get(&format!("/wp/v2/block-renderer/core/latest-posts{who}")).code(), code, "{who}");
+    }
+    let described = server.admin("OPTIONS", "/wp/v2/users/1/application-passwords", None).body;
+    let deletes =
+        described["endpoints"].as_array().and_then(|all| all.iter().find(|e| e["methods"] == json!(["DELETE"])));
+    assert_eq!(deletes.map(|endpoint| &endpoint["args"]), Some(&json!({})), "{described}");
+    let writer = server.user("writer", "author");
+    let other = server.ask("GET", "/wp/v2/users/1/application-passwords", Some(&writer), None);
+    assert_eq!(
+        (other.status, other.code()),
+        (403, "rest_cannot_list_application_passwords"),
+        "the path names the user"
+    );
+
+    let types = server.ask("GET", "/wp/v2/types?context=edit", Some(&writer), None).body;
+    let types: Vec<&str> = types.as_object().expect("an object").keys().map(String::as_str).collect();
+    assert!(types.contains(&"post") && !types.contains(&"page") && !types.contains(&"wp_template"), "{types:?}");
+    let labels = server.admin("GET", "/wp/v2/types/page?context=edit", None).body["labels"].clone();
+    assert_eq!(
+        (&labels["add_new_item"], &labels["item_trashed"]),
+        (&json!("Add page"), &json!("The page is in the trash."))
+    );
+    assert!(
+        labels
+            .as_object()
+            .is_some_and(|labels| labels.len() > 30 && labels.values().all(|l| !l.to_string().contains('{')))
+    );
+
+    let locked = json!({"title": "Safe", "status": "publish", "password": "pw"});
+    let link = server.admin("POST", "/wp/v2/posts", Some(&locked)).body["link"].as_str().expect("a link").to_owned();
+    let described = server.get(&format!("/oembed/1.0/embed?url={link}"));
+    assert_eq!(described.body["title"], "Protected: Safe", "{}", described.text);
+}

@@ -87,7 +87,7 @@ fn reusable_pieces_show_what_everybody_may_see_and_end() {
     let closed = piece("<p>Not yet.</p>", "draft");
     let outer = piece(&refers(open), "publish");
     let text = shown(&server, record(&server, &format!("{}{}{}", refers(outer), refers(closed), refers(999_999))));
-    assert_eq!(text.trim(), "<p>Nine to five.</p>");
+    assert_eq!(text.trim(), "<p class=\"wp-block-paragraph\">Nine to five.</p>");
     let holder = record(&server, &refers(outer));
     server.admin("POST", &format!("/wp/v2/blocks/{open}"), Some(&json!({"content": "<p>Ten to six.</p>"})));
     assert_eq!(shown(&server, holder).trim(), "<p>Ten to six.</p>");
@@ -327,7 +327,7 @@ fn navigation_shows_its_links() {
     let text =
         shown(&server, record(&server, &format!("<!-- wp:navigation {{\"ref\":{menu},\"ariaLabel\":\"Main\"}} /-->")));
     for part in [
-        "<nav class=\"wp-block-navigation\" aria-label=\"Main\"><ul class=\"wp-block-navigation__container\">",
+        "<nav class=\"wp-block-navigation is-layout-flex wp-block-navigation-is-layout-flex\" aria-label=\"Main\"><ul class=\"wp-block-navigation__container\">",
         "<span class=\"wp-block-navigation-item__label\">One &amp; <em>two</em>",
         " href=\"/one\" target=\"_blank\" rel=\"a&quot; onclick=&quot;b\"",
         &format!("href=\"{site}/about/\"><span class=\"wp-block-navigation-item__label\">About</span></a></li>"),

@@ -30,9 +30,9 @@ fn a_browser_is_told_what_runs_here() {
             let page = page(&server, path);
             assert_eq!(page.status, 200, "{path}");
             for part in [
-                format!("<a href=\"{rest}\">{rest}</a>"),
+                format!("<a href=\"{rest}?_pretty\">{rest}</a>"),
                 format!("<link rel=\"https://api.w.org/\" href=\"{rest}\">"),
-                format!("<a href=\"{}/{prefix}/v2\">{prefix}/v2</a>", server.rest),
+                format!("<a href=\"{}/{prefix}/v2?_pretty\">{prefix}/v2</a>", server.rest),
                 format!("<a href=\"{}{login}\">Log in</a>", server.site),
                 format!("<code>{}/xmlrpc.php</code>", server.site),
                 "<a href=\"https://docs.example/a?b&amp;c\">".to_owned(),

@@ -89,8 +89,15 @@ fn the_site_has_styles_of_its_own() {
     assert_eq!(told, ["blue", "red"]);
     let one = server.admin("GET", &format!("{own}/revisions/{}", past[1]["id"]), None).body;
     assert_eq!((&one["styles"], &one["settings"]), (&styles, &json!({})));
-    let author = server.user("anna", "author");
-    assert_eq!(server.ask("GET", own, Some(&author), None).code(), "rest_cannot_view");
+    let (author, subscriber) = (server.user("anna", "author"), server.user("sid", "subscriber"));
+    assert_eq!(server.ask("GET", own, Some(&author), None).status, 200);
+    assert_eq!(server.ask("GET", own, Some(&subscriber), None).code(), "rest_cannot_view");
+    let css = |css: Value| server.admin("POST", own, Some(&json!({"styles": {"css": css}})));
+    assert_eq!(css(json!("a::before{content:\"<b>\"}</stylesheet>")).status, 200);
+    for ends in ["p{}</style>", "p{}</STYLE x", "p{}</sty", "p{}</style", "p{} <"] {
+        assert_eq!(css(json!(ends)).code(), "rest_custom_css_illegal_markup", "{ends}");
+    }
+    assert_eq!(css(json!(5)).code(), "rest_custom_css_invalid_type");
     assert_eq!(server.admin("GET", "/wp/v2/global-styles/999", None).code(), "rest_global_styles_not_found");
     let of_theme = server.admin("GET", "/wp/v2/global-styles/themes/plain", None).body;
     assert_eq!((&of_theme["styles"], &of_theme["settings"]), (&json!({}), &json!({})));

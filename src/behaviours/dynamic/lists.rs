@@ -35,8 +35,14 @@ pub fn latest(part: &Part<'_>) -> Option<Html> {
     let excerpt = if part.flag("displayPostContent") { ",excerpt" } else { "" };
     let found = part.documents(Cond::All(filter), order, shown, &format!("id,link,title,date,date_gmt{excerpt}"));
     let mut own = "wp-block-latest-posts__list".to_owned();
-    if part.text("postLayout") == "grid" {
-        let _ = write!(own, " is-grid columns-{}", part.number("columns", 3));
+    let layout = &part.attributes["layout"];
+    if layout["type"].as_str().unwrap_or(part.text("postLayout")) == "grid" {
+        own.push_str(" is-grid");
+        let legacy = if layout.is_object() { 0 } else { part.number("columns", 3) };
+        match layout["columnCount"].as_u64().unwrap_or(legacy) {
+            0 => {}
+            columns => drop(write!(own, " columns-{columns}")),
+        }
     }
     if part.flag("displayPostDate") {
         own.push_str(" has-dates");
@@ -149,8 +155,10 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
     let order = vec![Order::Column(name("name_key"), false)];
     let found = part.documents(filter, order, MOST_ROWS, "id,name,link,count,parent");
     let tree = part.flag("showHierarchy");
+    let taxonomy = part.of.map_or("", |resource| &resource.api_name);
+    let own = format!("wp-block-categories-list wp-block-categories-taxonomy-{taxonomy}");
     let mut html = Html::new();
-    html.raw("<ul").attr("class", &classes(part, "wp-block-categories-list", "wp-block-categories")).raw(">");
+    html.raw("<ul").attr("class", &classes(part, &own, "wp-block-categories")).raw(">");
     list_terms(part, &found, tree.then_some(0), 0, &mut html);
     html.raw("</ul>");
     Some(html)
@@ -249,7 +257,6 @@ fn list_pages(part: &Part<'_>, all: &[Value], above: i64, depth: u8, html: &mut 
 
 /// The newest comments that everybody may read.
 pub fn comments(part: &Part<'_>) -> Option<Html> {
-    const WORDS: usize = 20;
     let open = Cond::Related {
         table: name("record"),
         inner: name("id"),
@@ -273,7 +280,13 @@ pub fn comments(part: &Part<'_>) -> Option<Html> {
     };
     // These three are shown unless the author switches them off.
     let shows = |key: &str| part.attributes[key] != false;
-    let (avatars, dates, excerpts) = (shows("displayAvatar"), shows("displayDate"), shows("displayExcerpt"));
+    // The older attribute says only whether there is any.
+    let content = match (part.attributes["displayExcerpt"].as_bool(), part.text("displayContent")) {
+        (Some(excerpt), _) if !excerpt => "none",
+        (None, known @ ("none" | "full")) => known,
+        _ => "excerpt",
+    };
+    let (avatars, dates, excerpts) = (shows("displayAvatar"), shows("displayDate"), content != "none");
     let own: Vec<&str> = [(avatars, "has-avatars"), (dates, "has-dates"), (excerpts, "has-excerpts")]
         .iter()
         .filter_map(|(on, class)| on.then_some(*class))
@@ -304,14 +317,30 @@ pub fn comments(part: &Part<'_>) -> Option<Html> {
             html.html(&time_of(part, &comment["date"], "wp-block-latest-comments__comment-date", None));
         }
         html.raw("</footer>");
-        if excerpts {
-            let text = first_words(comment["content"]["rendered"].as_str().unwrap_or(""), WORDS, "&hellip;");
-            html.raw("<div class=\"wp-block-latest-comments__comment-excerpt\"><p>").text(&text).raw("</p>\n</div>");
-        }
+        html.html(&told(comment, content));
         html.raw("</article></li>");
     }
     html.raw("</ol>");
     Some(html)
+}
+
+/// What a list shows of a comment's text: its beginning, all of it, or nothing.
+fn told(comment: &Value, content: &str) -> Html {
+    const WORDS: usize = 20;
+    let rendered = comment["content"]["rendered"].as_str().unwrap_or("");
+    let mut html = Html::new();
+    match content {
+        "none" => return html,
+        "full" => {
+            html.raw("<div class=\"wp-block-latest-comments__comment-excerpt\">");
+            html.html(&Html::rendered(rendered)).raw("</div>");
+        }
+        _ => {
+            html.raw("<div class=\"wp-block-latest-comments__comment-excerpt\"><p>");
+            html.text(&first_words(rendered, WORDS, "&hellip;")).raw("</p>\n</div>");
+        }
+    }
+    html
 }
 
 /// Who wrote a comment, as a link where there is an address.

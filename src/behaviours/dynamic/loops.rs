@@ -23,6 +23,13 @@ pub struct Shown<'a> {
     document: &'a Value,
 }
 
+impl Shown<'_> {
+    /// Its number.
+    pub fn id(&self) -> i64 {
+        self.document["id"].as_i64().unwrap_or(0)
+    }
+}
+
 /// A query: it shows nothing itself, the blocks inside it read.
 pub fn query(part: &Part<'_>) -> Option<Html> {
     let query = &part.attributes["query"];
@@ -41,7 +48,6 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
             registry.resource_by_api_name(api_name).filter(|r| r.family == Family::Content && r.declared.searchable)?
         }
     };
-    let ids = |list: &Value| -> Vec<i64> { list.as_array().into_iter().flatten().filter_map(Value::as_i64).collect() };
     let mut filter = vec![published(part)];
     let author = match &query["author"] {
         Value::String(text) => text.split(',').filter_map(|id| id.trim().parse().ok()).collect(),
@@ -68,12 +74,11 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
         "exclude" => filter.push(eq("sticky", DbValue::Int(0))),
         _ => {}
     }
-    for (taxonomy, terms) in query["taxQuery"].as_object().into_iter().flatten() {
-        let relation = resource.relations.iter().find(|r| r.many && registry.resources[r.to].api_name == *taxonomy);
-        if let Some(relation) = relation.filter(|_| !ids(terms).is_empty()) {
-            filter.push(Cond::Linked { rel: relation.rel.clone(), dst: ids(terms) });
-        }
+    if query["excludeCurrent"] == true {
+        let current = part.within.record();
+        filter.push(Cond::Not(Box::new(eq("id", DbValue::Int(current)))));
     }
+    filter.extend(terms_of(part, resource, &query["taxQuery"]));
     let column = match text("orderBy") {
         "title" => "title_key",
         "modified" => "modified_local",
@@ -85,6 +90,32 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
     let order = vec![Order::Column(name(column), descending), Order::Column(name("id"), descending)];
     let window = (query["offset"].as_u64().unwrap_or(0), query["perPage"].as_u64().unwrap_or(10).max(1));
     Some((resource, part.documents_of(resource, Cond::All(filter), order, window, &fields_of(resource))))
+}
+
+/// Numbers of a list, written as numbers or as texts.
+fn ids(list: &Value) -> Vec<i64> {
+    let number = |id: &Value| id.as_i64().or_else(|| id.as_str()?.trim().parse().ok());
+    list.as_array().into_iter().flatten().filter_map(number).collect()
+}
+
+/// Conditions on the terms of records: the terms by taxonomy, or these in `include` and `exclude`.
+fn terms_of(part: &Part<'_>, resource: &Resource, wanted: &Value) -> Vec<Cond> {
+    let registry = &part.item.scope.registry;
+    let linked = |terms: &Value| -> Vec<Cond> {
+        let all = terms.as_object().into_iter().flatten();
+        let one = |(taxonomy, terms): (&String, &Value)| {
+            let relation =
+                resource.relations.iter().find(|r| r.many && registry.resources[r.to].api_name == *taxonomy)?;
+            let dst = Some(ids(terms)).filter(|ids| !ids.is_empty())?;
+            Some(Cond::Linked { rel: relation.rel.clone(), dst })
+        };
+        all.filter_map(one).collect()
+    };
+    if wanted.get("include").is_none() && wanted.get("exclude").is_none() {
+        return linked(wanted);
+    }
+    let excluded = linked(&wanted["exclude"]).into_iter().map(|cond| Cond::Not(Box::new(cond)));
+    linked(&wanted["include"]).into_iter().chain(excluded).collect()
 }
 
 /// The records that the surrounding query finds, each with the blocks inside.
@@ -148,6 +179,15 @@ fn subject<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Cow<'a, Value>)> {
     found.into_iter().next().map(|document| (resource, Cow::Owned(document)))
 }
 
+/// Fields of the record that a query shows here, or of the one whose content this is.
+pub fn document_of(part: &Part<'_>, fields: &str) -> Option<Value> {
+    let (resource, id) = match part.within.shown {
+        Some(shown) => (shown.resource, shown.document["id"].as_i64()?),
+        None => (part.item.resource, part.item.record.id()),
+    };
+    part.documents_of(resource, eq("id", DbValue::Int(id)), Vec::new(), (0, 1), fields).into_iter().next()
+}
+
 /// Where links of a part open.
 fn target(part: &Part<'_>) -> &'static str {
     if part.text("linkTarget") == "_blank" { "_blank" } else { "_self" }
@@ -172,11 +212,20 @@ pub fn title(part: &Part<'_>) -> Option<Html> {
     Some(html)
 }
 
-/// When a record was published.
+/// When a record was published, or when it was changed after that.
 pub fn date(part: &Part<'_>) -> Option<Html> {
+    let bound = &part.attributes["metadata"]["bindings"]["datetime"]["args"]["field"];
+    let changed = bound == "modified" || (bound.is_null() && part.text("displayType") == "modified");
     let (_, document) = subject(part)?;
     let link = document["link"].as_str().filter(|_| part.flag("isLink"));
-    Some(boxed(&classes(part, "", "wp-block-post-date"), &time_of(part, &document["date"], "", link)))
+    if !changed {
+        return Some(boxed(&classes(part, "", "wp-block-post-date"), &time_of(part, &document["date"], "", link)));
+    }
+    let later = |document: &Value| document["modified"].as_str() > document["date"].as_str();
+    let document = document_of(part, "date,modified,link").filter(later)?;
+    let own = if bound.is_null() { "wp-block-post-date__modified-date" } else { "" };
+    let link = document["link"].as_str().filter(|_| part.flag("isLink"));
+    Some(boxed(&classes(part, own, "wp-block-post-date"), &time_of(part, &document["modified"], "", link)))
 }
 
 /// A record's excerpt, in a query only: in the record's own content it would contain itself.

@@ -19,9 +19,26 @@ pub fn menu(part: &Part<'_>) -> Option<Html> {
     }
     let mut html = Html::new();
     html.raw("<nav").attr("class", &classes(part, "", "wp-block-navigation"));
-    html.attr("aria-label", part.text("ariaLabel")).raw("><ul class=\"wp-block-navigation__container\">");
+    // Readers tell landmarks of one page apart by their names.
+    let name = name_of(part);
+    let label = match part.within.budget.unique.times(&name) {
+        0 | 1 => name,
+        times => format!("{name} {times}"),
+    };
+    html.attr_if("aria-label", &label).raw("><ul class=\"wp-block-navigation__container\">");
     html.html(&items).raw("</ul></nav>");
     Some(html)
+}
+
+/// The name of a menu: its own, or the title of the record that it shows.
+fn name_of(part: &Part<'_>) -> String {
+    let own = part.text("ariaLabel");
+    let shown = part.attributes["ref"].as_i64().filter(|_| own.is_empty());
+    let Some((wanted, resource)) = shown.zip(part.of) else { return own.to_owned() };
+    let filter = Cond::All(vec![eq("id", DbValue::Int(wanted)), published(part), records::own_rows(resource)]);
+    let plan = records::columns("record", &["title"], filter);
+    let rows = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&plan)?)).unwrap_or_default();
+    rows.first().map_or_else(String::new, |row| records::text(&row[0]).to_owned())
 }
 
 /// A link in a menu, with the items below it, which a branch is there for. One to a record that nobody may see shows nothing.

@@ -1,6 +1,6 @@
 //! Parts of a content that show other rows: galleries, lists of records or terms, queries, menus, synced patterns.
 //!
-//! Files: `players` pictures and players, `lists` lists of rows, `loops` a query and the blocks inside it for each
+//! Files: `bindings` values that a block takes from a record, `players` pictures and players, `lists` lists of rows, `loops` a query and the blocks inside it for each
 //! record, `menus` navigation. Which blocks and shortcodes there are, their renderers and resources is declared
 //! (`[blocks]`, `[shortcodes]`); this is the table of renderers. Each reads for itself, so a record with such parts
 //! costs statements of its own, and its document is cached in responses only (`asks`). Of records and patterns only
@@ -8,6 +8,7 @@
 //! part is a value: [`Html`] escapes it where it is written, and no address is a script. What the parts of one content
 //! may use is limited ([`Budget`]).
 
+mod bindings;
 mod lists;
 mod loops;
 mod menus;
@@ -22,8 +23,9 @@ use crate::registry::vocabulary::Named;
 use crate::render::{Item, View, columns_for, documents};
 use crate::request::fields::Fields;
 use crate::storage::plan::{Cond, DbValue, Order, Row};
-use crate::text::blocks::{self, Block, has_blocks, parse};
+use crate::text::blocks::{self, Block, BlockOptions, Dynamic, has_blocks, parse};
 use crate::text::dates;
+use crate::text::dress::{self, Unique};
 use crate::text::html::Html;
 use crate::text::render::{self, RenderOptions};
 use crate::text::sanitize::clean_url;
@@ -66,6 +68,8 @@ struct Within<'a> {
     /// How many patterns it is inside.
     depth: u8,
     budget: &'a Budget,
+    /// The record whose content this is, whatever it contains.
+    current: i64,
     /// The query around it.
     query: Option<&'a Value>,
     /// The record that a query shows here; none: the record whose content this is.
@@ -73,8 +77,15 @@ struct Within<'a> {
 }
 
 impl<'a> Within<'a> {
-    fn top(budget: &'a Budget) -> Within<'a> {
-        Within { depth: 0, budget, query: None, shown: None }
+    fn top(item: &Item<'_>, budget: &'a Budget) -> Within<'a> {
+        Within { depth: 0, budget, current: item.record.id(), query: None, shown: None }
+    }
+}
+
+impl Within<'_> {
+    /// The record that a query shows here, or the one whose content this is.
+    fn record(&self) -> i64 {
+        self.shown.map_or(self.current, loops::Shown::id)
     }
 }
 
@@ -90,6 +101,8 @@ struct Budget {
     bytes: Cell<usize>,
     /// Whether something was left out.
     cut: Cell<bool>,
+    /// The names that the document has used.
+    unique: Unique,
 }
 
 impl Budget {
@@ -102,6 +115,7 @@ impl Budget {
             text: Cell::new(MOST_TEXT),
             bytes: Cell::new(bytes.as_usize()),
             cut: Cell::new(false),
+            unique: Unique::default(),
         }
     }
 
@@ -157,6 +171,7 @@ const fn renderer(name: &'static str, run: Maker, doc: &'static str) -> Named<Ma
 /// Every maker by the name that declarations use.
 pub const MAKERS: &[Named<Maker>] = &[
     renderer("gallery", players::gallery, "Pictures by number, or those that are attached to the record."),
+    renderer("gallery.dynamic", players::dynamic_gallery, "A gallery of the pictures that are attached to the record."),
     renderer("player.audio", |part| players::player(part, "audio"), "A browser's audio player."),
     renderer("player.video", |part| players::player(part, "video"), "A browser's video player."),
     renderer("latest_records", lists::latest, "The newest records of the resource, or in another order."),
@@ -189,7 +204,8 @@ pub const MAKERS: &[Named<Maker>] = &[
 /// Whether rendering a content reads other rows.
 pub fn asks(declared: &Declaration, content: &str) -> bool {
     fn within(declared: &Declaration, block: &Block) -> bool {
-        block.name.as_deref().is_some_and(|name| declared.blocks.contains_key(name))
+        made_of(declared, block).is_some()
+            || bindings::of(block).is_some()
             || block.inner().any(|inner| within(declared, inner))
     }
     let code = |name: &String| content.contains(&format!("[{name}"));
@@ -201,7 +217,7 @@ pub fn asks(declared: &Declaration, content: &str) -> bool {
 /// the end says so.
 pub fn content(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>) -> String {
     let budget = Budget::of(item);
-    let mut html = nested(item, raw, options, Within::top(&budget));
+    let mut html = nested(item, raw, options, Within::top(item, &budget));
     if budget.cut.get() {
         html.push_str("\n<!-- Some blocks and shortcodes are left out: this content exceeds a limit. -->");
     }
@@ -212,7 +228,30 @@ pub fn content(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>) -> Strin
 pub fn block(item: &Item<'_>, block_name: &str, attributes: Value) -> Option<String> {
     let made = item.scope.registry.declaration.blocks.get(block_name)?;
     let budget = Budget::of(item);
-    Some(make(item, made, None, attributes, Within::top(&budget)).unwrap_or_default().into())
+    let html = make(item, made, None, attributes.clone(), Within::top(item, &budget)).unwrap_or_default();
+    let html = anchored(made, html, &attributes);
+    Some(dress::dressed(block_name, &attributes, html, &block_options(item, None, &budget)).into())
+}
+
+/// What renders a block; `None`: nothing but what is written inside it.
+fn made_of<'d>(declared: &'d Declaration, block: &Block<'_>) -> Option<&'d Rendered> {
+    let made = declared.blocks.get(block.name.as_deref()?)?;
+    let wanted = |key: &String| {
+        block.attrs.is_some_and(|json| json.contains(key.as_str())) && !block.attributes()[key].is_null()
+    };
+    made.when.as_ref().is_none_or(wanted).then_some(made)
+}
+
+/// The HTML of a block with its anchor as id. What only shows the content of others has no element of its own.
+fn anchored(made: &Rendered, html: Html, attributes: &Value) -> Html {
+    match made.renderer.as_str() {
+        "reusable_block" | "query" => html,
+        _ => dress::with_id(html, attributes["anchor"].as_str().unwrap_or("")),
+    }
+}
+
+fn block_options<'a>(item: &Item<'a>, dynamic: Option<Dynamic<'a>>, budget: &'a Budget) -> BlockOptions<'a> {
+    BlockOptions { dynamic, classes: Some(&item.scope.registry.block_classes), unique: Some(&budget.unique) }
 }
 
 fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Within<'_>) -> String {
@@ -223,13 +262,21 @@ fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Withi
         let attributes = code.attrs().map(|(k, v)| (k.to_lowercase(), Value::from(v))).collect();
         make(item, made, None, Value::Object(attributes), within)
     };
-    render::render_content(raw, &RenderOptions { shortcodes: Some(&shortcodes), blocks: Some(&blocks), ..*options })
+    let unique = Some(&within.budget.unique);
+    render::render_content(
+        raw,
+        &RenderOptions { shortcodes: Some(&shortcodes), blocks: Some(&blocks), unique, ..*options },
+    )
 }
 
 /// What a block shows; `None`: nothing makes such a block.
 fn of_block(item: &Item<'_>, block: &Block<'_>, within: Within<'_>) -> Option<Html> {
-    let made = item.scope.registry.declaration.blocks.get(block.name.as_deref()?)?;
-    Some(make(item, made, Some(block), block.attributes(), within).unwrap_or_default())
+    let Some(made) = made_of(&item.scope.registry.declaration, block) else {
+        return bindings::of(block).and_then(|bound| bindings::shown(item, block, &bound, within));
+    };
+    let attributes = block.attributes();
+    let html = make(item, made, Some(block), attributes.clone(), within).unwrap_or_default();
+    Some(anchored(made, html, &attributes))
 }
 
 fn make(
@@ -264,7 +311,9 @@ impl Part<'_> {
 
     fn number(&self, key: &str, otherwise: u64) -> u64 {
         let value = &self.attributes[key];
-        value.as_u64().or_else(|| value.as_str()?.trim().parse().ok()).unwrap_or(otherwise)
+        // What is a number to a block's type may be written with a fraction.
+        let whole = || value.as_f64().filter(|n| n.fract() == 0.0 && (0.0..1e9).contains(n)).map(|n| n as u64);
+        value.as_u64().or_else(whole).or_else(|| value.as_str()?.trim().parse().ok()).unwrap_or(otherwise)
     }
 
     /// Numbers in a list, or in a text between commas.
@@ -319,8 +368,7 @@ impl Part<'_> {
 
     /// The content inside the block, rendered as `within` says.
     fn inside(&self, within: Within<'_>) -> Html {
-        let dynamic = |block: &Block| of_block(self.item, block, within);
-        self.block.map_or_else(Html::new, |block| Html::rendered(blocks::render_inside(block, Some(&dynamic))))
+        self.block.map_or_else(Html::new, |block| Html::rendered(inside_of(self.item, block, within)))
     }
 
     /// Whether a list that has made so much goes on with another row.
@@ -337,6 +385,12 @@ impl Part<'_> {
         let plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
         self.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.count(&plan)?)).unwrap_or_default()
     }
+}
+
+/// The content inside a block, rendered as `within` says.
+fn inside_of(item: &Item<'_>, block: &Block<'_>, within: Within<'_>) -> String {
+    let dynamic = |block: &Block| of_block(item, block, within);
+    blocks::render_inside(block, &block_options(item, Some(&dynamic), within.budget))
 }
 
 /// Bytes that a record's excerpt is made of.
@@ -366,12 +420,7 @@ fn unwrapped(text: &str) -> &str {
 
 /// A moment of a document, as a machine and as people read it; a link to an address, if there is one.
 fn time_of(part: &Part<'_>, date: &Value, class: &str, link: Option<&str>) -> Html {
-    let zone = &part.item.scope.settings.zone;
-    let moment = parse_datetime(date.as_str().unwrap_or(""));
-    let local = moment.map_or(0, |m| m.in_zone(zone).0);
-    let offset = local - zone.local_to_utc(local);
-    let (sign, offset) = (if offset < 0 { '-' } else { '+' }, offset.abs());
-    let machine = format!("{}{sign}{:02}:{:02}", format_local(local), offset / 3600, offset / 60 % 60);
+    let (local, machine) = moment_of(part.item, date);
     let shown = dates::named(local, "%B %-d, %Y");
     let mut html = Html::new();
     html.raw("<time").attr("datetime", &machine).attr_if("class", class).raw(">");
@@ -381,6 +430,16 @@ fn time_of(part: &Part<'_>, date: &Value, class: &str, link: Option<&str>) -> Ht
     };
     html.raw("</time>");
     html
+}
+
+/// A moment of a document in the site's zone: its seconds, and as machines read it.
+fn moment_of(item: &Item<'_>, date: &Value) -> (i64, String) {
+    let zone = &item.scope.settings.zone;
+    let moment = parse_datetime(date.as_str().unwrap_or(""));
+    let local = moment.map_or(0, |m| m.in_zone(zone).0);
+    let offset = local - zone.local_to_utc(local);
+    let (sign, offset) = (if offset < 0 { '-' } else { '+' }, offset.abs());
+    (local, format!("{}{sign}{:02}:{:02}", format_local(local), offset / 3600, offset / 60 % 60))
 }
 
 /// Classes of a block: its own, then what the author added, then its name.
@@ -457,8 +516,13 @@ fn search(part: &Part<'_>) -> Option<Html> {
     let hidden = if part.attributes["showLabel"] == false { " screen-reader-text" } else { "" };
     let home = format!("{}/", clean_url(&part.item.scope.registry.site.url));
     let mut html = Html::new();
-    html.raw("<form role=\"search\" method=\"get\"").attr("action", &home);
-    html.attr("class", &classes(part, &own, "wp-block-search")).raw("><label class=\"wp-block-search__label");
+    let own = classes(part, &own, "wp-block-search");
+    let wrapped = part.text("tagName") == "search";
+    match wrapped {
+        true => html.raw("<search").attr("class", &own).raw("><form method=\"get\"").attr("action", &home),
+        false => html.raw("<form role=\"search\" method=\"get\"").attr("action", &home).attr("class", &own),
+    };
+    html.raw("><label class=\"wp-block-search__label");
     html.raw(hidden).raw("\" for=\"wp-block-search__input-1\">").text(&label).raw("</label>");
     html.raw("<div class=\"wp-block-search__inside-wrapper\"><input type=\"search\" id=\"wp-block-search__input-1\"");
     html.raw(" class=\"wp-block-search__input\" name=\"s\" value=\"\"").attr("placeholder", &text("placeholder", ""));
@@ -468,6 +532,6 @@ fn search(part: &Part<'_>) -> Option<Html> {
             .attr("aria-label", &label);
         html.raw(">").text(&text("buttonText", "Search")).raw("</button>");
     }
-    html.raw("</div></form>");
+    html.raw(if wrapped { "</div></form></search>" } else { "</div></form>" });
     Some(html)
 }

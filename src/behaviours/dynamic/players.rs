@@ -1,10 +1,11 @@
 //! Pictures and players of shortcodes.
 
-use super::{MOST_ROWS, Part, unwrapped};
+use super::{MOST_ROWS, Part, classes, unwrapped};
 use crate::access::policy;
 use crate::records::{among, eq, txt};
 use crate::registry::name;
 use crate::storage::plan::{Cond, DbValue, Op, Order};
+use crate::text::dress;
 use crate::text::html::Html;
 use crate::text::sanitize::clean_url;
 use serde_json::Value;
@@ -80,6 +81,70 @@ fn image(picture: &Value, size: &str, file: &str) -> Html {
     html.attr("src", shown["source_url"].as_str().unwrap_or(file));
     html.attr("class", &format!("attachment-{size} size-{size}"));
     html.attr("alt", picture["alt_text"].as_str().unwrap_or("")).raw(" decoding=\"async\" loading=\"lazy\" />");
+    html
+}
+
+/// A gallery block that shows the pictures attached to the record; without any it shows nothing.
+pub fn dynamic_gallery(part: &Part<'_>) -> Option<Html> {
+    let wanted = &part.attributes["dynamicContent"];
+    if wanted["source"] != "core/attached-media" {
+        return None;
+    }
+    let args = &wanted["args"];
+    let column = if args["orderBy"] == "title" { "title_key" } else { "date_local" };
+    let descending = args["order"] != "asc";
+    let order = vec![Order::Column(name(column), descending), Order::Column(name("id"), descending)];
+    let filter = Cond::All(vec![
+        eq("parent", DbValue::Int(part.within.record())),
+        Cond::Compare(name("mime"), Op::Gt, txt("image/")),
+        Cond::Compare(name("mime"), Op::Lt, txt("image0")),
+        policy::visible(part.item.scope, part.of?),
+    ]);
+    let found = part.documents(filter, order, MOST_ROWS, "id,link,caption,alt_text,source_url,media_details");
+    if found.is_empty() {
+        return None;
+    }
+    let size = Some(part.text("sizeSlug")).filter(|size| !size.is_empty()).unwrap_or("large");
+    let mut pictures = Html::new();
+    for picture in &found {
+        if !part.goes_on(&pictures) {
+            break;
+        }
+        pictures.html(&gallery_item(part, picture, size));
+    }
+    let inside = part.inside(part.within);
+    if let Some(html) = dress::prepend(inside.as_str(), &["figure"], &pictures) {
+        return Some(Html::rendered(html));
+    }
+    let mut html = Html::new();
+    let own = classes(part, "", "wp-block-gallery has-nested-images columns-default is-cropped");
+    html.raw("<figure").attr("class", &own).raw(">").html(&pictures).raw("</figure>");
+    Some(html)
+}
+
+/// A picture of a gallery block.
+fn gallery_item(part: &Part<'_>, picture: &Value, size: &str) -> Html {
+    let file = clean_url(picture["source_url"].as_str().unwrap_or(""));
+    let shown = picture["media_details"]["sizes"][size]["source_url"].as_str().unwrap_or(&file);
+    let mut image = Html::new();
+    image.raw("<img").attr("src", shown).attr("alt", picture["alt_text"].as_str().unwrap_or(""));
+    image.attr("class", &format!("wp-image-{}", picture["id"].as_i64().unwrap_or(0))).raw("/>");
+    let target = match part.text("linkTo") {
+        "media" | "file" => Some(file.as_str()),
+        "attachment" | "post" => picture["link"].as_str(),
+        _ => None,
+    };
+    let mut html = Html::new();
+    html.raw("<figure").attr("class", &format!("wp-block-image size-{size}")).raw(">");
+    match target {
+        Some(target) => html.raw("<a").attr("href", target).raw(">").html(&image).raw("</a>"),
+        None => html.html(&image),
+    };
+    let caption = unwrapped(picture["caption"]["rendered"].as_str().unwrap_or(""));
+    if !caption.is_empty() {
+        html.raw("<figcaption class=\"wp-element-caption\">").html(&Html::rendered(caption)).raw("</figcaption>");
+    }
+    html.raw("</figure>");
     html
 }
 

@@ -36,6 +36,10 @@ pub struct Media {
     pub max_side: Optional<u32>,
     /// Quality of JPEG files that the server makes, 1 to 100.
     pub quality: u8,
+    /// Most bits of a colour channel in copies that clients make.
+    pub max_bit_depth: u8,
+    /// Capability of callers to whom the root describes in a secure context how pictures are processed; `false`: nobody.
+    pub described_to: Optional<String>,
     /// How long a file may exist without a record before it is deleted.
     #[schemars(extend("x-restart" = true))]
     pub orphan_timeout: Duration,
@@ -61,6 +65,8 @@ impl Default for Media {
             queue: 64,
             max_side: Optional::on(2560),
             quality: 82,
+            max_bit_depth: 16,
+            described_to: Optional::OFF,
             orphan_timeout: Duration::seconds_of(600),
             max_age: Duration::days(365),
             sizes: IndexMap::new(),
@@ -79,6 +85,8 @@ pub struct PictureSize {
     pub height: u32,
     /// Exactly this size, the excess is cropped; otherwise the picture is fitted into it.
     pub crop: bool,
+    /// Quality of copies of this size, 1 to 100; absent: that of their type.
+    pub quality: Option<u8>,
 }
 
 /// A type of file that is accepted.
@@ -95,6 +103,17 @@ pub struct FileType {
     pub inline: bool,
     /// Shown without scripts and without an origin.
     pub sandbox: bool,
+    /// MIME type of the copies that are made of such a picture, and of the picture that is shown; absent: the same.
+    pub converted_to: Option<String>,
+    /// Quality of pictures of this type, 1 to 100; absent: `media.quality`.
+    pub quality: Option<u8>,
+    /// Clients that make copies write them progressively; the server's own are not.
+    pub progressive: bool,
+    /// Names of the sizes in which clients may add pictures of what a file contains that is no picture itself.
+    pub previews: Vec<String>,
+    /// Accepted by themselves; otherwise only with items of resources whose options name the type (`options.uploads`).
+    #[serde(default = "yes")]
+    pub alone: bool,
     /// Whether such files are accepted.
     #[serde(default = "yes")]
     pub enabled: bool,
@@ -108,7 +127,24 @@ impl Default for FileType {
             plain_text: false,
             inline: false,
             sandbox: false,
+            converted_to: None,
+            quality: None,
+            progressive: false,
+            previews: Vec::new(),
+            alone: true,
             enabled: true,
         }
+    }
+}
+
+impl Media {
+    /// Quality of pictures of a type.
+    pub fn quality_of(&self, mime: &str) -> u8 {
+        self.types.get(mime).and_then(|of| of.quality).unwrap_or(self.quality)
+    }
+
+    /// The type into which pictures of a type are converted.
+    pub fn converted<'m>(&'m self, mime: &str) -> Option<&'m str> {
+        self.types.get(mime).and_then(|of| of.converted_to.as_deref()).filter(|to| *to != mime)
     }
 }

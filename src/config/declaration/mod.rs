@@ -6,19 +6,23 @@
 //! declaration (`include`, `overlays`, `remove`) is in `grammar`. Types with defaults serialise, so that the defaults
 //! are in the JSON Schema too.
 
+mod abilities;
 mod media;
 mod options;
 mod resource;
 mod route;
 mod server;
 mod site;
+mod views;
 
+pub use abilities::*;
 pub use media::*;
 pub use options::*;
 pub use resource::*;
 pub use route::*;
 pub use server::*;
 pub use site::*;
+pub use views::*;
 
 use super::xmlrpc::XmlRpc;
 use indexmap::IndexMap;
@@ -111,9 +115,18 @@ pub struct Declaration {
     /// Blocks that the server renders from other rows, by their full name (`core/latest-posts`).
     #[serde(default)]
     pub blocks: IndexMap<String, Rendered>,
+    /// The class that each block gets when it is shown, by the block's full name.
+    #[serde(default)]
+    pub block_classes: IndexMap<String, BlockClass>,
     /// Shortcodes that the server renders from other rows.
     #[serde(default)]
     pub shortcodes: IndexMap<String, Rendered>,
+    /// Groups of abilities by slug.
+    #[serde(default)]
+    pub ability_categories: IndexMap<String, AbilityCategory>,
+    /// Abilities by name (`core/get-site-info`): operations that programs find and run.
+    #[serde(default)]
+    pub abilities: IndexMap<String, Ability>,
     /// Themes; exactly one is active.
     #[serde(default)]
     pub themes: IndexMap<String, Theme>,

@@ -1,5 +1,6 @@
 //! What lists of types and taxonomies show of a resource, and what handlers need in addition to its schema.
 
+use super::views::Views;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,14 +48,25 @@ pub struct Listing {
 pub struct HandlerOptions {
     /// `static.list`, `static.get`, `site_health.test`: the entries.
     pub entries: Vec<Value>,
+    /// `static.*`: declared tables that are entries, too: each by its name under `key`.
+    pub entries_from: Option<EntriesFrom>,
+    /// `static.list`: what arguments select, by argument.
+    pub filters: IndexMap<String, EntryFilter>,
     /// `static.*`: the member that identifies an entry; default: `id`.
     pub key: Option<String>,
     /// `static.*`: names of the parts of a key with several parts, separated by slashes.
     pub key_parts: Vec<String>,
-    /// `static.*`: links of an entry by relation: paths below the collection, with `{key}` and `{PART}`.
+    /// `static.*`: links of an entry by relation: paths below the collection, or below that of another resource where
+    /// they begin with `@NAME`, with `{key}` and `{PART}`.
     pub links: IndexMap<String, String>,
     /// `static.*`: the row that names an entry.
     pub holder: Option<Holder>,
+    /// `catalogue.*`: types that support the editor and have autosaves show the feature `autosave`.
+    pub autosave_feature: bool,
+    /// `catalogue.*`: labels of what declares none of this name, with places for names as in `labels`; `false`: null.
+    pub labels: Labels,
+    /// `block.render`: the resource whose entries have the `attributes` of each block; a block takes no others.
+    pub types: Option<String>,
     /// `catalogue.get`: names that exist and are refused as forbidden.
     pub hidden: Vec<String>,
     /// `search`: fixed sets of values that searches of this type include.
@@ -65,8 +77,50 @@ pub struct HandlerOptions {
     pub folders: IndexMap<String, String>,
     /// `theme.export`: the resource whose one record becomes `theme.json`.
     pub styles: Option<String>,
+    /// `file.create_with`: the files that an item may bring.
+    pub uploads: Option<UploadedMembers>,
+    /// `view_config.get`: how lists and forms of entities look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub views: Option<Views>,
     /// `navigation_fallback.get`: what a navigation is made from.
     pub navigation: Option<NavigationFallback>,
+}
+
+/// See [`HandlerOptions::entries_from`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EntriesFrom {
+    /// `[abilities]` that are shown.
+    Abilities,
+    /// `[ability_categories]`.
+    AbilityCategories,
+}
+
+/// The entries that an argument selects. See [`HandlerOptions::filters`].
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EntryFilter {
+    /// Members that are compared, one of which has to fit; none named: that of the argument's name.
+    pub members: Vec<String>,
+    /// How they are compared.
+    pub by: Comparison,
+    /// Resource whose entries the value names; for any other value the response is that there is no such entry.
+    pub among: Option<String>,
+    /// Members of the value that select nothing.
+    pub ignored: Vec<String>,
+}
+
+/// How a member of an entry is compared with the value of an argument.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Comparison {
+    /// It is the value.
+    #[default]
+    Equal,
+    /// It contains the text, in any case.
+    Contains,
+    /// It has every member of the value, at any depth.
+    Part,
 }
 
 /// See [`HandlerOptions::holder`].
@@ -95,6 +149,16 @@ pub struct SearchedValues {
     pub labels: IndexMap<String, String>,
 }
 
+/// See [`HandlerOptions::labels`].
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Labels {
+    /// Of all of them, in the order in which they are shown.
+    pub all: IndexMap<String, Value>,
+    /// Of those that are hierarchical, instead.
+    pub hierarchical: IndexMap<String, Value>,
+}
+
 /// See [`HandlerOptions::user_styles`].
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -103,6 +167,21 @@ pub struct UserStyles {
     pub rel: String,
     /// Resource with the one record.
     pub resource: String,
+}
+
+/// See [`HandlerOptions::uploads`].
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct UploadedMembers {
+    /// Property whose value is an object.
+    pub property: String,
+    /// Its member with addresses: one, or a list. One that is the name of a file in the form is replaced by the address of
+    /// that file.
+    pub member: String,
+    /// Folder of the files.
+    pub folder: String,
+    /// MIME types that are accepted.
+    pub types: Vec<String>,
 }
 
 /// See [`HandlerOptions::navigation`].

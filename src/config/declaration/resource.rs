@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Which tables and rules the rows of a resource get (docs/data-model.md).
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
     /// Status, trash, slug, author, dates, revisions, terms, comments; rows in `record`.
@@ -98,6 +98,12 @@ pub struct Resource {
     /// Columns that may not be empty in some rows.
     #[serde(default)]
     pub not_empty: Vec<NotEmpty>,
+    /// State of a new record whose request names none; absent: a draft.
+    #[serde(default)]
+    pub initial_status: Option<String>,
+    /// The item of another resource that the path names above its items.
+    #[serde(default)]
+    pub within: Option<Within>,
     /// The columns that refer to a record or term of any kind.
     #[serde(default)]
     pub reference: Option<Reference>,
@@ -131,6 +137,10 @@ pub struct Resource {
     /// records take the state of their parent; `files`: they stand for uploaded files.
     #[serde(default)]
     pub supports: Vec<String>,
+    /// What the list of types shows of a feature instead of `true`; `editor = [{ notes = true }]` is the feature
+    /// `editor.notes`.
+    #[serde(default)]
+    pub supports_with: IndexMap<String, Value>,
     /// Resources of the term family whose terms its records have. Each adds what `[per_taxonomy]` declares; `false` under
     /// its name, in `properties` of the schema or in `endpoints.list`, leaves the property or the argument out.
     #[serde(default)]
@@ -152,6 +162,10 @@ pub struct Resource {
     /// What holds comments back, in the comment family.
     #[serde(default)]
     pub moderation: Moderation,
+    /// Types of comments beside the resource's own, in the comment family: those that only callers who may edit the record
+    /// write and read.
+    #[serde(default)]
+    pub comment_types: IndexMap<String, CommentType>,
     /// A term or record that always exists; the name of the setting that holds its id (`default_category`).
     #[serde(default)]
     pub default_setting: Option<String>,
@@ -186,7 +200,8 @@ pub struct Resource {
     /// What the lists of types and taxonomies show of it.
     #[serde(default)]
     pub listing: Listing,
-    /// Labels for people, by the names that clients know (`singular_name`).
+    /// Labels for people, by the names that clients know (`singular_name`). In the others `{name}` and `{singular_name}`
+    /// are replaced by these two, `{names}` and `{singular}` by the two in small letters.
     #[serde(default)]
     pub labels: IndexMap<String, String>,
     /// What its handlers need in addition to the schema.
@@ -210,6 +225,31 @@ pub struct NotEmpty {
     pub code: String,
 }
 
+/// See [`Resource::comment_types`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommentType {
+    /// The feature of the record's resource (`supports`, `supports_with`) that it needs.
+    pub supports: String,
+    /// Meta key whose values, one of which a comment has, let it have no text.
+    #[serde(default)]
+    pub state: Option<String>,
+    /// Query of links to the replies, in addition to their parent.
+    #[serde(default)]
+    pub replies: IndexMap<String, String>,
+}
+
+/// See [`Resource::within`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Within {
+    /// Property that holds the key of the item above; the path has a capture of the same name. Its `x-relation` names the
+    /// resource, and the code for an item above that does not exist.
+    pub property: String,
+    /// Code of the refusal of an item that is below another one.
+    pub mismatch: String,
+}
+
 /// See [`Declaration::blocks`].
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -219,6 +259,21 @@ pub struct Rendered {
     /// The resource whose rows it shows.
     #[serde(default)]
     pub resource: Option<String>,
+    /// The attribute that a block has when the server renders it; without the attribute the block shows what is inside
+    /// it.
+    #[serde(default)]
+    pub when: Option<String>,
+}
+
+/// See [`Declaration::block_classes`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BlockClass {
+    /// The class, such as `wp-block-heading`.
+    pub class: String,
+    /// The elements that may have it: the first of them in the block gets it; any element where there are none.
+    #[serde(default)]
+    pub elements: Vec<String>,
 }
 
 /// See [`Resource::import`].
@@ -322,6 +377,9 @@ pub struct Link {
     /// Address relative to the REST base, with `{column}` places; `{self}` is the item, `{collection}` the resource.
     #[serde(default)]
     pub href: Option<String>,
+    /// Property with keys of other rows (`x-members`): there is a link for each, whose key is `{each}` in `href`.
+    #[serde(default)]
+    pub each: Option<String>,
     /// `_embed` may put what the link leads to into the response.
     #[serde(default)]
     pub embeddable: bool,
@@ -383,6 +441,8 @@ pub struct When {
     pub revised: bool,
     /// The item has at least one child of its kind.
     pub children: bool,
+    /// The record that `key` names is there, and the caller may read it.
+    pub readable: bool,
 }
 
 /// A registered meta key.

@@ -37,6 +37,9 @@ pub struct Route {
     /// For routes outside a resource: whose schema OPTIONS shows and handlers use.
     #[serde(default)]
     pub resource: Option<String>,
+    /// It exists only for requests that are sent in a secure context (`site.secure_context`).
+    #[serde(default)]
+    pub secure_context: bool,
     /// OPTIONS shows no schema although the resource has one.
     #[serde(default)]
     pub no_schema: bool,

@@ -329,12 +329,14 @@ pub enum Callers {
     FailedRecordPassword,
 }
 
-/// Requests to other sites: none, unless `link_previews` or `providers` allow them.
+/// Requests to other sites: none, unless `link_previews`, `uploads` or `providers` allow them.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Outbound {
     /// Whether editors may fetch title, icon, description and picture of any public page.
     pub link_previews: bool,
+    /// Whether callers who may upload files may have them fetched from any public address.
+    pub uploads: bool,
     /// Sites that describe how to embed their pages (oEmbed), by any name.
     pub providers: IndexMap<String, Provider>,
     /// Private networks that outbound requests may reach.
@@ -357,6 +359,7 @@ impl Default for Outbound {
     fn default() -> Self {
         Outbound {
             link_previews: false,
+            uploads: false,
             providers: IndexMap::new(),
             networks: Vec::new(),
             ports: vec![80, 443, 8080],

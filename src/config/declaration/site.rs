@@ -25,6 +25,9 @@ pub struct Site {
     pub anonymous_comments: bool,
     /// Application passwords: `https` (only where nobody can intercept them), `on`, `off`.
     pub application_passwords: AppPasswords,
+    /// Which requests count as sent in a secure context, where some routes exist only: `https` (over HTTPS, or to a host
+    /// called `localhost`), `always`.
+    pub secure_context: SecureContext,
     /// Users and roles that may have application passwords; none named: everybody.
     pub application_passwords_for: People,
     /// Name of the resource with the audit trail; `false`: there is none.
@@ -54,6 +57,7 @@ impl Default for Site {
             list_authors: true,
             anonymous_comments: false,
             application_passwords: AppPasswords::Https,
+            secure_context: SecureContext::Https,
             application_passwords_for: People::default(),
             audit: Optional::OFF,
             max_login: Size::bytes_of(320),
@@ -86,6 +90,14 @@ pub struct Dialect {
     pub null_as_empty: bool,
     /// The refusal of a value of the wrong type says what was sent, and how a text is written.
     pub explain_types: bool,
+    /// A text of the format `uri` has to be an absolute address. Otherwise it may be empty or relative, and is only cleaned.
+    pub check_addresses: bool,
+    /// Blanks around a number in a text are left out, and an integer beyond 64 bits is the nearest that has so many.
+    pub lenient_numbers: bool,
+    /// The path in `?rest_route=` has to begin with a slash.
+    pub strict_route_parameter: bool,
+    /// Responses to callers with credentials have every header that keeps old caches from storing them.
+    pub full_no_cache: bool,
     /// Parameters that an endpoint does not have are refused, with the nearest name. A request asks for it with `?strict`.
     /// Parameters that begin with `_` belong to every endpoint.
     pub refuse_unknown_parameters: bool,
@@ -97,6 +109,8 @@ pub struct Dialect {
     pub refused_file_as_server_error: bool,
     /// A refusal (403) names the capability that the caller lacks.
     pub name_missing_capability: bool,
+    /// A revision or autosave that is shown alone, and with its parent, has the link to it, whatever `_fields` requests.
+    pub link_revisions: bool,
 }
 
 impl Default for Dialect {
@@ -109,11 +123,16 @@ impl Default for Dialect {
             options_without_route: false,
             null_as_empty: false,
             explain_types: true,
+            check_addresses: true,
+            lenient_numbers: false,
+            strict_route_parameter: false,
+            full_no_cache: false,
             refuse_unknown_parameters: false,
             refuse_unlabelled_json: true,
             refuse_wrong_credentials: true,
             refused_file_as_server_error: false,
             name_missing_capability: true,
+            link_revisions: false,
         }
     }
 }
@@ -125,6 +144,14 @@ pub enum AppPasswords {
     Https,
     On,
     Off,
+}
+
+/// See [`Site::secure_context`].
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SecureContext {
+    Https,
+    Always,
 }
 
 /// See [`Pages::fields`].

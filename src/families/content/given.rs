@@ -88,7 +88,8 @@ fn state(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     }
     let Some(wanted) = wanted.filter(|w| *w != before) else {
         if draft.before.is_none() {
-            draft.put(col::STATUS, txt(edit.scope.registry.draft_status()));
+            let initial = draft.resource.declared.initial_status.as_deref();
+            draft.put(col::STATUS, txt(initial.unwrap_or(edit.scope.registry.draft_status())));
         }
         return Ok(());
     };

@@ -80,6 +80,9 @@ fn extension<R: Read + Seek>(walk: &mut Walk<R>, start: u64, parts: &mut Parts) 
         parts.clean.file(start..walk.at);
     } else {
         parts.take_text(Some(&text));
+        if let Some(xmp) = text.get(1..).and_then(|program| program.strip_prefix(b"XMP DataXMP")) {
+            parts.take_xmp(xmp);
+        }
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::{MOST_METADATA, Parts, Walk, broken};
 use crate::pictures::PictureError;
+use crate::pictures::exif::Exif;
 use std::io::{BufRead as _, Read, Seek};
 
 /// Segments of one file, those between its scans included; a file with a hundred scans has a few hundred.
@@ -9,6 +10,7 @@ const MOST_SEGMENTS: u32 = 5_000;
 
 const EXIF: &[u8] = b"Exif\0\0";
 const PROFILE: &[u8] = b"ICC_PROFILE\0";
+const XMP: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 /// Photoshop's resource that holds what a camera wrote.
 const INNER_EXIF: &[u8] = b"8BIM\x04\x22";
 
@@ -31,7 +33,6 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
     }
     let mut parts = Parts::default();
     parts.shown.file(0..2);
-    parts.clean.file(0..2);
     let mut profile = Profile::default();
     let (mut frame, mut several, mut segments) = (None, false, 0);
     while let Some(marker) = marker(walk)? {
@@ -68,6 +69,7 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
     }
     let frame = frame.ok_or_else(|| broken("it has no frame"))?;
     parts.tells_place |= walk.tail_tells_place()?;
+    keep_orientation(&mut parts);
     parts.icc = profile.whole();
     parts.channels = if frame.components == 1 { 1 } else { 3 };
     let buffered = if frame.progressive || several { frame.coefficients } else { 0 };
@@ -88,6 +90,21 @@ fn keep(parts: &mut Parts, marker: u8, range: std::ops::Range<u64>) {
     if !metadata {
         parts.clean.file(range);
     }
+}
+
+/// The beginning of a file without metadata: how the picture has to be turned, where it is not upright.
+fn keep_orientation(parts: &mut Parts) {
+    let told = parts.exif.as_deref().and_then(|tiff| Exif::read(tiff).orientation()).filter(|turn| *turn != 1);
+    let rest = std::mem::take(&mut parts.clean);
+    parts.clean.file(0..2);
+    if let Some(turn) = told {
+        // A directory with one entry: a number of two bytes.
+        let tiff = [b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".as_slice(), &[turn, 0, 0, 0, 0, 0, 0, 0]].concat();
+        let length = u16::try_from(2 + EXIF.len() + tiff.len()).unwrap_or(2);
+        parts.clean.bytes(&[&[0xff, 0xe1], length.to_be_bytes().as_slice(), EXIF, &tiff].concat());
+        parts.keeps_orientation = true;
+    }
+    parts.clean.0.extend(rest.0);
 }
 
 /// The next marker's number; bytes that are none are passed over.
@@ -171,6 +188,9 @@ fn metadata<R: Read + Seek>(
         (0xe2, ..) => {}
         _ => {
             parts.take_text(Some(&bytes));
+            if let (0xe1, Some(xmp)) = (marker, bytes.strip_prefix(XMP)) {
+                parts.take_xmp(xmp);
+            }
             parts.tells_place |= memchr::memmem::find(&bytes, INNER_EXIF).is_some();
         }
     }

@@ -45,10 +45,14 @@ pub struct Parts {
     pub channels: u64,
     /// What the camera wrote, as TIFF.
     pub exif: Option<Vec<u8>>,
+    /// What an editor wrote, as XMP.
+    pub xmp: Option<Vec<u8>>,
     /// What the colours mean.
     pub icc: Option<Vec<u8>>,
     /// The metadata contain a location, or cannot be read, so that they may.
     pub tells_place: bool,
+    /// Without its metadata, the file still says how it has to be turned.
+    pub keeps_orientation: bool,
     /// What a decoder needs.
     shown: Pieces,
     /// Everything but metadata and what follows the picture.
@@ -75,7 +79,7 @@ impl Parts {
             _ => return Err(broken("its format is unknown")),
         }?;
         if parts.width == 0 || parts.height == 0 {
-            return Err(broken("it has no pixels"));
+            return Err(PictureError::NoPixels);
         }
         parts.frames = parts.frames.max(1);
         parts.scans = parts.scans.max(1);
@@ -113,6 +117,11 @@ impl Parts {
         };
         self.tells_place |= exif::tells_place(&tiff);
         self.exif.get_or_insert(tiff);
+    }
+
+    /// Records what an editor wrote; of several such parts the first counts.
+    fn take_xmp(&mut self, xmp: &[u8]) {
+        self.xmp.get_or_insert_with(|| xmp.to_vec());
     }
 
     /// Records a text or another part that is not parsed further.

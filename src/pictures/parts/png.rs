@@ -89,7 +89,11 @@ fn text(name: &[u8; 4], chunk: Option<&[u8]>, room: &mut usize, parts: &mut Part
     let (keyword, rest) = (&chunk[..end], &chunk[end + 1..]);
     // Metadata of other formats, written as digits.
     parts.tells_place |= keyword.starts_with(b"Raw profile type") && !keyword.ends_with(b"icc");
+    let described = keyword == b"XML:com.adobe.xmp";
     let packed = match (name, rest) {
+        (b"iTXt", [0, _, more @ ..]) if described => {
+            return more.splitn(3, |byte| *byte == 0).nth(2).into_iter().for_each(|xmp| parts.take_xmp(xmp));
+        }
         (b"zTXt", [0, packed @ ..]) => packed,
         // Packed or not, the method, a language and a translated keyword, each with a zero behind.
         (b"iTXt", [1, 0, more @ ..]) => match more.splitn(3, |byte| *byte == 0).nth(2) {
@@ -100,6 +104,9 @@ fn text(name: &[u8; 4], chunk: Option<&[u8]>, room: &mut usize, parts: &mut Part
     };
     let found = inflated(packed, *room);
     *room -= found.as_ref().map_or(*room, Vec::len);
+    if let Some(xmp) = found.as_deref().filter(|_| described) {
+        parts.take_xmp(xmp);
+    }
     parts.take_text(found.as_deref());
 }
 

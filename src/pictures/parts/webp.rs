@@ -66,6 +66,7 @@ pub(super) fn read<R: Read + Seek>(walk: &mut Walk<R>) -> Result<Parts, PictureE
             b"XMP " => {
                 let text = walk.take(length)?;
                 parts.take_text(text.as_deref());
+                text.iter().for_each(|xmp| parts.take_xmp(xmp));
                 kept = false;
             }
             _ => {}

@@ -1,8 +1,8 @@
 //! Arguments of endpoints: groups, what schemas derive, adjustments; compiled with their filters.
 
-use super::super::args::{Arg, Role as ArgRole, Spelling, spell};
+use super::super::args::{Arg, JsonText, Role as ArgRole, Spelling, spell};
 use super::super::resource::*;
-use super::super::words::{ArgumentWords, PropertyWords};
+use super::super::words::{ArgumentWords, JsonWord, PropertyWords};
 use super::super::{bounds, edit_only, without_x_words};
 use super::filter::word_limit;
 use super::shown::{meta_properties, show_no_meta, without_bounds};
@@ -92,7 +92,7 @@ impl Linker<'_> {
         for (property, doc) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let words = PropertyWords::of(doc);
             let Some(doc) = doc.as_object() else { continue };
-            if doc.get("readonly") == Some(&json!(true)) || words.args == Some(json!(false)) {
+            if doc.get("readonly") == Some(&json!(true)) || words.args == Some(json!(false)) || words.hidden {
                 continue;
             }
             let mut arg: SchemaDoc = doc
@@ -170,6 +170,7 @@ impl Linker<'_> {
             self.check_orderby(&doc, resource, place);
         }
         let unset = doc.get("x-unset").cloned();
+        let json = words.json.and_then(|word| self.json_text(&word, resource, arg, place, dialect));
         let source = Value::Object(doc);
         let accepted = accepted_bounds(&source, &accepts).and_then(|bounds| Schema::compile(&bounds, dialect).ok());
         let bounded = bounds::applied(&source, self.declared.bounds.max_items);
@@ -191,6 +192,9 @@ impl Linker<'_> {
         }
         if default_null {
             shown.insert("default".into(), Value::Null);
+        }
+        if let Some(default) = &words.checked_default {
+            shown.insert("default".into(), default.clone());
         }
         if meta {
             show_no_meta(&mut shown, self.dialect);
@@ -223,9 +227,40 @@ impl Linker<'_> {
             unset,
             accepts,
             accepted,
+            json,
+            sizes: words.picture_sizes,
+            fetched: words.fetched,
             sentence_only: meta,
+            checked_default: words.checked_default,
+            late: words.late,
             shown: Value::Object(shown),
         })
+    }
+
+    /// `x-json`: what the text of an argument has to say.
+    fn json_text(
+        &mut self,
+        word: &JsonWord,
+        resource: Option<&Resource>,
+        arg: &str,
+        place: &Declared,
+        dialect: Dialect,
+    ) -> Option<JsonText> {
+        let schema = resource.and_then(|resource| self.loaded.schemas.get(&resource.declared.schema));
+        let properties = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+        let names: Vec<&str> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        self.known_in((place, "x-json"), "property", arg, &names)?;
+        let mut doc = properties?.get(arg)?.clone();
+        let required = doc["required"].as_array().cloned().unwrap_or_default();
+        if word.partial
+            && let Some(doc) = doc.as_object_mut()
+        {
+            doc.shift_remove("required");
+        }
+        // A fault in the schema is reported with the resource.
+        let schema = Schema::compile(&bounds::applied(&doc, self.declared.bounds.max_items), dialect).ok()?;
+        let required = required.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        Some(JsonText { schema, required, absent: word.absent.clone() })
     }
 }
 

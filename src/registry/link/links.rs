@@ -86,7 +86,13 @@ impl Linker<'_> {
             }
             None => link.key.as_deref().and_then(|key| resource.column(key)),
         };
+        if let Some(each) = &link.each {
+            let held = |p: &&Property| matches!(p.source, Source::Members(..));
+            let names: Vec<&str> = resource.properties.iter().filter(held).map(|p| p.name.as_str()).collect();
+            self.known(&extend(path, "each"), "property with `x-members`", each, &names)?;
+        }
         Some(Link {
+            each: link.each.clone(),
             rel: link.rel.clone(),
             absolute: link.href.as_deref().is_some_and(|h| h.contains("://")),
             target,
@@ -114,6 +120,7 @@ impl Linker<'_> {
                 // A URI template for clients, as in curies.
                 "rel" => HrefPiece::Literal("{rel}".into()),
                 "@revision_id" => HrefPiece::RevisionId,
+                "each" => HrefPiece::Each,
                 column => {
                     self.column(resource, &extend(path, "href"), column)?;
                     HrefPiece::Column(resource.column(column)?)
@@ -141,6 +148,7 @@ pub(super) fn usual_links() -> [Link; 2] {
         attrs: Map::new(),
         when: declaration::When::default(),
         when_column: None,
+        each: None,
         absolute: false,
     };
     [link("self", HrefPiece::SelfPath), link("collection", HrefPiece::CollectionPath)]
@@ -162,6 +170,7 @@ pub(super) fn relation_link(resource: &Resource, relation: &Relation) -> Option<
         target,
         embeddable: true,
         attrs: Map::new(),
+        each: None,
         when: declaration::When::default(),
     })
 }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads files or a database; [`link`] returns the whole registry or the whole list of problems.
 
+mod abilities;
 mod argument;
 mod filter;
 mod layout;
@@ -27,6 +28,7 @@ use crate::config::declaration::{self, Declaration, Family};
 use crate::config::load::Loaded;
 use crate::error::Problem;
 use crate::schema::{Bounds, Dialect};
+use crate::text::dress::BlockClasses;
 use shown::schema_links;
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -42,12 +44,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         loaded,
         declared: &loaded.declaration,
         vocabulary,
-        dialect: Dialect {
-            space_separated_lists: loaded.declaration.dialect.space_separated_lists,
-            empty_list_as_object: loaded.declaration.dialect.empty_list_as_object,
-            explain_types: loaded.declaration.dialect.explain_types,
-            bounds: usual_bounds(&loaded.declaration.bounds),
-        },
+        dialect: dialect(&loaded.declaration),
         table: "resources",
         places: HashMap::new(),
         problems: Vec::new(),
@@ -81,6 +78,8 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.audit(&resources);
     linker.parts();
     linker.options(&resources, &routes);
+    let abilities = linker.abilities(&resources, &routes);
+    linker.listed_tables(&mut resources);
     linker.auto_add(&resources);
     linker.adjustments(&resources);
     linker.settings(&resources);
@@ -96,8 +95,10 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         namespaces: listed_namespaces(&loaded.declaration),
         resources,
         routes,
+        abilities,
         index_schemas,
         layout,
+        block_classes: block_classes(&loaded.declaration),
         fingerprint: fingerprint(loaded),
     })
 }
@@ -105,6 +106,11 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
 /// The namespaces that the root lists.
 fn listed_namespaces(declared: &Declaration) -> Vec<String> {
     declared.namespaces.values().filter(|n| !n.hidden).map(|n| n.path.clone()).collect()
+}
+
+fn block_classes(declared: &Declaration) -> BlockClasses {
+    let all = declared.block_classes.iter();
+    all.map(|(block, one)| (block.clone(), one.class.clone(), one.elements.clone())).collect()
 }
 
 fn fingerprint(loaded: &Loaded) -> u64 {
@@ -134,6 +140,18 @@ struct Linker<'a> {
 enum Declared {
     Config(Vec<String>),
     Schema(String, String),
+}
+
+/// How values are read, as it is declared.
+pub(super) fn dialect(declared: &Declaration) -> Dialect {
+    Dialect {
+        space_separated_lists: declared.dialect.space_separated_lists,
+        empty_list_as_object: declared.dialect.empty_list_as_object,
+        explain_types: declared.dialect.explain_types,
+        any_address: !declared.dialect.check_addresses,
+        lenient_numbers: declared.dialect.lenient_numbers,
+        bounds: usual_bounds(&declared.bounds),
+    }
 }
 
 /// The declared bounds, for schemas that set none.

@@ -35,6 +35,7 @@ impl Linker<'_> {
                 (options.holder.as_ref().map(|o| &o.resource), vec!["holder", "resource"]),
                 (options.user_styles.as_ref().map(|o| &o.resource), vec!["user_styles", "resource"]),
                 (options.styles.as_ref(), vec!["styles"]),
+                (options.types.as_ref(), vec!["types"]),
                 (options.navigation.as_ref().map(|o| &o.resource), vec!["navigation", "resource"]),
                 (options.navigation.as_ref().map(|o| &o.menus), vec!["navigation", "menus"]),
                 (options.navigation.as_ref().map(|o| &o.items), vec!["navigation", "items"]),
@@ -43,6 +44,26 @@ impl Linker<'_> {
             let folders = options.folders.iter().map(|(folder, wanted)| (wanted, vec!["folders", folder.as_str()]));
             for (wanted, keys) in own.chain(folders) {
                 self.resource_named(&below(owner, &keys), wanted);
+            }
+            for (rel, template) in &options.links {
+                if let (Some(to), _) = link_parts(template) {
+                    self.resource_named(&below(owner, &["links", rel]), to);
+                }
+            }
+            for (key, change) in options.views.iter().flat_map(|views| &views.changes) {
+                let named = change.lists.iter().enumerate().flat_map(|(i, list)| {
+                    list.from.iter().enumerate().filter_map(move |(n, source)| Some((i, n, source.resource.as_ref()?)))
+                });
+                for (i, n, wanted) in named {
+                    let (i, n) = (i.to_string(), n.to_string());
+                    let keys = ["views", "changes", key, "lists", &i, "from", &n, "resource"];
+                    self.resource_named(&below(owner, &keys), wanted);
+                }
+            }
+            for (arg, filter) in &options.filters {
+                if let Some(among) = &filter.among {
+                    self.resource_named(&below(owner, &["filters", arg, "among"]), among);
+                }
             }
             if let Some(holder) = &options.holder
                 && let Some(of) = resources.iter().find(|r| r.name == holder.resource)

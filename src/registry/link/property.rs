@@ -37,6 +37,8 @@ impl Linker<'_> {
             Source::Fixed(value.clone())
         } else if words.meta {
             Source::Meta
+        } else if let Some(members) = &words.members {
+            Source::Members(members.of.clone(), members.by.clone())
         } else if words.relation.is_some() && kind == Kind::Json {
             // The relation itself is resolved when all resources are known.
             Source::Nothing
@@ -64,7 +66,7 @@ impl Linker<'_> {
         let own = is_own(resource.family, &resource.key, column_name.as_deref());
         Property {
             name: property_name.to_owned(),
-            contexts: contexts_of(doc),
+            contexts: if words.hidden { Context(0) } else { contexts_of(doc) },
             readonly: doc.get("readonly") == Some(&json!(true)),
             source,
             kind,
@@ -73,6 +75,8 @@ impl Linker<'_> {
             unset: words.unset.clone().or_else(|| doc.get("default").cloned()).filter(|_| own),
             clock: (own && kind == Kind::Time).then(|| clock_of(&words)),
             refers: words.relation.is_some(),
+            hidden: words.hidden,
+            derived: words.derived,
             members: doc.get("items").filter(|_| kind == Kind::Json).map(kind_of),
             column: column_name.and_then(|c| resource.plan_column(&c)),
             digest: words.stored_digest,
@@ -161,6 +165,7 @@ pub(super) fn has_source(doc: &Value) -> bool {
     let own = words.column.is_some()
         || words.read.is_some()
         || words.relation.is_some()
+        || words.members.is_some()
         || words.handler_property
         || words.meta
         || words.input_only;

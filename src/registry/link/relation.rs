@@ -2,7 +2,7 @@
 
 use super::super::name;
 use super::super::resource::*;
-use super::super::words::{PropertyWords, RelationWord};
+use super::super::words::{MembersWord, PropertyWords, RelationWord};
 use super::property::{is_required, kind_of};
 use super::{Declared, Linker, escape};
 use crate::config::declaration::Family;
@@ -20,6 +20,9 @@ impl Linker<'_> {
                 if let Some(among) = words.options_from.as_deref() {
                     self.resource_named_in((&place, "x-options-from"), among);
                 }
+                if let Some(members) = &words.members {
+                    self.members(&place, members);
+                }
                 let Some(relation) = words.relation else { continue };
                 if let Some(target) = self.resource_named_in((&place, "x-relation/to"), &relation.to) {
                     self.deletion(resource, &property, &doc, &relation, targets[target]);
@@ -27,6 +30,18 @@ impl Linker<'_> {
                 }
             }
         }
+    }
+
+    /// Rows that refer to an item: their resource and its property exist.
+    fn members(&mut self, place: &Declared, members: &MembersWord) {
+        if self.resource_named_in((place, "x-members/of"), &members.of).is_none() {
+            return;
+        }
+        let schema = self.declared.resources.get(&members.of).and_then(|of| self.loaded.schemas.get(&of.schema));
+        let known = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object).cloned();
+        let known = known.unwrap_or_default();
+        let names: Vec<&str> = known.keys().map(String::as_str).collect();
+        self.known_in((place, "x-members/by"), "property", &members.by, &names);
     }
 
     /// Whether `on_delete` can be carried out, and whether the property can hold keys of the target.

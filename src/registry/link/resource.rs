@@ -9,6 +9,7 @@ use super::property::kind_of;
 use super::shown::shown_schema;
 use super::{Linker, escape, extend};
 use crate::config::declaration::{self, Family};
+use crate::text::html_policy::{Policy, sanitise};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -56,6 +57,10 @@ impl Linker<'_> {
         if let Some(file) = declared.entries_file.as_ref().and_then(|file| self.loaded.schemas.get(file)) {
             declared.options.entries.extend(file["entries"].as_array().cloned().unwrap_or_default());
         }
+        let title = schema.get("title").and_then(Value::as_str).unwrap_or(key);
+        let title = declared.listing.name.as_deref().unwrap_or(title);
+        fill_labels(&mut declared.labels, title);
+        reduce_drawings(schema, &mut declared.options.entries);
         let base = declared.base.clone().unwrap_or_else(|| key.to_owned());
         let kind = declared.kind.clone().unwrap_or_else(|| key.to_owned());
         let family_table = tables::family_table(declared.family);
@@ -88,6 +93,7 @@ impl Linker<'_> {
             capabilities: HashMap::new(),
             codes: HashMap::new(),
             not_empty: Vec::new(),
+            within: None,
             status_of_codes: HashMap::new(),
             schema: Value::Null,
             declared: declared.clone(),
@@ -153,6 +159,25 @@ impl Linker<'_> {
                 resource.not_empty.push((required.clone(), code));
             }
         }
+        if let Some(within) = &declared.within {
+            let path = [self.table, owner.as_str(), "within"];
+            self.column(resource, &extend(&path, "property"), &within.property);
+            let mismatch = self.code(&extend(&path, "mismatch"), &within.mismatch);
+            resource.within = mismatch.map(|code| (within.clone(), code));
+        }
+        if let Some(status) = &declared.initial_status {
+            let names: Vec<&str> = self.declared.statuses.keys().map(String::as_str).collect();
+            self.known(&[self.table, &owner, "initial_status"], "status", status, &names);
+        }
+        if let Some(uploads) = &declared.options.uploads {
+            let path = [self.table, owner.as_str(), "options", "uploads"];
+            let properties: Vec<&str> = resource.properties.iter().map(|p| p.name.as_str()).collect();
+            self.known(&extend(&path, "property"), "property", &uploads.property, &properties);
+            let types: Vec<&str> = self.declared.media.types.keys().map(String::as_str).collect();
+            for (i, mime) in uploads.types.iter().enumerate() {
+                self.known(&[&path[..], &["types", &i.to_string()]].concat(), "type of files", mime, &types);
+            }
+        }
         if let Some(reference) = &declared.reference {
             for (key, column) in [("class", &reference.class), ("kind", &reference.kind), ("id", &reference.id)] {
                 self.column(resource, &[self.table, &owner, "reference", key], column);
@@ -186,5 +211,27 @@ impl Linker<'_> {
         }
         resource.columns = vec![resource.key.clone(), name("version")];
         resource.column_index = HashMap::from([(resource.key.to_string(), 0), ("version".to_owned(), 1)]);
+    }
+}
+
+/// Puts the two names of a resource into its other labels; `title` is its name where it has none.
+fn fill_labels(labels: &mut IndexMap<String, String>, title: &str) {
+    let own = |key: &str| labels.get(key).map_or(title, String::as_str).to_owned();
+    let (name, singular) = (own("name"), own("singular_name"));
+    for label in labels.values_mut().filter(|label| label.contains('{')) {
+        *label = label_of(label, &name, &singular);
+    }
+}
+
+/// Leaves only shapes of the drawings in declared entries.
+fn reduce_drawings(schema: &Value, entries: &mut [Value]) {
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    for (name, _) in properties.filter(|(_, doc)| PropertyWords::of(doc).drawing) {
+        for value in entries.iter_mut().filter_map(|entry| entry.get_mut(name)) {
+            if let Some(drawing) = value.as_str() {
+                // Names of attributes are in small letters, as HTML reads them.
+                *value = Value::String(sanitise(drawing, Policy::drawings()).replace(" viewBox=", " viewbox="));
+            }
+        }
     }
 }

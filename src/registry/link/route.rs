@@ -132,6 +132,7 @@ impl Linker<'_> {
             resource: shown.map(|r| r.index),
             owner: resource.map(|r| r.index),
             no_schema: route.no_schema,
+            secure_context: route.secure_context,
             hidden: self.declared.namespaces.values().any(|n| n.hidden && n.path == namespace),
             schema: shown.zip(resource).filter(|(s, o)| s.index != o.index).map(|(s, o)| self.schema_below(s, o)),
             endpoints,

@@ -24,6 +24,8 @@ pub(super) fn shown_schema(schema: &Value, resource: &Resource, declared: &Decla
         shown.insert("links".into(), Value::Array(links));
     }
     if let Some(properties) = shown.get_mut("properties").and_then(Value::as_object_mut) {
+        let hidden = |name: &String| resource.property(name).is_some_and(|property| property.hidden);
+        properties.retain(|name, _| !hidden(name));
         for (name, doc) in properties.iter_mut() {
             if let Some(doc) = doc.as_object_mut() {
                 doc.shift_remove("arg_options");

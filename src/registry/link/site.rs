@@ -2,9 +2,11 @@
 
 use super::super::{Role, Site};
 use super::{Linker, extend};
+use crate::config::declaration::FileType;
 use crate::error::Code;
 use crate::network::Network;
 use crate::outbound::pattern;
+use crate::pictures::format_of;
 use crate::text::permalink::Permalink;
 use indexmap::IndexMap;
 use std::sync::Arc;
@@ -90,6 +92,22 @@ impl Linker<'_> {
                 let hint = "write extensions = [\"png\"], without a dot";
                 self.problem(&["media", "types", mime, "extensions"], message, Some(hint.into()));
             }
+            self.conversion(mime, kind);
+            let sizes: Vec<&str> = media.sizes.keys().map(String::as_str).collect();
+            for (i, size) in kind.previews.iter().enumerate() {
+                self.known(&["media", "types", mime, "previews", &i.to_string()], "size", size, &sizes);
+            }
+        }
+    }
+
+    /// Pictures are converted between types that are decoded here.
+    fn conversion(&mut self, mime: &str, kind: &FileType) {
+        let Some(to) = &kind.converted_to else { return };
+        let known = self.declared.media.types.get(to).is_some_and(|of| of.enabled && !of.extensions.is_empty());
+        if !known || format_of(to).is_none() || format_of(mime).is_none() {
+            let message = format!("`{mime}` cannot be converted to `{to}`");
+            let hint = "convert between the declared ones of image/jpeg, image/png, image/gif and image/webp";
+            self.problem(&["media", "types", mime, "converted_to"], message, Some(hint.into()));
         }
     }
 

@@ -59,6 +59,14 @@ pub fn contains(column: Expr, needle: usize, folded: bool) -> Expr {
     Expr::from(Func::cust(CONTAINS_FOLDED).args([column, param(needle)]))
 }
 
+/// Folds its first argument and tests whether it is the second, which is folded already.
+pub const SAME_FOLDED: &str = "same_folded";
+
+/// Tests whether a column is folded text.
+pub fn same(column: Expr, text: usize) -> Expr {
+    Expr::from(Func::cust(SAME_FOLDED).args([column, param(text)]))
+}
+
 /// Tests whether a column contains text as it is.
 pub fn stands_in(column: Expr, needle: usize) -> Expr {
     Expr::from(Func::cust("instr").args([column, param(needle)])).gt(Expr::cust("0"))

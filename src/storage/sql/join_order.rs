@@ -106,7 +106,7 @@ pub fn extensions_named(cond: &Cond) -> BTreeSet<Name> {
             | Cond::HasWord(column, _)
             | Cond::HasMember(column, _)
             | Cond::Related { outer: column, .. } => name(column),
-            Cond::Contains(columns, _) => columns.iter().for_each(name),
+            Cond::Contains(columns, _) | Cond::Same(columns, _) => columns.iter().for_each(name),
             Cond::Linked { .. } | Cond::LinkedFrom { .. } => {}
         }
     }

@@ -101,6 +101,7 @@ pub enum Test<'p> {
     In(Column<'p>, Param),
     IsNull(Column<'p>),
     Contains(Vec<Column<'p>>, Param),
+    Same(Vec<Column<'p>>, Param),
     HasWord(Column<'p>, Param),
     /// The list of values, and the alias of the column's members.
     HasMember(Column<'p>, Param, u32),
@@ -373,6 +374,10 @@ impl<'p> Lowering<'p, '_> {
             Cond::Contains(names, needle) => {
                 let columns = names.iter().map(|n| self.column(scope, n)).collect::<Result<_, _>>()?;
                 Test::Contains(columns, self.bind(DbValue::Text(fold(needle).into())))
+            }
+            Cond::Same(names, text) => {
+                let columns = names.iter().map(|n| self.column(scope, n)).collect::<Result<_, _>>()?;
+                Test::Same(columns, self.bind(DbValue::Text(fold(text).into())))
             }
             Cond::HasWord(name, word) => {
                 let column = self.column(scope, name)?;

@@ -160,6 +160,11 @@ fn expr(test: &Test<'_>) -> Expr {
             .map(|c| dialect::contains(readable(c), *needle, c.ty == ColumnType::Key))
             .reduce(|a, b| a.or(b))
             .unwrap_or_else(|| Expr::cust("FALSE")),
+        Test::Same(columns, text) => columns
+            .iter()
+            .map(|c| dialect::same(readable(c), *text))
+            .reduce(|a, b| a.or(b))
+            .unwrap_or_else(|| Expr::cust("FALSE")),
         Test::HasWord(by, word) => dialect::stands_in(readable(by), *word),
         Test::HasMember(by, list, number) => Expr::exists(dialect::members(column(by), *list, &alias_name(*number))),
         Test::Related { table, inner, outer, filter } => {

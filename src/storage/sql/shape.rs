@@ -105,6 +105,11 @@ impl Shape {
                 columns.iter().for_each(|c| self.column(c));
                 self.tag(".");
             }
+            Test::Same(columns, _) => {
+                self.tag("same");
+                columns.iter().for_each(|c| self.column(c));
+                self.tag(".");
+            }
             Test::HasWord(column, _) => {
                 self.tag("word");
                 self.column(column);

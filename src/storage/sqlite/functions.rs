@@ -15,6 +15,12 @@ pub fn register(conn: &Connection) -> Result<()> {
             return Ok(false);
         };
         Ok(contains_folded(text, needle))
+    })?;
+    conn.create_scalar_function("same_folded", 2, flags, |ctx| {
+        let (ValueRef::Text(text), ValueRef::Text(folded)) = (ctx.get_raw(0), ctx.get_raw(1)) else {
+            return Ok(false);
+        };
+        Ok(fold(&String::from_utf8_lossy(text)).as_bytes() == folded)
     })
 }
 

@@ -1,0 +1,30 @@
+//! The guard of view configurations: who edits the entities sees how they are listed.
+
+use super::{Asking, Decision, Found};
+use crate::config::declaration::{EntityKind, Views};
+use crate::error::{ApiError, Code};
+use crate::registry::Registry;
+use crate::registry::resource::Resource;
+
+/// The resource that an entity is, where its kind is one of resources.
+pub fn entity<'r>(registry: &'r Registry, kind: &EntityKind, name: &str) -> Option<&'r Resource> {
+    registry.kinds(kind.family?).find(|resource| resource.api_name == *name)
+}
+
+/// Whether there is such an entity, and the caller has the capability for it.
+pub(super) fn read(asking: &Asking<'_>) -> Decision {
+    let views: &Views =
+        asking.resource()?.declared.options.views.as_ref().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let (kind, name) = (asking.args.text("kind").unwrap_or_default(), asking.args.text("name").unwrap_or_default());
+    let capability = match views.kinds.get(kind) {
+        None => views.capability.as_str(),
+        Some(declared) if declared.family.is_none() => &declared.capability,
+        Some(declared) => entity(asking.registry(), declared, name)
+            .ok_or_else(|| asking.fail(Code::RecordInvalidId))?
+            .capability(&declared.act),
+    };
+    match asking.scope.principal.can(capability) {
+        true => Ok(Found::default()),
+        false => Err(asking.refuse(Code::CannotRead)),
+    }
+}

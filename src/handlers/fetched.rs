@@ -1,0 +1,117 @@
+//! A picture at an address, taken as if it had been uploaded: from the files of this site, or from another site where
+//! `[outbound]` allows it.
+
+use super::{Shared, Work};
+use crate::error::{ApiError, Code, ParamFailure};
+use crate::files::kinds;
+use crate::model::Incoming;
+use crate::outbound::Refused;
+use crate::request::decode_path;
+use crate::scope::Scope;
+use serde_json::json;
+use std::sync::Arc;
+use url::Url;
+
+/// The argument that holds the address.
+pub const ADDRESS: &str = "url";
+
+impl Shared {
+    /// Whether the server may request an address: one of this site, or one that `[outbound]` sends requests to.
+    ///
+    /// # Errors
+    /// It may not: why.
+    pub fn fetches(&self, scope: &Scope, name: &str, address: &str) -> Result<(), Box<ParamFailure>> {
+        let refused = |why: &str| {
+            let failure = ParamFailure::of(name, Code::UploadInvalidUrl);
+            Err(Box::new(ParamFailure { message: format!("Not fetched: {why}."), ..failure }))
+        };
+        let Ok(url) = Url::parse(address) else { return refused("not an address") };
+        if own_path(scope, &url).is_some() {
+            return Ok(());
+        }
+        match self.outbound.allowed(&url) {
+            Err(Refused::Address(why)) => refused(why),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The picture at an address.
+///
+/// # Errors
+/// Its name is not that of a picture, nothing is there, or it is too large.
+pub async fn picture(work: &Work<'_>, address: &str) -> Result<Incoming, ApiError> {
+    let invalid = || ApiError::new(Code::UploadInvalidUrl);
+    let url = Url::parse(address).map_err(|_| invalid())?;
+    let media = &work.scope.registry.declaration.media;
+    let name = url.path_segments().and_then(|mut segments| segments.next_back()).map(decoded).unwrap_or_default();
+    let kind = name.rsplit_once('.').and_then(|(_, end)| kinds::by_extension(end, media));
+    if !kind.is_some_and(|(mime, _)| mime.starts_with("image/")) {
+        return Err(invalid());
+    }
+    let (file, size) = match own_path(work.scope, &url) {
+        Some(path) => own(work, &path).await?,
+        None => of_another_site(work, &url).await?,
+    };
+    Ok(Incoming { field: String::new(), name, size, file: Arc::new(file) })
+}
+
+/// A file of this site.
+async fn own(work: &Work<'_>, path: &str) -> Result<(tempfile::TempPath, u64), ApiError> {
+    let media = &work.scope.registry.declaration.media;
+    let files = &work.shared.media.files;
+    let key = path.strip_prefix(&media.path).and_then(|key| key.strip_prefix('/'));
+    let stat = match key {
+        Some(key) => files.stat(key).await.map_err(|error| work.scope.internal(&error))?,
+        None => None,
+    };
+    let (Some(key), Some(stat)) = (key, stat) else { return Err(absent(404)) };
+    if stat.size > media.max_upload.bytes() {
+        return Err(ApiError::new(Code::UploadTooLarge));
+    }
+    let file = files.fetch(key).await.map_err(|error| work.scope.internal(&error))?;
+    Ok((file, stat.size))
+}
+
+async fn of_another_site(work: &Work<'_>, url: &Url) -> Result<(tempfile::TempPath, u64), ApiError> {
+    let outbound = &work.shared.outbound;
+    if !outbound.files() {
+        let why = "This site does not fetch files of other sites.";
+        return Err(ApiError::new(Code::UploadInvalidUrl).with_message(why));
+    }
+    let media = &work.scope.registry.declaration.media;
+    let into = work.shared.media.files.temporary().map_err(|error| work.scope.internal(&error))?;
+    let fetched = outbound.download(url, into, media.max_upload.bytes()).await.map_err(failed)?;
+    Ok((fetched.file, fetched.size))
+}
+
+fn failed(refused: Refused) -> ApiError {
+    match refused {
+        Refused::Address(_) => ApiError::invalid_for(ADDRESS, Code::UploadInvalidUrl),
+        Refused::Busy => {
+            ApiError::new(Code::Busy).with_message("Too many requests to other sites are in progress; try again.")
+        }
+        Refused::Status(status) => absent(status),
+        Refused::TooLarge => ApiError::new(Code::UploadTooLarge),
+        Refused::Nothing(why) => {
+            tracing::debug!("another site did not respond: {why}");
+            ApiError::new(Code::FetchFailed)
+        }
+    }
+}
+
+/// Another status than 200.
+fn absent(status: u16) -> ApiError {
+    ApiError::new(Code::FetchStatus).with("code", json!(status))
+}
+
+/// The path of an address of this site.
+fn own_path(scope: &Scope, url: &Url) -> Option<String> {
+    let site = Url::parse(&scope.registry.site.url).ok()?;
+    let below = url.path().strip_prefix(site.path().trim_end_matches('/'))?;
+    (url.origin() == site.origin() && below.starts_with('/')).then(|| decoded(below))
+}
+
+fn decoded(path: &str) -> String {
+    decode_path(path).unwrap_or_default()
+}

@@ -1,0 +1,154 @@
+//! Abilities compiled from their declarations: how each is called, what it takes and gives, and its document.
+
+use super::Behaviour;
+use crate::config::declaration::{self, AbilityCategory, Annotations, ResultSource};
+use crate::model::Method;
+use crate::schema::{Schema, draft4};
+use serde_json::{Map, Value, json};
+
+/// An ability that is shown.
+#[derive(Clone, Debug)]
+pub struct Ability {
+    /// The method of a call.
+    pub method: Method,
+    /// Schema of the input; `None`: it takes none.
+    pub input: Option<Schema>,
+    /// Schema of the result; `None`: any value.
+    pub output: Option<Schema>,
+    pub run: Behaviour,
+    /// Method and path of the request that it sends.
+    pub request: Option<(Method, Path)>,
+    pub declared: declaration::Ability,
+}
+
+/// A path with places for members of the input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Path(pub Vec<Piece>);
+
+/// See [`Path`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    Literal(String),
+    Member(String),
+}
+
+impl Path {
+    /// Reads a template: what is in braces is a member of the input.
+    pub fn parse(template: &str) -> Path {
+        let mut pieces = Vec::new();
+        let mut rest = template;
+        while let Some((head, (name, tail))) = rest.split_once('{').and_then(|(h, t)| Some((h, t.split_once('}')?))) {
+            pieces.extend([Piece::Literal(head.to_owned()), Piece::Member(name.to_owned())]);
+            rest = tail;
+        }
+        pieces.push(Piece::Literal(rest.to_owned()));
+        Path(pieces)
+    }
+
+    /// The members that it names.
+    pub fn members(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Member(name) => Some(name.as_str()),
+            Piece::Literal(_) => None,
+        })
+    }
+
+    /// The path with values in its places; `None` where there is none, or one that is more than a name.
+    pub fn filled(&self, value: impl Fn(&str) -> Option<String>) -> Option<String> {
+        let name = |text: &String| {
+            !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+        };
+        self.0
+            .iter()
+            .map(|piece| match piece {
+                Piece::Literal(text) => Some(text.clone()),
+                Piece::Member(member) => value(member).filter(name),
+            })
+            .collect()
+    }
+}
+
+impl declaration::Ability {
+    /// Whether it is listed and can be run.
+    pub fn shown(&self) -> bool {
+        self.show_in_rest.unwrap_or(self.public)
+    }
+
+    /// The document that lists show.
+    pub fn document(&self) -> Map<String, Value> {
+        let Annotations { readonly, destructive, idempotent, more } = &self.annotations;
+        let mut annotations = Map::new();
+        for (name, value) in [("readonly", readonly), ("destructive", destructive), ("idempotent", idempotent)] {
+            annotations.insert(name.to_owned(), json!(value));
+        }
+        annotations.extend(more.clone());
+        let document = json!({
+            "label": self.label,
+            "description": self.description,
+            "category": self.category,
+            "input_schema": draft4(&Value::Object(self.input_schema.clone())),
+            "output_schema": draft4(&Value::Object(self.output_schema.clone())),
+            "meta": {"annotations": annotations, "public": self.public, "show_in_rest": self.shown()},
+        });
+        document.as_object().cloned().unwrap_or_default()
+    }
+}
+
+impl Annotations {
+    /// The method of a call.
+    pub fn method(&self) -> Method {
+        match (self.readonly, self.destructive, self.idempotent) {
+            (Some(true), ..) => Method::Get,
+            (_, Some(true), Some(true)) => Method::Delete,
+            _ => Method::Post,
+        }
+    }
+}
+
+impl AbilityCategory {
+    /// The document that lists show.
+    pub fn document(&self) -> Map<String, Value> {
+        let document = json!({"label": self.label, "description": self.description, "meta": self.meta});
+        document.as_object().cloned().unwrap_or_default()
+    }
+}
+
+impl ResultSource {
+    /// How many of its keys are given.
+    pub fn keys(&self) -> usize {
+        let ResultSource { member, setting, fact, value } = self;
+        [member.is_some(), setting.is_some(), fact.is_some(), value.is_some()]
+            .into_iter()
+            .filter(|given| *given)
+            .count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_takes_names_and_nothing_that_leads_elsewhere() {
+        let path = Path::parse("/v2/posts/{id}/revisions/{revision}");
+        assert_eq!(path.members().collect::<Vec<_>>(), ["id", "revision"]);
+        let filled = |id: &str| path.filled(|name| Some(if name == "id" { id.to_owned() } else { "7".to_owned() }));
+        assert_eq!(filled("12").as_deref(), Some("/v2/posts/12/revisions/7"));
+        for odd in ["", "1/..", "1?x=y", "a b", "%2e"] {
+            assert_eq!(filled(odd), None, "{odd}");
+        }
+        assert_eq!(path.filled(|_| None), None);
+        assert_eq!(Path::parse("/v2/settings").filled(|_| None).as_deref(), Some("/v2/settings"));
+    }
+
+    #[test]
+    fn the_method_follows_from_the_effects() {
+        let method = |readonly, destructive, idempotent| {
+            Annotations { readonly, destructive, idempotent, more: Map::new() }.method()
+        };
+        assert_eq!(method(Some(true), Some(true), Some(true)), Method::Get);
+        assert_eq!(method(Some(false), Some(true), Some(true)), Method::Delete);
+        assert_eq!(method(None, Some(true), None), Method::Post);
+        assert_eq!(method(None, None, Some(true)), Method::Post);
+    }
+}

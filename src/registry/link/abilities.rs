@@ -1,0 +1,161 @@
+//! Abilities and their categories.
+
+use super::super::abilities::{Ability, Path};
+use super::super::resource::*;
+use super::super::vocabulary::names as names_of;
+use super::super::{Behaviour, Route};
+use super::{Declared, Linker, extend};
+use crate::config::declaration::{self, EntriesFrom, Family, SchemaDoc};
+use crate::model::Method;
+use crate::schema::Schema;
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+impl Linker<'_> {
+    /// Compiles the declared abilities; those that are not shown have to be right, too.
+    pub(super) fn abilities(&mut self, resources: &[Resource], routes: &[Route]) -> IndexMap<String, Ability> {
+        let declared = self.declared;
+        for slug in declared.ability_categories.keys().filter(|slug| !is_name(slug)) {
+            self.named_badly(&["ability_categories", slug], "a word such as `site`");
+        }
+        let mut abilities = IndexMap::new();
+        for (name, ability) in &declared.abilities {
+            if !name.split_once('/').is_some_and(|(space, own)| is_name(space) && is_name(own)) {
+                self.named_badly(&["abilities", name], "a namespace and a word, such as `core/get-site-info`");
+            }
+            if let Some(compiled) = self.ability(name, ability, resources, routes)
+                && ability.shown()
+            {
+                abilities.insert(name.clone(), compiled);
+            }
+        }
+        abilities
+    }
+
+    fn named_badly(&mut self, path: &[&str], wanted: &str) {
+        let hint = Some("names hold lower-case letters, digits and hyphens".into());
+        self.problem(path, format!("the name has to be {wanted}"), hint);
+    }
+
+    fn ability(
+        &mut self,
+        name: &str,
+        ability: &declaration::Ability,
+        resources: &[Resource],
+        routes: &[Route],
+    ) -> Option<Ability> {
+        let at = ["abilities", name];
+        let declared = self.declared;
+        let categories: Vec<&str> = declared.ability_categories.keys().map(String::as_str).collect();
+        self.known(&extend(&at, "category"), "category", &ability.category, &categories);
+        let input = self.ability_schema(name, "input_schema", &ability.input_schema);
+        let output = self.ability_schema(name, "output_schema", &ability.output_schema);
+        let inputs = property_names(&ability.input_schema);
+        if let Some(select) = &ability.select {
+            self.known(&extend(&at, "select"), "member of the input", select, &inputs);
+        }
+        let request = self.ability_request(&at, ability, &inputs, routes);
+        let settings: Vec<&str> = resources
+            .iter()
+            .filter(|resource| resource.family == Family::Singleton)
+            .flat_map(|resource| resource.properties.iter().map(|property| property.name.as_str()))
+            .collect();
+        for (member, source) in &ability.result {
+            let at = [&at[..], &["result", member]].concat();
+            if source.keys() != 1 {
+                let hint = "write one of member, setting, fact, value";
+                self.problem(&at, format!("`{member}` needs one source"), Some(hint.into()));
+            }
+            if let Some(setting) = &source.setting {
+                self.known(&extend(&at, "setting"), "setting", setting, &settings);
+            }
+        }
+        let behaviours = names_of(&self.vocabulary.abilities);
+        let run = self.known(&extend(&at, "run"), "ability behaviour", &ability.run, &behaviours)?;
+        let method = ability.annotations.method();
+        Some(Ability { method, input, output, run: Behaviour(run), request, declared: ability.clone() })
+    }
+
+    fn ability_schema(&mut self, name: &str, key: &str, doc: &SchemaDoc) -> Option<Schema> {
+        if doc.is_empty() {
+            return None;
+        }
+        let at = Declared::Config(vec!["abilities".into(), name.to_owned(), key.to_owned()]);
+        match Schema::compile(&Value::Object(doc.clone()), self.dialect) {
+            Ok(schema) => Some(schema),
+            Err(problems) => {
+                for problem in problems {
+                    self.report(&at, &problem.pointer, problem.message, problem.hint);
+                }
+                None
+            }
+        }
+    }
+
+    /// The request of an ability: its path is one that a route answers, with members of the input in its places.
+    fn ability_request(
+        &mut self,
+        at: &[&str],
+        ability: &declaration::Ability,
+        inputs: &[&str],
+        routes: &[Route],
+    ) -> Option<(Method, Path)> {
+        let Some(request) = &ability.request else {
+            if ability.run == "request" {
+                let hint = "write request = { method = \"GET\", path = \"/…\" }";
+                self.problem(&extend(at, "run"), "`request` needs the request to send", Some(hint.into()));
+            }
+            return None;
+        };
+        let at = extend(at, "request");
+        let method = self.method(&extend(&at, "method"), &request.method)?;
+        let path = Path::parse(&request.path);
+        for member in path.members() {
+            self.known(&extend(&at, "path"), "member of the input", member, inputs);
+        }
+        let answers = |value: &str| {
+            let path = path.filled(|_| Some(value.to_owned())).unwrap_or_default();
+            let of_method = |route: &&Route| route.endpoints.iter().any(|endpoint| endpoint.methods.contains(&method));
+            routes.iter().filter(of_method).any(|route| route.matcher.is_match(path.as_bytes()))
+        };
+        if !answers("1") && !answers("a") {
+            let message = format!("no route answers {} `{}`", method.as_str(), request.path);
+            self.problem(&extend(&at, "path"), message, None);
+        }
+        Some((method, path))
+    }
+
+    /// Adds the entries of resources that list a declared table.
+    pub(super) fn listed_tables(&self, resources: &mut [Resource]) {
+        let declared = self.declared;
+        for resource in resources {
+            let key = resource.declared.options.key.clone().unwrap_or_else(|| "id".to_owned());
+            let entry = |(name, document): (&String, Map<String, Value>)| {
+                let own = [(key.clone(), Value::String(name.clone()))];
+                Value::Object(own.into_iter().chain(document).collect())
+            };
+            let entries: Vec<Value> = match resource.declared.options.entries_from {
+                None => continue,
+                Some(EntriesFrom::Abilities) => {
+                    let shown = declared.abilities.iter().filter(|(_, ability)| ability.shown());
+                    shown.map(|(name, ability)| entry((name, ability.document()))).collect()
+                }
+                Some(EntriesFrom::AbilityCategories) => {
+                    declared.ability_categories.iter().map(|(slug, of)| entry((slug, of.document()))).collect()
+                }
+            };
+            resource.declared.options.entries.extend(entries);
+        }
+    }
+}
+
+fn property_names(schema: &SchemaDoc) -> Vec<&str> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
+}
+
+/// Lower-case letters, digits and single hyphens between them.
+fn is_name(text: &str) -> bool {
+    let word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    text.split('-').all(word)
+}

@@ -1,0 +1,146 @@
+//! Abilities: those of WordPress, and own ones over the named behaviours.
+
+use super::server::{Answer, Server};
+use serde_json::{Value, json};
+
+const OWN: &str = r#"
+[ability_categories.desk]
+label = "Desk"
+description = "What the desk does."
+
+[abilities."desk/note"]
+category = "desk"
+label = "Take a note"
+description = "Creates a draft."
+show_in_rest = true
+capability = "read"
+run = "request"
+request = { method = "POST", path = "/{prefix}/v2/posts", args = { status = "draft" } }
+input_schema = { type = "object", properties = { title = { type = "string", required = true, maxLength = 40, context = ["view"] }, categories = { type = "array", items = { type = "integer" } } } }
+result = { id = { member = "id" }, title = { member = "title.raw" }, state = { member = "status" } }
+
+[abilities."desk/tidy"]
+category = "desk"
+label = "Clear a note"
+description = "Moves a record to the trash."
+show_in_rest = true
+capability = "read"
+run = "request"
+request = { method = "DELETE", path = "/{prefix}/v2/posts/{id}" }
+annotations = { destructive = true, idempotent = true, cost = "low" }
+input_schema = { type = "object", required = ["id"], properties = { id = { type = ["integer", "string"] } } }
+result = { state = { member = "status" } }
+
+[abilities."desk/greet"]
+category = "desk"
+label = "Greet"
+description = "Says what the site is called."
+show_in_rest = true
+capability = "read"
+run = "values"
+annotations = { readonly = true }
+result = { name = { setting = "title" }, hello = { value = true } }
+
+[abilities."desk/broken"]
+category = "desk"
+label = "Broken"
+description = "Promises something else."
+show_in_rest = true
+capability = "read"
+run = "values"
+annotations = { readonly = true }
+output_schema = { type = "object", properties = { hello = { type = "integer" } } }
+result = { hello = { value = "no number" } }
+
+[abilities."desk/secret"]
+category = "desk"
+label = "Secret"
+description = "Not shown."
+capability = "read"
+run = "values"
+"#;
+
+fn server() -> Server {
+    let server = Server::with(&["site.prefix=wp"]);
+    std::fs::write(server.path("site.toml"), OWN).expect("a file");
+    server.restart_with(&["site.prefix=wp"])
+}
+
+fn run(server: &Server, method: &str, name: &str, input: Option<Value>) -> Answer {
+    let body = input.map(|input| json!({"input": input}));
+    server.admin(method, &format!("/wp-abilities/v1/abilities/{name}/run"), body.as_ref())
+}
+
+#[test]
+fn own_abilities_send_requests_in_the_name_of_the_caller() {
+    let server = server();
+    let noted = run(&server, "POST", "desk/note", Some(json!({"title": "Milk", "categories": "1"})));
+    assert_eq!((noted.status, &noted.body["title"], &noted.body["state"]), (200, &json!("Milk"), &json!("draft")));
+    assert_eq!(noted.header("cache-control"), Some("no-cache, must-revalidate, max-age=0, no-store, private"));
+    let id = noted.body["id"].clone();
+    let post = server.admin("GET", &format!("/wp/v2/posts/{id}?context=edit"), None);
+    assert_eq!((&post.body["title"]["raw"], &post.body["categories"]), (&json!("Milk"), &json!([1])));
+
+    let reader = server.user("reader", "subscriber");
+    let body = json!({"input": {"title": "Mine"}});
+    let refused = server.ask("POST", "/wp-abilities/v1/abilities/desk/note/run", Some(&reader), Some(&body));
+    assert_eq!((refused.status, refused.code()), (403, "rest_cannot_create"), "the route's own refusal");
+
+    let tidied = server.admin("DELETE", &format!("/wp-abilities/v1/abilities/desk/tidy/run?input[id]={id}"), None);
+    assert_eq!((tidied.status, &tidied.body), (200, &json!({"state": "trash"})), "{}", tidied.text);
+    let gone = server.admin("DELETE", &format!("/wp-abilities/v1/abilities/desk/tidy/run?input[id]={id}"), None);
+    assert_eq!((gone.status, gone.code()), (410, "rest_already_trashed"));
+    let odd = server.admin("DELETE", "/wp-abilities/v1/abilities/desk/tidy/run?input[id]=1/revisions/2", None);
+    assert_eq!((odd.status, odd.code()), (400, "ability_invalid_input"), "a value is no path");
+}
+
+#[test]
+fn a_call_is_refused_in_a_fixed_order() {
+    let server = server();
+    let is = |answer: Answer, status: u16, code: &str| {
+        assert_eq!((answer.status, answer.code()), (status, code), "{}", answer.text);
+        assert_eq!(answer.header("allow"), None);
+    };
+    is(run(&server, "POST", "desk/nothing", None), 404, "rest_ability_not_found");
+    is(run(&server, "GET", "desk/secret", None), 404, "rest_ability_not_found");
+    is(run(&server, "GET", "desk/note", None), 405, "rest_ability_invalid_method");
+    is(run(&server, "PUT", "desk/tidy", None), 405, "rest_ability_invalid_method");
+    is(run(&server, "POST", "desk/note", None), 400, "ability_invalid_input");
+    is(run(&server, "POST", "desk/note", Some(json!({"title": "x".repeat(41)}))), 400, "ability_invalid_input");
+    let path = "/wp-abilities/v1/abilities/desk/greet/run";
+    is(server.admin("GET", &format!("{path}?input[a]=b"), None), 400, "ability_missing_input_schema");
+    is(server.get("/wp-abilities/v1/abilities/desk/nothing/run"), 404, "rest_ability_not_found");
+    is(server.get(path), 401, "rest_ability_cannot_execute");
+    let broken = run(&server, "GET", "desk/broken", None);
+    assert_eq!((broken.status, broken.code()), (500, "ability_invalid_output"));
+    let greeted = server.admin("GET", &format!("{path}?_fields=hello"), None);
+    assert_eq!((greeted.status, greeted.body), (200, json!({"hello": true})));
+}
+
+#[test]
+fn lists_of_abilities_are_filtered_and_hold_what_any_reader_understands() {
+    let server = server();
+    let names = |query: &str| {
+        let found = server.admin("GET", &format!("/wp-abilities/v1/abilities?_fields=name{query}"), None);
+        let list = found.body.as_array().unwrap_or_else(|| panic!("{}", found.text)).clone();
+        list.iter().filter_map(|ability| ability["name"].as_str()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names("&namespace=desk"), "desk/note desk/tidy desk/greet desk/broken");
+    assert_eq!(names("&category=desk&per_page=1&page=2"), "desk/tidy");
+    assert_eq!(names("&meta[annotations][destructive]=true"), "desk/tidy");
+    assert_eq!(names("&meta[annotations][readonly]=1&meta[annotations][cost]=low"), "");
+    assert_eq!(names("&meta[annotations][cost]=low&meta[show_in_rest]=false"), "desk/tidy");
+    assert_eq!(names("&meta[nothing]=1"), "");
+    let note = server.admin("GET", "/wp-abilities/v1/abilities/desk/note", None).body;
+    assert_eq!(note["input_schema"]["required"], json!(["title"]), "{note}");
+    assert_eq!(note["input_schema"]["properties"]["title"], json!({"type": "string", "maxLength": 40}));
+    let annotations = json!({"readonly": null, "destructive": null, "idempotent": null});
+    let meta = json!({"annotations": annotations, "public": false, "show_in_rest": true});
+    assert_eq!(note["meta"], meta);
+    assert_eq!(note["_links"]["curies"][0]["name"], "wp");
+    let embedded = server.admin("GET", "/wp-abilities/v1/categories/desk?context=embed", None).body;
+    assert_eq!(embedded["label"], "Desk");
+    let reader = server.user("reader", "subscriber");
+    let listed = server.ask("GET", "/wp-abilities/v1/abilities", Some(&reader), None);
+    assert_eq!((listed.status, listed.header("x-wp-total")), (200, Some("7")));
+}

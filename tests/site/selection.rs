@@ -1,0 +1,97 @@
+//! `_fields` only removes: what is left is what the whole answer has.
+
+use super::server::Server;
+use serde_json::{Value, json};
+
+/// Something in each collection.
+fn fill(server: &Server) {
+    let made = |route: &str, body: Value| {
+        let made = server.admin("POST", route, Some(&body));
+        assert!(made.status < 300, "{route}: {}", made.text);
+        made.body["id"].clone()
+    };
+    let tag = made("/wp/v2/tags", json!({"name": "Red"}));
+    let above = made("/wp/v2/categories", json!({"name": "Above"}));
+    let category = made("/wp/v2/categories", json!({"name": "Below", "parent": above}));
+    let content = "<!-- wp:paragraph --><p>Words <a href=\"/\">and</a> a link</p><!-- /wp:paragraph -->";
+    let post = made(
+        "/wp/v2/posts",
+        json!({"title": "A <b>post</b>", "content": content, "status": "publish", "tags": [tag], "categories": [category],
+            "format": "aside", "sticky": true}),
+    );
+    made("/wp/v2/posts", json!({"title": "Locked", "content": content, "status": "publish", "password": "x"}));
+    made("/wp/v2/posts", json!({"title": "", "content": content, "status": "draft"}));
+    let page = made("/wp/v2/pages", json!({"title": "A page", "content": content, "status": "publish"}));
+    made("/wp/v2/pages", json!({"title": "Below", "status": "publish", "parent": page}));
+    let draft = made("/wp/v2/pages", json!({"title": "Draft"}));
+    made("/wp/v2/pages", json!({"title": "Below a draft", "status": "publish", "parent": draft}));
+    made("/wp/v2/blocks", json!({"title": "A block", "content": content, "status": "publish"}));
+    made("/wp/v2/navigation", json!({"title": "Ways", "content": content, "status": "publish"}));
+    made("/wp/v2/template-parts", json!({"slug": "part", "title": "Part", "content": content, "area": "header"}));
+    made("/wp/v2/templates", json!({"slug": "whole", "title": "Whole", "content": content}));
+    let comment = made("/wp/v2/comments", json!({"post": post, "content": "First."}));
+    made("/wp/v2/comments", json!({"post": post, "content": "Second.", "parent": comment}));
+    let menu = made("/wp/v2/menus", json!({"name": "Menu"}));
+    for (kind, object, id) in
+        [("post_type", "post", &post), ("taxonomy", "category", &category), ("post_type", "page", &page)]
+    {
+        let body =
+            json!({"title": "", "type": kind, "object": object, "object_id": id, "menus": menu, "status": "publish"});
+        made("/wp/v2/menu-items", body);
+    }
+    let own =
+        json!({"title": "Own", "type": "custom", "url": "https://example.org/", "menus": menu, "status": "publish"});
+    made("/wp/v2/menu-items", own);
+    let archive =
+        json!({"title": "", "type": "post_type_archive", "object": "post", "menus": menu, "status": "publish"});
+    made("/wp/v2/menu-items", archive);
+    let mut png = Vec::new();
+    image::DynamicImage::new_rgb8(4, 2)
+        .write_to(&mut std::io::Cursor::new(&mut png), image::ImageFormat::Png)
+        .expect("a picture");
+    let url = format!("{}/wp/v2/media?post={post}&caption=About", server.rest);
+    let headers = [("content-disposition", "attachment; filename=a.png")];
+    let picture = server.send("POST", &url, Some(&server.admin), Some(("image/png", png)), &headers);
+    assert_eq!(picture.status, 201, "{}", picture.text);
+    server.admin("POST", &format!("/wp/v2/posts/{post}"), Some(&json!({"featured_media": picture.body["id"]})));
+}
+
+#[test]
+fn every_field_alone_is_as_in_the_whole_answer() {
+    const COLLECTIONS: [&str; 13] = [
+        "posts",
+        "pages",
+        "media",
+        "blocks",
+        "navigation",
+        "template-parts",
+        "templates",
+        "comments",
+        "menus",
+        "menu-items",
+        "categories",
+        "tags",
+        "users",
+    ];
+    let server = Server::with(&["site.prefix=wp"]);
+    fill(&server);
+    let mut compared = 0;
+    for collection in COLLECTIONS {
+        for context in ["view", "edit", "embed"] {
+            let route = format!("/wp/v2/{collection}?context={context}");
+            let whole = server.admin("GET", &route, None).body;
+            let whole = whole.as_array().unwrap_or_else(|| panic!("{route}: {whole}"));
+            let keys: Vec<&String> = whole.first().and_then(|item| item.as_object()).expect("items").keys().collect();
+            for key in keys {
+                let alone = server.admin("GET", &format!("{route}&_fields={key}"), None).body;
+                let alone = alone.as_array().unwrap_or_else(|| panic!("{route} {key}: {alone}"));
+                assert_eq!(alone.len(), whole.len(), "{route} {key}");
+                for (alone, whole) in alone.iter().zip(whole) {
+                    assert_eq!(alone.get(key), whole.get(key), "{route} {key} of {whole:#}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 500, "{compared}");
+}
