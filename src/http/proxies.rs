@@ -145,7 +145,11 @@ mod tests {
         };
         assert_eq!((behind("http"), behind("https")), (false, true));
         let unknown = peer((None, false), &nobody, |_| ["https"].into_iter());
-        assert_eq!(unknown, Peer { ip: None, https: false, forwarded: true, localhost: false }, "a socket that nobody has named");
+        assert_eq!(
+            unknown,
+            Peer { ip: None, https: false, forwarded: true, localhost: false },
+            "a socket that nobody has named"
+        );
         let chain = |proxies: usize| format!("1.2.3.4{}", ", 10.0.0.2".repeat(proxies));
         check("10.0.0.1", &[("x-forwarded-for", &chain(14))], ("1.2.3.4", false, true));
         check("10.0.0.1", &[("x-forwarded-for", &chain(15))], ("1.2.3.4", false, true));
