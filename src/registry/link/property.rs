@@ -33,12 +33,8 @@ impl Linker<'_> {
                 Some(behaviour) => Source::Read(Behaviour(behaviour), index),
                 None => Source::Nothing,
             }
-        } else if let Some(value) = &words.constant {
-            Source::Fixed(value.clone())
-        } else if words.meta {
-            Source::Meta
-        } else if let Some(members) = &words.members {
-            Source::Members(members.of.clone(), members.by.clone())
+        } else if let Some(source) = without_column(&words) {
+            source
         } else if words.relation.is_some() && kind == Kind::Json {
             // The relation itself is resolved when all resources are known.
             Source::Nothing
@@ -149,6 +145,15 @@ impl Linker<'_> {
             self.in_schema(&resource.declared.schema, &place, format!("unknown {word} behaviour `{wanted}`"), hint);
         }
         found
+    }
+}
+
+/// The source of a property that no column and no behaviour has a part in.
+fn without_column(words: &PropertyWords) -> Option<Source> {
+    match (&words.constant, &words.members) {
+        (Some(value), _) => Some(Source::Fixed(value.clone())),
+        _ if words.meta => Some(Source::Meta),
+        (None, members) => members.as_ref().map(|members| Source::Members(members.of.clone(), members.by.clone())),
     }
 }
 

@@ -159,25 +159,7 @@ impl Linker<'_> {
                 resource.not_empty.push((required.clone(), code));
             }
         }
-        if let Some(within) = &declared.within {
-            let path = [self.table, owner.as_str(), "within"];
-            self.column(resource, &extend(&path, "property"), &within.property);
-            let mismatch = self.code(&extend(&path, "mismatch"), &within.mismatch);
-            resource.within = mismatch.map(|code| (within.clone(), code));
-        }
-        if let Some(status) = &declared.initial_status {
-            let names: Vec<&str> = self.declared.statuses.keys().map(String::as_str).collect();
-            self.known(&[self.table, &owner, "initial_status"], "status", status, &names);
-        }
-        if let Some(uploads) = &declared.options.uploads {
-            let path = [self.table, owner.as_str(), "options", "uploads"];
-            let properties: Vec<&str> = resource.properties.iter().map(|p| p.name.as_str()).collect();
-            self.known(&extend(&path, "property"), "property", &uploads.property, &properties);
-            let types: Vec<&str> = self.declared.media.types.keys().map(String::as_str).collect();
-            for (i, mime) in uploads.types.iter().enumerate() {
-                self.known(&[&path[..], &["types", &i.to_string()]].concat(), "type of files", mime, &types);
-            }
-        }
+        self.above(resource);
         if let Some(reference) = &declared.reference {
             for (key, column) in [("class", &reference.class), ("kind", &reference.kind), ("id", &reference.id)] {
                 self.column(resource, &[self.table, &owner, "reference", key], column);
@@ -198,6 +180,31 @@ impl Linker<'_> {
         for (code, status) in &declared.status_of_codes {
             if let Some(code) = self.code(&[self.table, &owner, "status_of_codes", code], code) {
                 resource.status_of_codes.insert(code, *status);
+            }
+        }
+    }
+
+    /// The item above, the first state, and the files that items bring.
+    fn above(&mut self, resource: &mut Resource) {
+        let declared = resource.declared.clone();
+        let owner = resource.name.clone();
+        if let Some(within) = &declared.within {
+            let path = [self.table, owner.as_str(), "within"];
+            self.column(resource, &extend(&path, "property"), &within.property);
+            let mismatch = self.code(&extend(&path, "mismatch"), &within.mismatch);
+            resource.within = mismatch.map(|code| (within.clone(), code));
+        }
+        if let Some(status) = &declared.initial_status {
+            let names: Vec<&str> = self.declared.statuses.keys().map(String::as_str).collect();
+            self.known(&[self.table, &owner, "initial_status"], "status", status, &names);
+        }
+        if let Some(uploads) = &declared.options.uploads {
+            let path = [self.table, owner.as_str(), "options", "uploads"];
+            let properties: Vec<&str> = resource.properties.iter().map(|p| p.name.as_str()).collect();
+            self.known(&extend(&path, "property"), "property", &uploads.property, &properties);
+            let types: Vec<&str> = self.declared.media.types.keys().map(String::as_str).collect();
+            for (i, mime) in uploads.types.iter().enumerate() {
+                self.known(&[&path[..], &["types", &i.to_string()]].concat(), "type of files", mime, &types);
             }
         }
     }
