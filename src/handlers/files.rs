@@ -53,9 +53,8 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let meta = kept.extra.get("media_details").and_then(|d| d.pointer(&format!("/image_meta/{what}")));
         meta.and_then(Value::as_str).unwrap_or_default().to_owned()
     };
-    // The name in a form is a name for people; the stored one is for addresses.
-    let named = file.name.rsplit_once('.').map_or("", |(name, _)| name).trim();
-    let titles = [own("title"), if given.named { named.to_owned() } else { String::new() }, kept.title.clone()];
+    let named = if given.named { title_of(&file.name) } else { String::new() };
+    let titles = [own("title"), named, kept.title.clone()];
     let title = titles.into_iter().find(|title| !title.is_empty()).unwrap_or_default();
     let texts = vec![("title", title), ("excerpt", own("caption")), ("mime", kept.mime), ("file", kept.file)];
     let mut extra = kept.extra;
@@ -66,6 +65,18 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let key = make(work, resource, brought).await;
     let key = undo_on_failure(work, key, kept.keys).await?;
     Ok(told(work, items::created(work, resource, &key)?, &key))
+}
+
+/// Most characters of a title that is the name of a file.
+const LONGEST_NAME: usize = 200;
+
+/// The name of a file in a form as a title: a name for people, while the stored one is for addresses. It is plain text,
+/// without characters that turn the direction of writing.
+fn title_of(file: &str) -> String {
+    let name = file.rsplit_once('.').map_or("", |(name, _)| name);
+    let turns = |c: &char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let plain: String = name.chars().filter(|c| !c.is_control() && !turns(c)).take(LONGEST_NAME).collect();
+    sanitize::sanitize_text_field(&plain)
 }
 
 /// Member of `extra` with the alternative text.

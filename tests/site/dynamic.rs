@@ -152,11 +152,17 @@ fn editors_have_single_blocks_rendered() {
     let ask = |route: &str| server.admin("GET", &format!("/wp/v2/block-renderer/{route}"), None);
     let list = ask("core/latest-posts?context=edit&attributes[postsToShow]=1");
     assert!(list.body["rendered"].as_str().is_some_and(|text| text.contains(">Holds parts</a>")), "{}", list.text);
-    assert_eq!((ask("core/nothing").status, ask("core/nothing").code()), (404, "block_invalid"));
-    assert_eq!(ask("core/archives?post_id=999999").code(), "block_cannot_read");
-    assert_eq!(server.get("/wp/v2/block-renderer/core/archives").status, 401);
-    let title =
-        server.admin("POST", "/wp/v2/block-renderer/core/site-title", Some(&json!({"attributes": {"level": 2}})));
+    assert_eq!(
+        (ask("core/nothing?context=edit").status, ask("core/nothing?context=edit").code()),
+        (404, "block_invalid")
+    );
+    assert_eq!(ask("core/archives?context=edit&post_id=999999").code(), "block_cannot_read");
+    assert_eq!(server.get("/wp/v2/block-renderer/core/archives?context=edit").status, 401);
+    let title = server.admin(
+        "POST",
+        "/wp/v2/block-renderer/core/site-title",
+        Some(&json!({"context": "edit", "attributes": {"level": 2}})),
+    );
     assert!(
         title.body["rendered"].as_str().is_some_and(|text| text.starts_with("<h2 class=\"wp-block-site-title\">")),
         "{}",

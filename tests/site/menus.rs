@@ -53,7 +53,7 @@ fn items_tell_what_they_stand_for() {
             ["Elsewhere", "https://example.org/", "custom", "Own address", false],
             ["About us", format!("{site}/about-us/"), "page", "Page", false],
             ["All news", format!("{site}/category/news/"), "category", "Category", false],
-            ["post", site, "post", "List of records", false],
+            ["Archive of posts", site, "post", "List of records", false],
             ["#987654 (no title)", "", "page", "Page", true],
         ])
     );

@@ -618,7 +618,7 @@ fn send_back(server: &Server, route: &str) -> Result<(), String> {
 }
 
 /// Routes whose documents are no rows: what the declarations list, or state that a request switches.
-const NO_ROWS: [&str; 4] = ["/plugins/", "/sidebars/", "/widgets/", "/font-families/"];
+const NO_ROWS: [&str; 5] = ["/plugins/", "/sidebars/", "/widgets/", "/font-families/", "/abilities/"];
 
 /// Every item whose route can update is made, poor and rich, read, and sent back.
 fn check_sent_back(prefix: &str) {

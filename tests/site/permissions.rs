@@ -118,6 +118,9 @@ impl Walk<'_> {
                 let id = made(&self.admin("POST", "/wp/v2/menu-items", &body));
                 vec![pair("id", id.clone()), pair("parent", id)]
             }
+            _ if route.starts_with("/wp-abilities/") => {
+                vec![pair("slug", "nothing".to_owned()), pair("name", "nothing/nothing".to_owned())]
+            }
             "categories" | "tags" | "wp_pattern_category" | "menus" => {
                 vec![pair("id", made(&self.admin("POST", &format!("/wp/v2/{collection}"), &json!({"name": name}))))]
             }
@@ -138,7 +141,7 @@ impl Walk<'_> {
             "statuses" => vec![pair("status", state.to_owned())],
             "taxonomies" => vec![pair("taxonomy", "category".to_owned())],
             // What is declared or empty has no owner: a name that nothing has shows who gets as far as "not found".
-            _ => ["id", "location", "plugin", "stylesheet", "slug", "namespace", "name"]
+            _ => ["id", "location", "plugin", "stylesheet", "slug", "namespace", "name", "collection"]
                 .iter()
                 .map(|v| pair(v, "nothing".to_owned()))
                 .collect(),

@@ -215,7 +215,8 @@ fn names_of_files_are_one_harmless_segment() {
         assert!(own.chars().all(harmless) && !own.starts_with('.') && own.len() <= 200, "{name}: {own}");
         assert!(!own.contains(".php.") && !own.contains(".html.") && !own.contains(".exe."), "{name}: {own}");
         let title = made.body["title"]["raw"].as_str().expect("a title");
-        assert!(title.chars().all(harmless) && title.len() <= 200, "{name}: {title}");
+        let plain = |c: char| !c.is_control() && !matches!(c, '<' | '>' | '\u{202e}');
+        assert!(title.chars().all(plain) && title.chars().count() <= 200, "{name}: {title}");
         let folder = source.rsplit('/').nth(3).expect("a folder");
         assert_eq!(folder, "files", "two folders below: {source}");
         assert_eq!(fetch(&server, &made.body["source_url"], &[]).status, 200);
