@@ -129,7 +129,7 @@ try {
   for (const part of ['What was here before.', 'by hand', `<!-- wp:image {"id":${picture.id}`, `<!-- wp:block {"ref":${piece.id}} /-->`]) {
     assert.ok(stored.content.raw.includes(part), `${part} in ${stored.content.raw}`);
   }
-  assert.ok(stored.content.rendered.includes('<p>Nine to five.</p>'), stored.content.rendered);
+  assert.ok(stored.content.rendered.includes('<p class="wp-block-paragraph">Nine to five.</p>'), stored.content.rendered);
 
   await drive('POST', '/url', { url: page });
   for (const text of ['What was here before.', 'by hand', 'Nine to five.']) await shows(text);

@@ -61,7 +61,7 @@ assert.equal(count(page('3/index.html'), '<article>'), 2);
 assert.ok(page('2/index.html').includes('rel="next"') && !existsSync(`${folder}/dist/4/index.html`));
 assert.ok(page('index.html').includes('Day 12 at the beach') && page('index.html').includes('<p class="by">admin</p>'));
 const first = page(`posts/${posts[11].slug}/index.html`);
-assert.ok(first.includes('<p>What was seen on day 12.</p>') && first.includes('alt="A red dot"'), first);
+assert.ok(first.includes('<p class="wp-block-paragraph">What was seen on day 12.</p>') && first.includes('alt="A red dot"'), first);
 const source = first.match(/<img src="([^"]+)"/)[1];
 const file = await fetch(source);
 assert.deepEqual([file.status, file.headers.get('content-type')], [200, 'image/png']);
