@@ -8,7 +8,7 @@ use crate::model::Method;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Registry};
 use crate::storage::backup;
-use crate::storage::sqlite::{OpenError, PendingChange, Sqlite};
+use crate::storage::sqlite::{Migrated, OpenError, PendingChange, Sqlite};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -126,20 +126,21 @@ pub(super) fn migrate(source: &Source, dry_run: bool, drops: &[String], json: bo
     let registry = linked(source)?;
     present(&registry)?;
     let path = boot::database(&registry.declaration)?;
-    let planned = Sqlite::rehearse(path, &registry.layout)?;
-    let refused = planned.iter().any(|change| change.refused.is_some());
     if dry_run {
+        let planned = Sqlite::rehearse(path, &registry.layout)?;
+        let refused = planned.iter().any(|change| change.refused.is_some());
         return match json {
             true => report(&migration_json(&registry, &planned, None, false), !refused),
             false => dry_run_text(&registry, &planned, refused),
         };
     }
     backup::unused(path)?;
-    let drops = resolved(&registry, &planned, drops)?;
-    let copy = if drops.is_empty() { None } else { Some(copied(path)?) };
-    let changes = match Sqlite::migrate(path, &registry.layout, &drops) {
+    let drops = resolved(&registry, path, drops)?;
+    // What is deleted on purpose is copied in any case.
+    let copy = registry.declaration.storage.copy_before_migration || !drops.is_empty();
+    let Migrated { changes, copy } = match Sqlite::migrate(path, &registry.layout, &drops, copy) {
         Err(OpenError::Destructive { changes, .. }) if json => {
-            return report(&migration_json(&registry, &changes, copy.as_deref(), false), false);
+            return report(&migration_json(&registry, &changes, None, false), false);
         }
         other => other?,
     };
@@ -168,15 +169,12 @@ fn dry_run_text(registry: &Registry, planned: &[PendingChange], refused: bool) -
     }
 }
 
-/// A copy of the database under a new name beside it.
-fn copied(path: &Path) -> Result<PathBuf, BootError> {
-    let copy = backup::free_name(path);
-    backup::backup(path, &copy)?;
-    Ok(copy)
-}
-
 /// What `--drop` names, as storage knows it. A resource may be named instead of its table.
-fn resolved(registry: &Registry, planned: &[PendingChange], drops: &[String]) -> Result<Vec<String>, BootError> {
+fn resolved(registry: &Registry, path: &Path, drops: &[String]) -> Result<Vec<String>, BootError> {
+    if drops.is_empty() {
+        return Ok(Vec::new());
+    }
+    let planned = Sqlite::rehearse(path, &registry.layout)?;
     let known: Vec<&str> = planned.iter().filter_map(|change| change.refused.as_ref()?.drop.as_deref()).collect();
     let resolve = |wanted: &String| {
         let (name, column) = wanted.split_once('.').map_or((wanted.as_str(), None), |(n, c)| (n, Some(c)));

@@ -79,7 +79,7 @@ pub struct PropertyWords {
     #[serde(rename = "x-was")]
     #[schemars(example = &"pages")]
     pub was: Option<String>,
-    /// The value that stands for nothing: responses show it where nothing is stored, and writes accept it whatever else
+    /// The value of what is unset: responses show it where nothing is stored, and writes accept it whatever else
     /// the schema says. Without it, and without `default`, an own property that is unset is null, and the type includes
     /// `null`.
     #[serde(rename = "x-unset", deserialize_with = "any")]

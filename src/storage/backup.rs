@@ -264,8 +264,7 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// A name beside a database that no file has yet.
-pub fn free_name(path: &Path) -> PathBuf {
+fn free_name(path: &Path) -> PathBuf {
     let names = (1..).map(|n| beside(path, &format!(".before-{n}")));
     names.into_iter().find(|name| !name.exists()).unwrap_or_else(|| beside(path, ".before"))
 }

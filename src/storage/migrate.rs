@@ -730,10 +730,10 @@ mod tests {
         assert_eq!(planned(&path, &changed), expected);
         let renames = |changes: Vec<PendingChange>| changes[2].refused.clone().unwrap().new_names;
         assert_eq!(renames(Sqlite::rehearse(&path, &changed).unwrap()), ["body"]);
-        assert!(Sqlite::migrate(&path, &changed, &["record.title".into(), "x_order".into()]).is_err());
+        assert!(Sqlite::migrate(&path, &changed, &["record.title".into(), "x_order".into()], false).is_err());
         assert_eq!(dump(&path), before, "nothing was changed");
         let drops = ["record.title", "record.content", "x_order"].map(str::to_owned);
-        assert_eq!(Sqlite::migrate(&path, &changed, &drops).unwrap().len(), 4);
+        assert_eq!(Sqlite::migrate(&path, &changed, &drops, false).unwrap().changes.len(), 4);
         assert_eq!(planned(&path, &changed), [""; 0]);
     }
 
@@ -766,7 +766,7 @@ mod tests {
         ];
         assert_eq!(planned(&path, &other), expected);
         let drops = ["record.post.tags", "record.parent"].map(str::to_owned);
-        Sqlite::migrate(&path, &other, &drops).unwrap();
+        Sqlite::migrate(&path, &other, &drops, false).unwrap();
         assert_eq!(planned(&path, &other), [""; 0]);
     }
 

@@ -16,7 +16,7 @@ mod values;
 
 pub use neighbour::{Claim, Neighbour};
 pub use open::META_VERSION;
-pub use open::{OpenError, OpenOptions, PendingChange, Refusal};
+pub use open::{Migrated, OpenError, OpenOptions, PendingChange, Refusal};
 pub(super) use open::{checkpointing, commits, examining, load_words, read_generations, sign};
 pub(super) use reader::Reading;
 pub(super) use statement_cache::StatementCache;
@@ -124,16 +124,16 @@ impl Sqlite {
     /// # Errors
     /// The file cannot be opened or written.
     pub fn rehearse(path: &Path, layout: &Layout) -> Result<Vec<PendingChange>, OpenError> {
-        open::migrated(path, layout, Extent::Rehearse)
+        open::migrated(path, layout, Extent::Rehearse, false).map(|rehearsed| rehearsed.changes)
     }
 
     /// Brings a file to a layout and deletes the values of `drops` (tables, and columns as `table.column`) where they
-    /// stand in the way; the changes. No server may use the file.
+    /// stand in the way. With `copy` a file that has to be changed is copied before. No server may use the file.
     ///
     /// # Errors
     /// The file cannot be opened or written; a change would lose values that are not in `drops`.
-    pub fn migrate(path: &Path, layout: &Layout, drops: &[String]) -> Result<Vec<PendingChange>, OpenError> {
-        open::migrated(path, layout, Extent::Apply { drops })
+    pub fn migrate(path: &Path, layout: &Layout, drops: &[String], copy: bool) -> Result<Migrated, OpenError> {
+        open::migrated(path, layout, Extent::Apply { drops }, copy)
     }
 
     /// What [`Sqlite::open`] changed in an existing file.

@@ -81,6 +81,7 @@ fn the_plan_says_what_would_be_lost_and_how_to_keep_it() {
     declare(&folder, &json!({"page_count": {"type": "integer", "x-was": "pages"}, "owner": refers_to("users")}));
     let (good, out, errors) = command(&server, &["migrate"]);
     assert!(good && out.contains("rename the column `pages` to `page_count`"), "{out} {errors}");
+    assert!(out.contains("The database as it was is"), "{out}");
     let server = server.restart_with(&[]);
     assert_eq!(server.get(&format!("/own/v1/books/{id}")).body["page_count"], 310);
 }

@@ -143,7 +143,7 @@ pub struct SearchedValues {
     pub resource: String,
     /// Their property.
     pub property: String,
-    /// Path of a value's page; `{value}` stands for the value.
+    /// Path of a value's page; `{value}` is replaced by the value.
     pub address: String,
     /// Names for people, by value.
     pub labels: IndexMap<String, String>,

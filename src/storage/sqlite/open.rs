@@ -225,6 +225,13 @@ impl From<rusqlite::Error> for StorageError {
     }
 }
 
+/// What was changed in an existing file.
+pub struct Migrated {
+    pub changes: Vec<PendingChange>,
+    /// The file as it was before.
+    pub copy: Option<PathBuf>,
+}
+
 /// What [`open`] gives.
 pub struct Opened {
     pub connection: Connection,
@@ -241,15 +248,8 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
     let settings = Settings { busy: options.busy, mmap: options.mmap };
     let mut connection = in_its_folder(path, &settings)?;
     let extent = if options.migrate { Extent::Apply { drops: &[] } } else { Extent::Refuse };
-    let mut copied = None;
-    let mut preserve = || {
-        if options.copy {
-            copied = Some(backup::before_migration(path)?);
-        }
-        Ok(())
-    };
-    let outcome = migrate::migrate(&mut connection, &catalogue, layout, extent, &mut preserve);
-    let applied = applied(path, outcome.map_err(|e| explain(path, e))?)?;
+    let Migrated { changes: applied, copy: copied } =
+        bring(&mut connection, path, (&catalogue, layout), extent, options.copy)?;
     let versions = Versions::default();
     let load = |connection: &Connection| Ok((load_words(connection)?, read_generations(connection)?));
     let (words, numbers) = load(&connection).map_err(|e| explain(path, e))?;
@@ -274,18 +274,32 @@ pub fn migrated(
     path: &Path,
     layout: &Layout,
     extent: Extent<'_>,
-) -> std::result::Result<Vec<PendingChange>, OpenError> {
+    copy: bool,
+) -> std::result::Result<Migrated, OpenError> {
     let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
     let options = OpenOptions::new(path);
     let mut connection = in_its_folder(path, &Settings { busy: options.busy, mmap: options.mmap })?;
-    // Who asks for changes makes a copy where one is due.
-    let outcome = migrate::migrate(&mut connection, &catalogue, layout, extent, &mut || Ok(()));
-    applied(path, outcome.map_err(|e| explain(path, e))?)
+    bring(&mut connection, path, (&catalogue, layout), extent, copy)
 }
 
-fn applied(path: &Path, outcome: Outcome) -> std::result::Result<Vec<PendingChange>, OpenError> {
-    match outcome {
-        Outcome::Done(changes) => Ok(changes),
+/// Brings the file to the layout; with `copy`, copies a file that has to be changed before that.
+fn bring(
+    connection: &mut Connection,
+    path: &Path,
+    (catalogue, layout): (&Catalogue, &Layout),
+    extent: Extent<'_>,
+    copy: bool,
+) -> std::result::Result<Migrated, OpenError> {
+    let mut made = None;
+    let mut preserve = || {
+        if copy {
+            made = Some(backup::before_migration(path)?);
+        }
+        Ok(())
+    };
+    let outcome = migrate::migrate(connection, catalogue, layout, extent, &mut preserve);
+    match outcome.map_err(|e| explain(path, e))? {
+        Outcome::Done(changes) => Ok(Migrated { changes, copy: made }),
         Outcome::Unsafe(cause) => Err(OpenError::NotCopied { path: path.to_owned(), cause: cause.to_string() }),
         Outcome::Pending(changes) => Err(OpenError::Pending { path: path.to_owned(), changes }),
         Outcome::Destructive(changes) => Err(OpenError::Destructive { path: path.to_owned(), changes }),
