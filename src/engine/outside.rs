@@ -79,6 +79,7 @@ impl<'a> Origin<'a> for Outside<'a> {
             },
             expects: Expects::of(|name| request.header(name)),
             text: true,
+            custom_fields: Vec::new(),
         })
     }
 

@@ -127,6 +127,7 @@ impl<'w> Listing<'w> {
         window.offset_pages = matches!(resource.family, Family::Term | Family::User);
         let visible = match resource.family {
             Family::Comment => policy::visible_comments(work.scope, unlocked(work)),
+            Family::User if names_authors(args, set) => records::everything(),
             Family::Content | Family::Plain if context == Context::EDIT => {
                 policy::visible_for_editing(work.scope, resource)
             }
@@ -321,6 +322,12 @@ fn counts_all(resource: &Resource, args: &Checked, set: &ArgSet) -> bool {
     let selects = |arg: &Arg| arg.filter.is_some() || matches!(arg.role, Some(Role::Search | Role::Include));
     let given = |arg: &&Arg| selects(arg) && args.given(&arg.name).is_some_and(|value| !empty(value));
     set.args.iter().filter(given).all(|arg| resource.declared.unfiltered_args.contains(&arg.name))
+}
+
+/// Whether a list of users is limited to those who may write: everybody who writes may choose among them.
+fn names_authors(args: &Checked, set: &ArgSet) -> bool {
+    let names = |arg: &Arg| matches!(&arg.filter, Some(Filter::Query { behaviour, .. }) if QUERIES[behaviour.0].is.name == "who");
+    set.args.iter().any(|arg| names(arg) && args.text(&arg.name) == Some("authors"))
 }
 
 /// Recorded: empty terms above full ones are shown, and not counted.
