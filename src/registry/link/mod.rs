@@ -246,7 +246,10 @@ mod tests {
         let files: Vec<(&str, &str)> = shipped::FILES.iter().copied().chain(own).collect();
         match attempt(Origin::Texts { label: "", files: &files }, &[], []).outcome {
             Err(problems) => problems,
-            Ok(loaded) => link(&loaded, &crate::engine::vocabulary(), "http://site.example").err().unwrap_or_default(),
+            Ok(loaded) => match link(&loaded, &crate::engine::vocabulary(), "http://site.example") {
+                Err(problems) => problems,
+                Ok(registry) => crate::xmlrpc::Rpc::new(&loaded, &registry).err().unwrap_or_default(),
+            },
         }
     }
 
@@ -326,8 +329,9 @@ mod tests {
             ["check", "inherit", "layers", "load", "merge", "prefix", "references", "schema_files", "taxonomies"]
                 .map(|name| format!("src/config/{name}.rs"));
         let config = sources("src/config").into_iter().filter(|(file, _)| files.contains(file));
+        let methods = sources("src/xmlrpc").into_iter().filter(|(file, _)| file.ends_with("/compile.rs"));
         let mut without = Vec::new();
-        for (file, text) in sources("src/registry/link").into_iter().chain(config) {
+        for (file, text) in sources("src/registry/link").into_iter().chain(config).chain(methods) {
             let code: String =
                 text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
             for found in literal.captures_iter(&code) {
