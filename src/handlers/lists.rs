@@ -5,7 +5,7 @@
 use super::cursor::{self, Cursor};
 pub use super::search_words::{Search, words_within};
 use super::{Outcome, Rendered, Work, comparisons, items};
-use crate::access::{failure, policy};
+use crate::access::{failure, hints, policy};
 use crate::behaviours::{QUERIES, QueryContext, READS};
 use crate::config::declaration::{Family, Total};
 use crate::error::{ApiError, Code};
@@ -80,7 +80,7 @@ impl Window {
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let listing = Listing::of(work)?;
     let context = work.allowed.context();
-    let view = View { context, fields: work.fields, password: work.given, links: true, reads: READS };
+    let view = View { context, fields: work.fields, password: work.given, links: true, readable: true, reads: READS };
     let snapshot = work.scope.snapshot()?;
     let mut rows = listing.rows(&*snapshot, &view)?;
     let more = rows.len() as u64 > listing.window.per_page;
@@ -163,7 +163,10 @@ impl<'w> Listing<'w> {
             // A cursor names sort keys, and places that hold words are looked for in the texts.
             _ if self.cursor.is_some() || self.highlights.is_some() => None,
             _ if items::kept(self.work, self.resource, view) => {
-                Some(self.work.shared.documents.columns(self.resource).to_vec())
+                match hints::depend_on_rows(self.work.scope, self.resource) {
+                    true => Some(render::short_columns(self.resource)),
+                    false => Some(self.work.shared.documents.columns(self.resource).to_vec()),
+                }
             }
             wanted => wanted,
         };

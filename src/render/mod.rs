@@ -12,10 +12,11 @@ mod links;
 mod needs;
 
 pub use self::batch::{Batch, Linked};
-pub use self::columns::columns_for;
+pub use self::columns::{columns_for, short_columns};
 pub use self::item::{Item, column_value};
 pub use self::needs::Needs;
 
+use crate::access::hints::{self, Hints};
 use crate::access::unlock::RecordPassword;
 use crate::error::ApiError;
 use crate::records::Record;
@@ -42,6 +43,8 @@ pub struct View<'a> {
     pub password: Option<&'a RecordPassword<'a>>,
     /// Whether links are wanted.
     pub links: bool,
+    /// That the caller may read the rows has been decided already.
+    pub readable: bool,
     pub reads: Reads,
 }
 
@@ -64,10 +67,14 @@ pub fn documents(
     view: &View<'_>,
 ) -> Result<Vec<Value>, ApiError> {
     let batch = Batch::load(snapshot, scope, resource, rows, view)?;
-    Ok(rows.iter().map(|row| document(scope, resource, row, view, &batch)).collect())
+    let hints = match view.wants_links() {
+        true => hints::of_rows(scope, resource, rows, view.readable)?,
+        false => vec![Hints::default(); rows.len()],
+    };
+    Ok(rows.iter().zip(hints).map(|(row, hints)| document(scope, resource, (row, hints), view, &batch)).collect())
 }
 
-fn document(scope: &Scope, resource: &Resource, row: &Row, view: &View<'_>, batch: &Batch) -> Value {
+fn document(scope: &Scope, resource: &Resource, (row, hints): (&Row, Hints), view: &View<'_>, batch: &Batch) -> Value {
     let record = Record { resource, row };
     let unlocked =
         view.context == Context::EDIT || view.password.is_some_and(|given| given.opens(record.text("password")));
@@ -79,7 +86,7 @@ fn document(scope: &Scope, resource: &Resource, row: &Row, view: &View<'_>, batc
         }
     }
     if view.wants_links() {
-        let links = item.links();
+        let links = item.links(hints);
         if !links.is_empty() {
             map.insert("_links".into(), Value::Object(links));
         }

@@ -21,12 +21,14 @@ mod states;
 mod unset;
 mod words;
 
-use super::Registry;
 use super::capabilities;
+use super::resource::Resource;
 use super::vocabulary::Vocabulary;
+use super::{Registry, Route};
 use crate::config::declaration::{self, Declaration, Family};
 use crate::config::load::Loaded;
 use crate::error::Problem;
+use crate::model::Method;
 use crate::schema::{Bounds, Dialect};
 use crate::text::dress::BlockClasses;
 use shown::schema_links;
@@ -88,7 +90,9 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     if !problems.is_empty() {
         return Err(Problem::sorted(problems));
     }
+    let item_routes = resources.iter().map(|resource| item_route(resource, &routes)).collect();
     Ok(Registry {
+        item_routes,
         declaration: loaded.declaration.clone(),
         site,
         roles: capabilities::resolved(roles, &loaded.declaration, &resources, &routes),
@@ -101,6 +105,15 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         block_classes: block_classes(&loaded.declaration),
         fingerprint: fingerprint(loaded),
     })
+}
+
+/// The route of a resource's items: the first that can be read and that has the path of one, however keys look.
+fn item_route(resource: &Resource, routes: &[Route]) -> Option<usize> {
+    let collection = resource.path_of(|_| "1".to_owned());
+    let paths = ["1", "a", "a/b", "a//b"].map(|key| format!("{collection}/{key}"));
+    let reads = |route: &Route| route.endpoints.iter().any(|endpoint| endpoint.methods.contains(&Method::Get));
+    let of = |path: &String| routes.iter().position(|r| reads(r) && r.matcher.is_match(path.as_bytes()));
+    paths.iter().filter_map(of).find(|at| routes[*at].resource == Some(resource.index))
 }
 
 /// The namespaces that the root lists.
