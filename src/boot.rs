@@ -140,10 +140,8 @@ pub fn open(registry: &Registry, migrate: bool) -> Result<Sqlite, BootError> {
 /// # Errors
 /// The declared address names none.
 pub fn database(declared: &Declaration) -> Result<&Path, BootError> {
-    let url = &declared.storage.url;
-    let file = url.strip_prefix("sqlite:").map(|f| f.trim_start_matches("//"));
-    let file = file.filter(|f| !f.is_empty());
-    file.map(Path::new).ok_or_else(|| BootError::Other(format!("storage.url `{url}` is not of the form sqlite:FILE")))
+    let missing = || BootError::Other(format!("storage.url `{}` is not of the form sqlite:FILE", declared.storage.url));
+    declared.storage.file().ok_or_else(missing)
 }
 
 /// What a new user proves to be the user with.
