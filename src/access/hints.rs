@@ -5,6 +5,7 @@
 //! capability: what such a caller may do follows from the route alone, and nothing is read for it.
 
 use super::{Asking, GUARDS, Loaded, ask};
+use crate::config::declaration::Action;
 use crate::error::ApiError;
 use crate::model::Method;
 use crate::records::{self, Record};
@@ -98,9 +99,9 @@ fn of<'a>(
     }
 }
 
-/// Whether the caller may do nothing to any item but read it: nobody is logged in, and no act is open to everybody.
+/// Whether the caller may do nothing to any item but read it: nobody is logged in, and no other action is open to everybody.
 fn is_closed(scope: &Scope, resource: &Resource) -> bool {
-    let open = |(act, name): (&String, &String)| act != "read" && name.is_empty();
+    let open = |(action, name): (&Action, &String)| *action != Action::Read && name.is_empty();
     !scope.principal.known() && !resource.capabilities.iter().any(open)
 }
 

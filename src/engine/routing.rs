@@ -96,7 +96,8 @@ impl Engine {
             let asked = Asked { scope, matched: &matched, method, sources: &sources, given };
             let allow = asked.allow(None, None, &Loaded::default());
             self.tried(scope, tried.as_ref());
-            return Dispatched { result: Ok(Outcome::ok(document)), allow, route: Some(matched.index) };
+            let outcome = Outcome { private: given.is_some(), ..Outcome::ok(document) };
+            return Dispatched { result: Ok(outcome), allow, route: Some(matched.index) };
         }
         match self.discovery.index_options(&call.path) {
             Some(document) => Dispatched { result: Ok(Outcome::ok(document)), allow: vec!["GET"], route: None },

@@ -114,13 +114,18 @@ pub fn ready(
     if !missing.is_empty() {
         let short: Vec<Row> = missing.iter().map(|at| rows[*at].clone()).collect();
         let full = whole(&short)?;
-        let documents = render::documents(work.scope, snapshot, resource, &full, view)?;
-        let mut made = full.iter().zip(&missing).zip(documents).map(|((row, at), document)| {
+        let asks = |row: &Row| {
+            let content = Record { resource, row }.text("content");
+            dynamic::asks(&work.scope.registry.declaration, content)
+        };
+        let parts: Vec<bool> = full.iter().map(asks).collect();
+        let documents = render::tracked_documents(work.scope, snapshot, resource, &full, view, &parts)?;
+        let shown = full.iter().zip(&missing).zip(parts).zip(documents);
+        let mut made = shown.map(|(((row, at), has_parts), (document, read))| {
             let text: DocumentText = document.to_string().into_bytes().into();
-            let record = Record { resource, row };
-            // Documents that contain other rows are cached only in responses, which know their dependencies.
-            if !dynamic::asks(&work.scope.registry.declaration, record.text("content")) {
-                cache.put(work.scope, snapshot, record, way(*at), text.clone());
+            // Without a read set it is not known until when parts that show other rows are current.
+            if !has_parts || (read.is_some() && cache.caches_parts(work.scope)) {
+                cache.put(work.scope, snapshot, Record { resource, row }, way(*at), text.clone(), read);
             }
             text
         });

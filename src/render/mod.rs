@@ -24,9 +24,10 @@ use crate::registry::resource::{Context, Property, Resource};
 use crate::registry::vocabulary::Named;
 use crate::request::fields::Fields;
 use crate::scope::Scope;
-use crate::storage::Snapshot;
 use crate::storage::plan::{DbValue, Row};
+use crate::storage::{ReadSet, Snapshot, TrackedStorage};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Computes a property's value; `None` leaves the property out.
 pub type Read = fn(&Item<'_>, &Property, &DbValue) -> Option<Value>;
@@ -67,11 +68,43 @@ pub fn documents(
     view: &View<'_>,
 ) -> Result<Vec<Value>, ApiError> {
     let batch = Batch::load(snapshot, scope, resource, rows, view)?;
-    let hints = match view.wants_links() {
-        true => hints::of_rows(scope, resource, rows, view.readable)?,
-        false => vec![Hints::default(); rows.len()],
-    };
+    let hints = hints_of(scope, resource, rows, view)?;
     Ok(rows.iter().zip(hints).map(|(row, hints)| document(scope, resource, (row, hints), view, &batch)).collect())
+}
+
+/// The same. Where `tracks` says so, each with what its parts read for themselves; without a read set where that is not
+/// certain.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn tracked_documents(
+    scope: &Scope,
+    snapshot: &dyn Snapshot,
+    resource: &Resource,
+    rows: &[Row],
+    view: &View<'_>,
+    tracks: &[bool],
+) -> Result<Vec<(Value, Option<ReadSet>)>, ApiError> {
+    let batch = Batch::load(snapshot, scope, resource, rows, view)?;
+    let hints = hints_of(scope, resource, rows, view)?;
+    let one = |((row, tracks), hints): ((&Row, &bool), Hints)| {
+        if !tracks {
+            return (document(scope, resource, (row, hints), view, &batch), None);
+        }
+        let tracked = Arc::new(TrackedStorage::new(scope.storage.clone()));
+        let scope = Scope { storage: tracked.clone(), ..scope.clone() };
+        let document = document(&scope, resource, (row, hints), view, &batch);
+        (document, tracked.seen())
+    };
+    Ok(rows.iter().zip(tracks).zip(hints).map(one).collect())
+}
+
+/// What links list of the rows, where links are shown.
+fn hints_of(scope: &Scope, resource: &Resource, rows: &[Row], view: &View<'_>) -> Result<Vec<Hints>, ApiError> {
+    match view.wants_links() {
+        true => hints::of_rows(scope, resource, rows, view.readable),
+        false => Ok(vec![Hints::default(); rows.len()]),
+    }
 }
 
 fn document(scope: &Scope, resource: &Resource, (row, hints): (&Row, Hints), view: &View<'_>, batch: &Batch) -> Value {

@@ -129,9 +129,9 @@ fn theme(registry: &Registry) -> Value {
     ])
 }
 
-/// The capability for each act on rows of a resource.
-fn acts(resource: &Resource) -> Value {
-    Value::from_pairs(resource.capabilities.iter().map(|(act, name)| (act.as_str(), Value::from(name.as_str()))))
+/// The capability for each action on rows of a resource.
+fn actions(resource: &Resource) -> Value {
+    from_json(&json!(resource.capabilities))
 }
 
 /// A content resource as expressions see it.
@@ -144,7 +144,7 @@ fn kind(registry: &Registry, resource: &Resource) -> Value {
         ("route", Value::from(resource.path.as_str())),
         ("resource", Value::from(resource.name.as_str())),
         ("hierarchical", Value::from(resource.declared.hierarchical)),
-        ("acts", acts(resource)),
+        ("actions", actions(resource)),
         ("supports", resource.declared.supports.iter().map(|s| Value::from(s.as_str())).collect()),
         ("meta", resource.declared.meta.keys().map(|key| Value::from(key.as_str())).collect()),
         ("taxonomies", terms.collect()),
@@ -157,7 +157,7 @@ fn taxonomy(resource: &Resource, property: Option<&str>) -> Value {
         ("route", Value::from(resource.path.as_str())),
         ("resource", Value::from(resource.name.as_str())),
         ("hierarchical", Value::from(resource.declared.hierarchical)),
-        ("acts", acts(resource)),
+        ("actions", actions(resource)),
         ("property", property.map_or(Value::UNDEFINED, Value::from)),
     ])
 }

@@ -7,6 +7,7 @@
 //! are in the JSON Schema too.
 
 mod abilities;
+mod action;
 mod media;
 mod options;
 mod resource;
@@ -16,6 +17,7 @@ mod site;
 mod views;
 
 pub use abilities::*;
+pub use action::*;
 pub use media::*;
 pub use options::*;
 pub use resource::*;
