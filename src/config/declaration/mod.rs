@@ -7,6 +7,7 @@
 //! are in the JSON Schema too.
 
 mod abilities;
+mod mail;
 mod media;
 mod options;
 mod resource;
@@ -16,6 +17,7 @@ mod site;
 mod views;
 
 pub use abilities::*;
+pub use mail::*;
 pub use media::*;
 pub use options::*;
 pub use resource::*;
@@ -61,6 +63,9 @@ pub struct Declaration {
     /// Requests to other sites.
     #[serde(default)]
     pub outbound: Outbound,
+    /// E-mail that the server sends.
+    #[serde(default)]
+    pub mail: Mail,
     /// Values of the settings resource on an empty database, by property.
     #[serde(default)]
     pub settings: Map<String, Value>,
