@@ -10,6 +10,7 @@
 //! | 0 | [`error`] | every code and status of the server; problems at startup |
 //! | 0 | [`model`] | the data that stages pass on; no logic |
 //! | 0 | [`network`], [`pool`] | networks of addresses; threads behind a bounded queue; no logic of ours |
+//! | 0 | [`clock`] | the time of day, and waiting for a time; a test has its own |
 //! | 0 | [`metrics`] | every metric's name, type and meaning; counters; not who counts |
 //! | 1 | [`config`] | `routes.toml` as written, with the place of every value; not what it means |
 //! | 1 | [`schema`] | a JSON Schema compiled: check, coerce, describe; not where values come from |
@@ -64,6 +65,7 @@ mod backup;
 mod behaviours;
 pub mod boot;
 mod cache;
+pub mod clock;
 pub mod commands;
 pub mod config;
 pub mod engine;

@@ -9,6 +9,7 @@ use crate::access::identity::Identity;
 use crate::access::links;
 use crate::access::outbox::{self, Message, Subject};
 use crate::boot::{BootError, Services, wait};
+use crate::clock::Clock;
 use crate::config::declaration::Family;
 use crate::mail::{Letter, SendError, Sender, render};
 use crate::metrics::{Counter, Reading};
@@ -34,8 +35,8 @@ use url::Url;
 /// Messages that are read at once.
 const AT_ONCE: u64 = 20;
 
-/// Longest sleep: another process may have stored a message.
-const POLL: Duration = Duration::from_secs(30);
+/// Longest sleep, in seconds: another process may have stored a message.
+const POLL: i64 = 30;
 
 /// Longest wait between two attempts, in seconds.
 const LONGEST_WAIT: i64 = 3600;
@@ -103,6 +104,7 @@ pub struct Post {
     registry: Arc<Registry>,
     storage: Arc<Sqlite>,
     identity: Arc<Identity>,
+    clock: Arc<dyn Clock>,
     /// `None`: e-mail is off, and what waits stays.
     sender: Option<Sender>,
 }
@@ -114,14 +116,15 @@ impl Post {
     /// A file that `[mail]` names cannot be read.
     pub fn new(registry: Arc<Registry>, services: &Services) -> Result<Post, BootError> {
         let sender = sender(&registry)?;
-        Ok(Post { registry, storage: services.storage.clone(), identity: services.identity.clone(), sender })
+        let (storage, identity, clock) = (services.storage.clone(), services.identity.clone(), services.clock.clone());
+        Ok(Post { registry, storage, identity, clock, sender })
     }
 
     /// Sends what is due; when the next message is.
     fn carry_out(&self, stop: &AtomicBool, progress: &Progress) -> Result<Option<i64>, BootError> {
         let Some(sender) = &self.sender else { return Ok(None) };
         loop {
-            let due = Cond::Compare(name(col::DUE), Op::Le, DbValue::Int(now()));
+            let due = Cond::Compare(name(col::DUE), Op::Le, DbValue::Int(self.clock.now()));
             let rows = self.rows(due, AT_ONCE)?;
             if rows.is_empty() {
                 break;
@@ -131,7 +134,7 @@ impl Post {
                     return Ok(None);
                 }
                 let waiting = Waiting::of(row);
-                let outcome = self.attempt(sender, &waiting, now())?;
+                let outcome = self.attempt(sender, &waiting, self.clock.now())?;
                 progress.note(&waiting, &outcome);
             }
         }
@@ -144,11 +147,11 @@ impl Post {
     /// The database cannot be read or written; e-mail is off.
     pub fn send_now(&self, message: &Message<'_>) -> Result<Outcome, BootError> {
         let sender = self.sender.as_ref().ok_or_else(off)?;
-        let done = self.commit(vec![outbox::stored(message, now())]).map_err(BootError::Commit)?;
+        let done = self.commit(vec![outbox::stored(message, self.clock.now())]).map_err(BootError::Commit)?;
         let id = done.puts.first().map_or(0, |put| int(&put.key));
         let rows = self.rows(eq("id", DbValue::Int(id)), 1)?;
         match rows.first() {
-            Some(row) => self.attempt(sender, &Waiting::of(row), now()),
+            Some(row) => self.attempt(sender, &Waiting::of(row), self.clock.now()),
             // The server was faster.
             None => Ok(Outcome::Sent),
         }
@@ -331,10 +334,6 @@ fn in_words(seconds: u64) -> String {
     format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
 }
 
-fn now() -> i64 {
-    time::OffsetDateTime::now_utc().unix_timestamp()
-}
-
 // ------------------------------------------------------------------------------------------------ on time
 
 /// How many messages there were, by what became of them.
@@ -446,15 +445,12 @@ fn work(posts: &ArcSwap<Post>, stop: &AtomicBool, progress: &Progress) {
             tracing::warn!("the outbox has to wait: {error}");
             None
         });
-        let rest = next.map_or(POLL, |due| Duration::from_secs((due - now()).max(1).unsigned_abs()).min(POLL));
-        let until = std::time::Instant::now() + rest;
-        loop {
-            let left = until.saturating_duration_since(std::time::Instant::now());
-            let same = Arc::ptr_eq(&post, &posts.load()) && post.storage.scope_version(&name(col::TABLE)) == written;
-            if left.is_zero() || !same || stop.load(Ordering::Relaxed) {
-                break;
-            }
-            thread::park_timeout(left);
+        let now = post.clock.now();
+        let next = next.unwrap_or(i64::MAX).clamp(now + 1, now + POLL);
+        let next = post.sender.is_some().then_some(next);
+        let same = || Arc::ptr_eq(&post, &posts.load()) && post.storage.scope_version(&name(col::TABLE)) == written;
+        while same() && !stop.load(Ordering::Relaxed) && next.is_none_or(|next| next > post.clock.now()) {
+            post.clock.park_until(next);
         }
     }
 }

@@ -76,6 +76,12 @@ struct Verified {
     principal: Principal,
     versions: [u64; 2],
     at: i64,
+    /// When the password stops working; 0: never.
+    expires: i64,
+}
+
+fn ended(expires: i64, now: i64) -> bool {
+    expires != 0 && expires <= now
 }
 
 /// What credentials are looked up in.
@@ -189,18 +195,28 @@ impl Identity {
         let key: Arc<str> = self.digest(&format!("{}|{login}|{secret}", scope.registry.fingerprint)).into();
         // Before anything is read, so that nothing older is filed under them.
         let versions = versions(&*scope.storage);
-        let still = |found: &Verified| found.versions == versions && scope.now - found.at <= MOMENT;
+        let still = |found: &Verified| {
+            let recent = scope.now - found.at <= MOMENT && !ended(found.expires, scope.now);
+            recent && found.versions == versions
+        };
         if let Some(found) = self.verified.get(&key).filter(still) {
             return Ok(Ok(found.principal));
         }
         let found = self.look_up(scope, login, secret).await?;
-        if let Ok(principal) = &found {
-            self.verified.insert(key, Verified { principal: principal.clone(), versions, at: scope.now });
-        }
-        Ok(found)
+        Ok(found.map(|(principal, expires)| {
+            let verified = Verified { principal: principal.clone(), versions, at: scope.now, expires };
+            self.verified.insert(key, verified);
+            principal
+        }))
     }
 
-    async fn look_up(&self, scope: &Scope, login: &str, secret: &str) -> Result<Result<Principal, Refused>, ApiError> {
+    /// The caller, and when the password stops working.
+    async fn look_up(
+        &self,
+        scope: &Scope,
+        login: &str,
+        secret: &str,
+    ) -> Result<Result<(Principal, i64), Refused>, ApiError> {
         let hash = self.hash(secret);
         let snapshot = scope.snapshot()?;
         let columns = ["uuid", "user", "last_used", "hash", "expires", "read_only", "resources"];
@@ -209,7 +225,7 @@ impl Identity {
             return Ok(Err(Refused::Unknown));
         };
         let expires = int(&found[4]);
-        if expires != 0 && expires <= scope.now {
+        if ended(expires, scope.now) {
             return Ok(Err(Refused::Expired));
         }
         let Some(users) = scope.registry.family(Family::User).next() else { return Ok(Err(Refused::OtherUser)) };
@@ -228,7 +244,7 @@ impl Identity {
         principal.limits = (limits != Limits::default()).then(|| Arc::new(limits));
         drop(snapshot);
         self.touch(scope, &found).await;
-        Ok(Ok(principal))
+        Ok(Ok((principal, expires)))
     }
 
     /// The user with this login (or e-mail address) and account password. An unknown user costs the same time.

@@ -3,8 +3,12 @@
 //! The text of a document follows from its row, its context and the declarations alone, so its key is (resource, key, version,
 //! context) with the scope versions of what it uses outside the row (settings; the rows above, for addresses).
 //! It is the same for every caller: documents that mention the caller are never cached.
+//!
+//! A content with parts that show other rows has a read set, too: its document is used as long as nothing of what the
+//! parts were made from has been written. What such parts show may depend on the caller, so only anonymous callers share
+//! these documents.
 
-use super::responses::HitCounts;
+use super::responses::{HitCounts, MAX_AGE};
 use crate::behaviours::READS;
 use crate::config::declaration::Family;
 use crate::records::{self, Record};
@@ -13,8 +17,8 @@ use crate::registry::name;
 use crate::registry::resource::{Context, Link, Property, Resource, Source};
 use crate::render::Needs;
 use crate::scope::Scope;
-use crate::storage::Snapshot;
 use crate::storage::plan::Name;
+use crate::storage::{ReadSet, Snapshot};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use std::sync::Arc;
@@ -33,12 +37,26 @@ struct Key {
     outside: u64,
 }
 
+/// What the parts of a content were made from, and when (UTC seconds).
+struct Parts {
+    read: ReadSet,
+    at: i64,
+}
+
+#[derive(Clone)]
+struct CachedDocument {
+    text: DocumentText,
+    /// `None`: it has no parts that show other rows.
+    parts: Option<Arc<Parts>>,
+}
+
 #[derive(Clone)]
 struct Bytes;
 
-impl Weighter<Key, DocumentText> for Bytes {
-    fn weight(&self, _: &Key, text: &DocumentText) -> u64 {
-        text.len() as u64 + 96
+impl Weighter<Key, CachedDocument> for Bytes {
+    fn weight(&self, _: &Key, document: &CachedDocument) -> u64 {
+        let parts = document.parts.as_ref().map_or(0, |parts| parts.read.bytes() + 64);
+        (document.text.len() + parts + 104) as u64
     }
 }
 
@@ -58,7 +76,7 @@ struct Plan {
 
 /// See the module's description.
 pub struct DocumentCache {
-    cache: Cache<Key, DocumentText, Bytes>,
+    cache: Cache<Key, CachedDocument, Bytes>,
     plans: Vec<Plan>,
     asked: HitCounts,
 }
@@ -108,11 +126,23 @@ impl DocumentCache {
         let key = self.key(scope, record, context);
         let belongs = key.outside == 0 || snapshot.is_newest();
         let found = belongs.then(|| self.cache.get(&key)).flatten();
+        let current = |document: &CachedDocument| {
+            let Some(parts) = &document.parts else { return true };
+            let fresh = !scope.principal.known() && scope.now - parts.at < MAX_AGE && snapshot.is_newest();
+            fresh && parts.read.holds(&*scope.storage)
+        };
+        let found = found.filter(current);
         self.asked.count(found.is_some());
-        found
+        found.map(|document| document.text)
     }
 
-    /// Caches the text of a row, unless what it uses outside the row has changed since the snapshot was taken.
+    /// Whether the document of a content with parts can be cached for this caller.
+    pub fn caches_parts(&self, scope: &Scope) -> bool {
+        !scope.principal.known()
+    }
+
+    /// Caches the text of a row, unless what it uses outside the row has changed since the snapshot was taken. `parts`
+    /// is what the parts of its content were made from.
     pub fn put(
         &self,
         scope: &Scope,
@@ -120,10 +150,12 @@ impl DocumentCache {
         record: Record<'_>,
         context: Context,
         text: DocumentText,
+        parts: Option<ReadSet>,
     ) {
         let key = self.key(scope, record, context);
         if snapshot.is_newest() && !self.depends_on_caller(record) {
-            self.cache.insert(key, text);
+            let parts = parts.map(|read| Arc::new(Parts { read, at: scope.now }));
+            self.cache.insert(key, CachedDocument { text, parts });
         }
     }
 

@@ -215,7 +215,7 @@ impl Visit<'_> {
         let Some(login) = services.any_login(self.registry)? else { return Ok(()) };
         let title = format!("doctor {}", identity::new_secret());
         let limits = Limits { read_only: true, resources: vec![users.name.as_str().into()] };
-        let expires = time::OffsetDateTime::now_utc().unix_timestamp() + LIFE;
+        let expires = services.clock.now() + LIFE;
         let secret = services.add_limited_app_password(&login, &title, expires, limits, None)?;
         let basic = identity::basic_header(&login, &secret);
         let url = self.rest(&format!("{}/me", users.path));

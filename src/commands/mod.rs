@@ -510,7 +510,7 @@ fn app_password_add(
         return Err(BootError::Other(format!("there is no resource `{unknown}` {hint}")));
     }
     let limits = Limits { read_only, resources: resources.iter().map(|name| name.as_str().into()).collect() };
-    let now = time::OffsetDateTime::now_utc().unix_timestamp();
+    let now = services.clock.now();
     let expires = days.map_or(0, |days| now + i64::from(days) * 24 * 60 * 60);
     say!("{}", services.add_limited_app_password(login, name, expires, limits, Some(&registry))?);
     Ok(())

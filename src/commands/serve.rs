@@ -165,8 +165,8 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let orphan_timeout = registry.declaration.media.orphan_timeout;
     let sweeper = services.clone();
     let registry = Arc::new(registry);
-    let keeper = Scheduler::start(registry.clone(), services.storage.clone())?;
-    let backups = backup::start(&registry.declaration.backup, database.to_owned(), services.media.files.clone())?;
+    let keeper = Scheduler::start(registry.clone(), &services)?;
+    let backups = backup::start(&registry.declaration.backup, database.to_owned(), &services)?;
     let mailer = Arc::new(Mailer::start(Post::new(registry.clone(), &services)?)?);
     let status = Arc::new(Status::new(keeper.progress().clone(), backups, mailer.progress().clone()));
     let site = Arc::new(Swap::new(self::site(&services, calls, registry.clone(), &status)?));

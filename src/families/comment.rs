@@ -6,7 +6,7 @@
 use super::values::{meta, stored};
 use super::{MetaValues, RowEdit, existing, parents};
 use crate::access::{failure, policy};
-use crate::config::declaration::{CommentType, Family};
+use crate::config::declaration::{Action, CommentType, Family};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, int, text, txt};
 pub use crate::registry::columns::comment as columns;
@@ -288,7 +288,7 @@ fn movable(scope: &Scope, record: Record<'_>, draft: &Draft) -> Result<(), ApiEr
     let caller = &scope.principal;
     let moves = draft.set.get(col::POST).is_some_and(|post| int(post) != record.int(col::POST));
     // Who moderates all comments need not edit the record, and yet has to see it.
-    let act = if policy::moderates(scope) { "read" } else { "edit" };
+    let act = if policy::moderates(scope) { Action::Read } else { Action::Edit };
     if moves && policy::parent_content(scope, draft.int(col::POST), act) == Some(false) {
         return Err(caller.refuse(Code::CannotEdit));
     }
@@ -342,7 +342,7 @@ fn trusted(edit: &RowEdit<'_>, author: i64, post: i64) -> Result<bool, ApiError>
     }
     let found = records::first(&*snapshot, user::TABLE, &[user::ROLES], eq(ID, DbValue::Int(author)))?;
     let roles = found.map(|row| records::split_words(text(&row[0]))).unwrap_or_default();
-    Ok(edit.scope.registry.capabilities(&roles).contains(edit.resource.capability("moderate")))
+    Ok(edit.scope.registry.capabilities(&roles).contains(edit.resource.capability(Action::Moderate)))
 }
 
 fn links(markup: &str) -> usize {
@@ -392,7 +392,7 @@ fn twice(registry: &Registry, draft: &Draft) -> Change {
 fn too_soon(edit: &RowEdit<'_>, draft: &Draft) -> Vec<Change> {
     let caller = &edit.scope.principal;
     let Some(interval) = edit.resource.declared.moderation.min_interval.get() else { return Vec::new() };
-    if ["moderate", "skip_limits"].iter().any(|act| caller.can(edit.resource.capability(act))) {
+    if [Action::Moderate, Action::SkipLimits].iter().any(|action| caller.can(edit.resource.capability(*action))) {
         return Vec::new();
     }
     let mut who = vec![eq(col::AUTHOR_EMAIL, txt(draft.text(col::AUTHOR_EMAIL)))];

@@ -4,6 +4,7 @@ use super::values::stored;
 use super::{Columns, RowEdit, column, text_column, text_of};
 use crate::access::outbox::{self, Subject};
 use crate::access::{links, policy};
+use crate::config::declaration::Action;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
 pub use crate::registry::columns::user as columns;
@@ -241,12 +242,12 @@ fn roles(edit: &RowEdit<'_>) -> Result<Option<Vec<Arc<str>>>, ApiError> {
 /// Whether the caller may give a user these roles.
 fn may_have(scope: &Scope, record: Record<'_>, wanted: &[Arc<str>]) -> Result<(), ApiError> {
     let caller = &scope.principal;
-    let edits = record.resource.capability("edit");
+    let edits = record.resource.capability(Action::Edit);
     if record.id() == caller.id && caller.can(edits) && !scope.registry.capabilities(wanted).contains(edits) {
         // Nobody takes the keys from themselves.
         return Err(ApiError::new(Code::UserInvalidRole).with_status(403));
     }
-    if !policy::may(scope, "promote", record) {
+    if !policy::may(scope, Action::Promote, record) {
         return Err(caller.refuse(Code::CannotEditRoles));
     }
     Ok(())

@@ -103,13 +103,17 @@ pub fn ready(
     let missing: Vec<Row> = rows.iter().zip(&texts).filter(|(_, t)| t.is_none()).map(|(row, _)| row.clone()).collect();
     if !missing.is_empty() {
         let missing = whole(&missing)?;
-        let documents = render::documents(work.scope, snapshot, resource, &missing, view)?;
-        let mut made = missing.iter().zip(documents).map(|(row, document)| {
+        let asks = |row: &Row| {
+            let content = Record { resource, row }.text("content");
+            dynamic::asks(&work.scope.registry.declaration, content)
+        };
+        let parts: Vec<bool> = missing.iter().map(asks).collect();
+        let documents = render::tracked_documents(work.scope, snapshot, resource, &missing, view, &parts)?;
+        let mut made = missing.iter().zip(parts).zip(documents).map(|((row, has_parts), (document, read))| {
             let text: DocumentText = document.to_string().into_bytes().into();
-            let record = Record { resource, row };
-            // Documents that contain other rows are cached only in responses, which know their dependencies.
-            if !dynamic::asks(&work.scope.registry.declaration, record.text("content")) {
-                cache.put(work.scope, snapshot, record, view.context, text.clone());
+            // Without a read set it is not known until when parts that show other rows are current.
+            if !has_parts || (read.is_some() && cache.caches_parts(work.scope)) {
+                cache.put(work.scope, snapshot, Record { resource, row }, view.context, text.clone(), read);
             }
             text
         });

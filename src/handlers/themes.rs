@@ -2,7 +2,7 @@
 
 use super::lists::{Window, paging_headers};
 use super::{Outcome, Work};
-use crate::config::declaration::Theme;
+use crate::config::declaration::{Action, Theme};
 use crate::error::{ApiError, Code};
 use crate::families::{self, content};
 use crate::records;
@@ -46,7 +46,7 @@ pub async fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
 async fn complete(work: &Work<'_>) -> Result<bool, ApiError> {
     let own = work.resource()?.declared.options.user_styles.as_ref();
     let resource = own.and_then(|own| work.scope.registry.resource(&own.resource));
-    let edits = |resource: &&Resource| work.scope.principal.can(resource.capability("edit"));
+    let edits = |resource: &&Resource| work.scope.principal.can(resource.capability(Action::Edit));
     let Some(resource) = resource.filter(edits).filter(|resource| !resource.declared.seed.is_empty()) else {
         return Ok(false);
     };

@@ -92,7 +92,7 @@ impl Item<'_> {
         when.context.as_deref().is_none_or(|c| Context::parse(c) == Some(self.context))
             && link.when_column.is_none_or(set)
             && when.can.as_deref().is_none_or(|c| self.scope.principal.can(c))
-            && when.act.as_deref().is_none_or(|a| policy::may(self.scope, a, self.record))
+            && when.act.is_none_or(|action| policy::may(self.scope, action, self.record))
             && (!when.revised || self.revisions().0 > 0)
             && (!when.children || self.batch.parents.contains(&self.record.id()))
             && (!when.readable || self.reads_target(link))

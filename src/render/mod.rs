@@ -23,9 +23,10 @@ use crate::registry::resource::{Context, Property, Resource};
 use crate::registry::vocabulary::Named;
 use crate::request::fields::Fields;
 use crate::scope::Scope;
-use crate::storage::Snapshot;
 use crate::storage::plan::{DbValue, Row};
+use crate::storage::{ReadSet, Snapshot, TrackedStorage};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Computes a property's value; `None` leaves the property out.
 pub type Read = fn(&Item<'_>, &Property, &DbValue) -> Option<Value>;
@@ -65,6 +66,32 @@ pub fn documents(
 ) -> Result<Vec<Value>, ApiError> {
     let batch = Batch::load(snapshot, scope, resource, rows, view)?;
     Ok(rows.iter().map(|row| document(scope, resource, row, view, &batch)).collect())
+}
+
+/// The same. Where `tracks` says so, each with what its parts read for themselves; without a read set where that is not
+/// certain.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn tracked_documents(
+    scope: &Scope,
+    snapshot: &dyn Snapshot,
+    resource: &Resource,
+    rows: &[Row],
+    view: &View<'_>,
+    tracks: &[bool],
+) -> Result<Vec<(Value, Option<ReadSet>)>, ApiError> {
+    let batch = Batch::load(snapshot, scope, resource, rows, view)?;
+    let one = |(row, tracks): (&Row, &bool)| {
+        if !tracks {
+            return (document(scope, resource, row, view, &batch), None);
+        }
+        let tracked = Arc::new(TrackedStorage::new(scope.storage.clone()));
+        let scope = Scope { storage: tracked.clone(), ..scope.clone() };
+        let document = document(&scope, resource, row, view, &batch);
+        (document, tracked.seen())
+    };
+    Ok(rows.iter().zip(tracks).map(one).collect())
 }
 
 fn document(scope: &Scope, resource: &Resource, row: &Row, view: &View<'_>, batch: &Batch) -> Value {

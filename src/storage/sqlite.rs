@@ -19,6 +19,7 @@ pub use open::META_VERSION;
 pub use open::{Migrated, OpenError, OpenOptions, PendingChange, Refusal};
 pub(super) use open::{checkpointing, commits, examining, load_words, read_generations, sign};
 pub(super) use reader::Reading;
+pub use reader::{end_idle_transactions, reuse_transactions};
 pub(super) use statement_cache::StatementCache;
 pub(super) use values::{Dictionary, bind, decode};
 
@@ -35,6 +36,7 @@ use arc_swap::ArcSwap;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
@@ -63,6 +65,8 @@ pub(super) struct Shared {
     /// They sleep until something is written.
     pub sleepers: ArcSwap<Vec<Thread>>,
     pub remembered: count_cache::CountCache,
+    /// Pages in the log.
+    pub log_pages: Arc<AtomicUsize>,
     pub counts: WriteCounts,
 }
 
@@ -90,6 +94,11 @@ impl Default for WriteCounts {
 }
 
 impl Shared {
+    /// Whether the log waits for its readers to start over.
+    pub fn log_is_long(&self) -> bool {
+        self.log_pages.load(Ordering::Relaxed) >= writer::LONG_LOG
+    }
+
     /// Takes over words that are in the database. Words are only added, so fewer are an older state.
     pub fn learn(&self, words: &Words) {
         self.words.rcu(|known| if words.next() > known.next() { Arc::new(words.clone()) } else { known.clone() });

@@ -19,6 +19,7 @@ use super::sqlite::{Dictionary, Shared, StatementCache, commits, load_words, rea
 use super::words::Words;
 use apply::Stop;
 use checkpoint::Checkpoints;
+pub(super) use checkpoint::PAGES as LONG_LOG;
 use effects::Effects;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;

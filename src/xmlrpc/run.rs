@@ -10,7 +10,7 @@ use super::{Act, Ask, CompiledStep, Kind, Method, Param, Rpc};
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::Event;
 use crate::access::identity::{self, LoginContext};
-use crate::config::declaration::Family;
+use crate::config::declaration::{Action, Family};
 use crate::engine::Engine;
 use crate::engine::embed;
 use crate::error::{ApiError, Code, Fault};
@@ -107,7 +107,7 @@ fn kind(registry: &Registry, resource: &Resource) -> Value {
         ("route", Value::from(resource.path.as_str())),
         ("resource", Value::from(resource.name.as_str())),
         ("hierarchical", Value::from(resource.declared.hierarchical)),
-        ("create", Value::from(resource.capability("create"))),
+        ("create", Value::from(resource.capability(Action::Create))),
         ("supports", resource.declared.supports.iter().map(|s| Value::from(s.as_str())).collect()),
         ("meta", resource.declared.meta.keys().map(|key| Value::from(key.as_str())).collect()),
         ("taxonomies", terms.collect()),

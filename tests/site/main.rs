@@ -12,6 +12,7 @@ mod cli;
 mod collections;
 mod dialects;
 mod doctor;
+mod document_cache;
 mod durability;
 mod dynamic;
 mod faults;

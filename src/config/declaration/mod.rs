@@ -7,6 +7,7 @@
 //! are in the JSON Schema too.
 
 mod abilities;
+mod action;
 mod mail;
 mod media;
 mod options;
@@ -17,6 +18,7 @@ mod site;
 mod views;
 
 pub use abilities::*;
+pub use action::*;
 pub use mail::*;
 pub use media::*;
 pub use options::*;

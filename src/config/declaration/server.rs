@@ -9,6 +9,7 @@ use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::path::Path;
 
 /// How the server listens and what it accepts.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -206,6 +207,14 @@ pub struct Storage {
     /// How long the reads of one request may take together, those of embedded requests and of batches included; more is
     /// answered 503. `false`: no limit.
     pub read_timeout: Optional<Duration>,
+}
+
+impl Storage {
+    /// The database file that `url` names.
+    pub fn file(&self) -> Option<&Path> {
+        let file = self.url.strip_prefix("sqlite:")?.trim_start_matches("//");
+        (!file.is_empty()).then(|| Path::new(file))
+    }
 }
 
 impl Default for Storage {

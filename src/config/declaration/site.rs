@@ -1,5 +1,6 @@
 //! What the site is: address, people, states of records, pages for people, themes.
 
+use super::action::Action;
 use crate::config::units::{Duration, Optional, Size};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -277,13 +278,15 @@ pub struct Role {
     pub imported: bool,
 }
 
-/// The primitive capability that each action needs, by action. Actions on content: `create`, `edit`, `edit_others`,
+/// The primitive capability that each [`Action`] needs. Actions on content: `create`, `edit`, `edit_others`,
 /// `edit_published`, `edit_private`, `publish`, `read_private`, `delete`, `delete_others`, `delete_published`,
 /// `delete_private`; on terms: `manage`, `edit`, `delete`, `assign`; on comments: `moderate`, `skip_limits`; on users:
 /// `list`, `create`, `edit`, `delete`, `promote`; on plain resources: `read`, `create`, `edit`, `delete` and, with an
-/// owner column, `edit_others`, `delete_others`. An absent action needs `do_not_allow`; an empty name is open to
-/// everybody.
-pub type CapabilityMap = IndexMap<String, String>;
+/// owner column, `edit_others`, `delete_others`. An absent action needs `do_not_allow`, but `read`, which is open to
+/// everybody then, as is every action with an empty name.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(transparent)]
+pub struct CapabilityMap(#[schemars(with = "IndexMap<Action, String>")] pub IndexMap<String, String>);
 
 /// A record state.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

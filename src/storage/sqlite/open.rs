@@ -264,6 +264,7 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
         versions: Arc::new(versions),
         sleepers: ArcSwap::default(),
         remembered: CountCache::default(),
+        log_pages: Arc::default(),
         counts: WriteCounts::default(),
     };
     Ok(Opened { connection, shared, applied, copied })
