@@ -8,6 +8,7 @@
 
 mod abilities;
 mod action;
+mod mail;
 mod media;
 mod options;
 mod resource;
@@ -18,6 +19,7 @@ mod views;
 
 pub use abilities::*;
 pub use action::*;
+pub use mail::*;
 pub use media::*;
 pub use options::*;
 pub use resource::*;
@@ -63,6 +65,9 @@ pub struct Declaration {
     /// Requests to other sites.
     #[serde(default)]
     pub outbound: Outbound,
+    /// E-mail that the server sends.
+    #[serde(default)]
+    pub mail: Mail,
     /// Values of the settings resource on an empty database, by property.
     #[serde(default)]
     pub settings: Map<String, Value>,

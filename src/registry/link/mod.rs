@@ -55,6 +55,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.words();
     linker.networks();
     linker.media();
+    linker.mail();
     linker.addresses();
     linker.actions();
     let roles = linker.roles();
@@ -295,7 +296,7 @@ mod tests {
 
     #[test]
     fn every_place_that_reports_something_has_a_case() {
-        let call = r"self\s*\.(problem|in_schema|report|known|known_in|resource_named|resource_named_in|column|code|code_in|codes|method|compile_schema)\(";
+        let call = r"self\s*\.(problem|problem_with_secret|in_schema|report|known|known_in|resource_named|resource_named_in|column|code|code_in|codes|method|compile_schema)\(";
         let call = Regex::new(call).expect("a pattern");
         let (mut count, mut without) = (0, Vec::new());
         for (file, text) in sources("src/registry/link") {
