@@ -68,6 +68,7 @@ impl Operator {
             body: Ok(body),
             expects: Expects::default(),
             text: false,
+            custom_fields: Vec::new(),
         };
         let part = wait(self.engine.part(&self.scope, &call, false));
         match part.status {

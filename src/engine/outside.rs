@@ -80,6 +80,7 @@ impl<'a> Origin<'a> for Outside<'a> {
             },
             expects: Expects::of(|name| request.header(name)),
             text: true,
+            custom_fields: Vec::new(),
         })
     }
 

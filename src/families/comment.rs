@@ -4,7 +4,7 @@
 //! decided inside the commit, so that two simultaneous requests cannot both pass.
 
 use super::values::{meta, stored};
-use super::{MetaValues, RowEdit, existing, parents};
+use super::{RowEdit, existing, parents};
 use crate::access::{failure, policy};
 use crate::config::declaration::{Action, CommentType, Family};
 use crate::error::{ApiError, Code};
@@ -14,7 +14,7 @@ use crate::registry::columns::{ID, record, user};
 use crate::registry::resource::{Resource, Source};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use crate::storage::plan::{Change, Cond, DbValue, Op, Put, Row, Target};
+use crate::storage::plan::{Change, Cond, DbValue, MetaChange, Op, Put, Row, Target};
 use crate::text::time;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ const DEEPEST: usize = 1000;
 #[derive(Default)]
 struct Draft {
     set: BTreeMap<&'static str, DbValue>,
-    meta: MetaValues,
+    meta: Vec<MetaChange>,
     /// The word for a given state.
     status: Option<String>,
 }
@@ -154,7 +154,10 @@ fn replies_to_trash(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, Ap
 fn has_state(resource: &Resource, of: &CommentType, draft: &Draft) -> bool {
     let Some(key) = &of.state else { return false };
     let known = resource.declared.meta.get(key).and_then(|meta| meta.schema.get("enum")).and_then(Value::as_array);
-    let given = draft.meta.iter().find(|(own, _)| **own == **key).map(|(_, values)| values);
+    let given = draft.meta.iter().find_map(|change| match change {
+        MetaChange::Key(own, values) if **own == **key => Some(values),
+        _ => None,
+    });
     let value = given.and_then(|values| serde_json::from_str::<Value>(values.first()?).ok());
     value.is_some_and(|value| known.is_some_and(|known| known.contains(&value)))
 }

@@ -3,6 +3,7 @@
 //! Contract: "Application password record": the clear value is shown once, in groups of four, and never stored.
 
 use super::{Outcome, Work};
+use crate::access::hints;
 use crate::access::identity::{NewPassword, creation, grouped};
 use crate::access::outbox::{self, Subject};
 use crate::config::declaration::Family;
@@ -223,7 +224,7 @@ fn document(work: &Work<'_>, row: &Row, user: i64, secret: Option<String>) -> Re
         map.insert(property.name.clone(), value);
     }
     let path = format!("{}/{}/application-passwords/{}", users_path(work), user, text(&row[0]));
-    map.insert("_links".into(), json!({"self": [{"href": work.scope.registry.rest(&path)}]}));
+    map.insert("_links".into(), json!({"self": [hints::self_link(work.scope, work.resource()?, path)?]}));
     Ok(Value::Object(map))
 }
 

@@ -406,6 +406,7 @@ impl<'a> Visit<'a> {
             }),
             expects: Expects::default(),
             text: false,
+            custom_fields: Vec::new(),
         };
         self.engine.part(&self.scope, &call, false).await
     }

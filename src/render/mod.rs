@@ -12,10 +12,11 @@ mod links;
 mod needs;
 
 pub use self::batch::{Batch, Linked};
-pub use self::columns::columns_for;
+pub use self::columns::{columns_for, short_columns};
 pub use self::item::{Item, column_value};
 pub use self::needs::Needs;
 
+use crate::access::hints::{self, Hints};
 use crate::access::unlock::RecordPassword;
 use crate::error::ApiError;
 use crate::records::Record;
@@ -43,6 +44,8 @@ pub struct View<'a> {
     pub password: Option<&'a RecordPassword<'a>>,
     /// Whether links are wanted.
     pub links: bool,
+    /// That the caller may read the rows has been decided already.
+    pub readable: bool,
     pub reads: Reads,
 }
 
@@ -64,8 +67,24 @@ pub fn documents(
     rows: &[Row],
     view: &View<'_>,
 ) -> Result<Vec<Value>, ApiError> {
+    let (batch, hints) = prepared(scope, snapshot, resource, rows, view)?;
+    Ok(rows.iter().zip(hints).map(|row| document(scope, resource, row, view, &batch)).collect())
+}
+
+/// What documents need beside their rows.
+fn prepared(
+    scope: &Scope,
+    snapshot: &dyn Snapshot,
+    resource: &Resource,
+    rows: &[Row],
+    view: &View<'_>,
+) -> Result<(Batch, Vec<Hints>), ApiError> {
     let batch = Batch::load(snapshot, scope, resource, rows, view)?;
-    Ok(rows.iter().map(|row| document(scope, resource, row, view, &batch)).collect())
+    let hints = match view.wants_links() {
+        true => hints::of_rows(scope, resource, rows, view.readable)?,
+        false => vec![Hints::default(); rows.len()],
+    };
+    Ok((batch, hints))
 }
 
 /// The same. Where `tracks` says so, each with what its parts read for themselves; without a read set where that is not
@@ -81,8 +100,8 @@ pub fn tracked_documents(
     view: &View<'_>,
     tracks: &[bool],
 ) -> Result<Vec<(Value, Option<ReadSet>)>, ApiError> {
-    let batch = Batch::load(snapshot, scope, resource, rows, view)?;
-    let one = |(row, tracks): (&Row, &bool)| {
+    let (batch, hints) = prepared(scope, snapshot, resource, rows, view)?;
+    let one = |(row, tracks): ((&Row, Hints), &bool)| {
         if !tracks {
             return (document(scope, resource, row, view, &batch), None);
         }
@@ -91,10 +110,10 @@ pub fn tracked_documents(
         let document = document(&scope, resource, row, view, &batch);
         (document, tracked.seen())
     };
-    Ok(rows.iter().zip(tracks).map(one).collect())
+    Ok(rows.iter().zip(hints).zip(tracks).map(one).collect())
 }
 
-fn document(scope: &Scope, resource: &Resource, row: &Row, view: &View<'_>, batch: &Batch) -> Value {
+fn document(scope: &Scope, resource: &Resource, (row, hints): (&Row, Hints), view: &View<'_>, batch: &Batch) -> Value {
     let record = Record { resource, row };
     let unlocked =
         view.context == Context::EDIT || view.password.is_some_and(|given| given.opens(record.text("password")));
@@ -106,7 +125,7 @@ fn document(scope: &Scope, resource: &Resource, row: &Row, view: &View<'_>, batc
         }
     }
     if view.wants_links() {
-        let links = item.links();
+        let links = item.links(hints);
         if !links.is_empty() {
             map.insert("_links".into(), Value::Object(links));
         }

@@ -112,6 +112,8 @@ pub struct Dialect {
     pub name_missing_capability: bool,
     /// A revision or autosave that is shown alone, and with its parent, has the link to it, whatever `_fields` requests.
     pub link_revisions: bool,
+    /// The link of an item to itself lists the methods that the caller may use on the item (`targetHints`).
+    pub target_hints: bool,
 }
 
 impl Default for Dialect {
@@ -134,6 +136,7 @@ impl Default for Dialect {
             refused_file_as_server_error: false,
             name_missing_capability: true,
             link_revisions: false,
+            target_hints: false,
         }
     }
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 /// Marks the file as one of ours ("CmsS").
 const APPLICATION: i64 = 0x436d_7353;
 /// The version of the tables that storage maintains for itself. Raised with every change of those.
-pub const META_VERSION: i64 = 2;
+pub const META_VERSION: i64 = 3;
 /// Prepared statements cached by each connection.
 const STATEMENTS: usize = 512;
 /// Instructions of SQLite's virtual machine between two checks of the clock: some ten microseconds.

@@ -279,7 +279,9 @@ impl Snapshot for Reading<'_> {
     fn meta(&self, space: &Name, ids: &[i64]) -> std::result::Result<Vec<MetaRow>, StorageError> {
         let ids = Bind::List(ids.iter().map(|id| DbValue::Int(*id)).collect());
         let space = Bind::One(DbValue::Int(self.words.number(space).unwrap_or(NO_WORD)));
-        self.select(META, &[space, ids], |row| Ok(MetaRow { id: row.get(0)?, key: text(row, 1)?, json: text(row, 2)? }))
+        self.select(META, &[space, ids], |row| {
+            Ok(MetaRow { id: row.get(0)?, key: text(row, 1)?, number: row.get(2)?, json: text(row, 3)? })
+        })
     }
 
     fn revisions(&self, space: &Name, ids: &[i64]) -> std::result::Result<Vec<RevisionCount>, StorageError> {
@@ -318,7 +320,7 @@ const EDGES_FROM: &str = "SELECT rel, src, dst FROM edge \
     WHERE rel IN (SELECT value FROM rarray(?1)) AND src IN (SELECT value FROM rarray(?2)) ORDER BY src, rel, pos";
 const EDGES_TO: &str = "SELECT rel, src, dst FROM edge \
     WHERE rel IN (SELECT value FROM rarray(?1)) AND dst IN (SELECT value FROM rarray(?2)) ORDER BY dst, rel, src";
-const META: &str = "SELECT id, key, json FROM meta \
+const META: &str = "SELECT id, key, n, json FROM meta \
     WHERE space = ?1 AND id IN (SELECT value FROM rarray(?2)) ORDER BY id, key, n";
 const REVISIONS: &str = "SELECT \"of\", count(*), (SELECT id FROM revision AS other \
     WHERE other.space = revision.space AND other.\"of\" = revision.\"of\" ORDER BY \"at\" DESC, id DESC LIMIT 1) \
