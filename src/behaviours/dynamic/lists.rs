@@ -83,8 +83,11 @@ pub fn archive(part: &Part<'_>) -> Option<Html> {
     let mut html = Html::new();
     if part.flag("displayAsDropdown") {
         let own = classes(part, "wp-block-archives-dropdown", "wp-block-archives");
-        html.raw("<div").attr("class", &own).raw("><label class=\"wp-block-archives__label\">Archives ");
-        html.raw("<select name=\"archive-dropdown\"><option value=\"\">Choose</option>");
+        let id = format!("wp-block-archives-{}", part.within.budget.unique.number());
+        html.raw("<div").attr("class", &own).raw("><label").attr("for", &id);
+        html.attr("class", &label_class(part, "wp-block-archives__label")).raw(">Archives</label>\n\t\t<select");
+        html.attr("id", &id).raw(" name=\"archive-dropdown\">\n\t\t<option value=\"\">");
+        html.raw(if part.text("type") == "yearly" { "Select Year" } else { "Select Month" }).raw("</option>");
         for span in &spans {
             html.raw("\t<option").attr_in_single_quotes("value", &span.address).raw("> ").text(&span.label);
             if let Some(count) = span.count {
@@ -92,7 +95,7 @@ pub fn archive(part: &Part<'_>) -> Option<Html> {
             }
             html.raw("</option>\n");
         }
-        html.raw("</select></label></div>");
+        html.raw("</select></div>");
         return Some(html);
     }
     html.raw("<ul").attr("class", &classes(part, "wp-block-archives-list", "wp-block-archives")).raw(">");
@@ -105,6 +108,11 @@ pub fn archive(part: &Part<'_>) -> Option<Html> {
     }
     html.raw("</ul>");
     Some(html)
+}
+
+/// The classes of a drop-down's label; one that the author does not show is for screen readers alone.
+fn label_class(part: &Part<'_>, own: &str) -> String {
+    if part.attributes["showLabel"] == false { format!("{own} screen-reader-text") } else { own.to_owned() }
 }
 
 fn spans(part: &Part<'_>) -> Vec<Span> {
@@ -153,26 +161,66 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
         false => filter,
     };
     let order = vec![Order::Column(name("name_key"), false)];
-    let found = part.documents(filter, order, MOST_ROWS, "id,name,link,count,parent");
+    let found = part.documents(filter, order, MOST_ROWS, "id,name,slug,link,count,parent");
     let tree = part.flag("showHierarchy");
-    let taxonomy = part.of.map_or("", |resource| &resource.api_name);
-    let own = format!("wp-block-categories-list wp-block-categories-taxonomy-{taxonomy}");
+    let resource = part.of?;
+    let shape = if part.flag("displayAsDropdown") { "dropdown" } else { "list" };
+    let own = format!("wp-block-categories-{shape} wp-block-categories-taxonomy-{}", resource.api_name);
+    let own = classes(part, &own, "wp-block-categories");
+    let times = part.within.budget.unique.times("wp-block-categories");
     let mut html = Html::new();
-    html.raw("<ul").attr("class", &classes(part, &own, "wp-block-categories")).raw(">");
-    list_terms(part, &found, tree.then_some(0), 0, &mut html);
-    html.raw("</ul>");
+    if shape == "list" {
+        html.raw("<ul").attr("class", &own).raw(">");
+        list_terms(part, &found, tree.then_some(0), 0, &mut html);
+        html.raw("</ul>");
+        return Some(html);
+    }
+    let label = |name: &str| resource.declared.labels.get(name).map_or(resource.api_name.as_str(), String::as_str);
+    let given = Some(part.text("label")).filter(|given| !given.is_empty());
+    let id = format!("wp-block-categories-{times}");
+    html.raw("<div").attr("class", &own).raw("><label");
+    html.attr("class", &label_class(part, "wp-block-categories__label")).attr("for", &id).raw(">");
+    html.html(&Html::sanitised(given.unwrap_or(label("name")), Policy::posts())).raw("</label><select ");
+    html.attr_in_single_quotes("name", resource.declared.query_var.as_deref().unwrap_or(&resource.api_name));
+    html.attr_in_single_quotes("id", &id).raw(" class='postform'>\n\t<option value='-1'>Select ");
+    html.text(label("singular_name")).raw("</option>\n");
+    choose_terms(part, &found, tree.then_some(0), 0, &mut html);
+    html.raw("</select>\n</div>");
     Some(html)
 }
 
-fn list_terms(part: &Part<'_>, all: &[Value], below: Option<i64>, depth: u8, html: &mut Html) {
+/// The terms of a drop-down, those below others further in.
+fn choose_terms(part: &Part<'_>, all: &[Value], below: Option<i64>, depth: u8, html: &mut Html) {
+    for term in at_level(all, below, depth) {
+        html.raw("\t<option").attr("class", &format!("level-{depth}"));
+        html.attr("value", term["slug"].as_str().unwrap_or("")).raw(">");
+        for _ in 0..depth {
+            html.raw("&nbsp;&nbsp;&nbsp;");
+        }
+        html.text(term["name"].as_str().unwrap_or(""));
+        if part.flag("showPostCounts") {
+            html.raw("&nbsp;&nbsp;(").number(term["count"].as_u64().unwrap_or(0)).raw(")");
+        }
+        html.raw("</option>\n");
+        if let (Some(_), Some(id)) = (below, term["id"].as_i64()) {
+            choose_terms(part, all, Some(id), depth + 1, html);
+        }
+    }
+}
+
+/// The terms below one; all of them where none is given.
+fn at_level(all: &[Value], below: Option<i64>, depth: u8) -> impl Iterator<Item = &Value> {
     let known = |id: i64| all.iter().any(|term| term["id"] == id);
-    for term in all {
+    all.iter().filter(move |term| {
         let parent = term["parent"].as_i64().unwrap_or(0);
         // A row above may itself not be shown.
         let parent = if known(parent) { parent } else { 0 };
-        if below.is_some_and(|wanted| wanted != parent) || depth > MOST_DEPTH * 4 {
-            continue;
-        }
+        below.is_none_or(|wanted| wanted == parent) && depth <= MOST_DEPTH * 4
+    })
+}
+
+fn list_terms(part: &Part<'_>, all: &[Value], below: Option<i64>, depth: u8, html: &mut Html) {
+    for term in at_level(all, below, depth) {
         let id = term["id"].as_i64().unwrap_or(0);
         html.raw("\t<li").attr("class", &format!("cat-item cat-item-{id}")).raw("><a");
         html.attr("href", term["link"].as_str().unwrap_or("")).raw(">");

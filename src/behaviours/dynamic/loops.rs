@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 /// The fields of a record that its parts need: its own, and its terms by the names of the resource's properties.
 fn fields_of(resource: &Resource) -> String {
-    const OWN: &str = "id,link,title,date,date_gmt,author,featured_media,type,status";
+    const OWN: &str = "id,link,title,date,date_gmt,author,featured_media,class_list";
     let terms = resource.relations.iter().filter(|relation| relation.many).map(|relation| relation.property.as_str());
     std::iter::once(OWN).chain(terms).collect::<Vec<_>>().join(",")
 }
@@ -141,10 +141,8 @@ pub fn records(part: &Part<'_>) -> Option<Html> {
         }
         let shown = Shown { resource, document };
         let within = Within { depth: part.within.depth + 1, shown: Some(&shown), ..part.within };
-        let kind = document["type"].as_str().unwrap_or("");
-        let status = document["status"].as_str().unwrap_or("");
-        let id = document["id"].as_i64().unwrap_or(0);
-        let own = format!("wp-block-post post-{id} {kind} type-{kind} status-{status} hentry");
+        let names = document["class_list"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let own = std::iter::once("wp-block-post").chain(names).collect::<Vec<_>>().join(" ");
         html.raw("<li").attr("class", &own).raw(">").html(&part.inside(within)).raw("</li>");
     }
     html.raw("</ul>");

@@ -251,7 +251,12 @@ fn anchored(made: &Rendered, html: Html, attributes: &Value) -> Html {
 }
 
 fn block_options<'a>(item: &Item<'a>, dynamic: Option<Dynamic<'a>>, budget: &'a Budget) -> BlockOptions<'a> {
-    BlockOptions { dynamic, classes: Some(&item.scope.registry.block_classes), unique: Some(&budget.unique) }
+    BlockOptions {
+        dynamic,
+        styles: Some(&item.scope.registry.block_styles),
+        unique: Some(&budget.unique),
+        around: None,
+    }
 }
 
 fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Within<'_>) -> String {
@@ -522,9 +527,10 @@ fn search(part: &Part<'_>) -> Option<Html> {
         true => html.raw("<search").attr("class", &own).raw("><form method=\"get\"").attr("action", &home),
         false => html.raw("<form role=\"search\" method=\"get\"").attr("action", &home).attr("class", &own),
     };
-    html.raw("><label class=\"wp-block-search__label");
-    html.raw(hidden).raw("\" for=\"wp-block-search__input-1\">").text(&label).raw("</label>");
-    html.raw("<div class=\"wp-block-search__inside-wrapper\"><input type=\"search\" id=\"wp-block-search__input-1\"");
+    let id = format!("wp-block-search__input-{}", part.within.budget.unique.number());
+    html.raw("><label class=\"wp-block-search__label").raw(hidden).raw("\"").attr("for", &id).raw(">");
+    html.text(&label).raw("</label>");
+    html.raw("<div class=\"wp-block-search__inside-wrapper\"><input type=\"search\"").attr("id", &id);
     html.raw(" class=\"wp-block-search__input\" name=\"s\" value=\"\"").attr("placeholder", &text("placeholder", ""));
     html.raw(" required />");
     if placed != "no-button" {

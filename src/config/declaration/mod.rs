@@ -7,6 +7,7 @@
 //! are in the JSON Schema too.
 
 mod abilities;
+mod blocks;
 mod media;
 mod options;
 mod resource;
@@ -16,6 +17,7 @@ mod site;
 mod views;
 
 pub use abilities::*;
+pub use blocks::*;
 pub use media::*;
 pub use options::*;
 pub use resource::*;
@@ -118,6 +120,12 @@ pub struct Declaration {
     /// The class that each block gets when it is shown, by the block's full name.
     #[serde(default)]
     pub block_classes: IndexMap<String, BlockClass>,
+    /// What each block can have, by its full name; a block without an entry has no layout.
+    #[serde(default)]
+    pub block_supports: IndexMap<String, BlockSupports>,
+    /// What style sheets of the site say of blocks, as far as their classes follow from it.
+    #[serde(default)]
+    pub block_styles: BlockStyles,
     /// Shortcodes that the server renders from other rows.
     #[serde(default)]
     pub shortcodes: IndexMap<String, Rendered>,
