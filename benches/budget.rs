@@ -185,6 +185,11 @@ fn warm_up(server: &Program, site: &Site) {
         let (status, _) = ask(server, &reading(&format!("posts?per_page=100&_embed=1&warm={n}&offset={}", n % 900)));
         assert_eq!(status, 200);
     }
+    // The long documents are cached, too.
+    for page in &site.long {
+        let (status, _) = ask(server, &reading(&format!("pages/{page}")));
+        assert_eq!(status, 200);
+    }
     let (status, _) = ask(server, &picture(&site.authorization, usize::MAX));
     assert_eq!(status, 201);
 }

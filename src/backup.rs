@@ -10,7 +10,8 @@
 //! A snapshot is complete or it is not there: it is made beside its place and renamed. A file that has not changed since
 //! the snapshot before is not read again.
 
-use crate::boot::{BootError, wait};
+use crate::boot::{BootError, Services, wait};
+use crate::clock::Clock;
 use crate::config::declaration::Backup;
 use crate::files::Files;
 use crate::metrics::{Counter, Reading};
@@ -27,7 +28,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
-use std::time::Duration;
 
 const DATABASE: &str = "database.db";
 const FILES: &str = "files.json";
@@ -40,7 +40,7 @@ const PART: &str = ".part";
 const CHUNK: u64 = 1 << 20;
 
 /// Between two looks at the clock.
-const PAUSE: Duration = Duration::from_secs(30);
+const PAUSE: i64 = 30;
 
 /// A failed backup is tried again after so long at most.
 const RETRY: i64 = 3600;
@@ -333,8 +333,8 @@ fn sync(folder: &Path) {
 // ------------------------------------------------------------------------------------------------ schedule
 
 /// What operators see of the schedule.
-#[derive(Debug, Default)]
 pub struct Status {
+    clock: Arc<dyn Clock>,
     /// When the newest snapshot was made, in UTC seconds; 0: there is none.
     newest: AtomicI64,
     made: Counter,
@@ -350,7 +350,7 @@ impl Status {
         ];
         let newest = self.newest.load(Ordering::Relaxed);
         if newest > 0 {
-            let age = (now() - newest).max(0);
+            let age = (self.clock.now() - newest).max(0);
             readings.push(Reading::gauge("cms_server_backup_age_seconds", &[], age as f64));
         }
         readings
@@ -361,8 +361,10 @@ impl Status {
 ///
 /// # Errors
 /// No thread.
-pub fn start(declared: &Backup, database: PathBuf, files: Arc<Files>) -> Result<Arc<Status>, BootError> {
-    let status = Arc::new(Status::default());
+pub fn start(declared: &Backup, database: PathBuf, services: &Services) -> Result<Arc<Status>, BootError> {
+    let (clock, files) = (services.clock.clone(), services.media.files.clone());
+    let (made, failed) = Default::default();
+    let status = Arc::new(Status { clock, newest: AtomicI64::new(0), made, failed });
     let (Some(folder), Some(every)) = (declared.folder.get(), declared.every.get()) else { return Ok(status) };
     let (folder, every) = (PathBuf::from(folder), every.seconds_signed().max(1));
     let (keep, with_files) = (declared.keep, declared.files);
@@ -372,7 +374,7 @@ pub fn start(declared: &Backup, database: PathBuf, files: Arc<Files>) -> Result<
         loop {
             let newest = newest(&folder).ok().flatten().and_then(|path| time_of(&path)).unwrap_or(0);
             shown.newest.store(newest, Ordering::Relaxed);
-            let now = now();
+            let now = shown.clock.now();
             if now >= newest.saturating_add(every) && now >= retry_at {
                 match make(&folder, &database, with_files.then_some(&*files), keep, now) {
                     Ok(taken) => {
@@ -387,7 +389,7 @@ pub fn start(declared: &Backup, database: PathBuf, files: Arc<Files>) -> Result<
                     }
                 }
             }
-            thread::sleep(PAUSE.min(Duration::from_secs(every.unsigned_abs())));
+            shown.clock.park_until(Some(now + every.min(PAUSE)));
         }
     };
     let spawned = thread::Builder::new().name("backup".into()).spawn(work);
@@ -424,11 +426,6 @@ fn time_of(path: &Path) -> Option<i64> {
     let name = path.file_name()?.to_str()?.strip_suffix('Z')?;
     let (date, time) = name.split_once('T')?;
     Some(crate::text::time::parse_datetime(&format!("{date}T{}", time.replace('-', ":")))?.as_utc())
-}
-
-/// The time in UTC seconds.
-pub fn now() -> i64 {
-    time::OffsetDateTime::now_utc().unix_timestamp()
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use crate::access::hashing::{self, Hasher};
 use crate::access::identity::{self, Identity, NewPassword};
+use crate::access::outbox::{self, Owner, Subject};
+use crate::clock::{Clock, SystemClock};
 use crate::config::declaration::{Declaration, Family, Migrate};
 use crate::config::load::{self, Loaded};
 use crate::engine::{self, Engine};
@@ -12,7 +14,7 @@ use crate::files::Files;
 use crate::pool::Pool;
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
-use crate::scope::{Limits, SystemClock};
+use crate::scope::Limits;
 use crate::storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
 use crate::storage::sqlite::{OpenError, OpenOptions, Sqlite};
 use crate::storage::{Storage, StorageError};
@@ -25,6 +27,9 @@ use std::time::Duration;
 
 /// Files that are swept away in one commit.
 const SWEPT_AT_ONCE: u64 = 500;
+
+/// What commands are called in the audit trail and in notices.
+pub const OPERATOR_NAME: &str = "command line";
 
 /// The setting that says that a server has been started over the database.
 const STARTED: &str = "started";
@@ -139,10 +144,8 @@ pub fn open(registry: &Registry, migrate: bool) -> Result<Sqlite, BootError> {
 /// # Errors
 /// The declared address names none.
 pub fn database(declared: &Declaration) -> Result<&Path, BootError> {
-    let url = &declared.storage.url;
-    let file = url.strip_prefix("sqlite:").map(|f| f.trim_start_matches("//"));
-    let file = file.filter(|f| !f.is_empty());
-    file.map(Path::new).ok_or_else(|| BootError::Other(format!("storage.url `{url}` is not of the form sqlite:FILE")))
+    let missing = || BootError::Other(format!("storage.url `{}` is not of the form sqlite:FILE", declared.storage.url));
+    declared.storage.file().ok_or_else(missing)
 }
 
 /// What a new user proves to be the user with.
@@ -151,6 +154,8 @@ pub enum Secret<'a> {
     Password(&'a str),
     /// A hash that another program made.
     Hash(&'a str),
+    /// Nothing yet: the user sets a password by a link.
+    None,
 }
 
 /// The long-lived parts that every registry shares.
@@ -160,6 +165,7 @@ pub struct Services {
     pub identity: Arc<Identity>,
     pub hasher: Arc<Hasher>,
     pub media: Arc<MediaServices>,
+    pub clock: Arc<dyn Clock>,
 }
 
 impl Services {
@@ -181,7 +187,13 @@ impl Services {
             identity: Arc::new(Identity::new(key)),
             hasher: Arc::new(hasher),
             media: Arc::new(MediaServices { files: Arc::new(files), pool, memory: Arc::default() }),
+            clock: Arc::new(SystemClock),
         })
+    }
+
+    /// With another clock.
+    pub fn with_clock(self, clock: Arc<dyn Clock>) -> Services {
+        Services { clock, ..self }
     }
 
     /// An engine over a registry.
@@ -191,7 +203,7 @@ impl Services {
     pub fn engine(&self, registry: Arc<Registry>) -> Result<Engine, BootError> {
         let storage: Arc<dyn Storage> = self.storage.clone();
         let (identity, hasher, media) = (self.identity.clone(), self.hasher.clone(), self.media.clone());
-        Ok(Engine::new(registry, storage, identity, hasher, media, Arc::new(SystemClock))?)
+        Ok(Engine::new(registry, storage, identity, hasher, media, self.clock.clone())?)
     }
 
     fn commit(&self, changes: Vec<Change>) -> Result<crate::storage::plan::Committed, BootError> {
@@ -205,7 +217,7 @@ impl Services {
     /// The database cannot be read or written.
     pub fn sweep(&self, after: u64) -> Result<usize, BootError> {
         self.media.files.clear_incoming(Duration::from_secs(after));
-        let now = time::OffsetDateTime::now_utc().unix_timestamp();
+        let now = self.clock.now();
         let before = now.saturating_sub(i64::try_from(after).unwrap_or(i64::MAX));
         let mut swept = 0;
         loop {
@@ -317,7 +329,7 @@ impl Services {
     /// # Errors
     /// The database.
     pub fn complete(&self, registry: &Registry) -> Result<(), BootError> {
-        let now = time::OffsetDateTime::now_utc().unix_timestamp();
+        let now = self.clock.now();
         let any = self.has_records()?;
         for resource in registry.family(Family::Content).filter(|r| any && !r.declared.seed.is_empty()) {
             let snapshot = self.storage.snapshot()?;
@@ -360,13 +372,15 @@ impl Services {
             }
             Secret::Password(password) => wait(self.hasher.hash(password))
                 .map_err(|_| BootError::Other("the password could not be hashed".into()))?,
+            // No password has an empty hash.
+            Secret::None => String::new(),
             Secret::Hash(hash) if hashing::is_known(hash) => hash.to_owned(),
             Secret::Hash(_) => {
                 let known = "hashes begin with $wp$2y$, $2y$, $2b$, $2a$, $P$ or $H$";
                 return Err(BootError::Other(format!("this hash has an unknown format; {known}")));
             }
         };
-        let now = time::OffsetDateTime::now_utc().unix_timestamp();
+        let now = self.clock.now();
         // The site is the first user's own.
         let first = self.is_empty()?;
         let url = if first { registry.site.url.as_str() } else { "" };
@@ -412,10 +426,11 @@ impl Services {
     /// # Errors
     /// There is no such user.
     pub fn add_app_password(&self, login: &str, title: &str) -> Result<String, BootError> {
-        self.add_limited_app_password(login, title, 0, Limits::default())
+        self.add_limited_app_password(login, title, 0, Limits::default(), None)
     }
 
     /// Adds an application password that ends at some second (0: never) or is not good for everything; the clear value.
+    /// With a registry the owner is notified as it says.
     ///
     /// # Errors
     /// There is no such user.
@@ -425,16 +440,23 @@ impl Services {
         title: &str,
         expires: i64,
         limits: Limits,
+        notify: Option<&Registry>,
     ) -> Result<String, BootError> {
         let snapshot = self.storage.snapshot()?;
-        let found =
-            records::first(&*snapshot, "user", &["id"], records::eq("login_key", txt(&slug::title_key(login))))?;
+        let named = records::eq(user::columns::LOGIN_KEY, txt(&slug::title_key(login)));
+        let wanted = ["id", user::columns::LOGIN, user::columns::EMAIL];
+        let found = records::first(&*snapshot, user::columns::TABLE, &wanted, named)?;
         drop(snapshot);
         let Some(row) = found else { return Err(BootError::Other(format!("there is no user with the login {login}"))) };
-        let now = time::OffsetDateTime::now_utc().unix_timestamp();
+        let now = self.clock.now();
         let wanted = NewPassword { user: records::int(&row[0]), title, app_id: "", expires, limits };
         let (_, secret, put) = identity::creation(&self.identity, &wanted, now);
-        self.commit(vec![Change::Put(put)])?;
+        let mut changes = vec![Change::Put(put)];
+        let owner = Owner { id: records::int(&row[0]), login: records::text(&row[1]), address: records::text(&row[2]) };
+        let data = serde_json::json!({"name": title, "by": OPERATOR_NAME});
+        let notice = |registry| outbox::notified(registry, Subject::ApplicationPassword, owner, data, now);
+        changes.extend(notify.and_then(notice));
+        self.commit(changes)?;
         Ok(identity::grouped(&secret))
     }
 }

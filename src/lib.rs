@@ -10,12 +10,14 @@
 //! | 0 | [`error`] | every code and status of the server; problems at startup |
 //! | 0 | [`model`] | the data that stages pass on; no logic |
 //! | 0 | [`network`], [`pool`] | networks of addresses; threads behind a bounded queue; no logic of ours |
+//! | 0 | [`clock`] | the time of day, and waiting for a time; a test has its own |
 //! | 0 | [`metrics`] | every metric's name, type and meaning; counters; not who counts |
 //! | 1 | [`config`] | `routes.toml` as written, with the place of every value; not what it means |
 //! | 1 | [`schema`] | a JSON Schema compiled: check, coerce, describe; not where values come from |
 //! | 1 | [`storage`] | inert plans, the traits that carry them out, SQLite; no schema, no resource, no request |
 //! | 1 | [`files`] | uploaded files under keys, in a folder or an object store; no record, no request |
 //! | 1 | [`pictures`] | pictures measured, decoded, resized, cropped, in a bounded pool; no record, no key |
+//! | 1 | [`mail`] | messages by SMTP or as files in a folder, and their texts; not why they are sent |
 //! | 1 | [`outbound`] | requests to other sites, where the configuration allows them; not their purpose |
 //! | 1 | [`text`] | pure functions on text, time and addresses |
 //! | 2 | [`registry`] | declarations linked into a frozen whole, or every problem; no behaviour, only its name's position |
@@ -33,6 +35,7 @@
 //! | 12 | [`xmlrpc`], [`pages`] | XML-RPC and the pages for people, both by requests to the routes |
 //! | 13 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
 //! | 14 | [`import`], [`scheduler`] | imports; timed transitions of records |
+//! | 14 | [`mailer`] | messages that wait in the outbox are sent; no request |
 //! | 14 | [`backup`] | backups with uploaded files, and their schedule; no request |
 //! | 15 | [`commands`] | the command line: serving, the doctor, the reference, and the rest |
 //! | 16 | [`fuzzing`] | what every parser of foreign bytes promises, for tests only |
@@ -62,6 +65,7 @@ mod backup;
 mod behaviours;
 pub mod boot;
 mod cache;
+pub mod clock;
 pub mod commands;
 pub mod config;
 pub mod engine;
@@ -73,6 +77,8 @@ mod handlers;
 pub mod http;
 mod import;
 mod log;
+mod mail;
+mod mailer;
 pub mod metrics;
 pub mod model;
 mod network;

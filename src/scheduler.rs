@@ -4,7 +4,8 @@
 //! at startup everything that fell due meanwhile is done before the first response. It knows nothing of requests and
 //! callers.
 
-use crate::boot::{self, BootError};
+use crate::boot::{self, BootError, Services};
+use crate::clock::Clock;
 use crate::config::declaration::{Family, Moment};
 use crate::families::content::columns;
 use crate::families::removal::{Deciding, Held};
@@ -21,7 +22,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::{self, Thread};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Records that are read at once to be deleted.
 const AT_ONCE: u64 = 100;
@@ -29,8 +30,8 @@ const AT_ONCE: u64 = 100;
 /// Between two runs, however many writes there are.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The clock may be set while the thread sleeps; no sleep is longer than this. Waking up reads nothing.
-const LONGEST: Duration = Duration::from_secs(60);
+/// Seconds until the next attempt after one that failed.
+const RETRY: i64 = 60;
 
 /// What there was to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -190,8 +191,8 @@ pub struct Scheduler {
 }
 
 /// How far the thread has come.
-#[derive(Debug, Default)]
 pub struct Progress {
+    clock: Arc<dyn Clock>,
     /// When the next transition is due, in UTC seconds; 0: there is none.
     due: AtomicI64,
     done: Counter,
@@ -203,11 +204,16 @@ impl Progress {
         self.done.add(done.records);
     }
 
+    /// How many transitions were carried out.
+    pub fn transitions(&self) -> u64 {
+        self.done.get()
+    }
+
     /// What `/metrics` shows of it.
     pub fn readings(&self) -> [Reading; 2] {
         let lag = match self.due.load(Ordering::Relaxed) {
             0 => 0,
-            due => seconds(since_1970()).saturating_sub(due).max(0),
+            due => self.clock.now().saturating_sub(due).max(0),
         };
         [
             Reading::gauge("cms_server_scheduler_lag_seconds", &[], lag as f64),
@@ -221,9 +227,10 @@ impl Scheduler {
     ///
     /// # Errors
     /// The database cannot be read or written; no thread.
-    pub fn start(registry: Arc<Registry>, storage: Arc<Sqlite>) -> Result<Scheduler, BootError> {
-        let progress = Arc::new(Progress::default());
-        progress.note(carry_out(&registry, &*storage, seconds(since_1970()), &mut HashSet::new())?);
+    pub fn start(registry: Arc<Registry>, services: &Services) -> Result<Scheduler, BootError> {
+        let (storage, clock) = (services.storage.clone(), services.clock.clone());
+        let progress = Arc::new(Progress { clock, due: AtomicI64::new(0), done: Counter::default() });
+        progress.note(carry_out(&registry, &*storage, progress.clock.now(), &mut HashSet::new())?);
         let job = Arc::new(ArcSwap::from_pointee(Job { registry, storage }));
         let (own, reached) = (job.clone(), progress.clone());
         let handle = thread::Builder::new().name("due".into()).spawn(move || keep(&own, &reached));
@@ -252,36 +259,20 @@ fn keep(jobs: &ArcSwap<Job>, progress: &Progress) {
         let job = jobs.load_full();
         // Read first, so that what is written during the run requires another.
         let written = job.storage.scope_version(&name(columns::TABLE));
-        let next = match carry_out(&job.registry, &*job.storage, seconds(since_1970()), &mut stuck) {
+        let next = match carry_out(&job.registry, &*job.storage, progress.clock.now(), &mut stuck) {
             Ok(done) => {
                 progress.note(done);
                 done.next
             }
             Err(error) => {
                 tracing::warn!("what is due has to wait: {error}");
-                Some(seconds(since_1970() + LONGEST))
+                Some(progress.clock.now() + RETRY)
             }
         };
         thread::sleep(PAUSE);
         let same = || Arc::ptr_eq(&job, &jobs.load()) && job.storage.scope_version(&name(columns::TABLE)) == written;
-        while same() {
-            match next.map(until) {
-                Some(Duration::ZERO) => break,
-                rest => thread::park_timeout(rest.unwrap_or(LONGEST).min(LONGEST)),
-            }
+        while same() && next.is_none_or(|next| next > progress.clock.now()) {
+            progress.clock.park_until(next);
         }
     }
-}
-
-/// From now to a moment in UTC seconds.
-fn until(moment: i64) -> Duration {
-    Duration::from_secs(moment.max(0).unsigned_abs()).saturating_sub(since_1970())
-}
-
-fn since_1970() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
-}
-
-fn seconds(time: Duration) -> i64 {
-    i64::try_from(time.as_secs()).unwrap_or(i64::MAX)
 }

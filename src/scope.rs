@@ -128,21 +128,6 @@ impl Settings {
     }
 }
 
-/// The clock; tests supply their own.
-pub trait Clock: Send + Sync {
-    /// Seconds since 1970 in UTC.
-    fn now(&self) -> i64;
-}
-
-/// The machine's clock.
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now(&self) -> i64 {
-        time::OffsetDateTime::now_utc().unix_timestamp()
-    }
-}
-
 /// See the module's description.
 #[derive(Clone)]
 pub struct Scope {

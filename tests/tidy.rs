@@ -244,11 +244,13 @@ fn every_behaviour_has_a_user_in_the_shipped_declarations() {
 }
 
 #[test]
-fn lines_of_the_shipped_routes_fit_on_a_screen() {
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("routes.toml")).expect("routes.toml");
-    let long: Vec<usize> =
-        text.lines().enumerate().filter(|(_, line)| line.chars().count() > 140).map(|(at, _)| at + 1).collect();
-    assert!(long.is_empty(), "these lines of routes.toml are longer than 140 characters: {long:?}");
+fn lines_of_the_shipped_declarations_fit_on_a_screen() {
+    for file in ["routes.toml", "schemas/dialects/wp.toml"] {
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("declarations");
+        let lines = text.lines().enumerate();
+        let long: Vec<usize> = lines.filter(|(_, line)| line.chars().count() > 140).map(|(at, _)| at + 1).collect();
+        assert!(long.is_empty(), "these lines of {file} are longer than 140 characters: {long:?}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! author of a comment.
 
 use super::{Asking, Decision, Found, policy, target};
-use crate::config::declaration::CommentType;
+use crate::config::declaration::{Action, CommentType};
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 use crate::registry::resource::Context;
@@ -41,7 +41,7 @@ pub(super) fn list(asking: &Asking<'_>) -> Decision {
 /// Whether the request is for comments of a declared type below records that the caller may edit.
 fn edits_remarks(asking: &Asking<'_>, posts: &[i64]) -> Result<bool, ApiError> {
     let kind = asking.args.text("type").unwrap_or_default();
-    let edits = |post: &i64| policy::parent_content(asking.scope, *post, "edit") == Some(true);
+    let edits = |post: &i64| policy::parent_content(asking.scope, *post, Action::Edit) == Some(true);
     Ok(asking.resource()?.comment_type(kind).is_some() && !posts.is_empty() && posts.iter().all(edits))
 }
 
@@ -124,7 +124,7 @@ pub(super) fn create(asking: &Asking<'_>) -> Decision {
 fn remark(asking: &Asking<'_>, kind: &CommentType, post: i64) -> Decision {
     let found = policy::with_record(asking.scope, post, |record| {
         let trashed = asking.registry().status_is(record.text("status"), |status| status.trash);
-        (policy::may(asking.scope, "edit", record), trashed, record.resource.supports(&kind.supports))
+        (policy::may(asking.scope, Action::Edit, record), trashed, record.resource.supports(&kind.supports))
     });
     match found {
         Some((true, false, true)) => Ok(Found::default()),
@@ -157,7 +157,7 @@ fn claims(asking: &Asking<'_>, before: Option<Record<'_>>) -> Result<(), ApiErro
 pub(super) fn update(asking: &Asking<'_>) -> Decision {
     let row = stored(asking)?;
     let record = Record { resource: asking.resource()?, row: &row };
-    if !policy::may(asking.scope, "edit", record) {
+    if !policy::may(asking.scope, Action::Edit, record) {
         return Err(asking.refuse(Code::CannotEdit));
     }
     claims(asking, Some(record))?;
@@ -166,7 +166,7 @@ pub(super) fn update(asking: &Asking<'_>) -> Decision {
 
 pub(super) fn delete(asking: &Asking<'_>) -> Decision {
     let row = stored(asking)?;
-    if !policy::may(asking.scope, "delete", Record { resource: asking.resource()?, row: &row }) {
+    if !policy::may(asking.scope, Action::Delete, Record { resource: asking.resource()?, row: &row }) {
         return Err(asking.refuse(Code::CannotDelete));
     }
     target(row)

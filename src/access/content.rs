@@ -1,7 +1,7 @@
 //! Guards of records: who may list, read, write, change and delete them, and attach things to them.
 
 use super::{Asking, Decision, Found, policy, target};
-use crate::config::declaration::Family;
+use crate::config::declaration::{Action, Family};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record};
 use crate::registry::resource::{Context, Resource};
@@ -9,7 +9,7 @@ use crate::storage::plan::DbValue;
 
 pub(super) fn content_list(asking: &Asking<'_>) -> Decision {
     let resource = asking.resource()?;
-    if asking.context() == Context::EDIT && !asking.scope.principal.can(resource.capability("edit")) {
+    if asking.context() == Context::EDIT && !asking.scope.principal.can(resource.capability(Action::Edit)) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     Ok(Found::default())
@@ -24,7 +24,7 @@ pub(super) fn content_read(asking: &Asking<'_>) -> Decision {
     if asking.given.is_some_and(|given| !given.opens(record.text("password"))) {
         return Err(ApiError::new(Code::PostIncorrectPassword));
     }
-    if !policy::may(asking.scope, "read", record) {
+    if !policy::may(asking.scope, Action::Read, record) {
         return Err(asking.refuse(Code::Forbidden));
     }
     target(row)
@@ -37,7 +37,7 @@ pub(super) fn content_create(asking: &Asking<'_>) -> Decision {
         return Err(ApiError::new(Code::PostExists));
     }
     author_and_sticky(asking, resource)?;
-    if !caller.can(resource.capability("create")) {
+    if !caller.can(resource.capability(Action::Create)) {
         return Err(asking.refuse(Code::CannotCreate));
     }
     assigned_terms(asking, resource)?;
@@ -58,7 +58,7 @@ fn attaches(asking: &Asking<'_>, resource: &Resource, already: Option<i64>) -> R
         let row = records::first(&*asking.scope.snapshot()?, "record", &["id"], records::eq("id", DbValue::Int(id)))?;
         Ok(row.is_some())
     };
-    if policy::parent_content(asking.scope, id, "edit") == Some(true) || already.is_some() && !exists()? {
+    if policy::parent_content(asking.scope, id, Action::Edit) == Some(true) || already.is_some() && !exists()? {
         return Ok(());
     }
     Err(asking.refuse(Code::CannotEdit))
@@ -66,7 +66,7 @@ fn attaches(asking: &Asking<'_>, resource: &Resource, already: Option<i64>) -> R
 
 /// A new file out of one that is there: for those who bring files and edit this one.
 pub(super) fn file_edit(asking: &Asking<'_>) -> Decision {
-    if !asking.scope.principal.can(asking.resource()?.capability("create")) {
+    if !asking.scope.principal.can(asking.resource()?.capability(Action::Create)) {
         return Err(asking.refuse(Code::CannotEditImage));
     }
     let found = content_update(asking)?;
@@ -78,7 +78,7 @@ pub(super) fn file_edit(asking: &Asking<'_>) -> Decision {
 pub(super) fn content_update(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::PostInvalidId)?;
     let resource = asking.resource()?;
-    if !policy::may(asking.scope, "edit", Record { resource, row: &row }) {
+    if !policy::may(asking.scope, Action::Edit, Record { resource, row: &row }) {
         return Err(asking.refuse(Code::CannotEdit));
     }
     author_and_sticky(asking, resource)?;
@@ -89,7 +89,7 @@ pub(super) fn content_update(asking: &Asking<'_>) -> Decision {
 
 pub(super) fn content_delete(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::PostInvalidId)?;
-    if !policy::may(asking.scope, "delete", Record { resource: asking.resource()?, row: &row }) {
+    if !policy::may(asking.scope, Action::Delete, Record { resource: asking.resource()?, row: &row }) {
         return Err(asking.refuse(Code::CannotDelete));
     }
     target(row)
@@ -98,7 +98,7 @@ pub(super) fn content_delete(asking: &Asking<'_>) -> Decision {
 /// Another's name and the front page are for those who edit others' records (or publish).
 fn author_and_sticky(asking: &Asking<'_>, resource: &Resource) -> Result<(), ApiError> {
     let caller = &asking.scope.principal;
-    let others = caller.can(resource.capability("edit_others"));
+    let others = caller.can(resource.capability(Action::EditOthers));
     if let Some(author) = asking.args.int("author")
         && resource.supports("author")
         && author != 0
@@ -107,7 +107,7 @@ fn author_and_sticky(asking: &Asking<'_>, resource: &Resource) -> Result<(), Api
     {
         return Err(asking.refuse(Code::CannotEditOthers));
     }
-    let may_stick = others || caller.can(resource.capability("publish"));
+    let may_stick = others || caller.can(resource.capability(Action::Publish));
     if asking.args.flag("sticky") && resource.supports("sticky") && !may_stick {
         return Err(asking.refuse(Code::CannotAssignSticky));
     }

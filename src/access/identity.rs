@@ -46,6 +46,8 @@ const MOMENT: i64 = 1;
 pub struct Identity {
     key: Vec<u8>,
     attempts: Attempts,
+    /// Requests for links to set a password: counted apart, so that neither evicts the other.
+    link_requests: Attempts,
     throttle: Throttle,
     /// By a keyed hash of the credentials and the declarations.
     verified: Cache<Arc<str>, Verified>,
@@ -74,6 +76,12 @@ struct Verified {
     principal: Principal,
     versions: [u64; 2],
     at: i64,
+    /// When the password stops working; 0: never.
+    expires: i64,
+}
+
+fn ended(expires: i64, now: i64) -> bool {
+    expires != 0 && expires <= now
 }
 
 /// What credentials are looked up in.
@@ -87,6 +95,7 @@ impl Identity {
         Identity {
             key,
             attempts: Attempts::default(),
+            link_requests: Attempts::default(),
             throttle: Throttle::default(),
             verified: Cache::new(MOST_VERIFIED),
             failed: FailedLogins::default(),
@@ -101,6 +110,20 @@ impl Identity {
     /// What counts requests against the declared limits.
     pub fn throttle(&self) -> &Throttle {
         &self.throttle
+    }
+
+    /// Requests for links to set a password.
+    pub(super) fn link_requests(&self) -> &Attempts {
+        &self.link_requests
+    }
+
+    /// The owner of an account has proven it otherwise than by a password, and set this one: what was guessed wrong from
+    /// there before does not count any more.
+    pub fn proven(&self, scope: &Scope, account: Record<'_>, (password, stored): (&str, &str), patience: AttemptLimit) {
+        for about in [account.text("login_key"), account.text("email_key")] {
+            let who = Who::Network(scope.peer.ip);
+            self.attempts.right(&Guess { who, about, secret: password, stored }, patience);
+        }
     }
 
     /// The caller of a request; anonymous unless the credentials are valid.
@@ -172,18 +195,28 @@ impl Identity {
         let key: Arc<str> = self.digest(&format!("{}|{login}|{secret}", scope.registry.fingerprint)).into();
         // Before anything is read, so that nothing older is filed under them.
         let versions = versions(&*scope.storage);
-        let still = |found: &Verified| found.versions == versions && scope.now - found.at <= MOMENT;
+        let still = |found: &Verified| {
+            let recent = scope.now - found.at <= MOMENT && !ended(found.expires, scope.now);
+            recent && found.versions == versions
+        };
         if let Some(found) = self.verified.get(&key).filter(still) {
             return Ok(Ok(found.principal));
         }
         let found = self.look_up(scope, login, secret).await?;
-        if let Ok(principal) = &found {
-            self.verified.insert(key, Verified { principal: principal.clone(), versions, at: scope.now });
-        }
-        Ok(found)
+        Ok(found.map(|(principal, expires)| {
+            let verified = Verified { principal: principal.clone(), versions, at: scope.now, expires };
+            self.verified.insert(key, verified);
+            principal
+        }))
     }
 
-    async fn look_up(&self, scope: &Scope, login: &str, secret: &str) -> Result<Result<Principal, Refused>, ApiError> {
+    /// The caller, and when the password stops working.
+    async fn look_up(
+        &self,
+        scope: &Scope,
+        login: &str,
+        secret: &str,
+    ) -> Result<Result<(Principal, i64), Refused>, ApiError> {
         let hash = self.hash(secret);
         let snapshot = scope.snapshot()?;
         let columns = ["uuid", "user", "last_used", "hash", "expires", "read_only", "resources"];
@@ -192,7 +225,7 @@ impl Identity {
             return Ok(Err(Refused::Unknown));
         };
         let expires = int(&found[4]);
-        if expires != 0 && expires <= scope.now {
+        if ended(expires, scope.now) {
             return Ok(Err(Refused::Expired));
         }
         let Some(users) = scope.registry.family(Family::User).next() else { return Ok(Err(Refused::OtherUser)) };
@@ -211,7 +244,7 @@ impl Identity {
         principal.limits = (limits != Limits::default()).then(|| Arc::new(limits));
         drop(snapshot);
         self.touch(scope, &found).await;
-        Ok(Ok(principal))
+        Ok(Ok((principal, expires)))
     }
 
     /// The user with this login (or e-mail address) and account password. An unknown user costs the same time.

@@ -10,8 +10,11 @@ mod comments;
 mod content;
 mod declared;
 pub mod hashing;
+pub mod hints;
 pub mod identity;
+pub mod links;
 mod meter;
+pub mod outbox;
 mod passwords;
 mod plain;
 pub mod policy;
@@ -23,7 +26,7 @@ pub mod unlock;
 mod users;
 pub mod views;
 
-pub use self::users::malformed_account;
+pub use self::users::{malformed_account, malformed_password};
 
 use self::content::{content_create, content_delete, content_list, content_read, content_update, file_edit};
 use self::declared::{catalogue_list, catalogue_read, theme_read};
@@ -85,13 +88,22 @@ impl Allowed {
 
 /// Rows that were loaded for one request, so that the guards of its methods load each once.
 #[derive(Default)]
-pub struct Loaded(RefCell<HashMap<(usize, String), Option<Row>>>);
+pub struct Loaded {
+    rows: RefCell<HashMap<(usize, String), Option<Row>>>,
+    /// The row that the path names, and the position of its resource.
+    named: Option<(usize, Row)>,
+}
 
 impl Loaded {
     /// Begins with a row of a resource that was read already.
     pub fn with(resource: &Resource, row: Row) -> Loaded {
         let key = Loaded::key(resource, Record { resource, row: &row }.value(&resource.key));
-        Loaded(RefCell::new(HashMap::from([(key, Some(row))])))
+        Loaded { rows: RefCell::new(HashMap::from([(key, Some(row))])), named: None }
+    }
+
+    /// Begins with the row that the path names.
+    fn named(resource: &Resource, row: Row) -> Loaded {
+        Loaded { named: Some((resource.index, row)), ..Loaded::default() }
     }
 
     fn key(resource: &Resource, key: &DbValue) -> (usize, String) {
@@ -415,11 +427,11 @@ impl<'a> Asking<'a> {
     /// The database cannot be read.
     pub fn load(&self, resource: &Resource, key: &DbValue) -> Result<Option<Row>, ApiError> {
         let id = Loaded::key(resource, key);
-        if let Some(row) = self.loaded.0.borrow().get(&id) {
+        if let Some(row) = self.loaded.rows.borrow().get(&id) {
             return Ok(row.clone());
         }
         let row = records::find(&*self.scope.snapshot()?, resource, key)?;
-        self.loaded.0.borrow_mut().insert(id, row.clone());
+        self.loaded.rows.borrow_mut().insert(id, row.clone());
         Ok(row)
     }
 
@@ -429,6 +441,11 @@ impl<'a> Asking<'a> {
     /// There is none, or the database cannot be read.
     pub fn target(&self, missing: Code) -> Result<Row, ApiError> {
         let resource = self.resource()?;
+        if let Some((of, row)) = &self.loaded.named
+            && *of == resource.index
+        {
+            return Ok(row.clone());
+        }
         let arg = self.endpoint.args.role(Role::Key).map_or(&*resource.key, |a| a.name.as_str());
         // A route may name its item without declaring an argument for it.
         let key = match self.args.get(arg).or_else(|| self.sources.path.get(arg)) {

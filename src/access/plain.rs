@@ -1,6 +1,7 @@
 //! Guards of rows of no further family.
 
 use super::{Asking, Decision, Found, policy, target};
+use crate::config::declaration::Action;
 use crate::error::Code;
 use crate::records::Record;
 use crate::registry::resource::Context;
@@ -8,10 +9,10 @@ use crate::registry::resource::Context;
 pub(super) fn plain_list(asking: &Asking<'_>) -> Decision {
     let resource = asking.resource()?;
     let caller = &asking.scope.principal;
-    if asking.context() == Context::EDIT && !caller.can(resource.capability("edit")) {
+    if asking.context() == Context::EDIT && !caller.can(resource.capability(Action::Edit)) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
-    if !caller.can(resource.capabilities.get("read").map_or("", String::as_str)) {
+    if !caller.can(resource.reading_capability()) {
         return Err(asking.refuse(Code::Forbidden));
     }
     Ok(Found::default())
@@ -23,14 +24,14 @@ pub(super) fn plain_read(asking: &Asking<'_>) -> Decision {
     if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
-    if !policy::may(asking.scope, "read", record) {
+    if !policy::may(asking.scope, Action::Read, record) {
         return Err(asking.refuse(Code::Forbidden));
     }
     target(row)
 }
 
 pub(super) fn plain_create(asking: &Asking<'_>) -> Decision {
-    if !asking.scope.principal.can(asking.resource()?.capability("create")) {
+    if !asking.scope.principal.can(asking.resource()?.capability(Action::Create)) {
         return Err(asking.refuse(Code::CannotCreate));
     }
     Ok(Found::default())
@@ -38,7 +39,7 @@ pub(super) fn plain_create(asking: &Asking<'_>) -> Decision {
 
 pub(super) fn plain_update(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::RecordInvalidId)?;
-    if !policy::may(asking.scope, "edit", Record { resource: asking.resource()?, row: &row }) {
+    if !policy::may(asking.scope, Action::Edit, Record { resource: asking.resource()?, row: &row }) {
         return Err(asking.refuse(Code::CannotEdit));
     }
     target(row)
@@ -46,7 +47,7 @@ pub(super) fn plain_update(asking: &Asking<'_>) -> Decision {
 
 pub(super) fn plain_delete(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::RecordInvalidId)?;
-    if !policy::may(asking.scope, "delete", Record { resource: asking.resource()?, row: &row }) {
+    if !policy::may(asking.scope, Action::Delete, Record { resource: asking.resource()?, row: &row }) {
         return Err(asking.refuse(Code::CannotDelete));
     }
     target(row)

@@ -1,11 +1,11 @@
 //! What a caller may do to an object, and which rows a caller may see.
 //!
-//! The declared capability maps name the primitive capability of each act; this file holds the one rule that derives an
+//! The declared capability maps name the primitive capability of each action; this file holds the one rule that derives an
 //! object's acts from ownership and status (contract: "Authentication", 10), and its twin as a condition on rows, which
 //! lists, items, searches, counts and embedding share.
 
 use super::unlock::RecordPassword;
-use crate::config::declaration::{Family, Status};
+use crate::config::declaration::{Action, Family, Status};
 use crate::records::{self, Record, among, columns, eq, everything, nothing, txt, words};
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource};
@@ -14,55 +14,51 @@ use crate::storage::plan::{Cond, DbValue, Op};
 use std::sync::Arc;
 
 /// Whether the caller may do an act on a row.
-pub fn may(scope: &Scope, act: &str, record: Record<'_>) -> bool {
+pub fn may(scope: &Scope, action: Action, record: Record<'_>) -> bool {
     match record.resource.family {
-        Family::Content => content(scope, act, record),
-        Family::User => user(scope, act, record),
-        Family::Comment => comment(scope, act, record),
-        Family::Plain => plain(scope, act, record),
-        _ => scope.principal.can(record.resource.capability(act)),
+        Family::Content => content(scope, action, record),
+        Family::User => user(scope, action, record),
+        Family::Comment => comment(scope, action, record),
+        Family::Plain => plain(scope, action, record),
+        _ => scope.principal.can(record.resource.capability(action)),
     }
 }
 
-fn content(scope: &Scope, act: &str, record: Record<'_>) -> bool {
+fn content(scope: &Scope, action: Action, record: Record<'_>) -> bool {
     let caller = &scope.principal;
     let resource = record.resource;
-    let can = |act: &str| caller.can(resource.capability(act));
-    match act {
-        "read" => read_content(scope, record),
-        "edit" | "delete" => {
+    let can = |action: Action| caller.can(resource.capability(action));
+    match action {
+        Action::Read => read_content(scope, record),
+        Action::Edit | Action::Delete => {
             let status = match record.text("status") {
                 status if scope.registry.status_is(status, |s| s.trash) => record.text("status_before"),
                 status => status,
             };
             let out = scope.registry.is_out(status);
             if caller.known() && record.int("author") == caller.id {
-                return can(if out { PUBLISHED[usize::from(act == "delete")] } else { act });
+                return can(if out { action.to_published() } else { action });
             }
-            let others = if act == "edit" { "edit_others" } else { "delete_others" };
-            can(others)
-                && (!out || can(PUBLISHED[usize::from(act == "delete")]))
-                && (!scope.registry.status_is(status, |s| s.private)
-                    || can(if act == "edit" { "edit_private" } else { "delete_private" }))
+            can(action.to_others())
+                && (!out || can(action.to_published()))
+                && (!scope.registry.status_is(status, |s| s.private) || can(action.to_private()))
         }
-        act => can(act),
+        action => can(action),
     }
 }
-
-const PUBLISHED: [&str; 2] = ["edit_published", "delete_published"];
 
 fn read_content(scope: &Scope, record: Record<'_>) -> bool {
     let caller = &scope.principal;
     let resource = record.resource;
-    let read = resource.capabilities.get("read").map_or("", String::as_str);
+    let read = resource.reading_capability();
     let status = record.text("status");
     match scope.registry.status(status) {
         Some(s) if s.inherits => inherited(scope, record),
         Some(s) if s.public => caller.can(read),
         // What is one's own one reads in any state, even with no right to change it any more.
         _ if caller.known() && record.int("author") == caller.id && caller.can(read) => true,
-        Some(s) if s.private => caller.can(resource.capability("read_private")),
-        _ => content(scope, "edit", record),
+        Some(s) if s.private => caller.can(resource.capability(Action::ReadPrivate)),
+        _ => content(scope, Action::Edit, record),
     }
 }
 
@@ -84,16 +80,16 @@ fn inherited(scope: &Scope, record: Record<'_>) -> bool {
 
 /// Control of an account gives all of its capabilities. So a caller changes the accounts of others only where the caller
 /// has these capabilities, too.
-fn user(scope: &Scope, act: &str, record: Record<'_>) -> bool {
+fn user(scope: &Scope, action: Action, record: Record<'_>) -> bool {
     let caller = &scope.principal;
     let own = caller.known() && caller.id == record.id();
     let reaches = || may_give(scope, &records::split_words(record.text("roles")));
-    let can = |act: &str| caller.can(record.resource.capability(act));
-    match act {
-        "edit" => own || (can("edit") && reaches()),
-        "delete" | "promote" => can(act) && reaches(),
-        "read" => own || can("list"),
-        act => can(act),
+    let can = |action: Action| caller.can(record.resource.capability(action));
+    match action {
+        Action::Edit => own || (can(Action::Edit) && reaches()),
+        Action::Delete | Action::Promote => can(action) && reaches(),
+        Action::Read => own || can(Action::List),
+        action => can(action),
     }
 }
 
@@ -109,9 +105,9 @@ pub fn may_give(scope: &Scope, roles: &[Arc<str>]) -> bool {
 /// Whether the caller sees a row in the edit context: the one rule for reading it so, and for the response to a write.
 pub fn sees_edited(scope: &Scope, record: Record<'_>) -> bool {
     match record.resource.family {
-        Family::Comment => moderates(scope) || (is_remark(record) && comment(scope, "edit", record)),
-        Family::Content | Family::User | Family::Plain => may(scope, "edit", record),
-        _ => scope.principal.can(record.resource.capability("edit")),
+        Family::Comment => moderates(scope) || (is_remark(record) && comment(scope, Action::Edit, record)),
+        Family::Content | Family::User | Family::Plain => may(scope, Action::Edit, record),
+        _ => scope.principal.can(record.resource.capability(Action::Edit)),
     }
 }
 
@@ -122,23 +118,24 @@ fn is_remark(record: Record<'_>) -> bool {
 
 /// Whether the caller moderates comments, on whatever record.
 pub fn moderates(scope: &Scope) -> bool {
-    holds_on_comments(scope, "moderate")
+    holds_on_comments(scope, Action::Moderate)
 }
 
 /// Whether the caller may do an act on comments that needs no comment.
-pub fn holds_on_comments(scope: &Scope, act: &str) -> bool {
-    scope.registry.family(Family::Comment).any(|comments| scope.principal.can(comments.capability(act)))
+pub fn holds_on_comments(scope: &Scope, action: Action) -> bool {
+    scope.registry.family(Family::Comment).any(|comments| scope.principal.can(comments.capability(action)))
 }
 
-fn comment(scope: &Scope, act: &str, record: Record<'_>) -> bool {
+fn comment(scope: &Scope, action: Action, record: Record<'_>) -> bool {
     let caller = &scope.principal;
-    match act {
+    match action {
         // A caller who may edit the record of a comment may edit the comment.
-        "edit" | "delete" => {
-            moderates(scope) || (caller.known() && parent_content(scope, record.int("post"), "edit").unwrap_or(false))
+        Action::Edit | Action::Delete => {
+            moderates(scope)
+                || (caller.known() && parent_content(scope, record.int("post"), Action::Edit).unwrap_or(false))
         }
-        "read" => reads_comment(scope, record, None),
-        act => caller.can(record.resource.capability(act)),
+        Action::Read => reads_comment(scope, record, None),
+        action => caller.can(record.resource.capability(action)),
     }
 }
 
@@ -153,7 +150,7 @@ pub fn reads_comment(scope: &Scope, record: Record<'_>, password: Option<&Record
     if post == 0 && !moderates(scope) {
         return false;
     }
-    caller.known() && (record.int("author") == caller.id || comment(scope, "edit", record))
+    caller.known() && (record.int("author") == caller.id || comment(scope, Action::Edit, record))
 }
 
 /// Whether the caller reads the record with this id and what is locked in it; `None` when there is none.
@@ -161,13 +158,13 @@ pub fn reads_commented(scope: &Scope, id: i64, password: Option<&RecordPassword<
     with_record(scope, id, |record| {
         let lock = record.text("password");
         let locked = !lock.is_empty() && !password.is_some_and(|given| given.opens(lock));
-        content(scope, if locked { "edit" } else { "read" }, record)
+        content(scope, if locked { Action::Edit } else { Action::Read }, record)
     })
 }
 
 /// Whether the caller may do an act on the record with this id; `None` when there is none.
-pub fn parent_content(scope: &Scope, id: i64, act: &str) -> Option<bool> {
-    with_record(scope, id, |record| content(scope, act, record))
+pub fn parent_content(scope: &Scope, id: i64, action: Action) -> Option<bool> {
+    with_record(scope, id, |record| content(scope, action, record))
 }
 
 /// The content record with this id, of whatever kind; `None` when there is none.
@@ -179,23 +176,23 @@ pub fn with_record<T>(scope: &Scope, id: i64, ask: impl FnOnce(Record<'_>) -> T)
     Some(ask(Record { resource, row: &row }))
 }
 
-fn plain(scope: &Scope, act: &str, record: Record<'_>) -> bool {
+fn plain(scope: &Scope, action: Action, record: Record<'_>) -> bool {
     let caller = &scope.principal;
     let resource = record.resource;
-    let can = |act: &str| caller.can(resource.capability(act));
-    match (&resource.declared.owner, act) {
-        (_, "read") => caller.can(resource.capabilities.get("read").map_or("", String::as_str)),
-        (Some(owner), "edit" | "delete") if !(caller.known() && record.int(owner) == caller.id) => {
-            can(&format!("{act}_others"))
+    let can = |action: Action| caller.can(resource.capability(action));
+    match (&resource.declared.owner, action) {
+        (_, Action::Read) => caller.can(resource.reading_capability()),
+        (Some(owner), Action::Edit | Action::Delete) if !(caller.known() && record.int(owner) == caller.id) => {
+            can(action.to_others())
         }
-        (_, act) => can(act),
+        (_, action) => can(action),
     }
 }
 
 /// Whether the caller edits records of any kind: who does may see how kinds are declared.
 pub fn edits_something(scope: &Scope) -> bool {
     let caller = &scope.principal;
-    scope.registry.family(Family::Content).any(|r| caller.can(r.capability("edit")))
+    scope.registry.family(Family::Content).any(|r| caller.can(r.capability(Action::Edit)))
 }
 
 /// Whether the caller may see a state.
@@ -240,14 +237,14 @@ pub fn visible_among(scope: &Scope, resource: &Resource, filter: &Cond) -> Cond 
 
 /// Whether the caller may see rows of a resource at all.
 fn reads(scope: &Scope, resource: &Resource) -> bool {
-    scope.principal.can(resource.capabilities.get("read").map_or("", String::as_str))
+    scope.principal.can(resource.reading_capability())
 }
 
 /// The rows that the caller may see as they are edited: those that the caller may edit.
 pub fn visible_for_editing(scope: &Scope, resource: &Resource) -> Cond {
     match (resource.family, &resource.declared.owner) {
         (Family::Content, _) => Cond::All(vec![visible_content(scope, resource), editable_content(scope, resource)]),
-        (Family::Plain, Some(owner)) if !scope.principal.can(resource.capability("edit_others")) => {
+        (Family::Plain, Some(owner)) if !scope.principal.can(resource.capability(Action::EditOthers)) => {
             let own = resource.plan_column(owner).map(|owner| eq(&owner, DbValue::Int(scope.principal.id)));
             Cond::All(vec![visible(scope, resource), own.unwrap_or_else(nothing)])
         }
@@ -258,23 +255,24 @@ pub fn visible_for_editing(scope: &Scope, resource: &Resource) -> Cond {
 /// Whether the caller may see the values of edit-only columns, in every row of a list in this
 /// context.
 pub fn sees_edit_only(scope: &Scope, resource: &Resource, context: Context) -> bool {
-    let can = |act: &str| scope.principal.can(resource.capability(act));
+    let can = |action: Action| scope.principal.can(resource.capability(action));
     match resource.family {
-        Family::User => can("list"),
+        Family::User => can(Action::List),
         Family::Comment => moderates(scope),
         // Lists in the edit context hold nothing but rows that the caller may edit.
-        Family::Content => edits_all(scope, resource) || (context == Context::EDIT && can("edit")),
+        Family::Content => edits_all(scope, resource) || (context == Context::EDIT && can(Action::Edit)),
         Family::Plain => {
-            can("edit") && (resource.declared.owner.is_none() || context == Context::EDIT || can("edit_others"))
+            can(Action::Edit)
+                && (resource.declared.owner.is_none() || context == Context::EDIT || can(Action::EditOthers))
         }
-        _ => can("edit"),
+        _ => can(Action::Edit),
     }
 }
 
 /// Whether the caller may edit every record of a resource.
 fn edits_all(scope: &Scope, resource: &Resource) -> bool {
-    let acts = ["edit", "edit_others", "edit_published", "edit_private"];
-    acts.iter().all(|act| scope.principal.can(resource.capability(act)))
+    let actions = [Action::Edit, Action::EditOthers, Action::EditPublished, Action::EditPrivate];
+    actions.iter().all(|action| scope.principal.can(resource.capability(*action)))
 }
 
 /// Records whose text no password hides from the caller; `None` where that is all of them.
@@ -291,7 +289,7 @@ pub fn unlocked(scope: &Scope, resource: &Resource) -> Option<Cond> {
 
 fn visible_content(scope: &Scope, resource: &Resource) -> Cond {
     let caller = &scope.principal;
-    let can = |act: &str| caller.can(resource.capability(act));
+    let can = |action: Action| caller.can(resource.capability(action));
     let read = reads(scope, resource);
     let own = || eq("author", DbValue::Int(caller.id));
     let statuses = |wanted: &'static dyn Fn(&Status) -> bool| scope.registry.declaration.statuses_where(wanted);
@@ -299,17 +297,18 @@ fn visible_content(scope: &Scope, resource: &Resource) -> Cond {
     if read {
         any.push(words("status", statuses(&|s| s.public)));
     }
-    if can("read_private") {
+    if can(Action::ReadPrivate) {
         any.push(words("status", statuses(&|s| s.private)));
     }
     if caller.known() && read {
         let closed = statuses(&|s| !s.public && !s.inherits);
         any.push(Cond::All(vec![words("status", closed), own()]));
     }
-    if caller.known() && (can("edit") || can("edit_published")) {
+    if caller.known() && (can(Action::Edit) || can(Action::EditPublished)) {
         let closed = statuses(&|s| !s.public && !s.private && !s.inherits);
-        let closed = closed.filter(|s| can(if scope.registry.is_out(s) { PUBLISHED[0] } else { "edit" }));
-        let whose = if can("edit_others") { everything() } else { own() };
+        let closed =
+            closed.filter(|s| can(if scope.registry.is_out(s) { Action::EditPublished } else { Action::Edit }));
+        let whose = if can(Action::EditOthers) { everything() } else { own() };
         any.push(Cond::All(vec![words("status", closed), whose]));
     }
     if resource.supports("attached") {
@@ -382,17 +381,17 @@ pub fn unhidden_comments(scope: &Scope) -> Cond {
 
 /// The twin of [`content`]'s `edit` (for records in the trash, the state before is not considered).
 fn editable_content(scope: &Scope, resource: &Resource) -> Cond {
-    let can = |act: &str| scope.principal.can(resource.capability(act));
+    let can = |action: Action| scope.principal.can(resource.capability(action));
     let all = || scope.registry.declaration.statuses.iter();
     let of = |wanted: &dyn Fn(&str) -> bool| -> Cond {
         words("status", all().map(|(name, _)| name.as_str()).filter(|name| wanted(name)))
     };
     let out = |status: &str| scope.registry.is_out(status);
-    let own = of(&|status| can(if out(status) { PUBLISHED[0] } else { "edit" }));
+    let own = of(&|status| can(if out(status) { Action::EditPublished } else { Action::Edit }));
     let others = of(&|status| {
-        can("edit_others")
-            && (!out(status) || can(PUBLISHED[0]))
-            && (!scope.registry.status_is(status, |s| s.private) || can("edit_private"))
+        can(Action::EditOthers)
+            && (!out(status) || can(Action::EditPublished))
+            && (!scope.registry.status_is(status, |s| s.private) || can(Action::EditPrivate))
     });
     let own = Cond::All(vec![eq("author", DbValue::Int(scope.principal.id)), own]);
     Cond::All(vec![records::own_rows(resource), Cond::Any(vec![own, others])])
@@ -400,7 +399,7 @@ fn editable_content(scope: &Scope, resource: &Resource) -> Cond {
 
 fn visible_users(scope: &Scope, users: &Resource) -> Cond {
     let caller = &scope.principal;
-    if caller.can(users.capability("list")) {
+    if caller.can(users.capability(Action::List)) {
         return everything();
     }
     if !scope.registry.declaration.site.list_authors && !caller.known() {
@@ -417,7 +416,7 @@ pub fn published(scope: &Scope) -> Cond {
 /// Users who have published something, of these kinds or of any that is shown to the public.
 pub fn published_authors(scope: &Scope, kinds: Option<Vec<&str>>) -> Cond {
     let kinds = kinds.unwrap_or_else(|| {
-        let public = scope.registry.family(Family::Content).filter(|r| !r.capabilities.contains_key("read"));
+        let public = scope.registry.family(Family::Content).filter(|r| !r.capabilities.contains_key(&Action::Read));
         public.filter(|r| r.supports("author")).map(|r| &*r.kind).collect()
     });
     Cond::Related {
@@ -437,5 +436,5 @@ pub fn has_published(scope: &Scope, user: i64) -> bool {
 
 /// Whether the caller may assign a term of this taxonomy.
 pub fn may_assign(caller: &Principal, taxonomy: &Resource) -> bool {
-    caller.can(taxonomy.capability("assign"))
+    caller.can(taxonomy.capability(Action::Assign))
 }

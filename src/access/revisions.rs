@@ -1,6 +1,7 @@
 //! Guards of revisions and autosaves: a caller who may edit a record may read its history.
 
 use super::{Asking, Decision, Found, failure, policy};
+use crate::config::declaration::Action;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::Resource;
@@ -24,7 +25,7 @@ fn record(asking: &Asking<'_>, missing: Code) -> Result<Row, ApiError> {
 
 fn editable(asking: &Asking<'_>, missing: Code, refusal: Code) -> Decision {
     let row = record(asking, missing)?;
-    if !policy::may(asking.scope, "edit", Record { resource: owner(asking)?, row: &row }) {
+    if !policy::may(asking.scope, Action::Edit, Record { resource: owner(asking)?, row: &row }) {
         return Err(asking.scope.principal.refuse(refusal));
     }
     Ok(Found { target: None, parent: Some(row) })

@@ -1,17 +1,18 @@
 //! Guards of terms.
 
 use super::{Asking, Decision, Found, policy, target};
+use crate::config::declaration::Action;
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 use crate::registry::resource::Context;
 
 pub(super) fn term_list(asking: &Asking<'_>) -> Decision {
     let resource = asking.resource()?;
-    if asking.context() == Context::EDIT && !asking.scope.principal.can(resource.capability("edit")) {
+    if asking.context() == Context::EDIT && !asking.scope.principal.can(resource.capability(Action::Edit)) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     if let Some(post) = asking.args.int("post").filter(|post| *post != 0) {
-        match policy::parent_content(asking.scope, post, "read") {
+        match policy::parent_content(asking.scope, post, Action::Read) {
             None => return Err(ApiError::new(Code::PostInvalidId).with_status(400)),
             Some(false) => return Err(asking.refuse(Code::ForbiddenContext)),
             Some(true) => {}
@@ -32,7 +33,7 @@ pub(super) fn term_read(asking: &Asking<'_>) -> Decision {
 pub(super) fn term_create(asking: &Asking<'_>) -> Decision {
     let resource = asking.resource()?;
     // Whoever may assign terms of a flat taxonomy may make them up.
-    let act = if resource.declared.hierarchical { "edit" } else { "assign" };
+    let act = if resource.declared.hierarchical { Action::Edit } else { Action::Assign };
     if !asking.scope.principal.can(resource.capability(act)) {
         return Err(asking.refuse(Code::CannotCreate));
     }
@@ -41,7 +42,7 @@ pub(super) fn term_create(asking: &Asking<'_>) -> Decision {
 
 pub(super) fn term_update(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::TermInvalid)?;
-    if !asking.scope.principal.can(asking.resource()?.capability("edit")) {
+    if !asking.scope.principal.can(asking.resource()?.capability(Action::Edit)) {
         return Err(asking.refuse(Code::CannotUpdate));
     }
     target(row)
@@ -52,7 +53,9 @@ pub(super) fn term_delete(asking: &Asking<'_>) -> Decision {
     let resource = asking.resource()?;
     let default = resource.declared.default_setting.as_deref().map_or(0, |s| asking.scope.settings.int(s));
     // The default term stays, whoever the caller is: records need one to fall back on.
-    if default == (Record { resource, row: &row }).id() || !asking.scope.principal.can(resource.capability("delete")) {
+    if default == (Record { resource, row: &row }).id()
+        || !asking.scope.principal.can(resource.capability(Action::Delete))
+    {
         return Err(asking.refuse(Code::CannotDelete));
     }
     target(row)

@@ -6,7 +6,6 @@
 use super::same_text;
 use super::throttle::Guessed;
 use crate::config::declaration::Family;
-use crate::model::Method;
 use crate::request::args::Sources;
 use serde_json::Value;
 use std::cell::Cell;
@@ -20,16 +19,14 @@ pub struct RecordPassword<'a> {
 }
 
 impl<'a> RecordPassword<'a> {
-    /// The password that a request brings for what it reads or comments on. (A write of a record sets the record's
-    /// password by the same name.) An empty one is none.
-    pub fn of(method: Method, family: Option<Family>, sources: &Sources<'a>) -> Option<RecordPassword<'a>> {
-        let reads = matches!(method, Method::Get | Method::Head | Method::Options);
-        let opens = match family {
-            Some(Family::Content) => reads,
-            Some(Family::Comment) => true,
-            _ => false,
+    /// The password that a request brings for what it reads or comments on. That of a record is in the query, whatever
+    /// the method: in a body it is the one that the record is to have. An empty one is none.
+    pub fn of(family: Option<Family>, sources: &Sources<'a>) -> Option<RecordPassword<'a>> {
+        let sent = match family {
+            Some(Family::Content) => sources.query.get("password"),
+            Some(Family::Comment) => sources.get("password"),
+            _ => None,
         };
-        let sent = sources.get("password").filter(|_| opens);
         let text = sent.and_then(Value::as_str).filter(|text| !text.is_empty())?;
         Some(RecordPassword { text, right: Cell::new(false), wrong: Cell::new(false) })
     }
@@ -66,7 +63,7 @@ mod tests {
         let query = json!({"password": "key"}).as_object().cloned().expect("an object");
         let (path, body) = (Map::new(), BodyParams::None);
         let sources = Sources { path: &path, body: &body, query: &query };
-        let given = || RecordPassword::of(Method::Get, Some(Family::Content), &sources).expect("a password");
+        let given = || RecordPassword::of(Some(Family::Content), &sources).expect("a password");
         let check = |locks: &[&str], expected: Guessed| {
             let given = given();
             for lock in locks {
@@ -80,18 +77,17 @@ mod tests {
         check(&["other"], Guessed::Wrong);
         check(&["", "Key"], Guessed::Wrong);
         check(&["other", "key", "kez"], Guessed::Right);
-        for (method, family) in [
-            (Method::Post, Some(Family::Content)),
-            (Method::Delete, Some(Family::Content)),
-            (Method::Get, Some(Family::User)),
-            (Method::Post, Some(Family::User)),
-            (Method::Get, None),
-        ] {
-            assert!(RecordPassword::of(method, family, &sources).is_none(), "{method:?} {family:?}");
-        }
-        assert!(RecordPassword::of(Method::Post, Some(Family::Comment), &sources).is_some());
+        assert!(RecordPassword::of(Some(Family::User), &sources).is_none());
+        assert!(RecordPassword::of(None, &sources).is_none());
+        assert!(RecordPassword::of(Some(Family::Comment), &sources).is_some());
         let empty = json!({"password": ""}).as_object().cloned().expect("an object");
         let sources = Sources { query: &empty, ..sources };
-        assert!(RecordPassword::of(Method::Get, Some(Family::Content), &sources).is_none());
+        assert!(RecordPassword::of(Some(Family::Content), &sources).is_none());
+        // In a body it is a record's new password, and opens a comment's record.
+        let body = BodyParams::Json(json!({"password": "key"}).as_object().cloned().expect("an object"));
+        let none = Map::new();
+        let sources = Sources { path: &none, body: &body, query: &none };
+        assert!(RecordPassword::of(Some(Family::Content), &sources).is_none());
+        assert!(RecordPassword::of(Some(Family::Comment), &sources).is_some());
     }
 }

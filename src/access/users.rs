@@ -1,7 +1,7 @@
 //! Guards of users: the path names one by its number or says `me`.
 
 use super::{Asking, Decision, Found, policy, target};
-use crate::config::declaration::Family;
+use crate::config::declaration::{Action, Family};
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 use crate::registry::Registry;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 pub(super) fn user_list(asking: &Asking<'_>) -> Decision {
     let caller = &asking.scope.principal;
-    let lists = caller.can(user_resource(asking)?.capability("list"));
+    let lists = caller.can(user_resource(asking)?.capability(Action::List));
     let filtered = |arg: &str| asking.args.given(arg).is_some_and(|v| v.as_array().is_none_or(|l| !l.is_empty()));
     if !lists && (filtered("roles") || filtered("capabilities")) {
         return Err(asking.refuse(Code::UserCannotView));
@@ -24,7 +24,7 @@ pub(super) fn user_list(asking: &Asking<'_>) -> Decision {
     }
     if asking.args.text("who") == Some("authors") {
         let mut content = asking.registry().family(Family::Content).filter(|r| r.supports("author"));
-        if !lists && !content.any(|r| caller.can(r.capability("edit"))) {
+        if !lists && !content.any(|r| caller.can(r.capability(Action::Edit))) {
             return Err(asking.refuse(Code::ForbiddenWho));
         }
     }
@@ -78,7 +78,7 @@ pub(super) fn user_read(asking: &Asking<'_>) -> Decision {
     if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
-    let lists = ["edit", "read"].iter().any(|act| policy::may(asking.scope, act, record));
+    let lists = [Action::Edit, Action::Read].iter().any(|action| policy::may(asking.scope, *action, record));
     let hidden = !asking.registry().declaration.site.list_authors && !asking.scope.principal.known();
     if !lists && (hidden || !policy::has_published(asking.scope, record.id())) {
         return Err(asking.refuse(Code::UserCannotView));
@@ -87,8 +87,8 @@ pub(super) fn user_read(asking: &Asking<'_>) -> Decision {
 }
 
 pub(super) fn user_create(asking: &Asking<'_>) -> Decision {
-    let can = |act: &str| user_resource(asking).is_ok_and(|users| asking.scope.principal.can(users.capability(act)));
-    if !can("create") {
+    let can = |act: Action| user_resource(asking).is_ok_and(|users| asking.scope.principal.can(users.capability(act)));
+    if !can(Action::Create) {
         // Invalid arguments are reported before missing permissions.
         return Err(
             malformed_account(asking.registry(), asking.args).unwrap_or_else(|| asking.refuse(Code::CannotCreateUser))
@@ -97,7 +97,7 @@ pub(super) fn user_create(asking: &Asking<'_>) -> Decision {
     let wanted = roles(asking).unwrap_or_default();
     let default = asking.registry().default_role();
     let usual = wanted.iter().all(|role| Some(&**role) == default);
-    if !usual && !can("promote") || !policy::may_give(asking.scope, &wanted) {
+    if !usual && !can(Action::Promote) || !policy::may_give(asking.scope, &wanted) {
         return Err(asking.refuse(Code::CannotEditRoles));
     }
     Ok(Found::default())
@@ -121,7 +121,12 @@ pub fn malformed_account(registry: &Registry, args: &Checked) -> Option<ApiError
         let message = format!("An e-mail address has at most {} bytes.", site.max_login.bytes());
         return Some(ApiError::invalid_one("email", message));
     }
-    let password = given("password")?;
+    malformed_password(registry, given("password")?)
+}
+
+/// What is wrong with a new account password, as an argument that does not fit.
+pub fn malformed_password(registry: &Registry, password: &str) -> Option<ApiError> {
+    let site = &registry.declaration.site;
     if password.len() > site.max_password.as_usize() {
         let message = format!("A password has at most {} bytes.", site.max_password.bytes());
         return Some(ApiError::invalid_one("password", message));
@@ -134,11 +139,11 @@ pub(super) fn user_update(asking: &Asking<'_>) -> Decision {
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
     let roles = roles(asking).unwrap_or_default();
-    let gives = || policy::may(asking.scope, "promote", record) && policy::may_give(asking.scope, &roles);
+    let gives = || policy::may(asking.scope, Action::Promote, record) && policy::may_give(asking.scope, &roles);
     if !roles.is_empty() && !gives() {
         return Err(asking.refuse(Code::CannotEditRoles));
     }
-    if !policy::may(asking.scope, "edit", record) {
+    if !policy::may(asking.scope, Action::Edit, record) {
         return Err(asking.refuse(Code::CannotEdit));
     }
     target(row)
@@ -147,7 +152,7 @@ pub(super) fn user_update(asking: &Asking<'_>) -> Decision {
 pub(super) fn user_delete(asking: &Asking<'_>) -> Decision {
     let row = named_user(asking)?;
     let record = Record { resource: user_resource(asking)?, row: &row };
-    if !policy::may(asking.scope, "delete", record) {
+    if !policy::may(asking.scope, Action::Delete, record) {
         return Err(asking.refuse(Code::UserCannotDelete));
     }
     target(row)

@@ -1,7 +1,7 @@
 //! The guard of view configurations: who edits the entities sees how they are listed.
 
 use super::{Asking, Decision, Found};
-use crate::config::declaration::{EntityKind, Views};
+use crate::config::declaration::{Action, EntityKind, Views};
 use crate::error::{ApiError, Code};
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
@@ -21,7 +21,7 @@ pub(super) fn read(asking: &Asking<'_>) -> Decision {
         Some(declared) if declared.family.is_none() => &declared.capability,
         Some(declared) => entity(asking.registry(), declared, name)
             .ok_or_else(|| asking.fail(Code::RecordInvalidId))?
-            .capability(&declared.act),
+            .capability(declared.act.unwrap_or(Action::Edit)),
     };
     match asking.scope.principal.can(capability) {
         true => Ok(Found::default()),

@@ -2,7 +2,7 @@
 
 use super::{Query, QueryContext};
 use crate::access::policy;
-use crate::config::declaration::Family;
+use crate::config::declaration::{Action, Family};
 use crate::error::{ApiError, Code, ParamFailure};
 use crate::records::{self, among, columns, eq, int, nothing, txt, words};
 use crate::registry::args::{Arg, Filter};
@@ -120,7 +120,7 @@ fn ids(value: &Value) -> Vec<i64> {
 /// Every caller may request what the list shows anyway; any other state is for callers who may edit such records.
 fn states(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Result<(), Box<ParamFailure>> {
     let caller = &scope.principal;
-    if caller.can(resource.capability("edit")) {
+    if caller.can(resource.capability(Action::Edit)) {
         return Ok(());
     }
     let usual = arg.default.as_ref().map(texts).unwrap_or_default();
@@ -128,7 +128,7 @@ fn states(scope: &Scope, resource: &Resource, arg: &Arg, value: &Value) -> Resul
     for status in texts(value).into_iter().flat_map(|t| t.split(separates)).filter(|s| !s.is_empty()) {
         let status = arg.aliases.iter().find(|(_, public)| public == status).map_or(status, |(stored, _)| stored);
         let private = scope.registry.status(status).is_some_and(|s| s.private);
-        let may = usual.contains(&status) || (private && caller.can(resource.capability("read_private")));
+        let may = usual.contains(&status) || (private && caller.can(resource.capability(Action::ReadPrivate)));
         if !may {
             let refusal = caller.refuse(Code::ForbiddenStatus);
             return Err(Box::new(ParamFailure {
@@ -360,7 +360,7 @@ fn who(asked: &QueryContext<'_>, value: &Value) -> Found {
         return Ok(None);
     }
     let content = asked.scope.registry.family(Family::Content).filter(|r| r.supports("author"));
-    let needed: Vec<&str> = content.map(|r| r.capability("edit")).collect();
+    let needed: Vec<&str> = content.map(|r| r.capability(Action::Edit)).collect();
     Ok(Some(with_capability(asked, &needed)))
 }
 

@@ -2,9 +2,15 @@
 //!
 //! The text of a document follows from its row, its context and the declarations alone, so its key is (resource, key, version,
 //! context) with the scope versions of what it uses outside the row (settings; the rows above, for addresses).
-//! It is the same for every caller: documents that mention the caller are never cached.
+//! It is the same for every caller with the same rights to the row, which are part of the key where documents list them.
+//! Documents that mention the caller otherwise are never cached.
+//!
+//! A content with parts that show other rows has a read set, too: its document is used as long as nothing of what the
+//! parts were made from has been written. What such parts show may depend on the caller, so only anonymous callers share
+//! these documents.
 
-use super::responses::HitCounts;
+use super::responses::{HitCounts, MAX_AGE};
+use crate::access::hints::Hints;
 use crate::behaviours::READS;
 use crate::config::declaration::Family;
 use crate::records::{self, Record};
@@ -13,8 +19,8 @@ use crate::registry::name;
 use crate::registry::resource::{Context, Link, Property, Resource, Source};
 use crate::render::Needs;
 use crate::scope::Scope;
-use crate::storage::Snapshot;
 use crate::storage::plan::Name;
+use crate::storage::{ReadSet, Snapshot};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use std::sync::Arc;
@@ -28,17 +34,39 @@ struct Key {
     resource: usize,
     id: i64,
     version: i64,
-    context: Context,
+    way: Way,
     settings: u64,
     outside: u64,
+}
+
+/// How a row is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Way {
+    pub context: Context,
+    /// What the caller may do with it.
+    pub hints: Hints,
+}
+
+/// What the parts of a content were made from, and when (UTC seconds).
+struct Parts {
+    read: ReadSet,
+    at: i64,
+}
+
+#[derive(Clone)]
+struct CachedDocument {
+    text: DocumentText,
+    /// `None`: it has no parts that show other rows.
+    parts: Option<Arc<Parts>>,
 }
 
 #[derive(Clone)]
 struct Bytes;
 
-impl Weighter<Key, DocumentText> for Bytes {
-    fn weight(&self, _: &Key, text: &DocumentText) -> u64 {
-        text.len() as u64 + 96
+impl Weighter<Key, CachedDocument> for Bytes {
+    fn weight(&self, _: &Key, document: &CachedDocument) -> u64 {
+        let parts = document.parts.as_ref().map_or(0, |parts| parts.read.bytes() + 64);
+        (document.text.len() + parts + 104) as u64
     }
 }
 
@@ -58,7 +86,7 @@ struct Plan {
 
 /// See the module's description.
 pub struct DocumentCache {
-    cache: Cache<Key, DocumentText, Bytes>,
+    cache: Cache<Key, CachedDocument, Bytes>,
     plans: Vec<Plan>,
     asked: HitCounts,
 }
@@ -95,35 +123,43 @@ impl DocumentCache {
     }
 
     /// The text of a row, if it is there. What it uses outside the row is the snapshot's, too.
-    pub fn get(
-        &self,
-        scope: &Scope,
-        snapshot: &dyn Snapshot,
-        record: Record<'_>,
-        context: Context,
-    ) -> Option<DocumentText> {
+    pub fn get(&self, scope: &Scope, snapshot: &dyn Snapshot, record: Record<'_>, way: Way) -> Option<DocumentText> {
         if self.depends_on_caller(record) {
             return None;
         }
-        let key = self.key(scope, record, context);
+        let key = self.key(scope, record, way);
         let belongs = key.outside == 0 || snapshot.is_newest();
         let found = belongs.then(|| self.cache.get(&key)).flatten();
+        let current = |document: &CachedDocument| {
+            let Some(parts) = &document.parts else { return true };
+            let fresh = !scope.principal.known() && scope.now - parts.at < MAX_AGE && snapshot.is_newest();
+            fresh && parts.read.holds(&*scope.storage)
+        };
+        let found = found.filter(current);
         self.asked.count(found.is_some());
-        found
+        found.map(|document| document.text)
     }
 
-    /// Caches the text of a row, unless what it uses outside the row has changed since the snapshot was taken.
+    /// Whether the document of a content with parts can be cached for this caller.
+    pub fn caches_parts(&self, scope: &Scope) -> bool {
+        !scope.principal.known()
+    }
+
+    /// Caches the text of a row, unless what it uses outside the row has changed since the snapshot was taken. `parts`
+    /// is what the parts of its content were made from.
     pub fn put(
         &self,
         scope: &Scope,
         snapshot: &dyn Snapshot,
         record: Record<'_>,
-        context: Context,
+        way: Way,
         text: DocumentText,
+        parts: Option<ReadSet>,
     ) {
-        let key = self.key(scope, record, context);
+        let key = self.key(scope, record, way);
         if snapshot.is_newest() && !self.depends_on_caller(record) {
-            self.cache.insert(key, text);
+            let parts = parts.map(|read| Arc::new(Parts { read, at: scope.now }));
+            self.cache.insert(key, CachedDocument { text, parts });
         }
     }
 
@@ -132,7 +168,7 @@ impl DocumentCache {
         self.plans[record.resource.index].readable.iter().any(set)
     }
 
-    fn key(&self, scope: &Scope, record: Record<'_>, context: Context) -> Key {
+    fn key(&self, scope: &Scope, record: Record<'_>, way: Way) -> Key {
         let plan = &self.plans[record.resource.index];
         let version = |scope_name: &Option<Name>| scope_name.as_ref().map_or(0, |n| scope.storage.scope_version(n));
         let below = if record.int("parent") == 0 { 0 } else { version(&plan.below) };
@@ -140,7 +176,7 @@ impl DocumentCache {
             resource: record.resource.index,
             id: record.id(),
             version: record.int("version"),
-            context,
+            way,
             settings: scope.settings.version,
             outside: version(&plan.always).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ below,
         }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 pub const MAX_AGE: i64 = 60;
 
 /// How long writes of other processes may go unnoticed while every response is found here. A read of the database
-/// notices them at once.
+/// notices them within ten milliseconds.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Larger responses are not cached: a few of them would evict everything else.
@@ -28,6 +28,7 @@ const MAX_RESPONSE: usize = 1 << 20;
 /// The key of a cached response.
 #[derive(PartialEq, Eq)]
 struct Key {
+    describes: bool,
     path: String,
     query: String,
     caller: Caller,
@@ -74,6 +75,7 @@ impl Transport {
 /// A request's key, borrowed.
 #[derive(Hash)]
 struct KeyRef<'a> {
+    describes: bool,
     path: &'a str,
     query: &'a str,
     caller: &'a Caller,
@@ -82,13 +84,15 @@ struct KeyRef<'a> {
 
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        KeyRef { path: &self.path, query: &self.query, caller: &self.caller, way: self.way }.hash(state);
+        let Key { describes, path, query, caller, way } = self;
+        KeyRef { describes: *describes, path, query, caller, way: *way }.hash(state);
     }
 }
 
 impl Equivalent<Key> for KeyRef<'_> {
     fn equivalent(&self, key: &Key) -> bool {
-        self.path == key.path && self.query == key.query && *self.caller == key.caller && self.way == key.way
+        let alike = self.describes == key.describes && self.way == key.way;
+        alike && self.path == key.path && self.query == key.query && *self.caller == key.caller
     }
 }
 
@@ -169,10 +173,11 @@ impl ResponseCache {
         }
     }
 
-    /// The key of a request, if its response can be cached: a plain read without a body, by an anonymous caller or a
+    /// The key of a request, if its response can be cached: a GET or OPTIONS without a body, by an anonymous caller or a
     /// program. (Responses to browser sessions carry a fresh nonce.)
     pub fn question<'a>(&self, request: &'a Request, principal: &Principal, now: i64) -> Option<ResponseKey<'a>> {
-        let plain = self.cache.is_some() && request.method == Method::Get && request.body.is_empty();
+        let reads = matches!(request.method, Method::Get | Method::Options);
+        let plain = self.cache.is_some() && reads && request.body.is_empty();
         let program = !principal.known() || principal.app_password.is_some();
         (plain && program).then(|| ResponseKey { request, caller: Caller::of(principal), now })
     }
@@ -240,8 +245,14 @@ impl ResponseCache {
 }
 
 impl ResponseKey<'_> {
+    /// Whether it is a request for a description of the route (OPTIONS), which counts against no limit of its reads.
+    pub fn describes(&self) -> bool {
+        self.request.method == Method::Options
+    }
+
     fn borrowed(&self) -> KeyRef<'_> {
         KeyRef {
+            describes: self.describes(),
             path: &self.request.path,
             query: &self.request.raw_query,
             caller: &self.caller,
@@ -251,6 +262,7 @@ impl ResponseKey<'_> {
 
     fn key(&self) -> Key {
         Key {
+            describes: self.describes(),
             path: self.request.path.clone(),
             query: self.request.raw_query.clone(),
             caller: self.caller.clone(),

@@ -3,6 +3,7 @@
 use super::linked;
 use crate::backup::{self as snapshots, database_of, is_snapshot};
 use crate::boot::{self, BootError, Source};
+use crate::clock::SystemClock;
 use crate::files::Files;
 use crate::registry::Registry;
 use crate::storage::backup;
@@ -27,7 +28,7 @@ pub(super) fn backup(source: &Source, to: Option<PathBuf>, with_files: bool) -> 
         (None, None) => return Err(BootError::Other(format!("where to?\n  hint: {hint}"))),
     };
     if with_files {
-        let taken = snapshots::take(&to, database, Some(&files(&registry)?), snapshots::now())?;
+        let taken = snapshots::take(&to, database, Some(&files(&registry)?), SystemClock::now())?;
         say!("{}", taken.described());
         return Ok(());
     }

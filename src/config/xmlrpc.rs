@@ -81,15 +81,15 @@ impl Default for XmlRpc {
 pub struct Paging {
     /// Argument that holds the length of a page.
     pub size: String,
-    /// Argument that holds how many items are skipped.
-    pub skip: String,
+    /// Argument that holds the number of the page, from 1.
+    pub page: String,
     /// The longest page.
     pub max: usize,
 }
 
 impl Default for Paging {
     fn default() -> Self {
-        Paging { size: "per_page".into(), skip: "offset".into(), max: 100 }
+        Paging { size: "per_page".into(), page: "page".into(), max: 100 }
     }
 }
 
@@ -103,6 +103,8 @@ pub struct Call {
     pub params: Vec<String>,
     /// Takes exactly these parameters, numbers not as texts; anything else is fault 400.
     pub strict: bool,
+    /// Fault codes of this method that differ from those of others, by error code or by status.
+    pub faults: IndexMap<String, i64>,
     /// What the method does, in order.
     pub steps: Vec<Step>,
     /// Shape of the result.
@@ -113,7 +115,8 @@ pub struct Call {
     pub many: Option<String>,
 }
 
-/// One step of a method; exactly one of `let`, `use`, `refuse`, `find`, `each`, `get`, `post`, `delete` says what it does.
+/// One step of a method; exactly one of `let`, `use`, `refuse`, `find`, `meta`, `each`, `get`, `post`, `delete` says what
+/// it does.
 /// Everything that is not a name is an expression.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -130,6 +133,11 @@ pub struct Step {
     pub refuse: Option<String>,
     /// Finds the record of the content family with this id, whatever its kind.
     pub find: Option<String>,
+    /// Reads the meta values of these documents, whatever their keys: by id a list of `id` (of the value), `key` and
+    /// `value`. Only for documents that the caller may edit; no route shows them.
+    pub meta: Option<String>,
+    /// The resource of the documents, in `meta`.
+    pub resource: Option<String>,
     /// Does `steps` for each element of a list.
     pub each: Option<String>,
     /// Name of the element, in `each`.
@@ -150,6 +158,9 @@ pub struct Step {
     pub body: Option<Value>,
     /// Shape of a file that is sent as a form with the body's members beside it: `field`, `name`, `bytes`.
     pub file: Option<Value>,
+    /// Shape of a list of changes of single meta values of what is written: `key` and `value` for a further one, `id`,
+    /// `key` and `value` for another value in its place, `id` alone for its removal.
+    pub custom_fields: Option<Value>,
     /// Relations that are embedded in what comes back.
     pub embed: Option<String>,
     /// How many items of a list are wanted: pages are read until that many are there.

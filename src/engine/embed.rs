@@ -344,6 +344,7 @@ fn fetch<'a>(engine: &'a Engine, mut scope: Scope, href: &'a str) -> Pin<Box<dyn
             body: Ok(BodyParams::None),
             expects: Default::default(),
             text: true,
+            custom_fields: Vec::new(),
         };
         scope.depth += 1;
         let (status, rendered, lasting) = match engine.dispatch(&scope, &call).await.result {

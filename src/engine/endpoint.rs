@@ -94,6 +94,7 @@ impl<'a> Question<'a> {
             captures: &matched.captures,
             given: self.given(),
             shared: &engine.shared,
+            custom_fields: &call.custom_fields,
             dispatch: *engine,
             whole: call.text && call.method == Method::Get && unshaped(),
         };

@@ -52,7 +52,8 @@ impl<'a> Origin<'a> for Outside<'a> {
             return Continue(());
         };
         if let Some((reply, route)) = engine.responses.get(&key, &*engine.storage) {
-            let counted = engine.identity().throttle().request(scope, engine.limits(route));
+            let limits = if key.describes() { &[] } else { engine.limits(route) };
+            let counted = engine.identity().throttle().request(scope, limits);
             let reply = counted.map_or_else(|error| error_reply(&error), |()| reply);
             engine.requests.count(route, reply.status);
             return Break(reply);
@@ -79,6 +80,7 @@ impl<'a> Origin<'a> for Outside<'a> {
             },
             expects: Expects::of(|name| request.header(name)),
             text: true,
+            custom_fields: Vec::new(),
         })
     }
 

@@ -5,7 +5,6 @@ use crate::access::attempts::AttemptOutcome;
 use crate::access::unlock::RecordPassword;
 use crate::error::ApiError;
 use crate::request::args::Sources;
-use crate::request::call::Call;
 use crate::request::route::Match;
 use crate::scope::Scope;
 use serde_json::Value;
@@ -26,12 +25,11 @@ impl Engine {
     pub(super) fn try_password<'a>(
         &self,
         scope: &Scope,
-        call: &Call,
         matched: &Match<'_>,
         sources: &Sources<'a>,
     ) -> Result<Option<PasswordAttempt<'a>>, ApiError> {
         let resource = matched.route.resource.map(|index| &self.registry.resources[index]);
-        let Some(given) = RecordPassword::of(call.method, resource.map(|r| r.family), sources) else {
+        let Some(given) = RecordPassword::of(resource.map(|r| r.family), sources) else {
             return Ok(None);
         };
         // Another spelling of one record has places of its own, but one caller has few places for all records.

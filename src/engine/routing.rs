@@ -87,7 +87,7 @@ impl Engine {
             let document = self.discovery.options(scope, matched.index, &call.path);
             let body = call.body.as_ref().unwrap_or(&BodyParams::None);
             let sources = Sources { path: &matched.captures, body, query: &call.query };
-            let tried = match self.try_password(scope, call, &matched, &sources) {
+            let tried = match self.try_password(scope, &matched, &sources) {
                 Ok(tried) => tried,
                 Err(error) => return Dispatched::early(Err(error)),
             };
@@ -96,7 +96,8 @@ impl Engine {
             let asked = Asked { scope, matched: &matched, method, sources: &sources, given };
             let allow = asked.allow(None, None, &Loaded::default());
             self.tried(scope, tried.as_ref());
-            return Dispatched { result: Ok(Outcome::ok(document)), allow, route: Some(matched.index) };
+            let outcome = Outcome { private: given.is_some(), ..Outcome::ok(document) };
+            return Dispatched { result: Ok(outcome), allow, route: Some(matched.index) };
         }
         match self.discovery.index_options(&call.path) {
             Some(document) => Dispatched { result: Ok(Outcome::ok(document)), allow: vec!["GET"], route: None },
@@ -121,7 +122,7 @@ impl Found<'_> {
 
     /// The record password of the call, counted as a guess.
     pub(super) fn count_password(&self) -> ControlFlow<Dispatched, Option<PasswordAttempt<'_>>> {
-        match self.engine.try_password(self.scope, self.call, &self.matched, &self.sources()) {
+        match self.engine.try_password(self.scope, &self.matched, &self.sources()) {
             Ok(attempt) => Continue(attempt),
             Err(error) => Break(Dispatched::early(Err(error))),
         }

@@ -4,9 +4,9 @@
 //! decided inside the commit, so that two simultaneous requests cannot both pass.
 
 use super::values::{meta, stored};
-use super::{MetaValues, RowEdit, existing, parents};
+use super::{RowEdit, existing, parents};
 use crate::access::{failure, policy};
-use crate::config::declaration::{CommentType, Family};
+use crate::config::declaration::{Action, CommentType, Family};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, int, text, txt};
 pub use crate::registry::columns::comment as columns;
@@ -14,7 +14,7 @@ use crate::registry::columns::{ID, record, user};
 use crate::registry::resource::{Resource, Source};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use crate::storage::plan::{Change, Cond, DbValue, Op, Put, Row, Target};
+use crate::storage::plan::{Change, Cond, DbValue, MetaChange, Op, Put, Row, Target};
 use crate::text::time;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ const DEEPEST: usize = 1000;
 #[derive(Default)]
 struct Draft {
     set: BTreeMap<&'static str, DbValue>,
-    meta: MetaValues,
+    meta: Vec<MetaChange>,
     /// The word for a given state.
     status: Option<String>,
 }
@@ -154,7 +154,10 @@ fn replies_to_trash(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, Ap
 fn has_state(resource: &Resource, of: &CommentType, draft: &Draft) -> bool {
     let Some(key) = &of.state else { return false };
     let known = resource.declared.meta.get(key).and_then(|meta| meta.schema.get("enum")).and_then(Value::as_array);
-    let given = draft.meta.iter().find(|(own, _)| **own == **key).map(|(_, values)| values);
+    let given = draft.meta.iter().find_map(|change| match change {
+        MetaChange::Key(own, values) if **own == **key => Some(values),
+        _ => None,
+    });
     let value = given.and_then(|values| serde_json::from_str::<Value>(values.first()?).ok());
     value.is_some_and(|value| known.is_some_and(|known| known.contains(&value)))
 }
@@ -288,7 +291,7 @@ fn movable(scope: &Scope, record: Record<'_>, draft: &Draft) -> Result<(), ApiEr
     let caller = &scope.principal;
     let moves = draft.set.get(col::POST).is_some_and(|post| int(post) != record.int(col::POST));
     // Who moderates all comments need not edit the record, and yet has to see it.
-    let act = if policy::moderates(scope) { "read" } else { "edit" };
+    let act = if policy::moderates(scope) { Action::Read } else { Action::Edit };
     if moves && policy::parent_content(scope, draft.int(col::POST), act) == Some(false) {
         return Err(caller.refuse(Code::CannotEdit));
     }
@@ -342,7 +345,7 @@ fn trusted(edit: &RowEdit<'_>, author: i64, post: i64) -> Result<bool, ApiError>
     }
     let found = records::first(&*snapshot, user::TABLE, &[user::ROLES], eq(ID, DbValue::Int(author)))?;
     let roles = found.map(|row| records::split_words(text(&row[0]))).unwrap_or_default();
-    Ok(edit.scope.registry.capabilities(&roles).contains(edit.resource.capability("moderate")))
+    Ok(edit.scope.registry.capabilities(&roles).contains(edit.resource.capability(Action::Moderate)))
 }
 
 fn links(markup: &str) -> usize {
@@ -392,7 +395,7 @@ fn twice(registry: &Registry, draft: &Draft) -> Change {
 fn too_soon(edit: &RowEdit<'_>, draft: &Draft) -> Vec<Change> {
     let caller = &edit.scope.principal;
     let Some(interval) = edit.resource.declared.moderation.min_interval.get() else { return Vec::new() };
-    if ["moderate", "skip_limits"].iter().any(|act| caller.can(edit.resource.capability(act))) {
+    if [Action::Moderate, Action::SkipLimits].iter().any(|action| caller.can(edit.resource.capability(*action))) {
         return Vec::new();
     }
     let mut who = vec![eq(col::AUTHOR_EMAIL, txt(draft.text(col::AUTHOR_EMAIL)))];

@@ -7,7 +7,7 @@ mod derived;
 mod given;
 
 use super::values::{self, stored};
-use super::{Columns, MetaValues, RowEdit, column, existing, text_column};
+use super::{Columns, RowEdit, column, existing, text_column};
 use crate::behaviours::{WRITES, WriteContext};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
@@ -16,7 +16,7 @@ pub use crate::registry::columns::record as columns;
 use crate::registry::resource::{Property, Resource, Source};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use crate::storage::plan::{Change, Cond, DbValue, EdgePlan, Name, Put, Row, SlugClaim, Target};
+use crate::storage::plan::{Change, Cond, DbValue, EdgePlan, MetaChange, Name, Put, Row, SlugClaim, Target};
 use crate::text::slug;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ struct Draft<'a> {
     extension: Vec<(Name, DbValue)>,
     extra: Option<Map<String, Value>>,
     edges: Vec<(Name, Vec<i64>)>,
-    meta: MetaValues,
+    meta: Vec<MetaChange>,
     /// A new record's identifier; empty: its address.
     guid: String,
     /// What has to hold of the records above.

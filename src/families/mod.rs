@@ -6,6 +6,7 @@
 
 pub mod comment;
 pub mod content;
+pub mod custom_fields;
 pub mod file;
 pub mod parents;
 pub mod plain;
@@ -25,16 +26,13 @@ use crate::records::{Record, int, text};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::request::args::Checked;
+use crate::request::call::CustomField;
 use crate::scope::Scope;
 use crate::storage::plan::{Change, CommitError, DbValue, Input, Name, Row, Target};
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// Columns and what they are set to, in the order in which they are written.
 pub type Columns = Vec<(Name, Input)>;
-
-/// Values by meta key, as JSON text.
-pub type MetaValues = Vec<(Name, Vec<Arc<str>>)>;
 
 /// The tag of the refusal when another row points to one that is to go.
 const POINTED_TO: &str = "pointed_to";
@@ -50,6 +48,8 @@ pub struct RowEdit<'a> {
     pub args: &'a Checked,
     /// The declared type of a new comment, where it is not the resource's own.
     pub comment_type: Option<&'a str>,
+    /// Changes of single meta values.
+    pub custom_fields: &'a [CustomField],
 }
 
 impl<'a> RowEdit<'a> {
@@ -79,12 +79,13 @@ impl<'a> RowEdit<'a> {
 /// # Errors
 /// The rules of the family.
 pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
-    let changes = match edit.resource.family {
+    let mut changes = match edit.resource.family {
         Family::Content => content::creation(edit, content::FileDefaults::default()),
         Family::Term => term::creation(edit),
         Family::Comment => comment::creation(edit),
         _ => plain::creation(edit),
     }?;
+    custom_fields::add(edit, &mut changes)?;
     edit.args.late()?;
     Ok(changes)
 }
@@ -94,12 +95,13 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
 /// # Errors
 /// The rules of the family.
 pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, ApiError> {
-    let changes = match edit.resource.family {
+    let mut changes = match edit.resource.family {
         Family::Content => content::update(edit, record),
         Family::Term => term::update(edit, record),
         Family::Comment => comment::update(edit, record),
         _ => plain::update(edit),
     }?;
+    custom_fields::add(&RowEdit { row: Some(record.row), ..*edit }, &mut changes)?;
     edit.args.late()?;
     Ok(changes)
 }

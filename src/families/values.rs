@@ -1,7 +1,7 @@
 //! What a given value is stored as: columns by the write behaviours, relations by what they lead to, meta by its
 //! declaration.
 
-use super::{MetaValues, RowEdit};
+use super::RowEdit;
 use crate::access::{failure, policy};
 use crate::behaviours::{WRITES, WriteContext, default_write};
 use crate::config::declaration::Family;
@@ -11,7 +11,7 @@ use crate::registry::columns::term;
 use crate::registry::name;
 use crate::registry::resource::{Property, Relation, Resource, Source};
 use crate::scope::Scope;
-use crate::storage::plan::{Cond, DbValue, EdgePlan, Name, Op, Order};
+use crate::storage::plan::{Cond, DbValue, EdgePlan, MetaChange, Name, Op, Order};
 use crate::text::font;
 use indexmap::IndexSet;
 use serde_json::Value;
@@ -71,7 +71,7 @@ fn text_of(value: &Value) -> String {
 }
 
 /// The registered meta that an argument sets.
-pub fn meta(resource: &Resource, value: &Value) -> MetaValues {
+pub fn meta(resource: &Resource, value: &Value) -> Vec<MetaChange> {
     let mut all = Vec::new();
     for (key, value) in value.as_object().into_iter().flatten() {
         let Some(declared) = resource.declared.meta.get(key) else { continue };
@@ -81,7 +81,7 @@ pub fn meta(resource: &Resource, value: &Value) -> MetaValues {
             (false, Value::Array(list)) => list.iter().map(|v| v.to_string().into()).collect(),
             (false, value) => vec![value.to_string().into()],
         };
-        all.push((name(key), values));
+        all.push(MetaChange::Key(name(key), values));
     }
     all
 }

@@ -2,6 +2,7 @@
 //! item.
 
 use super::{Work, items};
+use crate::config::declaration::Action;
 use crate::error::ApiError;
 use crate::model::Method;
 use crate::records::{self, Record, eq};
@@ -39,9 +40,10 @@ pub async fn join(work: &Work<'_>, resource: &Resource, key: &DbValue, before: &
         let mut scope = work.scope.clone();
         // The user who publishes need not be allowed to change menus.
         let mut capabilities = (*scope.principal.capabilities).clone();
-        let acts = ["create", "edit", "publish", "edit_published", "edit_others", "assign"];
-        capabilities.extend(acts.iter().map(|act| Arc::from(items.capability(act))));
-        capabilities.extend(registry.resource(&auto_add.menu).map(|menus| Arc::from(menus.capability("assign"))));
+        let acts =
+            [Action::Create, Action::Edit, Action::Publish, Action::EditPublished, Action::EditOthers, Action::Assign];
+        capabilities.extend(acts.iter().map(|act| Arc::from(items.capability(*act))));
+        capabilities.extend(registry.resource(&auto_add.menu).map(|menus| Arc::from(menus.capability(Action::Assign))));
         scope.principal.capabilities = Arc::new(capabilities);
         let body = BodyParams::Json(body.as_object().cloned().unwrap_or_default());
         let part = work.ask_in(scope, Method::Post, &items.path, json!({}), body).await;

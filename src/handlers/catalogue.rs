@@ -4,7 +4,7 @@
 
 use super::{Outcome, Work};
 use crate::access::policy::reads_status;
-use crate::config::declaration::{Family, Labels, Status};
+use crate::config::declaration::{Action, Family, Labels, Status};
 use crate::error::{ApiError, Code};
 use crate::registry::resource::{Context, Resource, label_of};
 use crate::registry::{Endpoint, Registry};
@@ -81,8 +81,8 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
 fn edits_of(work: &Work<'_>, resource: &Resource, name: &str) -> bool {
     let scope = work.scope;
     let (family, act) = match Catalogue::of(resource) {
-        Some(Catalogue::Types) => (Family::Content, "edit"),
-        Some(Catalogue::Taxonomies) => (Family::Term, "assign"),
+        Some(Catalogue::Types) => (Family::Content, Action::Edit),
+        Some(Catalogue::Taxonomies) => (Family::Term, Action::Assign),
         _ => return true,
     };
     let described = scope.registry.kinds(family).find(|r| r.api_name == *name);

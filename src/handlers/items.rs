@@ -1,12 +1,13 @@
 //! Single items of every family: read, and the way to each family's writes.
 
 use super::{Outcome, Refusal, Rendered, Work, auto_add, comments, terms, users};
-use crate::access::policy;
+use crate::access::{hints, policy};
 use crate::behaviours::{READS, dynamic};
-use crate::cache::documents::DocumentText;
+use crate::cache::documents::{DocumentText, Way};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::families;
+use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource};
@@ -28,8 +29,14 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let (record, rows) = (Record { resource, row }, std::slice::from_ref(row));
-    let view =
-        View { context: work.allowed.context(), fields: work.fields, password: work.given, links: true, reads: READS };
+    let view = View {
+        context: work.allowed.context(),
+        fields: work.fields,
+        password: work.given,
+        links: true,
+        readable: true,
+        reads: READS,
+    };
     let snapshot = work.scope.snapshot()?;
     let texts = ready(work, resource, rows, &view, &*snapshot, |missing| Ok(missing.to_vec()))?;
     let mut outcome = match texts.and_then(|texts| texts.into_iter().next()) {
@@ -66,7 +73,8 @@ pub fn show(
     context: Context,
     fields: &Fields,
 ) -> Result<Value, ApiError> {
-    let view = View { context, fields, password: work.given, links: true, reads: READS };
+    let readable = matches!(work.allowed.method(), Method::Get | Method::Head);
+    let view = View { context, fields, password: work.given, links: true, readable, reads: READS };
     let snapshot = work.scope.snapshot()?;
     let rows = std::slice::from_ref(row);
     let mut documents = render::documents(work.scope, &*snapshot, resource, rows, &view)?;
@@ -98,18 +106,26 @@ pub fn ready(
         return Ok(None);
     }
     let cache = &work.shared.documents;
-    let mut texts: Vec<Option<DocumentText>> =
-        rows.iter().map(|row| cache.get(work.scope, snapshot, Record { resource, row }, view.context)).collect();
-    let missing: Vec<Row> = rows.iter().zip(&texts).filter(|(_, t)| t.is_none()).map(|(row, _)| row.clone()).collect();
+    let hints = hints::of_rows(work.scope, resource, rows, view.readable)?;
+    let way = |at: usize| Way { context: view.context, hints: hints[at] };
+    let cached = |(at, row)| cache.get(work.scope, snapshot, Record { resource, row }, way(at));
+    let mut texts: Vec<Option<DocumentText>> = rows.iter().enumerate().map(cached).collect();
+    let missing: Vec<usize> = (0..rows.len()).filter(|at| texts[*at].is_none()).collect();
     if !missing.is_empty() {
-        let missing = whole(&missing)?;
-        let documents = render::documents(work.scope, snapshot, resource, &missing, view)?;
-        let mut made = missing.iter().zip(documents).map(|(row, document)| {
+        let short: Vec<Row> = missing.iter().map(|at| rows[*at].clone()).collect();
+        let full = whole(&short)?;
+        let asks = |row: &Row| {
+            let content = Record { resource, row }.text("content");
+            dynamic::asks(&work.scope.registry.declaration, content)
+        };
+        let parts: Vec<bool> = full.iter().map(asks).collect();
+        let documents = render::tracked_documents(work.scope, snapshot, resource, &full, view, &parts)?;
+        let mut made = full.iter().zip(&missing).zip(parts).zip(documents).map(|made| {
+            let (((row, at), has_parts), (document, read)) = made;
             let text: DocumentText = document.to_string().into_bytes().into();
-            let record = Record { resource, row };
-            // Documents that contain other rows are cached only in responses, which know their dependencies.
-            if !dynamic::asks(&work.scope.registry.declaration, record.text("content")) {
-                cache.put(work.scope, snapshot, record, view.context, text.clone());
+            // Without a read set it is not known until when parts that show other rows are current.
+            if !has_parts || (read.is_some() && cache.caches_parts(work.scope)) {
+                cache.put(work.scope, snapshot, Record { resource, row }, way(*at), text.clone(), read);
             }
             text
         });

@@ -5,7 +5,7 @@
 use super::cursor::{self, Cursor};
 pub use super::search_words::{Search, words_within};
 use super::{Outcome, Rendered, Work, comparisons, items};
-use crate::access::{failure, policy};
+use crate::access::{failure, hints, policy};
 use crate::behaviours::{QUERIES, QueryContext, READS};
 use crate::config::declaration::{Family, Total};
 use crate::error::{ApiError, Code};
@@ -80,7 +80,7 @@ impl Window {
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let listing = Listing::of(work)?;
     let context = work.allowed.context();
-    let view = View { context, fields: work.fields, password: work.given, links: true, reads: READS };
+    let view = View { context, fields: work.fields, password: work.given, links: true, readable: true, reads: READS };
     let snapshot = work.scope.snapshot()?;
     let mut rows = listing.rows(&*snapshot, &view)?;
     let more = rows.len() as u64 > listing.window.per_page;
@@ -127,6 +127,7 @@ impl<'w> Listing<'w> {
         window.offset_pages = matches!(resource.family, Family::Term | Family::User);
         let visible = match resource.family {
             Family::Comment => policy::visible_comments(work.scope, unlocked(work)),
+            Family::User if names_authors(args, set) => records::everything(),
             Family::Content | Family::Plain if context == Context::EDIT => {
                 policy::visible_for_editing(work.scope, resource)
             }
@@ -162,7 +163,10 @@ impl<'w> Listing<'w> {
             // A cursor names sort keys, and places that hold words are looked for in the texts.
             _ if self.cursor.is_some() || self.highlights.is_some() => None,
             _ if items::kept(self.work, self.resource, view) => {
-                Some(self.work.shared.documents.columns(self.resource).to_vec())
+                match hints::depend_on_rows(self.work.scope, self.resource) {
+                    true => Some(render::short_columns(self.resource)),
+                    false => Some(self.work.shared.documents.columns(self.resource).to_vec()),
+                }
             }
             wanted => wanted,
         };
@@ -321,6 +325,12 @@ fn counts_all(resource: &Resource, args: &Checked, set: &ArgSet) -> bool {
     let selects = |arg: &Arg| arg.filter.is_some() || matches!(arg.role, Some(Role::Search | Role::Include));
     let given = |arg: &&Arg| selects(arg) && args.given(&arg.name).is_some_and(|value| !empty(value));
     set.args.iter().filter(given).all(|arg| resource.declared.unfiltered_args.contains(&arg.name))
+}
+
+/// Whether a list of users is limited to those who may write: everybody who writes may choose among them.
+fn names_authors(args: &Checked, set: &ArgSet) -> bool {
+    let names = |arg: &Arg| matches!(&arg.filter, Some(Filter::Query { behaviour, .. }) if QUERIES[behaviour.0].is.name == "who");
+    set.args.iter().any(|arg| names(arg) && args.text(&arg.name) == Some("authors"))
 }
 
 /// Recorded: empty terms above full ones are shown, and not counted.

@@ -53,7 +53,7 @@ use crate::registry::vocabulary::{Named, ROWS};
 use crate::registry::{Endpoint, Route};
 use crate::request::BodyParams;
 use crate::request::args::Sources;
-use crate::request::call::{Call, Part};
+use crate::request::call::{Call, CustomField, Part};
 use crate::request::conditional::Expects;
 use crate::request::fields::Fields;
 use crate::scope::Scope;
@@ -86,6 +86,8 @@ pub struct Work<'a> {
     /// The password of a record that the request brings.
     pub given: Option<&'a RecordPassword<'a>>,
     pub shared: &'a Shared,
+    /// Changes of single meta values of the row that is written.
+    pub custom_fields: &'a [CustomField],
     /// For handlers that send requests to other routes.
     pub dispatch: &'a dyn Dispatch,
 }
@@ -473,6 +475,7 @@ impl<'a> Work<'a> {
             body: Ok(body),
             expects: Expects::default(),
             text: false,
+            custom_fields: Vec::new(),
         };
         self.dispatch.part(&scope, &call, false).await
     }
@@ -495,7 +498,14 @@ impl<'a> Work<'a> {
     pub fn edit<'b>(&'b self, resource: &'b Resource, row: Option<&'b Row>) -> RowEdit<'b> {
         let given = self.sources().get("type").and_then(Value::as_str);
         let comment_type = given.filter(|kind| row.is_none() && resource.comment_type(kind).is_some());
-        RowEdit { scope: self.scope, resource, row, args: self.allowed.args(), comment_type }
+        RowEdit {
+            scope: self.scope,
+            resource,
+            row,
+            args: self.allowed.args(),
+            comment_type,
+            custom_fields: self.custom_fields,
+        }
     }
 
     /// Writes a plan; the outcome is ready when it is durable.

@@ -1,6 +1,7 @@
 //! `get`: the record of a kind that serves where nobody has chosen one; made when there is none.
 
 use super::{Outcome, Work};
+use crate::access::hints;
 use crate::config::declaration::NavigationFallback;
 use crate::error::{ApiError, Code};
 use crate::model::Method;
@@ -35,8 +36,9 @@ pub async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
             good(work, made)?["id"].as_i64().ok_or_else(|| ApiError::new(Code::Internal))?
         }
     };
-    let href = work.scope.registry.rest(&resource.item_path(&id.to_string()));
-    let document = json!({"id": id, "_links": {"self": [{"href": href, "embeddable": true}]}});
+    let mut link = hints::self_link(work.scope, resource, resource.item_path(&id.to_string()))?;
+    link.insert("embeddable".into(), json!(true));
+    let document = json!({"id": id, "_links": {"self": [link]}});
     Ok(Outcome { private: true, ..Outcome::ok(document) })
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Outcome, Work};
 use crate::access::policy;
-use crate::config::declaration::Family;
+use crate::config::declaration::{Action, Family};
 use crate::error::{ApiError, Code};
 use crate::families::content;
 use crate::records::{self, Record, eq};
@@ -149,7 +149,7 @@ fn resolve<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>
     drop(snapshot);
     let record = Record { resource, row: &row };
     let public = registry.status_is(record.text("status"), |status| status.public);
-    let open = public && resource.viewable() && policy::may(work.scope, "read", record);
+    let open = public && resource.viewable() && policy::may(work.scope, Action::Read, record);
     Ok(open.then_some((resource, row)))
 }
 

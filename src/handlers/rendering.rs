@@ -3,6 +3,7 @@
 use super::{Outcome, Work};
 use crate::access::policy;
 use crate::behaviours::{READS, dynamic};
+use crate::config::declaration::Action;
 use crate::error::{ApiError, Code};
 use crate::records::Record;
 use crate::registry::resource::Context;
@@ -50,7 +51,7 @@ pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let block = work.captures.get("name").and_then(Value::as_str).unwrap_or("");
     let within = args.get("post_id").and_then(Value::as_i64).unwrap_or(0);
     if within != 0
-        && policy::with_record(work.scope, within, |record| policy::may(work.scope, "edit", record)) != Some(true)
+        && policy::with_record(work.scope, within, |record| policy::may(work.scope, Action::Edit, record)) != Some(true)
     {
         return Err(work.scope.principal.refuse(work.resource()?.code(Code::Forbidden)));
     }

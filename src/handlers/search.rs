@@ -5,6 +5,7 @@
 
 use super::lists::{Highlights, Search, Window, paging_headers, searched};
 use super::{Outcome, Work};
+use crate::access::hints::{self, Hints};
 use crate::access::policy;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
@@ -19,6 +20,7 @@ use crate::storage::plan::{Cond, DbValue, Order, ReadPlan, Row};
 use crate::text::render::render_title;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 
 /// One page of what was found.
 ///
@@ -178,17 +180,20 @@ fn documents(
     rows: &[Row],
 ) -> Result<Vec<Value>, ApiError> {
     let collection = work.resource()?;
-    let mut batch = Batch::default();
+    let (mut batch, mut hints) = (Batch::default(), HashMap::new());
     for kind in kinds {
         let own: Vec<Row> = rows.iter().filter(|row| is_of(kind, row)).cloned().collect();
         batch.load_above(snapshot, work.scope, kind, &own)?;
+        let of = |row| Record { resource: kind, row }.id();
+        hints.extend(own.iter().map(of).zip(hints::of_rows(work.scope, kind, &own, true)?));
     }
     let highlights = kinds.first().map(|kind| Highlights::asked(work, kind)).transpose()?.flatten();
     Ok(rows
         .iter()
         .filter_map(|row| kinds.iter().find(|kind| is_of(kind, row)).map(|kind| (kind, row)))
         .map(|(kind, row)| {
-            let mut document = document(work, collection, kind, row, &batch);
+            let own = hints.get(&Record { resource: kind, row }.id()).copied().unwrap_or_default();
+            let mut document = document(work, collection, (kind, row), own, &batch);
             if let Some(highlights) = &highlights {
                 highlights.add(&mut document, Record { resource: kind, row });
             }
@@ -202,7 +207,13 @@ fn is_of(kind: &Resource, row: &Row) -> bool {
     Record { resource: kind, row }.value(column) == &DbValue::Text(kind.kind.clone())
 }
 
-fn document(work: &Work<'_>, collection: &Resource, kind: &Resource, row: &Row, batch: &Batch) -> Value {
+fn document(
+    work: &Work<'_>,
+    collection: &Resource,
+    (kind, row): (&Resource, &Row),
+    hints: Hints,
+    batch: &Batch,
+) -> Value {
     let registry = &work.scope.registry;
     let record = Record { resource: kind, row };
     let mut map = Map::new();
@@ -223,7 +234,11 @@ fn document(work: &Work<'_>, collection: &Resource, kind: &Resource, row: &Row, 
     });
     let mut links = Map::new();
     let own = registry.rest(&kind.item_path(&record.key()));
-    links.insert("self".into(), json!([{"embeddable": true, "href": own}]));
+    let mut link = json!({"embeddable": true, "href": own});
+    if let Some(hints) = hints.shown(registry, kind) {
+        link["targetHints"] = hints;
+    }
+    links.insert("self".into(), json!([link]));
     if let Some(about) = about {
         links.insert("about".into(), json!([{"href": registry.rest(&about.item_path(&kind.api_name))}]));
     }

@@ -4,6 +4,7 @@
 
 use super::lists::{Window, paging_headers};
 use super::{Outcome, Work};
+use crate::access::hints;
 use crate::config::declaration::{Comparison, EntryFilter};
 use crate::error::{ApiError, Code, Status};
 use crate::records::{self, Record};
@@ -173,8 +174,12 @@ fn links(work: &Work<'_>, entry: &Value) -> Result<Option<Value>, ApiError> {
             (Some(name), below) => (registry.resource(name), below),
         };
         let path = of.map_or("", |of| of.path.as_str());
-        let href = registry.rest(&format!("{path}{}", fill(below)));
-        links.insert(rel.clone(), json!([{"href": href}]));
+        let path = format!("{path}{}", fill(below));
+        let link = match rel.as_str() {
+            "self" => json!(hints::self_link(work.scope, resource, path)?),
+            _ => json!({"href": registry.rest(&path)}),
+        };
+        links.insert(rel.clone(), json!([link]));
     }
     let used = |name: &str| links.keys().any(|rel| rel.split_once(':').is_some_and(|(prefix, _)| prefix == name));
     let curies = registry.declaration.curies.iter().filter(|(name, _)| used(name));

@@ -2,7 +2,8 @@
 
 use super::lists::{Window, paging_headers};
 use super::{Outcome, Work};
-use crate::config::declaration::Theme;
+use crate::access::hints;
+use crate::config::declaration::{Action, Theme};
 use crate::error::{ApiError, Code};
 use crate::families::{self, content};
 use crate::records;
@@ -46,7 +47,7 @@ pub async fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
 async fn complete(work: &Work<'_>) -> Result<bool, ApiError> {
     let own = work.resource()?.declared.options.user_styles.as_ref();
     let resource = own.and_then(|own| work.scope.registry.resource(&own.resource));
-    let edits = |resource: &&Resource| work.scope.principal.can(resource.capability("edit"));
+    let edits = |resource: &&Resource| work.scope.principal.can(resource.capability(Action::Edit));
     let Some(resource) = resource.filter(edits).filter(|resource| !resource.declared.seed.is_empty()) else {
         return Ok(false);
     };
@@ -105,9 +106,8 @@ fn document(work: &Work<'_>, name: &str, theme: &Theme) -> Result<Value, ApiErro
         .filter_map(|p: &Property| known.get(&p.name).map(|v| (p.name.clone(), as_shown(&resource.schema, p, v))))
         .collect();
     let registry = &work.scope.registry;
-    let item = resource.item_path(name);
-    let mut links =
-        json!({"self": [{"href": registry.rest(&item)}], "collection": [{"href": registry.rest(&resource.path)}]});
+    let own = hints::self_link(work.scope, resource, resource.item_path(name))?;
+    let mut links = json!({"self": [own], "collection": [{"href": registry.rest(&resource.path)}]});
     // The site's own styles belong to the active theme.
     if let Some(own) = resource.declared.options.user_styles.as_ref().filter(|_| theme.active)
         && let Some(kept) = registry.resource(&own.resource)

@@ -49,7 +49,14 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         value[&options.member] = only;
     }
     args.replace(&options.property, value);
-    let edit = RowEdit { scope: work.scope, resource, row: None, args: &args, comment_type: None };
+    let edit = RowEdit {
+        scope: work.scope,
+        resource,
+        row: None,
+        args: &args,
+        comment_type: None,
+        custom_fields: work.custom_fields,
+    };
     let brought = FileDefaults { changes: file::owned_by_new(&keys), ..FileDefaults::default() };
     let made = match content::creation(&edit, brought) {
         Ok(changes) => work.insert(resource, changes).await,

@@ -26,6 +26,7 @@ use crate::log;
 use crate::metrics::Reading;
 use crate::model::{Method, Payload, Peer, Reply, Request};
 use crate::request::effective_method;
+use crate::storage;
 use access_log::{AccessLog, Entry};
 use actix_http::body::BoxBody;
 use actix_http::error::DispatchError;
@@ -391,7 +392,24 @@ async fn answer(http: HttpRequest, edge: &Edge) -> Response<BoxBody> {
     log::within(id.clone(), respond_to(http, edge, id)).await
 }
 
+/// Between two looks for transactions that a worker has left open.
+const IDLE_PAUSE: Duration = Duration::from_millis(50);
+
+/// Lets the worker's snapshots share transactions, and ends those that are not used any more.
+fn share_transactions() {
+    if storage::reuse_transactions() {
+        return;
+    }
+    actix_web::rt::spawn(async {
+        loop {
+            tokio::time::sleep(IDLE_PAUSE).await;
+            storage::end_idle_transactions();
+        }
+    });
+}
+
 async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Response<BoxBody> {
+    share_transactions();
     let started = Instant::now();
     let busy =
         http.conn_data::<Rc<ConnectionState>>().map(|standing| standing.begin(receive::has_body(http.headers())));

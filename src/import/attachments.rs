@@ -71,7 +71,7 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
             let Some(row) = rows.last() else { break };
             last = Record { resource, row }.id();
             for row in &rows {
-                let now = time::OffsetDateTime::now_utc().unix_timestamp();
+                let now = services.clock.now();
                 let keeper = FileStore { registry, storage, media: &services.media, now };
                 one(&keeper, resource, row, (folder, settings.text("language")), &mut brought)?;
             }

@@ -4,15 +4,14 @@ use super::importer::Importer;
 use super::wxr::{self, Comment, Record};
 use crate::boot::BootError;
 use crate::config::declaration::ImportedAs;
-use crate::families::{self, Columns, column, comment, content, text_column};
+use crate::families::{Columns, column, comment, content, text_column};
 use crate::records::txt;
 use crate::registry::name;
 use crate::registry::resource::Resource;
-use crate::storage::plan::{Change, DbValue, Input, Name, Put, SlugClaim, Target};
+use crate::storage::plan::{Change, DbValue, Input, MetaChange, Name, Put, SlugClaim, Target};
 use crate::text::{html_policy, slug};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// What exports say of comments that went to the trash with their record.
 const WITH_ITS_RECORD: &str = "post-trashed";
@@ -240,16 +239,8 @@ pub(super) fn neutral(exported: &str) -> &str {
 }
 
 /// Values by key, each as JSON text.
-fn meta(pairs: &[(String, String)]) -> families::MetaValues {
-    let mut all: families::MetaValues = Vec::new();
-    for (key, value) in pairs {
-        let value: Arc<str> = json!(value).to_string().into();
-        match all.iter_mut().find(|(k, _)| **k == **key) {
-            Some((_, values)) => values.push(value),
-            None => all.push((name(key), vec![value])),
-        }
-    }
-    all
+fn meta(pairs: &[(String, String)]) -> Vec<MetaChange> {
+    pairs.iter().map(|(key, value)| MetaChange::Add(name(key), json!(value).to_string().into())).collect()
 }
 
 /// The MIME type that a file's name promises.

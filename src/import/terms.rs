@@ -26,7 +26,7 @@ impl<'a> Importer<'a> {
         // Every account has an address; one that is missing gets one that can never receive.
         let email = if author.email.is_empty() { format!("{key}@invalid") } else { author.email.clone() };
         let shown = if author.display_name.is_empty() { &author.login } else { &author.display_name };
-        let now = time::OffsetDateTime::now_utc().unix_timestamp();
+        let now = self.services.clock.now();
         let set = vec![
             text_column(user::columns::EMAIL, &email),
             text_column(user::columns::NAME, shown),

@@ -1,7 +1,7 @@
 //! Capabilities as the declarations name them: what actions, endpoints and links ask for, and which roles give it.
 
 use super::{Registry, Role, Route};
-use crate::config::declaration::Declaration;
+use crate::config::declaration::{CapabilityMap, Declaration};
 use crate::registry::resource::Resource;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
@@ -20,8 +20,12 @@ pub fn resolved(
     resources: &[Resource],
     routes: &[Route],
 ) -> IndexMap<String, Role> {
-    let mut named: BTreeSet<Arc<str>> =
-        declared.capabilities.values().flat_map(IndexMap::values).map(|name| Arc::from(name.as_str())).collect();
+    let mut named: BTreeSet<Arc<str>> = declared
+        .capabilities
+        .values()
+        .flat_map(|CapabilityMap(needed)| needed.values())
+        .map(|name| Arc::from(name.as_str()))
+        .collect();
     named.extend(asked_for(resources, routes).map(|(name, _)| Arc::from(name)));
     named.extend(roles.values().flat_map(|role| role.capabilities.iter().cloned()));
     named.retain(|name| ![ALL, NOBODY, ""].contains(&&**name));

@@ -120,6 +120,8 @@ pub struct Registry {
     pub namespaces: Vec<String>,
     pub resources: Vec<Resource>,
     pub routes: Vec<Route>,
+    /// For each resource the position of the route of its items.
+    pub item_routes: Vec<Option<usize>>,
     /// Abilities by name.
     pub abilities: IndexMap<String, Ability>,
     /// Schemas shown of the root and the namespaces, by path.

@@ -2,7 +2,7 @@
 
 use super::Behaviour;
 use super::words::DerivedWord;
-use crate::config::declaration::{self, Family, When};
+use crate::config::declaration::{self, Action, Family, When};
 use crate::error::Code;
 use crate::storage::plan::Name;
 use indexmap::IndexMap;
@@ -268,7 +268,7 @@ pub struct Resource {
     /// Columns that only the edit context shows: see [`super::edit_only`].
     pub edit_only: HashSet<Name>,
     /// Act to primitive capability.
-    pub capabilities: HashMap<String, String>,
+    pub capabilities: HashMap<Action, String>,
     pub codes: HashMap<Code, Code>,
     pub status_of_codes: HashMap<Code, u16>,
     /// Columns that may not be empty in some rows, with the code of the refusal.
@@ -388,8 +388,13 @@ impl Resource {
     }
 
     /// The primitive capability for an act; absent acts are allowed to nobody.
-    pub fn capability(&self, act: &str) -> &str {
-        self.capabilities.get(act).map_or(super::capabilities::NOBODY, String::as_str)
+    pub fn capability(&self, action: Action) -> &str {
+        self.capabilities.get(&action).map_or(super::capabilities::NOBODY, String::as_str)
+    }
+
+    /// The primitive capability that reading needs; empty: none.
+    pub fn reading_capability(&self) -> &str {
+        self.capabilities.get(&Action::Read).map_or("", String::as_str)
     }
 }
 

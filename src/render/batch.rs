@@ -3,7 +3,7 @@
 use super::columns::all_but_spared;
 use super::{Needs, View, address, links};
 use crate::access::policy;
-use crate::config::declaration::Family;
+use crate::config::declaration::{Action, Family};
 use crate::error::ApiError;
 use crate::records::{self, Record, among, columns, int, meta_space, text};
 use crate::registry::name;
@@ -227,7 +227,7 @@ impl Batch {
             batch.load_above(snapshot, scope, content, &found)?;
             let open = |record: Record<'_>| {
                 let public = scope.registry.status(record.text("status")).is_some_and(|status| status.public);
-                public && !content.capabilities.contains_key("read")
+                public && !content.capabilities.contains_key(&Action::Read)
             };
             let closed = found.iter().map(|row| Record { resource: content, row }).filter(|record| !open(*record));
             let seen = seen_among(snapshot, scope, content, closed.map(|record| record.id()).collect())?;

@@ -35,6 +35,11 @@ pub fn columns_for(resource: &Resource, view: &View<'_>) -> Option<Vec<usize>> {
     Some(all_but_spared(resource, &used))
 }
 
+/// Positions of the columns that every row has and that cannot be long: what decisions about a row need.
+pub fn short_columns(resource: &Resource) -> Vec<usize> {
+    all_but_spared(resource, &HashSet::new())
+}
+
 /// Positions of the columns without those that can be long and are not used.
 pub(super) fn all_but_spared(resource: &Resource, used: &HashSet<usize>) -> Vec<usize> {
     let own = |column: usize| resource.columns[column].contains('.');

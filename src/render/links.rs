@@ -1,6 +1,7 @@
 //! The links of an item: which apply, where they lead, what they say.
 
 use super::Item;
+use crate::access::hints::Hints;
 use crate::access::policy;
 use crate::records;
 use crate::registry::resource::{Context, HrefPiece, Link, QueryValue, Resource, Target};
@@ -8,8 +9,8 @@ use crate::storage::plan::DbValue;
 use serde_json::{Map, Value, json};
 
 impl Item<'_> {
-    /// The `_links` of the item, by relation, in the order of declaration.
-    pub fn links(&self) -> Map<String, Value> {
+    /// The `_links` of the item, by relation, in the order of declaration. The one to itself has the hints.
+    pub fn links(&self, hints: Hints) -> Map<String, Value> {
         let mut links: Map<String, Value> = Map::new();
         for link in &self.resource.links {
             if !self.applies(link) {
@@ -29,6 +30,11 @@ impl Item<'_> {
                     object.insert("embeddable".into(), Value::Bool(true));
                 }
                 object.insert("href".into(), Value::String(href));
+                if link.rel == "self"
+                    && let Some(hints) = hints.shown(&self.scope.registry, self.resource)
+                {
+                    object.insert("targetHints".into(), hints);
+                }
                 let entry = links.entry(link.rel.clone()).or_insert_with(|| Value::Array(Vec::new()));
                 if let Value::Array(list) = entry {
                     list.push(Value::Object(object));
@@ -92,7 +98,7 @@ impl Item<'_> {
         when.context.as_deref().is_none_or(|c| Context::parse(c) == Some(self.context))
             && link.when_column.is_none_or(set)
             && when.can.as_deref().is_none_or(|c| self.scope.principal.can(c))
-            && when.act.as_deref().is_none_or(|a| policy::may(self.scope, a, self.record))
+            && when.act.is_none_or(|action| policy::may(self.scope, action, self.record))
             && (!when.revised || self.revisions().0 > 0)
             && (!when.children || self.batch.parents.contains(&self.record.id()))
             && (!when.readable || self.reads_target(link))

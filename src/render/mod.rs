@@ -12,10 +12,11 @@ mod links;
 mod needs;
 
 pub use self::batch::{Batch, Linked};
-pub use self::columns::columns_for;
+pub use self::columns::{columns_for, short_columns};
 pub use self::item::{Item, column_value};
 pub use self::needs::Needs;
 
+use crate::access::hints::{self, Hints};
 use crate::access::unlock::RecordPassword;
 use crate::error::ApiError;
 use crate::records::Record;
@@ -23,9 +24,10 @@ use crate::registry::resource::{Context, Property, Resource};
 use crate::registry::vocabulary::Named;
 use crate::request::fields::Fields;
 use crate::scope::Scope;
-use crate::storage::Snapshot;
 use crate::storage::plan::{DbValue, Row};
+use crate::storage::{ReadSet, Snapshot, TrackedStorage};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Computes a property's value; `None` leaves the property out.
 pub type Read = fn(&Item<'_>, &Property, &DbValue) -> Option<Value>;
@@ -42,6 +44,8 @@ pub struct View<'a> {
     pub password: Option<&'a RecordPassword<'a>>,
     /// Whether links are wanted.
     pub links: bool,
+    /// That the caller may read the rows has been decided already.
+    pub readable: bool,
     pub reads: Reads,
 }
 
@@ -63,11 +67,53 @@ pub fn documents(
     rows: &[Row],
     view: &View<'_>,
 ) -> Result<Vec<Value>, ApiError> {
-    let batch = Batch::load(snapshot, scope, resource, rows, view)?;
-    Ok(rows.iter().map(|row| document(scope, resource, row, view, &batch)).collect())
+    let (batch, hints) = prepared(scope, snapshot, resource, rows, view)?;
+    Ok(rows.iter().zip(hints).map(|row| document(scope, resource, row, view, &batch)).collect())
 }
 
-fn document(scope: &Scope, resource: &Resource, row: &Row, view: &View<'_>, batch: &Batch) -> Value {
+/// What documents need beside their rows.
+fn prepared(
+    scope: &Scope,
+    snapshot: &dyn Snapshot,
+    resource: &Resource,
+    rows: &[Row],
+    view: &View<'_>,
+) -> Result<(Batch, Vec<Hints>), ApiError> {
+    let batch = Batch::load(snapshot, scope, resource, rows, view)?;
+    let hints = match view.wants_links() {
+        true => hints::of_rows(scope, resource, rows, view.readable)?,
+        false => vec![Hints::default(); rows.len()],
+    };
+    Ok((batch, hints))
+}
+
+/// The same. Where `tracks` says so, each with what its parts read for themselves; without a read set where that is not
+/// certain.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn tracked_documents(
+    scope: &Scope,
+    snapshot: &dyn Snapshot,
+    resource: &Resource,
+    rows: &[Row],
+    view: &View<'_>,
+    tracks: &[bool],
+) -> Result<Vec<(Value, Option<ReadSet>)>, ApiError> {
+    let (batch, hints) = prepared(scope, snapshot, resource, rows, view)?;
+    let one = |(row, tracks): ((&Row, Hints), &bool)| {
+        if !tracks {
+            return (document(scope, resource, row, view, &batch), None);
+        }
+        let tracked = Arc::new(TrackedStorage::new(scope.storage.clone()));
+        let scope = Scope { storage: tracked.clone(), ..scope.clone() };
+        let document = document(&scope, resource, row, view, &batch);
+        (document, tracked.seen())
+    };
+    Ok(rows.iter().zip(hints).zip(tracks).map(one).collect())
+}
+
+fn document(scope: &Scope, resource: &Resource, (row, hints): (&Row, Hints), view: &View<'_>, batch: &Batch) -> Value {
     let record = Record { resource, row };
     let unlocked =
         view.context == Context::EDIT || view.password.is_some_and(|given| given.opens(record.text("password")));
@@ -79,7 +125,7 @@ fn document(scope: &Scope, resource: &Resource, row: &Row, view: &View<'_>, batc
         }
     }
     if view.wants_links() {
-        let links = item.links();
+        let links = item.links(hints);
         if !links.is_empty() {
             map.insert("_links".into(), Value::Object(links));
         }

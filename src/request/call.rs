@@ -18,6 +18,17 @@ pub struct Call {
     pub expects: Expects,
     /// The caller accepts rendered text as well as a document.
     pub text: bool,
+    /// Changes of single meta values of the row that is written; no request from outside has any.
+    pub custom_fields: Vec<CustomField>,
+}
+
+/// A change of one meta value, whatever its key: one more value, another one in the place of the one with this number,
+/// or, without a key, its removal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CustomField {
+    pub number: Option<i64>,
+    pub key: Option<String>,
+    pub value: Value,
 }
 
 /// The finished response of a request inside another.

@@ -73,6 +73,11 @@ fn head(literal: &str) -> Option<&str> {
 }
 
 fn matched<'r>(route: &'r Route, index: usize, path: &str) -> Option<Match<'r>> {
+    captures(route, path).map(|captures| Match { index, route, captures })
+}
+
+/// The values of a route's captures in a path; `None` when the path is not one of the route.
+pub fn captures(route: &Route, path: &str) -> Option<Map<String, Value>> {
     let found = route.matcher.captures(path.as_bytes())?;
     let mut captures = Map::new();
     for name in &route.captures {
@@ -81,5 +86,5 @@ fn matched<'r>(route: &'r Route, index: usize, path: &str) -> Option<Match<'r>> 
             captures.insert(name.clone(), Value::String(text));
         }
     }
-    Some(Match { index, route, captures })
+    Some(captures)
 }

@@ -13,13 +13,15 @@ pub(super) type TableId = usize;
 pub(super) type RelationId = usize;
 
 /// Tables whose rows only the writer makes, though plans may read them.
-const COMPANIONS: [&str; 3] = ["meta", "slug", TALLY];
+const COMPANIONS: [&str; 3] = [META, "slug", TALLY];
 
 /// The table of tallies.
 pub(super) const TALLY: &str = "tally";
 
 /// The table of revisions.
 pub(super) const REVISION: &str = "revision";
+/// The table of further values of rows; also the space that their numbers come from.
+pub(super) const META: &str = "meta";
 
 /// See the module.
 pub(super) struct Catalogue {
@@ -296,10 +298,10 @@ fn origin_table() -> TableDef {
     table
 }
 
-/// `meta`: further values of rows; `id` is the row's, `n` counts the values of one key.
+/// `meta`: further values of rows; `id` is the row's, `n` the number of the value, which no other value has.
 fn meta_table() -> TableDef {
     table(
-        "meta",
+        META,
         column("id", ColumnType::Int),
         vec![
             column("space", ColumnType::Word),

@@ -526,7 +526,7 @@ fn counts_raise_the_version_that_the_plan_reports() {
 #[test]
 fn meta_holds_several_values_of_a_key() {
     on_each(|db| {
-        let meta = |values: &[&str]| vec![(name("k"), values.iter().map(|v| Arc::from(*v)).collect())];
+        let meta = |values: &[&str]| vec![MetaChange::Key(name("k"), values.iter().map(|v| Arc::from(*v)).collect())];
         let id = id(commit(db, vec![Change::Put(Put { meta: meta(&["1", "2"]), ..post("draft", 1, "x") })]));
         let read_meta = || {
             let rows = db.snapshot().unwrap().meta(&name("content"), &[id]).unwrap();
@@ -549,6 +549,45 @@ fn meta_holds_several_values_of_a_key() {
         assert_eq!(read_meta(), ["3"]);
         commit(db, vec![Change::Put(change(&[]))]).unwrap();
         assert!(read_meta().is_empty());
+    });
+}
+
+#[test]
+fn single_values_are_changed_by_their_numbers() {
+    on_each(|db| {
+        let meta = |id: i64| {
+            let rows = db.snapshot().unwrap().meta(&name("content"), &[id]).unwrap();
+            rows.into_iter().map(|m| (m.number, format!("{}={}", m.key, m.json))).collect::<Vec<_>>()
+        };
+        let texts = |id: i64| meta(id).into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+        let add = |key: &str, json: &str| MetaChange::Add(name(key), Arc::from(json));
+        let change = |id: i64, meta: Vec<MetaChange>| {
+            let done = commit(db, vec![Change::Put(Put { meta, ..put("record", existing(id), &[]) })]).unwrap();
+            done.puts[0].version
+        };
+        let adds = vec![add("k", "1"), add("j", "2"), add("k", "3")];
+        let one = id(commit(db, vec![Change::Put(Put { meta: adds, ..post("draft", 1, "x") })]));
+        let other = id(commit(db, vec![Change::Put(Put { meta: vec![add("k", "9")], ..post("draft", 1, "y") })]));
+        assert_eq!(texts(one), ["j=2", "k=1", "k=3"]);
+        let numbers: Vec<i64> = meta(one).into_iter().chain(meta(other)).map(|(number, _)| number).collect();
+        assert_eq!(numbers.iter().collect::<std::collections::BTreeSet<_>>().len(), 4, "{numbers:?}");
+
+        assert_eq!(change(one, vec![MetaChange::Set(numbers[1], "4".into()), MetaChange::Remove(numbers[0])]), 2);
+        assert_eq!(meta(one), [(numbers[1], "k=4".into()), (numbers[2], "k=3".into())]);
+        // A number of another row's value, or of none, names nothing here.
+        change(one, vec![MetaChange::Set(numbers[3], "5".into()), MetaChange::Remove(numbers[3])]);
+        change(one, vec![MetaChange::Remove(numbers[0]), MetaChange::Remove(-1)]);
+        assert_eq!(texts(one), ["k=4", "k=3"]);
+        assert_eq!(texts(other), ["k=9"]);
+        // Values that are set by key keep the numbers of those that they replace.
+        change(one, vec![MetaChange::Key(name("k"), vec!["6".into()])]);
+        assert_eq!(meta(one), [(numbers[1], "k=6".into())]);
+        // A number is not given twice.
+        change(one, vec![MetaChange::Remove(numbers[1]), add("k", "7")]);
+        assert!(meta(one).iter().all(|(number, _)| !numbers.contains(number)));
+        let remove = Change::Remove { table: name("record"), key: DbValue::Int(one), expect: None };
+        commit(db, vec![remove]).unwrap();
+        assert!(meta(one).is_empty());
     });
 }
 

@@ -80,12 +80,15 @@ pub(super) fn migrate(
     if !fresh && matches!(extent, Extent::Refuse) && !changes.is_empty() {
         return Ok(Outcome::Pending(changes));
     }
-    let older = tx.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? != META_VERSION;
+    let version = tx.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))?;
     if !fresh
-        && (older || !changes.is_empty())
+        && (version != META_VERSION || !changes.is_empty())
         && let Err(error) = preserve()
     {
         return Ok(Outcome::Unsafe(error));
+    }
+    if !fresh && version < NUMBERED_VALUES {
+        tx.execute_batch(NUMBER_VALUES)?;
     }
     derived::renew(&tx, catalogue, &words)?;
     search::renew(&tx, catalogue, &words)?;
@@ -122,6 +125,20 @@ CREATE TABLE slug_run (
 CREATE TABLE tally (
     "table" INTEGER NOT NULL, kind INTEGER NOT NULL, status INTEGER NOT NULL, author INTEGER NOT NULL, n INTEGER NOT NULL,
     PRIMARY KEY ("table", kind, status, author)) WITHOUT ROWID;
+"#;
+
+/// The version since which the number of a meta value is its alone. Before, it counted the values of a row's key.
+const NUMBERED_VALUES: i64 = 3;
+const NUMBER_VALUES: &str = r#"
+ALTER TABLE meta RENAME TO meta_counted;
+CREATE TABLE meta (
+    space INTEGER NOT NULL, id INTEGER NOT NULL, key TEXT NOT NULL, n INTEGER NOT NULL, json TEXT NOT NULL,
+    PRIMARY KEY (space, id, key, n)) WITHOUT ROWID;
+INSERT INTO meta (space, id, key, n, json)
+    SELECT space, id, key, row_number() OVER (ORDER BY space, id, key, n), json FROM meta_counted;
+DROP TABLE meta_counted;
+INSERT INTO sequence (space, next) SELECT 'meta', count(*) + 1 FROM meta
+    WHERE true ON CONFLICT (space) DO UPDATE SET next = excluded.next;
 "#;
 
 fn fingerprint(layout: &Layout) -> String {

@@ -30,6 +30,7 @@ pub(crate) use budget::{Budgeted, ReadBudget};
 pub(crate) use dependencies::{Dependencies, VersionSlot};
 pub use fold::fold;
 pub(crate) use read_set::{ReadSet, TrackedStorage};
+pub(crate) use sqlite::{end_idle_transactions, reuse_transactions};
 
 use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use std::future::{Future, poll_fn};

@@ -237,6 +237,8 @@ pub struct Edge {
 pub struct MetaRow {
     pub id: i64,
     pub key: Arc<str>,
+    /// No other value has it, and none gets it after this one is gone.
+    pub number: i64,
     pub json: Arc<str>,
 }
 
@@ -312,8 +314,7 @@ pub struct Put {
     pub slug: Option<SlugClaim>,
     /// For each relation named: the row's edges are exactly these, in this order.
     pub edges: Vec<(Name, Vec<i64>)>,
-    /// For each key named: the row's values are exactly these (JSON text); empty deletes the key.
-    pub meta: Vec<(Name, Vec<Arc<str>>)>,
+    pub meta: Vec<MetaChange>,
     /// A put of an existing row that brings nothing but a revision leaves the row, its version and the scope versions alone.
     pub revision: Option<RevisionPut>,
 }
@@ -324,6 +325,20 @@ impl Put {
         let table = table.into();
         Put { table, target, set, slug: None, edges: Vec::new(), meta: Vec::new(), revision: None }
     }
+}
+
+/// A change of the meta values of a row; values are JSON text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MetaChange {
+    /// The values under the key are exactly these; none deletes the key. A value that replaces another one, by its place
+    /// in the order, has the number of that.
+    Key(Name, Vec<Arc<str>>),
+    /// One more value under the key.
+    Add(Name, Arc<str>),
+    /// The row's value with this number becomes another one; without such a value nothing happens.
+    Set(i64, Arc<str>),
+    /// The row's value with this number is deleted.
+    Remove(i64),
 }
 
 /// Which row a [`Put`] writes.

@@ -124,6 +124,12 @@ struct TrackedSnapshot<'s> {
 }
 
 impl TrackedSnapshot<'_> {
+    /// A read that failed says nothing of what it would have found.
+    fn checked<T>(&self, read: Result<T, StorageError>) -> Result<T, StorageError> {
+        self.by.lock().unsettled |= read.is_err();
+        read
+    }
+
     fn note(&self, on: Option<Dependencies>) {
         let Some(on) = on else {
             self.by.lock().unsettled = true;
@@ -143,34 +149,34 @@ impl TrackedSnapshot<'_> {
 
 impl Snapshot for TrackedSnapshot<'_> {
     fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        let rows = self.inner.rows(plan)?;
+        let rows = self.checked(self.inner.rows(plan))?;
         self.note(self.inner.depends(plan, Some(&rows)));
         Ok(rows)
     }
 
     fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
         self.note(self.inner.depends(plan, None));
-        self.inner.count(plan)
+        self.checked(self.inner.count(plan))
     }
 
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
         self.note(Some(Dependencies { scopes: plan.rels.clone(), slots: Vec::new() }));
-        self.inner.edges(plan)
+        self.checked(self.inner.edges(plan))
     }
 
     /// Meta values are written with their row, which was read before.
     fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError> {
-        self.inner.meta(space, ids)
+        self.checked(self.inner.meta(space, ids))
     }
 
     fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError> {
         self.note(self.inner.depends_on_revisions(space, ids));
-        self.inner.revisions(space, ids)
+        self.checked(self.inner.revisions(space, ids))
     }
 
     fn setting(&self, key: &Name) -> Result<Option<Arc<str>>, StorageError> {
         self.note(Some(Dependencies { scopes: vec!["setting".into()], slots: Vec::new() }));
-        self.inner.setting(key)
+        self.checked(self.inner.setting(key))
     }
 
     fn slug(&self, scope: &str, slug: &str) -> Result<Option<i64>, StorageError> {

@@ -19,6 +19,7 @@ pub use open::META_VERSION;
 pub use open::{Migrated, OpenError, OpenOptions, PendingChange, Refusal};
 pub(super) use open::{checkpointing, commits, examining, load_words, read_generations, sign};
 pub(super) use reader::Reading;
+pub use reader::{end_idle_transactions, reuse_transactions};
 pub(super) use statement_cache::StatementCache;
 pub(super) use values::{Dictionary, bind, decode};
 
@@ -31,10 +32,11 @@ use super::words::Words;
 use super::writer::{self, Begin, Job};
 use super::{BeginFuture, CommitFuture, Held, Snapshot, Storage, StorageError, Transaction, VersionSlot, later};
 use crate::metrics::{self, Counter, DURATIONS, Gauge, Histogram, SIZES};
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::ArcSwap;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
@@ -60,9 +62,11 @@ pub(super) struct Shared {
     pub catalogue: Catalogue,
     pub words: ArcSwap<Words>,
     pub versions: Arc<Versions>,
-    /// Sleeps until something is written.
-    pub sleeper: ArcSwapOption<Thread>,
+    /// They sleep until something is written.
+    pub sleepers: ArcSwap<Vec<Thread>>,
     pub remembered: count_cache::CountCache,
+    /// Pages in the log.
+    pub log_pages: Arc<AtomicUsize>,
     pub counts: WriteCounts,
 }
 
@@ -90,6 +94,11 @@ impl Default for WriteCounts {
 }
 
 impl Shared {
+    /// Whether the log waits for its readers to start over.
+    pub fn log_is_long(&self) -> bool {
+        self.log_pages.load(Ordering::Relaxed) >= writer::LONG_LOG
+    }
+
     /// Takes over words that are in the database. Words are only added, so fewer are an older state.
     pub fn learn(&self, words: &Words) {
         self.words.rcu(|known| if words.next() > known.next() { Arc::new(words.clone()) } else { known.clone() });
@@ -167,9 +176,12 @@ impl Sqlite {
         answer.recv_timeout(patience).map_err(|_| StorageError::Failed("the writer takes too long".into()))?
     }
 
-    /// After each commit from now on, this thread is unparked.
+    /// After each commit from now on, this thread is unparked, too.
     pub fn wake(&self, sleeper: Thread) {
-        self.shared.sleeper.store(Some(Arc::new(sleeper)));
+        self.shared.sleepers.rcu(|before| {
+            let others = before.iter().filter(|other| other.id() != sleeper.id());
+            others.chain([&sleeper]).cloned().collect::<Vec<_>>()
+        });
     }
 
     /// What `/metrics` shows of the file and its writer.

@@ -15,7 +15,8 @@ use indexmap::IndexMap;
 use std::sync::Arc;
 
 /// Names that every expression may use.
-pub const GLOBALS: [&str; 7] = ["site", "title", "me", "types", "taxonomies", "routes", "methods"];
+pub const GLOBALS: [&str; 12] =
+    ["site", "title", "me", "types", "taxonomies", "routes", "methods", "roles", "sizes", "theme", "settings", "now"];
 
 /// Compiles the declared methods.
 ///
@@ -76,12 +77,16 @@ impl Compiler<'_> {
     }
 
     fn faults(&mut self) {
-        for key in self.declared.faults.keys() {
+        let declared = self.declared;
+        self.fault_codes(&KeyPath(vec!["xmlrpc".into(), "faults".into()]), &declared.faults);
+    }
+
+    fn fault_codes(&mut self, place: &KeyPath, faults: &IndexMap<String, i64>) {
+        for key in faults.keys() {
             let status = key.parse::<u16>().is_ok_and(|status| (400..600).contains(&status));
             if !status && self.loaded.declaration.code(key).is_none() {
-                let place = KeyPath(vec!["xmlrpc".into(), "faults".into(), key.clone()]);
                 let hint = "write an error code of this server, or an HTTP status".to_owned();
-                self.problem(&place, format!("unknown error `{key}`"), Some(hint));
+                self.problem(&place.at(key), format!("unknown error `{key}`"), Some(hint));
             }
         }
     }
@@ -99,6 +104,7 @@ impl Compiler<'_> {
                 }
             },
         };
+        self.fault_codes(&place.at("faults"), &call.faults);
         let mut known: Known = GLOBALS.iter().map(|name| Arc::from(*name)).collect();
         let mut params = Vec::new();
         for (at, text) in call.params.iter().enumerate() {
@@ -116,7 +122,8 @@ impl Compiler<'_> {
         let steps = self.steps(&place.at("steps"), &call.steps, &mut known);
         let many = call.many.as_deref().and_then(|text| self.expression(&place.at("many"), text, &known));
         let result = self.shape(&place.at("result"), &call.result, &known)?;
-        Some(Method { params, strict: call.strict, login: login.zip(secret), steps: steps?, result, many })
+        let (strict, faults) = (call.strict, call.faults.clone());
+        Some(Method { params, strict, faults, login: login.zip(secret), steps: steps?, result, many })
     }
 
     fn param(&mut self, place: &KeyPath, text: &str) -> Option<Param> {
@@ -147,6 +154,7 @@ impl Compiler<'_> {
             (step.routine.is_some(), "use"),
             (step.refuse.is_some(), "refuse"),
             (step.find.is_some(), "find"),
+            (step.meta.is_some(), "meta"),
             (step.each.is_some(), "each"),
             (step.get.is_some(), "get"),
             (step.post.is_some(), "post"),
@@ -177,6 +185,7 @@ impl Compiler<'_> {
             "use" => Act::Block(self.routine(&place.at("use"), step.routine.as_deref()?, known)?),
             "refuse" => Act::Refuse(self.code(&place.at("refuse"), step.refuse.as_deref()?)?),
             "find" => Act::Find(self.expression(&place.at("find"), step.find.as_deref()?, known)?),
+            "meta" => self.meta_step(place, step, known)?,
             "each" => self.each_step(place, step, known)?,
             method => Act::Ask(Box::new(self.ask(place, step, method, known)?)),
         };
@@ -186,6 +195,17 @@ impl Compiler<'_> {
             known.push(Arc::from(more.as_str()));
         }
         Some(CompiledStep { when, act, name })
+    }
+
+    fn meta_step(&mut self, place: &KeyPath, step: &declared::Step, known: &Known) -> Option<Act> {
+        let of = self.expression(&place.at("meta"), step.meta.as_deref()?, known)?;
+        let Some(resource) = step.resource.as_deref() else {
+            let hint = "write resource = \"type.resource\"".to_owned();
+            self.problem(place, "`meta` reads values of a resource, and none is named", Some(hint));
+            return None;
+        };
+        let resource = self.expression(&place.at("resource"), resource, known)?;
+        Some(Act::Meta { of, resource })
     }
 
     fn each_step(&mut self, place: &KeyPath, step: &declared::Step, known: &Known) -> Option<Act> {
@@ -212,7 +232,7 @@ impl Compiler<'_> {
             None => Some(None),
         };
         let (query, body) = (shape("query", &step.query)?, shape("body", &step.body)?);
-        let file = shape("file", &step.file)?;
+        let (file, custom_fields) = (shape("file", &step.file)?, shape("custom_fields", &step.custom_fields)?);
         let mut expression = |key: &str, text: &Option<String>| match text {
             Some(text) => self.expression(&place.at(key), text, known).map(Some),
             None => Some(None),
@@ -230,6 +250,7 @@ impl Compiler<'_> {
             query,
             body,
             file,
+            custom_fields,
             embed: embed::wanted(embed.as_ref()),
             number,
             skip,

@@ -69,6 +69,8 @@ struct Method {
     params: Vec<Param>,
     /// Takes exactly these parameters, numbers not as texts.
     strict: bool,
+    /// Codes of its faults that differ from those of other methods, by error code or status.
+    faults: IndexMap<String, i64>,
     /// Places of the login and the secret among the parameters.
     login: Option<(usize, usize)>,
     steps: Vec<CompiledStep>,
@@ -89,7 +91,17 @@ enum Act {
     Let(Vec<(Arc<str>, Shape)>),
     Refuse(Code),
     Find(Expression),
-    Each { list: Expression, item: Arc<str>, steps: Vec<CompiledStep>, collect: Option<Box<Shape>> },
+    /// The meta values of documents of a resource.
+    Meta {
+        of: Expression,
+        resource: Expression,
+    },
+    Each {
+        list: Expression,
+        item: Arc<str>,
+        steps: Vec<CompiledStep>,
+        collect: Option<Box<Shape>>,
+    },
     Ask(Box<Ask>),
     Block(Vec<CompiledStep>),
 }
@@ -102,6 +114,7 @@ struct Ask {
     query: Option<Shape>,
     body: Option<Shape>,
     file: Option<Shape>,
+    custom_fields: Option<Shape>,
     embed: Option<Wanted>,
     number: Option<Expression>,
     skip: Option<Expression>,

@@ -14,31 +14,44 @@ use crate::config::declaration::Family;
 use crate::engine::Engine;
 use crate::engine::embed;
 use crate::error::{ApiError, Code, Fault};
+use crate::families::custom_fields;
 use crate::handlers::Rendered;
 use crate::model::{Incoming, Request, Upload};
 use crate::records::{self, eq, int, text};
 use crate::registry::Registry;
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
-use crate::request::call::Call;
+use crate::request::call::{Call, CustomField};
 use crate::scope::{Principal, Scope};
 use crate::storage::plan::DbValue;
+use indexmap::IndexMap;
 use minijinja::value::ValueKind;
-use serde_json::Map;
+use serde_json::{Map, json};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
 /// A call that ends in a fault.
-struct Failure {
-    code: i64,
-    message: String,
+enum Failure {
+    Fault {
+        code: i64,
+        message: String,
+    },
+    /// What the fault is depends on the method.
+    Error(ApiError),
 }
 
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Failure {
         let (code, message) = fault.parts();
-        Failure { code, message: message.to_owned() }
+        Failure::Fault { code, message: message.to_owned() }
+    }
+}
+
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Failure {
+        Failure::Error(error)
     }
 }
 
@@ -62,7 +75,7 @@ pub async fn answer(rpc: &Rpc, engine: &Engine, request: &Request) -> Vec<u8> {
         }
         let limits = Limits { depth: declared.max_depth, values: declared.max_values, list: declared.max_list };
         let called = wire::read(&request.body, limits)?;
-        let mut scope = engine.stranger(request).map_err(|error| failure(engine.registry(), &error))?;
+        let mut scope = engine.stranger(request)?;
         // Requests inside this one are reduced and finished here.
         scope.depth += 1;
         let session = Session { rpc, engine, scope, proven: RefCell::default(), failed: Cell::new(false) };
@@ -70,7 +83,10 @@ pub async fn answer(rpc: &Rpc, engine: &Engine, request: &Request) -> Vec<u8> {
     };
     match outcome.await {
         Ok(value) => wire::answer(&value),
-        Err(failure) => wire::fault(failure.code, &failure.message),
+        Err(failure) => {
+            let (code, message) = failure.parts(engine.registry(), &IndexMap::new());
+            wire::fault(code, &message)
+        }
     }
 }
 
@@ -87,6 +103,8 @@ pub fn globals<'m>(registry: &Registry, methods: impl Iterator<Item = &'m String
         ("prefix", Value::from(registry.site.prefix.as_str())),
         ("version", Value::from(env!("CARGO_PKG_VERSION"))),
         ("program", Value::from(env!("CARGO_PKG_NAME"))),
+        ("login_url", Value::from(format!("{}{}", registry.site.url, registry.declaration.pages.login))),
+        ("profile_url", Value::from(format!("{}{}", registry.site.url, registry.declaration.pages.profile))),
     ]);
     Names::default()
         .and(&Arc::from(MOST_WORDS), Value::from(registry.declaration.xmlrpc.max_list))
@@ -94,7 +112,28 @@ pub fn globals<'m>(registry: &Registry, methods: impl Iterator<Item = &'m String
         .and(&Arc::from("types"), Value::from_pairs(types))
         .and(&Arc::from("taxonomies"), terms)
         .and(&Arc::from("routes"), Value::from_pairs(routes))
+        .and(&Arc::from("roles"), registry.roles.keys().map(|name| Value::from(name.as_str())).collect())
+        .and(&Arc::from("sizes"), from_json(&json!(registry.declaration.media.sizes)))
+        .and(&Arc::from("theme"), theme(registry))
         .and(&Arc::from("methods"), methods.map(|name| Value::from(name.as_str())).collect())
+}
+
+/// The active theme.
+fn theme(registry: &Registry) -> Value {
+    let name = registry.active_theme();
+    let Some(theme) = registry.declaration.themes.get(name) else { return Value::UNDEFINED };
+    Value::from_pairs([
+        ("name", Value::from(name)),
+        ("supports", from_json(&json!(theme.supports))),
+        ("templates", from_json(&json!(theme.templates))),
+    ])
+}
+
+/// The capability for each act on rows of a resource.
+fn acts(resource: &Resource) -> Value {
+    Value::from_pairs(
+        resource.capabilities.iter().map(|(action, name)| (action.to_string(), Value::from(name.as_str()))),
+    )
 }
 
 /// A content resource as expressions see it.
@@ -107,7 +146,7 @@ fn kind(registry: &Registry, resource: &Resource) -> Value {
         ("route", Value::from(resource.path.as_str())),
         ("resource", Value::from(resource.name.as_str())),
         ("hierarchical", Value::from(resource.declared.hierarchical)),
-        ("create", Value::from(resource.capability("create"))),
+        ("acts", acts(resource)),
         ("supports", resource.declared.supports.iter().map(|s| Value::from(s.as_str())).collect()),
         ("meta", resource.declared.meta.keys().map(|key| Value::from(key.as_str())).collect()),
         ("taxonomies", terms.collect()),
@@ -118,17 +157,28 @@ fn taxonomy(resource: &Resource, property: Option<&str>) -> Value {
     Value::from_pairs([
         ("name", Value::from(resource.api_name.as_str())),
         ("route", Value::from(resource.path.as_str())),
+        ("resource", Value::from(resource.name.as_str())),
         ("hierarchical", Value::from(resource.declared.hierarchical)),
+        ("acts", acts(resource)),
         ("property", property.map_or(Value::UNDEFINED, Value::from)),
     ])
 }
 
-/// What an error is as a fault: by its code, by its status, or the status itself.
-fn failure(registry: &Registry, error: &ApiError) -> Failure {
-    let declared = &registry.declaration.xmlrpc.faults;
-    let by = |key: &str| declared.get(key).copied();
-    let code = by(error.code().as_str()).or_else(|| by(&error.status().to_string()));
-    Failure { code: code.unwrap_or_else(|| i64::from(error.status())), message: error.message().to_owned() }
+impl Failure {
+    /// Number and sentence. An error has the number that is declared for its code or its status, for the method or for
+    /// all, or else its status.
+    fn parts(self, registry: &Registry, faults: &IndexMap<String, i64>) -> (i64, String) {
+        let error = match self {
+            Failure::Fault { code, message } => return (code, message),
+            Failure::Error(error) => error,
+        };
+        let status = error.status().to_string();
+        let by = |declared: &IndexMap<String, i64>| {
+            [error.code().as_str(), &status].iter().find_map(|key| declared.get(*key).copied())
+        };
+        let code = by(faults).or_else(|| by(&registry.declaration.xmlrpc.faults));
+        (code.unwrap_or_else(|| i64::from(error.status())), error.message().to_owned())
+    }
 }
 
 /// One HTTP request: its calls share who was proven to be calling, and the end of all patience.
@@ -147,23 +197,30 @@ type Done<'f, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + 'f>>;
 impl Session<'_> {
     async fn call(&self, called: Called) -> Result<Value, Failure> {
         let method = self.method(&called.method)?;
-        let (names, scope) = self.begin(method, called.params).await?;
-        match &method.many {
-            Some(many) => self.many(elements(&many.eval(names.value())?)).await,
-            None => {
-                let value = self.run(method, names, &scope).await?;
-                self.fits(bytes(&value)).map(|()| value).map_err(|error| self.failure(&error))
-            }
+        if let Some(many) = &method.many {
+            let (names, _) = self.begin(method, called.params).await?;
+            return self.many(elements(&many.eval(names.value())?)).await;
         }
+        let value = self.run(method, called.params).await?;
+        self.fits(bytes(&value))?;
+        Ok(value)
     }
 
     fn method(&self, name: &str) -> Result<&Method, Failure> {
         self.rpc.methods.get(name).ok_or_else(|| Failure::from(Fault::UnknownMethod))
     }
 
-    async fn run(&self, method: &Method, names: Names, scope: &Scope) -> Result<Value, Failure> {
-        let names = self.steps(scope, &method.steps, names).await?;
-        Ok(method.result.eval(&names)?)
+    /// The result of a method.
+    async fn run(&self, method: &Method, params: Vec<Value>) -> Result<Value, Failure> {
+        let result = async {
+            let (names, scope) = self.begin(method, params).await?;
+            let names = self.steps(&scope, &method.steps, names).await?;
+            Ok(method.result.eval(&names)?)
+        };
+        result.await.map_err(|failure: Failure| {
+            let (code, message) = failure.parts(self.engine.registry(), &method.faults);
+            Failure::Fault { code, message }
+        })
     }
 
     /// Several calls, each with a result of a list of one value, or a fault.
@@ -176,13 +233,16 @@ impl Session<'_> {
         for call in calls {
             let answer = match self.fits(size) {
                 Ok(()) => self.one_of_many(&call).await,
-                Err(error) => Err(self.failure(&error)),
+                Err(error) => Err(error.into()),
             };
             size += answer.as_ref().map_or(0, bytes);
-            let answer = self.fits(size).map_err(|error| self.failure(&error)).and(answer);
+            let answer = self.fits(size).map_err(Failure::from).and(answer);
             answers.push(match answer {
                 Ok(value) => Value::from(vec![value]),
-                Err(failure) => wire::fault_value(failure.code, &failure.message),
+                Err(failure) => {
+                    let (code, message) = failure.parts(self.engine.registry(), &IndexMap::new());
+                    wire::fault_value(code, &message)
+                }
             });
         }
         Ok(Value::from(answers))
@@ -195,8 +255,7 @@ impl Session<'_> {
         if method.many.is_some() {
             return Err(Fault::Recursion.into());
         }
-        let (names, scope) = self.begin(method, params).await?;
-        self.run(method, names, &scope).await
+        self.run(method, params).await
     }
 
     /// The names that a method starts with, and the scope of its caller.
@@ -212,13 +271,24 @@ impl Session<'_> {
         }
         let mut scope = self.scope.clone();
         if let Some((login, secret)) = method.login {
-            scope.principal = self.identify(&params[login], &params[secret]).await?;
+            let given = |at: usize| params.get(at).cloned().unwrap_or_default();
+            scope.principal = self.identify(&given(login), &given(secret)).await?;
         }
-        let title = Value::from(self.engine.site_title());
-        let names = self.rpc.globals.and(&Arc::from("me"), caller(&scope.principal));
-        let mut names = names.and(&Arc::from("title"), title);
-        for (param, value) in method.params.iter().zip(params) {
-            names = names.and(&param.name, checked(param, value)?);
+        let mut names = self.rpc.globals.clone();
+        for (name, value) in [
+            ("me", caller(&scope.principal)),
+            ("title", Value::from(self.engine.site_title())),
+            ("settings", from_json(&serde_json::Value::Object(scope.settings.values.clone()))),
+            ("now", Value::from(scope.now)),
+        ] {
+            names = names.and(&Arc::from(name), value);
+        }
+        let mut given = params.into_iter();
+        for param in &method.params {
+            let absent = || (param.kind == Kind::Id).then(|| Value::from(0));
+            if let Some(value) = given.next().map(|value| checked(param, value)).transpose()?.or_else(absent) {
+                names = names.and(&param.name, value);
+            }
         }
         Ok((names, scope))
     }
@@ -234,7 +304,7 @@ impl Session<'_> {
         {
             return Ok(principal.clone());
         }
-        match self.verify(&login, &secret).await.map_err(|error| failure(self.engine.registry(), &error))? {
+        match self.verify(&login, &secret).await? {
             Some(principal) => {
                 *self.proven.borrow_mut() = Some((login, secret, principal.clone()));
                 Ok(principal)
@@ -294,10 +364,14 @@ impl Session<'_> {
                 }
                 return Ok(names);
             }
-            Act::Refuse(code) => return Err(self.failure(&scope.principal.refuse(*code))),
+            Act::Refuse(code) => return Err(scope.principal.refuse(*code).into()),
             Act::Find(id) => {
                 let id = id.eval(names.value())?;
-                self.find(scope, &id).map_err(|error| self.failure(&error))?
+                self.find(scope, &id)?
+            }
+            Act::Meta { of, resource } => {
+                let (of, resource) = (of.eval(names.value())?, resource.eval(names.value())?);
+                self.meta(scope, &of, &resource.to_string())?
             }
             Act::Each { list, item, steps, collect } => {
                 let mut collected = Vec::new();
@@ -332,10 +406,6 @@ impl Session<'_> {
         if bytes > most { Err(ApiError::new(Code::PayloadTooLarge).with_message(message())) } else { Ok(()) }
     }
 
-    fn failure(&self, error: &ApiError) -> Failure {
-        failure(self.engine.registry(), error)
-    }
-
     /// The record with this id among all kinds of content, or the revision of one.
     fn find(&self, scope: &Scope, id: &Value) -> Result<Value, ApiError> {
         let missing = || ApiError::new(Code::PostInvalidId);
@@ -362,6 +432,27 @@ impl Session<'_> {
         ]))
     }
 
+    /// The meta values of documents, by id, each with its number.
+    fn meta(&self, scope: &Scope, documents: &Value, resource: &str) -> Result<Value, ApiError> {
+        let Some(resource) = scope.registry.resource(resource) else { return Ok(Value::UNDEFINED) };
+        let id = |document: &Value| whole(&document.get_attr("id").unwrap_or_default());
+        let ids: Vec<i64> = elements(documents).iter().filter_map(id).collect();
+        let mut by_id: BTreeMap<i64, Vec<Value>> = BTreeMap::new();
+        let mut held = 0;
+        for row in scope.snapshot()?.meta(&records::meta_space(resource), &ids)? {
+            if !custom_fields::is_open(resource, &row.key) {
+                continue;
+            }
+            held += row.json.len();
+            self.fits(held)?;
+            let value = serde_json::from_str(&row.json).map_or(Value::UNDEFINED, |json| from_json(&json));
+            let members =
+                [("id", Value::from(row.number.to_string())), ("key", Value::from(&*row.key)), ("value", value)];
+            by_id.entry(row.id).or_default().push(Value::from_pairs(members));
+        }
+        Ok(Value::from_pairs(by_id.into_iter().map(|(id, values)| (id.to_string(), Value::from(values)))))
+    }
+
     async fn ask(&self, scope: &Scope, ask: &Ask, names: &Names) -> Result<PageRequest, Failure> {
         let path = ask.path.eval(names.value())?.to_string();
         let map = |shape: &Option<super::Shape>| -> Result<Map<String, serde_json::Value>, Failure> {
@@ -385,6 +476,12 @@ impl Session<'_> {
             body: Ok(body),
             expects: Default::default(),
             text: false,
+            custom_fields: ask
+                .custom_fields
+                .as_ref()
+                .map(|shape| shape.eval(names))
+                .transpose()?
+                .map_or_else(Vec::new, |list| elements(&list).iter().map(custom_field).collect()),
         };
         let outcome = match &ask.number {
             Some(number) => {
@@ -408,7 +505,7 @@ impl Session<'_> {
                 let data = error.body().get("data").map(from_json);
                 Ok(PageRequest { value: Value::UNDEFINED, total: None, failed: data })
             }
-            Err(error) => Err(self.failure(&error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -422,7 +519,7 @@ impl Session<'_> {
             std::io::Write::write_all(&mut file, bytes).map_err(|error| error.to_string())?;
             Ok(file.into_temp_path())
         };
-        let file = Arc::new(written().map_err(|error| self.failure(&self.scope.internal(&error)))?);
+        let file = Arc::new(written().map_err(|error| self.scope.internal(&error))?);
         let incoming = Incoming { field, name, size: bytes.len() as u64, file };
         let upload = Upload { fields, files: vec![incoming], form: true, ..Upload::default() };
         Ok(BodyParams::Upload(Box::new(upload)))
@@ -446,24 +543,32 @@ impl Session<'_> {
         let count = |value: &Value| whole(value).and_then(|n| usize::try_from(n).ok());
         let wanted = count(number).unwrap_or(declared.max_items).min(declared.max_items);
         let skip = skip.and_then(count).unwrap_or(0);
+        let most = declared.paging.max.max(1);
+        // Pages as long as what is wanted where one begins there, otherwise pages of which the first is cut.
+        let size = Some(wanted.clamp(1, most)).filter(|size| skip % size == 0).unwrap_or(most);
         let mut whole = Page { document: serde_json::Value::Array(Vec::new()), total: None };
         let serde_json::Value::Array(items) = &mut whole.document else { return Ok(whole) };
-        let mut held = 0;
+        let (mut at, mut cut, mut held) = (skip / size + 1, skip % size, 0);
         while items.len() < wanted {
-            let size = declared.paging.max.max(1).min(wanted - items.len());
             call.query.insert(declared.paging.size.clone(), size.into());
-            call.query.insert(declared.paging.skip.clone(), (skip + items.len()).into());
-            let page = self.request(scope, &call).await?;
+            call.query.insert(declared.paging.page.clone(), at.into());
+            let page = match self.request(scope, &call).await {
+                Err(error) if error.code() == Code::PostInvalidPageNumber => break,
+                page => page?,
+            };
             whole.total = page.total;
-            let serde_json::Value::Array(more) = page.document else { break };
-            let full = more.len() == size;
+            let serde_json::Value::Array(mut more) = page.document else { break };
+            let full = more.len() >= size;
+            more.drain(..cut.min(more.len()));
             held += more.iter().map(json_bytes).sum::<usize>();
             self.fits(held)?;
             items.extend(more);
             if !full {
                 break;
             }
+            (at, cut) = (at + 1, 0);
         }
+        items.truncate(wanted);
         Ok(whole)
     }
 }
@@ -491,6 +596,26 @@ fn caller(principal: &Principal) -> Value {
     ])
 }
 
+/// A change of a meta value as clients describe it.
+fn custom_field(given: &Value) -> CustomField {
+    let member = |name: &str| Some(given.get_attr(name).unwrap_or_default()).filter(|value| !value.is_none());
+    let member = |name: &str| member(name).filter(|value| !value.is_undefined());
+    CustomField {
+        number: member("id").map(|id| number(&id)),
+        key: member("key").map(|key| key.to_string()),
+        value: member("value").and_then(|value| to_json(&value)).unwrap_or_default(),
+    }
+}
+
+/// The number that a text begins with, and 0 where there is none: such an id names nothing.
+fn number(value: &Value) -> i64 {
+    let text = value.as_str().unwrap_or_default().trim_start();
+    let digits = text.trim_start_matches(['+', '-']);
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len()) + text.len() - digits.len();
+    let real = || f64::try_from(value.clone()).map_or(0, |real| real as i64);
+    value.as_i64().unwrap_or_else(|| if value.as_str().is_some() { text[..end].parse().unwrap_or(0) } else { real() })
+}
+
 /// A whole number, or a text that is one.
 fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()))
@@ -501,7 +626,7 @@ fn checked(param: &Param, value: Value) -> Result<Value, Failure> {
     let kind = value.kind();
     let fits = match param.kind {
         Kind::Any | Kind::Login | Kind::Secret => true,
-        Kind::Id | Kind::Int => whole(&value).is_some(),
+        Kind::Id | Kind::Int => matches!(kind, ValueKind::String | ValueKind::Number | ValueKind::Bool),
         Kind::Text => matches!(kind, ValueKind::String | ValueKind::Number),
         Kind::Flag => !matches!(kind, ValueKind::Seq | ValueKind::Map | ValueKind::Bytes),
         Kind::List => kind == ValueKind::Seq,
@@ -510,6 +635,9 @@ fn checked(param: &Param, value: Value) -> Result<Value, Failure> {
     };
     let empty = value.is_none() || value.len() == Some(0);
     match (fits, empty, param.kind) {
+        (true, false, Kind::Id | Kind::Int) => Ok(Value::from(number(&value))),
+        (true, true, Kind::Id | Kind::Int) if param.optional => Ok(Value::UNDEFINED),
+        (true, true, Kind::Id | Kind::Int) => Ok(Value::from(0)),
         (true, ..) => Ok(value),
         // A struct without members is a list to some clients.
         (false, true, Kind::Struct) => Ok(Value::from_pairs::<_, &str, Value>([])),

@@ -306,6 +306,8 @@ fn write_at(value: &Value, out: &mut String, depth: usize) {
             elements(value).iter().for_each(|element| write_at(element, out, depth + 1));
             out.push_str("</data></array>");
         }
+        // Clients know a structure without members as a list.
+        ValueKind::Map if elements(value).is_empty() => out.push_str("<array><data></data></array>"),
         ValueKind::Map => {
             out.push_str("<struct>");
             for (name, value) in members(value).iter().filter(|(_, value)| !value.is_undefined()) {

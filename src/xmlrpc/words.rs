@@ -3,7 +3,10 @@
 //! The language is `minijinja`'s (names, members, `or`, `if else`, filters); it has no loops and no way out. What is
 //! undefined stays undefined through any number of members. Our conversions are the filters added below.
 
-use super::value::{Moment, Value, elements, to_rest_time};
+use super::value::{Moment, Value, elements, members, to_rest_time};
+use crate::files::names;
+use crate::text::strip::strip_tags;
+use crate::text::time::Zone;
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
 use std::borrow::Cow;
@@ -34,6 +37,11 @@ static LANGUAGE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     language.add_filter("words", words);
     language.add_filter("flat", flat);
     language.add_filter("gather", gather);
+    language.add_filter("matches", matches);
+    language.add_filter("zone", zone);
+    language.add_filter("utc_offset", utc_offset);
+    language.add_filter("file_name", file_name);
+    language.add_filter("strip_tags", |text: &str| strip_tags(text).trim().to_owned());
     language
 });
 
@@ -211,6 +219,38 @@ fn gather(maps: &Value, names: &Value) -> Value {
     Value::from(gathered)
 }
 
+/// Whether a map has the members of another one, as clients compare: by what is shown of them, flags by truth.
+fn matches(map: &Value, wanted: &Value) -> bool {
+    members(wanted).iter().all(|(name, wanted)| {
+        let own = map.get_attr(name).unwrap_or_default();
+        match own.kind() {
+            ValueKind::Undefined => false,
+            ValueKind::Bool => own.is_true() == flag(wanted),
+            _ => own.to_string() == wanted.to_string(),
+        }
+    })
+}
+
+/// The zone with an offset in hours; other texts name one already.
+fn zone(offset: &Value) -> String {
+    let text = offset.to_string();
+    let sign = if text.starts_with(['+', '-']) { "" } else { "+" };
+    if text.parse::<f64>().is_ok() { format!("UTC{sign}{text}") } else { text }
+}
+
+/// The hours by which a zone is ahead of UTC at a moment.
+fn utc_offset(zone: &str, now: i64) -> String {
+    let ahead = Zone::parse(zone).map_or(0, |zone| zone.utc_to_local(now) - now);
+    let hours = format!("{:.2}", ahead as f64 / 3600.0);
+    hours.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The name under which a file of this name is stored, as long as no other one has it.
+fn file_name(given: &str) -> Value {
+    let name = names::stored(given, |_| true).map(|(base, extension)| format!("{base}.{extension}"));
+    name.map_or(Value::UNDEFINED, Value::from)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,6 +278,12 @@ mod tests {
         check("'a<!--more-->b'|before('<!--more-->') ~ '|' ~ 'a<!--more-->b'|after('<!--more-->')", json!("a|b"));
         check("no|flag", json!(false));
         check("['x', ' x ', '']|words", json!(["x"]));
+        check("p|matches({'n': '7'}) and not p|matches({'n': 7, 'none': 1})", json!(true));
+        check("{'yes': true}|matches({'yes': '1'}) and not {'yes': true}|matches({'yes': 0})", json!(true));
+        check("[2|zone, '-3.5'|zone, 'Europe/Paris'|zone]", json!(["UTC+2", "UTC-3.5", "Europe/Paris"]));
+        check("[''|utc_offset(0), 'UTC-3.5'|utc_offset(0), 'UTC+10'|utc_offset(0)]", json!(["0", "-3.5", "10"]));
+        check("'a/Red Dot.PNG'|file_name", json!("Red-Dot.png"));
+        check("''|file_name", json!("undefined"));
         check("{'ID': 'id'}['ID'] or 'date'", json!("id"));
     }
 

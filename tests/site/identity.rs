@@ -1,6 +1,9 @@
 //! Who may have application passwords, hashes from elsewhere, and the role that some user always has.
 
+use super::inside::Inside;
 use super::server::{Server, run};
+use cms_server::clock::ManualClock;
+use cms_server::model::Method;
 use serde_json::{Value, json};
 use std::process::Output;
 
@@ -256,25 +259,25 @@ fn a_password_for_some_resources_reaches_no_others() {
 
 #[test]
 fn a_password_that_has_ended_makes_nobody_known() {
-    let server = Server::start();
     let now = time::OffsetDateTime::now_utc().unix_timestamp();
-    let refused = server.admin("POST", ROUTE, Some(&json!({"name": "Late", "expires": now - 1})));
-    assert_eq!((refused.status, refused.code()), (400, "rest_invalid_param"));
-    let short = limited(&server, &json!({"expires": now + 2}));
-    assert!(known(&server, &short));
-    let ended = (0..60).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        !known(&server, &short)
-    });
-    assert!(ended, "it works after its end");
+    let clock = ManualClock::at(now);
+    let site = Inside::timed(clock.clone());
+    let refused = site.ask(Method::Post, ROUTE, true, Some(&json!({"name": "Late", "expires": now - 1})));
+    assert_eq!((refused.status, &refused.body["code"]), (400, &json!("rest_invalid_param")));
+    let made = site.make(ROUTE, &json!({"name": "Short", "expires": now + 60}));
+    let short = ("admin".to_owned(), made["password"].as_str().expect("a password").to_owned());
+    let known = || site.ask_as(Method::Get, "/cms/v2/users/me", Some(&short), None).status == 200;
+    assert!(known());
+    clock.advance(59);
+    assert!(known());
+    clock.advance(1);
+    assert!(!known(), "it works after its end");
     // What was made once is not changed later: neither its end nor its limits.
-    let all = server.admin("GET", ROUTE, None).body;
-    let uuid = all.as_array().expect("a list").iter().find(|p| p["expires"].is_i64()).expect("it")["uuid"].clone();
-    let uuid = uuid.as_str().expect("an identifier");
+    let item = format!("{ROUTE}/{}", made["uuid"].as_str().expect("an identifier"));
     let later = json!({"name": "Later", "expires": now + 1000});
-    let changed = server.admin("PUT", &format!("{ROUTE}/{uuid}"), Some(&later));
-    assert_eq!((&changed.body["name"], &changed.body["expires"]), (&json!("Later"), &json!(now + 2)));
-    assert!(!known(&server, &short));
+    let changed = site.ask(Method::Put, &item, true, Some(&later));
+    assert_eq!((&changed.body["name"], &changed.body["expires"]), (&json!("Later"), &json!(now + 60)));
+    assert!(!known());
 }
 
 #[test]

@@ -2,7 +2,9 @@
 //! many statements a response costs, or another time.
 
 use super::server::stdout;
+use base64::Engine as _;
 use cms_server::boot::{self, Services, Source, wait};
+use cms_server::clock::{Clock, SystemClock};
 use cms_server::engine::Engine;
 use cms_server::model::{Method, Payload, Peer, Request};
 use cms_server::registry::Registry;
@@ -17,8 +19,8 @@ pub struct Inside {
     pub services: Services,
     pub registry: Arc<Registry>,
     pub engine: Engine,
-    authorization: String,
-    _folder: TempDir,
+    admin: (String, String),
+    folder: TempDir,
 }
 
 /// The response, and the statements that it was read with.
@@ -40,17 +42,18 @@ impl Inside {
 
     /// With the declarations of the folder.
     pub fn over(folder: TempDir) -> Inside {
-        let at = |file: &str| folder.path().join(file);
-        let sets = vec![
-            format!("storage.url=sqlite:{}", at("test.db").display()),
-            "site.bcrypt_cost=4".to_owned(),
-            "site.demo=false".to_owned(),
-            // Every response is computed again.
-            "cache.responses=false".to_owned(),
-        ];
-        let source = Source { config: Some(at("routes.toml")), sets };
-        let registry = boot::registry(&source.load().expect("declarations"), "127.0.0.1:1").expect("a registry");
-        let services = Services::start(boot::open(&registry, true).expect("a database"), &registry).expect("services");
+        Inside::at(folder, Arc::new(SystemClock))
+    }
+
+    /// The shipped declarations at another time.
+    pub fn timed(clock: Arc<dyn Clock>) -> Inside {
+        let folder = TempDir::new().expect("a temporary folder");
+        stdout(&["init", folder.path().to_str().expect("a path")], "");
+        Inside::at(folder, clock)
+    }
+
+    fn at(folder: TempDir, clock: Arc<dyn Clock>) -> Inside {
+        let (services, registry) = Inside::open(&folder, clock);
         services.seed(&registry).expect("a seeded database");
         services
             .add_user(
@@ -62,19 +65,51 @@ impl Inside {
             )
             .expect("a user");
         let secret = services.add_app_password("admin", "tests").expect("an application password");
-        use base64::Engine as _;
-        let pair = base64::engine::general_purpose::STANDARD.encode(format!("admin:{secret}"));
-        let registry = Arc::new(registry);
         let engine = services.engine(registry.clone()).expect("an engine");
-        Inside { services, registry, engine, authorization: format!("Basic {pair}"), _folder: folder }
+        Inside { services, registry, engine, admin: ("admin".to_owned(), secret), folder }
+    }
+
+    /// The same site in another process, as it were: everything but the database and the files is made anew.
+    pub fn restart(self, clock: Arc<dyn Clock>) -> Inside {
+        let Inside { admin, folder, .. } = self;
+        let (services, registry) = Inside::open(&folder, clock);
+        let engine = services.engine(registry.clone()).expect("an engine");
+        Inside { services, registry, engine, admin, folder }
+    }
+
+    fn open(folder: &TempDir, clock: Arc<dyn Clock>) -> (Services, Arc<Registry>) {
+        let at = |file: &str| folder.path().join(file);
+        let sets = vec![
+            format!("storage.url=sqlite:{}", at("test.db").display()),
+            "site.bcrypt_cost=4".to_owned(),
+            "site.demo=false".to_owned(),
+            // Every response is computed again.
+            "cache.responses=false".to_owned(),
+        ];
+        let source = Source { config: Some(at("routes.toml")), sets };
+        let registry = boot::registry(&source.load().expect("declarations"), "127.0.0.1:1").expect("a registry");
+        let services = Services::start(boot::open(&registry, true).expect("a database"), &registry).expect("services");
+        (services.with_clock(clock), Arc::new(registry))
     }
 
     /// A request to a route, with a JSON body perhaps.
     pub fn ask(&self, method: Method, route: &str, admin: bool, body: Option<&Value>) -> Counted {
+        self.ask_as(method, route, admin.then_some(&self.admin), body)
+    }
+
+    /// The same with a login and a password perhaps.
+    pub fn ask_as(
+        &self,
+        method: Method,
+        route: &str,
+        user: Option<&(String, String)>,
+        body: Option<&Value>,
+    ) -> Counted {
         let (path, raw_query) = route.split_once('?').unwrap_or((route, ""));
         let mut headers = Vec::new();
-        if admin {
-            headers.push(("authorization".to_owned(), self.authorization.clone()));
+        if let Some((login, secret)) = user {
+            let pair = base64::engine::general_purpose::STANDARD.encode(format!("{login}:{secret}"));
+            headers.push(("authorization".to_owned(), format!("Basic {pair}")));
         }
         if body.is_some() {
             headers.push(("content-type".to_owned(), "application/json".to_owned()));

@@ -20,7 +20,7 @@ fn sound_changes_are_taken_over_and_unsound_ones_are_not() {
     until("the new route answers", || server.get("/try/v1/echo?n=5").status == 200);
     assert_eq!(server.get("/try/v1/echo?n=5").body["params"]["n"], 5);
     std::fs::write(server.path("site.toml"), "[nonsense").expect("a file");
-    std::thread::sleep(Duration::from_millis(900));
+    server.log_until("the old declarations stay in force");
     assert_eq!(server.get("/try/v1/echo?n=5").status, 200, "the old declarations stay in force");
     std::fs::write(server.path("site.toml"), "").expect("a file");
     until("the route is gone", || server.get("/try/v1/echo?n=5").status == 404);
@@ -36,7 +36,7 @@ fn a_half_typed_property_becomes_no_column() {
         1,
     );
     std::fs::write(server.path("schemas/post.json"), &grown).expect("a file");
-    std::thread::sleep(Duration::from_millis(900));
+    server.log_until("the old declarations stay in force");
     let options = server.ask("OPTIONS", "/cms/v2/posts", None, None);
     assert!(options.body["schema"]["properties"].get("subtit").is_none(), "tables follow only when that was asked for");
 }

@@ -469,6 +469,32 @@ fn writes_leave_the_answers_that_do_not_show_them() {
     assert!(kept("pages", &|| change(new, json!({"status": "private"}))), "another kind");
 }
 
+#[test]
+fn descriptions_are_cached_for_their_caller() {
+    let server = server_with_metrics();
+    let made = id(&post(&server.0, json!({"title": "Described", "status": "publish"})));
+    let route = format!("/wp/v2/posts/{made}");
+    let described = |who| {
+        let before = found(&server);
+        let cached = server.0.ask("OPTIONS", &route, who, None);
+        let hits = found(&server) - before;
+        let fresh = server.0.ask("OPTIONS", &format!("{route}?unknown={}", found(&server)), who, None);
+        assert_eq!(cached.header("allow"), fresh.header("allow"));
+        assert_eq!((cached.status, cached.body["methods"].as_array().map(Vec::len)), (200, Some(5)));
+        assert_eq!(cached.body["endpoints"], fresh.body["endpoints"]);
+        (hits, cached.header("allow").unwrap_or_default().to_owned())
+    };
+    assert_eq!(described(None), (0, "GET".into()));
+    assert_eq!(described(None), (1, "GET".into()));
+    let all = "GET, POST, PUT, PATCH, DELETE";
+    assert_eq!(described(Some(&server.0.admin)), (0, all.into()));
+    assert_eq!(described(Some(&server.0.admin)), (1, all.into()));
+    assert_eq!(server.0.get(&route).body["id"], made, "a GET is another request");
+    let hidden = server.0.admin("POST", &route, Some(&json!({"status": "draft"})));
+    assert_eq!(hidden.status, 200);
+    assert_eq!(described(None), (0, String::new()));
+}
+
 /// A server that reports its cache, and where.
 fn server_with_metrics() -> (Server, String) {
     let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();

@@ -1,12 +1,12 @@
 //! What time does: scheduled records are published on time, the trash is emptied; each transition of docs/states.md.
 
 use super::inside::Inside;
-use super::server::Server;
+use cms_server::clock::ManualClock;
 use cms_server::model::Method;
-use cms_server::scheduler;
+use cms_server::scheduler::{self, Scheduler};
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const DAY: i64 = 86_400;
 
@@ -20,46 +20,69 @@ fn iso(seconds: i64) -> String {
 
 #[test]
 fn scheduled_posts_appear_on_time_without_traffic_and_at_boot() {
-    let mut server = Server::start();
-    let term = server.admin("POST", "/cms/v2/tags", Some(&json!({"name": "Tides"}))).body["id"].clone();
-    let scheduled = |server: &Server, title: &str, at: i64| -> i64 {
+    let start = now();
+    let clock = ManualClock::at(start);
+    let site = Inside::timed(clock.clone());
+    let mut scheduler = Scheduler::start(site.registry.clone(), &site.services).expect("a scheduler");
+    let term = site.make("/cms/v2/tags", &json!({"name": "Tides"}))["id"].clone();
+    let scheduled = |site: &Inside, title: &str, at: i64| -> i64 {
         let body = json!({"title": {"raw": title}, "status": "publish", "date_gmt": iso(at), "tags": [term]});
-        let made = server.admin("POST", "/cms/v2/posts", Some(&body));
-        assert_eq!((made.status, &made.body["status"]), (201, &json!("future")), "{}", made.text);
-        made.body["id"].as_i64().expect("an id")
+        let made = site.make("/cms/v2/posts", &body);
+        assert_eq!(made["status"], "future", "{made}");
+        made["id"].as_i64().expect("an id")
     };
-    let listed = |server: &Server| -> Vec<i64> {
-        let list = server.get("/cms/v2/posts?orderby=date&order=asc").body;
+    let listed = |site: &Inside| -> Vec<i64> {
+        let list = site.get("/cms/v2/posts?orderby=date&order=asc", false).body;
         list.as_array().expect("a list").iter().map(|p| p["id"].as_i64().expect("an id")).collect()
     };
-    let start = now();
+    let count = |site: &Inside| site.get(&format!("/cms/v2/tags/{term}"), false).body["count"].clone();
     let (later, first, second) = (
-        scheduled(&server, "Far", start + 3600),
-        scheduled(&server, "Ebb", start + 4),
-        scheduled(&server, "Flood", start + 5),
+        scheduled(&site, "Far", start + 3600),
+        scheduled(&site, "Ebb", start + 4),
+        scheduled(&site, "Flood", start + 5),
     );
-    assert!(listed(&server).is_empty());
-    assert_eq!(server.get(&format!("/cms/v2/posts/{first}")).status, 401);
-    assert_eq!(server.get(&format!("/cms/v2/tags/{term}")).body["count"], 0);
-    let before = server.admin("GET", &format!("/cms/v2/posts/{first}?context=edit"), None).body;
-    std::thread::sleep(Duration::from_secs((start + 6 - now()).max(0) as u64) + Duration::from_millis(700));
-    assert_eq!(listed(&server), [first, second], "date order, published without a request in between");
-    assert_eq!(server.get(&format!("/cms/v2/tags/{term}")).body["count"], 2);
-    let after = server.get(&format!("/cms/v2/posts/{first}")).body;
+    assert!(listed(&site).is_empty());
+    assert_eq!(site.get(&format!("/cms/v2/posts/{first}"), false).status, 401);
+    assert_eq!(count(&site), 0);
+    let before = site.get(&format!("/cms/v2/posts/{first}?context=edit"), true).body;
+    clock.advance(4);
+    await_transitions(&scheduler, 1);
+    assert_eq!(listed(&site), [first]);
+    clock.advance(2);
+    await_transitions(&scheduler, 2);
+    assert_eq!(listed(&site), [first, second], "date order, published without a request in between");
+    assert_eq!(count(&site), 2);
+    let after = site.get(&format!("/cms/v2/posts/{first}"), false).body;
     for kept in ["slug", "date_gmt", "modified_gmt", "tags"] {
         assert_eq!(after[kept], before[kept], "{kept}");
     }
-    // What falls due while the server is down is published before the first answer.
-    let third = scheduled(&server, "Neap", now() + 2);
-    server.kill_and_restart();
-    std::thread::sleep(Duration::from_millis(2200));
-    server.kill_and_restart();
-    assert_eq!(listed(&server), [first, second, third]);
-    // A new date wakes the sleeper: it does not stay asleep until the hour is over.
-    let body = json!({"date_gmt": iso(now() + 1), "status": "future"});
-    assert_eq!(server.admin("PUT", &format!("/cms/v2/posts/{later}"), Some(&body)).status, 200);
-    std::thread::sleep(Duration::from_millis(2500));
-    assert!(listed(&server).contains(&later));
+    // What falls due while the server is down is published before the first response.
+    let third = scheduled(&site, "Neap", start + 60);
+    let clock = ManualClock::at(start + 100);
+    let site = site.restart(clock.clone());
+    scheduler = Scheduler::start(site.registry.clone(), &site.services).expect("a scheduler");
+    assert_eq!(listed(&site), [first, second, third]);
+    // A new date wakes the thread, whose next moment was an hour away.
+    wait_for("the hour", || clock.awaited() == Some(start + 3600));
+    let body = json!({"date_gmt": iso(start + 130), "status": "future"});
+    assert_eq!(site.ask(Method::Put, &format!("/cms/v2/posts/{later}"), true, Some(&body)).status, 200);
+    wait_for("the new date", || clock.awaited() == Some(start + 130));
+    clock.advance(31);
+    await_transitions(&scheduler, 2);
+    assert!(listed(&site).contains(&later));
+}
+
+/// Waits until the thread has carried out so many transitions.
+fn await_transitions(scheduler: &Scheduler, wanted: u64) {
+    wait_for("transitions", || scheduler.progress().transitions() >= wanted);
+}
+
+fn wait_for(what: &str, done: impl Fn() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !done() {
+        assert!(Instant::now() < until, "{what} did not come");
+        std::thread::yield_now();
+    }
 }
 
 #[test]

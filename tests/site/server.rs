@@ -1,6 +1,8 @@
 //! Starts the real program on a free port over a database of its own, and sends it requests.
 
 use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -71,6 +73,74 @@ pub fn stdout(args: &[&str], input: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// The shipped declarations and a database with an administrator, which every server of a prefix begins with.
+struct Prepared {
+    files: Vec<PreparedFile>,
+    secret: String,
+}
+
+struct PreparedFile {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    permissions: Permissions,
+}
+
+impl Prepared {
+    /// Made by the program itself, once for each prefix.
+    fn with(prefix: &str) -> Arc<Prepared> {
+        static ALL: Mutex<BTreeMap<String, Arc<Prepared>>> = Mutex::new(BTreeMap::new());
+        let mut all = ALL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let made = || {
+            let folder = TempDir::new().expect("a temporary folder");
+            stdout(&["init", folder.path().to_str().expect("a path")], "");
+            let secret = administrator(&folder, &arguments(&folder, &[&format!("site.prefix={prefix}")]));
+            let mut files = Vec::new();
+            gather(folder.path(), folder.path(), &mut files);
+            Arc::new(Prepared { files, secret })
+        };
+        all.entry(prefix.to_owned()).or_insert_with(made).clone()
+    }
+}
+
+fn gather(root: &Path, folder: &Path, files: &mut Vec<PreparedFile>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            gather(root, &path, files);
+            continue;
+        }
+        let permissions = path.metadata().expect("a file").permissions();
+        let bytes = std::fs::read(&path).expect("a file");
+        files.push(PreparedFile { path: path.strip_prefix(root).expect("inside").to_owned(), bytes, permissions });
+    }
+}
+
+fn prefix_of<'s>(sets: &[&'s str]) -> &'s str {
+    sets.iter().find_map(|set| set.strip_prefix("site.prefix=")).unwrap_or("cms")
+}
+
+/// Arguments of the program over a folder.
+fn arguments(folder: &TempDir, sets: &[&str]) -> Vec<String> {
+    let at = |file: &str| folder.path().join(file).display().to_string();
+    let mut args = vec!["--config".to_owned(), at("routes.toml")];
+    let database = format!("storage.url=sqlite:{}", at("test.db"));
+    let usual = [&*database, "server.listen=127.0.0.1:0", "site.demo=false", "site.bcrypt_cost=4"];
+    args.extend(usual.iter().chain(sets).flat_map(|set| ["--set".to_owned(), (*set).to_owned()]));
+    args
+}
+
+/// An application password of the administrator, who is added to a new database.
+fn administrator(folder: &TempDir, args: &[String]) -> String {
+    if !folder.path().join("test.db").exists() {
+        let mut add = refs(args);
+        add.extend(["user", "add", "admin", "admin@example.org", "--role", "administrator", "--password-stdin"]);
+        stdout(&add, "an account password\n");
+    }
+    let mut add = refs(args);
+    add.extend(["app-password", "add", "admin", "tests"]);
+    stdout(&add, "").trim().to_owned()
+}
+
 impl Server {
     /// The shipped declarations under the default prefix, without the demo site.
     pub fn start() -> Server {
@@ -80,37 +150,32 @@ impl Server {
     /// The shipped declarations with further overrides.
     pub fn with(sets: &[&str]) -> Server {
         let folder = TempDir::new().expect("a temporary folder");
-        stdout(&["init", folder.path().to_str().expect("a path")], "");
-        Server::over(folder, sets)
+        // Other overrides may decide what the database holds at first.
+        let own = |set: &&str| ["site.", "storage.", "settings."].iter().any(|key| set.starts_with(key));
+        if sets.iter().filter(|set| !set.starts_with("site.prefix=")).any(own) {
+            stdout(&["init", folder.path().to_str().expect("a path")], "");
+            return Server::over(folder, sets);
+        }
+        let prepared = Prepared::with(prefix_of(sets));
+        for file in &prepared.files {
+            let path = folder.path().join(&file.path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            std::fs::write(&path, &file.bytes).expect("a file");
+            std::fs::set_permissions(&path, file.permissions.clone()).expect("permissions");
+        }
+        let args = arguments(&folder, sets);
+        Server::run(folder, args, sets, prepared.secret.clone())
     }
 
     /// With the declarations of the folder.
     pub fn over(folder: TempDir, sets: &[&str]) -> Server {
-        let at = |file: &str| folder.path().join(file).to_str().expect("a path").to_owned();
-        let mut args = vec![
-            "--config".to_owned(),
-            at("routes.toml"),
-            "--set".to_owned(),
-            format!("storage.url=sqlite:{}", at("test.db")),
-            "--set".to_owned(),
-            "server.listen=127.0.0.1:0".to_owned(),
-            "--set".to_owned(),
-            "site.demo=false".to_owned(),
-            "--set".to_owned(),
-            "site.bcrypt_cost=4".to_owned(),
-        ];
-        for set in sets {
-            args.extend(["--set".to_owned(), (*set).to_owned()]);
-        }
-        let prefix = sets.iter().find_map(|s| s.strip_prefix("site.prefix=")).unwrap_or("cms").to_owned();
-        if !Path::new(&at("test.db")).exists() {
-            let mut add = refs(&args);
-            add.extend(["user", "add", "admin", "admin@example.org", "--role", "administrator", "--password-stdin"]);
-            stdout(&add, "an account password\n");
-        }
-        let mut add = refs(&args);
-        add.extend(["app-password", "add", "admin", "tests"]);
-        let secret = stdout(&add, "").trim().to_owned();
+        let args = arguments(&folder, sets);
+        let secret = administrator(&folder, &args);
+        Server::run(folder, args, sets, secret)
+    }
+
+    fn run(folder: TempDir, args: Vec<String>, sets: &[&str], secret: String) -> Server {
+        let prefix = prefix_of(sets).to_owned();
         let (process, rest, log) = spawn(&args);
         let site = rest.trim_end_matches('/').trim_end_matches(&format!("/{prefix}-json")).to_owned();
         let rest = rest.trim_end_matches('/').to_owned();

@@ -354,7 +354,14 @@ impl Part<'_> {
         let most = most.min(MOST_ROWS).min(budget.rows.get());
         let mut plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
         (plan.order, plan.offset, plan.limit) = (order, skip, Some(most));
-        let view = View { context: Context::VIEW, fields: &fields, password: None, links: false, reads: READS };
+        let view = View {
+            context: Context::VIEW,
+            fields: &fields,
+            password: None,
+            links: false,
+            readable: true,
+            reads: READS,
+        };
         let read = || {
             let snapshot = scope.snapshot()?;
             let mut rows = match columns_for(resource, &view) {

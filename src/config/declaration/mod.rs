@@ -7,7 +7,9 @@
 //! are in the JSON Schema too.
 
 mod abilities;
+mod action;
 mod blocks;
+mod mail;
 mod media;
 mod options;
 mod resource;
@@ -17,7 +19,9 @@ mod site;
 mod views;
 
 pub use abilities::*;
+pub use action::*;
 pub use blocks::*;
+pub use mail::*;
 pub use media::*;
 pub use options::*;
 pub use resource::*;
@@ -63,6 +67,9 @@ pub struct Declaration {
     /// Requests to other sites.
     #[serde(default)]
     pub outbound: Outbound,
+    /// E-mail that the server sends.
+    #[serde(default)]
+    pub mail: Mail,
     /// Values of the settings resource on an empty database, by property.
     #[serde(default)]
     pub settings: Map<String, Value>,

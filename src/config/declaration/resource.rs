@@ -1,5 +1,6 @@
 //! Resources: schema, storage, links and rules.
 
+use super::action::Action;
 use super::options::{HandlerOptions, Listing};
 use super::route::{CacheControl, SchemaDoc};
 use super::site::Moderation;
@@ -409,7 +410,7 @@ pub struct When {
     /// Only in this context.
     pub context: Option<String>,
     /// The caller may do this action on the item (see [`CapabilityMap`]).
-    pub act: Option<String>,
+    pub act: Option<Action>,
     /// The caller has this primitive capability.
     pub can: Option<String>,
     /// The record has at least one revision.

@@ -9,6 +9,7 @@ use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::path::Path;
 
 /// How the server listens and what it accepts.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -208,6 +209,14 @@ pub struct Storage {
     pub read_timeout: Optional<Duration>,
 }
 
+impl Storage {
+    /// The database file that `url` names.
+    pub fn file(&self) -> Option<&Path> {
+        let file = self.url.strip_prefix("sqlite:")?.trim_start_matches("//");
+        (!file.is_empty()).then(|| Path::new(file))
+    }
+}
+
 impl Default for Storage {
     fn default() -> Self {
         Storage {
@@ -268,6 +277,12 @@ pub struct Bounds {
     pub max_free_form: Size,
     /// Ancestors of a record or a term.
     pub max_ancestors: usize,
+    /// Meta values of a row that clients give keys of their own (`custom_fields` of XML-RPC), with the others.
+    pub max_fields: usize,
+    /// Characters of such a key.
+    pub max_field_key: usize,
+    /// JSON text of such a value.
+    pub max_field_value: Size,
     /// Characters of a `User-Agent` header that are stored, with comments and sessions; the rest is cut off.
     pub max_user_agent: usize,
     /// Whether the arguments in OPTIONS list `maxLength` and `maxItems` of their properties. The schema in the same
@@ -283,6 +298,9 @@ impl Default for Bounds {
             max_properties: 1000,
             max_free_form: Size::mib(1),
             max_ancestors: 100,
+            max_fields: 500,
+            max_field_key: 255,
+            max_field_value: Size::kib(64),
             max_user_agent: 254,
             in_options: true,
         }

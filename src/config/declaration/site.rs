@@ -1,5 +1,6 @@
 //! What the site is: address, people, states of records, pages for people, themes.
 
+use super::action::Action;
 use crate::config::units::{Duration, Optional, Size};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -111,6 +112,8 @@ pub struct Dialect {
     pub name_missing_capability: bool,
     /// A revision or autosave that is shown alone, and with its parent, has the link to it, whatever `_fields` requests.
     pub link_revisions: bool,
+    /// The link of an item to itself lists the methods that the caller may use on the item (`targetHints`).
+    pub target_hints: bool,
 }
 
 impl Default for Dialect {
@@ -133,6 +136,7 @@ impl Default for Dialect {
             refused_file_as_server_error: false,
             name_missing_capability: true,
             link_revisions: false,
+            target_hints: false,
         }
     }
 }
@@ -164,11 +168,18 @@ pub struct LoginFields {
     pub password: String,
     /// Whether the session is a long one.
     pub remember: String,
+    /// The login or e-mail address of an account whose password is lost.
+    pub lost: String,
 }
 
 impl Default for LoginFields {
     fn default() -> Self {
-        LoginFields { login: "login".into(), password: "password".into(), remember: "remember".into() }
+        LoginFields {
+            login: "login".into(),
+            password: "password".into(),
+            remember: "remember".into(),
+            lost: "login".into(),
+        }
     }
 }
 
@@ -199,13 +210,17 @@ pub struct Pages {
     pub profile: String,
     /// Where a user authorizes a program.
     pub authorize: String,
+    /// Where a person whose password is lost requests a link to set a new one (`[mail]`).
+    pub lost: String,
+    /// Where that link leads, with the parameter `token`.
+    pub reset: String,
     /// Returns a fresh nonce to a session; `false`: nowhere.
     pub nonce: Optional<String>,
     /// Folder of the style and the script.
     pub assets: String,
     /// Parameter of the login that holds where to go afterwards.
     pub redirect: String,
-    /// Names of the fields of the login form.
+    /// Names of the fields of the forms to log in and to request a link.
     pub fields: LoginFields,
     /// How long a session lasts.
     pub session_lifetime: Duration,
@@ -230,6 +245,8 @@ impl Default for Pages {
             logout: "/logout".into(),
             profile: "/profile".into(),
             authorize: "/authorize".into(),
+            lost: "/lost-password".into(),
+            reset: "/set-password".into(),
             nonce: Optional::OFF,
             assets: "/assets".into(),
             redirect: "redirect".into(),
@@ -264,13 +281,15 @@ pub struct Role {
     pub imported: bool,
 }
 
-/// The primitive capability that each action needs, by action. Actions on content: `create`, `edit`, `edit_others`,
+/// The primitive capability that each [`Action`] needs. Actions on content: `create`, `edit`, `edit_others`,
 /// `edit_published`, `edit_private`, `publish`, `read_private`, `delete`, `delete_others`, `delete_published`,
 /// `delete_private`; on terms: `manage`, `edit`, `delete`, `assign`; on comments: `moderate`, `skip_limits`; on users:
 /// `list`, `create`, `edit`, `delete`, `promote`; on plain resources: `read`, `create`, `edit`, `delete` and, with an
-/// owner column, `edit_others`, `delete_others`. An absent action needs `do_not_allow`; an empty name is open to
-/// everybody.
-pub type CapabilityMap = IndexMap<String, String>;
+/// owner column, `edit_others`, `delete_others`. An absent action needs `do_not_allow`, but `read`, which is open to
+/// everybody then, as is every action with an empty name.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(transparent)]
+pub struct CapabilityMap(#[schemars(with = "IndexMap<Action, String>")] pub IndexMap<String, String>);
 
 /// A record state.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! How lists and forms of entities look: a base and the changes of each kind and name.
 
+use super::action::Action;
 use super::resource::Family;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -27,8 +28,8 @@ pub struct EntityKind {
     /// Family of the resources whose kinds are its names; absent: any name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<Family>,
-    /// Action that a caller has to be allowed to do with such items.
-    pub act: String,
+    /// Action that a caller has to be allowed to do with such items; absent: `edit`.
+    pub act: Option<Action>,
     /// Capability that shows the configuration, where there is no family.
     pub capability: String,
 }

@@ -2,7 +2,7 @@
 
 use super::{Draft, col};
 use crate::access::{failure, policy};
-use crate::config::declaration::Family;
+use crate::config::declaration::{Action, Family};
 use crate::error::{ApiError, Code, ParamFailure};
 use crate::families::{RowEdit, parents};
 use crate::records::{self, eq, int, text, txt};
@@ -96,7 +96,7 @@ fn state(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let caller = &edit.scope.principal;
     let registry = &edit.scope.registry;
     let publishes = registry.is_out(wanted) || registry.status_is(wanted, |status| status.private);
-    if publishes && !caller.can(draft.resource.capability("publish")) {
+    if publishes && !caller.can(draft.resource.capability(Action::Publish)) {
         return Err(caller.refuse(Code::CannotPublish));
     }
     draft.put(col::STATUS, txt(wanted));
@@ -109,7 +109,7 @@ fn attached_state(edit: &RowEdit<'_>, draft: &mut Draft<'_>, wanted: Option<&str
     match private {
         Some(status) => {
             let caller = &edit.scope.principal;
-            if !caller.can(draft.resource.capability("publish")) {
+            if !caller.can(draft.resource.capability(Action::Publish)) {
                 return Err(caller.refuse(Code::CannotPublish));
             }
             draft.put(col::STATUS, txt(status));
@@ -165,7 +165,7 @@ fn parent(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
 
 /// Whether the caller may read the record with this number.
 fn readable(scope: &Scope, id: i64) -> bool {
-    policy::parent_content(scope, id, "read") == Some(true)
+    policy::parent_content(scope, id, Action::Read) == Some(true)
 }
 
 /// Files are attached to records that are not attached to others themselves. A record that does not exist is accepted.

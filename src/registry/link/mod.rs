@@ -22,12 +22,14 @@ mod states;
 mod unset;
 mod words;
 
-use super::Registry;
 use super::capabilities;
+use super::resource::Resource;
 use super::vocabulary::Vocabulary;
+use super::{Registry, Route};
 use crate::config::declaration::{self, Declaration, Family};
 use crate::config::load::Loaded;
 use crate::error::Problem;
+use crate::model::Method;
 use crate::schema::{Bounds, Dialect};
 use shown::schema_links;
 use std::collections::HashMap;
@@ -53,6 +55,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.words();
     linker.networks();
     linker.media();
+    linker.mail();
     linker.addresses();
     linker.actions();
     let roles = linker.roles();
@@ -88,7 +91,9 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     if !problems.is_empty() {
         return Err(Problem::sorted(problems));
     }
+    let item_routes = resources.iter().map(|resource| item_route(resource, &routes)).collect();
     Ok(Registry {
+        item_routes,
         declaration: loaded.declaration.clone(),
         site,
         roles: capabilities::resolved(roles, &loaded.declaration, &resources, &routes),
@@ -101,6 +106,15 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         block_styles: blocks::block_styles(&loaded.declaration),
         fingerprint: fingerprint(loaded),
     })
+}
+
+/// The route of a resource's items: the first that can be read and that has the path of one, however keys look.
+fn item_route(resource: &Resource, routes: &[Route]) -> Option<usize> {
+    let collection = resource.path_of(|_| "1".to_owned());
+    let paths = ["1", "a", "a/b", "a//b"].map(|key| format!("{collection}/{key}"));
+    let reads = |route: &Route| route.endpoints.iter().any(|endpoint| endpoint.methods.contains(&Method::Get));
+    let of = |path: &String| routes.iter().position(|r| reads(r) && r.matcher.is_match(path.as_bytes()));
+    paths.iter().filter_map(of).find(|at| routes[*at].resource == Some(resource.index))
 }
 
 /// The namespaces that the root lists.
@@ -241,7 +255,10 @@ mod tests {
         let files: Vec<(&str, &str)> = shipped::FILES.iter().copied().chain(own).collect();
         match attempt(Origin::Texts { label: "", files: &files }, &[], []).outcome {
             Err(problems) => problems,
-            Ok(loaded) => link(&loaded, &crate::engine::vocabulary(), "http://site.example").err().unwrap_or_default(),
+            Ok(loaded) => match link(&loaded, &crate::engine::vocabulary(), "http://site.example") {
+                Err(problems) => problems,
+                Ok(registry) => crate::xmlrpc::Rpc::new(&loaded, &registry).err().unwrap_or_default(),
+            },
         }
     }
 
@@ -274,7 +291,7 @@ mod tests {
 
     #[test]
     fn every_place_that_reports_something_has_a_case() {
-        let call = r"self\s*\.(problem|in_schema|report|known|known_in|resource_named|resource_named_in|column|code|code_in|codes|method|compile_schema)\(";
+        let call = r"self\s*\.(problem|problem_with_secret|in_schema|report|known|known_in|resource_named|resource_named_in|column|code|code_in|codes|method|compile_schema)\(";
         let call = Regex::new(call).expect("a pattern");
         let (mut count, mut without) = (0, Vec::new());
         for (file, text) in sources("src/registry/link") {
@@ -321,8 +338,9 @@ mod tests {
             ["check", "inherit", "layers", "load", "merge", "prefix", "references", "schema_files", "taxonomies"]
                 .map(|name| format!("src/config/{name}.rs"));
         let config = sources("src/config").into_iter().filter(|(file, _)| files.contains(file));
+        let methods = sources("src/xmlrpc").into_iter().filter(|(file, _)| file.ends_with("/compile.rs"));
         let mut without = Vec::new();
-        for (file, text) in sources("src/registry/link").into_iter().chain(config) {
+        for (file, text) in sources("src/registry/link").into_iter().chain(config).chain(methods) {
             let code: String =
                 text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
             for found in literal.captures_iter(&code) {

@@ -4,35 +4,13 @@
 
 use super::super::resource::*;
 use super::{Linker, extend, nearest};
-use crate::config::declaration::Family;
+use crate::config::declaration::{Action, CapabilityMap, Family};
 use crate::files::Files;
 use crate::schema::Schema;
 use crate::text::time::Zone;
 use serde_json::Value;
 use std::path::Path;
 use url::Url;
-
-/// Actions that capability maps may name.
-const ACTIONS: [&str; 18] = [
-    "read",
-    "read_private",
-    "create",
-    "edit",
-    "edit_others",
-    "edit_published",
-    "edit_private",
-    "publish",
-    "delete",
-    "delete_others",
-    "delete_published",
-    "delete_private",
-    "manage",
-    "assign",
-    "list",
-    "promote",
-    "moderate",
-    "skip_limits",
-];
 
 /// Features of content types that this program or known clients read. Others are allowed: clients may have their own.
 const FEATURES: [&str; 14] = [
@@ -65,7 +43,7 @@ impl Linker<'_> {
                 self.problem(&["server", key], format!("`{address}` is no address with a port"), Some(hint.into()));
             }
         }
-        if declared.storage.url.strip_prefix("sqlite:").is_none_or(str::is_empty) {
+        if declared.storage.file().is_none() {
             let hint = "write sqlite:FILE, such as sqlite:site.db";
             self.problem(&["storage", "url"], format!("`{}` is no database", declared.storage.url), Some(hint.into()));
         }
@@ -107,9 +85,11 @@ impl Linker<'_> {
     /// Actions of capability maps. That a capability has no role is a matter of roles.
     pub(super) fn actions(&mut self) {
         let declared = self.declared;
-        for (map, actions) in &declared.capabilities {
-            for action in actions.keys() {
-                self.known(&["capabilities", map, action], "action", action, &ACTIONS);
+        let names = Action::ALL.map(|action| action.to_string());
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        for (map, CapabilityMap(needed)) in &declared.capabilities {
+            for action in needed.keys() {
+                self.known(&["capabilities", map, action], "action", action, &names);
             }
         }
     }

@@ -8,7 +8,7 @@ use super::layout::ident;
 use super::property::kind_of;
 use super::shown::shown_schema;
 use super::{Linker, escape, extend};
-use crate::config::declaration::{self, Family};
+use crate::config::declaration::{self, Action, CapabilityMap, Family};
 use crate::text::html_policy::{Policy, sanitise};
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -123,7 +123,10 @@ impl Linker<'_> {
         let owner = resource.name.clone();
         if let Some(map) = &declared.capabilities {
             match self.declared.capabilities.get(map) {
-                Some(acts) => resource.capabilities = acts.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
+                Some(CapabilityMap(needed)) => {
+                    let known = needed.iter().filter_map(|(name, needs)| Some((Action::named(name)?, needs.clone())));
+                    resource.capabilities = known.collect();
+                }
                 None => {
                     let names: Vec<&str> = self.declared.capabilities.keys().map(String::as_str).collect();
                     self.known(&[self.table, &owner, "capabilities"], "capability map", map, &names);

@@ -10,7 +10,7 @@ use super::super::versions::{COMMITS, Versions};
 use super::super::words::Words;
 use super::count_cache::CountCache;
 use super::{Shared, WriteCounts, functions};
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::ArcSwap;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
 use std::fmt;
@@ -22,7 +22,7 @@ use std::time::Duration;
 /// Marks the file as one of ours ("CmsS").
 const APPLICATION: i64 = 0x436d_7353;
 /// The version of the tables that storage maintains for itself. Raised with every change of those.
-pub const META_VERSION: i64 = 2;
+pub const META_VERSION: i64 = 3;
 /// Prepared statements cached by each connection.
 const STATEMENTS: usize = 512;
 /// Instructions of SQLite's virtual machine between two checks of the clock: some ten microseconds.
@@ -262,8 +262,9 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
         catalogue,
         words: ArcSwap::from_pointee(words),
         versions: Arc::new(versions),
-        sleeper: ArcSwapOption::empty(),
+        sleepers: ArcSwap::default(),
         remembered: CountCache::default(),
+        log_pages: Arc::default(),
         counts: WriteCounts::default(),
     };
     Ok(Opened { connection, shared, applied, copied })

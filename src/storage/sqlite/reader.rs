@@ -2,6 +2,11 @@
 //!
 //! Every statement of a request sees the same state, because all snapshots that a thread has open share a transaction,
 //! and while something holds the state ([`Hold`]) the transaction outlives them.
+//!
+//! To begin and to end a transaction costs as much as a small read, so threads that read often leave theirs open
+//! ([`reuse_transactions`]): the next snapshot uses it again as long as this process has committed nothing since, and for
+//! [`MAX_REUSE`] at most, so that commits of other processes are seen. Open transactions keep the log from starting
+//! over, so they end when the log is long, and when the thread has nothing to do ([`end_idle_transactions`]).
 
 use super::super::catalogue::Catalogue;
 use super::super::dependencies;
@@ -23,6 +28,10 @@ use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a transaction serves snapshots that begin later.
+const MAX_REUSE: Duration = Duration::from_millis(10);
 
 thread_local! {
     static READERS: RefCell<Vec<(u64, Rc<Reader>)>> = const { RefCell::new(Vec::new()) };
@@ -30,6 +39,18 @@ thread_local! {
     static TEXT: Cell<u64> = const { Cell::new(0) };
     /// How many of [`Hold`] live.
     static HELD: Cell<u32> = const { Cell::new(0) };
+    static REUSES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From here on this thread's transactions outlive their snapshots, until [`end_idle_transactions`]. Whether they did
+/// already.
+pub fn reuse_transactions() -> bool {
+    REUSES.replace(true)
+}
+
+/// Ends the transactions of this thread that no snapshot uses.
+pub fn end_idle_transactions() {
+    READERS.with_borrow(|readers| readers.iter().for_each(|(_, reader)| reader.end_idle()));
 }
 
 /// See [`super::Sqlite::queries`].
@@ -56,6 +77,10 @@ struct Reader {
     depth: Cell<u32>,
     /// There is a transaction.
     begun: Cell<bool>,
+    /// No snapshot uses the transaction.
+    idle: Cell<bool>,
+    /// When the transaction began, where it may be used again.
+    since: Cell<Option<Instant>>,
     /// The `data_version` at the last check.
     seen: Cell<i64>,
     /// [`Versions::rising`] before the transaction began.
@@ -99,6 +124,9 @@ impl<'s> View<'s> {
     /// Opens a snapshot.
     pub fn begin(shared: &'s Shared) -> std::result::Result<View<'s>, StorageError> {
         let reader = reader(shared)?;
+        if !reader.reuses(shared) {
+            reader.end_idle();
+        }
         if !reader.begun.get() {
             reader.begin(shared)?;
         }
@@ -251,7 +279,9 @@ impl Snapshot for Reading<'_> {
     fn meta(&self, space: &Name, ids: &[i64]) -> std::result::Result<Vec<MetaRow>, StorageError> {
         let ids = Bind::List(ids.iter().map(|id| DbValue::Int(*id)).collect());
         let space = Bind::One(DbValue::Int(self.words.number(space).unwrap_or(NO_WORD)));
-        self.select(META, &[space, ids], |row| Ok(MetaRow { id: row.get(0)?, key: text(row, 1)?, json: text(row, 2)? }))
+        self.select(META, &[space, ids], |row| {
+            Ok(MetaRow { id: row.get(0)?, key: text(row, 1)?, number: row.get(2)?, json: text(row, 3)? })
+        })
     }
 
     fn revisions(&self, space: &Name, ids: &[i64]) -> std::result::Result<Vec<RevisionCount>, StorageError> {
@@ -290,7 +320,7 @@ const EDGES_FROM: &str = "SELECT rel, src, dst FROM edge \
     WHERE rel IN (SELECT value FROM rarray(?1)) AND src IN (SELECT value FROM rarray(?2)) ORDER BY src, rel, pos";
 const EDGES_TO: &str = "SELECT rel, src, dst FROM edge \
     WHERE rel IN (SELECT value FROM rarray(?1)) AND dst IN (SELECT value FROM rarray(?2)) ORDER BY dst, rel, src";
-const META: &str = "SELECT id, key, json FROM meta \
+const META: &str = "SELECT id, key, n, json FROM meta \
     WHERE space = ?1 AND id IN (SELECT value FROM rarray(?2)) ORDER BY id, key, n";
 const REVISIONS: &str = "SELECT \"of\", count(*), (SELECT id FROM revision AS other \
     WHERE other.space = revision.space AND other.\"of\" = revision.\"of\" ORDER BY \"at\" DESC, id DESC LIMIT 1) \
@@ -312,6 +342,8 @@ fn reader(shared: &Shared) -> std::result::Result<Rc<Reader>, StorageError> {
             shapes: StatementCache::default(),
             depth: Cell::new(0),
             begun: Cell::new(false),
+            idle: Cell::new(false),
+            since: Cell::new(None),
             seen: Cell::new(i64::MIN),
             rising: Cell::new(0),
         });
@@ -329,15 +361,35 @@ impl Reader {
         execute(&self.conn, "BEGIN", &[])?;
         let looked = self.look(shared);
         match looked {
-            Ok(()) => self.begun.set(true),
+            Ok(()) => {
+                self.begun.set(true);
+                self.since.set(REUSES.get().then(Instant::now));
+            }
             Err(_) => self.end(),
         }
         looked
     }
 
-    /// Ends the transaction when nothing needs it any more.
+    /// Ends the transaction when nothing needs it any more, or leaves it to the next snapshot.
     fn settle(&self) {
-        if self.depth.get() == 0 && HELD.get() == 0 && self.begun.replace(false) {
+        if self.depth.get() > 0 || HELD.get() > 0 || !self.begun.get() {
+            return;
+        }
+        self.idle.set(true);
+        if self.since.get().is_none() {
+            self.end_idle();
+        }
+    }
+
+    /// Takes over an idle transaction if it still shows the newest state.
+    fn reuses(&self, shared: &Shared) -> bool {
+        let newest = shared.versions.rising() == self.rising.get() && !shared.log_is_long();
+        let reuses = newest && self.since.get().is_some_and(|since| since.elapsed() < MAX_REUSE);
+        reuses && self.idle.replace(false)
+    }
+
+    fn end_idle(&self) {
+        if self.idle.replace(false) && self.begun.replace(false) {
             self.end();
         }
     }

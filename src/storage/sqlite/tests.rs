@@ -617,3 +617,25 @@ fn a_file_from_before_the_index_gets_one() {
     let version: i64 = other_connection(&site).pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(version, META_VERSION, "an older program, which would not keep the index, is told so");
 }
+
+#[test]
+fn values_that_were_counted_get_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("site.db");
+    let db = Sqlite::open(options(&path), &layout()).unwrap();
+    let meta = |key: &str| MetaChange::Key(name(key), vec!["1".into(), "2".into()]);
+    let one = id(commit(&db, vec![Change::Put(Put { meta: vec![meta("a"), meta("b")], ..post("draft", 1, "x") })]));
+    let other = id(commit(&db, vec![Change::Put(Put { meta: vec![meta("a")], ..post("draft", 1, "y") })]));
+    drop(db);
+    let before = "UPDATE meta SET n = CAST(json AS INTEGER) - 1; DELETE FROM sequence WHERE space = 'meta'; \
+        UPDATE layout SET definition = 'of before' WHERE name = 'fingerprint'; PRAGMA user_version = 2";
+    Connection::open(&path).unwrap().execute_batch(before).unwrap();
+    let db = Sqlite::open(options(&path), &layout()).unwrap();
+    let read = || db.snapshot().unwrap().meta(&name("content"), &[one, other]).unwrap();
+    let texts: Vec<String> = read().iter().map(|m| format!("{} {}={}", m.id, m.key, m.json)).collect();
+    assert_eq!(texts, ["1 a=1", "1 a=2", "1 b=1", "1 b=2", "2 a=1", "2 a=2"]);
+    let add = Put { meta: vec![MetaChange::Add(name("c"), "3".into())], ..put("record", existing(one), &[]) };
+    commit(&db, vec![Change::Put(add)]).unwrap();
+    let numbers: std::collections::BTreeSet<i64> = read().iter().map(|m| m.number).collect();
+    assert_eq!(numbers.len(), 7);
+}

@@ -13,7 +13,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 /// Pages in the log that call for a checkpoint.
-const PAGES: usize = 4000;
+pub const PAGES: usize = 4000;
 /// Pages in the log at which the writer helps.
 const TOO_MANY: usize = 4 * PAGES;
 
@@ -26,7 +26,7 @@ const EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 /// What the writer reports.
 #[derive(Default)]
 struct Log {
-    pages: AtomicUsize,
+    pages: Arc<AtomicUsize>,
     commits: AtomicU64,
     /// The thread knows that there is something in the log.
     noticed: AtomicBool,
@@ -46,7 +46,7 @@ impl Checkpoints {
         // It waits for nobody, so that nobody waits for it.
         conn.busy_timeout(Duration::ZERO).ok()?;
         let (wake, calls) = sync_channel(1);
-        let log = Arc::new(Log::default());
+        let log = Arc::new(Log { pages: shared.log_pages.clone(), ..Log::default() });
         let seen = log.clone();
         let work = move || keep_short(&conn, &calls, &seen);
         let thread = Builder::new().name("storage-checkpoint".into()).spawn(work).ok()?;

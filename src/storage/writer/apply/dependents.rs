@@ -1,8 +1,8 @@
 //! What belongs to a row and is in other tables: slug claim, edges, meta, revisions.
 
-use super::super::super::catalogue::{REVISION, Relation, RelationId, Table};
+use super::super::super::catalogue::{META, REVISION, Relation, RelationId, Table};
 use super::super::super::dependencies::VersionSlot;
-use super::super::super::plan::{CommitError, DbValue, Name, Put, RevisionPut, SlugClaim};
+use super::super::super::plan::{CommitError, DbValue, MetaChange, Name, Put, RevisionPut, SlugClaim};
 use super::super::effects::Scope;
 use super::super::slugs::{self, Owner};
 use super::rows::{id_of, raw};
@@ -58,7 +58,7 @@ impl<'c> Work<'_, 'c> {
         }
         let space = self.writer.word(&table.space)?;
         if self.writer.execute("DELETE FROM meta WHERE space = ?1 AND id = ?2", &[&space, &id])? > 0 {
-            self.touch("meta")?;
+            self.touch(META)?;
         }
         if self.writer.execute("DELETE FROM revision WHERE space = ?1 AND \"of\" = ?2", &[&space, &id])? > 0 {
             self.effects.slots.insert(VersionSlot::revisions(space, id));
@@ -265,22 +265,52 @@ impl<'c> Work<'_, 'c> {
 
     // -------------------------------------------------------------------------------------------- meta, revisions
 
-    fn put_meta(&mut self, table: &Table, id: i64, meta: &[(Name, Vec<Arc<str>>)], new: bool) -> Result<()> {
-        if meta.is_empty() {
+    fn put_meta(&mut self, table: &Table, id: i64, changes: &[MetaChange], new: bool) -> Result<()> {
+        if changes.is_empty() {
             return Ok(());
         }
         let space = self.writer.word(&table.space)?;
-        for (key, values) in meta {
-            if !new {
-                let text = "DELETE FROM meta WHERE space = ?1 AND id = ?2 AND key = ?3";
-                self.writer.execute(text, &[&space, &id, &&**key])?;
-            }
-            for (n, json) in values.iter().enumerate() {
-                let text = "INSERT INTO meta (space, id, key, n, json) VALUES (?1, ?2, ?3, ?4, ?5)";
-                self.writer.execute(text, &[&space, &id, &&**key, &(n as i64), &&**json])?;
+        let set = "UPDATE meta SET json = ?1 WHERE space = ?2 AND id = ?3 AND n = ?4";
+        let remove = "DELETE FROM meta WHERE space = ?1 AND id = ?2 AND n = ?3";
+        for change in changes {
+            match change {
+                MetaChange::Key(key, values) => {
+                    let numbers = if new { Vec::new() } else { self.numbers_of(space, id, key)? };
+                    for (number, json) in numbers.iter().zip(values) {
+                        self.writer.execute(set, &[&&**json, &space, &id, number])?;
+                    }
+                    for number in numbers.iter().skip(values.len()) {
+                        self.writer.execute(remove, &[&space, &id, number])?;
+                    }
+                    for json in values.iter().skip(numbers.len()) {
+                        self.add_value(space, id, key, json)?;
+                    }
+                }
+                MetaChange::Add(key, json) => self.add_value(space, id, key, json)?,
+                MetaChange::Set(number, json) => {
+                    self.writer.execute(set, &[&&**json, &space, &id, number])?;
+                }
+                MetaChange::Remove(number) => {
+                    self.writer.execute(remove, &[&space, &id, number])?;
+                }
             }
         }
-        self.touch("meta")
+        self.touch(META)
+    }
+
+    /// Numbers of the values under a key, in their order.
+    fn numbers_of(&mut self, space: i64, id: i64, key: &Name) -> Result<Vec<i64>> {
+        let text = "SELECT n FROM meta WHERE space = ?1 AND id = ?2 AND key = ?3 ORDER BY n";
+        let mut select = self.writer.conn.prepare_cached(text)?;
+        let numbers = select.query_map((space, id, &**key), |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        Ok(numbers)
+    }
+
+    fn add_value(&mut self, space: i64, id: i64, key: &Name, json: &str) -> Result<()> {
+        let number = self.writer.next_id(&META.into())?;
+        let text = "INSERT INTO meta (space, id, key, n, json) VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.writer.execute(text, &[&space, &id, &&**key, &number, &json])?;
+        Ok(())
     }
 
     /// Stores a snapshot; the id of the row written, if one was.
