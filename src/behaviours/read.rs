@@ -277,7 +277,10 @@ fn class_list(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     if !record.text("password").is_empty() {
         classes.push("post-password-required".into());
     }
-    if record.text("password").is_empty() && resource.column("featured_media").is_some() && record.int("featured_media") != 0 {
+    if record.text("password").is_empty()
+        && resource.column("featured_media").is_some()
+        && record.int("featured_media") != 0
+    {
         classes.push("has-post-thumbnail".into());
     }
     classes.push("hentry".into());

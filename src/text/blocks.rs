@@ -162,8 +162,8 @@ fn push_block<'a>(block: Block<'a>, open: &mut [Block<'a>], done: &mut Vec<Block
     }
 }
 
-/// Makes what a dynamic block shows; `None` shows its inside.
-pub type Dynamic<'f> = &'f dyn Fn(&Block) -> Option<Html>;
+/// Makes what a dynamic block shows, with these classes beside those that its author gave; `None` shows its inside.
+pub type Dynamic<'f> = &'f dyn Fn(&Block, &str) -> Option<Html>;
 
 /// What showing blocks depends on besides them.
 #[derive(Clone, Copy, Default)]
@@ -238,7 +238,7 @@ fn render(block: &Block, options: &BlockOptions) -> String {
     }
     // What is outside comes first: it takes its names before the blocks inside it do.
     let look = Look::of(name, &attributes, options);
-    let made = options.dynamic.and_then(|make| make(block));
+    let made = options.dynamic.and_then(|make| make(block, &look.added()));
     let before = match block.chunks.as_slice() {
         [Chunk::Html(before), _, ..] => Some(*before),
         _ => None,
@@ -490,7 +490,7 @@ mod tests {
 
     #[test]
     fn dynamic_blocks_are_made_by_the_caller() {
-        let make = |block: &Block| {
+        let make = |block: &Block, _: &str| {
             (block.name.as_deref() == Some("x/y"))
                 .then(|| Html::rendered(format!("[{}]", render_inside(block, &BlockOptions::default()))))
         };

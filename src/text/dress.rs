@@ -7,6 +7,7 @@ use super::blocks::BlockOptions;
 use super::html::Html;
 use super::layout::{self, LaidOut, LayoutClasses, LayoutRules};
 use super::markup::{Piece, is_space, spans, tag_name};
+use super::sanitize::clean_url;
 use super::tags::{
     add_classes, attribute, ends, find_tag, first_tag, innermost_class, put_classes, set_attribute, with_attribute,
 };
@@ -122,9 +123,10 @@ impl Unique {
 }
 
 /// Attributes of a block that matter here; most blocks have none of them, and theirs are not parsed.
-const WORDS: [&str; 13] = [
+const WORDS: [&str; 14] = [
     "\"id\"",
     "aspectRatio",
+    "backgroundImage",
     "blockVisibility",
     "css",
     "elements",
@@ -154,10 +156,14 @@ pub(super) struct Look<'a> {
     unique: Option<&'a Unique>,
     /// The class for colours of elements inside.
     elements: Option<String>,
+    /// The class with a number of the style that the author chose.
+    variation: Option<String>,
     layout: LayoutClasses,
     /// Whether it stays in sight: how.
     position: Option<&'static str>,
     proportions: Option<Proportions>,
+    /// The style of a picture behind it.
+    background: Option<String>,
     /// Of the first element, behind all others.
     classes: Vec<String>,
     width: Option<Width>,
@@ -184,11 +190,9 @@ impl<'a> Look<'a> {
             let around = options.around.map(|around| around.layout);
             layout::classes(name, laid_out, attributes, around, &styles.layouts)
         });
+        let variation = declared.and_then(|block| variation(attributes, &block.variations)).zip(unique);
+        let variation = variation.map(|(variation, unique)| format!("is-style-{variation}--{}", unique.number()));
         let mut classes = Vec::new();
-        let variation = declared.and_then(|block| variation(attributes, &block.variations));
-        if let Some((variation, unique)) = variation.zip(unique) {
-            classes.push(format!("is-style-{variation}--{}", unique.number()));
-        }
         let hides = supports(|block| block.visibility);
         let sizes: Vec<&str> = VIEWPORTS.into_iter().filter(|size| hides && hidden_on(attributes, size)).collect();
         classes.extend(sizes.iter().map(|size| format!("wp-block-hidden-{size}")));
@@ -211,9 +215,11 @@ impl<'a> Look<'a> {
             declared,
             unique,
             elements,
+            variation,
             layout,
             position,
             proportions,
+            background: options.styles.and_then(|_| background(&style["background"])),
             classes,
             width,
             priority,
@@ -221,6 +227,11 @@ impl<'a> Look<'a> {
             is_picture,
             data_id,
         }
+    }
+
+    /// The classes that a dynamic block has beside those that its author gave.
+    pub(super) fn added(&self) -> String {
+        self.elements.iter().chain(&self.variation).map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
     /// The markup of the block with all of it. `before`: what the block holds before the first block inside it.
@@ -254,7 +265,10 @@ impl<'a> Look<'a> {
         if let Some(proportions) = &self.proportions {
             html = proportions.dress(&html);
         }
-        let classes: Vec<&str> = self.classes.iter().map(String::as_str).collect();
+        if let Some(background) = &self.background {
+            html = add_classes(&with_style(&html, background), &["has-background"], &[]);
+        }
+        let classes: Vec<&str> = self.variation.iter().chain(&self.classes).map(String::as_str).collect();
         html = add_classes(&html, &classes, &[]);
         if let Some(priority) = self.priority.filter(|_| html.contains("<img")) {
             html = prioritise(&html, priority);
@@ -342,13 +356,46 @@ impl Proportions {
             }
             Proportions::None => ("aspect-ratio:unset;".to_owned(), &[]),
         };
-        let html = set_attribute(html, &[], "style", |style| match style {
-            "" => own,
-            style if style.ends_with(';') => [style, &own].concat(),
-            style => format!("{style};{own}"),
-        });
-        add_classes(&html, classes, &[])
+        add_classes(&with_style(html, &own), classes, &[])
     }
+}
+
+/// The markup with more in the style of its first element.
+fn with_style(html: &str, own: &str) -> String {
+    set_attribute(html, &[], "style", |style| match style {
+        "" => own.to_owned(),
+        style if style.ends_with(';') => [style, own].concat(),
+        style => format!("{style};{own}"),
+    })
+}
+
+/// The style of a block with a picture behind it: the picture, then how it is placed.
+fn background(own: &Value) -> Option<String> {
+    const PLACED: [(&str, &str); 4] = [
+        ("backgroundPosition", "background-position"),
+        ("backgroundRepeat", "background-repeat"),
+        ("backgroundSize", "background-size"),
+        ("backgroundAttachment", "background-attachment"),
+    ];
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | '%' | '-');
+    let url = clean_url(own["backgroundImage"]["url"].as_str()?);
+    if url.is_empty() || url.contains(['\'', '"', '(', ')', '\\', ';', '<', '>']) {
+        return None;
+    }
+    let mut style = format!("background-image:url('{url}');");
+    let value = |key: &str| own[key].as_str().filter(|value| !value.is_empty() && value.chars().all(plain));
+    let size = value("backgroundSize").unwrap_or("cover");
+    for (key, name) in PLACED {
+        let usual = match key {
+            "backgroundSize" => Some(size),
+            "backgroundPosition" if size == "contain" => Some("50% 50%"),
+            _ => None,
+        };
+        if let Some(value) = value(key).or(usual) {
+            style.push_str(&format!("{name}:{value};"));
+        }
+    }
+    Some(style)
 }
 
 /// The sizes of screens that a block may be hidden on, in the order of their classes.

@@ -11,6 +11,7 @@ use crate::text::render::{first_words, render_title};
 use crate::text::sanitize::clean_url;
 use crate::text::time::{Civil, parse_datetime};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// A list of the newest records, or in another order.
@@ -33,7 +34,9 @@ pub fn latest(part: &Part<'_>) -> Option<Html> {
     let order = vec![Order::Column(name(column), descending), Order::Column(name("id"), descending)];
     let shown = part.number("postsToShow", 5);
     let excerpt = if part.flag("displayPostContent") { ",excerpt" } else { "" };
-    let found = part.documents(Cond::All(filter), order, shown, &format!("id,link,title,date,date_gmt{excerpt}"));
+    let fields = format!("id,link,title,date,date_gmt,author{excerpt}");
+    let found = part.documents(Cond::All(filter), order, shown, &fields);
+    let authors = if part.flag("displayAuthor") { authors_of(part, &found) } else { HashMap::new() };
     let mut own = "wp-block-latest-posts__list".to_owned();
     let layout = &part.attributes["layout"];
     if layout["type"].as_str().unwrap_or(part.text("postLayout")) == "grid" {
@@ -47,6 +50,12 @@ pub fn latest(part: &Part<'_>) -> Option<Html> {
     if part.flag("displayPostDate") {
         own.push_str(" has-dates");
     }
+    if part.flag("displayAuthor") {
+        own.push_str(" has-author");
+    }
+    if part.attributes["style"]["elements"]["link"]["color"]["text"].is_string() {
+        own.push_str(" has-link-color");
+    }
     let mut html = Html::new();
     html.raw("<ul").attr("class", &classes(part, &own, "wp-block-latest-posts")).raw(">");
     for record in &found {
@@ -56,6 +65,9 @@ pub fn latest(part: &Part<'_>) -> Option<Html> {
         let link = record["link"].as_str().unwrap_or("");
         html.raw("<li><a class=\"wp-block-latest-posts__post-title\"").attr("href", link).raw(">");
         html.html(&title_of(record)).raw("</a>");
+        if let Some(author) = authors.get(&record["author"].as_i64().unwrap_or(0)) {
+            html.raw("<div class=\"wp-block-latest-posts__post-author\">by ").text(author).raw("</div>");
+        }
         if part.flag("displayPostDate") {
             html.html(&time_of(part, &record["date"], "wp-block-latest-posts__post-date", None));
         }
@@ -67,6 +79,14 @@ pub fn latest(part: &Part<'_>) -> Option<Html> {
     }
     html.raw("</ul>");
     Some(html)
+}
+
+/// The names of the authors of records, by their numbers.
+fn authors_of(part: &Part<'_>, found: &[Value]) -> HashMap<i64, String> {
+    let ids = found.iter().filter_map(|record| record["author"].as_i64());
+    let plan = records::columns("user", &["id", "name"], among("id", ids));
+    let rows = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&plan)?)).unwrap_or_default();
+    rows.iter().map(|row| (records::int(&row[0]), records::text(&row[1]).to_owned())).collect()
 }
 
 /// A month or a year that records were published in.
@@ -245,9 +265,9 @@ pub fn cloud(part: &Part<'_>) -> Option<Html> {
     let full = Cond::Compare(name("count"), Op::Gt, DbValue::Int(0));
     let order = vec![Order::Column(name("count"), true), Order::Column(name("id"), false)];
     let mut found = part.documents(full, order, part.number("numberOfTags", 45), "id,name,link,count");
-    let counts: Vec<f64> = found.iter().filter_map(|term| term["count"].as_f64()).collect();
-    let least = counts.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = counts.iter().copied().fold(0.0, f64::max);
+    let weight = |term: &Value| ((term["count"].as_f64().unwrap_or(0.0) + 1.0).log10() * 100.0).round();
+    let least = found.iter().map(weight).fold(f64::INFINITY, f64::min);
+    let most = found.iter().map(weight).fold(0.0, f64::max);
     found.sort_by_key(|term| crate::text::slug::title_key(term["name"].as_str().unwrap_or("")));
     let step = (LARGEST - SMALLEST) / (most - least).max(1.0);
     if found.is_empty() {
@@ -261,7 +281,10 @@ pub fn cloud(part: &Part<'_>) -> Option<Html> {
             format!("tag-cloud-link tag-link-{} tag-link-position-{}", term["id"].as_i64().unwrap_or(0), place + 1);
         let label = format!("{name} ({count} {})", if count == 1.0 { "item" } else { "items" });
         html.raw(if place == 0 { "<a" } else { "\n<a" }).attr("href", term["link"].as_str().unwrap_or(""));
-        html.attr("class", &classes).raw(" style=\"font-size: ").number(SMALLEST + (count - least) * step).raw("pt;\"");
+        html.attr("class", &classes)
+            .raw(" style=\"font-size: ")
+            .number(fourteen_digits(SMALLEST + (weight(term) - least) * step))
+            .raw("pt;\"");
         html.attr("aria-label", &label).raw(">").text(name);
         if part.flag("showTagCounts") {
             html.raw("<span class=\"tag-link-count\"> (").number(count).raw(")</span>");
@@ -270,6 +293,12 @@ pub fn cloud(part: &Part<'_>) -> Option<Html> {
     }
     html.raw("</p>");
     Some(html)
+}
+
+/// A number below a hundred, as long as the reference writes it.
+fn fourteen_digits(number: f64) -> f64 {
+    let places = if number < 10.0 { 1e13 } else { 1e12 };
+    (number * places).round() / places
 }
 
 /// Records nested by their parents.
@@ -292,10 +321,11 @@ fn list_pages(part: &Part<'_>, all: &[Value], above: i64, depth: u8, html: &mut 
         }
         let id = page["id"].as_i64().unwrap_or(0);
         html.raw("<li class=\"wp-block-pages-list__item").raw(if below(id) { " has-child" } else { "" });
-        html.raw("\"><a class=\"wp-block-pages-list__item__link\"").attr("href", page["link"].as_str().unwrap_or(""));
+        html.raw(if depth > 0 { " \"><a" } else { "\"><a" });
+        html.raw(" class=\"wp-block-pages-list__item__link\"").attr("href", page["link"].as_str().unwrap_or(""));
         html.raw(">").html(&title_of(page)).raw("</a>");
         if below(id) {
-            html.raw("<ul class=\"submenu-container\">");
+            html.raw("<ul class=\"wp-block-navigation__submenu-container\">");
             list_pages(part, all, id, depth + 1, html);
             html.raw("</ul>");
         }
