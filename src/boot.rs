@@ -2,6 +2,7 @@
 
 use crate::access::hashing::{self, Hasher};
 use crate::access::identity::{self, Identity, NewPassword};
+use crate::access::outbox::{self, Owner, Subject};
 use crate::clock::{Clock, SystemClock};
 use crate::config::declaration::{Declaration, Family, Migrate};
 use crate::config::load::{self, Loaded};
@@ -26,6 +27,9 @@ use std::time::Duration;
 
 /// Files that are swept away in one commit.
 const SWEPT_AT_ONCE: u64 = 500;
+
+/// What commands are called in the audit trail and in notices.
+pub const OPERATOR_NAME: &str = "command line";
 
 /// The setting that says that a server has been started over the database.
 const STARTED: &str = "started";
@@ -150,6 +154,8 @@ pub enum Secret<'a> {
     Password(&'a str),
     /// A hash that another program made.
     Hash(&'a str),
+    /// Nothing yet: the user sets a password by a link.
+    None,
 }
 
 /// The long-lived parts that every registry shares.
@@ -366,6 +372,8 @@ impl Services {
             }
             Secret::Password(password) => wait(self.hasher.hash(password))
                 .map_err(|_| BootError::Other("the password could not be hashed".into()))?,
+            // No password has an empty hash.
+            Secret::None => String::new(),
             Secret::Hash(hash) if hashing::is_known(hash) => hash.to_owned(),
             Secret::Hash(_) => {
                 let known = "hashes begin with $wp$2y$, $2y$, $2b$, $2a$, $P$ or $H$";
@@ -418,10 +426,11 @@ impl Services {
     /// # Errors
     /// There is no such user.
     pub fn add_app_password(&self, login: &str, title: &str) -> Result<String, BootError> {
-        self.add_limited_app_password(login, title, 0, Limits::default())
+        self.add_limited_app_password(login, title, 0, Limits::default(), None)
     }
 
     /// Adds an application password that ends at some second (0: never) or is not good for everything; the clear value.
+    /// With a registry the owner is notified as it says.
     ///
     /// # Errors
     /// There is no such user.
@@ -431,16 +440,23 @@ impl Services {
         title: &str,
         expires: i64,
         limits: Limits,
+        notify: Option<&Registry>,
     ) -> Result<String, BootError> {
         let snapshot = self.storage.snapshot()?;
-        let found =
-            records::first(&*snapshot, "user", &["id"], records::eq("login_key", txt(&slug::title_key(login))))?;
+        let named = records::eq(user::columns::LOGIN_KEY, txt(&slug::title_key(login)));
+        let wanted = ["id", user::columns::LOGIN, user::columns::EMAIL];
+        let found = records::first(&*snapshot, user::columns::TABLE, &wanted, named)?;
         drop(snapshot);
         let Some(row) = found else { return Err(BootError::Other(format!("there is no user with the login {login}"))) };
         let now = self.clock.now();
         let wanted = NewPassword { user: records::int(&row[0]), title, app_id: "", expires, limits };
         let (_, secret, put) = identity::creation(&self.identity, &wanted, now);
-        self.commit(vec![Change::Put(put)])?;
+        let mut changes = vec![Change::Put(put)];
+        let owner = Owner { id: records::int(&row[0]), login: records::text(&row[1]), address: records::text(&row[2]) };
+        let data = serde_json::json!({"name": title, "by": OPERATOR_NAME});
+        let notice = |registry| outbox::notified(registry, Subject::ApplicationPassword, owner, data, now);
+        changes.extend(notify.and_then(notice));
+        self.commit(changes)?;
         Ok(identity::grouped(&secret))
     }
 }

@@ -17,6 +17,7 @@
 //! | 1 | [`storage`] | inert plans, the traits that carry them out, SQLite; no schema, no resource, no request |
 //! | 1 | [`files`] | uploaded files under keys, in a folder or an object store; no record, no request |
 //! | 1 | [`pictures`] | pictures measured, decoded, resized, cropped, in a bounded pool; no record, no key |
+//! | 1 | [`mail`] | messages by SMTP or as files in a folder, and their texts; not why they are sent |
 //! | 1 | [`outbound`] | requests to other sites, where the configuration allows them; not their purpose |
 //! | 1 | [`text`] | pure functions on text, time and addresses |
 //! | 2 | [`registry`] | declarations linked into a frozen whole, or every problem; no behaviour, only its name's position |
@@ -34,6 +35,7 @@
 //! | 12 | [`xmlrpc`], [`pages`] | XML-RPC and the pages for people, both by requests to the routes |
 //! | 13 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
 //! | 14 | [`import`], [`scheduler`] | imports; timed transitions of records |
+//! | 14 | [`mailer`] | messages that wait in the outbox are sent; no request |
 //! | 14 | [`backup`] | backups with uploaded files, and their schedule; no request |
 //! | 15 | [`commands`] | the command line: serving, the doctor, the reference, and the rest |
 //! | 16 | [`fuzzing`] | what every parser of foreign bytes promises, for tests only |
@@ -75,6 +77,8 @@ mod handlers;
 pub mod http;
 mod import;
 mod log;
+mod mail;
+pub mod mailer;
 pub mod metrics;
 pub mod model;
 mod network;

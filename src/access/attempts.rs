@@ -164,6 +164,22 @@ impl Attempts {
         self.proven.insert(self.proof(guess), ());
     }
 
+    /// Counts something that a source does about an account, where no outcome is awaited: a request for a message.
+    ///
+    /// # Errors
+    /// It has done so too often: seconds until the next time.
+    pub fn count(
+        &self,
+        from: Option<IpAddr>,
+        about: &str,
+        (most, pause): (u32, Duration),
+        now: i64,
+    ) -> Result<(), i64> {
+        let guess = Guess { who: Who::Network(from), about, secret: "", stored: "" };
+        let buckets = self.buckets(&guess, AttemptLimit::paused(most, pause));
+        self.guesses.take(&buckets, now.saturating_mul(1000)).map_err(|wait| (wait + 999) / 1000)
+    }
+
     /// The guess was neither right nor wrong.
     pub fn give_back(&self, guess: &Guess<'_>, patience: AttemptLimit) {
         for bucket in self.buckets(guess, patience) {
@@ -295,6 +311,18 @@ mod tests {
         }
         attempts.disprove(&right);
         assert_eq!(ask(right), Ok(AttemptOutcome::Counted));
+    }
+
+    #[test]
+    fn what_has_no_outcome_is_counted_alike() {
+        let attempts = Attempts::default();
+        let limit = (2, Duration::seconds_of(60));
+        let count = |from: &str, about: &str, now: i64| attempts.count(from.parse().ok(), about, limit, now);
+        assert_eq!([0; 3].map(|now| count("192.0.2.1", "ada", now)), [Ok(()), Ok(()), Err(60)]);
+        assert_eq!(count("192.0.2.2", "ada", 0), Ok(()), "a stranger does not keep the owner from it");
+        assert_eq!((count("192.0.2.1", "ada", 59), count("192.0.2.1", "ada", 60)), (Err(1), Ok(())));
+        let many = (0..100).filter(|n| count("192.0.2.9", &format!("user{n}"), 0).is_ok()).count();
+        assert_eq!(many, 10, "of all accounts five times as many");
     }
 
     #[test]

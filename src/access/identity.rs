@@ -46,6 +46,8 @@ const MOMENT: i64 = 1;
 pub struct Identity {
     key: Vec<u8>,
     attempts: Attempts,
+    /// Requests for links to set a password: counted apart, so that neither evicts the other.
+    link_requests: Attempts,
     throttle: Throttle,
     /// By a keyed hash of the credentials and the declarations.
     verified: Cache<Arc<str>, Verified>,
@@ -93,6 +95,7 @@ impl Identity {
         Identity {
             key,
             attempts: Attempts::default(),
+            link_requests: Attempts::default(),
             throttle: Throttle::default(),
             verified: Cache::new(MOST_VERIFIED),
             failed: FailedLogins::default(),
@@ -107,6 +110,20 @@ impl Identity {
     /// What counts requests against the declared limits.
     pub fn throttle(&self) -> &Throttle {
         &self.throttle
+    }
+
+    /// Requests for links to set a password.
+    pub(super) fn link_requests(&self) -> &Attempts {
+        &self.link_requests
+    }
+
+    /// The owner of an account has proven it otherwise than by a password, and set this one: what was guessed wrong from
+    /// there before does not count any more.
+    pub fn proven(&self, scope: &Scope, account: Record<'_>, (password, stored): (&str, &str), patience: AttemptLimit) {
+        for about in [account.text("login_key"), account.text("email_key")] {
+            let who = Who::Network(scope.peer.ip);
+            self.attempts.right(&Guess { who, about, secret: password, stored }, patience);
+        }
     }
 
     /// The caller of a request; anonymous unless the credentials are valid.

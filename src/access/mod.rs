@@ -12,7 +12,9 @@ mod declared;
 pub mod hashing;
 pub mod hints;
 pub mod identity;
+pub mod links;
 mod meter;
+pub mod outbox;
 mod passwords;
 mod plain;
 pub mod policy;
@@ -24,7 +26,7 @@ pub mod unlock;
 mod users;
 pub mod views;
 
-pub use self::users::malformed_account;
+pub use self::users::{malformed_account, malformed_password};
 
 use self::content::{content_create, content_delete, content_list, content_read, content_update, file_edit};
 use self::declared::{catalogue_list, catalogue_read, theme_read};

@@ -121,7 +121,12 @@ pub fn malformed_account(registry: &Registry, args: &Checked) -> Option<ApiError
         let message = format!("An e-mail address has at most {} bytes.", site.max_login.bytes());
         return Some(ApiError::invalid_one("email", message));
     }
-    let password = given("password")?;
+    malformed_password(registry, given("password")?)
+}
+
+/// What is wrong with a new account password, as an argument that does not fit.
+pub fn malformed_password(registry: &Registry, password: &str) -> Option<ApiError> {
+    let site = &registry.declaration.site;
     if password.len() > site.max_password.as_usize() {
         let message = format!("A password has at most {} bytes.", site.max_password.bytes());
         return Some(ApiError::invalid_one("password", message));

@@ -5,10 +5,12 @@
 
 use super::{secret_line, services};
 use crate::access::audit::{self, Event};
-use crate::boot::{BootError, Services, Source, wait};
+use crate::access::outbox::{self, Message, Subject};
+use crate::boot::{BootError, OPERATOR_NAME, Services, Source, wait};
 use crate::config::declaration::Family;
 use crate::engine::Engine;
 use crate::families::user::end_sessions;
+use crate::mailer::{Outcome, Post};
 use crate::model::Method;
 use crate::pages::SHORTEST_PASSWORD;
 use crate::registry::Registry;
@@ -25,9 +27,6 @@ use std::sync::Arc;
 
 /// The operator in the audit trail: no row has this number.
 const OPERATOR: i64 = -1;
-
-/// The operator's name in the audit trail.
-const OPERATOR_NAME: &str = "command line";
 
 /// Rows of one request.
 const PAGE: usize = 100;
@@ -179,6 +178,43 @@ pub(super) fn user_passwd(source: &Source, login: &str) -> Result<String, BootEr
     Ok(format!("{login} has a new password; the sessions were ended\n"))
 }
 
+/// `user invite`: a link to set a password goes to the user's address.
+pub(super) fn user_invite(source: &Source, login: &str) -> Result<String, BootError> {
+    let operator = Operator::new(source)?;
+    let user = operator.user(login)?;
+    let event =
+        Event { name: "user_invited", user: OPERATOR, login: OPERATOR_NAME, subject: login, ..Event::default() };
+    let changes: Vec<_> = audit::entry(&operator.scope, &event).into_iter().collect();
+    let said = invite(&operator.registry, &operator.services, user["id"].as_i64().unwrap_or_default())?;
+    wait(operator.services.storage.commit(WritePlan { changes })).map_err(BootError::Commit)?;
+    Ok(format!("{login}: {said}\n"))
+}
+
+/// Sends a user a link to set a password; what became of it, in words.
+pub(super) fn invite(registry: &Arc<Registry>, services: &Services, user: i64) -> Result<String, BootError> {
+    invitations(registry)?;
+    let message = Message { subject: Subject::Invitation, user, address: "", data: json!({}) };
+    Ok(match Post::new(registry.clone(), services)?.send_now(&message)? {
+        Outcome::Sent => "an invitation was sent".to_owned(),
+        Outcome::Dropped(why) => return Err(BootError::Other(format!("no invitation was sent: {why}"))),
+        Outcome::Failed(why) => return Err(BootError::Other(format!("the invitation was not sent: {why}"))),
+        Outcome::Retried(why) => format!("the invitation waits, and the server tries again ({why})"),
+    })
+}
+
+/// There is e-mail, and a page that links lead to.
+pub(super) fn invitations(registry: &Registry) -> Result<(), BootError> {
+    let wrong = "invitations need e-mail (mail.url) and the pages (pages.enabled)";
+    if outbox::sends_links(registry) { Ok(()) } else { Err(BootError::Other(wrong.into())) }
+}
+
+/// `mail test`.
+pub(super) fn mail_test(source: &Source, address: &str) -> Result<String, BootError> {
+    let (registry, services) = services(source)?;
+    Post::new(Arc::new(registry), &services)?.test(address)?;
+    Ok("a test message was sent\n".to_owned())
+}
+
 /// `user role`.
 pub(super) fn user_role(source: &Source, login: &str, roles: &[String]) -> Result<String, BootError> {
     let operator = Operator::new(source)?;
@@ -270,5 +306,7 @@ pub(super) fn status(source: &Source) -> Result<String, BootError> {
         let count = snapshot.count(&crate::records::columns(&resource.table, &[&resource.key], own))?;
         rows.push(vec![resource.name.clone(), count.to_string()]);
     }
+    let waiting = outbox::waiting(&*snapshot, None)?;
+    rows.push(vec!["outbox".to_owned(), format!("{waiting} messages wait")]);
     Ok(table(&rows))
 }

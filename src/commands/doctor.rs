@@ -6,6 +6,7 @@
 use crate::access::identity;
 use crate::boot::{BootError, Services, wait};
 use crate::config::declaration::Family;
+use crate::mailer;
 use crate::records::{self, eq, txt};
 use crate::registry::{Registry, name};
 use crate::scope::Limits;
@@ -54,8 +55,9 @@ pub fn examine(
         .max_redirects(0)
         .max_idle_connections(0)
         .timeout_global(Some(Duration::from_secs(PATIENCE)));
-    let visit = Visit { registry, site: site.trim_end_matches('/'), agent: config.build().into() };
     let mut findings = Vec::new();
+    mail(registry, &mut findings);
+    let visit = Visit { registry, site: site.trim_end_matches('/'), agent: config.build().into() };
     let Some(root) = visit.root(&mut findings) else { return Ok(findings) };
     visit.home(&mut findings);
     visit.methods(&mut findings);
@@ -64,6 +66,16 @@ pub fn examine(
         visit.credentials(services, &mut findings)?;
     }
     Ok(findings)
+}
+
+/// Whether the mail server takes messages, where there is one.
+fn mail(registry: &Registry, findings: &mut Vec<Finding>) {
+    let wrong = match mailer::sender(registry) {
+        Ok(None) => return,
+        Ok(Some(sender)) => sender.probe().err().map(|error| format!("{}; check [mail]", error.why)),
+        Err(error) => Some(error.to_string()),
+    };
+    findings.push(Finding { what: "the mail server answers".into(), wrong });
 }
 
 /// The certificates of a file in PEM.
@@ -204,7 +216,7 @@ impl Visit<'_> {
         let title = format!("doctor {}", identity::new_secret());
         let limits = Limits { read_only: true, resources: vec![users.name.as_str().into()] };
         let expires = services.clock.now() + LIFE;
-        let secret = services.add_limited_app_password(&login, &title, expires, limits)?;
+        let secret = services.add_limited_app_password(&login, &title, expires, limits, None)?;
         let basic = identity::basic_header(&login, &secret);
         let url = self.rest(&format!("{}/me", users.path));
         let answer = self.ask("GET", &url, &[(header::AUTHORIZATION, &basic)]);

@@ -124,6 +124,10 @@ pub enum Command {
         /// A folder with the uploads of the exported site; its files become those of the imported records.
         #[arg(long, value_name = "DIR")]
         attachments: Option<PathBuf>,
+        /// Login of the account that gets the records whose author the file does not list; default: the first
+        /// administrator.
+        #[arg(long, value_name = "LOGIN")]
+        user: Option<String>,
     },
     /// Check the running site from outside: whether proxies pass on what clients send.
     Doctor {
@@ -144,6 +148,9 @@ pub enum Command {
     /// Manage application passwords.
     #[command(subcommand)]
     AppPassword(AppPasswordCommand),
+    /// E-mail.
+    #[command(subcommand)]
+    Mail(MailCommand),
     /// Print the newest entries of the audit trail.
     Audit {
         /// How many.
@@ -207,7 +214,19 @@ pub enum UserCommand {
         /// by a newer one at the first login.
         #[arg(long, conflicts_with = "password_stdin")]
         hash_stdin: bool,
+        /// Set no password: the user gets an e-mail with a link to set one.
+        #[arg(long, conflicts_with_all = ["password_stdin", "hash_stdin"])]
+        invite: bool,
     },
+    /// Send a user an e-mail with a link to set a password.
+    Invite { login: String },
+}
+
+/// See [`Command::Mail`].
+#[derive(Debug, Subcommand)]
+pub enum MailCommand {
+    /// Send a test message, and wait until the mail server has taken it.
+    Test { address: String },
 }
 
 /// See [`Command::AppPassword`].
@@ -253,8 +272,11 @@ pub fn main() -> ExitCode {
         Some(Command::Completions { shell }) => completions(shell),
         Some(Command::Man { directory }) => man(directory.as_deref()),
         Some(Command::New(NewCommand::Resource { name, like })) => new::resource(&source, &name, &like),
-        Some(Command::Import { file, attachments }) => import(&source, &file, attachments.as_deref()),
+        Some(Command::Import { file, attachments, user }) => {
+            import(&source, &file, attachments.as_deref(), user.as_deref())
+        }
         Some(Command::User(command)) => user(&source, command),
+        Some(Command::Mail(MailCommand::Test { address })) => said(accounts::mail_test(&source, &address)),
         Some(Command::Audit { last }) => said(accounts::audit_trail(&source, last.into())),
         Some(Command::Status) => said(accounts::status(&source)),
         Some(Command::AppPassword(AppPasswordCommand::List { login })) => {
@@ -381,9 +403,9 @@ fn print(text: &[u8]) {
     let _ = std::io::stdout().lock().write_all(text);
 }
 
-fn import(source: &Source, file: &Path, attachments: Option<&Path>) -> Result<(), BootError> {
+fn import(source: &Source, file: &Path, attachments: Option<&Path>, user: Option<&str>) -> Result<(), BootError> {
     let (registry, services) = services_or_new(source)?;
-    let report = crate::import::import(&registry, &services, file, true)?;
+    let report = crate::import::import(&registry, &services, file, user, true)?;
     say!("{report}");
     if let Some(folder) = attachments {
         say!("{}", crate::import::attachments::bring(&Arc::new(registry), &services, folder)?);
@@ -398,6 +420,10 @@ fn user(source: &Source, command: UserCommand) -> Result<(), BootError> {
         UserCommand::Role { login, roles } => said(accounts::user_role(source, &login, &roles)),
         UserCommand::Delete { login, reassign, .. } => said(accounts::user_delete(source, &login, reassign.as_deref())),
         UserCommand::Logout { login } => said(accounts::user_logout(source, &login)),
+        UserCommand::Invite { login } => said(accounts::user_invite(source, &login)),
+        UserCommand::Add { login, email, role, invite: true, .. } => {
+            user_add_invited(source, &login, &email, role.as_deref())
+        }
         UserCommand::Add { login, email, role, hash_stdin, .. } => {
             user_add(source, &login, &email, role.as_deref(), hash_stdin)
         }
@@ -428,11 +454,30 @@ fn user_add(source: &Source, login: &str, email: &str, role: Option<&str>, hashe
     let line = secret_line(&format!("Password of {login}: "))?;
     let secret = if hashed { Secret::Hash(&line) } else { Secret::Password(&line) };
     let (registry, services) = services_or_new(source)?;
+    added(&registry, &services, (login, email, role), secret).map(drop)
+}
+
+fn user_add_invited(source: &Source, login: &str, email: &str, role: Option<&str>) -> Result<(), BootError> {
+    let (registry, services) = services_or_new(source)?;
+    let registry = Arc::new(registry);
+    accounts::invitations(&registry)?;
+    let id = added(&registry, &services, (login, email, role), Secret::None)?;
+    tell!("{login}: {}", accounts::invite(&registry, &services, id)?);
+    Ok(())
+}
+
+/// Adds a user with this login, address and role, and says so; the id.
+fn added(
+    registry: &Registry,
+    services: &Services,
+    (login, email, role): (&str, &str, Option<&str>),
+    secret: Secret<'_>,
+) -> Result<i64, BootError> {
     let role = role.or(registry.default_role());
     let role = role.ok_or_else(|| BootError::Other("no role is the default one; name one with --role".into()))?;
-    let id = services.add_user(&registry, login, email, role, secret)?;
+    let id = services.add_user(registry, login, email, role, secret)?;
     tell!("user {id}: {login} ({role})");
-    Ok(())
+    Ok(id)
 }
 
 fn doctor(source: &Source, url: Option<String>, authority: Option<&Path>) -> Result<(), BootError> {
@@ -473,6 +518,6 @@ fn app_password_add(
     let limits = Limits { read_only, resources: resources.iter().map(|name| name.as_str().into()).collect() };
     let now = services.clock.now();
     let expires = days.map_or(0, |days| now + i64::from(days) * 24 * 60 * 60);
-    say!("{}", services.add_limited_app_password(login, name, expires, limits)?);
+    say!("{}", services.add_limited_app_password(login, name, expires, limits, Some(&registry))?);
     Ok(())
 }

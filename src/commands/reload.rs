@@ -8,6 +8,7 @@ use crate::config::grammar::Grammar;
 use crate::config::load::Loaded;
 use crate::http::{Certificates, Swap};
 use crate::log;
+use crate::mailer::{self, Mailer, Post};
 use crate::metrics::{Counter, Reading};
 use crate::scheduler::{Progress, Scheduler};
 use crate::storage::plan::Layout;
@@ -19,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Status {
     progress: Arc<Progress>,
     backups: Arc<backup::Status>,
+    mail: Arc<mailer::Progress>,
     accepted: Counter,
     refused: Counter,
     /// Why the newest declarations are not in force.
@@ -28,11 +30,12 @@ pub struct Status {
 }
 
 impl Status {
-    /// Declarations in force, and a scheduler at work.
-    pub fn new(progress: Arc<Progress>, backups: Arc<backup::Status>) -> Status {
+    /// Declarations in force, and what works beside the requests.
+    pub fn new(progress: Arc<Progress>, backups: Arc<backup::Status>, mail: Arc<mailer::Progress>) -> Status {
         Status {
             progress,
             backups,
+            mail,
             accepted: Counter::default(),
             refused: Counter::default(),
             refusal: Mutex::default(),
@@ -74,6 +77,7 @@ impl Status {
         ];
         readings.extend(self.progress.readings());
         readings.extend(self.backups.readings());
+        readings.extend(self.mail.readings());
         readings
     }
 }
@@ -104,6 +108,7 @@ pub struct Follower {
     pub current: Arc<Mutex<(Layout, Services)>>,
     pub site: Arc<Swap>,
     pub keeper: Scheduler,
+    pub mailer: Arc<Mailer>,
     pub address: String,
     pub status: Arc<Status>,
     pub certificates: Option<Arc<Certificates>>,
@@ -157,8 +162,10 @@ impl Follower {
         let layout = registry.layout.clone();
         let registry = Arc::new(registry);
         let calls = boot::calls(loaded, &registry)?;
+        let post = Post::new(registry.clone(), &services)?;
         self.site.store(site(&services, calls, registry.clone(), &self.status)?);
         self.keeper.take(registry, services.storage.clone());
+        self.mailer.take(post);
         *current = (layout, services);
         Ok(())
     }

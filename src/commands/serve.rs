@@ -1,6 +1,7 @@
 //! Serving: boot, listen, follow changes of the declarations.
 
 use super::reload::{self, Follower, Status};
+use crate::access::outbox;
 use crate::backup;
 use crate::boot::{self, BootError, Secret, Services, Source};
 use crate::config::load::{Loaded, attempt, environment};
@@ -11,6 +12,7 @@ use crate::families::file;
 use crate::files::Files;
 use crate::http::{self, Facts, Listeners, Service, Swap};
 use crate::log;
+use crate::mailer::{Mailer, Post};
 use crate::metrics::Reading;
 use crate::model::{Reply, Request};
 use crate::pages::Pages;
@@ -30,6 +32,9 @@ use std::time::{Duration, Instant};
 
 /// Between two sweeps of files without a record.
 const SWEEP_PAUSE: Duration = Duration::from_secs(600);
+
+/// How long the end of the program waits for a message that is being sent.
+const POSTING: Duration = Duration::from_secs(5);
 
 /// How long the end of the program waits for the database.
 const CLOSING: Duration = Duration::from_secs(10);
@@ -112,6 +117,9 @@ impl Service for Site {
         if let Ok(files) = self.storage.snapshot().and_then(|snapshot| file::waiting(&*snapshot)) {
             readings.push(Reading::gauge("cms_server_files_waiting", &[], files as f64));
         }
+        if let Ok(messages) = self.storage.snapshot().and_then(|snapshot| outbox::waiting(&*snapshot, None)) {
+            readings.push(Reading::gauge("cms_server_mail_waiting", &[], messages as f64));
+        }
         let by_route = |(route, class, count)| Reading::count("cms_server_http_route_requests", &[route, class], count);
         readings.extend(self.engine.route_counts().map(by_route));
         readings
@@ -159,7 +167,8 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let registry = Arc::new(registry);
     let keeper = Scheduler::start(registry.clone(), &services)?;
     let backups = backup::start(&registry.declaration.backup, database.to_owned(), &services)?;
-    let status = Arc::new(Status::new(keeper.progress().clone(), backups));
+    let mailer = Arc::new(Mailer::start(Post::new(registry.clone(), &services)?)?);
+    let status = Arc::new(Status::new(keeper.progress().clone(), backups, mailer.progress().clone()));
     let site = Arc::new(Swap::new(self::site(&services, calls, registry.clone(), &status)?));
     let rest_url = site.load().facts().rest_url.clone();
     let current = Arc::new(Mutex::new((layout, services)));
@@ -168,6 +177,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
         current: current.clone(),
         site: site.clone(),
         keeper,
+        mailer: mailer.clone(),
         address,
         status,
         certificates: listeners.tls.clone(),
@@ -186,11 +196,16 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     };
     http::run(site, listeners, http::termination(), ready).map_err(|e| BootError::Other(e.to_string()))?;
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
-    let last = current.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).1.storage.clone();
-    if let Err(error) = last.close(CLOSING) {
+    close(&mailer, &current.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).1.storage);
+    Ok(())
+}
+
+/// Ends what works beside the requests; the writer last, since the others write.
+fn close(mailer: &Mailer, storage: &Sqlite) {
+    mailer.finish(POSTING);
+    if let Err(error) = storage.close(CLOSING) {
         tracing::warn!("the write-ahead log is not in the database yet, the next start reads it: {error}");
     }
-    Ok(())
 }
 
 /// What a person who has started the server does next.

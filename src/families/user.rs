@@ -2,7 +2,8 @@
 
 use super::values::stored;
 use super::{Columns, RowEdit, column, text_column, text_of};
-use crate::access::policy;
+use crate::access::outbox::{self, Subject};
+use crate::access::{links, policy};
 use crate::config::declaration::Action;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
@@ -12,7 +13,7 @@ use crate::registry::{Registry, name};
 use crate::scope::Scope;
 use crate::storage::plan::{Change, Cond, DbValue, Input, Name, Op, Put, SlugClaim, Target};
 use crate::text::{sanitize, slug};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 use columns as col;
@@ -96,6 +97,9 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     let mut changes = Vec::new();
     if let Some(email) = edit.given_text("email") {
         changes.push(taken(col::EMAIL_KEY, email, record.id(), Code::UserInvalidEmail.as_str()));
+        let other = slug::title_key(email) != record.text(col::EMAIL_KEY);
+        let notice = || outbox::notice(edit.scope, Subject::Email, record, json!({"new": email}));
+        changes.extend(other.then(notice).flatten());
     }
     if let Some(roles) = roles(edit)? {
         set.push(roles_column(roles.iter().map(|role| &**role)));
@@ -103,12 +107,20 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
         changes.extend(lost.map(|role| another_with(role, record.id())));
     }
     if edit.args.given("password").is_some() {
-        changes.push(end_sessions(record.value(ID), edit.scope.principal.session.as_deref()));
+        changes.extend(new_password(edit.scope, record, edit.scope.principal.session.as_deref()));
     }
     let slug = edit.given_text("slug").map(slug::nicename).filter(|s| !s.is_empty());
     let slug = slug.map(|slug| claim(slug, Some(Code::UserInvalidSlug.as_str())));
     changes.push(Change::Put(Put { slug, ..Put::new(edit.resource.table.clone(), edit.target(), set) }));
     Ok(changes)
+}
+
+/// What follows from a new password: other sessions end, but for the one named, and so do links to set one; the owner is
+/// notified.
+pub fn new_password(scope: &Scope, record: Record<'_>, but: Option<&str>) -> Vec<Change> {
+    let mut changes = vec![end_sessions(record.value(ID), but), links::ended(record.value(ID))];
+    changes.extend(outbox::notice(scope, Subject::Password, record, Value::Null));
+    changes
 }
 
 /// Adds the hash of a password to the plan of an account.
@@ -152,6 +164,7 @@ pub fn ending(registry: &Registry, record: Record<'_>, heir: Option<i64>) -> Vec
     });
     changes.push(Change::RemoveWhere { table: name("app_password"), filter: eq("user", key.clone()) });
     changes.push(end_sessions(key, None));
+    changes.push(links::ended(key));
     changes
 }
 

@@ -5,6 +5,7 @@
 use super::{Outcome, Work};
 use crate::access::hints;
 use crate::access::identity::{NewPassword, creation, grouped};
+use crate::access::outbox::{self, Subject};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::families;
@@ -80,7 +81,9 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let app_id = args.text("app_id").unwrap_or("");
     let wanted = NewPassword { user, title: &title, app_id, expires: expires(work)?, limits: limits(work)? };
     let (made, secret, put) = creation(&work.shared.identity, &wanted, work.scope.now);
-    write(work, Change::Put(put)).await?;
+    let mut changes = vec![Change::Put(put)];
+    changes.extend(outbox::notice(work.scope, Subject::ApplicationPassword, account(work)?, json!({"name": title})));
+    write(work, changes).await?;
     let row = find(work, user, &made)?;
     let path = format!("{}/{made}", work.path.trim_end_matches('/'));
     Ok(Outcome::created(document(work, &row, user, Some(grouped(&secret)))?, work.scope.registry.rest(&path)))
@@ -99,19 +102,8 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         set.push((name("name"), Input::Value(txt(&title))));
     }
     if !set.is_empty() {
-        write(
-            work,
-            Change::Put(Put {
-                table: name("app_password"),
-                target: Target::Existing { key: txt(uuid), expect: None },
-                set,
-                slug: None,
-                edges: Vec::new(),
-                meta: Vec::new(),
-                revision: None,
-            }),
-        )
-        .await?;
+        let target = Target::Existing { key: txt(uuid), expect: None };
+        write(work, vec![Change::Put(Put::new("app_password", target, set))]).await?;
     }
     let row = find(work, user, uuid)?;
     Ok(Outcome::ok(document(work, &row, user, None)?))
@@ -125,7 +117,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let user = user(work)?;
     let row = find(work, user, uuid(work))?;
     let previous = document(work, &row, user, None)?;
-    write(work, Change::Remove { table: name("app_password"), key: row[0].clone(), expect: None }).await?;
+    write(work, vec![Change::Remove { table: name("app_password"), key: row[0].clone(), expect: None }]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "previous": previous})))
 }
 
@@ -136,15 +128,20 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub async fn delete_all(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let filter = eq("user", DbValue::Int(user(work)?));
     let count = work.scope.snapshot()?.count(&records::columns("app_password", &["uuid"], filter.clone()))?;
-    write(work, Change::RemoveWhere { table: name("app_password"), filter }).await?;
+    write(work, vec![Change::RemoveWhere { table: name("app_password"), filter }]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "count": count})))
 }
 
 fn user(work: &Work<'_>) -> Result<i64, ApiError> {
+    account(work).map(|account| account.id())
+}
+
+/// The user whose passwords these are.
+fn account<'a>(work: &Work<'a>) -> Result<Record<'a>, ApiError> {
     let users = work.scope.registry.family(Family::User).next();
     let row = work.allowed.parent();
     let (users, row) = users.zip(row).ok_or_else(|| ApiError::new(Code::Internal))?;
-    Ok(Record { resource: users, row }.id())
+    Ok(Record { resource: users, row })
 }
 
 fn find(work: &Work<'_>, user: i64, uuid: &str) -> Result<Row, ApiError> {
@@ -183,8 +180,8 @@ fn limits(work: &Work<'_>) -> Result<Limits, ApiError> {
     Ok(Limits { read_only: args.flag("read_only"), resources })
 }
 
-async fn write(work: &Work<'_>, change: Change) -> Result<(), ApiError> {
-    let done = work.commit(WritePlan { changes: vec![change] }).await;
+async fn write(work: &Work<'_>, changes: Vec<Change>) -> Result<(), ApiError> {
+    let done = work.commit(WritePlan { changes }).await;
     done.map(|_| ()).map_err(|error| families::unwritten(work.scope, error))
 }
 

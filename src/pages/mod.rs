@@ -1,4 +1,4 @@
-//! Pages for people: the site's address, login and logout, profiles, authorization of programs.
+//! Pages for people: the site's address, login and logout, lost passwords, profiles, authorization of programs.
 //!
 //! Contract: "Authentication" 2, 7; "Application passwords" (the authorization page). A page changes data by
 //! a request to the API in the name of the logged-in user, so that permissions, checks and errors are those of REST.
@@ -10,10 +10,12 @@ mod browsers;
 mod home;
 mod media;
 mod profile;
+mod reset;
 
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::{self, Event};
 use crate::access::identity::{self, LoginContext};
+use crate::access::outbox;
 use crate::access::sessions::{Purpose, cookie_name};
 use crate::config::declaration::{self, Family};
 use crate::engine::Engine;
@@ -33,11 +35,13 @@ use serde_json::{Map, Value, json};
 
 const HTML: &str = "text/html; charset=UTF-8";
 
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 10] = [
     ("base.html", include_str!("templates/base.html")),
     ("home.html", include_str!("templates/home.html")),
     ("message.html", include_str!("templates/message.html")),
     ("login.html", include_str!("templates/login.html")),
+    ("lost.html", include_str!("templates/lost.html")),
+    ("reset.html", include_str!("templates/reset.html")),
     ("logout.html", include_str!("templates/logout.html")),
     ("authorize.html", include_str!("templates/authorize.html")),
     ("secret.html", include_str!("templates/secret.html")),
@@ -67,6 +71,8 @@ enum PageKind {
     Logout,
     Profile,
     Authorize,
+    Lost,
+    Reset,
     Nonce,
     Asset(usize),
 }
@@ -149,6 +155,8 @@ impl Pages {
             (declared.login.as_str(), PageKind::Login),
             (declared.profile.as_str(), PageKind::Profile),
             (declared.authorize.as_str(), PageKind::Authorize),
+            (declared.lost.as_str(), PageKind::Lost),
+            (declared.reset.as_str(), PageKind::Reset),
         ]
         .into_iter()
         .filter(|(address, _)| declared.enabled && !address.is_empty())
@@ -209,6 +217,10 @@ impl<'a> Visit<'a> {
             (PageKind::Login, true) => self.log_in().await,
             (PageKind::Nonce, false) => self.nonce(),
             (PageKind::Logout, true) => self.log_out().await,
+            (PageKind::Lost, false) => reset::ask(self),
+            (PageKind::Lost, true) => reset::request(self).await,
+            (PageKind::Reset, false) => reset::open(self),
+            (PageKind::Reset, true) => reset::set(self).await,
             _ if !self.known() => self.to_login(),
             (PageKind::Logout, false) => self.page(200, "Log out", "logout.html", json!({})),
             (PageKind::Profile, false) => profile::show(self, profile::Notice::default()).await,
@@ -277,7 +289,10 @@ impl<'a> Visit<'a> {
         let purpose = addresses::within(&self.scope.registry.site.url, wanted)
             .filter(|place| place.starts_with(&pages.authorize))
             .map(|_| "A program requests access to this site in your name. Log in first, then you decide.");
-        let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": self.field(&pages.fields.login), "purpose": purpose, "problem": problem});
+        let lost = outbox::sends_links(&self.scope.registry).then_some(&pages.lost);
+        let set = problem.is_none() && self.parameter("done") == reset::DONE;
+        let notice = set.then_some("Your password is set. Log in with it.");
+        let data = json!({"action": pages.login, "redirect_name": pages.redirect, "redirect": wanted, "names": pages.fields, "login": self.field(&pages.fields.login), "purpose": purpose, "problem": problem, "lost": lost, "notice": notice});
         self.page(status, "Log in", "login.html", data)
     }
 
@@ -433,9 +448,14 @@ impl<'a> Visit<'a> {
 
 /// The text of an API error for people: what is wrong with each field, or its message.
 fn said(part: &Part) -> String {
-    let params = part.body["data"]["params"].as_object();
+    said_in(&part.body)
+}
+
+/// The same of the document of an error.
+fn said_in(body: &Value) -> String {
+    let params = body["data"]["params"].as_object();
     let each: Vec<&str> = params.into_iter().flat_map(Map::values).filter_map(Value::as_str).collect();
-    if each.is_empty() { part.body["message"].as_str().unwrap_or_default().to_owned() } else { each.join(" ") }
+    if each.is_empty() { body["message"].as_str().unwrap_or_default().to_owned() } else { each.join(" ") }
 }
 
 /// The headers of a page: it is not cached, not framed, and loads nothing from elsewhere.

@@ -105,3 +105,24 @@ pub mod file {
     pub const RECORD: &str = "record";
     pub const AT: &str = "at";
 }
+
+/// Links with which the password of an account is set, by the digests of their tokens.
+pub mod link {
+    pub const TABLE: &str = "password_link";
+    pub const HASH: &str = "hash";
+    pub const USER: &str = "user";
+    pub const EXPIRES: &str = "expires";
+    pub const BOUND: &str = "bound";
+}
+
+/// Messages that wait to be sent.
+pub mod outbox {
+    pub const TABLE: &str = "outbox";
+    pub const KIND: &str = "kind";
+    pub const USER: &str = "user";
+    pub const ADDRESS: &str = "address";
+    pub const DATA: &str = "data";
+    pub const CREATED: &str = "created";
+    pub const DUE: &str = "due";
+    pub const ATTEMPTS: &str = "attempts";
+}

@@ -3,7 +3,7 @@
 //! Shapes follow docs/data-model: shared columns are written once here; what a resource declares beyond them lives in
 //! its extension table `x_<kind>`.
 
-use super::columns::{ID, VERSION, comment, file, record, term, user};
+use super::columns::{ID, VERSION, comment, file, link, outbox, record, term, user};
 use super::resource::Kind;
 use crate::config::declaration::{Declaration, Family};
 use crate::storage::plan::{ColumnDef, ColumnType, CountDef, Counted, DbValue, IndexDef, Name, TableDef};
@@ -149,6 +149,8 @@ pub fn shared() -> Vec<TableDef> {
         table(comment::TABLE, "comment", COMMENT, COMMENT_INDEXES),
         app_password(),
         session(),
+        links(),
+        messages(),
         files(),
     ]
 }
@@ -191,6 +193,42 @@ fn session() -> TableDef {
         space: None,
         columns: columns.iter().map(|(name, ty)| column(name, *ty)).collect(),
         indexes: vec![IndexDef { name: n("session_user"), columns: vec![(n("user"), false)], unique: false }],
+        versioned: false,
+        extends: None,
+    }
+}
+
+/// Links with which a password is set. The hash is keyed, so that the table alone authenticates nobody.
+fn links() -> TableDef {
+    let columns = [(link::USER, Int), (link::EXPIRES, Int), (link::BOUND, Text)];
+    TableDef {
+        name: n(link::TABLE),
+        key: column(link::HASH, Text),
+        space: None,
+        columns: columns.iter().map(|(name, ty)| column(name, *ty)).collect(),
+        indexes: vec![IndexDef { name: n("password_link_user"), columns: vec![(n(link::USER), false)], unique: false }],
+        versioned: false,
+        extends: None,
+    }
+}
+
+/// Messages that wait to be sent. What they say is written when they are sent, so that no token is stored here.
+fn messages() -> TableDef {
+    let columns = [
+        (outbox::KIND, Text),
+        (outbox::USER, Int),
+        (outbox::ADDRESS, Text),
+        (outbox::DATA, Text),
+        (outbox::CREATED, Int),
+        (outbox::DUE, Int),
+        (outbox::ATTEMPTS, Int),
+    ];
+    TableDef {
+        name: n(outbox::TABLE),
+        key: column(ID, Int),
+        space: Some(n(outbox::TABLE)),
+        columns: columns.iter().map(|(name, ty)| column(name, *ty)).collect(),
+        indexes: vec![IndexDef { name: n("outbox_due"), columns: vec![(n(outbox::DUE), false)], unique: false }],
         versioned: false,
         extends: None,
     }

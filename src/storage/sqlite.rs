@@ -32,7 +32,7 @@ use super::words::Words;
 use super::writer::{self, Begin, Job};
 use super::{BeginFuture, CommitFuture, Held, Snapshot, Storage, StorageError, Transaction, VersionSlot, later};
 use crate::metrics::{self, Counter, DURATIONS, Gauge, Histogram, SIZES};
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::ArcSwap;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,8 +62,8 @@ pub(super) struct Shared {
     pub catalogue: Catalogue,
     pub words: ArcSwap<Words>,
     pub versions: Arc<Versions>,
-    /// Sleeps until something is written.
-    pub sleeper: ArcSwapOption<Thread>,
+    /// They sleep until something is written.
+    pub sleepers: ArcSwap<Vec<Thread>>,
     pub remembered: count_cache::CountCache,
     /// Pages in the log.
     pub log_pages: Arc<AtomicUsize>,
@@ -176,9 +176,12 @@ impl Sqlite {
         answer.recv_timeout(patience).map_err(|_| StorageError::Failed("the writer takes too long".into()))?
     }
 
-    /// After each commit from now on, this thread is unparked.
+    /// After each commit from now on, this thread is unparked, too.
     pub fn wake(&self, sleeper: Thread) {
-        self.shared.sleeper.store(Some(Arc::new(sleeper)));
+        self.shared.sleepers.rcu(|before| {
+            let others = before.iter().filter(|other| other.id() != sleeper.id());
+            others.chain([&sleeper]).cloned().collect::<Vec<_>>()
+        });
     }
 
     /// What `/metrics` shows of the file and its writer.

@@ -29,7 +29,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{Builder, JoinHandle, Thread};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 pub(super) use transaction::Begin;
@@ -312,9 +312,7 @@ impl<'c> Writer<'c> {
         }
         // After the commit, so that nobody files old rows under a new number.
         self.shared.versions.raise_to(&versions, &slots);
-        if let Some(sleeper) = &*self.shared.sleeper.load() {
-            sleeper.unpark();
-        }
+        self.shared.sleepers.load().iter().for_each(Thread::unpark);
         Ok(())
     }
 

@@ -28,6 +28,7 @@ mod journal;
 mod limits;
 mod link_preview;
 mod lists;
+mod mail;
 mod media;
 mod menus;
 mod migrate;

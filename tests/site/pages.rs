@@ -14,7 +14,7 @@ pub struct Browser<'s> {
 }
 
 impl<'s> Browser<'s> {
-    fn new(server: &'s Server) -> Browser<'s> {
+    pub fn new(server: &'s Server) -> Browser<'s> {
         Browser { server, cookie: String::new() }
     }
 
@@ -50,16 +50,16 @@ impl<'s> Browser<'s> {
         answer
     }
 
-    fn get(&mut self, path: &str) -> Answer {
+    pub fn get(&mut self, path: &str) -> Answer {
         self.send("GET", path, None, &[])
     }
 
-    fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Answer {
+    pub fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Answer {
         self.send("POST", path, Some(form), &[])
     }
 
     /// Sends a form of a page, with the page's token.
-    fn submit(&mut self, page: &str, action: &str, form: &[(&str, &str)]) -> Answer {
+    pub fn submit(&mut self, page: &str, action: &str, form: &[(&str, &str)]) -> Answer {
         let token = field(&self.get(page), "token");
         let mut form = form.to_vec();
         form.push(("token", &token));
@@ -83,7 +83,7 @@ fn unescaped(text: &str) -> String {
 }
 
 /// The value of a field of the page's forms.
-fn field(page: &Answer, name: &str) -> String {
+pub fn field(page: &Answer, name: &str) -> String {
     let at = page.text.find(&format!("name=\"{name}\"")).unwrap_or_else(|| panic!("no {name} in {}", page.text));
     let (_, rest) = page.text[at..].split_once("value=\"").expect("a value");
     unescaped(rest.split('"').next().expect("a closed value"))

@@ -168,11 +168,18 @@ pub struct LoginFields {
     pub password: String,
     /// Whether the session is a long one.
     pub remember: String,
+    /// The login or e-mail address of an account whose password is lost.
+    pub lost: String,
 }
 
 impl Default for LoginFields {
     fn default() -> Self {
-        LoginFields { login: "login".into(), password: "password".into(), remember: "remember".into() }
+        LoginFields {
+            login: "login".into(),
+            password: "password".into(),
+            remember: "remember".into(),
+            lost: "login".into(),
+        }
     }
 }
 
@@ -203,13 +210,17 @@ pub struct Pages {
     pub profile: String,
     /// Where a user authorizes a program.
     pub authorize: String,
+    /// Where a person whose password is lost requests a link to set a new one (`[mail]`).
+    pub lost: String,
+    /// Where that link leads, with the parameter `token`.
+    pub reset: String,
     /// Returns a fresh nonce to a session; `false`: nowhere.
     pub nonce: Optional<String>,
     /// Folder of the style and the script.
     pub assets: String,
     /// Parameter of the login that holds where to go afterwards.
     pub redirect: String,
-    /// Names of the fields of the login form.
+    /// Names of the fields of the forms to log in and to request a link.
     pub fields: LoginFields,
     /// How long a session lasts.
     pub session_lifetime: Duration,
@@ -234,6 +245,8 @@ impl Default for Pages {
             logout: "/logout".into(),
             profile: "/profile".into(),
             authorize: "/authorize".into(),
+            lost: "/lost-password".into(),
+            reset: "/set-password".into(),
             nonce: Optional::OFF,
             assets: "/assets".into(),
             redirect: "redirect".into(),

@@ -4,6 +4,7 @@
 
 mod abilities;
 mod argument;
+mod blocks;
 mod filter;
 mod layout;
 mod limits;
@@ -30,7 +31,6 @@ use crate::config::load::Loaded;
 use crate::error::Problem;
 use crate::model::Method;
 use crate::schema::{Bounds, Dialect};
-use crate::text::dress::BlockClasses;
 use shown::schema_links;
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -55,6 +55,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.words();
     linker.networks();
     linker.media();
+    linker.mail();
     linker.addresses();
     linker.actions();
     let roles = linker.roles();
@@ -102,7 +103,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         abilities,
         index_schemas,
         layout,
-        block_classes: block_classes(&loaded.declaration),
+        block_styles: blocks::block_styles(&loaded.declaration),
         fingerprint: fingerprint(loaded),
     })
 }
@@ -120,11 +121,6 @@ fn item_route(resource: &Resource, routes: &[Route]) -> Option<usize> {
 /// The namespaces that the root lists.
 fn listed_namespaces(declared: &Declaration) -> Vec<String> {
     declared.namespaces.values().filter(|n| !n.hidden).map(|n| n.path.clone()).collect()
-}
-
-fn block_classes(declared: &Declaration) -> BlockClasses {
-    let all = declared.block_classes.iter();
-    all.map(|(block, one)| (block.clone(), one.class.clone(), one.elements.clone())).collect()
 }
 
 fn fingerprint(loaded: &Loaded) -> u64 {
@@ -296,7 +292,7 @@ mod tests {
 
     #[test]
     fn every_place_that_reports_something_has_a_case() {
-        let call = r"self\s*\.(problem|in_schema|report|known|known_in|resource_named|resource_named_in|column|code|code_in|codes|method|compile_schema)\(";
+        let call = r"self\s*\.(problem|problem_with_secret|in_schema|report|known|known_in|resource_named|resource_named_in|column|code|code_in|codes|method|compile_schema)\(";
         let call = Regex::new(call).expect("a pattern");
         let (mut count, mut without) = (0, Vec::new());
         for (file, text) in sources("src/registry/link") {

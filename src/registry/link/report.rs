@@ -29,6 +29,12 @@ impl Linker<'_> {
         self.found(self.loaded.problem(path, message, hint));
     }
 
+    /// A problem at a value that may hold a password: its line is not shown.
+    #[track_caller]
+    pub(super) fn problem_with_secret(&mut self, path: &[&str], message: impl Into<String>, hint: Option<String>) {
+        self.found(Problem { excerpt: None, ..self.loaded.problem(path, message, hint) });
+    }
+
     /// A problem in a schema file.
     #[track_caller]
     pub(super) fn in_schema(&mut self, file: &str, pointer: &str, message: impl Into<String>, hint: Option<String>) {

@@ -4,6 +4,7 @@ use super::super::{Role, Site};
 use super::{Linker, extend};
 use crate::config::declaration::FileType;
 use crate::error::Code;
+use crate::mail;
 use crate::network::Network;
 use crate::outbound::pattern;
 use crate::pictures::format_of;
@@ -60,6 +61,33 @@ impl Linker<'_> {
                 let message = format!("`{}` is not an http or https address", provider.endpoint);
                 self.problem(&extend(&path, "endpoint"), message, Some(hint.into()));
             }
+        }
+    }
+
+    /// Where messages go, and whom they come from.
+    pub(super) fn mail(&mut self) {
+        let declared = &self.declared.mail;
+        let Some(url) = declared.url.get() else { return };
+        let route = mail::Route::parse(url);
+        if let Err((wrong, hint)) = &route {
+            self.problem_with_secret(&["mail", "url"], format!("`mail.url`: {wrong}"), Some((*hint).into()));
+        }
+        let own = self.declared.site.url.as_deref().is_some_and(|url| !url.is_empty());
+        if matches!(route, Ok(mail::Route::Smtp(_))) && !own {
+            let hint = "write url = \"https://example.org\" in [site]: messages contain addresses of the site";
+            self.problem_with_secret(&["mail", "url"], "`mail.url` needs `site.url`", Some(hint.into()));
+        }
+        if matches!(&route, Ok(mail::Route::Smtp(server)) if server.login.is_none())
+            && declared.password_file.get().is_some()
+        {
+            let hint = "write the user into `mail.url`: smtps://USER@HOST";
+            self.problem(&["mail", "password_file"], "this password is nobody's", Some(hint.into()));
+        }
+        let reply_to = declared.reply_to.get();
+        for (key, text) in [("from", Some(&declared.from)), ("reply_to", reply_to)] {
+            let Some(wrong) = text.and_then(|text| mail::mailbox(text).err()) else { continue };
+            let hint = "write an address, or a name and an address: Example <cms@example.org>";
+            self.problem(&["mail", key], format!("`mail.{key}`: {wrong}"), Some(hint.into()));
         }
     }
 

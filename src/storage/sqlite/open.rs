@@ -10,7 +10,7 @@ use super::super::versions::{COMMITS, Versions};
 use super::super::words::Words;
 use super::count_cache::CountCache;
 use super::{Shared, WriteCounts, functions};
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::ArcSwap;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
 use std::fmt;
@@ -262,7 +262,7 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
         catalogue,
         words: ArcSwap::from_pointee(words),
         versions: Arc::new(versions),
-        sleeper: ArcSwapOption::empty(),
+        sleepers: ArcSwap::default(),
         remembered: CountCache::default(),
         log_pages: Arc::default(),
         counts: WriteCounts::default(),

@@ -1,0 +1,147 @@
+//! Links with which the owner of an account sets a password: tokens that are good for one account, once, for a while.
+//!
+//! A token is 256 random bits; the table contains a keyed hash of it, so that the table alone authenticates nobody. It is
+//! bound to the password and the e-mail address that the account has when it is made: a change of either voids it. It
+//! knows no page and no message.
+
+use super::identity::Identity;
+use super::same_text;
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code};
+use crate::records::{self, Record, columns, eq, int, text, txt};
+use crate::registry::columns::{link as col, user};
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use crate::scope::Scope;
+use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, Row, Target};
+use crate::storage::{Snapshot, StorageError};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+/// Bytes of a token, and its characters.
+const BYTES: usize = 32;
+const LENGTH: usize = 43;
+
+/// The tag of the refusal when a link was used meanwhile.
+pub const USED: &str = "link_used";
+
+/// A link that is valid.
+pub struct Link {
+    /// The account.
+    pub row: Row,
+    hash: String,
+}
+
+impl Identity {
+    /// A new token for an account, valid until `expires`, and the change that stores it.
+    pub fn new_link(&self, account: Record<'_>, expires: i64) -> (String, Change) {
+        let token = URL_SAFE_NO_PAD.encode(rand::random::<[u8; BYTES]>());
+        let value = |column: &str, value: DbValue| (name(column), Input::Value(value));
+        let set = vec![
+            value(col::USER, DbValue::Int(account.id())),
+            value(col::EXPIRES, DbValue::Int(expires)),
+            value(col::BOUND, txt(&self.binding(account))),
+        ];
+        let put = Put::new(col::TABLE, Target::Keyed(txt(&self.link_key(&token))), set);
+        (token, Change::Put(put))
+    }
+
+    /// The change that takes a token back.
+    pub fn withdrawn(&self, token: &str) -> Change {
+        Change::Remove { table: name(col::TABLE), key: txt(&self.link_key(token)), expect: None }
+    }
+
+    /// What a token leads to; `None`: it was used, it is too old, or the account has changed.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn link(&self, scope: &Scope, token: &str) -> Result<Option<Link>, ApiError> {
+        // No token of another length was ever issued, so others need no lookup.
+        if token.len() != LENGTH {
+            return Ok(None);
+        }
+        let Some(users) = scope.registry.family(Family::User).next() else { return Ok(None) };
+        let hash = self.link_key(token);
+        let snapshot = scope.snapshot()?;
+        let wanted = [col::HASH, col::USER, col::EXPIRES, col::BOUND];
+        let found = records::first(&*snapshot, col::TABLE, &wanted, eq(col::HASH, txt(&hash)))?;
+        let Some(found) = found.filter(|row| same_text(text(&row[0]), &hash) && int(&row[2]) > scope.now) else {
+            return Ok(None);
+        };
+        let row = records::find(&*snapshot, users, &found[1])?;
+        let bound = |row: &Row| same_text(&self.binding(Record { resource: users, row }), text(&found[3]));
+        Ok(row.filter(bound).map(|row| Link { row, hash }))
+    }
+
+    /// Counts a request for a link to the account with this login or address, whether there is one or not.
+    ///
+    /// # Errors
+    /// 429 with the seconds to wait.
+    pub fn request_link(&self, scope: &Scope, account: &str) -> Result<(), ApiError> {
+        let declared = &scope.registry.declaration.mail;
+        let wait = self.link_requests().count(
+            scope.peer.ip,
+            account,
+            (declared.max_requests, declared.retry_after),
+            scope.now,
+        );
+        wait.map_err(|wait| ApiError::wait(Code::TooManyRequests, wait))
+    }
+
+    fn binding(&self, account: Record<'_>) -> String {
+        self.digest(&format!("bound|{}|{}", account.text(user::PASSWORD_HASH), account.text(user::EMAIL_KEY)))
+    }
+
+    fn link_key(&self, token: &str) -> String {
+        self.digest(&format!("link|{token}"))
+    }
+}
+
+impl Link {
+    /// The changes that use the link up, with all others of the account; the plan is refused with [`USED`] if it was used
+    /// meanwhile.
+    pub fn used(&self, users: &Resource, now: i64) -> Vec<Change> {
+        let account = Record { resource: users, row: &self.row };
+        let valid = Cond::Compare(name(col::EXPIRES), Op::Gt, DbValue::Int(now));
+        let filter = Cond::All(vec![eq(col::HASH, txt(&self.hash)), valid]);
+        let plan = columns(col::TABLE, &[col::HASH], filter);
+        vec![Change::Require { plan, found: true, tag: USED }, ended(&DbValue::Int(account.id()))]
+    }
+}
+
+/// The change that ends every link of an account.
+pub fn ended(account: &DbValue) -> Change {
+    Change::RemoveWhere { table: name(col::TABLE), filter: eq(col::USER, account.clone()) }
+}
+
+/// The change that deletes links which are too old.
+pub fn expired(now: i64) -> Change {
+    let filter = Cond::Compare(name(col::EXPIRES), Op::Le, DbValue::Int(now));
+    Change::RemoveWhere { table: name(col::TABLE), filter }
+}
+
+/// Valid links of an account.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn count(snapshot: &dyn Snapshot, account: i64, now: i64) -> Result<u64, StorageError> {
+    let valid = Cond::Compare(name(col::EXPIRES), Op::Gt, DbValue::Int(now));
+    let filter = Cond::All(vec![eq(col::USER, DbValue::Int(account)), valid]);
+    snapshot.count(&columns(col::TABLE, &[col::HASH], filter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_256_bits_that_nobody_shares() {
+        let tokens: std::collections::HashSet<String> =
+            (0..100).map(|_| URL_SAFE_NO_PAD.encode(rand::random::<[u8; BYTES]>())).collect();
+        assert_eq!(tokens.len(), 100);
+        assert!(tokens.iter().all(|token| token.len() == LENGTH));
+        let (one, other) = (Identity::new(vec![7; 32]), Identity::new(vec![8; 32]));
+        assert_ne!(one.link_key("token"), other.link_key("token"));
+        assert_ne!(one.link_key("token"), one.hash("token"));
+    }
+}

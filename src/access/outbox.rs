@@ -1,0 +1,153 @@
+//! Messages to the owners of accounts, as rows that wait: what is to be sent, to whom, and why.
+//!
+//! A row is committed with what it reports, so that neither exists without the other, and it outlives the process. It
+//! holds no text and no token: both are made when it is sent. It does not know how messages are sent.
+
+use crate::config::declaration::Mail;
+use crate::records::{self, Record, columns, eq, txt};
+use crate::registry::columns::{outbox as col, user};
+use crate::registry::{Registry, name};
+use crate::scope::Scope;
+use crate::storage::plan::{Change, DbValue, Input, Put, Target};
+use crate::storage::{Snapshot, StorageError};
+use serde_json::{Value, json};
+
+/// What a message is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// Somebody has lost the password: a link to set another one, if there is such an account.
+    Reset,
+    /// A new account without a password.
+    Invitation,
+    /// The account has another password.
+    Password,
+    /// The account has another e-mail address.
+    Email,
+    /// The account has another application password.
+    ApplicationPassword,
+}
+
+impl Subject {
+    const ALL: [Subject; 5] =
+        [Subject::Reset, Subject::Invitation, Subject::Password, Subject::Email, Subject::ApplicationPassword];
+
+    /// The name of the template, and of the kind in the table and the log.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Subject::Reset => "reset",
+            Subject::Invitation => "invitation",
+            Subject::Password => "password",
+            Subject::Email => "email",
+            Subject::ApplicationPassword => "application_password",
+        }
+    }
+
+    /// The reverse of [`Subject::as_str`].
+    pub fn parse(text: &str) -> Option<Subject> {
+        Subject::ALL.into_iter().find(|subject| subject.as_str() == text)
+    }
+
+    /// Whether such messages are sent.
+    fn enabled(self, declared: &Mail) -> bool {
+        let notices = &declared.notices;
+        let wanted = match self {
+            Subject::Reset | Subject::Invitation => true,
+            Subject::Password => notices.password,
+            Subject::Email => notices.email,
+            Subject::ApplicationPassword => notices.application_password,
+        };
+        wanted && declared.url.get().is_some()
+    }
+}
+
+/// A message that is to be sent.
+#[derive(Clone, Debug)]
+pub struct Message<'a> {
+    pub subject: Subject,
+    /// Whose account it concerns; 0: that follows from `data`.
+    pub user: i64,
+    /// Where it goes; empty: to the address that the account has when it is sent.
+    pub address: &'a str,
+    /// Values for its text.
+    pub data: Value,
+}
+
+/// Whether people may request links to set a password: there is e-mail, and a page that the link leads to.
+pub fn sends_links(registry: &Registry) -> bool {
+    registry.declaration.mail.url.get().is_some() && registry.declaration.pages.enabled
+}
+
+/// The change that stores a message which is due at some second.
+pub fn stored(message: &Message<'_>, now: i64, due: i64) -> Change {
+    let value = |column: &str, value: DbValue| (name(column), Input::Value(value));
+    let set = vec![
+        value(col::KIND, txt(message.subject.as_str())),
+        value(col::USER, DbValue::Int(message.user)),
+        value(col::ADDRESS, txt(message.address)),
+        value(col::DATA, txt(&message.data.to_string())),
+        value(col::CREATED, DbValue::Int(now)),
+        value(col::DUE, DbValue::Int(due)),
+        value(col::ATTEMPTS, DbValue::Int(0)),
+    ];
+    Change::Put(Put::new(col::TABLE, Target::New, set))
+}
+
+/// The change that notifies the owner of an account at the address that it has now; nothing where such notices are off or
+/// the account has no address. `data` are further values for the text.
+pub fn notice(scope: &Scope, subject: Subject, account: Record<'_>, data: Value) -> Option<Change> {
+    let owner = Owner { id: account.id(), login: account.text(user::LOGIN), address: account.text(user::EMAIL) };
+    let mut values = json!({"by": &*scope.principal.login, "ip": scope.peer.ip.map(|ip| ip.to_string())});
+    if let (Some(values), Value::Object(further)) = (values.as_object_mut(), data) {
+        values.extend(further);
+    }
+    notified(&scope.registry, subject, owner, values, scope.now)
+}
+
+/// The owner of an account.
+#[derive(Clone, Copy, Debug)]
+pub struct Owner<'a> {
+    pub id: i64,
+    pub login: &'a str,
+    pub address: &'a str,
+}
+
+/// [`notice`] where there is no request.
+pub fn notified(registry: &Registry, subject: Subject, owner: Owner<'_>, mut data: Value, now: i64) -> Option<Change> {
+    if owner.address.is_empty() || !subject.enabled(&registry.declaration.mail) {
+        return None;
+    }
+    data["login"] = json!(owner.login);
+    data["at"] = json!(now);
+    Some(stored(&Message { subject, user: owner.id, address: owner.address, data }, now, now))
+}
+
+/// Messages that wait, and of these the requests for a link.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn waiting(snapshot: &dyn Snapshot, subject: Option<Subject>) -> Result<u64, StorageError> {
+    let filter = subject.map_or_else(records::everything, |subject| eq(col::KIND, txt(subject.as_str())));
+    snapshot.count(&columns(col::TABLE, &["id"], filter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::units::Optional;
+
+    #[test]
+    fn subjects_have_names() {
+        assert!(Subject::ALL.into_iter().all(|subject| Subject::parse(subject.as_str()) == Some(subject)));
+        assert_eq!(Subject::parse("other"), None);
+    }
+
+    #[test]
+    fn each_kind_of_notice_has_a_switch() {
+        let mut declared = Mail::default();
+        assert!(!Subject::ALL.into_iter().any(|subject| subject.enabled(&declared)), "off without an address");
+        declared.url = Optional::on("file:outbox".into());
+        assert!(Subject::ALL.into_iter().all(|subject| subject.enabled(&declared)));
+        declared.notices.email = false;
+        assert!(!Subject::Email.enabled(&declared) && Subject::Password.enabled(&declared));
+    }
+}

@@ -1,0 +1,199 @@
+//! A lost password: the page that requests a link to set another one, and the page that the link leads to.
+//!
+//! The first responds alike, and does the same work, whether there is such an account or not: a request is only stored
+//! here, and accounts are looked up when it is carried out. The second writes by itself: nobody is logged in there, and the
+//! link must be used up with the change that it allows, or neither happens.
+
+use super::{Visit, said_in, see_other};
+use crate::access::attempts::AttemptLimit;
+use crate::access::audit::{self, Event};
+use crate::access::links::{Link, USED};
+use crate::access::outbox::{self, Message, Subject};
+use crate::access::{identity, malformed_password};
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code};
+use crate::families::user;
+use crate::model::Reply;
+use crate::pages::SHORTEST_PASSWORD;
+use crate::records::Record;
+use crate::storage::plan::{Change, CommitError, Put, Target, WritePlan};
+use crate::text::slug::title_key;
+use serde_json::json;
+
+/// What the address of the login page says after a change.
+pub(super) const DONE: &str = "password_set";
+
+/// The form that requests a link.
+pub(super) fn ask(visit: &Visit<'_>) -> Reply {
+    if outbox::sends_links(&visit.scope.registry) { lost(visit, 200, None) } else { unavailable(visit) }
+}
+
+/// Stores the request.
+pub(super) async fn request(visit: &Visit<'_>) -> Reply {
+    let registry = &visit.scope.registry;
+    if !outbox::sends_links(registry) {
+        return unavailable(visit);
+    }
+    let login = visit.field(&visit.pages.declared.fields.lost).trim();
+    if login.is_empty() {
+        return lost(visit, 400, Some("Give your user name or your e-mail address."));
+    }
+    if login.len() <= registry.declaration.site.max_login.as_usize() && !login.contains('\0') {
+        let key = title_key(login);
+        if let Err(error) = visit.engine.identity().request_link(&visit.scope, &key) {
+            return refused(visit, &error, "Too many requests. Wait a little, then try again.");
+        }
+        match store(visit, login).await {
+            Ok(()) => {}
+            Err(error) if error.code() == Code::Busy => {
+                return refused(visit, &error, "Too many requests are waiting. Try again later.");
+            }
+            Err(error) => return visit.failure(&error),
+        }
+    }
+    let line = "If there is such an account, a message with a link is on its way to its e-mail address.";
+    let more = "Nothing arrived? Look among the unwanted mail, or ask the administrators of the site.";
+    visit.message(200, "Look at your mail", &[line, more])
+}
+
+/// Writes the request and its entry in the audit trail.
+async fn store(visit: &Visit<'_>, login: &str) -> Result<(), ApiError> {
+    let scope = &visit.scope;
+    let most = scope.registry.declaration.mail.queue;
+    if outbox::waiting(&*scope.snapshot()?, Some(Subject::Reset))? >= most {
+        return Err(ApiError::new(Code::Busy));
+    }
+    let message = Message { subject: Subject::Reset, user: 0, address: "", data: json!({"login": login}) };
+    let mut changes = vec![outbox::stored(&message, scope.now, scope.now)];
+    let path = &visit.request.path;
+    let event = Event { name: "password_link_requested", login, path, ..Event::default() };
+    changes.extend(audit::entry(scope, &event));
+    changes.extend(audit::overflow(scope)?);
+    let done = scope.storage.commit(WritePlan { changes }).await;
+    done.map(drop).map_err(|error| crate::families::unwritten(scope, error))
+}
+
+/// The form for the new password.
+pub(super) fn open(visit: &Visit<'_>) -> Reply {
+    let token = visit.parameter("token");
+    match visit.engine.identity().link(&visit.scope, token) {
+        Ok(Some(link)) => form(visit, &link, token, 200, None),
+        Ok(None) => void(visit),
+        Err(error) => visit.failure(&error),
+    }
+}
+
+/// Sets the password, once.
+pub(super) async fn set(visit: &Visit<'_>) -> Reply {
+    let token = visit.field("link");
+    let link = match visit.engine.identity().link(&visit.scope, token) {
+        Ok(Some(link)) => link,
+        Ok(None) => return void(visit),
+        Err(error) => return visit.failure(&error),
+    };
+    let password = visit.field("new");
+    if password.chars().count() < SHORTEST_PASSWORD {
+        let text = format!("The new password is too short: at least {SHORTEST_PASSWORD} characters.");
+        return form(visit, &link, token, 400, Some(&text));
+    }
+    if let Some(error) = malformed_password(&visit.scope.registry, password) {
+        return form(visit, &link, token, error.status(), Some(&said_in(&error.body())));
+    }
+    match write(visit, &link, password).await {
+        Ok(()) => {
+            let login = &visit.pages.declared.login;
+            let mark = if login.contains('?') { '&' } else { '?' };
+            see_other(&format!("{login}{mark}done={DONE}"))
+        }
+        Err(Unset::Void) => void(visit),
+        Err(Unset::Error(error)) => visit.failure(&error),
+    }
+}
+
+/// Why a password was not set.
+enum Unset {
+    /// The link was used, or the account was changed, in between.
+    Void,
+    Error(ApiError),
+}
+
+impl From<ApiError> for Unset {
+    fn from(error: ApiError) -> Unset {
+        Unset::Error(error)
+    }
+}
+
+/// Uses the link up, sets the password, ends every session, notes it in the audit trail and notifies the owner, in one
+/// plan.
+async fn write(visit: &Visit<'_>, link: &Link, password: &str) -> Result<(), Unset> {
+    let users = visit.scope.registry.family(Family::User).next().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let account = Record { resource: users, row: &link.row };
+    let hash = visit.engine.shared().hasher.hash(password).await;
+    let hash = hash.map_err(|_| ApiError::new(Code::TooManyRequests))?;
+    // From here on it is the owner who acts.
+    let mut scope = visit.scope.clone();
+    scope.principal = identity::principal(&scope.registry, account);
+    let target = Target::Existing { key: account.value("id").clone(), expect: account.version() };
+    let mut changes = link.used(users, scope.now);
+    changes.push(Change::Put(Put::new(users.table.clone(), target, Vec::new())));
+    user::set_password(&mut changes, &hash);
+    changes.extend(user::new_password(&scope, account, None));
+    let path = &visit.request.path;
+    let (user, login) = (account.id(), &*scope.principal.login);
+    changes
+        .extend(audit::entry(&scope, &Event { name: "password_set_by_link", user, login, path, ..Event::default() }));
+    match scope.storage.commit(WritePlan { changes }).await {
+        Ok(_) => {
+            let pages = &visit.pages.declared;
+            let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);
+            visit.engine.identity().proven(&scope, account, (password, &hash), patience);
+            Ok(())
+        }
+        Err(CommitError::Refused { tag: USED, .. } | CommitError::Stale) => Err(Unset::Void),
+        Err(error) => Err(crate::families::unwritten(&scope, error).into()),
+    }
+}
+
+fn lost(visit: &Visit<'_>, status: u16, problem: Option<&str>) -> Reply {
+    let pages = &visit.pages.declared;
+    let data = json!({"action": pages.lost, "login_page": pages.login, "field": pages.fields.lost, "login": visit.field(&pages.fields.lost), "problem": problem});
+    visit.page(status, "Lost password", "lost.html", data)
+}
+
+fn refused(visit: &Visit<'_>, error: &ApiError, text: &str) -> Reply {
+    let mut reply = lost(visit, error.status(), Some(text));
+    reply.headers.extend(error.headers());
+    reply
+}
+
+/// The address of this page holds the token, so that browsers tell nobody more of it than the site. (With `no-referrer`
+/// they would not tell with our own form that it comes from this site.)
+fn form(visit: &Visit<'_>, link: &Link, token: &str, status: u16, problem: Option<&str>) -> Reply {
+    let Some(users) = visit.scope.registry.family(Family::User).next() else { return void(visit) };
+    let login = Record { resource: users, row: &link.row }.text("login");
+    let data = json!({"action": visit.pages.declared.reset, "link": token, "login": login, "problem": problem, "shortest": SHORTEST_PASSWORD});
+    let mut reply = visit.page(status, "Set a password", "reset.html", data);
+    for (name, value) in &mut reply.headers {
+        if name == "Referrer-Policy" {
+            "strict-origin".clone_into(value);
+        }
+    }
+    reply
+}
+
+/// The page for a link that is not valid.
+fn void(visit: &Visit<'_>) -> Reply {
+    let pages = &visit.pages.declared;
+    let mut data =
+        json!({"lines": ["It was used, it is too old, or the account has changed since.", "Nothing was changed."]});
+    if outbox::sends_links(&visit.scope.registry) {
+        data["link"] = json!(pages.lost);
+        data["link_text"] = json!("Request another link");
+    }
+    visit.page(400, "This link is not valid", "message.html", data)
+}
+
+fn unavailable(visit: &Visit<'_>) -> Reply {
+    let line = "This site sends no e-mail. Ask its administrators for a new password.";
+    visit.message(501, "Lost password", &[line])
+}
