@@ -83,7 +83,8 @@ fn types_of_blocks_are_data() {
     let one = server.admin("GET", "/wp/v2/block-types/core/heading", None).body;
     assert_eq!((&one["attributes"]["level"]["type"], &one["is_dynamic"]), (&json!("number"), &json!(true)));
     let base = format!("{}/wp/v2/block-types", server.rest);
-    let links = json!({"collection": [{"href": base}], "self": [{"href": format!("{base}/core/heading")}], "up": [{"href": format!("{base}/core")}]});
+    let own = json!({"href": format!("{base}/core/heading"), "targetHints": {"allow": ["GET"]}});
+    let links = json!({"collection": [{"href": base}], "self": [own], "up": [{"href": format!("{base}/core")}]});
     assert_eq!(one["_links"], links);
     assert_eq!(server.admin("GET", "/wp/v2/block-types/core/none", None).code(), "rest_block_type_invalid");
     let author = server.user("anna", "author");
