@@ -4,7 +4,7 @@
 //! A file belongs to the record as soon as it is stored, so files may be added at the same time and only the end
 //! writes metadata. What each one is for is declared with the argument (`x-picture-sizes`).
 
-use super::files::{extra, keeper, not_taken, picture_refusal, refusal, sent, undo_on_failure, unreachable_files};
+use super::files::{extra, file_store, not_taken, picture_refusal, refusal, sent, undo_on_failure, unreachable_files};
 use super::{Outcome, Refusal, Work, items};
 use crate::behaviours::files::file_of;
 use crate::error::{ApiError, Code};
