@@ -303,7 +303,7 @@ const FINISHED_HTML: &[(&str, usize)] = &[
     ("behaviours/dynamic/loops.rs", 1),
     ("behaviours/dynamic/menus.rs", 1),
     ("behaviours/dynamic/mod.rs", 3),
-    ("behaviours/dynamic/players.rs", 3),
+    ("behaviours/dynamic/players.rs", 2),
     ("behaviours/files.rs", 1),
     ("handlers/oembed.rs", 1),
     ("text/dress.rs", 2),

@@ -48,6 +48,10 @@ pub fn url(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
 pub fn details(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let extra = extra(item);
     let mut details = extra["media_details"].as_object().cloned().unwrap_or_default();
+    details.retain(|key, value| key != "file" || *value != "");
+    if details.is_empty() {
+        return Some(json!({}));
+    }
     let source = source(item, &extra);
     let mut sizes = details.get("sizes").and_then(Value::as_object).cloned().unwrap_or_default();
     for size in sizes.values_mut().filter_map(Value::as_object_mut) {
@@ -112,9 +116,14 @@ pub fn progressive(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> 
     Some(json!(media.types.get(media.converted(mime).unwrap_or(mime)).is_some_and(|of| of.progressive)))
 }
 
-/// The type of a picture; `None`: the file is no picture.
+/// The type of a picture; `None`: the file is no picture, or an import does not say which file it is.
 fn picture_type<'a>(item: &Item<'a>) -> Option<&'a str> {
-    Some(item.record.text("mime")).filter(|mime| mime.starts_with("image/"))
+    Some(item.record.text("mime")).filter(|mime| mime.starts_with("image/") && !item.record.text("file").is_empty())
+}
+
+/// `file.type`: `image`, or `file` for anything else.
+pub fn media_type(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    Some(json!(if picture_type(item).is_some() { "image" } else { "file" }))
 }
 
 /// `file.missing_sizes`: declared sizes that the picture should have and has not.
@@ -149,7 +158,7 @@ pub fn description(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> 
 /// `file.caption`: the author's, or the beginning of what is shown and written.
 pub fn caption(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let (own, written) = (item.record.text("excerpt"), item.record.text("content"));
-    let content = match (own, item.record.text("mime").starts_with("image/")) {
+    let content = match (own, picture_type(item).is_some()) {
         ("", false) => Cow::Owned(format!("{}\n\n{written}", shown(item))),
         _ => Cow::Borrowed(written),
     };
@@ -169,10 +178,10 @@ fn shown(item: &Item<'_>) -> Html {
     let (open, close) = match mime.split('/').next() {
         Some("audio") => ("<audio", "</audio>"),
         Some("video") => ("<video", "</video>"),
-        kind => {
-            html.raw("<p class=\"attachment\"><a").attr("href", &source).raw(">");
-            match kind {
-                Some("image") => html.html(&picture(&extra, &source, extra["alt_text"].as_str().unwrap_or_default())),
+        _ => {
+            html.raw("<p class=\"attachment\"><a").attr_in_single_quotes("href", &source).raw(">");
+            match picture_type(item) {
+                Some(_) => html.html(&picture(&extra, &source, extra["alt_text"].as_str().unwrap_or_default())),
                 _ => html.html(&Html::rendered(render::render_title(item.record.text("title")))),
             };
             html.raw("</a></p>");

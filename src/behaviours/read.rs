@@ -57,7 +57,7 @@ pub const READS: &[Named<(Read, Needs)>] = &[
     read("locale", locale, Needs::ROW, "A column, or the site's language where it is empty."),
     read("format", format, Needs::ROW, "A post format; `standard` where the column is empty."),
     read("id.nullable", nullable_id, Needs::ROW, "A number, null where it is 0."),
-    read("media_type", media_type, Needs::ROW, "`image` or `file`, from a MIME type."),
+    read("media_type", files::media_type, Needs::ROW, "`image` for a picture whose file is known, else `file`."),
     read("file.url", files::url, Needs::TEXTS, "The address of a file."),
     read("file.details", files::details, Needs::TEXTS, "Measures, sizes with their addresses, and metadata of a file."),
     read("file.name", files::name, Needs::TEXTS, "The name of an uploaded file."),
@@ -187,7 +187,7 @@ fn title(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
 pub fn options<'a>(item: &Item<'a>) -> RenderOptions<'a> {
     RenderOptions {
         smilies: item.scope.settings.flag("use_smilies"),
-        classes: Some(&item.scope.registry.block_classes),
+        styles: Some(&item.scope.registry.block_styles),
         ..RenderOptions::default()
     }
 }
@@ -277,12 +277,20 @@ fn class_list(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     if !record.text("password").is_empty() {
         classes.push("post-password-required".into());
     }
+    if record.text("password").is_empty()
+        && resource.column("featured_media").is_some()
+        && record.int("featured_media") != 0
+    {
+        classes.push("has-post-thumbnail".into());
+    }
     classes.push("hentry".into());
     for relation in resource.relations.iter().filter(|r| r.many) {
         let taxonomy = &item.scope.registry.resources[relation.to];
         if taxonomy.family == Family::Term {
             let targets = item.batch.edges.get(&(relation.rel.clone(), record.id()));
-            classes.extend(targets.into_iter().flatten().map(|id| format!("{}-{id}", taxonomy.kind)));
+            // By number: a term's new slug would concern the documents of all its records.
+            let word = taxonomy.kind.strip_prefix("post_").unwrap_or(&taxonomy.kind);
+            classes.extend(targets.into_iter().flatten().map(|id| format!("{word}-{id}")));
         }
     }
     Some(json!(classes))
@@ -356,11 +364,6 @@ fn nullable_id(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
         0 => Value::Null,
         id => json!(id),
     })
-}
-
-/// `image`, or `file` for anything else, from a MIME type.
-fn media_type(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
-    Some(json!(if text(value).starts_with("image/") { "image" } else { "file" }))
 }
 
 /// UTC seconds with the zone written out.

@@ -124,6 +124,10 @@ pub enum Command {
         /// A folder with the uploads of the exported site; its files become those of the imported records.
         #[arg(long, value_name = "DIR")]
         attachments: Option<PathBuf>,
+        /// Login of the account that gets the records whose author the file does not list; default: the first
+        /// administrator.
+        #[arg(long, value_name = "LOGIN")]
+        user: Option<String>,
     },
     /// Check the running site from outside: whether proxies pass on what clients send.
     Doctor {
@@ -268,7 +272,9 @@ pub fn main() -> ExitCode {
         Some(Command::Completions { shell }) => completions(shell),
         Some(Command::Man { directory }) => man(directory.as_deref()),
         Some(Command::New(NewCommand::Resource { name, like })) => new::resource(&source, &name, &like),
-        Some(Command::Import { file, attachments }) => import(&source, &file, attachments.as_deref()),
+        Some(Command::Import { file, attachments, user }) => {
+            import(&source, &file, attachments.as_deref(), user.as_deref())
+        }
         Some(Command::User(command)) => user(&source, command),
         Some(Command::Mail(MailCommand::Test { address })) => said(accounts::mail_test(&source, &address)),
         Some(Command::Audit { last }) => said(accounts::audit_trail(&source, last.into())),
@@ -397,9 +403,9 @@ fn print(text: &[u8]) {
     let _ = std::io::stdout().lock().write_all(text);
 }
 
-fn import(source: &Source, file: &Path, attachments: Option<&Path>) -> Result<(), BootError> {
+fn import(source: &Source, file: &Path, attachments: Option<&Path>, user: Option<&str>) -> Result<(), BootError> {
     let (registry, services) = services_or_new(source)?;
-    let report = crate::import::import(&registry, &services, file, true)?;
+    let report = crate::import::import(&registry, &services, file, user, true)?;
     say!("{report}");
     if let Some(folder) = attachments {
         say!("{}", crate::import::attachments::bring(&Arc::new(registry), &services, folder)?);

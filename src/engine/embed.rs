@@ -10,8 +10,9 @@ use crate::cache::documents::DocumentText;
 use crate::cache::responses::{Caller, HitCounts, MAX_AGE, Transport};
 use crate::handlers::Rendered;
 use crate::model::Method;
+use crate::registry::args::Role;
 use crate::request::call::Call;
-use crate::request::{self, BodyParams};
+use crate::request::{self, BodyParams, route};
 use crate::scope::Scope;
 use crate::storage::{BatchedReads, ReadSet, Snapshot, TrackedStorage};
 use futures_util::FutureExt;
@@ -315,6 +316,13 @@ struct Answer {
     lasting: bool,
 }
 
+/// As many items as a list at this path may have: a linked list is embedded as whole as it can be.
+fn longest_list(engine: &Engine, scope: &Scope, path: &str) -> Option<Value> {
+    let matches = engine.matches(path, scope.secure());
+    let endpoint = matches.iter().find_map(|matched| route::endpoint(matched.route, Method::Get))?;
+    endpoint.args.role(Role::PerPage)?.schema.describe().get("maximum").cloned()
+}
+
 /// The response of a request of its own to this address.
 fn fetch<'a>(engine: &'a Engine, mut scope: Scope, href: &'a str) -> Pin<Box<dyn Future<Output = Answer> + 'a>> {
     Box::pin(async move {
@@ -325,6 +333,9 @@ fn fetch<'a>(engine: &'a Engine, mut scope: Scope, href: &'a str) -> Pin<Box<dyn
         let mut query =
             request::decode_query(raw_query, scope.registry.declaration.server.max_depth).unwrap_or_default();
         query.entry("context").or_insert_with(|| Value::from("embed"));
+        if let Some(most) = longest_list(engine, &scope, path) {
+            query.entry("per_page").or_insert(most);
+        }
         let call = Call {
             method: Method::Get,
             path: path.to_owned(),

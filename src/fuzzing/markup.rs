@@ -39,8 +39,9 @@ pub(super) fn content(bytes: &[u8], judge: Judge) {
     };
     // Renderers that write whatever their shortcode or block contains.
     let code = |code: &Shortcode<'_>| Some(told(code.attrs().map(|(name, value)| format!("{name}={value}"))));
-    let block =
-        |block: &Block<'_>| block.name.as_deref()?.contains("query").then(|| told([block.attributes().to_string()]));
+    let block = |block: &Block<'_>, _: &str| {
+        block.name.as_deref()?.contains("query").then(|| told([block.attributes().to_string()]))
+    };
     let made = RenderOptions { shortcodes: Some(&code), blocks: Some(&block), ..plain };
     for options in [plain, made] {
         within(&render::render_content(&clean, &options), Policy::posts());

@@ -380,15 +380,14 @@ fn page_address(work: &Work<'_>, page: u64) -> String {
     address_with(work, "page", &page.to_string())
 }
 
-/// The request's address with another value of a parameter.
+/// The request's address with another value of a parameter, which stays where it is.
 fn address_with(work: &Work<'_>, name: &str, value: &str) -> String {
-    let mut pairs: Vec<String> = work
-        .raw_query
-        .split('&')
-        .filter(|pair| !pair.is_empty() && pair.split('=').next() != Some(name))
-        .map(str::to_owned)
+    let mut given = Some(format!("{name}={value}"));
+    let pairs = work.raw_query.split('&').filter(|pair| !pair.is_empty());
+    let mut pairs: Vec<String> = pairs
+        .filter_map(|pair| if pair.split('=').next() == Some(name) { given.take() } else { Some(pair.to_owned()) })
         .collect();
-    pairs.push(format!("{name}={value}"));
+    pairs.extend(given);
     format!("{}?{}", work.scope.registry.rest(work.path), pairs.join("&"))
 }
 

@@ -33,7 +33,7 @@ pub(super) fn placed(
     let mut placed = HashMap::new();
     let mut given: HashMap<i64, u32> = HashMap::new();
     for id in ids {
-        // A file may give one id to several things; what points to it means the first.
+        // A file may give one id to several things.
         let nth = given.entry(*id).and_modify(|n| *n += 1).or_insert(0);
         if let Some(before) = known.get(&source_key(key, *id, *nth)) {
             placed.insert((*id, *nth), *before);
@@ -46,7 +46,14 @@ pub(super) fn placed(
             next += 1;
         }
     }
-    Ok(Placed { moved: placed, seen: HashMap::new() })
+    // What earlier runs brought may be meant, too.
+    let numbered = known.iter().filter(|_| table == "record" || table == "comment");
+    for (source, row) in numbered {
+        let Some((id, nth)) = source.strip_prefix(key).and_then(numbers) else { continue };
+        placed.entry((id, nth)).or_insert(*row);
+        given.entry(id).and_modify(|last| *last = nth.max(*last)).or_insert(nth);
+    }
+    Ok(Placed { moved: placed, given, seen: HashMap::new() })
 }
 
 /// What is remembered of something that came from a file.
@@ -54,18 +61,32 @@ fn source_key(what: &str, id: i64, nth: u32) -> String {
     if nth == 0 { format!("{what}:{id}") } else { format!("{what}:{id}:{nth}") }
 }
 
-/// Ids that are not the file's own.
+/// The numbers of a source key behind its word.
+fn numbers(key: &str) -> Option<(i64, u32)> {
+    let key = key.strip_prefix(':')?;
+    match key.split_once(':') {
+        Some((id, nth)) => Some((id.parse().ok()?, nth.parse().ok()?)),
+        None => Some((key.parse().ok()?, 0)),
+    }
+}
+
+/// What ids of the file became.
 pub(super) struct Placed {
-    /// By the file's id and how many things before had the same.
+    /// Ids that are not the file's own, by the file's id and how many things before had the same.
     pub moved: HashMap<(i64, u32), i64>,
+    /// How many things before the last one with an id have it, too.
+    given: HashMap<i64, u32>,
     /// How often each id came by so far.
     seen: HashMap<i64, u32>,
 }
 
 impl Placed {
-    /// Where something goes that another thing of the file points to.
+    /// What a thing of the file points to: of those with the id the one that was read last, or the last of the file
+    /// where it comes later. 0 is nothing: an id that no import brought may be that of another thing here.
     pub(super) fn target(&self, id: i64) -> i64 {
-        self.moved.get(&(id, 0)).copied().unwrap_or(id)
+        let Some(last) = self.given.get(&id).filter(|_| id > 0) else { return 0 };
+        let nth = *self.seen.get(&id).unwrap_or(last);
+        self.moved.get(&(id, nth)).copied().unwrap_or(id)
     }
 
     /// The id of the next thing with this id, and what it is remembered by.

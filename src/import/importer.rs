@@ -10,7 +10,8 @@ use crate::records::{self, columns, eq, everything, int, text, txt};
 use crate::registry::Registry;
 use crate::scope::Settings;
 use crate::storage::Storage;
-use crate::storage::plan::{Change, DbValue, Put, Target, WritePlan};
+use crate::storage::plan::{Change, DbValue, Put, Row, Target, WritePlan};
+use crate::text::slug;
 use std::collections::HashMap;
 
 /// An import on its way: what the file's things became, and what is to be committed.
@@ -29,6 +30,10 @@ pub(super) struct Importer<'a> {
     pub known: HashMap<String, i64>,
     /// Users by folded login.
     pub logins: HashMap<String, i64>,
+    /// What the file's authors became, by folded login; `None` where it lists none.
+    pub authors: Option<HashMap<String, i64>>,
+    /// Who gets records whose author the file does not list.
+    pub importing: i64,
     /// Terms by taxonomy and slug.
     pub slugs: HashMap<(String, String), i64>,
     /// What the file's numbers of terms became.
@@ -40,6 +45,22 @@ pub(super) struct Importer<'a> {
     pub report: Report,
 }
 
+/// The user in whose name an import runs: the one that is named, else the first administrator; 0 where there is nobody.
+fn importing_user(registry: &Registry, accounts: &[Row], named: Option<&str>) -> Result<i64, BootError> {
+    let found = match named {
+        Some(login) => {
+            let found = accounts.iter().find(|row| text(&row[0]) == slug::title_key(login));
+            Some(found.ok_or_else(|| BootError::Other(format!("there is no user {login}")))?)
+        }
+        None => {
+            let role = registry.required_role();
+            let holds = |row: &&Row| records::split_words(text(&row[2])).iter().any(|held| Some(&**held) == role);
+            accounts.iter().find(holds).or(accounts.first())
+        }
+    };
+    Ok(found.map_or(0, |row| int(&row[1])))
+}
+
 impl<'a> Importer<'a> {
     pub(super) fn new(
         registry: &'a Registry,
@@ -47,6 +68,7 @@ impl<'a> Importer<'a> {
         summary: &Summary,
         settings: Settings,
         ids: &Ids,
+        user: Option<&str>,
     ) -> Result<Importer<'a>, BootError> {
         let storage = &*services.storage;
         let mut report = Report::default();
@@ -64,8 +86,10 @@ impl<'a> Importer<'a> {
         let comments = place("comment", "comment", "comment", &ids.comments)?;
         let terms = place("term", "term", "term", &ids.terms)?;
         let users = place("user", "user", "user", &ids.users)?;
-        let logins = snapshot.rows(&columns("user", &["login_key", "id"], everything()))?;
-        let logins = logins.iter().map(|row| (text(&row[0]).to_owned(), int(&row[1]))).collect();
+        let accounts = columns("user", &["login_key", "id", "roles"], everything());
+        let accounts = snapshot.rows(&records::ordered(accounts, "id", false))?;
+        let importing = importing_user(registry, &accounts, user)?;
+        let logins = accounts.iter().map(|row| (text(&row[0]).to_owned(), int(&row[1]))).collect();
         let mut slugs = HashMap::new();
         for taxonomy in registry.family(Family::Term) {
             let rows = snapshot.rows(&columns("term", &["slug", "id"], records::own_rows(taxonomy)))?;
@@ -84,6 +108,8 @@ impl<'a> Importer<'a> {
             users,
             known,
             logins,
+            authors: (!ids.users.is_empty()).then(HashMap::new),
+            importing,
             slugs,
             numbered: HashMap::new(),
             parents: Vec::new(),

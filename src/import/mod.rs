@@ -69,11 +69,17 @@ impl std::fmt::Display for Report {
     }
 }
 
-/// Imports a file; `bar` shows the progress on a terminal.
+/// Imports a file in the name of a user; `bar` shows the progress on a terminal.
 ///
 /// # Errors
 /// The file cannot be read or is broken (then nothing was written), or the database refuses.
-pub fn import(registry: &Registry, services: &Services, file: &Path, bar: bool) -> Result<Report, BootError> {
+pub fn import(
+    registry: &Registry,
+    services: &Services,
+    file: &Path,
+    user: Option<&str>,
+    bar: bool,
+) -> Result<Report, BootError> {
     let open = || {
         let file = File::open(file).map_err(|e| BootError::Other(format!("{}: {e}", file.display())))?;
         Ok::<_, BootError>(BufReader::with_capacity(1 << 18, file))
@@ -87,7 +93,7 @@ pub fn import(registry: &Registry, services: &Services, file: &Path, bar: bool) 
     if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent}% {eta}") {
         progress.set_style(style);
     }
-    let report = run(registry, services, &shown, open, &progress);
+    let report = run(registry, services, &shown, open, user, &progress);
     progress.finish_and_clear();
     report
 }
@@ -97,7 +103,7 @@ pub fn import(registry: &Registry, services: &Services, file: &Path, bar: bool) 
 /// # Errors
 /// The database refuses.
 pub fn demo(registry: &Registry, services: &Services) -> Result<Report, BootError> {
-    run(registry, services, "the demo site", || Ok(Cursor::new(DEMO)), &ProgressBar::hidden())
+    run(registry, services, "the demo site", || Ok(Cursor::new(DEMO)), None, &ProgressBar::hidden())
 }
 
 fn run<R: BufRead>(
@@ -105,6 +111,7 @@ fn run<R: BufRead>(
     services: &Services,
     shown: &str,
     open: impl Fn() -> Result<R, BootError>,
+    user: Option<&str>,
     progress: &ProgressBar,
 ) -> Result<Report, BootError> {
     progress.set_message("checking ");
@@ -113,7 +120,7 @@ fn run<R: BufRead>(
     let first = progress.position();
     let storage = &*services.storage;
     let settings = read_settings(registry, storage)?;
-    let mut importer = Importer::new(registry, services, &summary, settings, &ids)?;
+    let mut importer = Importer::new(registry, services, &summary, settings, &ids, user)?;
     let limits = Limits::default();
     let done = wxr::read(open()?, &limits, |n| progress.set_position(first + n), |item| importer.take(item));
     match done {

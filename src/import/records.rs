@@ -110,7 +110,8 @@ impl Importer<'_> {
     /// The columns that the export contains, except kind, state and dates.
     fn columns(&self, record: &Record) -> Columns {
         let meta = |key: &str| record.meta.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
-        let author = self.logins.get(&slug::title_key(&record.author_login)).copied().unwrap_or(0);
+        let authors = self.authors.as_ref().unwrap_or(&self.logins);
+        let author = authors.get(&slug::title_key(&record.author_login)).copied().unwrap_or(self.importing);
         let picture = meta("_thumbnail_id").and_then(|id| id.parse::<i64>().ok()).unwrap_or(0);
         let template = meta("_wp_page_template").filter(|t| *t != "default").unwrap_or("");
         let format = record.terms.iter().find(|t| t.taxonomy == "post_format");
@@ -145,7 +146,7 @@ impl Importer<'_> {
         if let Some(url) = record.attachment_url.as_deref().filter(|url| !url.is_empty()) {
             let alt = meta("_wp_attachment_image_alt").unwrap_or("");
             let file = meta("_wp_attached_file").unwrap_or("");
-            let extra = json!({"source_url": url, "alt_text": alt, "media_details": {"file": file}});
+            let extra = json!({"source_url": url, "alt_text": alt, "media_details": if file.is_empty() { json!({}) } else { json!({"file": file}) }});
             set.push(text_column(content::columns::EXTRA, &extra.to_string()));
             set.push(text_column(content::columns::FILE, file));
         }

@@ -14,10 +14,12 @@ impl<'a> Importer<'a> {
     pub(super) fn author(&mut self, author: wxr::Author) -> Result<(), BootError> {
         let key = slug::title_key(&author.login);
         let (id, _) = self.users.take("user", author.id.unwrap_or(0));
-        if let Some(here) = self.logins.get(&key) {
-            self.users.moved.insert((author.id.unwrap_or(0), 0), *here);
+        if let Some(here) = self.logins.get(&key).copied() {
+            self.users.moved.insert((author.id.unwrap_or(0), 0), here);
+            self.authors.get_or_insert_default().insert(key, here);
             return Ok(());
         }
+        self.authors.get_or_insert_default().insert(key.clone(), id);
         if !self.remember(format!("user:{}", author.login), "user", id) {
             return Ok(());
         }

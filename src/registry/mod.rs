@@ -22,7 +22,7 @@ use crate::error::Code;
 use crate::model::Method;
 use crate::schema::Dialect;
 use crate::storage::plan::{Layout, Name};
-use crate::text::dress::BlockClasses;
+use crate::text::dress::BlockStyles;
 use abilities::Ability;
 use args::ArgSet;
 use indexmap::IndexMap;
@@ -127,8 +127,8 @@ pub struct Registry {
     /// Schemas shown of the root and the namespaces, by path.
     pub index_schemas: HashMap<String, Value>,
     pub layout: Layout,
-    /// `block_classes`, by block.
-    pub block_classes: BlockClasses,
+    /// `block_classes`, `block_supports` and `block_styles`.
+    pub block_styles: BlockStyles,
     /// Changes whenever a declaration does; part of what caches are keyed by.
     pub fingerprint: u64,
 }

@@ -4,7 +4,7 @@
 //! must not know how a dynamic block makes its content: the caller may supply it.
 
 use super::autop::autop;
-use super::dress::{self, BlockClasses, Look, Unique};
+use super::dress::{self, BlockStyles, Look, Unique};
 use super::html::Html;
 use super::markup::is_space;
 use serde_json::Value;
@@ -61,9 +61,7 @@ impl<'a> Block<'a> {
 
     /// Whether its attributes hide it.
     pub fn is_hidden(&self) -> bool {
-        self.name
-            .as_deref()
-            .is_some_and(|name| dress::matters(self.attrs) && dress::is_hidden(name, &self.attributes()))
+        self.name.is_some() && dress::matters(self.attrs) && dress::is_hidden(&self.attributes())
     }
 
     /// Its inside without delimiters, inner blocks included that are not hidden.
@@ -164,18 +162,29 @@ fn push_block<'a>(block: Block<'a>, open: &mut [Block<'a>], done: &mut Vec<Block
     }
 }
 
-/// Makes what a dynamic block shows; `None` shows its inside.
-pub type Dynamic<'f> = &'f dyn Fn(&Block) -> Option<Html>;
+/// Makes what a dynamic block shows, with these classes beside those that its author gave; `None` shows its inside.
+pub type Dynamic<'f> = &'f dyn Fn(&Block, &str) -> Option<Html>;
 
 /// What showing blocks depends on besides them.
 #[derive(Clone, Copy, Default)]
 pub struct BlockOptions<'a> {
     /// Makes dynamic blocks; without it they show their inside.
     pub dynamic: Option<Dynamic<'a>>,
-    /// The classes that blocks get.
-    pub classes: Option<&'a BlockClasses>,
+    /// What is declared of blocks.
+    pub styles: Option<&'a BlockStyles>,
     /// The names that the document has used; without it the blocks use none of their own.
     pub unique: Option<&'a Unique>,
+    /// The block around them.
+    pub around: Option<Around<'a>>,
+}
+
+/// The block that others are in.
+#[derive(Clone, Copy)]
+pub struct Around<'a> {
+    /// With its namespace.
+    pub name: &'a str,
+    /// Its attribute `layout`.
+    pub layout: &'a Value,
 }
 
 /// The text without delimiters, each block as it is shown: with its classes, and dynamic ones made by the caller.
@@ -224,13 +233,17 @@ pub fn change_attributes(text: &str, mut change: impl FnMut(Value) -> Option<Val
 fn render(block: &Block, options: &BlockOptions) -> String {
     let Some(name) = block.name.as_deref() else { return render_inside(block, options) };
     let attributes = if dress::matters(block.attrs) { block.attributes() } else { Value::Null };
-    if dress::is_hidden(name, &attributes) {
+    if dress::is_hidden(&attributes) {
         return String::new();
     }
     // What is outside comes first: it takes its names before the blocks inside it do.
     let look = Look::of(name, &attributes, options);
-    let made = options.dynamic.and_then(|make| make(block));
-    look.dress(made.map_or_else(|| render_static(block, name, options), String::from))
+    let made = options.dynamic.and_then(|make| make(block, &look.added()));
+    let before = match block.chunks.as_slice() {
+        [Chunk::Html(before), _, ..] => Some(*before),
+        _ => None,
+    };
+    look.dress(made.map_or_else(|| render_static(block, name, options), String::from), before)
 }
 
 /// A block that nothing makes.
@@ -245,11 +258,17 @@ fn render_static(block: &Block, name: &str, options: &BlockOptions) -> String {
 
 /// What is inside a block, without what the block itself gets.
 pub fn render_inside(block: &Block, options: &BlockOptions) -> String {
+    let layout = match block.attrs.is_some_and(|json| json.contains("\"layout\"")) {
+        true => block.attributes()["layout"].take(),
+        false => Value::Null,
+    };
+    let around = block.name.as_deref().map(|name| Around { name, layout: &layout });
+    let options = BlockOptions { around, ..*options };
     let mut inside = String::new();
     for chunk in &block.chunks {
         match chunk {
             Chunk::Html(html) => inside.push_str(html),
-            Chunk::Inner(inner) => inside.push_str(&render(inner, options)),
+            Chunk::Inner(inner) => inside.push_str(&render(inner, &options)),
         }
     }
     inside
@@ -363,15 +382,9 @@ fn json_length(comment: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// With a class for headings and lists.
     fn shown(text: &str) -> String {
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let classes = BlockClasses::from_iter([
-            ("core/heading".to_owned(), "wp-block-heading".to_owned(), names(&["h1", "h2"])),
-            ("core/list".to_owned(), "wp-block-list".to_owned(), names(&["ul", "ol"])),
-        ]);
-        let unique = Unique::default();
-        render_blocks(text, &BlockOptions { dynamic: None, classes: Some(&classes), unique: Some(&unique) })
+        let (styles, unique) = (BlockStyles::sample(), Unique::default());
+        render_blocks(text, &BlockOptions { styles: Some(&styles), unique: Some(&unique), ..Default::default() })
     }
 
     #[test]
@@ -454,7 +467,10 @@ mod tests {
         check(&group("", " title='x'class='y'"), &format!("<div title='x'class='y {flow}'></div>"));
         check(&group("\"orientation\":\"x\\\" y=z\"", ""), &format!("<div class=\"{flow}\"></div>"));
         check(&group("\"justifyContent\":\"x\\\" y=z\"", ""), &format!("<div class=\"{flow}\"></div>"));
-        check(&group("\"type\":\"grid\"", ""), "<div class=\"is-layout-grid wp-block-group-is-layout-grid\"></div>");
+        check(
+            &group("\"type\":\"grid\"", ""),
+            "<div class=\"is-layout-grid wp-container-core-group-is-layout-e39da43a wp-block-group-is-layout-grid\"></div>",
+        );
         // `class=` within another value is none.
         check(
             &group("", " title=\" class=\" x=\" onmouseover=alert(1)//\""),
@@ -474,7 +490,7 @@ mod tests {
 
     #[test]
     fn dynamic_blocks_are_made_by_the_caller() {
-        let make = |block: &Block| {
+        let make = |block: &Block, _: &str| {
             (block.name.as_deref() == Some("x/y"))
                 .then(|| Html::rendered(format!("[{}]", render_inside(block, &BlockOptions::default()))))
         };

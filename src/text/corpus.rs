@@ -3,7 +3,7 @@
 //! A case with another result here says so: `deviates` contains the reason and `ours` the result. `expected` is never
 //! edited by hand.
 
-use super::dress::BlockClasses;
+use super::dress::BlockStyles;
 use super::render::{RenderOptions, comment_content, render_content, render_excerpt, render_title};
 use super::slug::sanitize_title;
 use super::{clickable, html_policy, sanitize, slug, strip};
@@ -39,16 +39,8 @@ enum Kind {
 }
 
 fn answer(kind: Kind, input: &str) -> String {
-    let classes: BlockClasses = [
-        ("core/heading", "wp-block-heading", &["h1", "h2", "h3", "h4", "h5", "h6"][..]),
-        ("core/list", "wp-block-list", &["ul", "ol"]),
-    ]
-    .into_iter()
-    .map(|(block, class, elements)| {
-        (block.to_owned(), class.to_owned(), elements.iter().map(|element| (*element).to_owned()).collect())
-    })
-    .collect();
-    let options = RenderOptions { classes: Some(&classes), ..RenderOptions::default() };
+    let styles = BlockStyles::sample();
+    let options = RenderOptions { styles: Some(&styles), ..RenderOptions::default() };
     match kind {
         Kind::Content => render_content(input, &options),
         Kind::Title => render_title(input),

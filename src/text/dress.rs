@@ -1,25 +1,76 @@
 //! What a block gets when it is shown besides what is written in it: classes, layout, visibility, unique names.
 //!
-//! Owns the attributes of blocks that say how any block looks, and how a class or attribute is added to markup. It must
-//! not know the tree of blocks, nor what a dynamic block shows.
+//! Owns the attributes of blocks that say how any block looks. It must not know the tree of blocks, nor what a dynamic
+//! block shows.
 
 use super::blocks::BlockOptions;
 use super::html::Html;
-use super::markup::{Attribute, Attributes, Piece, is_space, spans, tag_name};
+use super::layout::{self, LaidOut, LayoutClasses, LayoutRules};
+use super::markup::{Piece, is_space, spans, tag_name};
+use super::sanitize::clean_url;
+use super::tags::{
+    add_classes, attribute, ends, find_tag, first_tag, innermost_class, put_classes, set_attribute, with_attribute,
+};
 use serde_json::Value;
+#[cfg(test)]
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-/// The class that each block gets, on the first of its elements that may have it.
+/// What is declared of blocks for when they are shown.
 #[derive(Clone, Debug, Default)]
-pub struct BlockClasses(HashMap<String, (String, Vec<String>)>);
+pub struct BlockStyles {
+    /// By full name.
+    pub blocks: HashMap<String, BlockStyle>,
+    pub layouts: LayoutRules,
+}
 
-impl FromIterator<(String, String, Vec<String>)> for BlockClasses {
-    /// Of the names of blocks, each with its class and elements.
-    fn from_iter<I: IntoIterator<Item = (String, String, Vec<String>)>>(all: I) -> BlockClasses {
-        BlockClasses(all.into_iter().map(|(block, class, elements)| (block, (class, elements))).collect())
+/// What is declared of one kind of block.
+#[derive(Clone, Debug)]
+pub struct BlockStyle {
+    pub class: Option<BlockClass>,
+    pub layout: Option<LaidOut>,
+    /// Styles that authors choose from and that have a class with a number.
+    pub variations: Vec<String>,
+    /// The beginning of a class with a number that every block of the kind gets.
+    pub numbered: Option<String>,
+    /// Whether its proportions can be set.
+    pub aspect_ratio: bool,
+    /// Whether it can stay in sight.
+    pub position: bool,
+    /// Whether it can be hidden on screens of some widths.
+    pub visibility: bool,
+    /// Whether it can have a style sheet of its own.
+    pub css: bool,
+    /// Whether links, buttons and headings in it can have colours of their own.
+    pub element_colors: bool,
+}
+
+impl Default for BlockStyle {
+    fn default() -> BlockStyle {
+        BlockStyle {
+            class: None,
+            layout: None,
+            variations: Vec::new(),
+            numbered: None,
+            aspect_ratio: false,
+            position: false,
+            visibility: true,
+            css: true,
+            element_colors: true,
+        }
     }
+}
+
+/// The class that a block has on the first of its elements that may have it.
+#[derive(Clone, Debug)]
+pub struct BlockClass {
+    pub class: String,
+    /// Names of elements; none: any.
+    pub elements: Vec<String>,
+    /// Whether it is behind the classes that follow from the block's attributes.
+    pub last: bool,
 }
 
 /// The names that one document has used: each is used once.
@@ -27,6 +78,8 @@ impl FromIterator<(String, String, Vec<String>)> for BlockClasses {
 pub struct Unique {
     /// Blocks whose elements have colours of their own.
     elements: Cell<u32>,
+    /// Everything else that has a number.
+    numbers: Cell<u32>,
     /// Each with the last number that was added to it.
     ids: RefCell<HashMap<String, u32>>,
     landmarks: RefCell<HashMap<String, u32>>,
@@ -57,6 +110,12 @@ impl Unique {
         *times
     }
 
+    /// The next number of the document: blocks of all kinds share them.
+    pub fn number(&self) -> u32 {
+        self.numbers.set(self.numbers.get().saturating_add(1));
+        self.numbers.get()
+    }
+
     fn element(&self) -> u32 {
         self.elements.set(self.elements.get().saturating_add(1));
         self.elements.get()
@@ -64,7 +123,22 @@ impl Unique {
 }
 
 /// Attributes of a block that matter here; most blocks have none of them, and theirs are not parsed.
-const WORDS: [&str; 6] = ["blockVisibility", "elements", "css", "width", "layout", "showContent"];
+const WORDS: [&str; 14] = [
+    "\"id\"",
+    "aspectRatio",
+    "backgroundImage",
+    "blockVisibility",
+    "css",
+    "elements",
+    "is-style-",
+    "layout",
+    "minHeight",
+    "position",
+    "showContent",
+    "spacing",
+    "data-id",
+    "width",
+];
 
 /// Whether the attributes of a block may say how it looks.
 pub(super) fn matters(attrs: Option<&str>) -> bool {
@@ -72,21 +146,33 @@ pub(super) fn matters(attrs: Option<&str>) -> bool {
 }
 
 /// Whether a block shows nothing.
-pub(super) fn is_hidden(name: &str, attributes: &Value) -> bool {
-    attributes["metadata"]["blockVisibility"] == false && !ALWAYS_SHOWN.contains(&name)
+pub(super) fn is_hidden(attributes: &Value) -> bool {
+    attributes["metadata"]["blockVisibility"] == false
 }
 
 /// What a block's markup gets.
 pub(super) struct Look<'a> {
-    /// Of the first element.
+    declared: Option<&'a BlockStyle>,
+    unique: Option<&'a Unique>,
+    /// The class for colours of elements inside.
+    elements: Option<String>,
+    /// The class with a number of the style that the author chose.
+    variation: Option<String>,
+    layout: LayoutClasses,
+    /// Whether it stays in sight: how.
+    position: Option<&'static str>,
+    proportions: Option<Proportions>,
+    /// The style of a picture behind it.
+    background: Option<String>,
+    /// Of the first element, behind all others.
     classes: Vec<String>,
-    /// The class that is declared for the block, and the elements that may have it.
-    declared: Option<&'a (String, Vec<String>)>,
     width: Option<Width>,
     /// What the pictures in it are marked with, for the browser to load them late.
     priority: Option<&'static str>,
     is_button: bool,
     is_picture: bool,
+    /// The number of a picture in a gallery.
+    data_id: Option<String>,
 }
 
 impl<'a> Look<'a> {
@@ -94,18 +180,23 @@ impl<'a> Look<'a> {
     pub(super) fn of(name: &str, attributes: &Value, options: &BlockOptions<'a>) -> Look<'a> {
         let core = name.strip_prefix("core/").unwrap_or_default();
         let style = &attributes["style"];
+        let declared = options.styles.and_then(|styles| styles.blocks.get(name));
+        let supports = |support: fn(&BlockStyle) -> bool| declared.map_or(support(&BlockStyle::default()), support);
+        let coloured = supports(|block| block.element_colors) && colours_elements(&style["elements"]);
+        let unique = options.unique;
+        let elements = unique.filter(|_| coloured).map(|unique| format!("wp-elements-{}", unique.element()));
+        let layout = options.styles.map_or_else(LayoutClasses::default, |styles| {
+            let laid_out = declared.and_then(|block| block.layout.as_ref());
+            let around = options.around.map(|around| around.layout);
+            layout::classes(name, laid_out, attributes, around, &styles.layouts)
+        });
+        let variation = declared.and_then(|block| variation(attributes, &block.variations)).zip(unique);
+        let variation = variation.map(|(variation, unique)| format!("is-style-{variation}--{}", unique.number()));
         let mut classes = Vec::new();
-        let coloured = !SELF_COLOURED.contains(&core) && colours_elements(&style["elements"]);
-        if let Some(unique) = options.unique.filter(|_| coloured) {
-            classes.push(format!("wp-elements-{}", unique.element()));
-        }
-        if let Some((name, fallback)) = LAID_OUT.iter().find(|(laid_out, _)| *laid_out == core) {
-            classes.extend(layout(name, fallback, &attributes["layout"]));
-        }
-        let hides = !ALWAYS_SHOWN.contains(&name);
+        let hides = supports(|block| block.visibility);
         let sizes: Vec<&str> = VIEWPORTS.into_iter().filter(|size| hides && hidden_on(attributes, size)).collect();
         classes.extend(sizes.iter().map(|size| format!("wp-block-hidden-{size}")));
-        let css = style["css"].as_str().map(str::trim).filter(|_| !WITHOUT_STYLE_SHEET.contains(&core));
+        let css = style["css"].as_str().map(str::trim).filter(|_| supports(|block| block.css));
         if let Some(css) = css.filter(|css| !css.is_empty() && !has_markup(css)) {
             let digest = Sha256::digest(format!("{name}\n{css}").as_bytes());
             let hash: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
@@ -116,32 +207,195 @@ impl<'a> Look<'a> {
         let priority = if closed { Some("low") } else { hidden };
         let is_button = core == "button";
         let width = if is_button { Width::of(&style["dimensions"]["width"]) } else { None };
-        let declared = options.classes.and_then(|classes| classes.0.get(name));
-        Look { classes, declared, width, priority, is_button, is_picture: core == "image" }
+        let proportions = if supports(|block| block.aspect_ratio) { Proportions::of(attributes) } else { None };
+        let position = if supports(|block| block.position) { position(&style["position"]) } else { None };
+        let is_picture = core == "image";
+        let data_id = if is_picture { data_id(attributes, options) } else { None };
+        Look {
+            declared,
+            unique,
+            elements,
+            variation,
+            layout,
+            position,
+            proportions,
+            background: options.styles.and_then(|_| background(&style["background"])),
+            classes,
+            width,
+            priority,
+            is_button,
+            is_picture,
+            data_id,
+        }
     }
 
-    /// The markup of the block with all of it.
-    pub(super) fn dress(&self, html: String) -> String {
+    /// The classes that a dynamic block has beside those that its author gave.
+    pub(super) fn added(&self) -> String {
+        self.elements.iter().chain(&self.variation).map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The markup of the block with all of it. `before`: what the block holds before the first block inside it.
+    pub(super) fn dress(&self, html: String, before: Option<&str>) -> String {
         if (self.is_button && is_empty_button(&html)) || (self.is_picture && !shows_picture(&html)) {
             return String::new();
         }
+        let class = self.declared.and_then(|block| block.class.as_ref());
+        let html = match &self.data_id {
+            Some(id) => set_attribute(&html, &["img"], "data-id", |_| id.clone()),
+            None => html,
+        };
         let mut html = match &self.width {
             Some(width) => width.dress(&html),
             None => html,
         };
-        let classes: Vec<&str> = self.classes.iter().map(String::as_str).collect();
-        if !classes.is_empty() {
-            html = add_classes(&html, &classes, &[]);
+        if let Some(class) = class.filter(|class| !class.last) {
+            html = class.dress(&html);
         }
+        let numbered = self.declared.and_then(|block| block.numbered.as_ref()).filter(|_| !html.is_empty());
+        if let Some((class, unique)) = numbered.zip(self.unique) {
+            html = add_classes(&html, &[&format!("{class}{}", unique.number())], &[]);
+        }
+        let outside: Vec<&str> = self.elements.iter().chain(&self.layout.place).map(String::as_str).collect();
+        html = add_classes(&html, &outside, &[]);
+        html = self.lay_out(html, before);
+        if let Some((position, unique)) = self.position.zip(self.unique) {
+            let number = format!("wp-container-{}", unique.number());
+            html = add_classes(&html, &[&number, position], &[]);
+        }
+        if let Some(proportions) = &self.proportions {
+            html = proportions.dress(&html);
+        }
+        if let Some(background) = &self.background {
+            html = add_classes(&with_style(&html, background), &["has-background"], &[]);
+        }
+        let classes: Vec<&str> = self.variation.iter().chain(&self.classes).map(String::as_str).collect();
+        html = add_classes(&html, &classes, &[]);
         if let Some(priority) = self.priority.filter(|_| html.contains("<img")) {
             html = prioritise(&html, priority);
         }
-        if let Some((class, elements)) = self.declared {
-            let elements: Vec<&str> = elements.iter().map(String::as_str).collect();
-            html = add_classes(&html, &[class], &elements);
+        match class.filter(|class| class.last) {
+            Some(class) => class.dress(&html),
+            None => html,
         }
-        html
     }
+
+    /// The classes of the layout, on the element around the blocks inside: the one whose classes are those of the last
+    /// element that is open before them. Without blocks or such an element they are on the block itself.
+    fn lay_out(&self, html: String, before: Option<&str>) -> String {
+        let classes: Vec<&str> = self.layout.own.iter().map(String::as_str).collect();
+        if classes.is_empty() {
+            return html;
+        }
+        let around = before.and_then(innermost_class);
+        let tag = find_tag(&html, |tag| {
+            around.is_none_or(|around| attribute(tag, "class").is_some_and(|class| tag[class.value].contains(around)))
+        });
+        match tag {
+            Some((start, tag)) => put_classes(&html, start, tag, &classes),
+            None => html,
+        }
+    }
+}
+
+impl BlockClass {
+    fn dress(&self, html: &str) -> String {
+        let elements: Vec<&str> = self.elements.iter().map(String::as_str).collect();
+        add_classes(html, &[&self.class], &elements)
+    }
+}
+
+/// The number that a picture in a gallery has for scripts.
+fn data_id(attributes: &Value, options: &BlockOptions) -> Option<String> {
+    let in_gallery = options.around.is_some_and(|around| around.name == "core/gallery");
+    let own = Some(&attributes["data-id"]).filter(|own| !own.is_null());
+    let id = own.or_else(|| Some(&attributes["id"]).filter(|_| in_gallery))?;
+    match id {
+        Value::String(id) => Some(id.clone()),
+        Value::Number(id) => Some(id.to_string()),
+        _ => None,
+    }
+}
+
+/// The first style that an author chose and that has a class with a number.
+fn variation<'v>(attributes: &Value, variations: &'v [String]) -> Option<&'v String> {
+    let chosen = attributes["className"].as_str()?.split(is_space).filter_map(|class| class.strip_prefix("is-style-"));
+    chosen.filter_map(|chosen| variations.iter().find(|variation| *variation == chosen)).next()
+}
+
+/// The class of how a block stays in sight while the page moves.
+fn position(position: &Value) -> Option<&'static str> {
+    (position["type"] == "sticky").then_some("is-position-sticky")
+}
+
+/// The proportions of a block, or that it has none because its height is given.
+enum Proportions {
+    Given(String),
+    None,
+}
+
+impl Proportions {
+    fn of(attributes: &Value) -> Option<Proportions> {
+        let own = &attributes["style"]["dimensions"];
+        let given = match &own["aspectRatio"] {
+            Value::String(ratio) => ratio.trim().to_owned(),
+            Value::Number(ratio) => ratio.to_string(),
+            _ => String::new(),
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | '/');
+        match given.as_str() {
+            "" | "auto" if own["minHeight"].is_null() && attributes["minHeight"].is_null() => None,
+            "" | "auto" => Some(Proportions::None),
+            ratio => ratio.chars().all(plain).then_some(Proportions::Given(given)),
+        }
+    }
+
+    fn dress(&self, html: &str) -> String {
+        let (own, classes): (String, &[&str]) = match self {
+            Proportions::Given(ratio) => {
+                (format!("aspect-ratio:{ratio};height:unset;min-height:unset;"), &["has-aspect-ratio"])
+            }
+            Proportions::None => ("aspect-ratio:unset;".to_owned(), &[]),
+        };
+        add_classes(&with_style(html, &own), classes, &[])
+    }
+}
+
+/// The markup with more in the style of its first element.
+fn with_style(html: &str, own: &str) -> String {
+    set_attribute(html, &[], "style", |style| match style {
+        "" => own.to_owned(),
+        style if style.ends_with(';') => [style, own].concat(),
+        style => format!("{style};{own}"),
+    })
+}
+
+/// The style of a block with a picture behind it: the picture, then how it is placed.
+fn background(own: &Value) -> Option<String> {
+    const PLACED: [(&str, &str); 4] = [
+        ("backgroundPosition", "background-position"),
+        ("backgroundRepeat", "background-repeat"),
+        ("backgroundSize", "background-size"),
+        ("backgroundAttachment", "background-attachment"),
+    ];
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | '%' | '-');
+    let url = clean_url(own["backgroundImage"]["url"].as_str()?);
+    if url.is_empty() || url.contains(['\'', '"', '(', ')', '\\', ';', '<', '>']) {
+        return None;
+    }
+    let mut style = format!("background-image:url('{url}');");
+    let value = |key: &str| own[key].as_str().filter(|value| !value.is_empty() && value.chars().all(plain));
+    let size = value("backgroundSize").unwrap_or("cover");
+    for (key, name) in PLACED {
+        let usual = match key {
+            "backgroundSize" => Some(size),
+            "backgroundPosition" if size == "contain" => Some("50% 50%"),
+            _ => None,
+        };
+        if let Some(value) = value(key).or(usual) {
+            style.push_str(&format!("{name}:{value};"));
+        }
+    }
+    Some(style)
 }
 
 /// The sizes of screens that a block may be hidden on, in the order of their classes.
@@ -291,220 +545,45 @@ pub fn with_id(html: Html, id: &str) -> Html {
 
 /// The markup of one block as it is shown; a hidden one shows nothing.
 pub fn dressed(name: &str, attributes: &Value, html: Html, options: &BlockOptions) -> Html {
-    match is_hidden(name, attributes) {
+    match is_hidden(attributes) {
         true => Html::new(),
-        false => Html::rendered(Look::of(name, attributes, options).dress(html.into())),
+        false => Html::rendered(Look::of(name, attributes, options).dress(html.into(), None)),
     }
 }
 
-/// The markup with an attribute on its first element of one of the names; `value` makes it of the one that is there,
-/// and it is escaped.
-pub fn set_attribute(html: &str, names: &[&str], name: &'static str, value: impl FnOnce(&str) -> String) -> String {
-    let Some((start, tag)) = first_tag(html, names) else { return html.to_owned() };
-    let there = attribute(tag, name).map_or("", |found| &tag[found.value]);
-    format!("{}{}{}", &html[..start], with_attribute(tag, name, &value(there)), &html[start + tag.len()..])
-}
-
-/// The markup with other content in its first element of one of the names. An element that does not end in this markup
-/// is filled up to the end.
-pub fn fill(html: &str, names: &[&str], content: &Html) -> String {
-    let Some((start, tag)) = first_tag(html, names) else { return html.to_owned() };
-    let behind = start + tag.len();
-    let ends = ["</", tag_name(tag).0].concat();
-    let end = html[behind..].rfind(&ends).map_or(html.len(), |at| behind + at);
-    format!("{}{content}{}", &html[..behind], &html[end..])
-}
-
-/// The markup with something at the beginning of its first element of one of the names; `None` where it has none.
-pub fn prepend(html: &str, names: &[&str], content: &Html) -> Option<String> {
-    let (start, tag) = first_tag(html, names)?;
-    let behind = start + tag.len();
-    Some(format!("{}{content}{}", &html[..behind], &html[behind..]))
-}
-
-/// The first attribute of a tag with this name.
-pub(super) fn attribute(tag: &str, name: &str) -> Option<Attribute> {
-    Attributes::of(tag).find(|attribute| tag[attribute.name.clone()].eq_ignore_ascii_case(name))
-}
-
-/// A tag that ends, with an attribute of this value, which is escaped.
-pub(super) fn with_attribute(tag: &str, name: &'static str, value: &str) -> String {
-    let mut written = Html::new();
-    written.attr(name, value);
-    let written = written.as_str();
-    match attribute(tag, name) {
-        // Something is before the name already.
-        Some(found) => {
-            let end = found.value.end + usize::from(found.quote.is_some());
-            format!("{}{}{}", &tag[..found.name.start], &written[1..], &tag[end..])
-        }
-        None => {
-            let at = 1 + tag_name(tag).0.len();
-            format!("{}{written}{}", &tag[..at], &tag[at..])
+#[cfg(test)]
+impl BlockStyles {
+    /// Of some blocks, for tests of rendering.
+    pub(super) fn sample() -> BlockStyles {
+        let class = |class: &str, elements: &[&str]| BlockStyle {
+            class: Some(BlockClass {
+                class: class.to_owned(),
+                elements: elements.iter().map(|element| (*element).to_owned()).collect(),
+                last: false,
+            }),
+            ..BlockStyle::default()
+        };
+        let layout =
+            |default: Value| BlockStyle { layout: Some(LaidOut { default, gap: None }), ..BlockStyle::default() };
+        let gallery = BlockStyle { numbered: Some("wp-block-gallery-".to_owned()), ..layout(json!({"type": "flex"})) };
+        let button =
+            BlockStyle { variations: vec!["outline".to_owned()], element_colors: false, ..BlockStyle::default() };
+        let all = [
+            ("button", button),
+            ("buttons", layout(json!({"type": "flex"}))),
+            ("column", layout(json!({}))),
+            ("columns", layout(json!({"type": "flex", "flexWrap": "nowrap"}))),
+            ("details", layout(json!({}))),
+            ("cover", BlockStyle { aspect_ratio: true, ..layout(json!({})) }),
+            ("gallery", gallery),
+            ("group", BlockStyle { position: true, ..layout(json!({})) }),
+            ("heading", class("wp-block-heading", &["h1", "h2", "h3", "h4", "h5", "h6"])),
+            ("list", class("wp-block-list", &["ul", "ol"])),
+            ("quote", layout(json!({}))),
+        ];
+        BlockStyles {
+            blocks: all.into_iter().map(|(name, style)| (format!("core/{name}"), style)).collect(),
+            layouts: LayoutRules { gap: json!("1.2rem"), root_padding: true },
         }
     }
-}
-
-/// The core blocks that lay out their content, and how they do without being told.
-const LAID_OUT: [(&str, &str); 22] = [
-    ("accordion", "default"),
-    ("accordion-item", "default"),
-    ("accordion-panel", "default"),
-    ("buttons", "flex"),
-    ("column", "default"),
-    ("columns", "flex"),
-    ("comments-pagination", "flex"),
-    ("details", "default"),
-    ("gallery", "flex"),
-    ("group", "default"),
-    ("latest-posts", "default"),
-    ("navigation", "flex"),
-    ("post-template", "default"),
-    ("query", "default"),
-    ("query-pagination", "flex"),
-    ("quote", "default"),
-    ("social-links", "flex"),
-    ("tab-list", "flex"),
-    ("tab-panel", "default"),
-    ("tabs", "default"),
-    ("term-template", "default"),
-    ("terms-query", "default"),
-];
-
-/// The core blocks that are always shown: parts of others, and those without an element of their own.
-const ALWAYS_SHOWN: [&str; 13] = [
-    "core/accordion-heading",
-    "core/accordion-panel",
-    "core/block",
-    "core/freeform",
-    "core/html",
-    "core/missing",
-    "core/more",
-    "core/nextpage",
-    "core/pattern",
-    "core/shortcode",
-    "core/tab-list",
-    "core/tab-panel",
-    "core/tab-panels",
-];
-
-/// The core blocks that take no style sheet of their own.
-const WITHOUT_STYLE_SHEET: [&str; 7] = ["block", "freeform", "html", "missing", "more", "nextpage", "shortcode"];
-
-/// The core blocks that colour their elements themselves.
-const SELF_COLOURED: [&str; 6] = ["button", "icon", "search", "separator", "tab-list", "table"];
-
-/// The layouts that there are, each with its classes; what else a content names is no layout.
-struct Layout {
-    name: &'static str,
-    class: &'static str,
-    /// Behind `wp-block-NAME-`.
-    suffix: &'static str,
-}
-
-const LAYOUTS: [Layout; 4] = [
-    Layout { name: "default", class: "is-layout-flow", suffix: "is-layout-flow" },
-    Layout { name: "constrained", class: "is-layout-constrained", suffix: "is-layout-constrained" },
-    Layout { name: "flex", class: "is-layout-flex", suffix: "is-layout-flex" },
-    Layout { name: "grid", class: "is-layout-grid", suffix: "is-layout-grid" },
-];
-const ORIENTATIONS: [(&str, &str); 2] = [("horizontal", "is-horizontal"), ("vertical", "is-vertical")];
-const JUSTIFICATIONS: [(&str, &str); 5] = [
-    ("left", "is-content-justification-left"),
-    ("center", "is-content-justification-center"),
-    ("right", "is-content-justification-right"),
-    ("space-between", "is-content-justification-space-between"),
-    ("stretch", "is-content-justification-stretch"),
-];
-
-/// The class of a known word.
-fn class_of(known: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
-    known.iter().find(|(name, _)| *name == word).map(|(_, class)| *class)
-}
-
-/// The classes of a block's layout.
-fn layout(core: &str, fallback: &str, layout: &Value) -> Vec<String> {
-    let text = |key: &str| layout[key].as_str().unwrap_or_default();
-    let kind = match text("type") {
-        _ if layout["inherit"] == true || layout.get("contentSize").is_some() => "constrained",
-        "" => fallback,
-        named => named,
-    };
-    let mut classes: Vec<&'static str> = Vec::new();
-    if kind == "constrained" && core == "group" {
-        classes.push("has-global-padding");
-    }
-    classes.extend(class_of(&ORIENTATIONS, text("orientation")));
-    classes.extend(class_of(&JUSTIFICATIONS, text("justifyContent")));
-    if text("flexWrap") == "nowrap" {
-        classes.push("is-nowrap");
-    }
-    let layout = LAYOUTS.iter().find(|layout| layout.name == kind);
-    classes.extend(layout.map(|layout| layout.class));
-    let own = layout.map(|layout| format!("wp-block-{core}-{}", layout.suffix));
-    classes.into_iter().map(str::to_owned).chain(own).collect()
-}
-
-/// Adds classes to the first tag (of one of the names, if any are given) unless it has them.
-fn add_classes(html: &str, classes: &[&str], names: &[&str]) -> String {
-    let Some((start, tag)) = first_tag(html, names).filter(|_| !classes.is_empty()) else { return html.to_owned() };
-    let class = attribute(tag, "class");
-    let behind = &html[start + tag.len()..];
-    let mut out = String::with_capacity(html.len() + 64);
-    out.push_str(&html[..start]);
-    match class {
-        None => {
-            let name = 1 + tag_name(tag).0.len();
-            out.push_str(&tag[..name]);
-            out.push(' ');
-            push_classes("", classes, b'"', &mut out);
-            out.push_str(&tag[name..]);
-        }
-        Some(Attribute { name, value, quote }) => {
-            out.push_str(&tag[..name.start]);
-            push_classes(&tag[value.clone()], classes, quote.unwrap_or(b'"'), &mut out);
-            out.push_str(&tag[value.end + usize::from(quote.is_some())..]);
-        }
-    }
-    out.push_str(behind);
-    out
-}
-
-/// `class="…"` with the classes that are there and those that are not.
-fn push_classes(there: &str, wanted: &[&str], quote: u8, out: &mut String) {
-    let there = there.trim_matches(is_space);
-    let have = |class: &&&str| there.split(is_space).any(|have| have == **class);
-    out.push_str("class=");
-    out.push(char::from(quote));
-    // A value without quotes may hold some.
-    out.push_str(&if quote == b'"' { there.replace('"', "&quot;") } else { there.replace('\'', "&#039;") });
-    for class in wanted.iter().filter(|class| !have(class)) {
-        if !out.ends_with(char::from(quote)) {
-            out.push(' ');
-        }
-        out.push_str(class);
-    }
-    out.push(char::from(quote));
-}
-
-/// The first opening tag of one of the names, as a browser reads it, and where it starts.
-fn first_tag<'a>(html: &'a str, names: &[&str]) -> Option<(usize, &'a str)> {
-    let mut at = 0;
-    for span in spans(html) {
-        let (Piece::Text(span) | Piece::Markup(span)) = span;
-        let (name, closes) = if span.starts_with('<') { tag_name(span) } else { ("", false) };
-        let wanted = names.is_empty() || names.iter().any(|n| n.eq_ignore_ascii_case(name));
-        if !name.is_empty() && !closes && wanted && ends(span) {
-            return Some((at, span));
-        }
-        at += span.len();
-    }
-    None
-}
-
-/// Whether a tag ends as a browser reads it: a `>` at the end may be part of a value whose quote is never closed.
-fn ends(tag: &str) -> bool {
-    let mut attributes = Attributes::of(tag);
-    attributes.by_ref().for_each(drop);
-    attributes.end == Some(tag.len())
 }

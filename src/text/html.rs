@@ -48,6 +48,22 @@ impl Html {
         self.quoted(name, value, '"')
     }
 
+    /// ` name="value"` with every special character escaped: entities in the value become text.
+    pub fn attr_text(&mut self, name: &'static str, value: &str) -> &mut Html {
+        self.raw(" ").raw(name).raw("=\"");
+        for c in value.chars() {
+            match c {
+                '&' => self.0.push_str("&amp;"),
+                '<' => self.0.push_str("&lt;"),
+                '>' => self.0.push_str("&gt;"),
+                '"' => self.0.push_str("&quot;"),
+                '\'' => self.0.push_str("&apos;"),
+                other => self.0.push(other),
+            }
+        }
+        self.raw("\"")
+    }
+
     /// ` name="value"` where there is a value.
     pub fn attr_if(&mut self, name: &'static str, value: &str) -> &mut Html {
         if value.is_empty() { self } else { self.attr(name, value) }

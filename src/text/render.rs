@@ -7,7 +7,7 @@ use super::autop::{autop, shortcode_unautop};
 use super::balance::close_open_tags;
 use super::blocks::{Block, BlockOptions, Dynamic, has_blocks, parse, render_blocks};
 use super::clickable::make_clickable;
-use super::dress::{self, BlockClasses, Unique};
+use super::dress::{self, BlockStyles, Unique};
 use super::markup::{Piece, is_space, pieces, spans};
 use super::sanitize::fix_numeric_entities;
 use super::shortcode::{self, Expand, Shortcodes};
@@ -35,15 +35,15 @@ pub struct RenderOptions<'a> {
     pub shortcodes: Option<Expand<'a>>,
     /// Makes dynamic blocks; without it they show their inside.
     pub blocks: Option<Dynamic<'a>>,
-    /// The classes that blocks get.
-    pub classes: Option<&'a BlockClasses>,
+    /// What is declared of blocks.
+    pub styles: Option<&'a BlockStyles>,
     /// The names that the document has used before this text.
     pub unique: Option<&'a Unique>,
 }
 
 impl Default for RenderOptions<'_> {
     fn default() -> Self {
-        RenderOptions { smilies: true, shortcodes: None, blocks: None, classes: None, unique: None }
+        RenderOptions { smilies: true, shortcodes: None, blocks: None, styles: None, unique: None }
     }
 }
 
@@ -56,7 +56,7 @@ pub fn render_content(raw: &str, options: &RenderOptions) -> String {
     let text = if text.contains("wp-note") { Cow::Owned(dress::unwrap_notes(&text)) } else { text };
     let text = shortcode::expand_embeds(&text);
     let text = shortcode::plain_addresses(&text);
-    let blocks = BlockOptions { dynamic: options.blocks, classes: options.classes, unique: Some(unique) };
+    let blocks = BlockOptions { dynamic: options.blocks, styles: options.styles, unique: Some(unique), around: None };
     let text = if text.contains("<!--") { Cow::Owned(render_blocks(&text, &blocks)) } else { text };
     let text = texturize(&text);
     let text = if classic { Cow::Owned(autop(&text)) } else { text };
@@ -191,7 +191,8 @@ fn push_deferred(piece: Piece, out: &mut String) {
     out.push_str(&tag[..name]);
     if tag.contains(" src=\"") {
         let sized = tag.contains(" width=\"") && tag.contains(" height=\"");
-        if sized && !tag.contains(" loading=") {
+        // What is closed at first is fetched late anyway.
+        if sized && !tag.contains(" loading=") && !tag.contains(" fetchpriority=\"low\"") {
             out.push_str(" loading=\"lazy\"");
         }
         if tag.starts_with("<img ") && !tag.contains(" decoding=") {
@@ -232,14 +233,10 @@ fn prose(block: &Block) -> String {
     }
 }
 
-/// A quotation with a picture is left out as a whole; lists may hold lists.
+/// A block that holds a picture, items, or blocks within blocks is left out as a whole.
 fn is_prose_within(block: &Block) -> bool {
     let core = block.name.as_deref().map(|n| n.strip_prefix("core/").unwrap_or_default());
-    match core {
-        None => true,
-        Some("list" | "list-item") => block.inner().all(is_prose_within),
-        Some(core) => PROSE.contains(&core) && block.inner().next().is_none(),
-    }
+    core.is_none_or(|core| PROSE.contains(&core) && block.inner().next().is_none())
 }
 
 #[cfg(test)]

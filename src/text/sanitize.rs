@@ -251,13 +251,23 @@ pub fn ends_style_element(css: &str) -> bool {
 }
 
 pub(super) fn decode_references(text: &str) -> Cow<'_, str> {
+    decode(text, &[])
+}
+
+/// The text that the value of an attribute says.
+pub(super) fn decode_value(value: &str) -> Cow<'_, str> {
+    decode(value, &[("amp;", '&'), ("lt;", '<'), ("gt;", '>'), ("quot;", '"'), ("apos;", '\'')])
+}
+
+fn decode<'a>(text: &'a str, more: &[(&str, char)]) -> Cow<'a, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
     }
     let mut parts = text.split('&');
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let (decoded, rest) = decode_reference(part);
+        let named = more.iter().find_map(|(name, c)| Some((Some(*c), part.strip_prefix(name)?)));
+        let (decoded, rest) = named.unwrap_or_else(|| decode_reference(part));
         match decoded {
             Some(c) => out.push(c),
             None => out.push('&'),

@@ -58,6 +58,83 @@ fn blocks_have_the_classes_that_are_declared_and_those_of_their_attributes() {
 }
 
 #[test]
+fn layouts_have_the_classes_that_style_sheets_name() {
+    let server = server();
+    let check = |content: &str, expected: &str| assert_eq!(shown(&server, content), expected, "{content}");
+    let column = "<!-- wp:column --><div class=\"wp-block-column\"></div><!-- /wp:column -->";
+    check(
+        &format!("<!-- wp:columns --><div class=\"wp-block-columns\">{column}</div><!-- /wp:columns -->"),
+        "<div class=\"wp-block-columns is-layout-flex wp-container-core-columns-is-layout-794e3cfa \
+         wp-block-columns-is-layout-flex\"><div class=\"wp-block-column is-layout-flow \
+         wp-block-column-is-layout-flow\"></div></div>",
+    );
+    // The element around the blocks inside has the classes, not what is closed before them.
+    let inside = "<!-- wp:html --><b>x</b><!-- /wp:html -->";
+    check(
+        &format!(
+            "<!-- wp:group {{\"layout\":{{\"type\":\"constrained\"}}}} --><div class=\"wp-block-group\"><p class=\"y\">y</p><br>\
+             <div class=\"wp-block-group__inner-container\">{inside}</div></div><!-- /wp:group -->"
+        ),
+        "<div class=\"wp-block-group\"><p class=\"y\">y</p><br><div class=\"wp-block-group__inner-container \
+         has-global-padding is-layout-constrained wp-block-group-is-layout-constrained\"><b>x</b></div></div>",
+    );
+    let cover = |attributes: &str, style: &str| {
+        format!("<!-- wp:cover {attributes}--><div class=\"wp-block-cover\"{style}><p>x</p></div><!-- /wp:cover -->")
+    };
+    let classes = "is-layout-flow wp-block-cover-is-layout-flow";
+    check(&cover("", ""), &format!("<div class=\"wp-block-cover {classes}\"><p>x</p></div>"));
+    check(
+        &cover("{\"minHeight\":90} ", " style=\"background:url('a?b&amp;c')\""),
+        &format!(
+            "<div class=\"wp-block-cover {classes}\" \
+             style=\"background:url(&apos;a?b&amp;c&apos;);aspect-ratio:unset;\"><p>x</p></div>"
+        ),
+    );
+    check(
+        &cover("{\"style\":{\"dimensions\":{\"aspectRatio\":\"16/9\"}}} ", ""),
+        &format!(
+            "<div style=\"aspect-ratio:16/9;height:unset;min-height:unset;\" class=\"wp-block-cover {classes} \
+             has-aspect-ratio\"><p>x</p></div>"
+        ),
+    );
+    // The place of a block in a grid depends on the grid.
+    let placed = "<!-- wp:group {\"layout\":{\"type\":\"grid\",\"columnCount\":3}} --><div>\
+                  <!-- wp:paragraph {\"style\":{\"layout\":{\"columnSpan\":2}}} --><p>x</p><!-- /wp:paragraph -->\
+                  </div><!-- /wp:group -->";
+    assert!(shown(&server, placed).contains("<p class=\"wp-container-content-60984cfd wp-block-paragraph\">"));
+}
+
+#[test]
+fn numbers_of_blocks_count_within_a_document() {
+    let server = server();
+    let button = "<!-- wp:button {\"className\":\"is-style-outline\"} --><div class=\"wp-block-button is-style-outline\">\
+                  <a>x</a></div><!-- /wp:button -->";
+    let picture = "<!-- wp:image {\"id\":7} --><figure><img src=\"a.png\"/></figure><!-- /wp:image -->";
+    let gallery = format!("<!-- wp:gallery --><figure class=\"g\">{picture}</figure><!-- /wp:gallery -->");
+    let archives = "<!-- wp:archives {\"displayAsDropdown\":true} /-->";
+    let categories = "<!-- wp:categories /--><!-- wp:categories {\"displayAsDropdown\":true,\"showLabel\":false} /-->";
+    let post = made(&server, &[button, &gallery, archives, "<!-- wp:search /-->", button, categories].concat());
+    let address = format!("/wp/v2/posts/{}", post["id"]);
+    for _ in 0..2 {
+        let text = server.get(&address).body["content"]["rendered"].as_str().expect("text").to_owned();
+        for part in [
+            "<div class=\"wp-block-button is-style-outline is-style-outline--1\">",
+            "<figure class=\"g wp-block-gallery-2 is-layout-flex wp-block-gallery-is-layout-flex\">",
+            "<img decoding=\"async\" data-id=\"7\" src=\"a.png\"/>",
+            "<label for=\"wp-block-archives-3\" class=\"wp-block-archives__label\">Archives</label>",
+            "<select id=\"wp-block-archives-3\" name=\"archive-dropdown\">",
+            "for=\"wp-block-search__input-4\">",
+            "is-style-outline--5",
+            "<label class=\"wp-block-categories__label screen-reader-text\" for=\"wp-block-categories-2\">",
+            "<select  name='category_name' id='wp-block-categories-2' class='postform'>",
+            "<option class=\"level-0\" value=\"uncategorized\">Uncategorized</option>",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+}
+
+#[test]
 fn hidden_blocks_are_shown_nowhere() {
     let server = server();
     let content = "<!-- wp:paragraph {\"metadata\":{\"blockVisibility\":false}} --><p>Secret</p><!-- /wp:paragraph -->\
@@ -69,8 +146,8 @@ fn hidden_blocks_are_shown_nowhere() {
     let rendered = made["content"]["rendered"].as_str().expect("text");
     assert!(!["Secret", "Inner", "archives"].iter().any(|hidden| rendered.contains(hidden)), "{rendered}");
     assert_eq!(made["content"]["raw"], content);
-    let html = "<!-- wp:html {\"metadata\":{\"blockVisibility\":false}} --><b>Shown</b><!-- /wp:html -->";
-    assert_eq!(shown(&server, html), "<b>Shown</b>", "blocks without an element of their own cannot be hidden");
+    let html = "x<!-- wp:html {\"metadata\":{\"blockVisibility\":false}} --><b>Hidden</b><!-- /wp:html -->";
+    assert_eq!(shown(&server, html), "x", "blocks without an element of their own, too");
 }
 
 #[test]
@@ -222,7 +299,7 @@ fn forms_lists_and_menus_follow_their_attributes() {
     has("<!-- wp:search /-->", "<form role=\"search\" method=\"get\"");
     let grid = "{\"layout\":{\"type\":\"grid\",\"columnCount\":2}}";
     let classes = "<ul class=\"wp-block-latest-posts__list is-grid columns-2 wp-block-latest-posts is-layout-grid \
-                   wp-block-latest-posts-is-layout-grid\">";
+                   wp-container-core-latest-posts-is-layout-b861f4ab wp-block-latest-posts-is-layout-grid\">";
     has(&format!("<!-- wp:latest-posts {grid} /-->"), classes);
     let details = |attributes: &str| {
         format!(

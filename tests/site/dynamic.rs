@@ -141,7 +141,7 @@ fn galleries_show_pictures_by_number_or_those_of_the_record() {
             "[audio src=\"https://a.example/one.mp3\"]\n\n[video mp4=\"https://a.example/two.mp4\" width=\"320\" height=\"200\"]\n\n[audio src=\"javascript:alert(1)\"]",
         ),
     );
-    assert!(players.contains("<source type=\"audio/mpeg\" src=\"https://a.example/one.mp3\""), "{players}");
+    assert!(players.contains("<source type=\"audio/mpeg\" src=\"https://a.example/one.mp3?_=1\""), "{players}");
     assert!(players.contains("width=\"320\" height=\"200\"") && !players.contains("javascript"), "{players}");
 }
 
@@ -267,7 +267,10 @@ fn queries_show_the_records_that_they_find() {
     );
     assert!(text.contains(">Eel</a>") && !text.contains("Elk") && !text.contains("Hidden"), "{text}");
     assert!(
-        text.contains(&format!("<li class=\"wp-block-post post-{eel} post type-post status-publish hentry\">")),
+        text.contains(&format!(
+            "<li class=\"wp-block-post post-{eel} post type-post status-publish format-standard hentry \
+             category-1 tag-{tag}\">"
+        )),
         "{text}"
     );
     assert!(!text.contains("Nothing."), "{text}");

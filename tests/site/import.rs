@@ -164,3 +164,100 @@ fn menus_of_an_export_lead_to_what_came_with_it() {
     let addresses = [&items[0]["url"], &items[1]["url"]].map(|url| url.as_str().expect("an address").to_owned());
     assert!(addresses[0].ends_with("/about/") && addresses[1].ends_with("/category/harbour/piers/"), "{addresses:?}");
 }
+
+/// An export of records, each with a number, an author, a number of the record above, and more.
+fn export(records: &[(i64, &str, i64, &str)]) -> String {
+    let items = records.iter().map(|(id, author, parent, more)| {
+        format!(
+            "<item><title>R {id}</title><dc:creator>{author}</dc:creator><wp:post_id>{id}</wp:post_id>\
+             <wp:post_parent>{parent}</wp:post_parent><wp:status>publish</wp:status>{more}</item>"
+        )
+    });
+    format!(
+        "<?xml version=\"1.0\"?><rss version=\"2.0\" xmlns:dc=\"http://purl.org/dc/elements/1.1/\" \
+         xmlns:wp=\"http://wordpress.org/export/1.2/\"><channel><wp:wxr_version>1.2</wp:wxr_version>\
+         <wp:base_blog_url>http://old.example</wp:base_blog_url><wp:author><wp:author_id>70</wp:author_id>\
+         <wp:author_login>sue</wp:author_login></wp:author>{}</channel></rss>",
+        items.collect::<String>()
+    )
+}
+
+#[test]
+fn records_of_unlisted_authors_go_to_the_importing_user() {
+    let server = Server::start();
+    server.user("eve", "editor");
+    let page = "<wp:post_type>page</wp:post_type>";
+    let file = server.path("authors.xml");
+    std::fs::write(&file, export(&[(501, "sue", 0, page), (502, "nobody", 0, page), (503, "", 0, page)]))
+        .expect("a file");
+    import(&server, &file);
+    let author = |id: i64| server.get(&format!("/cms/v2/pages/{id}")).body["author"].clone();
+    let id_of = |name: &str| server.admin("GET", &format!("/cms/v2/users?search={name}"), None).body[0]["id"].clone();
+    assert_eq!([author(501), author(502), author(503)], [id_of("sue"), json!(1), json!(1)]);
+
+    std::fs::write(&file, export(&[(504, "nobody", 0, page)])).expect("a file");
+    let args = args(&server);
+    let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+    args.extend([file.to_str().expect("a path"), "--user", "eve"]);
+    stdout(&args, "");
+    assert_eq!(author(504), id_of("eve"));
+    let last = args.len() - 1;
+    args[last] = "adam";
+    let refused = run(&args, "");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("there is no user adam"), "{refused:?}");
+}
+
+#[test]
+fn references_mean_the_record_that_was_read_last() {
+    let server = Server::start();
+    let page = "<wp:post_type>page</wp:post_type>";
+    // 601 is given twice; 600 refers to one that comes later, 604 to none of the file.
+    let records = [
+        (600, "sue", 605, page),
+        (601, "sue", 0, "<wp:post_name>first</wp:post_name><wp:post_type>page</wp:post_type>"),
+        (602, "sue", 601, page),
+        (601, "sue", 0, "<wp:post_name>second</wp:post_name><wp:post_type>page</wp:post_type>"),
+        (603, "sue", 601, page),
+        (604, "sue", 1, page),
+        (605, "sue", 0, page),
+    ];
+    let file = server.path("twice.xml");
+    std::fs::write(&file, export(&records)).expect("a file");
+    import(&server, &file);
+    let page = |id: i64| server.get(&format!("/cms/v2/pages/{id}")).body;
+    let named = |slug: &str| server.get(&format!("/cms/v2/pages?slug={slug}")).body[0]["id"].clone();
+    assert_eq!(named("first"), 601);
+    assert_eq!(page(602)["parent"], named("first"));
+    assert_eq!(page(603)["parent"], named("second"));
+    assert_eq!([&page(600)["parent"], &page(604)["parent"]], [&json!(605), &json!(0)]);
+
+    // Another export of the same site may refer to what the first one brought.
+    std::fs::write(&file, export(&[(650, "sue", 605, "<wp:post_type>page</wp:post_type>")])).expect("a file");
+    import(&server, &file);
+    assert_eq!(page(650)["parent"], 605);
+}
+
+#[test]
+fn menu_items_without_a_target_show_no_other_record() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let here = server.admin("POST", "/wp/v2/pages", Some(&json!({"title": "Here first", "status": "publish"}))).body;
+    let meta = |key: &str, value: &str| {
+        format!("<wp:postmeta><wp:meta_key>{key}</wp:meta_key><wp:meta_value>{value}</wp:meta_value></wp:postmeta>")
+    };
+    let item = format!(
+        "<wp:post_type>nav_menu_item</wp:post_type>{}{}{}",
+        meta("_menu_item_type", "post_type"),
+        meta("_menu_item_object", "page"),
+        meta("_menu_item_object_id", &here["id"].to_string())
+    );
+    let file = server.path("menu.xml");
+    std::fs::write(&file, export(&[(701, "sue", 0, &item)]).replace("<title>R 701</title>", "<title></title>"))
+        .expect("a file");
+    let args = args(&server);
+    let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+    args.push(file.to_str().expect("a path"));
+    stdout(&[&["--set", "site.prefix=wp"], args.as_slice()].concat(), "");
+    let item = server.admin("GET", "/wp/v2/menu-items/701", None).body;
+    assert_eq!((&item["url"], &item["invalid"]), (&json!(""), &json!(true)), "{item}");
+    assert_eq!(item["title"]["rendered"], "#0 (no title)", "{item}");
+}

@@ -123,3 +123,36 @@ fn an_emptied_slug_follows_from_the_name_and_stays_unique() {
     assert_eq!(change(two, "tags", json!({"name": "One", "slug": ""})), is(200, "one-2"));
     assert_eq!(change(one, "tags", json!({"slug": ""})), is(200, "one"), "its own slug is not taken");
 }
+
+#[test]
+fn links_to_pages_leave_the_other_parameters_where_they_are() {
+    let server = Server::with(&["site.prefix=wp"]);
+    for n in 0..3 {
+        server.admin("POST", "/wp/v2/tags", Some(&json!({"name": format!("T {n}")})));
+    }
+    let links = |query: &str| {
+        let answer = server.get(&format!("/wp/v2/tags?{query}"));
+        let links = answer.headers.iter().filter(|(name, _)| name == "link").map(|(_, value)| value.as_str());
+        links.collect::<Vec<_>>().join(", ")
+    };
+    let site = &server.site;
+    let address = |query: &str| format!("{site}/wp-json/wp/v2/tags?{query}");
+    let found = links("per_page=1&page=2&order=asc");
+    for (query, rel) in [("per_page=1&page=1&order=asc", "prev"), ("per_page=1&page=3&order=asc", "next")] {
+        assert!(found.contains(&format!("<{}>; rel=\"{rel}\"", address(query))), "{rel} in {found}");
+    }
+    assert!(links("per_page=1").contains(&address("per_page=1&page=2")));
+}
+
+#[test]
+fn linked_lists_are_embedded_as_whole_as_they_may_be() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let tags: Vec<Value> = (0..12)
+        .map(|n| server.admin("POST", "/wp/v2/tags", Some(&json!({"name": format!("T {n}")}))).body["id"].clone())
+        .collect();
+    let post = json!({"title": "Tagged", "status": "publish", "tags": tags});
+    let id = server.admin("POST", "/wp/v2/posts", Some(&post)).body["id"].clone();
+    let embedded = server.get(&format!("/wp/v2/posts/{id}?_embed=wp:term")).body;
+    assert_eq!(embedded["_embedded"]["wp:term"][1].as_array().map(Vec::len), Some(12), "{embedded}");
+    assert_eq!(server.get(&format!("/wp/v2/tags?post={id}")).body.as_array().map(Vec::len), Some(10));
+}

@@ -50,10 +50,10 @@ fn items_tell_what_they_stand_for() {
     assert_eq!(
         json!(told),
         json!([
-            ["Elsewhere", "https://example.org/", "custom", "Own address", false],
+            ["Elsewhere", "https://example.org/", "custom", "Custom Link", false],
             ["About us", format!("{site}/about-us/"), "page", "Page", false],
             ["All news", format!("{site}/category/news/"), "category", "Category", false],
-            ["Archive of posts", site, "post", "List of records", false],
+            ["Archive of posts", site, "post", "Post Type Archive", false],
             ["#987654 (no title)", "", "page", "Page", true],
         ])
     );

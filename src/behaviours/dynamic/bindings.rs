@@ -3,10 +3,10 @@
 use super::{Part, Within, inside_of, loops, moment_of};
 use crate::render::Item;
 use crate::text::blocks::{Block, Chunk};
-use crate::text::dress::{fill, set_attribute};
 use crate::text::html::Html;
 use crate::text::html_policy::Policy;
 use crate::text::sanitize::clean_url;
+use crate::text::tags::{fill, set_attribute};
 use serde_json::{Map, Value};
 
 /// What a bound attribute of a block is in its markup.

@@ -11,6 +11,7 @@ use crate::text::render::{first_words, render_title};
 use crate::text::sanitize::clean_url;
 use crate::text::time::{Civil, parse_datetime};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// A list of the newest records, or in another order.
@@ -33,7 +34,9 @@ pub fn latest(part: &Part<'_>) -> Option<Html> {
     let order = vec![Order::Column(name(column), descending), Order::Column(name("id"), descending)];
     let shown = part.number("postsToShow", 5);
     let excerpt = if part.flag("displayPostContent") { ",excerpt" } else { "" };
-    let found = part.documents(Cond::All(filter), order, shown, &format!("id,link,title,date,date_gmt{excerpt}"));
+    let fields = format!("id,link,title,date,date_gmt,author{excerpt}");
+    let found = part.documents(Cond::All(filter), order, shown, &fields);
+    let authors = if part.flag("displayAuthor") { authors_of(part, &found) } else { HashMap::new() };
     let mut own = "wp-block-latest-posts__list".to_owned();
     let layout = &part.attributes["layout"];
     if layout["type"].as_str().unwrap_or(part.text("postLayout")) == "grid" {
@@ -47,6 +50,12 @@ pub fn latest(part: &Part<'_>) -> Option<Html> {
     if part.flag("displayPostDate") {
         own.push_str(" has-dates");
     }
+    if part.flag("displayAuthor") {
+        own.push_str(" has-author");
+    }
+    if part.attributes["style"]["elements"]["link"]["color"]["text"].is_string() {
+        own.push_str(" has-link-color");
+    }
     let mut html = Html::new();
     html.raw("<ul").attr("class", &classes(part, &own, "wp-block-latest-posts")).raw(">");
     for record in &found {
@@ -56,6 +65,9 @@ pub fn latest(part: &Part<'_>) -> Option<Html> {
         let link = record["link"].as_str().unwrap_or("");
         html.raw("<li><a class=\"wp-block-latest-posts__post-title\"").attr("href", link).raw(">");
         html.html(&title_of(record)).raw("</a>");
+        if let Some(author) = authors.get(&record["author"].as_i64().unwrap_or(0)) {
+            html.raw("<div class=\"wp-block-latest-posts__post-author\">by ").text(author).raw("</div>");
+        }
         if part.flag("displayPostDate") {
             html.html(&time_of(part, &record["date"], "wp-block-latest-posts__post-date", None));
         }
@@ -67,6 +79,14 @@ pub fn latest(part: &Part<'_>) -> Option<Html> {
     }
     html.raw("</ul>");
     Some(html)
+}
+
+/// The names of the authors of records, by their numbers.
+fn authors_of(part: &Part<'_>, found: &[Value]) -> HashMap<i64, String> {
+    let ids = found.iter().filter_map(|record| record["author"].as_i64());
+    let plan = records::columns("user", &["id", "name"], among("id", ids));
+    let rows = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&plan)?)).unwrap_or_default();
+    rows.iter().map(|row| (records::int(&row[0]), records::text(&row[1]).to_owned())).collect()
 }
 
 /// A month or a year that records were published in.
@@ -83,8 +103,11 @@ pub fn archive(part: &Part<'_>) -> Option<Html> {
     let mut html = Html::new();
     if part.flag("displayAsDropdown") {
         let own = classes(part, "wp-block-archives-dropdown", "wp-block-archives");
-        html.raw("<div").attr("class", &own).raw("><label class=\"wp-block-archives__label\">Archives ");
-        html.raw("<select name=\"archive-dropdown\"><option value=\"\">Choose</option>");
+        let id = format!("wp-block-archives-{}", part.within.budget.unique.number());
+        html.raw("<div").attr("class", &own).raw("><label").attr("for", &id);
+        html.attr("class", &label_class(part, "wp-block-archives__label")).raw(">Archives</label>\n\t\t<select");
+        html.attr("id", &id).raw(" name=\"archive-dropdown\">\n\t\t<option value=\"\">");
+        html.raw(if part.text("type") == "yearly" { "Select Year" } else { "Select Month" }).raw("</option>");
         for span in &spans {
             html.raw("\t<option").attr_in_single_quotes("value", &span.address).raw("> ").text(&span.label);
             if let Some(count) = span.count {
@@ -92,7 +115,7 @@ pub fn archive(part: &Part<'_>) -> Option<Html> {
             }
             html.raw("</option>\n");
         }
-        html.raw("</select></label></div>");
+        html.raw("</select></div>");
         return Some(html);
     }
     html.raw("<ul").attr("class", &classes(part, "wp-block-archives-list", "wp-block-archives")).raw(">");
@@ -105,6 +128,11 @@ pub fn archive(part: &Part<'_>) -> Option<Html> {
     }
     html.raw("</ul>");
     Some(html)
+}
+
+/// The classes of a drop-down's label; one that the author does not show is for screen readers alone.
+fn label_class(part: &Part<'_>, own: &str) -> String {
+    if part.attributes["showLabel"] == false { format!("{own} screen-reader-text") } else { own.to_owned() }
 }
 
 fn spans(part: &Part<'_>) -> Vec<Span> {
@@ -153,26 +181,66 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
         false => filter,
     };
     let order = vec![Order::Column(name("name_key"), false)];
-    let found = part.documents(filter, order, MOST_ROWS, "id,name,link,count,parent");
+    let found = part.documents(filter, order, MOST_ROWS, "id,name,slug,link,count,parent");
     let tree = part.flag("showHierarchy");
-    let taxonomy = part.of.map_or("", |resource| &resource.api_name);
-    let own = format!("wp-block-categories-list wp-block-categories-taxonomy-{taxonomy}");
+    let resource = part.of?;
+    let shape = if part.flag("displayAsDropdown") { "dropdown" } else { "list" };
+    let own = format!("wp-block-categories-{shape} wp-block-categories-taxonomy-{}", resource.api_name);
+    let own = classes(part, &own, "wp-block-categories");
+    let times = part.within.budget.unique.times("wp-block-categories");
     let mut html = Html::new();
-    html.raw("<ul").attr("class", &classes(part, &own, "wp-block-categories")).raw(">");
-    list_terms(part, &found, tree.then_some(0), 0, &mut html);
-    html.raw("</ul>");
+    if shape == "list" {
+        html.raw("<ul").attr("class", &own).raw(">");
+        list_terms(part, &found, tree.then_some(0), 0, &mut html);
+        html.raw("</ul>");
+        return Some(html);
+    }
+    let label = |name: &str| resource.declared.labels.get(name).map_or(resource.api_name.as_str(), String::as_str);
+    let given = Some(part.text("label")).filter(|given| !given.is_empty());
+    let id = format!("wp-block-categories-{times}");
+    html.raw("<div").attr("class", &own).raw("><label");
+    html.attr("class", &label_class(part, "wp-block-categories__label")).attr("for", &id).raw(">");
+    html.html(&Html::sanitised(given.unwrap_or(label("name")), Policy::posts())).raw("</label><select ");
+    html.attr_in_single_quotes("name", resource.declared.query_var.as_deref().unwrap_or(&resource.api_name));
+    html.attr_in_single_quotes("id", &id).raw(" class='postform'>\n\t<option value='-1'>Select ");
+    html.text(label("singular_name")).raw("</option>\n");
+    choose_terms(part, &found, tree.then_some(0), 0, &mut html);
+    html.raw("</select>\n</div>");
     Some(html)
 }
 
-fn list_terms(part: &Part<'_>, all: &[Value], below: Option<i64>, depth: u8, html: &mut Html) {
+/// The terms of a drop-down, those below others further in.
+fn choose_terms(part: &Part<'_>, all: &[Value], below: Option<i64>, depth: u8, html: &mut Html) {
+    for term in at_level(all, below, depth) {
+        html.raw("\t<option").attr("class", &format!("level-{depth}"));
+        html.attr("value", term["slug"].as_str().unwrap_or("")).raw(">");
+        for _ in 0..depth {
+            html.raw("&nbsp;&nbsp;&nbsp;");
+        }
+        html.text(term["name"].as_str().unwrap_or(""));
+        if part.flag("showPostCounts") {
+            html.raw("&nbsp;&nbsp;(").number(term["count"].as_u64().unwrap_or(0)).raw(")");
+        }
+        html.raw("</option>\n");
+        if let (Some(_), Some(id)) = (below, term["id"].as_i64()) {
+            choose_terms(part, all, Some(id), depth + 1, html);
+        }
+    }
+}
+
+/// The terms below one; all of them where none is given.
+fn at_level(all: &[Value], below: Option<i64>, depth: u8) -> impl Iterator<Item = &Value> {
     let known = |id: i64| all.iter().any(|term| term["id"] == id);
-    for term in all {
+    all.iter().filter(move |term| {
         let parent = term["parent"].as_i64().unwrap_or(0);
         // A row above may itself not be shown.
         let parent = if known(parent) { parent } else { 0 };
-        if below.is_some_and(|wanted| wanted != parent) || depth > MOST_DEPTH * 4 {
-            continue;
-        }
+        below.is_none_or(|wanted| wanted == parent) && depth <= MOST_DEPTH * 4
+    })
+}
+
+fn list_terms(part: &Part<'_>, all: &[Value], below: Option<i64>, depth: u8, html: &mut Html) {
+    for term in at_level(all, below, depth) {
         let id = term["id"].as_i64().unwrap_or(0);
         html.raw("\t<li").attr("class", &format!("cat-item cat-item-{id}")).raw("><a");
         html.attr("href", term["link"].as_str().unwrap_or("")).raw(">");
@@ -197,9 +265,9 @@ pub fn cloud(part: &Part<'_>) -> Option<Html> {
     let full = Cond::Compare(name("count"), Op::Gt, DbValue::Int(0));
     let order = vec![Order::Column(name("count"), true), Order::Column(name("id"), false)];
     let mut found = part.documents(full, order, part.number("numberOfTags", 45), "id,name,link,count");
-    let counts: Vec<f64> = found.iter().filter_map(|term| term["count"].as_f64()).collect();
-    let least = counts.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = counts.iter().copied().fold(0.0, f64::max);
+    let weight = |term: &Value| ((term["count"].as_f64().unwrap_or(0.0) + 1.0).log10() * 100.0).round();
+    let least = found.iter().map(weight).fold(f64::INFINITY, f64::min);
+    let most = found.iter().map(weight).fold(0.0, f64::max);
     found.sort_by_key(|term| crate::text::slug::title_key(term["name"].as_str().unwrap_or("")));
     let step = (LARGEST - SMALLEST) / (most - least).max(1.0);
     if found.is_empty() {
@@ -213,7 +281,10 @@ pub fn cloud(part: &Part<'_>) -> Option<Html> {
             format!("tag-cloud-link tag-link-{} tag-link-position-{}", term["id"].as_i64().unwrap_or(0), place + 1);
         let label = format!("{name} ({count} {})", if count == 1.0 { "item" } else { "items" });
         html.raw(if place == 0 { "<a" } else { "\n<a" }).attr("href", term["link"].as_str().unwrap_or(""));
-        html.attr("class", &classes).raw(" style=\"font-size: ").number(SMALLEST + (count - least) * step).raw("pt;\"");
+        html.attr("class", &classes)
+            .raw(" style=\"font-size: ")
+            .number(fourteen_digits(SMALLEST + (weight(term) - least) * step))
+            .raw("pt;\"");
         html.attr("aria-label", &label).raw(">").text(name);
         if part.flag("showTagCounts") {
             html.raw("<span class=\"tag-link-count\"> (").number(count).raw(")</span>");
@@ -222,6 +293,12 @@ pub fn cloud(part: &Part<'_>) -> Option<Html> {
     }
     html.raw("</p>");
     Some(html)
+}
+
+/// A number below a hundred, as long as the reference writes it.
+fn fourteen_digits(number: f64) -> f64 {
+    let places = if number < 10.0 { 1e13 } else { 1e12 };
+    (number * places).round() / places
 }
 
 /// Records nested by their parents.
@@ -244,10 +321,11 @@ fn list_pages(part: &Part<'_>, all: &[Value], above: i64, depth: u8, html: &mut 
         }
         let id = page["id"].as_i64().unwrap_or(0);
         html.raw("<li class=\"wp-block-pages-list__item").raw(if below(id) { " has-child" } else { "" });
-        html.raw("\"><a class=\"wp-block-pages-list__item__link\"").attr("href", page["link"].as_str().unwrap_or(""));
+        html.raw(if depth > 0 { " \"><a" } else { "\"><a" });
+        html.raw(" class=\"wp-block-pages-list__item__link\"").attr("href", page["link"].as_str().unwrap_or(""));
         html.raw(">").html(&title_of(page)).raw("</a>");
         if below(id) {
-            html.raw("<ul class=\"submenu-container\">");
+            html.raw("<ul class=\"wp-block-navigation__submenu-container\">");
             list_pages(part, all, id, depth + 1, html);
             html.raw("</ul>");
         }

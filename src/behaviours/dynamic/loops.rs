@@ -10,9 +10,12 @@ use crate::text::html::Html;
 use serde_json::Value;
 use std::borrow::Cow;
 
+/// Records at the front of a query.
+const MOST_STICKY: u64 = 10;
+
 /// The fields of a record that its parts need: its own, and its terms by the names of the resource's properties.
 fn fields_of(resource: &Resource) -> String {
-    const OWN: &str = "id,link,title,date,date_gmt,author,featured_media,type,status";
+    const OWN: &str = "id,link,title,date,date_gmt,author,featured_media,class_list";
     let terms = resource.relations.iter().filter(|relation| relation.many).map(|relation| relation.property.as_str());
     std::iter::once(OWN).chain(terms).collect::<Vec<_>>().join(",")
 }
@@ -89,7 +92,26 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
     let descending = text("order") != "asc";
     let order = vec![Order::Column(name(column), descending), Order::Column(name("id"), descending)];
     let window = (query["offset"].as_u64().unwrap_or(0), query["perPage"].as_u64().unwrap_or(10).max(1));
-    Some((resource, part.documents_of(resource, Cond::All(filter), order, window, &fields_of(resource))))
+    let whole = filter.len() == 1 && window.0 == 0 && text("sticky").is_empty();
+    let mut found = part.documents_of(resource, Cond::All(filter), order, window, &fields_of(resource));
+    if whole && resource.column("sticky").is_some() {
+        found = sticky_first(part, resource, found);
+    }
+    Some((resource, found))
+}
+
+/// The records of a query that chooses none, behind those that stay at the front.
+fn sticky_first(part: &Part<'_>, resource: &Resource, found: Vec<Value>) -> Vec<Value> {
+    let filter = Cond::All(vec![published(part), eq("sticky", DbValue::Int(1))]);
+    let order = vec![Order::Column(name("date_local"), true), Order::Column(name("id"), true)];
+    let sticky = part.documents_of(resource, filter, order, (0, MOST_STICKY), &fields_of(resource));
+    let is_sticky = |document: &Value| sticky.iter().any(|front| front["id"] == document["id"]);
+    let (mut all, rest): (Vec<Value>, Vec<Value>) = found.into_iter().partition(is_sticky);
+    let missing: Vec<Value> =
+        sticky.iter().filter(|front| !all.iter().any(|own| own["id"] == front["id"])).cloned().collect();
+    all.extend(missing);
+    all.extend(rest);
+    all
 }
 
 /// Numbers of a list, written as numbers or as texts.
@@ -141,10 +163,8 @@ pub fn records(part: &Part<'_>) -> Option<Html> {
         }
         let shown = Shown { resource, document };
         let within = Within { depth: part.within.depth + 1, shown: Some(&shown), ..part.within };
-        let kind = document["type"].as_str().unwrap_or("");
-        let status = document["status"].as_str().unwrap_or("");
-        let id = document["id"].as_i64().unwrap_or(0);
-        let own = format!("wp-block-post post-{id} {kind} type-{kind} status-{status} hentry");
+        let names = document["class_list"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let own = std::iter::once("wp-block-post").chain(names).collect::<Vec<_>>().join(" ");
         html.raw("<li").attr("class", &own).raw(">").html(&part.inside(within)).raw("</li>");
     }
     html.raw("</ul>");
@@ -197,7 +217,7 @@ fn target(part: &Part<'_>) -> &'static str {
 fn linked(part: &Part<'_>, document: &Value, inside: Html) -> Html {
     let Some(link) = document["link"].as_str().filter(|_| part.flag("isLink")) else { return inside };
     let mut html = Html::new();
-    html.raw("<a").attr("href", link).attr("target", target(part)).raw(">").html(&inside).raw("</a>");
+    html.raw("<a").attr("href", link).attr("target", target(part)).raw(" >").html(&inside).raw("</a>");
     html
 }
 
@@ -239,7 +259,7 @@ pub fn excerpt(part: &Part<'_>) -> Option<Html> {
         return None;
     }
     let mut html = Html::new();
-    html.raw("<p class=\"wp-block-post-excerpt__excerpt\">").html(&Html::rendered(text)).raw("</p>");
+    html.raw("<p class=\"wp-block-post-excerpt__excerpt\">").html(&Html::rendered(text)).raw(" </p>");
     let more = part.text("moreText");
     if let Some(link) = document["link"].as_str().filter(|_| !more.is_empty()) {
         html.raw("<p class=\"wp-block-post-excerpt__more-text\"><a class=\"wp-block-post-excerpt__more-link\"");
@@ -276,7 +296,16 @@ pub fn author(part: &Part<'_>) -> Option<Html> {
     let plan = records::columns("user", &["name"], eq("id", DbValue::Int(document["author"].as_i64()?)));
     let rows = part.item.scope.snapshot().ok()?.rows(&plan).ok()?;
     let mut name = Html::new();
-    name.text(records::text(&rows.first()?[0]));
+    let users = part.item.scope.registry.family(Family::User).next().filter(|_| part.flag("isLink"));
+    let own = eq("id", DbValue::Int(document["author"].as_i64()?));
+    let found = users.map_or_else(Vec::new, |users| part.documents_of(users, own, Vec::new(), (0, 1), "link"));
+    match found.first().and_then(|user| user["link"].as_str()) {
+        Some(link) => {
+            name.raw("<a").attr("href", link).attr("target", target(part));
+            name.raw(" class=\"wp-block-post-author-name__link\">").text(records::text(&rows.first()?[0])).raw("</a>")
+        }
+        None => name.text(records::text(&rows.first()?[0])),
+    };
     Some(boxed(&classes(part, "", "wp-block-post-author-name"), &name))
 }
 
@@ -311,6 +340,7 @@ pub fn link(part: &Part<'_>) -> Option<Html> {
     let text = Some(part.text("content")).filter(|text| !text.is_empty()).unwrap_or("Read more");
     let mut html = Html::new();
     html.raw("<a").attr("class", &classes(part, "", "wp-block-read-more")).attr("href", document["link"].as_str()?);
-    html.attr("target", target(part)).raw(">").text(text).raw("</a>");
+    html.attr("target", target(part)).raw(">").text(text).raw("<span class=\"screen-reader-text\">: ");
+    html.html(&title_of(&document)).raw("</span></a>");
     Some(html)
 }

@@ -30,6 +30,7 @@ use crate::text::html::Html;
 use crate::text::render::{self, RenderOptions};
 use crate::text::sanitize::clean_url;
 use crate::text::shortcode::Shortcode;
+use crate::text::slug;
 use crate::text::time::{format_local, parse_datetime};
 use serde_json::Value;
 use std::cell::Cell;
@@ -251,12 +252,17 @@ fn anchored(made: &Rendered, html: Html, attributes: &Value) -> Html {
 }
 
 fn block_options<'a>(item: &Item<'a>, dynamic: Option<Dynamic<'a>>, budget: &'a Budget) -> BlockOptions<'a> {
-    BlockOptions { dynamic, classes: Some(&item.scope.registry.block_classes), unique: Some(&budget.unique) }
+    BlockOptions {
+        dynamic,
+        styles: Some(&item.scope.registry.block_styles),
+        unique: Some(&budget.unique),
+        around: None,
+    }
 }
 
 fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Within<'_>) -> String {
     let declared = &item.scope.registry.declaration;
-    let blocks = |block: &Block| of_block(item, block, within);
+    let blocks = |block: &Block, added: &str| of_block(item, block, added, within);
     let shortcodes = |code: &Shortcode| {
         let made = declared.shortcodes.get(code.name)?;
         let attributes = code.attrs().map(|(k, v)| (k.to_lowercase(), Value::from(v))).collect();
@@ -270,11 +276,15 @@ fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Withi
 }
 
 /// What a block shows; `None`: nothing makes such a block.
-fn of_block(item: &Item<'_>, block: &Block<'_>, within: Within<'_>) -> Option<Html> {
+fn of_block(item: &Item<'_>, block: &Block<'_>, added: &str, within: Within<'_>) -> Option<Html> {
     let Some(made) = made_of(&item.scope.registry.declaration, block) else {
         return bindings::of(block).and_then(|bound| bindings::shown(item, block, &bound, within));
     };
-    let attributes = block.attributes();
+    let mut attributes = block.attributes();
+    if !added.is_empty() {
+        let own = attributes["className"].as_str().unwrap_or_default();
+        attributes["className"] = Value::from(format!("{own} {added}").trim_start());
+    }
     let html = make(item, made, Some(block), attributes.clone(), within).unwrap_or_default();
     Some(anchored(made, html, &attributes))
 }
@@ -396,7 +406,7 @@ impl Part<'_> {
 
 /// The content inside a block, rendered as `within` says.
 fn inside_of(item: &Item<'_>, block: &Block<'_>, within: Within<'_>) -> String {
-    let dynamic = |block: &Block| of_block(item, block, within);
+    let dynamic = |block: &Block, added: &str| of_block(item, block, added, within);
     blocks::render_inside(block, &block_options(item, Some(&dynamic), within.budget))
 }
 
@@ -449,10 +459,31 @@ fn moment_of(item: &Item<'_>, date: &Value) -> (i64, String) {
     (local, format!("{}{sign}{:02}:{:02}", format_local(local), offset / 3600, offset / 60 % 60))
 }
 
-/// Classes of a block: its own, then what the author added, then its name.
+/// Classes of a block: its own, how it is aligned, what the author added, its name, its colours and sizes.
 fn classes(part: &Part<'_>, own: &str, block: &str) -> String {
-    let all = [own, part.text("className"), block];
-    all.iter().filter(|c| !c.is_empty()).copied().collect::<Vec<_>>().join(" ")
+    let named = |before: &str, key: &str, behind: &str| match part.text(key) {
+        "" => String::new(),
+        given => format!("{before}{}{behind}", slug::sanitize_title(given)),
+    };
+    let colours = &part.attributes["style"]["color"];
+    let has = |class: &str, given: bool| if given { class.to_owned() } else { String::new() };
+    let text = !part.text("textColor").is_empty() || colours["text"].is_string();
+    let filled = !part.text("backgroundColor").is_empty() || !part.text("gradient").is_empty();
+    let filled = filled || colours["background"].is_string() || colours["gradient"].is_string();
+    let all = [
+        own.to_owned(),
+        named("align", "align", ""),
+        part.text("className").to_owned(),
+        block.to_owned(),
+        has("has-text-color", text),
+        named("has-", "textColor", "-color"),
+        has("has-background", filled),
+        named("has-", "backgroundColor", "-background-color"),
+        named("has-", "gradient", "-gradient-background"),
+        named("has-", "fontFamily", "-font-family"),
+        named("has-", "fontSize", "-font-size"),
+    ];
+    all.into_iter().filter(|class| !class.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 // ---------------------------------------------------------------------------------------------------- makers
@@ -489,23 +520,43 @@ fn heading(level: u64) -> (&'static str, &'static str) {
     TAGS[usize::try_from(level).map_or(6, |level| level.min(6))]
 }
 
-/// What the site is called, as a link to it.
+/// What the site is called, as a link to it unless the author wants none.
 fn site_title(part: &Part<'_>) -> Option<Html> {
     let scope = part.item.scope;
-    let (open, close) = heading(part.number("level", 1).max(1));
+    let title = scope.settings.text("title");
+    if title.is_empty() {
+        return None;
+    }
+    let (open, close) = heading(part.number("level", 1));
     let mut html = Html::new();
-    html.raw(open).attr("class", &classes(part, "", "wp-block-site-title")).raw("><a");
-    html.attr("href", &scope.registry.site.url).raw(" target=\"_self\" rel=\"home\">");
-    html.text(scope.settings.text("title")).raw("</a>").raw(close);
+    html.raw(open).attr("class", &classes(part, &text_align(part), "wp-block-site-title")).raw(">");
+    if part.attributes["isLink"] == false {
+        html.text(title).raw(close);
+        return Some(html);
+    }
+    let target = if part.text("linkTarget") == "_blank" { "_blank" } else { "_self" };
+    html.raw("<a").attr("href", &scope.registry.site.url).attr("target", target).raw(" rel=\"home\">");
+    html.text(title).raw("</a>").raw(close);
     Some(html)
 }
 
-/// The site's name and tagline.
+/// The site's tagline.
 fn site_tagline(part: &Part<'_>) -> Option<Html> {
+    let tagline = part.item.scope.settings.text("description");
+    if tagline.is_empty() {
+        return None;
+    }
+    let (open, close) = heading(part.number("level", 0));
     let mut html = Html::new();
-    html.raw("<p").attr("class", &classes(part, "", "wp-block-site-tagline")).raw(">");
-    html.text(part.item.scope.settings.text("description")).raw("</p>");
+    html.raw(open).attr("class", &classes(part, &text_align(part), "wp-block-site-tagline")).raw(">");
+    html.text(tagline).raw(close);
     Some(html)
+}
+
+/// The class of how a block's text is aligned.
+fn text_align(part: &Part<'_>) -> String {
+    let given = part.attributes["style"]["typography"]["textAlign"].as_str().unwrap_or(part.text("textAlign"));
+    if given.is_empty() { String::new() } else { format!("has-text-align-{}", slug::sanitize_title(given)) }
 }
 
 /// A form that searches the site.
@@ -526,18 +577,19 @@ fn search(part: &Part<'_>) -> Option<Html> {
     let own = classes(part, &own, "wp-block-search");
     let wrapped = part.text("tagName") == "search";
     match wrapped {
-        true => html.raw("<search").attr("class", &own).raw("><form method=\"get\"").attr("action", &home),
-        false => html.raw("<form role=\"search\" method=\"get\"").attr("action", &home).attr("class", &own),
+        true => html.raw("<search").attr("class", &own).raw(" ><form method=\"get\"").attr("action", &home).raw(">"),
+        false => html.raw("<form role=\"search\" method=\"get\"").attr("action", &home).attr("class", &own).raw(" >"),
     };
-    html.raw("><label class=\"wp-block-search__label");
-    html.raw(hidden).raw("\" for=\"wp-block-search__input-1\">").text(&label).raw("</label>");
-    html.raw("<div class=\"wp-block-search__inside-wrapper\"><input type=\"search\" id=\"wp-block-search__input-1\"");
-    html.raw(" class=\"wp-block-search__input\" name=\"s\" value=\"\"").attr("placeholder", &text("placeholder", ""));
-    html.raw(" required />");
+    let id = format!("wp-block-search__input-{}", part.within.budget.unique.number());
+    html.raw("<label class=\"wp-block-search__label").raw(hidden).raw("\"").attr("for", &id).raw(" >");
+    html.text(&label).raw("</label><div class=\"wp-block-search__inside-wrapper\" ><input");
+    html.raw(" class=\"wp-block-search__input\"").attr("id", &id).attr("placeholder", &text("placeholder", ""));
+    html.raw(" value=\"\" type=\"search\" name=\"s\" required />");
     if placed != "no-button" {
-        html.raw("<button type=\"submit\" class=\"wp-block-search__button wp-element-button\"")
-            .attr("aria-label", &label);
-        html.raw(">").text(&text("buttonText", "Search")).raw("</button>");
+        let button = text("buttonText", "Search");
+        html.raw("<button").attr("aria-label", &button);
+        html.raw(" class=\"wp-block-search__button wp-element-button\" type=\"submit\" >").text(&button);
+        html.raw("</button>");
     }
     html.raw(if wrapped { "</div></form></search>" } else { "</div></form>" });
     Some(html)

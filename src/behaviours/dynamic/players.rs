@@ -1,14 +1,17 @@
 //! Pictures and players of shortcodes.
 
-use super::{MOST_ROWS, Part, classes, unwrapped};
+use super::{MOST_ROWS, Part, classes, title_of, unwrapped};
 use crate::access::policy;
-use crate::records::{among, eq, txt};
+use crate::records::{self, among, eq, txt};
 use crate::registry::name;
 use crate::storage::plan::{Cond, DbValue, Op, Order};
-use crate::text::dress;
 use crate::text::html::Html;
+use crate::text::html_policy::Policy;
 use crate::text::sanitize::clean_url;
+use crate::text::tags;
+use crate::text::texturize::texturize;
 use serde_json::Value;
+use std::collections::HashMap;
 
 /// `[gallery]`: pictures by id, or those that are attached to the record.
 pub fn gallery(part: &Part<'_>) -> Option<Html> {
@@ -29,39 +32,45 @@ pub fn gallery(part: &Part<'_>) -> Option<Html> {
         (Cond::All(vec![among("id", wanted), pictures]), vec![order])
     };
     let filter = Cond::All(vec![filter, policy::visible(part.item.scope, part.of?)]);
-    let found = part.documents(filter, order, MOST_ROWS, "id,link,title,caption,alt_text,source_url,media_details");
+    let found = part.documents(filter, order, MOST_ROWS, "id,link,title,media_type,alt_text,source_url,media_details");
     if found.is_empty() {
         return None;
     }
+    let captions = captions(part, &found);
+    let selector = format!("gallery-{}", part.within.budget.unique.times("gallery"));
     let size = Some(part.text("size")).filter(|size| !size.is_empty()).unwrap_or("thumbnail");
     let own = format!("gallery galleryid-{own} gallery-columns-{} gallery-size-{size}", part.number("columns", 3));
     let mut html = Html::new();
-    html.raw("<div").attr_in_single_quotes("class", &own).raw(">");
-    for picture in found.iter() {
+    html.raw("<div").attr_in_single_quotes("id", &selector).attr_in_single_quotes("class", &own).raw(">");
+    for picture in &found {
         if !part.goes_on(&html) {
             break;
         }
+        let id = picture["id"].as_i64().unwrap_or(0);
+        let caption = captions.get(&id).map_or("", String::as_str);
+        let described = if caption.is_empty() { String::new() } else { format!("{selector}-{id}") };
         let file = clean_url(picture["source_url"].as_str().unwrap_or(""));
         let target = match part.text("link") {
             "none" => None,
             "file" => Some(file.as_str()),
             _ => picture["link"].as_str(),
         };
-        html.raw("<figure class='gallery-item'>\n\t\t\t<div class='gallery-icon '>\n\t\t\t\t");
+        let shown = match (picture["media_type"] == "image", target) {
+            (true, _) => image(picture, size, &file, &described),
+            (false, Some(_)) => title_of(picture),
+            (false, None) => Html::new(),
+        };
+        html.raw("<figure class='gallery-item'>\n\t\t\t<div class='gallery-icon ").raw(shape(picture));
+        html.raw("'>\n\t\t\t\t");
         match target {
-            Some(target) => html
-                .raw("<a")
-                .attr_in_single_quotes("href", target)
-                .raw(">")
-                .html(&image(picture, size, &file))
-                .raw("</a>"),
-            None => html.html(&image(picture, size, &file)),
+            Some(target) => html.raw("<a").attr_in_single_quotes("href", target).raw(">").html(&shown).raw("</a>"),
+            None => html.html(&shown),
         };
         html.raw("\n\t\t\t</div>");
-        let caption = unwrapped(picture["caption"]["rendered"].as_str().unwrap_or(""));
         if !caption.is_empty() {
-            html.raw("\n\t\t\t\t<figcaption class='wp-caption-text gallery-caption'>\n\t\t\t\t");
-            html.html(&Html::rendered(caption)).raw("\n\t\t\t\t</figcaption>");
+            html.raw("\n\t\t\t\t<figcaption class='wp-caption-text gallery-caption'");
+            html.attr_in_single_quotes("id", &described).raw(">\n\t\t\t\t");
+            html.html(&Html::sanitised(&texturize(caption), Policy::posts())).raw("\n\t\t\t\t</figcaption>");
         }
         html.raw("</figure>");
     }
@@ -69,8 +78,26 @@ pub fn gallery(part: &Part<'_>) -> Option<Html> {
     Some(html)
 }
 
+/// What authors wrote below pictures, by their numbers.
+fn captions(part: &Part<'_>, pictures: &[Value]) -> HashMap<i64, String> {
+    let ids = pictures.iter().filter_map(|picture| picture["id"].as_i64());
+    let plan = records::columns("record", &["id", "excerpt"], among("id", ids));
+    let rows = part.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.rows(&plan)?)).unwrap_or_default();
+    rows.iter().map(|row| (records::int(&row[0]), records::text(&row[1]).trim().to_owned())).collect()
+}
+
+/// The class of a picture's shape.
+fn shape(picture: &Value) -> &'static str {
+    let side = |name: &str| picture["media_details"][name].as_u64();
+    match side("height").zip(side("width")) {
+        Some((height, width)) if height > width => "portrait",
+        Some(_) => "landscape",
+        None => "",
+    }
+}
+
 /// A picture in a size, or as it is where it has no such size.
-fn image(picture: &Value, size: &str, file: &str) -> Html {
+fn image(picture: &Value, size: &str, file: &str, described: &str) -> Html {
     let shown = &picture["media_details"]["sizes"][size];
     let sides = if shown.is_object() { shown } else { &picture["media_details"] };
     let mut html = Html::new();
@@ -80,7 +107,8 @@ fn image(picture: &Value, size: &str, file: &str) -> Html {
     }
     html.attr("src", shown["source_url"].as_str().unwrap_or(file));
     html.attr("class", &format!("attachment-{size} size-{size}"));
-    html.attr("alt", picture["alt_text"].as_str().unwrap_or("")).raw(" decoding=\"async\" loading=\"lazy\" />");
+    html.attr("alt", picture["alt_text"].as_str().unwrap_or("")).attr_if("aria-describedby", described);
+    html.raw(" decoding=\"async\" loading=\"lazy\" />");
     html
 }
 
@@ -113,7 +141,7 @@ pub fn dynamic_gallery(part: &Part<'_>) -> Option<Html> {
         pictures.html(&gallery_item(part, picture, size));
     }
     let inside = part.inside(part.within);
-    if let Some(html) = dress::prepend(inside.as_str(), &["figure"], &pictures) {
+    if let Some(html) = tags::prepend(inside.as_str(), &["figure"], &pictures) {
         return Some(Html::rendered(html));
     }
     let mut html = Html::new();
@@ -148,37 +176,83 @@ fn gallery_item(part: &Part<'_>, picture: &Value, size: &str) -> Html {
     html
 }
 
-/// `[audio]` and `[video]`: the browser's own player.
-pub fn player(part: &Part<'_>, element: &str) -> Option<Html> {
-    const KINDS: &[(&str, &str)] = &[
-        ("mp3", "audio/mpeg"),
-        ("ogg", "audio/ogg"),
-        ("flac", "audio/flac"),
-        ("m4a", "audio/mpeg"),
-        ("wav", "audio/wav"),
-        ("mp4", "video/mp4"),
-        ("m4v", "video/mp4"),
-        ("webm", "video/webm"),
-        ("ogv", "video/ogg"),
-    ];
-    let named = KINDS.iter().map(|(end, _)| part.text(end)).find(|text| !text.is_empty());
-    let address = Some(part.text("src")).filter(|src| !src.is_empty()).or(named)?;
-    let end = address.split(['?', '#']).next()?.rsplit('.').next()?.to_lowercase();
-    let kind = KINDS.iter().find(|(known, kind)| *known == end && kind.starts_with(element))?.1;
-    let address = Some(clean_url(address)).filter(|address| !address.is_empty())?;
-    let (open, close) = match element {
-        "video" => ("<video class=\"wp-video-shortcode\"", "</video>"),
-        _ => ("<audio class=\"wp-audio-shortcode\"", "</audio>"),
-    };
+/// Ends of names of files that browsers play, with their types.
+const PLAYED: &[(&str, &str)] = &[
+    ("mp3", "audio/mpeg"),
+    ("ogg", "audio/ogg"),
+    ("flac", "audio/flac"),
+    ("m4a", "audio/mpeg"),
+    ("wav", "audio/wav"),
+    ("mp4", "video/mp4"),
+    ("m4v", "video/mp4"),
+    ("webm", "video/webm"),
+    ("ogv", "video/ogg"),
+];
+
+/// `[audio]` and `[video]`: the browser's own player, or a link to what browsers do not play. Without a source it plays the
+/// first such file that is attached to the record.
+pub fn player(part: &Part<'_>, element: &'static str) -> Option<Html> {
+    let number = part.within.budget.unique.times(element);
+    let of_element = |kind: &str| kind.split('/').next() == Some(element);
+    let known = || PLAYED.iter().filter(|(_, kind)| of_element(kind));
+    let given = Some(part.text("src")).filter(|src| !src.is_empty()).map(clean_url);
+    if let Some(address) = given.as_ref().filter(|address| !known().any(|(end, _)| ends_in(address, end))) {
+        let mut html = Html::new();
+        html.raw("<a").attr("class", &format!("wp-embedded-{element}")).attr("href", address).raw(">");
+        html.text(address).raw("</a>");
+        return (!address.is_empty()).then_some(html);
+    }
+    let named = known().map(|(end, _)| clean_url(part.text(end))).filter(|address| !address.is_empty());
+    let mut sources: Vec<String> = given.into_iter().chain(named).collect();
+    if sources.is_empty() {
+        sources.push(attached(part, element)?);
+    }
     let mut html = Html::new();
-    html.raw(open);
-    match (element, part.number("width", 640), part.number("height", 360)) {
-        ("video", width, height) => {
-            html.raw(" width=\"").number(width).raw("\" height=\"").number(height).raw("\" preload=\"metadata\"")
+    let width = part.number("width", 640);
+    if element == "video" {
+        html.raw("<div style=\"width: ").number(width).raw("px;\" class=\"wp-video\"><video");
+    } else {
+        html.raw("<audio");
+    }
+    html.attr("class", &format!("wp-{element}-shortcode"));
+    html.attr("id", &format!("{element}-{}-{number}", part.item.record.id()));
+    if element == "video" {
+        html.raw(" width=\"").number(width).raw("\" height=\"").number(part.number("height", 360)).raw("\"");
+        html.attr_if("poster", &clean_url(part.text("poster")));
+    }
+    for (name, flag) in [("loop", " loop"), ("autoplay", " autoplay"), ("muted", " muted")] {
+        if !matches!(part.text(name), "" | "0" | "off" | "false") {
+            html.raw(flag);
         }
-        _ => html.raw(" preload=\"none\" style=\"width: 100%;\""),
-    };
-    html.raw(" controls=\"controls\"><source").attr("type", kind).attr("src", &address).raw(" /><a");
-    html.attr("href", &address).raw(">").text(&address).raw("</a>").raw(close);
+    }
+    let usual = if element == "video" { "metadata" } else { "none" };
+    html.attr("preload", Some(part.text("preload")).filter(|given| !given.is_empty()).unwrap_or(usual));
+    html.raw(if element == "video" { "" } else { " style=\"width: 100%;\"" }).raw(" controls=\"controls\">");
+    for address in &sources {
+        let kind = known().find(|(end, _)| ends_in(address, end)).map_or("", |(_, kind)| kind);
+        let between = if address.contains('?') { '&' } else { '?' };
+        html.raw("<source").attr("type", kind).address("src", &format!("{address}{between}_={number}")).raw(" />");
+    }
+    html.raw("<a").address("href", &sources[0]).raw(">").address_text(&sources[0]).raw("</a>");
+    html.raw(if element == "video" { "</video></div>" } else { "</audio>" });
     Some(html)
+}
+
+/// Whether an address is that of a file whose name ends so.
+fn ends_in(address: &str, end: &str) -> bool {
+    let file = address.split(['?', '#']).next().unwrap_or_default();
+    file.rsplit_once('.').is_some_and(|(_, own)| own.eq_ignore_ascii_case(end))
+}
+
+/// The address of the first file of a type that is attached to the record.
+fn attached(part: &Part<'_>, class: &str) -> Option<String> {
+    let filter = Cond::All(vec![
+        eq("parent", DbValue::Int(part.item.record.id())),
+        Cond::Compare(name("mime"), Op::Gt, txt(&format!("{class}/"))),
+        Cond::Compare(name("mime"), Op::Lt, txt(&format!("{class}0"))),
+        policy::visible(part.item.scope, part.of?),
+    ]);
+    let order = vec![Order::Column(name("menu_order"), false), Order::Column(name("id"), false)];
+    let found = part.documents(filter, order, 1, "source_url");
+    Some(clean_url(found.first()?["source_url"].as_str()?)).filter(|address| !address.is_empty())
 }

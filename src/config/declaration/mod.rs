@@ -8,6 +8,7 @@
 
 mod abilities;
 mod action;
+mod blocks;
 mod mail;
 mod media;
 mod options;
@@ -19,6 +20,7 @@ mod views;
 
 pub use abilities::*;
 pub use action::*;
+pub use blocks::*;
 pub use mail::*;
 pub use media::*;
 pub use options::*;
@@ -125,6 +127,12 @@ pub struct Declaration {
     /// The class that each block gets when it is shown, by the block's full name.
     #[serde(default)]
     pub block_classes: IndexMap<String, BlockClass>,
+    /// What each block can have, by its full name; a block without an entry has no layout.
+    #[serde(default)]
+    pub block_supports: IndexMap<String, BlockSupports>,
+    /// What style sheets of the site say of blocks, as far as their classes follow from it.
+    #[serde(default)]
+    pub block_styles: BlockStyles,
     /// Shortcodes that the server renders from other rows.
     #[serde(default)]
     pub shortcodes: IndexMap<String, Rendered>,

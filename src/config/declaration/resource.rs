@@ -86,7 +86,8 @@ pub struct Resource {
     /// What each value of `orderby` sorts by: a column, or `@include`, `@slugs`, `@relevance`.
     #[serde(default)]
     pub sort: IndexMap<String, String>,
-    /// Name of the query that leads to an item by its id (`/?p=12`); default `p`.
+    /// Name of the query that leads to a record by its id (`/?p=12`; default `p`), or to a term by its slug (default: the
+    /// API name).
     #[serde(default)]
     pub query_var: Option<String>,
     /// New records are closed to comments and pings, whatever the settings say.
@@ -249,32 +250,6 @@ pub struct Within {
     pub property: String,
     /// Code of the refusal of an item that is below another one.
     pub mismatch: String,
-}
-
-/// See [`Declaration::blocks`].
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Rendered {
-    /// Name of the renderer, such as `latest_records`, `page_list` or `query.no_results`.
-    pub renderer: String,
-    /// The resource whose rows it shows.
-    #[serde(default)]
-    pub resource: Option<String>,
-    /// The attribute that a block has when the server renders it; without the attribute the block shows what is inside
-    /// it.
-    #[serde(default)]
-    pub when: Option<String>,
-}
-
-/// See [`Declaration::block_classes`].
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BlockClass {
-    /// The class, such as `wp-block-heading`.
-    pub class: String,
-    /// The elements that may have it: the first of them in the block gets it; any element where there are none.
-    #[serde(default)]
-    pub elements: Vec<String>,
 }
 
 /// See [`Resource::import`].

@@ -4,6 +4,7 @@
 
 mod abilities;
 mod argument;
+mod blocks;
 mod filter;
 mod layout;
 mod limits;
@@ -30,7 +31,6 @@ use crate::config::load::Loaded;
 use crate::error::Problem;
 use crate::model::Method;
 use crate::schema::{Bounds, Dialect};
-use crate::text::dress::BlockClasses;
 use shown::schema_links;
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -103,15 +103,16 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         abilities,
         index_schemas,
         layout,
-        block_classes: block_classes(&loaded.declaration),
+        block_styles: blocks::block_styles(&loaded.declaration),
         fingerprint: fingerprint(loaded),
     })
 }
 
-/// The route of a resource's items: the first that can be read and that has the path of one, however keys look.
+/// The route of a resource's items: one that can be read and that has the path of an item, however keys look. Longer keys
+/// come first: what a shorter one names may be a collection.
 fn item_route(resource: &Resource, routes: &[Route]) -> Option<usize> {
     let collection = resource.path_of(|_| "1".to_owned());
-    let paths = ["1", "a", "a/b", "a//b"].map(|key| format!("{collection}/{key}"));
+    let paths = ["a//b", "a/b", "a", "1"].map(|key| format!("{collection}/{key}"));
     let reads = |route: &Route| route.endpoints.iter().any(|endpoint| endpoint.methods.contains(&Method::Get));
     let of = |path: &String| routes.iter().position(|r| reads(r) && r.matcher.is_match(path.as_bytes()));
     paths.iter().filter_map(of).find(|at| routes[*at].resource == Some(resource.index))
@@ -120,11 +121,6 @@ fn item_route(resource: &Resource, routes: &[Route]) -> Option<usize> {
 /// The namespaces that the root lists.
 fn listed_namespaces(declared: &Declaration) -> Vec<String> {
     declared.namespaces.values().filter(|n| !n.hidden).map(|n| n.path.clone()).collect()
-}
-
-fn block_classes(declared: &Declaration) -> BlockClasses {
-    let all = declared.block_classes.iter();
-    all.map(|(block, one)| (block.clone(), one.class.clone(), one.elements.clone())).collect()
 }
 
 fn fingerprint(loaded: &Loaded) -> u64 {

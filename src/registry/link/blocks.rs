@@ -1,0 +1,38 @@
+//! What blocks get when they are shown, by block.
+
+use crate::config::declaration::{BlockSupports, Declaration};
+use crate::text::dress::{BlockClass, BlockStyle, BlockStyles};
+use crate::text::layout::{LaidOut, LayoutRules};
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+
+/// `block_classes`, `block_supports` and `block_styles` in one.
+pub(super) fn block_styles(declared: &Declaration) -> BlockStyles {
+    let (classes, supports, styles) = (&declared.block_classes, &declared.block_supports, &declared.block_styles);
+    let text = |text: Option<&String>| text.map(|text| Value::from(text.as_str()));
+    let style = |name: &String| {
+        let can = supports.get(name).map_or_else(BlockSupports::default, BlockSupports::clone);
+        let class = classes.get(name).map(|class| BlockClass {
+            class: class.class.clone(),
+            elements: class.elements.clone(),
+            last: class.last,
+        });
+        BlockStyle {
+            class,
+            layout: can
+                .layout
+                .map(|default| LaidOut { default: Value::Object(default), gap: text(styles.gaps.get(name)) }),
+            variations: styles.variations.get(name).cloned().unwrap_or_default(),
+            numbered: can.numbered_class,
+            aspect_ratio: can.aspect_ratio,
+            position: can.position,
+            visibility: can.visibility,
+            css: can.css,
+            element_colors: can.element_colors,
+        }
+    };
+    let names: HashSet<&String> = classes.keys().chain(supports.keys()).chain(styles.variations.keys()).collect();
+    let blocks: HashMap<String, BlockStyle> = names.into_iter().map(|name| (name.clone(), style(name))).collect();
+    let gap = text(styles.gap.as_ref()).unwrap_or(Value::Null);
+    BlockStyles { blocks, layouts: LayoutRules { gap, root_padding: styles.root_padding } }
+}
