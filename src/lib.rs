@@ -78,7 +78,7 @@ pub mod http;
 mod import;
 mod log;
 mod mail;
-mod mailer;
+pub mod mailer;
 pub mod metrics;
 pub mod model;
 mod network;

@@ -55,7 +55,7 @@ const COLUMNS: [&str; 8] = ["id", col::KIND, col::USER, col::ADDRESS, col::DATA,
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Sent,
-    /// There is nothing to send, or another process has it.
+    /// There is nothing to send.
     Dropped(&'static str),
     /// It is tried again.
     Retried(String),
@@ -134,8 +134,9 @@ impl Post {
                     return Ok(None);
                 }
                 let waiting = Waiting::of(row);
-                let outcome = self.attempt(sender, &waiting, self.clock.now())?;
-                progress.note(&waiting, &outcome);
+                if self.claimed(&waiting)? {
+                    progress.note(&waiting, &self.attempt(sender, &waiting)?);
+                }
             }
         }
         Ok(self.rows(records::everything(), 1)?.first().map(|row| Waiting::of(row).due))
@@ -147,14 +148,12 @@ impl Post {
     /// The database cannot be read or written; e-mail is off.
     pub fn send_now(&self, message: &Message<'_>) -> Result<Outcome, BootError> {
         let sender = self.sender.as_ref().ok_or_else(off)?;
-        let done = self.commit(vec![outbox::stored(message, self.clock.now())]).map_err(BootError::Commit)?;
-        let id = done.puts.first().map_or(0, |put| int(&put.key));
-        let rows = self.rows(eq("id", DbValue::Int(id)), 1)?;
-        match rows.first() {
-            Some(row) => self.attempt(sender, &Waiting::of(row), self.clock.now()),
-            // The server was faster.
-            None => Ok(Outcome::Sent),
-        }
+        // The server beside leaves it alone meanwhile.
+        let stored = outbox::stored(message, self.clock.now(), self.lease());
+        let done = self.commit(vec![stored]).map_err(BootError::Commit)?;
+        let rows = self.rows(eq("id", done.puts.first().map_or(DbValue::Null, |put| put.key.clone())), 1)?;
+        let row = rows.first().ok_or_else(|| BootError::Other("the message is gone".into()))?;
+        self.attempt(sender, &Waiting::of(row))
     }
 
     /// Sends a message that says that messages can be sent. It does not wait in the outbox.
@@ -167,10 +166,9 @@ impl Post {
         sender.send(address, &letter).map_err(|error| BootError::Other(format!("nothing was sent: {}", error.why)))
     }
 
-    fn attempt(&self, sender: &Sender, waiting: &Waiting<'_>, now: i64) -> Result<Outcome, BootError> {
-        if !self.claimed(waiting, now)? {
-            return Ok(Outcome::Dropped("another process has it"));
-        }
+    /// Tries to send a message that is claimed.
+    fn attempt(&self, sender: &Sender, waiting: &Waiting<'_>) -> Result<Outcome, BootError> {
+        let now = self.clock.now();
         let composed = match self.composed(waiting, now)? {
             Ok(composed) => composed,
             Err(why) => {
@@ -207,19 +205,22 @@ impl Post {
     }
 
     /// Takes a message for this process, unless another one has it.
-    fn claimed(&self, waiting: &Waiting<'_>, now: i64) -> Result<bool, BootError> {
+    fn claimed(&self, waiting: &Waiting<'_>) -> Result<bool, BootError> {
         let due = Cond::All(vec![eq("id", DbValue::Int(waiting.id)), eq(col::DUE, DbValue::Int(waiting.due))]);
         let free = Change::Require { plan: columns(col::TABLE, &["id"], due), found: true, tag: "claimed" };
-        let lease = self.registry.declaration.mail.timeout.seconds_signed().saturating_mul(STEPS).max(SHORTEST_LEASE);
-        let set = vec![
-            (name(col::DUE), Input::Value(DbValue::Int(now.saturating_add(lease)))),
-            (name(col::ATTEMPTS), Input::Add(1)),
-        ];
+        let set =
+            vec![(name(col::DUE), Input::Value(DbValue::Int(self.lease()))), (name(col::ATTEMPTS), Input::Add(1))];
         match self.commit(vec![free, changed(waiting.id, set)]) {
             Ok(_) => Ok(true),
             Err(CommitError::Refused { .. } | CommitError::Stale) => Ok(false),
             Err(error) => Err(BootError::Commit(error)),
         }
+    }
+
+    /// Until when a message is this process's own.
+    fn lease(&self) -> i64 {
+        let steps = self.registry.declaration.mail.timeout.seconds_signed().saturating_mul(STEPS);
+        self.clock.now().saturating_add(steps.max(SHORTEST_LEASE))
     }
 
     /// The message, or why there is none. A link in it is valid from now on.
@@ -366,6 +367,11 @@ impl Progress {
                 tracing::error!("{what} was not sent: {why}");
             }
         }
+    }
+
+    /// Attempts that failed and are repeated, and messages that were sent.
+    pub fn numbers(&self) -> [u64; 2] {
+        [self.retried.get(), self.sent.get()]
     }
 
     /// What `/metrics` shows of it.

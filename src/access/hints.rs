@@ -99,7 +99,7 @@ fn of<'a>(
     }
 }
 
-/// Whether the caller may do nothing to any item but read it: nobody is logged in, and no act is open to everybody.
+/// Whether the caller may do nothing to any item but read it: nobody is logged in, and no other action is open to everybody.
 fn is_closed(scope: &Scope, resource: &Resource) -> bool {
     let open = |(action, name): (&Action, &String)| *action != Action::Read && name.is_empty();
     !scope.principal.known() && !resource.capabilities.iter().any(open)

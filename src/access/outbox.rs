@@ -77,8 +77,8 @@ pub fn sends_links(registry: &Registry) -> bool {
     registry.declaration.mail.url.get().is_some() && registry.declaration.pages.enabled
 }
 
-/// The change that stores a message which is due at `now`.
-pub fn stored(message: &Message<'_>, now: i64) -> Change {
+/// The change that stores a message which is due at some second.
+pub fn stored(message: &Message<'_>, now: i64, due: i64) -> Change {
     let value = |column: &str, value: DbValue| (name(column), Input::Value(value));
     let set = vec![
         value(col::KIND, txt(message.subject.as_str())),
@@ -86,7 +86,7 @@ pub fn stored(message: &Message<'_>, now: i64) -> Change {
         value(col::ADDRESS, txt(message.address)),
         value(col::DATA, txt(&message.data.to_string())),
         value(col::CREATED, DbValue::Int(now)),
-        value(col::DUE, DbValue::Int(now)),
+        value(col::DUE, DbValue::Int(due)),
         value(col::ATTEMPTS, DbValue::Int(0)),
     ];
     Change::Put(Put::new(col::TABLE, Target::New, set))
@@ -118,7 +118,7 @@ pub fn notified(registry: &Registry, subject: Subject, owner: Owner<'_>, mut dat
     }
     data["login"] = json!(owner.login);
     data["at"] = json!(now);
-    Some(stored(&Message { subject, user: owner.id, address: owner.address, data }, now))
+    Some(stored(&Message { subject, user: owner.id, address: owner.address, data }, now, now))
 }
 
 /// Messages that wait, and of these the requests for a link.

@@ -5,9 +5,9 @@
 //! It is the same for every caller with the same rights to the row, which are part of the key where documents list them.
 //! Documents that mention the caller otherwise are never cached.
 //!
-//! A content with parts that show other rows has a read set, too: its document is used as long as nothing of what the
-//! parts were made from has been written. What such parts show may depend on the caller, so only anonymous callers share
-//! these documents.
+//! A document that shows other rows (by its links, or by parts of its content) has read sets, too: it is used as long as
+//! nothing of what was read for it has been written. What it shows of them may depend on the caller, so only anonymous
+//! callers share such documents.
 
 use super::responses::{HitCounts, MAX_AGE};
 use crate::access::hints::Hints;
@@ -17,7 +17,7 @@ use crate::records::{self, Record};
 use crate::registry::Registry;
 use crate::registry::name;
 use crate::registry::resource::{Context, Link, Property, Resource, Source};
-use crate::render::Needs;
+use crate::render::{Needs, OthersRead};
 use crate::scope::Scope;
 use crate::storage::plan::Name;
 use crate::storage::{ReadSet, Snapshot};
@@ -47,17 +47,17 @@ pub struct Way {
     pub hints: Hints,
 }
 
-/// What the parts of a content were made from, and when (UTC seconds).
-struct Parts {
-    read: ReadSet,
+/// What was read of other rows, and when (UTC seconds).
+struct Others {
+    read: Vec<Arc<ReadSet>>,
     at: i64,
 }
 
 #[derive(Clone)]
 struct CachedDocument {
     text: DocumentText,
-    /// `None`: it has no parts that show other rows.
-    parts: Option<Arc<Parts>>,
+    /// `None`: it follows from its key.
+    others: Option<Arc<Others>>,
 }
 
 #[derive(Clone)]
@@ -65,8 +65,10 @@ struct Bytes;
 
 impl Weighter<Key, CachedDocument> for Bytes {
     fn weight(&self, _: &Key, document: &CachedDocument) -> u64 {
-        let parts = document.parts.as_ref().map_or(0, |parts| parts.read.bytes() + 64);
-        (document.text.len() + parts + 104) as u64
+        // What several documents share counts for each of them.
+        let read = |set: &Arc<ReadSet>| set.bytes() + 64;
+        let others = document.others.as_ref().map_or(0, |others| others.read.iter().map(read).sum::<usize>() + 64);
+        (document.text.len() + others + 104) as u64
     }
 }
 
@@ -74,11 +76,12 @@ impl Weighter<Key, CachedDocument> for Bytes {
 #[derive(Clone, Debug)]
 struct Plan {
     keeps: bool,
+    /// Every document shows other rows.
+    others: bool,
     /// Scopes whose writes may change a document although its row stays: all of them, and those for rows with a parent.
     always: Option<Name>,
     below: Option<Name>,
-    /// Columns of links to records that the caller has to be able to read: documents of rows that have one depend on
-    /// the caller.
+    /// Columns of links to records that the caller has to be able to read: documents of rows that have one show another.
     readable: Vec<usize>,
     /// Positions of the columns that form a key.
     columns: Vec<usize>,
@@ -112,9 +115,17 @@ impl DocumentCache {
         &self.asked
     }
 
-    /// Whether documents of a resource can be cached at all.
-    pub fn keeps(&self, resource: &Resource) -> bool {
-        self.plans[resource.index].keeps
+    /// Whether documents of a resource can be cached for the caller.
+    pub fn keeps(&self, scope: &Scope, resource: &Resource) -> bool {
+        let plan = &self.plans[resource.index];
+        plan.keeps && (!plan.others || caches_others(scope))
+    }
+
+    /// Whether the document of a row shows other rows by its properties or links.
+    pub fn shows_others(&self, record: Record<'_>) -> bool {
+        let plan = &self.plans[record.resource.index];
+        let set = |column: &usize| record.row.get(*column).is_some_and(|value| records::int(value) != 0);
+        plan.others || plan.readable.iter().any(set)
     }
 
     /// Positions of the columns by which a text is found.
@@ -124,29 +135,21 @@ impl DocumentCache {
 
     /// The text of a row, if it is there. What it uses outside the row is the snapshot's, too.
     pub fn get(&self, scope: &Scope, snapshot: &dyn Snapshot, record: Record<'_>, way: Way) -> Option<DocumentText> {
-        if self.depends_on_caller(record) {
-            return None;
-        }
         let key = self.key(scope, record, way);
         let belongs = key.outside == 0 || snapshot.is_newest();
         let found = belongs.then(|| self.cache.get(&key)).flatten();
         let current = |document: &CachedDocument| {
-            let Some(parts) = &document.parts else { return true };
-            let fresh = !scope.principal.known() && scope.now - parts.at < MAX_AGE && snapshot.is_newest();
-            fresh && parts.read.holds(&*scope.storage)
+            let Some(others) = &document.others else { return true };
+            let fresh = caches_others(scope) && scope.now - others.at < MAX_AGE && snapshot.is_newest();
+            fresh && others.read.iter().all(|read| read.holds(&*scope.storage))
         };
         let found = found.filter(current);
         self.asked.count(found.is_some());
         found.map(|document| document.text)
     }
 
-    /// Whether the document of a content with parts can be cached for this caller.
-    pub fn caches_parts(&self, scope: &Scope) -> bool {
-        !scope.principal.known()
-    }
-
-    /// Caches the text of a row, unless what it uses outside the row has changed since the snapshot was taken. `parts`
-    /// is what the parts of its content were made from.
+    /// Caches the text of a row, unless what it uses outside the row has changed since the snapshot was taken, or it
+    /// shows other rows in a way that may depend on the caller.
     pub fn put(
         &self,
         scope: &Scope,
@@ -154,18 +157,17 @@ impl DocumentCache {
         record: Record<'_>,
         way: Way,
         text: DocumentText,
-        parts: Option<ReadSet>,
+        read: OthersRead,
     ) {
+        let others = match read {
+            OthersRead::Nothing => None,
+            OthersRead::Tracked(read) if caches_others(scope) => Some(Arc::new(Others { read, at: scope.now })),
+            OthersRead::Tracked(_) | OthersRead::Unknown => return,
+        };
         let key = self.key(scope, record, way);
-        if snapshot.is_newest() && !self.depends_on_caller(record) {
-            let parts = parts.map(|read| Arc::new(Parts { read, at: scope.now }));
-            self.cache.insert(key, CachedDocument { text, parts });
+        if snapshot.is_newest() {
+            self.cache.insert(key, CachedDocument { text, others });
         }
-    }
-
-    fn depends_on_caller(&self, record: Record<'_>) -> bool {
-        let set = |column: &usize| record.row.get(*column).is_some_and(|value| records::int(value) != 0);
-        self.plans[record.resource.index].readable.iter().any(set)
     }
 
     fn key(&self, scope: &Scope, record: Record<'_>, way: Way) -> Key {
@@ -181,6 +183,11 @@ impl DocumentCache {
             outside: version(&plan.always).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ below,
         }
     }
+}
+
+/// Whether documents that show other rows can be cached for the caller.
+fn caches_others(scope: &Scope) -> bool {
+    !scope.principal.known()
 }
 
 fn plan(registry: &Registry, resource: &Resource) -> Plan {
@@ -199,7 +206,8 @@ fn plan(registry: &Registry, resource: &Resource) -> Plan {
     let readable: Vec<usize> = resource.links.iter().filter_map(Link::must_be_readable).collect();
     let own = [&*resource.key, "version", "parent"].into_iter().filter_map(|column| resource.column(column));
     Plan {
-        keeps: family && !resource.key_is_text && !mentions_caller && !others,
+        keeps: family && !resource.key_is_text,
+        others: mentions_caller || others,
         always: by_author.then(|| name("user")),
         below: needs.above.then(|| resource.table.clone()),
         columns: own.chain(readable.iter().copied()).collect(),

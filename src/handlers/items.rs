@@ -12,7 +12,7 @@ use crate::records::{self, Record};
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource};
 use crate::render::address;
-use crate::render::{self, Batch, View};
+use crate::render::{self, Batch, Tracking, View};
 use crate::request::fields::Fields;
 use crate::storage::Snapshot;
 use crate::storage::plan::{DbValue, Row};
@@ -86,7 +86,7 @@ pub fn show(
 /// [`DocumentCache::columns`]: crate::cache::documents::DocumentCache::columns
 pub fn kept(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
     let own = view.password.is_some() || view.context == Context::EDIT;
-    work.whole && !own && work.shared.documents.keeps(resource)
+    work.whole && !own && work.shared.documents.keeps(work.scope, resource)
 }
 
 /// The rows' documents as text, each rendered at most once; `None` where they depend on this request. `whole` gives the
@@ -114,19 +114,16 @@ pub fn ready(
     if !missing.is_empty() {
         let short: Vec<Row> = missing.iter().map(|at| rows[*at].clone()).collect();
         let full = whole(&short)?;
-        let asks = |row: &Row| {
-            let content = Record { resource, row }.text("content");
-            dynamic::asks(&work.scope.registry.declaration, content)
+        let tracking = |row: &Row| {
+            let record = Record { resource, row };
+            let parts = dynamic::asks(&work.scope.registry.declaration, record.text("content"));
+            Tracking { links: cache.shows_others(record), parts }
         };
-        let parts: Vec<bool> = full.iter().map(asks).collect();
-        let documents = render::tracked_documents(work.scope, snapshot, resource, &full, view, &parts)?;
-        let mut made = full.iter().zip(&missing).zip(parts).zip(documents).map(|made| {
-            let (((row, at), has_parts), (document, read)) = made;
+        let tracking: Vec<Tracking> = full.iter().map(tracking).collect();
+        let documents = render::tracked_documents(work.scope, snapshot, resource, &full, view, &tracking)?;
+        let mut made = full.iter().zip(&missing).zip(documents).map(|((row, at), (document, read))| {
             let text: DocumentText = document.to_string().into_bytes().into();
-            // Without a read set it is not known until when parts that show other rows are current.
-            if !has_parts || (read.is_some() && cache.caches_parts(work.scope)) {
-                cache.put(work.scope, snapshot, Record { resource, row }, way(*at), text.clone(), read);
-            }
+            cache.put(work.scope, snapshot, Record { resource, row }, way(*at), text.clone(), read);
             text
         });
         for text in texts.iter_mut().filter(|t| t.is_none()) {

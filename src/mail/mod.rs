@@ -8,7 +8,7 @@ mod letters;
 pub use letters::{Letter, render};
 
 use crate::config::declaration::Mail as Declared;
-use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::header::{ContentType, HeaderName, HeaderValue, MIME_VERSION_1_0};
 use lettre::message::{Mailbox, Message};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Certificate, CertificateStore, Tls, TlsParameters};
@@ -142,7 +142,7 @@ pub struct SendError {
 impl SendError {
     fn new(permanent: bool, why: impl std::fmt::Display) -> SendError {
         let masked = |word: &str| if word.contains('@') { "<address>".to_owned() } else { word.to_owned() };
-        let why = why.to_string();
+        let why = why.to_string().replace(|c: char| c.is_control(), " ");
         let words: Vec<String> = why.split_whitespace().map(masked).collect();
         SendError { permanent, why: words.join(" ").chars().take(300).collect() }
     }
@@ -226,6 +226,7 @@ impl Sender {
             .message_id(Some(id))
             // Programs that respond to mail, such as notices of absence, leave these alone (RFC 3834).
             .raw_header(HeaderValue::new(AUTO_SUBMITTED, "auto-generated".into()))
+            .header(MIME_VERSION_1_0)
             .header(ContentType::TEXT_PLAIN);
         if let Some(reply_to) = &self.reply_to {
             builder = builder.reply_to(reply_to.clone());
@@ -375,6 +376,7 @@ mod tests {
             "Date",
             "Message-ID",
             "Auto-Submitted",
+            "MIME-Version",
             "Content-Type",
             "Reply-To",
             "Content-Transfer-Encoding",
@@ -411,7 +413,7 @@ mod tests {
 
     #[test]
     fn what_is_logged_names_nobody() {
-        let error = SendError::new(true, "permanent error (550): <ada@example.org>: no\n such user");
+        let error = SendError::new(true, "permanent error (550): <ada@example.org>: no\n such\u{1b}user");
         assert_eq!(error.why, "permanent error (550): <address> no such user");
     }
 }

@@ -64,7 +64,7 @@ async fn store(visit: &Visit<'_>, login: &str) -> Result<(), ApiError> {
         return Err(ApiError::new(Code::Busy));
     }
     let message = Message { subject: Subject::Reset, user: 0, address: "", data: json!({"login": login}) };
-    let mut changes = vec![outbox::stored(&message, scope.now)];
+    let mut changes = vec![outbox::stored(&message, scope.now, scope.now)];
     let path = &visit.request.path;
     let event = Event { name: "password_link_requested", login, path, ..Event::default() };
     changes.extend(audit::entry(scope, &event));

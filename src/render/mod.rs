@@ -87,8 +87,25 @@ fn prepared(
     Ok((batch, hints))
 }
 
-/// The same. Where `tracks` says so, each with what its parts read for themselves; without a read set where that is not
-/// certain.
+/// Which reads of a document are tracked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tracking {
+    /// Those for its properties and links.
+    pub links: bool,
+    /// Those for parts of its content.
+    pub parts: bool,
+}
+
+/// What was read of other rows for a document, as far as it was tracked.
+pub enum OthersRead {
+    Nothing,
+    Tracked(Vec<Arc<ReadSet>>),
+    /// It is not certain until when that is current.
+    Unknown,
+}
+
+/// The same, each with what was read for it. What properties and links need is read for all rows together, so their
+/// documents share one read set.
 ///
 /// # Errors
 /// The database cannot be read.
@@ -98,19 +115,41 @@ pub fn tracked_documents(
     resource: &Resource,
     rows: &[Row],
     view: &View<'_>,
-    tracks: &[bool],
-) -> Result<Vec<(Value, Option<ReadSet>)>, ApiError> {
-    let (batch, hints) = prepared(scope, snapshot, resource, rows, view)?;
-    let one = |(row, tracks): ((&Row, Hints), &bool)| {
-        if !tracks {
-            return (document(scope, resource, row, view, &batch), None);
-        }
-        let tracked = Arc::new(TrackedStorage::new(scope.storage.clone()));
-        let scope = Scope { storage: tracked.clone(), ..scope.clone() };
-        let document = document(&scope, resource, row, view, &batch);
-        (document, tracked.seen())
+    tracking: &[Tracking],
+) -> Result<Vec<(Value, OthersRead)>, ApiError> {
+    let tracked = || {
+        let storage = Arc::new(TrackedStorage::new(scope.storage.clone()));
+        (Scope { storage: storage.clone(), ..scope.clone() }, storage)
     };
-    Ok(rows.iter().zip(hints).zip(tracks).map(one).collect())
+    let ((batch, hints), of_links) = if tracking.iter().any(|tracking| tracking.links) {
+        let (scope, storage) = tracked();
+        let prepared = prepared(&scope, &*scope.snapshot()?, resource, rows, view)?;
+        (prepared, storage.seen().map(Arc::new))
+    } else {
+        (prepared(scope, snapshot, resource, rows, view)?, None)
+    };
+    let one = |(row, tracking): ((&Row, Hints), &Tracking)| {
+        let links = tracking.links.then(|| of_links.clone());
+        if !tracking.parts {
+            return (document(scope, resource, row, view, &batch), OthersRead::of([links]));
+        }
+        let (scope, storage) = tracked();
+        let document = document(&scope, resource, row, view, &batch);
+        (document, OthersRead::of([links, Some(storage.seen().map(Arc::new))]))
+    };
+    Ok(rows.iter().zip(hints).zip(tracking).map(one).collect())
+}
+
+impl OthersRead {
+    /// Of read sets that are tracked (the outer level) and certain (the inner one).
+    fn of<const N: usize>(sets: [Option<Option<Arc<ReadSet>>>; N]) -> OthersRead {
+        let tracked: Vec<Option<Arc<ReadSet>>> = sets.into_iter().flatten().collect();
+        match tracked.into_iter().collect::<Option<Vec<_>>>() {
+            None => OthersRead::Unknown,
+            Some(sets) if sets.is_empty() => OthersRead::Nothing,
+            Some(sets) => OthersRead::Tracked(sets),
+        }
+    }
 }
 
 fn document(scope: &Scope, resource: &Resource, (row, hints): (&Row, Hints), view: &View<'_>, batch: &Batch) -> Value {

@@ -6,6 +6,8 @@
 //! declarations. No method is named here.
 
 mod compile;
+mod globals;
+mod params;
 mod rsd;
 mod run;
 mod shape;
@@ -143,7 +145,7 @@ impl Rpc {
     /// Every problem of the `[xmlrpc]` section at once.
     pub fn new(loaded: &Loaded, registry: &Registry) -> Result<Rpc, Vec<Problem>> {
         let methods = compile::compile(loaded)?;
-        let globals = run::globals(registry, methods.keys());
+        let globals = globals::globals(registry, methods.keys());
         Ok(Rpc { methods, globals, rsd: rsd::document(registry).into_bytes() })
     }
 

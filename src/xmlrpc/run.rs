@@ -2,15 +2,15 @@
 //!
 //! It decides nothing about permissions or validity: the routes do. Faults are made of their errors.
 
+use super::globals;
+use super::params::{checked, custom_field, whole};
 use super::shape::Names;
 use super::value::{Value, bytes, elements, from_json, json_bytes, to_json};
 use super::wire::{self, Called, Limits};
-use super::words::MOST_WORDS;
 use super::{Act, Ask, CompiledStep, Kind, Method, Param, Rpc};
 use crate::access::attempts::AttemptLimit;
 use crate::access::audit::Event;
 use crate::access::identity::{self, LoginContext};
-use crate::config::declaration::Family;
 use crate::engine::Engine;
 use crate::engine::embed;
 use crate::error::{ApiError, Code, Fault};
@@ -19,14 +19,13 @@ use crate::handlers::Rendered;
 use crate::model::{Incoming, Request, Upload};
 use crate::records::{self, eq, int, text};
 use crate::registry::Registry;
-use crate::registry::resource::Resource;
 use crate::request::BodyParams;
-use crate::request::call::{Call, CustomField};
+use crate::request::call::Call;
 use crate::scope::{Principal, Scope};
 use crate::storage::plan::DbValue;
 use indexmap::IndexMap;
 use minijinja::value::ValueKind;
-use serde_json::{Map, json};
+use serde_json::Map;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -88,80 +87,6 @@ pub async fn answer(rpc: &Rpc, engine: &Engine, request: &Request) -> Vec<u8> {
             wire::fault(code, &message)
         }
     }
-}
-
-/// Names that every expression sees and that follow from the declarations alone.
-pub fn globals<'m>(registry: &Registry, methods: impl Iterator<Item = &'m String>) -> Names {
-    let served = |family: Family| registry.family(family).filter(|resource| !resource.declared.routes.is_empty());
-    let terms = Value::from_pairs(served(Family::Term).map(|r| (r.api_name.as_str(), taxonomy(r, None))));
-    let types = served(Family::Content).map(|r| (r.api_name.as_str(), kind(registry, r)));
-    let routes = registry.resources.iter().map(|r| (r.name.as_str(), Value::from(r.path.as_str())));
-    let site = Value::from_pairs([
-        ("url", Value::from(registry.site.url.as_str())),
-        ("rest_url", Value::from(registry.site.rest_url.as_str())),
-        ("calls_url", Value::from(format!("{}{}", registry.site.url, registry.declaration.xmlrpc.path))),
-        ("prefix", Value::from(registry.site.prefix.as_str())),
-        ("version", Value::from(env!("CARGO_PKG_VERSION"))),
-        ("program", Value::from(env!("CARGO_PKG_NAME"))),
-        ("login_url", Value::from(format!("{}{}", registry.site.url, registry.declaration.pages.login))),
-        ("profile_url", Value::from(format!("{}{}", registry.site.url, registry.declaration.pages.profile))),
-    ]);
-    Names::default()
-        .and(&Arc::from(MOST_WORDS), Value::from(registry.declaration.xmlrpc.max_list))
-        .and(&Arc::from("site"), site)
-        .and(&Arc::from("types"), Value::from_pairs(types))
-        .and(&Arc::from("taxonomies"), terms)
-        .and(&Arc::from("routes"), Value::from_pairs(routes))
-        .and(&Arc::from("roles"), registry.roles.keys().map(|name| Value::from(name.as_str())).collect())
-        .and(&Arc::from("sizes"), from_json(&json!(registry.declaration.media.sizes)))
-        .and(&Arc::from("theme"), theme(registry))
-        .and(&Arc::from("methods"), methods.map(|name| Value::from(name.as_str())).collect())
-}
-
-/// The active theme.
-fn theme(registry: &Registry) -> Value {
-    let name = registry.active_theme();
-    let Some(theme) = registry.declaration.themes.get(name) else { return Value::UNDEFINED };
-    Value::from_pairs([
-        ("name", Value::from(name)),
-        ("supports", from_json(&json!(theme.supports))),
-        ("templates", from_json(&json!(theme.templates))),
-    ])
-}
-
-/// The capability for each act on rows of a resource.
-fn acts(resource: &Resource) -> Value {
-    Value::from_pairs(
-        resource.capabilities.iter().map(|(action, name)| (action.to_string(), Value::from(name.as_str()))),
-    )
-}
-
-/// A content resource as expressions see it.
-fn kind(registry: &Registry, resource: &Resource) -> Value {
-    let relation = |to: &Resource| resource.relations.iter().find(|r| r.many && r.to == to.index);
-    let terms = registry.family(Family::Term).filter(|term| !term.declared.routes.is_empty());
-    let terms = terms.filter_map(|term| relation(term).map(|relation| taxonomy(term, Some(&relation.property))));
-    Value::from_pairs([
-        ("name", Value::from(resource.api_name.as_str())),
-        ("route", Value::from(resource.path.as_str())),
-        ("resource", Value::from(resource.name.as_str())),
-        ("hierarchical", Value::from(resource.declared.hierarchical)),
-        ("acts", acts(resource)),
-        ("supports", resource.declared.supports.iter().map(|s| Value::from(s.as_str())).collect()),
-        ("meta", resource.declared.meta.keys().map(|key| Value::from(key.as_str())).collect()),
-        ("taxonomies", terms.collect()),
-    ])
-}
-
-fn taxonomy(resource: &Resource, property: Option<&str>) -> Value {
-    Value::from_pairs([
-        ("name", Value::from(resource.api_name.as_str())),
-        ("route", Value::from(resource.path.as_str())),
-        ("resource", Value::from(resource.name.as_str())),
-        ("hierarchical", Value::from(resource.declared.hierarchical)),
-        ("acts", acts(resource)),
-        ("property", property.map_or(Value::UNDEFINED, Value::from)),
-    ])
 }
 
 impl Failure {
@@ -276,7 +201,7 @@ impl Session<'_> {
         }
         let mut names = self.rpc.globals.clone();
         for (name, value) in [
-            ("me", caller(&scope.principal)),
+            ("me", globals::caller(&scope.principal)),
             ("title", Value::from(self.engine.site_title())),
             ("settings", from_json(&serde_json::Value::Object(scope.settings.values.clone()))),
             ("now", Value::from(scope.now)),
@@ -584,65 +509,4 @@ struct PageRequest {
     total: Option<i64>,
     /// Data of an error that was tolerated.
     failed: Option<Value>,
-}
-
-fn caller(principal: &Principal) -> Value {
-    let can = principal.capabilities.iter().map(|capability| (&**capability, Value::from(true)));
-    Value::from_pairs([
-        ("id", Value::from(principal.id)),
-        ("login", Value::from(&*principal.login)),
-        ("can", Value::from_pairs(can)),
-        ("roles", principal.roles.iter().map(|role| Value::from(&**role)).collect()),
-    ])
-}
-
-/// A change of a meta value as clients describe it.
-fn custom_field(given: &Value) -> CustomField {
-    let member = |name: &str| Some(given.get_attr(name).unwrap_or_default()).filter(|value| !value.is_none());
-    let member = |name: &str| member(name).filter(|value| !value.is_undefined());
-    CustomField {
-        number: member("id").map(|id| number(&id)),
-        key: member("key").map(|key| key.to_string()),
-        value: member("value").and_then(|value| to_json(&value)).unwrap_or_default(),
-    }
-}
-
-/// The number that a text begins with, and 0 where there is none: such an id names nothing.
-fn number(value: &Value) -> i64 {
-    let text = value.as_str().unwrap_or_default().trim_start();
-    let digits = text.trim_start_matches(['+', '-']);
-    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len()) + text.len() - digits.len();
-    let real = || f64::try_from(value.clone()).map_or(0, |real| real as i64);
-    value.as_i64().unwrap_or_else(|| if value.as_str().is_some() { text[..end].parse().unwrap_or(0) } else { real() })
-}
-
-/// A whole number, or a text that is one.
-fn whole(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()))
-}
-
-/// A parameter of its kind. What is empty where another kind is wanted counts as absent, as old clients intend it.
-fn checked(param: &Param, value: Value) -> Result<Value, Failure> {
-    let kind = value.kind();
-    let fits = match param.kind {
-        Kind::Any | Kind::Login | Kind::Secret => true,
-        Kind::Id | Kind::Int => matches!(kind, ValueKind::String | ValueKind::Number | ValueKind::Bool),
-        Kind::Text => matches!(kind, ValueKind::String | ValueKind::Number),
-        Kind::Flag => !matches!(kind, ValueKind::Seq | ValueKind::Map | ValueKind::Bytes),
-        Kind::List => kind == ValueKind::Seq,
-        Kind::Struct => kind == ValueKind::Map,
-        Kind::Bytes => kind == ValueKind::Bytes,
-    };
-    let empty = value.is_none() || value.len() == Some(0);
-    match (fits, empty, param.kind) {
-        (true, false, Kind::Id | Kind::Int) => Ok(Value::from(number(&value))),
-        (true, true, Kind::Id | Kind::Int) if param.optional => Ok(Value::UNDEFINED),
-        (true, true, Kind::Id | Kind::Int) => Ok(Value::from(0)),
-        (true, ..) => Ok(value),
-        // A struct without members is a list to some clients.
-        (false, true, Kind::Struct) => Ok(Value::from_pairs::<_, &str, Value>([])),
-        (false, true, Kind::List) => Ok(Value::from(Vec::<Value>::new())),
-        (false, true, _) if param.optional => Ok(Value::UNDEFINED),
-        _ => Err(Fault::InvalidParams.into()),
-    }
 }

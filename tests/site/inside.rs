@@ -42,18 +42,25 @@ impl Inside {
 
     /// With the declarations of the folder.
     pub fn over(folder: TempDir) -> Inside {
-        Inside::at(folder, Arc::new(SystemClock))
+        Inside::at(folder, Arc::new(SystemClock), &[])
+    }
+
+    /// The shipped declarations with some values set.
+    pub fn with(sets: &[&str]) -> Inside {
+        let folder = TempDir::new().expect("a temporary folder");
+        stdout(&["init", folder.path().to_str().expect("a path")], "");
+        Inside::at(folder, Arc::new(SystemClock), sets)
     }
 
     /// The shipped declarations at another time.
     pub fn timed(clock: Arc<dyn Clock>) -> Inside {
         let folder = TempDir::new().expect("a temporary folder");
         stdout(&["init", folder.path().to_str().expect("a path")], "");
-        Inside::at(folder, clock)
+        Inside::at(folder, clock, &[])
     }
 
-    fn at(folder: TempDir, clock: Arc<dyn Clock>) -> Inside {
-        let (services, registry) = Inside::open(&folder, clock);
+    fn at(folder: TempDir, clock: Arc<dyn Clock>, sets: &[&str]) -> Inside {
+        let (services, registry) = Inside::open(&folder, clock, sets);
         services.seed(&registry).expect("a seeded database");
         services
             .add_user(
@@ -72,20 +79,21 @@ impl Inside {
     /// The same site in another process, as it were: everything but the database and the files is made anew.
     pub fn restart(self, clock: Arc<dyn Clock>) -> Inside {
         let Inside { admin, folder, .. } = self;
-        let (services, registry) = Inside::open(&folder, clock);
+        let (services, registry) = Inside::open(&folder, clock, &[]);
         let engine = services.engine(registry.clone()).expect("an engine");
         Inside { services, registry, engine, admin, folder }
     }
 
-    fn open(folder: &TempDir, clock: Arc<dyn Clock>) -> (Services, Arc<Registry>) {
+    fn open(folder: &TempDir, clock: Arc<dyn Clock>, more: &[&str]) -> (Services, Arc<Registry>) {
         let at = |file: &str| folder.path().join(file);
-        let sets = vec![
+        let mut sets = vec![
             format!("storage.url=sqlite:{}", at("test.db").display()),
             "site.bcrypt_cost=4".to_owned(),
             "site.demo=false".to_owned(),
             // Every response is computed again.
             "cache.responses=false".to_owned(),
         ];
+        sets.extend(more.iter().map(|set| (*set).to_owned()));
         let source = Source { config: Some(at("routes.toml")), sets };
         let registry = boot::registry(&source.load().expect("declarations"), "127.0.0.1:1").expect("a registry");
         let services = Services::start(boot::open(&registry, true).expect("a database"), &registry).expect("services");

@@ -1,14 +1,18 @@
 //! E-mail: lost passwords, invitations and notices, over SMTP to a mail server in this process.
 
+use super::inside::Inside;
 use super::pages::{Browser, PASSWORD, field};
 use super::server::{Answer, Server, program, run, stdout};
+use cms_server::clock::ManualClock;
+use cms_server::mailer::{Mailer, Post};
+use cms_server::model::Method;
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
@@ -213,6 +217,7 @@ fn converse(stream: TcpStream, tls: Tls, state: &Arc<(Mutex<State>, Condvar)>) -
 }
 
 fn read(text: &str, (from, to, login): (&str, &str, &str), encrypted: bool) -> Mail {
+    assert!(!text.replace("\r\n", "").contains(['\r', '\n']), "every line ends as SMTP wants: {text:?}");
     let (head, body) = text.trim_end_matches(".\r\n").split_once("\r\n\r\n").expect("a head");
     let body = body.replace("\r\n..", "\r\n.");
     let body = match head.contains("Content-Transfer-Encoding: quoted-printable") {
@@ -323,7 +328,13 @@ fn a_lost_password_is_set_anew_by_a_link() {
     let mail = smtp.mail(0);
     assert_eq!(mail.to, "admin@example.org");
     assert!(mail.from.contains("<cms@site.example>"), "{}", mail.from);
-    for line in ["From: \"The site\" <cms@site.example>", "Auto-Submitted: auto-generated", "To: admin@example.org"] {
+    for line in [
+        "From: \"The site\" <cms@site.example>",
+        "Auto-Submitted: auto-generated",
+        "MIME-Version: 1.0",
+        "Content-Type: text/plain; charset=utf-8",
+        "To: admin@example.org",
+    ] {
         assert!(mail.head.lines().any(|l| l == line), "{line} in {}", mail.head);
     }
     for start in ["Date: ", "Message-ID: <", "Subject: =?utf-8?"] {
@@ -482,6 +493,47 @@ fn what_a_mail_server_does_not_take_is_sent_later() {
     assert_eq!(set(&server, &link, NEW).status, 303, "the last link is valid");
     assert_eq!(smtp.mail(1).to, "admin@example.org");
     server.end();
+}
+
+#[test]
+fn the_wait_between_two_attempts_doubles() {
+    let smtp = Smtp::start(Mode::Later);
+    let folder = TempDir::new().expect("a folder");
+    stdout(&["init", folder.path().to_str().expect("a path")], "");
+    let declared = format!(
+        "[site]\nurl = \"http://site.example\"\napplication_passwords = \"on\"\n\n[mail]\nurl = \"smtp://127.0.0.1:{}\"\nfrom = \"cms@site.example\"\n",
+        smtp.port
+    );
+    std::fs::write(folder.path().join("site.toml"), declared).expect("a file");
+    let start = 1_800_000_000;
+    let clock = ManualClock::at(start);
+    let site = Inside::over(folder).restart(clock.clone());
+    let mailer = Mailer::start(Post::new(site.registry.clone(), &site.services).expect("a sender")).expect("a thread");
+    let reached = |numbers: [u64; 2], awaited: i64| {
+        let end = Instant::now() + Duration::from_secs(30);
+        while (mailer.progress().numbers(), clock.awaited()) != (numbers, Some(awaited)) {
+            assert!(Instant::now() < end, "{:?} {:?}", mailer.progress().numbers(), clock.awaited());
+            std::thread::yield_now();
+        }
+    };
+    reached([0, 0], start + 30);
+    let changed = site.ask(Method::Put, "/cms/v2/users/1", true, Some(&json!({"password": NEW})));
+    assert_eq!(changed.status, 200, "{}", changed.body);
+    // The outbox is looked at every half minute, and the message is due after one and then two minutes.
+    reached([1, 0], start + 30);
+    clock.advance(30);
+    reached([1, 0], start + 60);
+    clock.advance(30);
+    reached([2, 0], start + 90);
+    for half_minute in 3..6 {
+        clock.advance(30);
+        reached([2, 0], start + 30 * (half_minute + 1));
+    }
+    smtp.set(Mode::Take);
+    clock.advance(30);
+    reached([2, 1], start + 210);
+    assert!(smtp.mail(0).body.contains("password of your account admin"));
+    mailer.finish(Duration::from_secs(10));
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod dynamic;
 mod faults;
 mod fonts;
 mod golden;
+mod hints;
 mod home;
 mod icons;
 mod identity;

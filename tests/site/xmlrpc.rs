@@ -179,11 +179,12 @@ fn faults_have_the_codes_that_clients_know() {
     check("wp.getUsersBlogs", json!(["", ""]), 403);
     check("wp.getUsersBlogs", json!([["admin"], {"a": 1}]), 403);
     check("wp.getPost", json!([1, login, secret, 999_999]), 404);
-    check("wp.getPost", json!([1, login, secret, "x"]), -32602);
+    check("wp.getPost", json!([1, login, secret, "x"]), 404);
+    check("wp.getPage", json!([1]), 403);
     check("wp.newPost", json!([1, login, secret, "x"]), -32602);
     check("wp.newPost", json!([1, login, secret, {}]), 500);
     check("wp.newPost", json!([1, login, secret, {"post_type": "nope", "post_title": "t"}]), 403);
-    check("wp.newPost", json!([1, login, secret, {"post_title": "t", "terms": {"nope": [1]}}]), 403);
+    check("wp.newPost", json!([1, login, secret, {"post_title": "t", "terms": {"nope": [1]}}]), 401);
     check("wp.newPost", json!([1, login, secret, {"post_title": "t", "terms": {"category": [99999]}}]), 403);
     check("wp.newPost", json!([1, login, secret, {"post_title": "t", "post_author": 99999}]), 404);
     check("wp.getTerm", json!([1, login, secret, "category", 99999]), 404);
@@ -192,6 +193,11 @@ fn faults_have_the_codes_that_clients_know() {
     check("wp.newTerm", json!([1, login, secret, {"taxonomy": "category", "name": ""}]), 403);
     check("wp.getUser", json!([1, login, secret, 999]), 404);
     check("wp.getComment", json!([1, login, secret, 999]), 404);
+    check("wp.getUsers", json!([1, login, secret, {"role": "nope"}]), 403);
+    check("wp.newPost", json!([1, login, secret, {"post_title": "t", "post_thumbnail": 99999}]), 404);
+    check("metaWeblog.newPost", json!([1, login, secret, {"title": "t", "wp_post_format": "odd"}, false]), 404);
+    check("metaWeblog.newPost", json!([1, login, secret, {"title": "t", "post_type": "attachment"}, false]), 401);
+    check("wp.getComments", json!([1, login, secret, {"post_type": "nope"}]), 404);
     check("wp.getPostType", json!([1, login, secret, "nope"]), 403);
     // Values of odd types where an expression wants others.
     check("wp.getUsers", json!([1, login, secret, {"order": {"a": [1]}}]), 400);
@@ -215,7 +221,19 @@ fn permissions_are_those_of_the_routes() {
         call_as(&server, &contributor, "wp.newPost", &[json!({"post_title": "t", "post_status": "publish"})]),
         refused
     );
-    assert_eq!(call_as(&server, &contributor, "wp.setOptions", &[json!({"blog_title": "x"})]), refused);
+    let closed = json!({"fault": 403});
+    assert_eq!(call_as(&server, &contributor, "wp.setOptions", &[json!({"blog_title": "x"})]), closed);
+    for method in ["wp.getPageStatusList", "wp.getPageTemplates", "wp.getCommentStatusList"] {
+        assert_eq!(call_as(&server, &contributor, method, &[]), closed, "{method}");
+    }
+    assert_eq!(call_as(&server, &subscriber, "wp.getPostFormats", &[]), closed);
+    assert_eq!(call_as(&server, &subscriber, "wp.getPostTypes", &[]), json!([]));
+    assert_eq!(call_as(&server, &contributor, "wp.getPostType", &[json!("page")]), refused);
+    assert_eq!(call_as(&server, &subscriber, "wp.getAuthors", &[]), refused);
+    let authors = call_as(&server, &contributor, "wp.getAuthors", &[]);
+    assert_eq!(authors.as_array().map(Vec::len), Some(2), "who writes sees who may write: {authors}");
+    let secret = json!({"post_title": "t", "post_password": "p"});
+    assert_eq!(call_as(&server, &contributor, "wp.newPost", &[secret]), refused);
     assert_eq!(call_as(&server, &contributor, "wp.getUsers", &[]), refused);
     let own = call_as(&server, &contributor, "wp.newPost", &[json!({"post_title": "Own"})]);
     assert!(own.is_string(), "{own}");
@@ -224,7 +242,12 @@ fn permissions_are_those_of_the_routes() {
     assert_eq!(list, json!([{"post_id": own, "post_title": "Own"}]));
     let options = call_as(&server, &contributor, "wp.getOptions", &[]);
     assert_eq!(options["blog_title"]["readonly"], true);
-    assert_eq!(options["date_format"]["value"], "", "what only managers may read stays with them");
+    assert_eq!((&options["time_zone"]["value"], &options["thumbnail_size_w"]["value"]), (&json!("0"), &json!("150")));
+    let order = call_as(&server, &contributor, "wp.getOptions", &[json!(["date_format", "blog_url", "none"])]);
+    assert_eq!(
+        order.as_object().map(|map| map.keys().map(String::as_str).collect::<Vec<_>>()),
+        Some(vec!["date_format", "blog_url"])
+    );
     let blogs = raw(&server, "wp.getUsersBlogs", &[json!(contributor.0), json!(contributor.1)]);
     assert_eq!(blogs[0]["isAdmin"], false);
 }
@@ -390,7 +413,15 @@ fn editors_find_it() {
     }
     let methods = raw(&server, "mt.supportedMethods", &[]);
     assert!(methods.as_array().is_some_and(|list| list.contains(&json!("metaWeblog.newPost"))), "{methods}");
-    assert_eq!(raw(&server, "system.listMethods", &[]), methods);
+    let all = raw(&server, "system.listMethods", &[]);
+    let own: Vec<Value> = all
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|name| !name.as_str().is_some_and(|n| n.starts_with("system.")))
+        .cloned()
+        .collect();
+    assert_eq!(Value::Array(own), methods);
     let server = server.restart_with(&["xmlrpc.enabled=false"]);
     assert_eq!(post(&server, &body("demo.sayHello", &[])).status, 404);
     let home = server.send("GET", &format!("{}/", server.site), None, None, &[("accept", "text/html")]);
@@ -489,7 +520,22 @@ fn terms_comments_people_and_options() {
     assert_eq!(call(&server, "wp.deleteTerm", &[json!("category"), term]), true);
     assert_eq!(call(&server, "wp.deleteTerm", &[json!("category"), json!(1)]), json!({"fault": 401}));
     assert_eq!(call(&server, "wp.getTaxonomy", &[json!("post_tag")])["hierarchical"], false);
-    assert_eq!(call(&server, "wp.getPostType", &[json!("post")])["taxonomies"], json!(["category", "post_tag"]));
+    let kind = call(&server, "wp.getPostType", &[json!("post")]);
+    assert_eq!(kind["taxonomies"], json!(["category", "post_tag"]));
+    assert_eq!((&kind["cap"]["edit_posts"], &kind["map_meta_cap"]), (&json!("edit_posts"), &json!(true)));
+    assert!(kind["labels"].is_object() && kind["supports"].get("sticky").is_none(), "{kind}");
+    let types = |filter: Value| -> Vec<String> {
+        let types = call(&server, "wp.getPostTypes", &[filter]);
+        types.as_object().expect("types").keys().cloned().collect()
+    };
+    assert_eq!(types(json!({"public": true})), ["post", "page", "attachment"]);
+    assert_eq!(types(json!({"hierarchical": 1, "public": true})), ["page"]);
+    assert_eq!(call(&server, "wp.getPostTypes", &[]).as_object().map(serde_json::Map::len), Some(3));
+    let formats = call(&server, "wp.getPostFormats", &[json!({"show-supported": true})]);
+    assert_eq!((&formats["all"]["aside"], &formats["supported"][0]), (&json!("Aside"), &json!("aside")));
+    // A taxonomy with parents is read page by page as well.
+    let second = call(&server, "wp.getTerms", &[json!("category"), json!({"number": 1, "offset": 1})]);
+    assert_eq!(second.as_array().map(Vec::len), Some(0), "{second}");
 
     let post =
         call(&server, "wp.newPost", &[json!({"post_title": "P", "post_status": "publish", "comment_status": "open"})]);
@@ -519,6 +565,12 @@ fn terms_comments_people_and_options() {
     let set = call(&server, "wp.setOptions", &[json!({"blog_tagline": "New", "blog_url": "http://x"})]);
     assert_eq!(set["blog_tagline"]["value"], "New");
     assert_eq!(set["blog_url"]["value"], server.site, "what may only be read stays");
+    let zone =
+        |hours: Value| call(&server, "wp.setOptions", &[json!({"time_zone": hours})])["time_zone"]["value"].clone();
+    assert_eq!(
+        [zone(json!("-3.5")), zone(json!("2")), zone(json!("Asia/Tokyo"))],
+        [json!("-3.5"), json!("2"), json!("9")]
+    );
 }
 
 #[test]
@@ -532,6 +584,8 @@ fn files_come_through_the_upload_of_the_routes() {
         (&made["file"], &made["type"], &made["id"]),
         (&json!("dot.png"), &json!("image/png"), &made["attachment_id"])
     );
+    assert_eq!((&made["title"], &made["alt"]), (&json!("dot.png"), &json!("")));
+    assert_eq!(made["metadata"].as_object().map(|m| m.contains_key("sizes")), Some(false), "{made}");
     assert_eq!(call(&server, "metaWeblog.newMediaObject", &[file("dot.png")])["file"], "dot-1.png");
     let url = made["url"].as_str().expect("an address");
     assert_eq!(server.send("GET", url, None, None, &[]).status, 200);
@@ -555,6 +609,142 @@ fn files_come_through_the_upload_of_the_routes() {
     assert_eq!(call(&server, "wp.uploadFile", &[json!({"name": "dot.png"})]), json!({"fault": -32602}));
     let subscriber = server.user("sub", "subscriber");
     assert_eq!(call_as(&server, &subscriber, "wp.uploadFile", &[file("dot.png")]), json!({"fault": 401}));
+}
+
+/// The custom fields of a record as `key=value`, by their ids.
+fn fields(post: &Value) -> Vec<(String, String)> {
+    let fields = post["custom_fields"].as_array().expect("fields");
+    let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("a text: {value}")).to_owned();
+    fields.iter().map(|f| (text(&f["id"]), format!("{}={}", text(&f["key"]), text(&f["value"])))).collect()
+}
+
+#[test]
+fn custom_fields_are_kept_changed_and_deleted_one_by_one() {
+    let server = Server::with(&["bounds.max_fields=6", "bounds.max_field_key=20", "bounds.max_field_value=100B"]);
+    let content = json!({"post_title": "P", "post_status": "publish", "custom_fields": [
+        {"key": "mood", "value": "calm"}, {"key": "mood", "value": "wild"}, {"key": "n", "value": 7},
+        {"key": "_edit_lock", "value": "1"}, {"key": "", "value": "x"}, {"value": "x"}]});
+    let id = call(&server, "wp.newPost", &[content]);
+    let read = || fields(&call(&server, "wp.getPost", &[id.clone(), json!(["custom_fields"])]));
+    let texts = || read().into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+    assert_eq!(texts(), ["mood=calm", "mood=wild", "n=7"]);
+    let edit = |fields: Value| call(&server, "wp.editPost", &[id.clone(), json!({"custom_fields": fields})]);
+    let before = read();
+    let number = |at: usize| before[at].0.clone();
+    // Another value, one less, one more; another key, an unknown id and a program's own change nothing.
+    assert_eq!(
+        edit(
+            json!([{"id": number(1), "key": "mood", "value": "mild"}, {"id": number(2)}, {"key": "more", "value": true},
+            {"id": number(0), "key": "other", "value": "x"}, {"id": "999999", "key": "mood", "value": "x"},
+            {"id": "x"}, {"key": "_wp_trash", "value": "x"}])
+        ),
+        true
+    );
+    assert_eq!(texts(), ["mood=calm", "mood=mild", "more=1"]);
+    assert_eq!(read()[..2], [before[0].clone(), (number(1), "mood=mild".into())], "they keep their ids");
+    // The fields of another record are not reached from here.
+    let other = call(&server, "wp.newPost", &[json!({"post_title": "O", "custom_fields": [{"id": number(0)}]})]);
+    assert_eq!(call(&server, "wp.editPost", &[other, json!({"custom_fields": [{"id": number(0)}]})]), true);
+    assert_eq!(texts().len(), 3);
+    // Bounds: of keys, values and their number. A refused change leaves everything as it was.
+    for fields in [
+        json!([{"key": "k".repeat(21), "value": "x"}]),
+        json!([{"key": "k", "value": "x".repeat(99)}]),
+        json!([{"key": "a", "value": "1"}, {"key": "b", "value": "2"}, {"key": "c", "value": "3"}, {"key": "d", "value": "4"}]),
+    ] {
+        assert_eq!(edit(fields), json!({"fault": 400}));
+    }
+    assert_eq!(texts().len(), 3);
+    // Callers who may not edit the record do not see it at all.
+    let contributor = server.user("con", "contributor");
+    assert_eq!(call_as(&server, &contributor, "wp.getPost", std::slice::from_ref(&id)), json!({"fault": 401}));
+    // They survive changes by others and the trash, and go with the record.
+    assert_eq!(
+        server
+            .admin(
+                "POST",
+                &format!("/cms/v2/posts/{}", id.as_str().expect("an id")),
+                Some(&json!({"title": {"raw": "Q"}}))
+            )
+            .status,
+        200
+    );
+    assert_eq!(texts(), ["mood=calm", "mood=mild", "more=1"]);
+    assert_eq!(call(&server, "wp.deletePost", std::slice::from_ref(&id)), true);
+    assert_eq!(texts().len(), 3);
+    assert_eq!(call(&server, "wp.deletePost", std::slice::from_ref(&id)), true);
+    assert_eq!(call(&server, "wp.getPost", &[id]), json!({"fault": 404}));
+}
+
+#[test]
+fn editors_of_the_desk_keep_custom_fields_too() {
+    let server = Server::start();
+    let (login, secret) = (json!(server.admin.0), json!(server.admin.1));
+    let entry = json!({"title": "E", "custom_fields": [{"key": "mood", "value": "calm"}],
+        "enclosure": {"url": "https://site.example/a.mp3", "length": 5, "type": "audio/mpeg"}});
+    let id = call(&server, "metaWeblog.newPost", &[entry.clone(), json!(true)]);
+    let read = || raw(&server, "metaWeblog.getPost", &[id.clone(), login.clone(), secret.clone()]);
+    assert_eq!(read()["enclosure"], entry["enclosure"]);
+    let mood = fields(&read()).into_iter().find(|(_, text)| text == "mood=calm").expect("the field").0;
+    let change = json!({"custom_fields": [{"id": mood, "key": "mood", "value": "wild"}]});
+    let params = [id.clone(), login.clone(), secret.clone(), change, json!(true)];
+    assert_eq!(raw(&server, "metaWeblog.editPost", &params), true);
+    assert!(fields(&read()).contains(&(mood, "mood=wild".into())), "{:?}", read());
+    let recent = call(&server, "metaWeblog.getRecentPosts", &[json!(1)]);
+    assert_eq!(fields(&recent[0]), fields(&read()));
+
+    let page = call(
+        &server,
+        "wp.newPage",
+        &[json!({"title": "P", "custom_fields": [{"key": "k", "value": "v"}]}), json!(true)],
+    );
+    let read = raw(&server, "wp.getPage", &[json!(1), page.clone(), login, secret]);
+    assert_eq!(fields(&read)[0].1, "k=v");
+    assert_eq!(fields(&call(&server, "wp.getPages", &[])[0]), fields(&read));
+
+    let term = json!({"taxonomy": "category", "name": "T", "custom_fields": [{"key": "colour", "value": "red"}]});
+    let term = call(&server, "wp.newTerm", &[term]);
+    let read = || call(&server, "wp.getTerm", &[json!("category"), term.clone()]);
+    let (number, text) = fields(&read()).remove(0);
+    assert_eq!(text, "colour=red");
+    let change = json!({"taxonomy": "category", "custom_fields": [{"id": number}]});
+    assert_eq!(call(&server, "wp.editTerm", &[term.clone(), change]), true);
+    assert_eq!(read()["custom_fields"], json!([]));
+}
+
+/// No route shows, finds, sorts by or filters by what is under a key that nothing declares.
+#[test]
+fn no_route_shows_custom_fields() {
+    for prefix in ["cms", "wp"] {
+        let server = Server::with(&[&format!("site.prefix={prefix}")]);
+        let content = json!({"post_title": "P", "post_status": "publish",
+            "custom_fields": [{"key": "hiddenkey", "value": "hiddenvalue"}]});
+        let id = call(&server, "wp.newPost", &[content]);
+        let id = id.as_str().expect("an id");
+        let route = format!("/{prefix}/v2/posts/{id}");
+        let body = json!({"meta": {"hiddenkey": "x"}, "custom_fields": [{"key": "hiddenkey", "value": "y"}]});
+        let written = server.admin("POST", &route, Some(&body));
+        assert!(!written.text.contains("hidden"), "{}", written.text);
+        for route in [
+            route.clone(),
+            format!("{route}?context=edit"),
+            format!("{route}?context=edit&_fields=meta,custom_fields,_links"),
+            format!("/{prefix}/v2/posts?context=edit&_embed"),
+            format!("{route}/revisions?context=edit"),
+        ] {
+            let shown = server.admin("GET", &route, None);
+            assert!(shown.status == 200 && !shown.text.contains("hidden"), "{route}: {}", shown.text);
+        }
+        let found =
+            |query: &str| server.admin("GET", &format!("/{prefix}/v2/{query}"), None).body.as_array().map(Vec::len);
+        assert_eq!(found("posts?context=edit&search=hiddenvalue"), Some(0));
+        assert_eq!(found("search?search=hiddenvalue"), Some(0));
+        assert_eq!(found("posts?context=edit&hiddenkey=other"), found("posts?context=edit"), "it is no filter");
+        let described = server.admin("OPTIONS", &format!("/{prefix}/v2/posts"), None);
+        assert!(!described.text.contains("custom_fields"), "{}", described.text);
+        let kept = call(&server, "wp.getPost", &[json!(id), json!(["custom_fields"])]);
+        assert_eq!(fields(&kept)[0].1, "hiddenkey=hiddenvalue", "REST changed nothing of it");
+    }
 }
 
 #[test]

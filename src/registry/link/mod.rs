@@ -108,10 +108,11 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     })
 }
 
-/// The route of a resource's items: the first that can be read and that has the path of one, however keys look.
+/// The route of a resource's items: one that can be read and that has the path of an item, however keys look. Longer keys
+/// come first: what a shorter one names may be a collection.
 fn item_route(resource: &Resource, routes: &[Route]) -> Option<usize> {
     let collection = resource.path_of(|_| "1".to_owned());
-    let paths = ["1", "a", "a/b", "a//b"].map(|key| format!("{collection}/{key}"));
+    let paths = ["a//b", "a/b", "a", "1"].map(|key| format!("{collection}/{key}"));
     let reads = |route: &Route| route.endpoints.iter().any(|endpoint| endpoint.methods.contains(&Method::Get));
     let of = |path: &String| routes.iter().position(|r| reads(r) && r.matcher.is_match(path.as_bytes()));
     paths.iter().filter_map(of).find(|at| routes[*at].resource == Some(resource.index))
