@@ -175,7 +175,8 @@ fn shown(item: &Item<'_>) -> Html {
         return html;
     }
     let mime = item.record.text("mime");
-    let (open, close) = match mime.split('/').next() {
+    let class = mime.split('/').next().filter(|_| !item.record.text("file").is_empty());
+    let (open, close) = match class {
         Some("audio") => ("<audio", "</audio>"),
         Some("video") => ("<video", "</video>"),
         _ => {

@@ -257,7 +257,8 @@ fn generated_slug(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
         false if numbered(own) => own.to_owned(),
         false => generated,
     };
-    Some(Value::String(slug))
+    let read = crate::request::percent_decode(&slug).map_or_else(|| slug.clone(), |read| read.into_owned());
+    Some(Value::String(read))
 }
 
 /// Class names that themes style a record by.

@@ -380,15 +380,27 @@ fn page_address(work: &Work<'_>, page: u64) -> String {
     address_with(work, "page", &page.to_string())
 }
 
-/// The request's address with another value of a parameter, which stays where it is.
+/// The request's address with another value of a parameter, which stays where it is. Values are spelled anew, and items of
+/// lists get their numbers.
 fn address_with(work: &Work<'_>, name: &str, value: &str) -> String {
-    let mut given = Some(format!("{name}={value}"));
-    let pairs = work.raw_query.split('&').filter(|pair| !pair.is_empty());
-    let mut pairs: Vec<String> = pairs
-        .filter_map(|pair| if pair.split('=').next() == Some(name) { given.take() } else { Some(pair.to_owned()) })
-        .collect();
+    let mut given = Some((name.to_owned(), value.to_owned()));
+    let parsed = url::form_urlencoded::parse(work.raw_query.as_bytes()).into_owned();
+    let mut pairs: Vec<(String, String)> =
+        parsed.filter_map(|pair| if pair.0 == name { given.take() } else { Some(pair) }).collect();
     pairs.extend(given);
-    format!("{}?{}", work.scope.registry.rest(work.path), pairs.join("&"))
+    let mut items: HashMap<String, usize> = HashMap::new();
+    let spell = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+    let pairs = pairs.into_iter().filter(|(name, _)| !name.is_empty()).map(|(name, value)| {
+        let name = match name.strip_suffix("[]") {
+            Some(list) => {
+                let item = items.entry(list.to_owned()).and_modify(|item| *item += 1).or_insert(0);
+                format!("{list}[{item}]")
+            }
+            None => name,
+        };
+        if value.is_empty() { spell(&name) } else { format!("{}={}", spell(&name), spell(&value)) }
+    });
+    format!("{}?{}", work.scope.registry.rest(work.path), pairs.collect::<Vec<_>>().join("&"))
 }
 
 /// The condition of the arguments of a collection, without the caller's permissions.

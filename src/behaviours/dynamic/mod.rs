@@ -570,7 +570,8 @@ fn search(part: &Part<'_>) -> Option<Html> {
         placed @ ("button-inside" | "no-button" | "button-only") => placed,
         _ => "button-outside",
     };
-    let own = format!("wp-block-search__{placed} wp-block-search__text-button");
+    let kind = if placed == "no-button" { "" } else { " wp-block-search__text-button" };
+    let own = format!("wp-block-search__{placed}{kind}");
     let hidden = if part.attributes["showLabel"] == false { " screen-reader-text" } else { "" };
     let home = format!("{}/", clean_url(&part.item.scope.registry.site.url));
     let mut html = Html::new();
