@@ -235,9 +235,9 @@ impl Scheduler {
         let (own, reached) = (job.clone(), progress.clone());
         let handle = thread::Builder::new().name("due".into()).spawn(move || keep(&own, &reached));
         let handle = handle.map_err(|e| BootError::Other(format!("no thread for what falls due: {e}")))?;
-        let keeper = Scheduler { job, progress, thread: handle.thread().clone() };
-        keeper.job.load().storage.wake(keeper.thread.clone());
-        Ok(keeper)
+        let scheduler = Scheduler { job, progress, thread: handle.thread().clone() };
+        scheduler.job.load().storage.wake(scheduler.thread.clone());
+        Ok(scheduler)
     }
 
     /// How far it has come.

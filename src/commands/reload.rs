@@ -107,7 +107,7 @@ pub struct Follower {
     /// The tables that the database was opened for, and what serves it.
     pub current: Arc<Mutex<(Layout, Services)>>,
     pub site: Arc<Swap>,
-    pub keeper: Scheduler,
+    pub scheduler: Scheduler,
     pub mailer: Arc<Mailer>,
     pub address: String,
     pub status: Arc<Status>,
@@ -164,7 +164,7 @@ impl Follower {
         let calls = boot::calls(loaded, &registry)?;
         let post = Post::new(registry.clone(), &services)?;
         self.site.store(site(&services, calls, registry.clone(), &self.status)?);
-        self.keeper.take(registry, services.storage.clone());
+        self.scheduler.take(registry, services.storage.clone());
         self.mailer.take(post);
         *current = (layout, services);
         Ok(())

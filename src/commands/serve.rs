@@ -165,10 +165,10 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let orphan_timeout = registry.declaration.media.orphan_timeout;
     let sweeper = services.clone();
     let registry = Arc::new(registry);
-    let keeper = Scheduler::start(registry.clone(), &services)?;
+    let scheduler = Scheduler::start(registry.clone(), &services)?;
     let backups = backup::start(&registry.declaration.backup, database.to_owned(), &services)?;
     let mailer = Arc::new(Mailer::start(Post::new(registry.clone(), &services)?)?);
-    let status = Arc::new(Status::new(keeper.progress().clone(), backups, mailer.progress().clone()));
+    let status = Arc::new(Status::new(scheduler.progress().clone(), backups, mailer.progress().clone()));
     let site = Arc::new(Swap::new(self::site(&services, calls, registry.clone(), &status)?));
     let rest_url = site.load().facts().rest_url.clone();
     let current = Arc::new(Mutex::new((layout, services)));
@@ -176,7 +176,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
         source: source.clone(),
         current: current.clone(),
         site: site.clone(),
-        keeper,
+        scheduler,
         mailer: mailer.clone(),
         address,
         status,

@@ -39,10 +39,11 @@ impl Engine {
             reply.headers.push(("Cache-Control".into(), "private, no-store".into()));
         }
         reply.headers.extend(modified.map(|modified| ("Last-Modified".to_owned(), http_date(modified))));
-        if reply.status == 200 && matches!(call.method, Method::Get | Method::Options) {
-            if let Payload::Json(document) = &reply.payload {
-                reply.payload = Payload::Text(document.to_string().into_bytes());
-            }
+        if reply.status == 200
+            && matches!(call.method, Method::Get | Method::Options)
+            && let Payload::Json(document) = &reply.payload
+        {
+            reply.payload = Payload::Text(document.to_string().into_bytes());
         }
         if reply.status == 200 && call.method == Method::Get {
             if let Payload::Text(text) = &reply.payload {

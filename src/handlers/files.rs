@@ -45,7 +45,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let folder = folder(work, resource)?;
     let source = Source { path: file.path(), size: file.size, meta: None, making: making(work) };
-    let kept = keeper(work).keep(source, &base, &kind, &folder).await;
+    let kept = file_store(work).keep(source, &base, &kind, &folder).await;
     let broken = if refuses_as_server(work) { given.refusal } else { Code::UploadTypeRefused };
     let kept = kept.map_err(|error| refusal(work, error, broken))?;
     // What the camera or an editor wrote into the picture outranks its file's name.
@@ -125,7 +125,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::new(Code::ImageNotEdited));
     }
     let source = work.shared.media.files.fetch(file).await.map_err(|e| unreachable_files(work, &e))?;
-    let edited = keeper(work).in_pool(move |bounds| pictures::edit(&source, format, bounds, &steps)).await;
+    let edited = file_store(work).in_pool(move |bounds| pictures::edit(&source, format, bounds, &steps)).await;
     let edited = edited.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let edited = edited.map_err(|error| picture_refusal(error, Code::ImageCropFailed))?;
     let mut incoming = work.shared.media.files.temporary().map_err(|e| unreachable_files(work, &e))?;
@@ -140,7 +140,7 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let making = Making::all("");
     let source = Source { path: incoming.path(), size: edited.len() as u64, meta, making };
-    let kept = keeper(work).keep(source, &edited_name(base), &kind, folder).await;
+    let kept = file_store(work).keep(source, &edited_name(base), &kind, folder).await;
     let kept = kept.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
     let mut all = kept.extra;
     if let Some(details) = all.get_mut("media_details").and_then(Value::as_object_mut) {
@@ -178,7 +178,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let media = &work.scope.registry.declaration.media;
     let kind = Kind { mime: record.text("mime").to_owned(), extension: end_of(&file).to_owned() };
     let (kind, wanted) = Making::all("").of(&kind, format, media);
-    let made = keeper(work)
+    let made = file_store(work)
         .in_pool(move |bounds| pictures::missing(&source, format, bounds, &wanted, |size| !present.contains_key(size)))
         .await
         .map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
@@ -187,7 +187,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let (folder, own) = file.rsplit_once('/').unwrap_or(("", &file));
         let base = own.rsplit_once('.').map_or(own, |(base, _)| base);
         let mut keys = Vec::new();
-        let sizes = keeper(work).keep_sizes(made, (folder, base, &kind.extension), &kind.mime, &mut keys).await;
+        let sizes = file_store(work).keep_sizes(made, (folder, base, &kind.extension), &kind.mime, &mut keys).await;
         let sizes = sizes.map_err(|error| refusal(work, error, Code::ImageCropFailed))?;
         if let Some(details) = all.get_mut("media_details").and_then(Value::as_object_mut)
             && let Some(known) = details.entry("sizes").or_insert_with(|| json!({})).as_object_mut()
@@ -211,7 +211,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// Deletes files whose record is gone. Where the record may yet be restored, they are left to be swept.
 pub async fn remove(work: &Work<'_>, keys: Vec<String>) {
     if !work.scope.tentative {
-        keeper(work).remove(keys).await;
+        file_store(work).remove(keys).await;
     }
 }
 
@@ -284,7 +284,7 @@ fn disposition(upload: &Upload) -> Result<&str, ApiError> {
 
 async fn check_digest(work: &Work<'_>, file: &Incoming, expected: &str) -> Result<(), ApiError> {
     let held = Arc::clone(&file.file);
-    let found = keeper(work).in_pool(move |_| digest(&held)).await;
+    let found = file_store(work).in_pool(move |_| digest(&held)).await;
     let found = found.map_err(|error| refusal(work, error, Code::Internal))?;
     let found = found.map_err(|error| work.scope.internal(&error))?;
     if found == expected.trim() { Ok(()) } else { Err(ApiError::new(Code::UploadHashMismatch)) }
@@ -378,7 +378,7 @@ pub(super) fn extra(record: Record<'_>) -> Value {
     serde_json::from_str(record.text("extra")).unwrap_or_else(|_| json!({}))
 }
 
-pub(super) fn keeper<'a>(work: &'a Work<'_>) -> FileStore<'a> {
+pub(super) fn file_store<'a>(work: &'a Work<'_>) -> FileStore<'a> {
     FileStore {
         registry: &work.scope.registry,
         storage: &*work.scope.storage,

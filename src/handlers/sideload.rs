@@ -4,7 +4,7 @@
 //! A file belongs to the record as soon as it is stored, so files may be added at the same time and only the end
 //! writes metadata. What each one is for is declared with the argument (`x-picture-sizes`).
 
-use super::files::{extra, keeper, not_taken, picture_refusal, refusal, sent, undo_on_failure, unreachable_files};
+use super::files::{extra, file_store, not_taken, picture_refusal, refusal, sent, undo_on_failure, unreachable_files};
 use super::{Outcome, Refusal, Work, items};
 use crate::behaviours::files::file_of;
 use crate::error::{ApiError, Code};
@@ -80,7 +80,7 @@ pub async fn add(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
     let making = Making { copies: false, convert: false, language: String::new() };
     let source = Source { path: given.file.path(), size: given.file.size, meta: None, making };
-    let kept = keeper(work).keep(source, &base, &kind, folder).await;
+    let kept = file_store(work).keep(source, &base, &kind, folder).await;
     let kept = kept.map_err(|error| refusal(work, error, Code::UploadInvalidImage))?;
     let bytes = kept.extra.get("media_details").map_or(Value::Null, |details| details["filesize"].clone());
     let mut changes = Vec::new();
@@ -208,7 +208,7 @@ async fn measured(work: &Work<'_>, file: &Incoming, mime: &str) -> Result<(u32, 
     let invalid = || ApiError::new(Code::UploadInvalidImage);
     let format = pictures::format_of(mime).ok_or_else(invalid)?;
     let held = Arc::clone(&file.file);
-    let found = keeper(work).in_pool(move |bounds| pictures::measured(&held, format, bounds)).await;
+    let found = file_store(work).in_pool(move |bounds| pictures::measured(&held, format, bounds)).await;
     let found = found.map_err(|error| refusal(work, error, Code::UploadInvalidImage))?;
     found.map_err(|error| match error {
         PictureError::NoPixels => ApiError::new(Code::UploadInvalidDimensions),

@@ -1,7 +1,7 @@
 //! Items that bring files: a member of a property holds addresses, and names of files in the form, which are stored and
 //! replaced by their addresses (`options.uploads`).
 
-use super::files::{keeper, refusal, undo_on_failure};
+use super::files::{file_store, refusal, undo_on_failure};
 use super::{Outcome, Work, items};
 use crate::access::failure;
 use crate::config::declaration::UploadedMembers;
@@ -115,7 +115,7 @@ async fn stored(
         return Err(ApiError::new(Code::UploadTooLarge));
     }
     let source = Source { path: sent.path(), size: sent.size, meta: None, making: Making::all("") };
-    let kept = keeper(work).keep(source, &base, &kind, &options.folder).await;
+    let kept = file_store(work).keep(source, &base, &kind, &options.folder).await;
     let kept = kept.map_err(|error| refusal(work, error, Code::UploadTypeRefused))?;
     Ok((kept.url, kept.file))
 }

@@ -72,8 +72,8 @@ pub fn bring(registry: &Arc<Registry>, services: &Services, folder: &Path) -> Re
             last = Record { resource, row }.id();
             for row in &rows {
                 let now = services.clock.now();
-                let keeper = FileStore { registry, storage, media: &services.media, now };
-                one(&keeper, resource, row, (folder, settings.text("language")), &mut brought)?;
+                let store = FileStore { registry, storage, media: &services.media, now };
+                one(&store, resource, row, (folder, settings.text("language")), &mut brought)?;
             }
         }
     }
@@ -88,7 +88,7 @@ fn page(storage: &dyn Storage, resource: &Resource, after: i64) -> Result<Vec<Ro
 }
 
 fn one(
-    keeper: &FileStore<'_>,
+    store: &FileStore<'_>,
     resource: &Resource,
     row: &Row,
     (folder, language): (&Path, &str),
@@ -105,7 +105,7 @@ fn one(
         brought.missing.push(first.clone());
         return Ok(());
     };
-    let media = &keeper.registry.declaration.media;
+    let media = &store.registry.declaration.media;
     let Some((base, kind)) = file::recognised(relative, &path, media) else {
         brought
             .refused
@@ -121,9 +121,9 @@ fn one(
         }
     };
     let source = Source { path: &path, size, meta: None, making: Making::all(language) };
-    match wait(keeper.keep(source, &base, &kind, &below)) {
+    match wait(store.keep(source, &base, &kind, &below)) {
         Ok(kept) => {
-            commit(keeper, record, extra, kept)?;
+            commit(store, record, extra, kept)?;
             brought.files += 1;
             brought.bytes += size;
         }
@@ -134,7 +134,7 @@ fn one(
 }
 
 fn commit(
-    keeper: &FileStore<'_>,
+    store: &FileStore<'_>,
     record: Record<'_>,
     mut extra: Map<String, Value>,
     kept: StoredFiles,
@@ -151,7 +151,7 @@ fn commit(
     ];
     let mut changes = vec![Change::Put(Put::new(record.resource.table.clone(), target, set))];
     changes.extend(file::owned_by(&kept.keys, &key));
-    wait(keeper.storage.commit(WritePlan { changes })).map(|_| ()).map_err(BootError::Commit)
+    wait(store.storage.commit(WritePlan { changes })).map(|_| ()).map_err(BootError::Commit)
 }
 
 /// Possible names of a file in the folder, likeliest first: as WordPress stores it, as its address continues after the

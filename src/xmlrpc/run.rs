@@ -470,7 +470,7 @@ impl Session<'_> {
         let skip = skip.and_then(count).unwrap_or(0);
         let most = declared.paging.max.max(1);
         // Pages as long as what is wanted where one begins there, otherwise pages of which the first is cut.
-        let size = Some(wanted.clamp(1, most)).filter(|size| skip % size == 0).unwrap_or(most);
+        let size = Some(wanted.clamp(1, most)).filter(|size| skip.is_multiple_of(*size)).unwrap_or(most);
         let mut whole = Page { document: serde_json::Value::Array(Vec::new()), total: None };
         let serde_json::Value::Array(items) = &mut whole.document else { return Ok(whole) };
         let (mut at, mut cut, mut held) = (skip / size + 1, skip % size, 0);

@@ -372,6 +372,30 @@ fn a_lost_password_is_set_anew_by_a_link() {
 }
 
 #[test]
+fn of_those_who_use_a_link_at_once_one_succeeds() {
+    let smtp = Smtp::start(Mode::Take);
+    let server = site(&smtp, &[]);
+    request(&server, "admin");
+    let link = smtp.mail(0).link("http://");
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let tries: Vec<_> = (0..8)
+            .map(|n| {
+                let (server, link) = (&server, &link);
+                scope.spawn(move || {
+                    let form = [("link", token(link)), ("new", &*format!("the password of {n}"))];
+                    Browser::new(server).post("/set-password", &form).status
+                })
+            })
+            .collect();
+        tries.into_iter().map(|done| done.join().expect("a status")).collect()
+    });
+    assert_eq!(statuses.iter().filter(|status| **status == 303).count(), 1, "{statuses:?}");
+    assert!(statuses.iter().all(|status| [303, 400].contains(status)), "{statuses:?}");
+    let works = (0..8).filter(|n| log_in(&server, "admin", &format!("the password of {n}")) == 303).count();
+    assert_eq!(works, 1);
+}
+
+#[test]
 fn an_unknown_account_gets_the_same_answer() {
     let smtp = Smtp::start(Mode::Take);
     let server = site(&smtp, &[]);
