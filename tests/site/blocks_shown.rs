@@ -123,7 +123,7 @@ fn numbers_of_blocks_count_within_a_document() {
             "<img decoding=\"async\" data-id=\"7\" src=\"a.png\"/>",
             "<label for=\"wp-block-archives-3\" class=\"wp-block-archives__label\">Archives</label>",
             "<select id=\"wp-block-archives-3\" name=\"archive-dropdown\">",
-            "for=\"wp-block-search__input-4\">",
+            "for=\"wp-block-search__input-4\" >",
             "is-style-outline--5",
             "<label class=\"wp-block-categories__label screen-reader-text\" for=\"wp-block-categories-2\">",
             "<select  name='category_name' id='wp-block-categories-2' class='postform'>",

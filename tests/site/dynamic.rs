@@ -261,7 +261,7 @@ fn queries_show_the_records_that_they_find() {
     let site = &server.site;
     assert!(
         text.contains(&format!(
-            "<h3 class=\"wp-block-post-title\"><a href=\"{site}/2020/01/auk/\" target=\"_self\">Auk</a></h3></li><li"
+            "<h3 class=\"wp-block-post-title\"><a href=\"{site}/2020/01/auk/\" target=\"_self\" >Auk</a></h3></li><li"
         )),
         "{text}"
     );
@@ -276,6 +276,11 @@ fn queries_show_the_records_that_they_find() {
     assert!(!text.contains("Nothing."), "{text}");
     let text = query(json!({"perPage": 1, "offset": 1, "taxQuery": {"post_tag": [tag]}}), titles);
     assert!(text.contains(">Eel</a>") && !text.contains("Auk"), "{text}");
+    let front = post("Front", json!({"sticky": true, "date": "2019-01-01T10:00:00"}));
+    let text = query(json!({"perPage": 1}), titles);
+    assert_eq!(text.matches("<li").count(), 2, "{text}");
+    assert!(text.find(&format!("<li class=\"wp-block-post post-{front} ")) < text.find("Holds parts"), "{text}");
+    assert!(!query(json!({"perPage": 1, "sticky": "exclude"}), titles).contains("Front"));
     // A window beyond what a list shows at most is still the right one.
     for n in 0..104 {
         post(&format!("Many {n}"), json!({"date": format!("2021-01-01T{:02}:{:02}:00", n / 60, n % 60)}));
@@ -295,11 +300,11 @@ fn queries_show_the_records_that_they_find() {
     let text = query(json!({"search": "About Auk"}), all);
     for part in [
         "<div class=\"wp-block-post-date\"><time datetime=\"2020-01-02T10:00:00+00:00\">January 2, 2020</time></div>",
-        "<p class=\"wp-block-post-excerpt__excerpt\">About Auk</p>",
+        "<p class=\"wp-block-post-excerpt__excerpt\">About Auk </p>",
         "More &lt;b&gt;</a>",
         "rel=\"tag\">Wet &amp; cold</a>",
         "<div class=\"wp-block-post-author-name\">admin</div>",
-        "class=\"wp-block-read-more\"",
+        "target=\"_self\">On<span class=\"screen-reader-text\">: Auk</span></a>",
         "<p>Plain</p>",
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
@@ -353,7 +358,7 @@ fn navigation_shows_its_links() {
     assert!(
         text.contains(&format!(
             "<li class=\"wp-block-pages-list__item has-child\"><a class=\"wp-block-pages-list__item__link\" href=\"{site}/about/\">About</a>\
-             <ul class=\"submenu-container\"><li class=\"wp-block-pages-list__item\">"
+             <ul class=\"wp-block-navigation__submenu-container\"><li class=\"wp-block-pages-list__item \">"
         )),
         "{text}"
     );
