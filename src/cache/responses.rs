@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 pub const MAX_AGE: i64 = 60;
 
 /// How long writes of other processes may go unnoticed while every response is found here. A read of the database
-/// notices them within ten milliseconds.
+/// notices them at once.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Larger responses are not cached: a few of them would evict everything else.

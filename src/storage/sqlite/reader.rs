@@ -4,9 +4,9 @@
 //! and while something holds the state ([`Hold`]) the transaction outlives them.
 //!
 //! To begin and to end a transaction costs as much as a small read, so threads that read often leave theirs open
-//! ([`reuse_transactions`]): the next snapshot uses it again as long as this process has committed nothing since, and for
-//! [`MAX_REUSE`] at most, so that commits of other processes are seen. Open transactions keep the log from starting
-//! over, so they end when the log is long, and when the thread has nothing to do ([`end_idle_transactions`]).
+//! ([`reuse_transactions`]): the next snapshot uses it again as long as nothing was committed since, by whatever process
+//! ([`LogIndex`]). Open transactions keep the log from starting over, so they end after [`MAX_REUSE`], when the log is
+//! long, and when the thread has nothing to do ([`end_idle_transactions`]).
 
 use super::super::catalogue::Catalogue;
 use super::super::dependencies;
@@ -24,14 +24,37 @@ use super::{Dictionary, Shared, bind};
 use arc_swap::Guard;
 use rusqlite::{CachedStatement, Connection, Result, ToSql};
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::fs::File;
 use std::marker::PhantomData;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a transaction serves snapshots that begin later.
-const MAX_REUSE: Duration = Duration::from_millis(10);
+const MAX_REUSE: Duration = Duration::from_millis(100);
+
+/// The head of the log's index in SQLite's file format ("-shm"): every commit of any process changes it.
+type LogHead = [u8; 48];
+
+/// The file that all connections to a database share beside its log.
+struct LogIndex(File);
+
+impl LogIndex {
+    /// The one beside a database file; `None` where there is none, and then nothing is reused.
+    fn beside(database: &Path) -> Option<LogIndex> {
+        let mut path = database.as_os_str().to_owned();
+        path.push("-shm");
+        File::open(path).ok().map(LogIndex)
+    }
+
+    fn head(&self) -> Option<LogHead> {
+        let mut head = [0; size_of::<LogHead>()];
+        self.0.read_exact_at(&mut head, 0).ok().map(|()| head)
+    }
+}
 
 thread_local! {
     static READERS: RefCell<Vec<(u64, Rc<Reader>)>> = const { RefCell::new(Vec::new()) };
@@ -79,8 +102,10 @@ struct Reader {
     begun: Cell<bool>,
     /// No snapshot uses the transaction.
     idle: Cell<bool>,
-    /// When the transaction began, where it may be used again.
-    since: Cell<Option<Instant>>,
+    /// When the transaction began and the log's head before, where it may be used again.
+    since: Cell<Option<(Instant, LogHead)>>,
+    /// Opened when it is first needed.
+    log: OnceCell<Option<LogIndex>>,
     /// The `data_version` at the last check.
     seen: Cell<i64>,
     /// [`Versions::rising`] before the transaction began.
@@ -344,6 +369,7 @@ fn reader(shared: &Shared) -> std::result::Result<Rc<Reader>, StorageError> {
             begun: Cell::new(false),
             idle: Cell::new(false),
             since: Cell::new(None),
+            log: OnceCell::new(),
             seen: Cell::new(i64::MIN),
             rising: Cell::new(0),
         });
@@ -358,13 +384,12 @@ impl Reader {
             self.end();
         }
         self.rising.set(shared.versions.rising());
+        let head = REUSES.get().then(|| self.log_head(shared)).flatten();
+        self.since.set(head.map(|head| (Instant::now(), head)));
         execute(&self.conn, "BEGIN", &[])?;
         let looked = self.look(shared);
         match looked {
-            Ok(()) => {
-                self.begun.set(true);
-                self.since.set(REUSES.get().then(Instant::now));
-            }
+            Ok(()) => self.begun.set(true),
             Err(_) => self.end(),
         }
         looked
@@ -383,9 +408,16 @@ impl Reader {
 
     /// Takes over an idle transaction if it still shows the newest state.
     fn reuses(&self, shared: &Shared) -> bool {
-        let newest = shared.versions.rising() == self.rising.get() && !shared.log_is_long();
-        let reuses = newest && self.since.get().is_some_and(|since| since.elapsed() < MAX_REUSE);
+        if !self.idle.get() || shared.versions.rising() != self.rising.get() || shared.log_is_long() {
+            return false;
+        }
+        let Some((since, head)) = self.since.get() else { return false };
+        let reuses = since.elapsed() < MAX_REUSE && self.log_head(shared) == Some(head);
         reuses && self.idle.replace(false)
+    }
+
+    fn log_head(&self, shared: &Shared) -> Option<LogHead> {
+        self.log.get_or_init(|| LogIndex::beside(&shared.path)).as_ref()?.head()
     }
 
     fn end_idle(&self) {

@@ -261,6 +261,29 @@ fn what_another_process_writes_is_noticed() {
 }
 
 #[test]
+fn transactions_that_are_used_again_show_every_commit_at_once() {
+    let site = site();
+    let other = Sqlite::open(options(&site.folder.path().join("site.db")), &layout()).unwrap();
+    assert!(!reuse_transactions(), "it holds for this thread alone");
+    let titles = |db: &Sqlite| rows(db, &read("record", &["title"], Cond::All(vec![]))).len();
+    for n in 1..=60 {
+        let writer = if n % 3 == 0 { &other } else { &site.db };
+        commit(writer, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
+        for db in [&site.db, &other, &site.db, &other] {
+            assert_eq!(titles(db), n);
+        }
+    }
+    // An idle transaction keeps the log from being emptied until it ends.
+    let log = || std::fs::metadata(site.folder.path().join("site.db-wal")).unwrap().len();
+    end_idle_transactions();
+    let start = Instant::now();
+    while log() > 0 {
+        assert!(start.elapsed() < Duration::from_secs(20));
+        std::thread::yield_now();
+    }
+}
+
+#[test]
 fn commits_of_others_are_told_from_ones_own() {
     let site = site();
     let path = site.folder.path().join("site.db");
