@@ -319,7 +319,7 @@ mod tests {
         let limit = (2, Duration::seconds_of(60));
         let count = |from: &str, about: &str, now: i64| attempts.count(from.parse().ok(), about, limit, now);
         assert_eq!([0; 3].map(|now| count("192.0.2.1", "ada", now)), [Ok(()), Ok(()), Err(60)]);
-        assert_eq!(count("192.0.2.2", "ada", 0), Ok(()), "a stranger does not keep the owner from it");
+        assert_eq!(count("192.0.2.2", "ada", 0), Ok(()), "requests of others do not keep the owner from it");
         assert_eq!((count("192.0.2.1", "ada", 59), count("192.0.2.1", "ada", 60)), (Err(1), Ok(())));
         let many = (0..100).filter(|n| count("192.0.2.9", &format!("user{n}"), 0).is_ok()).count();
         assert_eq!(many, 10, "of all accounts five times as many");

@@ -3,11 +3,10 @@
 //! The text of a document follows from its row, its context and the declarations alone, so its key is (resource, key, version,
 //! context) with the scope versions of what it uses outside the row (settings; the rows above, for addresses).
 //! It is the same for every caller with the same rights to the row, which are part of the key where documents list them.
-//! Documents that mention the caller otherwise are never cached.
 //!
 //! A document that shows other rows (by its links, or by parts of its content) has read sets, too: it is used as long as
 //! nothing of what was read for it has been written. What it shows of them may depend on the caller, so only anonymous
-//! callers share such documents.
+//! callers share such documents, and those that mention the caller otherwise.
 
 use super::responses::{HitCounts, MAX_AGE};
 use crate::access::hints::Hints;
@@ -76,7 +75,7 @@ impl Weighter<Key, CachedDocument> for Bytes {
 #[derive(Clone, Debug)]
 struct Plan {
     keeps: bool,
-    /// Every document shows other rows.
+    /// Every document shows other rows, or mentions the caller.
     others: bool,
     /// Scopes whose writes may change a document although its row stays: all of them, and those for rows with a parent.
     always: Option<Name>,

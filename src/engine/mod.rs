@@ -190,7 +190,7 @@ impl Engine {
     /// refuses this caller. The guard runs once more when the body is there.
     pub async fn admits(&self, request: &Request) -> Option<u64> {
         let method = request::effective_method(request)?;
-        let scope = self.stranger(request).ok()?;
+        let scope = self.anonymous(request).ok()?;
         let matches = self.matches(&request.path, scope.secure());
         let (matched, endpoint) =
             matches.into_iter().find_map(|m| route::endpoint(m.route, method).map(|endpoint| (m, endpoint)))?;
@@ -213,7 +213,7 @@ impl Engine {
     ///
     /// # Errors
     /// The settings cannot be read.
-    pub fn stranger(&self, request: &Request) -> Result<Scope, ApiError> {
+    pub fn anonymous(&self, request: &Request) -> Result<Scope, ApiError> {
         let budget = self.read_timeout.map(|limit| Arc::new(ReadBudget::new(request.id.clone(), limit)));
         Ok(Scope {
             registry: self.registry.clone(),
@@ -261,7 +261,7 @@ impl Engine {
 
     /// The scope of a request from outside, with the caller that its headers name.
     async fn scope(&self, request: &Request) -> Result<Scope, ApiError> {
-        let mut scope = self.stranger(request)?;
+        let mut scope = self.anonymous(request)?;
         scope.principal = self.identity().authenticate(&scope, request).await?;
         Ok(scope)
     }

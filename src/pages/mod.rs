@@ -185,7 +185,7 @@ impl Pages {
 
 impl<'a> Visit<'a> {
     fn of(pages: &'a Pages, engine: &'a Engine, request: &'a Request) -> Result<Visit<'a>, ApiError> {
-        let mut scope = engine.stranger(request)?;
+        let mut scope = engine.anonymous(request)?;
         scope.principal = engine.identity().session(&scope, request)?.unwrap_or_default();
         let depth = scope.registry.declaration.server.max_depth;
         let form = match body_params(request, depth)? {

@@ -59,27 +59,28 @@ fn kind(registry: &Registry, resource: &Resource) -> Value {
     let relation = |to: &Resource| resource.relations.iter().find(|r| r.many && r.to == to.index);
     let terms = registry.family(Family::Term).filter(|term| !term.declared.routes.is_empty());
     let terms = terms.filter_map(|term| relation(term).map(|relation| taxonomy(term, Some(&relation.property))));
-    Value::from_pairs([
-        ("name", Value::from(resource.api_name.as_str())),
-        ("route", Value::from(resource.path.as_str())),
-        ("resource", Value::from(resource.name.as_str())),
-        ("hierarchical", Value::from(resource.declared.hierarchical)),
-        ("actions", actions(resource)),
+    let further = [
         ("supports", resource.declared.supports.iter().map(|s| Value::from(s.as_str())).collect()),
         ("meta", resource.declared.meta.keys().map(|key| Value::from(key.as_str())).collect()),
         ("taxonomies", terms.collect()),
-    ])
+    ];
+    Value::from_pairs(common(resource).into_iter().chain(further))
 }
 
-fn taxonomy(resource: &Resource, property: Option<&str>) -> Value {
-    Value::from_pairs([
+/// What expressions see of content resources and of taxonomies alike.
+fn common(resource: &Resource) -> [(&'static str, Value); 5] {
+    [
         ("name", Value::from(resource.api_name.as_str())),
         ("route", Value::from(resource.path.as_str())),
         ("resource", Value::from(resource.name.as_str())),
         ("hierarchical", Value::from(resource.declared.hierarchical)),
         ("actions", actions(resource)),
-        ("property", property.map_or(Value::UNDEFINED, Value::from)),
-    ])
+    ]
+}
+
+fn taxonomy(resource: &Resource, property: Option<&str>) -> Value {
+    let property = ("property", property.map_or(Value::UNDEFINED, Value::from));
+    Value::from_pairs(common(resource).into_iter().chain([property]))
 }
 
 /// The caller as expressions see it. The capability without a name is everybody's.

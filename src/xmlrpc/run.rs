@@ -74,7 +74,7 @@ pub async fn answer(rpc: &Rpc, engine: &Engine, request: &Request) -> Vec<u8> {
         }
         let limits = Limits { depth: declared.max_depth, values: declared.max_values, list: declared.max_list };
         let called = wire::read(&request.body, limits)?;
-        let mut scope = engine.stranger(request)?;
+        let mut scope = engine.anonymous(request)?;
         // Requests inside this one are reduced and finished here.
         scope.depth += 1;
         let session = Session { rpc, engine, scope, proven: RefCell::default(), failed: Cell::new(false) };

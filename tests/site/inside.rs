@@ -76,7 +76,7 @@ impl Inside {
         Inside { services, registry, engine, admin: ("admin".to_owned(), secret), folder }
     }
 
-    /// The same site in another process, as it were: everything but the database and the files is made anew.
+    /// The same site after a restart: only the database and the files stay.
     pub fn restart(self, clock: Arc<dyn Clock>) -> Inside {
         let Inside { admin, folder, .. } = self;
         let (services, registry) = Inside::open(&folder, clock, &[]);
