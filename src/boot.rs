@@ -17,7 +17,7 @@ use crate::registry::{Registry, link, name};
 use crate::scope::Limits;
 use crate::storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
 use crate::storage::sqlite::{OpenError, OpenOptions, Sqlite};
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Database, Storage, StorageError};
 use crate::text::slug;
 use crate::xmlrpc::Rpc;
 use std::fmt;
@@ -123,7 +123,7 @@ pub fn calls(loaded: &Loaded, registry: &Registry) -> Result<Option<Rpc>, BootEr
 ///
 /// # Errors
 /// See [`OpenError`]; an address that is no `sqlite:` one.
-pub fn open(registry: &Registry, migrate: bool) -> Result<Sqlite, BootError> {
+pub fn open(registry: &Registry, migrate: bool) -> Result<Arc<dyn Database>, BootError> {
     let storage = &registry.declaration.storage;
     let mut options = OpenOptions::new(database(&registry.declaration)?);
     options.migrate = migrate && storage.migrate != Migrate::Never;
@@ -136,7 +136,7 @@ pub fn open(registry: &Registry, migrate: bool) -> Result<Sqlite, BootError> {
     if let Some(copy) = opened.copied() {
         tracing::info!("the database as it was before is {}", copy.display());
     }
-    Ok(opened)
+    Ok(Arc::new(opened))
 }
 
 /// The database file that the declarations name.
@@ -161,7 +161,7 @@ pub enum Secret<'a> {
 /// The long-lived parts that every registry shares.
 #[derive(Clone)]
 pub struct Services {
-    pub storage: Arc<Sqlite>,
+    pub storage: Arc<dyn Database>,
     pub identity: Arc<Identity>,
     pub hasher: Arc<Hasher>,
     pub media: Arc<MediaServices>,
@@ -173,7 +173,7 @@ impl Services {
     ///
     /// # Errors
     /// The database does not give its key; a thread cannot be started.
-    pub fn start(storage: Sqlite, registry: &Registry) -> Result<Services, BootError> {
+    pub fn start(storage: Arc<dyn Database>, registry: &Registry) -> Result<Services, BootError> {
         let key = storage.secret("app-password", 32)?;
         let cost = registry.declaration.site.bcrypt_cost.clamp(4, 16);
         let hasher = Hasher::start(cost).map_err(|e| BootError::Other(format!("no thread for hashing: {e}")))?;
@@ -183,7 +183,7 @@ impl Services {
         let pool = Pool::start("pictures", media.workers, media.queue);
         let pool = pool.map_err(|e| BootError::Other(format!("no thread for pictures: {e}")))?;
         Ok(Services {
-            storage: Arc::new(storage),
+            storage,
             identity: Arc::new(Identity::new(key)),
             hasher: Arc::new(hasher),
             media: Arc::new(MediaServices { files: Arc::new(files), pool, memory: Arc::default() }),

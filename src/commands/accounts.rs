@@ -18,7 +18,6 @@ use crate::request::BodyParams;
 use crate::request::call::Call;
 use crate::request::conditional::Expects;
 use crate::scope::{Principal, Scope};
-use crate::storage::Storage as _;
 use crate::storage::plan::{DbValue, WritePlan};
 use crate::text::slug::title_key;
 use serde_json::{Value, json};

@@ -18,7 +18,7 @@ use crate::model::{Reply, Request};
 use crate::pages::Pages;
 use crate::registry::Registry;
 use crate::scheduler::Scheduler;
-use crate::storage::Storage;
+use crate::storage::Database;
 use crate::storage::plan::Name;
 use crate::storage::sqlite::{Claim, Sqlite};
 use crate::xmlrpc::Rpc;
@@ -45,7 +45,7 @@ struct Site {
     /// XML-RPC and its path, unless it is off.
     calls: Option<(String, Rpc)>,
     pages: Pages,
-    storage: Arc<Sqlite>,
+    storage: Arc<dyn Database>,
     status: Arc<Status>,
     facts: Facts,
 }
@@ -196,12 +196,12 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     };
     http::run(site, listeners, http::termination(), ready).map_err(|e| BootError::Other(e.to_string()))?;
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
-    close(&mailer, &current.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).1.storage);
+    close(&mailer, &*current.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).1.storage);
     Ok(())
 }
 
 /// Ends what works beside the requests; the writer last, since the others write.
-fn close(mailer: &Mailer, storage: &Sqlite) {
+fn close(mailer: &Mailer, storage: &dyn Database) {
     mailer.finish(POSTING);
     if let Err(error) = storage.close(CLOSING) {
         tracing::warn!("the write-ahead log is not in the database yet, the next start reads it: {error}");

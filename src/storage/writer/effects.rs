@@ -3,13 +3,13 @@
 //! Gathered in memory, so that 256 plans raising the same number cost one statement.
 
 use super::super::catalogue::{Catalogue, RelationId, TableId};
+use super::super::connection::{Param, Result, int, params};
 use super::super::dependencies::{ANY_KIND, VersionSlot};
 use super::super::plan::{Change, DbValue, Name, WritePlan};
 use super::super::sql::{Set, update_text};
 use super::super::tally::ALL_AUTHORS;
 use super::super::versions::COMMITS;
 use super::Writer;
-use rusqlite::{OptionalExtension, Result};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Something whose version grows.
@@ -111,17 +111,19 @@ impl Writer<'_> {
         self.flush_tallies()?;
         for space in std::mem::take(&mut self.pending.spaces) {
             let next = self.sequences.get(&space).copied().unwrap_or(1);
-            self.execute(SEQUENCE, &[&&*space, &next])?;
+            self.send(SEQUENCE, params![&space, next])?;
         }
         let scopes = std::mem::take(&mut self.pending.scopes);
-        let mut raised = Vec::with_capacity(scopes.len() + 1);
-        for scope in scopes {
-            raised.push(self.raise(self.scope_name(scope))?);
-        }
+        let mut raised: Vec<Name> = scopes.into_iter().map(|scope| self.scope_name(scope)).collect();
+        // Always in this order, so that no two transactions wait for each other.
+        raised.sort_unstable();
         if std::mem::take(&mut self.pending.wrote) {
-            raised.push(self.raise(COMMITS.into())?);
+            raised.push(COMMITS.into());
         }
-        Ok(raised)
+        let params: Vec<Vec<Param<'_>>> = raised.iter().map(|scope| vec![Param::from(scope)]).collect();
+        let numbers = self.conn.select_each(GENERATION, &params)?;
+        let number = |rows: &Vec<_>| rows.first().map_or(0, |row| int(row, 0) as u64);
+        Ok(raised.iter().cloned().zip(numbers.iter().map(number)).collect())
     }
 
     /// Writes the counts that are pending.
@@ -137,7 +139,7 @@ impl Writer<'_> {
         for ((table, kind, status, author), n) in std::mem::take(&mut self.pending.tallies) {
             if n != 0 {
                 let table = self.table_number(table);
-                self.execute(TALLY, &[&table, &kind, &status, &author, &n])?;
+                self.send(TALLY, params![table, kind, status, author, n])?;
             }
         }
         Ok(())
@@ -156,7 +158,7 @@ impl Writer<'_> {
                 std::iter::once((&*counter.column, Set::Add)),
                 table.def.versioned,
             );
-            if self.execute(&text, &[&n, &counter.id])? > 0 {
+            if self.execute(&text, params![n, counter.id])? > 0 {
                 let kind = self.touched(effects, counter.table, &DbValue::Int(counter.id))?;
                 effects.changed(table.id, kind, table.place(&counter.column).ok());
             }
@@ -176,17 +178,9 @@ impl Writer<'_> {
             return Ok(None);
         }
         let text = format!("SELECT kind FROM \"{}\" WHERE \"{}\" = ?1", def.def.name, def.def.key.name);
-        let mut select = self.conn.prepare_cached(&text)?;
-        let kind: Option<Option<i64>> = select.query_row([key], |row| row.get(0)).optional()?;
-        let kind = kind.flatten().unwrap_or(0);
+        let kind = self.conn.number(&text, params![key])?.unwrap_or(0);
         effects.scopes.insert(Scope::Kind(table, kind));
         Ok(Some(kind))
-    }
-
-    fn raise(&self, scope: Name) -> Result<(Name, u64)> {
-        let mut raise = self.conn.prepare_cached(GENERATION)?;
-        let n: i64 = raise.query_row([&*scope], |row| row.get(0))?;
-        Ok((scope, n as u64))
     }
 
     fn scope_name(&self, scope: Scope) -> Name {
@@ -210,8 +204,8 @@ impl Writer<'_> {
 }
 
 const TALLY: &str = "INSERT INTO tally (\"table\", kind, status, author, n) VALUES (?1, ?2, ?3, ?4, ?5) \
-    ON CONFLICT (\"table\", kind, status, author) DO UPDATE SET n = n + excluded.n";
+    ON CONFLICT (\"table\", kind, status, author) DO UPDATE SET n = tally.n + excluded.n";
 const SEQUENCE: &str = "INSERT INTO sequence (space, next) VALUES (?1, ?2) \
     ON CONFLICT (space) DO UPDATE SET next = excluded.next";
 const GENERATION: &str = "INSERT INTO version (scope, n) VALUES (?1, 1) \
-    ON CONFLICT (scope) DO UPDATE SET n = n + 1 RETURNING n";
+    ON CONFLICT (scope) DO UPDATE SET n = version.n + 1 RETURNING n";

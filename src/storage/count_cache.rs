@@ -2,8 +2,8 @@
 //!
 //! A page of a list needs the number of all rows; counting them costs more than reading the page.
 
-use super::super::plan::DbValue;
-use super::super::sql::Bind;
+use super::plan::DbValue;
+use super::sql::Bind;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
