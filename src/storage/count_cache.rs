@@ -75,8 +75,8 @@ pub fn key(shape: String, binds: &[Bind]) -> Option<Vec<u8>> {
     for bind in binds {
         match bind {
             Bind::One(one) => value(one),
-            Bind::List(list) if list.len() > LIST => return None,
-            Bind::List(list) => {
+            Bind::List(list) | Bind::Members(list) if list.len() > LIST => return None,
+            Bind::List(list) | Bind::Members(list) => {
                 value(&DbValue::Int(list.len() as i64));
                 list.iter().for_each(&mut value);
             }

@@ -18,6 +18,7 @@ mod fixtures;
 mod fold;
 mod migrate;
 pub mod plan;
+pub mod postgres;
 mod read_set;
 mod sql;
 pub mod sqlite;

@@ -257,8 +257,12 @@ impl<'c> Writer<'c> {
     }
 
     fn transaction(&mut self, plans: &[WritePlan]) -> Result<Vec<Outcome>> {
-        if let Some(outcomes) = self.attempt(plans, false)? {
-            return Ok(outcomes);
+        match self.attempt(plans, false) {
+            Ok(Some(outcomes)) => return Ok(outcomes),
+            Ok(None) => {}
+            // One of the plans failed, and with it all.
+            Err(error) if !self.conn.survives_failure() && !error.fault.is_temporary() => {}
+            Err(error) => return Err(error),
         }
         self.forget();
         self.attempt(plans, true).map(Option::unwrap_or_default)
@@ -309,7 +313,14 @@ impl<'c> Writer<'c> {
         }
         let written = self.conn.changes();
         let words = self.pending.words.len();
-        let stop = match catch_unwind(AssertUnwindSafe(|| self.apply(plan))) {
+        let applied = catch_unwind(AssertUnwindSafe(|| {
+            let applied = self.apply(plan)?;
+            if savepoint {
+                self.conn.settle()?;
+            }
+            Ok(applied)
+        }));
+        let stop = match applied {
             Ok(Ok((committed, effects))) => {
                 if savepoint {
                     self.execute("RELEASE plan", &[])?;

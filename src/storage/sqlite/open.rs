@@ -110,6 +110,13 @@ pub enum OpenError {
         path: PathBuf,
         cause: String,
     },
+    /// The database server is away, or its database cannot be used.
+    Server {
+        /// Its address, without the password.
+        at: String,
+        cause: String,
+        hint: &'static str,
+    },
     /// The declarations contradict themselves.
     Layout(StorageError),
     Other {
@@ -139,6 +146,7 @@ impl OpenError {
             OpenError::NotCopied { .. } => {
                 "Make room on the disk, or make a backup and start with storage.copy_before_migration = false."
             }
+            OpenError::Server { hint, .. } => hint,
             OpenError::Layout(_) => "This is a mistake in the declarations.",
             OpenError::Other { .. } => "The cause comes from the database library or the operating system.",
         }
@@ -175,6 +183,7 @@ impl fmt::Display for OpenError {
                 write!(f, "{}: the declarations require changes that would lose values", path.display())?;
                 list(f, changes)
             }
+            OpenError::Server { at, cause, .. } => write!(f, "{at}: {cause}"),
             OpenError::Layout(cause) => write!(f, "the tables cannot be laid out: {cause}"),
             OpenError::Other { path, cause } => write!(f, "{}: {cause}", path.display()),
         }

@@ -1,0 +1,1 @@
+//! What only PostgreSQL is responsible for.
