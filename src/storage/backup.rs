@@ -16,7 +16,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 /// Most findings of one kind that are listed.
-const LISTED: usize = 20;
+pub(super) const LISTED: usize = 20;
 
 /// Copies the database to a file that does not exist yet, and checks the copy. Its size in bytes.
 ///

@@ -111,6 +111,7 @@ impl From<DbError> for StorageError {
     fn from(error: DbError) -> StorageError {
         match error.fault {
             Fault::TimedOut => StorageError::TimedOut,
+            Fault::Unavailable | Fault::Unknown => StorageError::Unavailable(error.cause),
             _ => StorageError::Failed(error.cause),
         }
     }
@@ -120,6 +121,7 @@ impl From<StorageError> for DbError {
     fn from(error: StorageError) -> DbError {
         match error {
             StorageError::TimedOut => DbError { fault: Fault::TimedOut, cause: error.to_string() },
+            StorageError::Unavailable(cause) => DbError { fault: Fault::Unavailable, cause },
             StorageError::Failed(cause) => DbError::other(cause),
         }
     }

@@ -17,6 +17,7 @@ mod engine;
 mod fixtures;
 mod fold;
 mod migrate;
+pub mod place;
 pub mod plan;
 pub mod postgres;
 mod read_set;
@@ -51,6 +52,8 @@ pub enum StorageError {
     Failed(String),
     /// The reads of the request have used up their [`ReadBudget`].
     TimedOut,
+    /// The database is away; why, for the log.
+    Unavailable(String),
 }
 
 impl StorageError {
@@ -63,7 +66,7 @@ impl StorageError {
 impl std::fmt::Display for StorageError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            StorageError::Failed(cause) => f.write_str(cause),
+            StorageError::Failed(cause) | StorageError::Unavailable(cause) => f.write_str(cause),
             StorageError::TimedOut => f.write_str("the read took too long"),
         }
     }

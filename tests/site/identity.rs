@@ -284,7 +284,7 @@ fn a_password_that_has_ended_makes_nobody_known() {
 fn the_command_line_makes_limited_passwords() {
     let server = Server::start();
     let config = server.path("routes.toml");
-    let url = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let url = server.storage();
     let add = |more: &[&str]| {
         let mut args = vec!["--config", config.to_str().expect("a path"), "--set", &url, "app-password", "add"];
         args.extend(["admin", "reader"]);

@@ -37,7 +37,7 @@ fn stored(database: &Path) -> BTreeMap<(String, String), u64> {
 }
 
 fn args(server: &Server) -> Vec<String> {
-    let db = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let db = server.storage();
     vec!["--set".into(), db, "import".into()]
 }
 

@@ -476,7 +476,7 @@ fn an_import_takes_files_from_a_folder() {
     let folder = server.path("old uploads");
     std::fs::create_dir_all(folder.join("2021/03")).expect("a folder");
     std::fs::write(folder.join("2021/03/pier.jpg"), encoded(&halves(400, 320), ImageFormat::Jpeg)).expect("written");
-    let database = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let database = server.storage();
     let export = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/import.xml");
     let folder = folder.to_str().expect("a path");
     let args = ["--set", &database, "import", export, "--attachments", folder];

@@ -2,6 +2,9 @@
 
 use super::super::catalogue::Catalogue;
 use super::super::connection::{Connection, DbError, int, text_at};
+use super::super::StorageError;
+use super::super::backup::LISTED;
+use super::super::derived;
 use super::super::engine::Common;
 use super::super::migrate::{self, Extent, META_VERSION, Outcome, PendingChange, Schema, kept};
 use super::super::plan::{Layout, Row};
@@ -100,6 +103,13 @@ pub fn migrated(url: &str, layout: &Layout, extent: Extent<'_>) -> Result<Vec<Pe
     let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
     let (address, conn, _) = connected(url)?;
     bring(&conn, &address, (&catalogue, layout), extent)
+}
+
+/// See [`super::Postgres::examine`].
+pub fn examine(url: &str, layout: &Layout) -> Result<Vec<String>, StorageError> {
+    let catalogue = Catalogue::new(layout)?;
+    let (_, conn, _) = connected(url).map_err(|error| StorageError::Failed(error.to_string()))?;
+    Ok(derived::differences(&conn, &catalogue, LISTED)?)
 }
 
 fn bring(

@@ -5,7 +5,7 @@
 use super::super::connection::Dialect;
 use super::super::plan::ColumnType;
 use sea_query::{
-    Alias, Expr, ExprTrait, Func, IntoIden, NullOrdering, Order, PostgresQueryBuilder, Query, SelectStatement,
+    Alias, BinOper, Expr, ExprTrait, Func, IntoIden, NullOrdering, Order, PostgresQueryBuilder, Query, SelectStatement,
     SqliteQueryBuilder, TableRef, Value, Values,
 };
 
@@ -128,6 +128,15 @@ impl Dialect {
             Dialect::Postgres => "strpos",
         };
         Expr::from(Func::cust(Alias::new(find)).args([column, param(needle)])).gt(Expr::cust("0"))
+    }
+
+    /// Whether a condition holds, or does not: null is no truth.
+    pub fn is_true(self, condition: Expr, holds: bool) -> Expr {
+        let (sqlite, postgres) = if holds { ("IS", "$1 IS TRUE") } else { ("IS NOT", "$1 IS NOT TRUE") };
+        match self {
+            Dialect::Sqlite => condition.binary(BinOper::Custom(sqlite), Expr::cust("TRUE")),
+            Dialect::Postgres => Expr::cust_with_expr(postgres, condition),
+        }
     }
 
     /// The sum of an integer column, 0 without rows.

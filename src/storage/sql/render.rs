@@ -97,7 +97,7 @@ impl Lowered<'_> {
             Dialect::Postgres => {
                 let mut rungs = Query::select();
                 rungs.column((RUNGS, Alias::new(key))).from(list);
-                rungs.join_lateral(JoinType::CrossJoin, rung, RUNGS, Cond::all());
+                rungs.join_lateral(JoinType::InnerJoin, rung, RUNGS, Cond::all());
                 select.from_as(table, alias(0)).and_where(at(0, key).in_subquery(rungs));
             }
         }
@@ -157,7 +157,7 @@ impl Lowered<'_> {
                     select.order_by_expr(Expr::col((KEYS, LIST_PLACE)), Order::Asc);
                 }
                 Sort::First(test) => {
-                    select.order_by_expr(is_true(expr(test, dialect)), Order::Desc);
+                    select.order_by_expr(dialect.is_true(expr(test, dialect), true), Order::Desc);
                 }
             }
         }
@@ -178,7 +178,7 @@ fn expr(test: &Test<'_>, dialect: Dialect) -> Expr {
         Test::Any(tests) => joined(tests.iter().map(|test| expr(test, dialect)).collect(), Expr::or).unwrap_or_else(|| Expr::cust("FALSE")),
         Test::Not(test) => match &**test {
             Test::IsNull(by) => column(by).is_not_null(),
-            test => expr(test, dialect).binary(BinOper::Custom("IS NOT"), Expr::cust("TRUE")),
+            test => dialect.is_true(expr(test, dialect), false),
         },
         Test::Compare(by, op, value) => compare(by, *op, *value),
         Test::In(by, list) => dialect.is_in(column(by), by.ty, *list),
@@ -248,10 +248,6 @@ fn linked_expr(linked: &Linked<'_>, dialect: Dialect) -> Expr {
     }
     select.expr(Expr::cust("1")).and_where(end(near).eq(column(&linked.key)));
     Expr::exists(select)
-}
-
-fn is_true(expr: Expr) -> Expr {
-    expr.binary(BinOper::Custom("IS"), Expr::cust("TRUE"))
 }
 
 /// The column as it is stored.

@@ -30,7 +30,10 @@ impl From<DbError> for Stop {
 
 impl From<StorageError> for Stop {
     fn from(error: StorageError) -> Stop {
-        Stop::Refuse(CommitError::Failed(error.to_string()))
+        match error {
+            StorageError::Unavailable(_) => Stop::Sql(error.into()),
+            error => Stop::Refuse(CommitError::Failed(error.to_string())),
+        }
     }
 }
 
