@@ -179,8 +179,8 @@ pub(super) trait Connection {
     /// Begins a transaction that writes. Nobody else writes until it ends.
     fn begin(&self) -> Result<()>;
 
-    /// Makes the transaction durable.
-    fn commit(&self) -> Result<()>;
+    /// Makes the transaction durable. `number`: of the commits of all processes, which one it is, if it wrote rows.
+    fn commit(&self, number: Option<u64>) -> Result<()>;
 
     /// Ends the transaction, if there is one. What fails shows when the next one begins.
     fn rollback(&self);

@@ -23,13 +23,13 @@ pub fn site() -> Site {
 pub fn postgres_site() -> Option<PostgresSite> {
     let schema = Schema::create()?;
     let db = Postgres::open(&PgOptions::new(&schema.url), &layout()).unwrap();
-    Some(PostgresSite { db, schema })
+    Some(PostgresSite { db, _schema: schema })
 }
 
 /// See [`postgres_site`].
 pub struct PostgresSite {
     pub db: Postgres,
-    pub schema: Schema,
+    _schema: Schema,
 }
 
 /// A schema that is deleted with this.

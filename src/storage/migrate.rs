@@ -129,7 +129,7 @@ pub(super) fn migrate(
     conn.begin()?;
     let outcome = within(conn, catalogue, layout, &fingerprint, extent, preserve);
     match outcome {
-        Ok((outcome, true)) => conn.commit().map(|()| outcome),
+        Ok((outcome, true)) => conn.commit(None).map(|()| outcome),
         outcome => {
             conn.rollback();
             outcome.map(|(outcome, _)| outcome)

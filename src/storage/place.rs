@@ -109,9 +109,7 @@ impl Place {
     pub fn migrate(&self, layout: &Layout, drops: &[String], copy: bool) -> Result<Migrated, OpenError> {
         match self {
             Place::File(path) => Sqlite::migrate(path, layout, drops, copy),
-            Place::Server(url) => {
-                Postgres::migrate(url, layout, drops).map(|changes| Migrated { changes, copy: None })
-            }
+            Place::Server(url) => Postgres::migrate(url, layout, drops).map(|changes| Migrated { changes, copy: None }),
         }
     }
 

@@ -28,6 +28,7 @@ use crate::metrics::{self, Reading};
 use connect::Address;
 use pool::Pool;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::Thread;
 use std::time::Duration;
 use writer::PgConnection;
@@ -38,7 +39,7 @@ pub struct Postgres {
     queue: Queue,
     applied: Vec<PendingChange>,
     /// It drives the connections, so it goes last.
-    _address: Arc<Address>,
+    address: Arc<Address>,
 }
 
 /// What readers and the writer have in common.
@@ -70,11 +71,11 @@ impl Postgres {
         let shared = Arc::new(opened.shared);
         let (address, node, session) = (opened.address.clone(), shared.node.clone(), opened.session);
         let queue = Queue::start(shared.common.clone(), options.queue, move || {
-            Box::new(PgConnection::new(address, node, session))
+            Box::new(PgConnection::writing(address, node, session))
         });
         let queue = queue.map_err(|e| open::server(&opened.address, &e, open::SYSTEM))?;
         opened.address.handle().spawn(listen::follow(Arc::downgrade(&shared), opened.address.clone()));
-        Ok(Postgres { shared, queue, applied: opened.applied, _address: opened.address })
+        Ok(Postgres { shared, queue, applied: opened.applied, address: opened.address })
     }
 
     /// The changes that bring a database to a layout, the refused ones among them; nothing is changed.
@@ -115,6 +116,11 @@ impl Postgres {
     /// What [`Postgres::open`] changed in an existing database.
     pub fn applied(&self) -> &[PendingChange] {
         &self.applied
+    }
+
+    /// How often a thread has waited for the server, for reads and for writes.
+    pub fn round_trips(&self) -> u64 {
+        self.address.round_trips.load(Ordering::Relaxed)
     }
 
     /// How many statements the current thread has read with so far. Tests assert differences.
@@ -170,6 +176,7 @@ impl Database for Postgres {
 
     fn readings(&self) -> Vec<Reading> {
         let mut readings: Vec<metrics::Reading> = self.shared.readings();
+        readings.push(Reading::count("cms_server_database_round_trips", &[], self.round_trips()));
         readings.push(Reading::gauge("cms_server_database_connections", &[], self.shared.pool.open() as f64));
         readings
     }

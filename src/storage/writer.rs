@@ -15,7 +15,7 @@ use super::catalogue::Relation;
 use super::connection::{Connection, DbError, Fault, Param, Result, params};
 use super::engine::Common;
 use super::plan::{CommitError, Committed, Name, ReadPlan, Row, WritePlan};
-use super::versions;
+use super::versions::{self, COMMITS};
 use super::words::Words;
 use apply::Stop;
 use effects::Effects;
@@ -293,7 +293,8 @@ impl<'c> Writer<'c> {
         // Before the commit, so that no reader meets a number it cannot name.
         self.publish_words();
         self.shared.versions.announce(&versions);
-        if let Err(error) = self.conn.commit() {
+        let number = versions.iter().find(|(scope, _)| **scope == *COMMITS).map(|(_, number)| *number);
+        if let Err(error) = self.conn.commit(number) {
             self.shared.versions.retract();
             return Err(error);
         }

@@ -321,6 +321,29 @@ impl Server {
         storage(self.folder.path())
     }
 
+    /// The rows of a query, a line each, or what a statement changed.
+    pub fn sql(&self, text: &str) -> Vec<String> {
+        if let Some(url) = self.storage().strip_prefix("storage.url=postgres") {
+            return postgres::psql(&format!("postgres{url}"), text).lines().map(str::to_owned).collect();
+        }
+        let database = rusqlite::Connection::open(self.path("test.db")).expect("the database");
+        let mut statement = database.prepare(text).expect("a statement");
+        let width = statement.column_count();
+        let mut rows = statement.query([]).expect("rows");
+        let mut found = Vec::new();
+        while let Some(row) = rows.next().expect("a row") {
+            let cells = (0..width).map(|at| match row.get::<_, rusqlite::types::Value>(at).expect("a value") {
+                rusqlite::types::Value::Null => String::new(),
+                rusqlite::types::Value::Integer(n) => n.to_string(),
+                rusqlite::types::Value::Real(n) => n.to_string(),
+                rusqlite::types::Value::Text(text) => text,
+                rusqlite::types::Value::Blob(_) => "blob".to_owned(),
+            });
+            found.push(cells.collect::<Vec<_>>().join("|"));
+        }
+        found
+    }
+
     /// Path of a file in the folder.
     pub fn path(&self, file: &str) -> PathBuf {
         self.folder.path().join(file)

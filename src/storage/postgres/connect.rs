@@ -35,6 +35,8 @@ pub struct Address {
     /// Nanoseconds since `start` at which the last attempt failed; 0: it did not.
     failed: AtomicU64,
     start: Instant,
+    /// How often a thread has waited for the server.
+    pub round_trips: AtomicU64,
     /// Without the password.
     pub shown: String,
 }
@@ -56,7 +58,8 @@ impl Address {
         let given = |key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str());
         let mode = given("sslmode").unwrap_or("prefer").to_owned();
         let roots = given("sslrootcert").map(PathBuf::from);
-        let others: Vec<&(String, String)> = pairs.iter().filter(|(k, _)| k != "sslmode" && k != "sslrootcert").collect();
+        let others: Vec<&(String, String)> =
+            pairs.iter().filter(|(k, _)| k != "sslmode" && k != "sslrootcert").collect();
         if others.is_empty() {
             parsed.set_query(None);
         } else {
@@ -69,7 +72,9 @@ impl Address {
             "disable" => (SslMode::Disable, None),
             "prefer" => (SslMode::Prefer, Some(false)),
             "require" => (SslMode::Require, Some(roots.is_some())),
-            "verify-full" if roots.is_none() => return Err(BadAddress("sslmode=verify-full needs sslrootcert=FILE".into())),
+            "verify-full" if roots.is_none() => {
+                return Err(BadAddress("sslmode=verify-full needs sslrootcert=FILE".into()));
+            }
             "verify-full" => (SslMode::Require, Some(true)),
             _ => {
                 return Err(BadAddress(format!("sslmode `{mode}` is none of disable, prefer, require, verify-full")));
@@ -79,7 +84,8 @@ impl Address {
         let tls = verify.map(|verify| tls(roots.filter(|_| verify))).transpose().map_err(BadAddress)?;
         let driver = Driver::start().map_err(|e| bad(&e))?;
         let (failed, start) = (AtomicU64::new(0), Instant::now());
-        Ok(Address { config, tls, driver, failed, start, shown: shown.to_string() })
+        let round_trips = AtomicU64::new(0);
+        Ok(Address { config, tls, driver, failed, start, round_trips, shown: shown.to_string() })
     }
 
     /// A new connection, set up.

@@ -33,7 +33,9 @@ pub fn create(conn: &PgConnection) -> Result<()> {
 /// A regular expression for one combining mark.
 fn marks() -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for code in (0x300..0x20000u32).chain(0xE0100..0xE01F0).filter(|c| char::from_u32(*c).is_some_and(is_combining_mark)) {
+    for code in
+        (0x300..0x20000u32).chain(0xE0100..0xE01F0).filter(|c| char::from_u32(*c).is_some_and(is_combining_mark))
+    {
         match ranges.last_mut() {
             Some((_, end)) if *end + 1 == code => *end = code,
             _ => ranges.push((code, code)),

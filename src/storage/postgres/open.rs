@@ -1,9 +1,9 @@
 //! Opening a database: what can go wrong and what to do about it.
 
-use super::super::catalogue::Catalogue;
-use super::super::connection::{Connection, DbError, int, text_at};
 use super::super::StorageError;
 use super::super::backup::LISTED;
+use super::super::catalogue::Catalogue;
+use super::super::connection::{Connection, DbError, int, text_at};
 use super::super::derived;
 use super::super::engine::Common;
 use super::super::migrate::{self, Extent, META_VERSION, Outcome, PendingChange, Schema, kept};
@@ -11,12 +11,12 @@ use super::super::plan::{Layout, Row};
 use super::super::sqlite::OpenError;
 use super::super::versions::{self, Versions};
 use super::super::words::Words;
+use super::Shared;
 use super::connect::{Address, BadAddress, Refused};
 use super::pool::Pool;
 use super::schema::PROGRAM;
 use super::wire::Session;
 use super::writer::PgConnection;
-use super::Shared;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,12 +31,15 @@ const LOGIN: &str = "Correct user and password in storage.url (special character
     user in pg_hba.conf.";
 const NO_DATABASE: &str = "Create the database (`createdb NAME`), or name another one in storage.url.";
 const FORM: &str = "The form is postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require.";
-const ENCRYPTION: &str = "Set sslmode in storage.url to what the server offers: disable, prefer, require or verify-full.";
+const ENCRYPTION: &str =
+    "Set sslmode in storage.url to what the server offers: disable, prefer, require or verify-full.";
 const UPGRADE: &str = "Upgrade the database server to PostgreSQL 15 or later.";
 const UTF8: &str = "Create the database with ENCODING 'UTF8' TEMPLATE template0.";
 const PRIMARY: &str = "Name the primary server in storage.url; a replica takes no writes.";
-const RIGHTS: &str = "Give the user the schema: GRANT USAGE, CREATE ON SCHEMA NAME TO USER, or let it own the database.";
-const FOREIGN: &str = "Name an empty database, or an empty schema by `options=-csearch_path%3DNAME`; this one was left as it is.";
+const RIGHTS: &str =
+    "Give the user the schema: GRANT USAGE, CREATE ON SCHEMA NAME TO USER, or let it own the database.";
+const FOREIGN: &str =
+    "Name an empty database, or an empty schema by `options=-csearch_path%3DNAME`; this one was left as it is.";
 const NEWER: &str = "Start the newer version, or restore the backup from before the upgrade.";
 
 /// How to open a database.
@@ -137,7 +140,7 @@ fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), OpenEr
     })?;
     let address = Arc::new(address);
     let session = address.connect().map_err(|refused| explain(&address, refused))?;
-    let conn = PgConnection::new(address.clone(), "".into(), session);
+    let conn = PgConnection::new(address.clone(), session);
     let schema = check(&conn, &address)?;
     Ok((address, conn, schema))
 }
@@ -173,7 +176,11 @@ fn check(conn: &PgConnection, address: &Address) -> Result<Arc<str>, OpenError> 
     let facts: Row = (conn as &dyn Connection).first(FACTS, &[]).map_err(failed)?.unwrap_or_default();
     if int(&facts, 0) < OLDEST {
         let version = text_at(&facts, 5).unwrap_or_default();
-        return Err(server(address, &format!("this is PostgreSQL {version}, and 15 is the oldest that serves"), UPGRADE));
+        return Err(server(
+            address,
+            &format!("this is PostgreSQL {version}, and 15 is the oldest that serves"),
+            UPGRADE,
+        ));
     }
     let encoding = text_at(&facts, 1).unwrap_or_default();
     if &*encoding != "UTF8" {

@@ -5,6 +5,7 @@
 
 use super::super::budget;
 use super::super::catalogue::Catalogue;
+use super::super::connection::Dialect;
 use super::super::connection::{DbError, Fault, int, text_at};
 use super::super::count_cache;
 use super::super::dependencies;
@@ -13,7 +14,6 @@ use super::super::sql::{Bind, Lowered, Rendered, Want, lower};
 use super::super::tally::{Tallied, tallied};
 use super::super::words::{NO_WORD, Words};
 use super::super::{Dependencies, Held, Snapshot, StorageError};
-use super::super::connection::Dialect;
 use super::Shared;
 use super::pool::Lease;
 use super::values::Cell;
@@ -188,7 +188,7 @@ pub fn run_on(session: &Session, key: &str, make: &dyn Fn() -> Rendered, binds: 
         return Err(DbError { fault: Fault::TimedOut, cause: "the read took too long".into() });
     }
     let prepared = session.prepared(key, make, deadline)?;
-    let found = session.query_each(&prepared, &[binds.to_vec()], deadline)?;
+    let found = session.query_each(&prepared, vec![binds.to_vec()], deadline)?;
     let rows = found.into_iter().next().unwrap_or_default().iter().map(cells).collect::<Result<_, _>>()?;
     Ok(Found { rows, words: prepared.rendered.words.clone() })
 }
@@ -339,9 +339,7 @@ impl Snapshot for Reading<'_> {
         let of = Bind::List(plan.of.iter().map(|id| DbValue::Int(*id)).collect());
         let text = if plan.reverse { EDGES_TO } else { EDGES_FROM };
         let rows = self.select(text, &[self.numbers(&plan.rels), of])?;
-        rows.iter()
-            .map(|row| Ok(Edge { rel: self.word(int(row, 0))?, src: int(row, 1), dst: int(row, 2) }))
-            .collect()
+        rows.iter().map(|row| Ok(Edge { rel: self.word(int(row, 0))?, src: int(row, 1), dst: int(row, 2) })).collect()
     }
 
     fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError> {
@@ -386,8 +384,7 @@ impl Snapshot for Reading<'_> {
 }
 
 const WORD: &str = "SELECT word FROM dictionary WHERE number = ?1";
-const EDGES_FROM: &str =
-    "SELECT rel, src, dst FROM edge WHERE rel = ANY(?1) AND src = ANY(?2) ORDER BY src, rel, pos";
+const EDGES_FROM: &str = "SELECT rel, src, dst FROM edge WHERE rel = ANY(?1) AND src = ANY(?2) ORDER BY src, rel, pos";
 const EDGES_TO: &str = "SELECT rel, src, dst FROM edge WHERE rel = ANY(?1) AND dst = ANY(?2) ORDER BY dst, rel, src";
 const META: &str = "SELECT id, key, n, json FROM meta WHERE space = ?1 AND id = ANY(?2) ORDER BY id, key, n";
 const REVISIONS: &str = "SELECT \"of\", count(*), (SELECT id FROM revision AS other \

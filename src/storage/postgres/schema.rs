@@ -158,9 +158,8 @@ impl PgConnection {
         let index = quoted(&stored_name(&format!("search_{}", table.def.name)));
         self.batch(&format!("DROP INDEX IF EXISTS {index}"))?;
         if let (Some(schema), false) = (trigrams, wanted.is_empty()) {
-            let entry = |column: &&str| {
-                format!("cms_fold({}) {}.gin_trgm_ops", quoted(&stored_name(column)), quoted(schema))
-            };
+            let entry =
+                |column: &&str| format!("cms_fold({}) {}.gin_trgm_ops", quoted(&stored_name(column)), quoted(schema));
             let entries: Vec<String> = columns.iter().map(entry).collect();
             let table = quoted(&stored_name(&table.def.name));
             self.batch(&format!("CREATE INDEX {index} ON {table} USING gin ({})", entries.join(", ")))?;

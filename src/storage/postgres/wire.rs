@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -108,6 +109,8 @@ pub struct Session {
     /// Requests whose outcome nobody has seen yet, in their order.
     sent: RefCell<VecDeque<Sent>>,
     broken: Cell<bool>,
+    /// Something was sent since the server was last waited for.
+    unheard: Cell<bool>,
 }
 
 impl Session {
@@ -118,6 +121,7 @@ impl Session {
             statements: RefCell::new(Cache::with_weighter(1024, STATEMENTS, Bytes)),
             sent: RefCell::default(),
             broken: Cell::new(false),
+            unheard: Cell::new(false),
         }
     }
 
@@ -149,6 +153,7 @@ impl Session {
 
     /// A future sends when it is polled for the first time.
     fn push(&self, mut sent: Sent) {
+        self.unheard.set(true);
         if let Poll::Ready(done) = sent.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             sent = Box::pin(std::future::ready(done));
         }
@@ -176,7 +181,11 @@ impl Session {
         request: impl Future<Output = Result<T, Error>>,
         deadline: Option<Instant>,
     ) -> Result<T, DbError> {
-        match wait(request, deadline) {
+        let answered = wait(request, deadline);
+        if self.unheard.replace(false) {
+            self.address.round_trips.fetch_add(1, Ordering::Relaxed);
+        }
+        match answered {
             Some(Ok(done)) => Ok(done),
             Some(Err(error)) => {
                 let error = explain(&error, self.client.is_closed());
@@ -216,6 +225,7 @@ impl Session {
         }
         let rendered = make();
         let text = text::for_server(&rendered.text);
+        self.unheard.set(true);
         let prepare = self.client.prepare(&text);
         let statement = self.waited(prepare, deadline)?;
         let prepared = Arc::new(Prepared { statement, rendered });
@@ -223,14 +233,13 @@ impl Session {
         Ok(prepared)
     }
 
-    /// The rows of a statement for each of several lists of values, in one round trip, after what was sent before.
-    pub fn query_each(
+    /// The rows of several statements, in one round trip, after what was sent before.
+    pub fn query_all(
         &self,
-        prepared: &Prepared,
-        binds: &[Vec<Bind>],
+        asked: &[(Arc<Prepared>, Vec<Bind>)],
         deadline: Option<Instant>,
     ) -> Result<Vec<Vec<Row>>, DbError> {
-        let request = |binds: &Vec<Bind>| {
+        let request = |(prepared, binds): &(Arc<Prepared>, Vec<Bind>)| {
             let (client, statement) = (self.client.clone(), prepared.statement.clone());
             let binds = in_order(&prepared.rendered, binds);
             async move {
@@ -238,29 +247,39 @@ impl Session {
                 client.query_raw(&statement, params).await?.try_collect::<Vec<Row>>().await
             }
         };
-        let mut requests: VecDeque<_> = binds.iter().map(|binds| Box::pin(request(binds))).collect();
-        let mut early = VecDeque::new();
+        self.unheard.set(true);
+        let mut requests: Vec<_> = asked.iter().map(|asked| Box::pin(request(asked))).collect();
+        let mut early = Vec::with_capacity(requests.len());
         for request in &mut requests {
-            early.push_back(match request.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-                Poll::Ready(done) => Some(done),
-                Poll::Pending => None,
-            });
+            early.push(request.as_mut().poll(&mut Context::from_waker(Waker::noop())));
         }
         self.settle(deadline)?;
         let mut found = Vec::with_capacity(requests.len());
         for (request, early) in requests.into_iter().zip(early) {
             found.push(match early {
-                Some(done) => self.waited(std::future::ready(done), deadline)?,
-                None => self.waited(request, deadline)?,
+                Poll::Ready(done) => self.waited(std::future::ready(done), deadline)?,
+                Poll::Pending => self.waited(request, deadline)?,
             });
         }
         Ok(found)
+    }
+
+    /// The rows of a statement for each of several lists of values.
+    pub fn query_each(
+        &self,
+        prepared: &Arc<Prepared>,
+        binds: Vec<Vec<Bind>>,
+        deadline: Option<Instant>,
+    ) -> Result<Vec<Vec<Row>>, DbError> {
+        let asked: Vec<_> = binds.into_iter().map(|binds| (prepared.clone(), binds)).collect();
+        self.query_all(&asked, deadline)
     }
 
     /// How many rows a statement changed, after what was sent before.
     pub fn execute(&self, prepared: &Prepared, binds: &[Bind], deadline: Option<Instant>) -> Result<u64, DbError> {
         let binds = in_order(&prepared.rendered, binds);
         let params = binds.iter().map(|bind| bind as &(dyn tokio_postgres::types::ToSql + Sync));
+        self.unheard.set(true);
         let mut request = pin!(self.client.execute_raw(&prepared.statement, params));
         let early = request.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         self.settle(deadline)?;
@@ -273,7 +292,8 @@ impl Session {
     /// Carries out a text of statements without placeholders.
     pub fn batch(&self, text: &str) -> Result<(), DbError> {
         self.settle(None)?;
-        self.waited(self.client.batch_execute(text), None)
+        self.unheard.set(true);
+        self.waited(self.client.batch_execute(&text::for_server(text)), None)
     }
 }
 

@@ -44,27 +44,33 @@ pub struct PgConnection {
     /// The open transaction, as the server numbers it.
     number: RefCell<Option<Arc<str>>>,
     changes: Cell<u64>,
-    /// [`Connection::changes`] when the open transaction began.
-    before: Cell<u64>,
+    /// The tables are there.
+    laid_out: bool,
     /// The number of commits that this process knows of; `None` after a failure.
     known: Cell<Option<i64>>,
     /// The number of commits in the open transaction.
-    there: Cell<Option<i64>>,
+    there: Cell<i64>,
 }
 
 impl PgConnection {
-    pub fn new(address: Arc<Address>, node: Arc<str>, session: Session) -> PgConnection {
+    /// A connection to a database that may have no tables yet.
+    pub fn new(address: Arc<Address>, session: Session) -> PgConnection {
         PgConnection {
             address,
-            node,
+            node: "".into(),
+            laid_out: false,
             session: RefCell::new(Some(session)),
             open: Cell::new(false),
             number: RefCell::default(),
             changes: Cell::new(0),
-            before: Cell::new(0),
             known: Cell::new(None),
-            there: Cell::new(None),
+            there: Cell::new(0),
         }
+    }
+
+    /// The writer's: other nodes hear of its commits.
+    pub fn writing(address: Arc<Address>, node: Arc<str>, session: Session) -> PgConnection {
+        PgConnection { node, laid_out: true, ..PgConnection::new(address, session) }
     }
 
     /// The connection, opened anew where it is broken.
@@ -85,7 +91,7 @@ impl PgConnection {
         session.prepared(text, &|| plain(text), None)
     }
 
-    fn rows(&self, text: &str, lists: &[Vec<Bind>]) -> Result<Vec<Vec<Row>>> {
+    fn rows(&self, text: &str, lists: Vec<Vec<Bind>>) -> Result<Vec<Vec<Row>>> {
         let session = self.session()?;
         let prepared = self.prepared(&session, text)?;
         let found = session.query_each(&prepared, lists, None)?;
@@ -98,9 +104,14 @@ impl PgConnection {
         session.abandon();
         session.send_text("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
         session.send(&lock, &[]);
-        let found = session.query_each(&transaction, &[Vec::new()], None)?;
-        let number = found[0].first().map(cells).transpose()?.and_then(|row| connection::text_at(&row, 0));
-        *self.number.borrow_mut() = number;
+        let mut asked = vec![(transaction, Vec::new())];
+        if self.laid_out {
+            asked.push((self.prepared(&session, COMMITS)?, Vec::new()));
+        }
+        let found = session.query_all(&asked, None)?;
+        let first = |rows: Option<&Vec<_>>| rows.and_then(|rows| rows.first()).map(cells).transpose();
+        *self.number.borrow_mut() = first(found.first())?.and_then(|row| connection::text_at(&row, 0));
+        self.there.set(first(found.get(1))?.map_or(0, |row| connection::int(&row, 0)));
         Ok(())
     }
 
@@ -114,7 +125,8 @@ impl PgConnection {
         loop {
             let status = self.session().and_then(|session| {
                 let prepared = self.prepared(&session, OUTCOME)?;
-                let found = session.query_each(&prepared, &[vec![Bind::One(DbValue::Text(number.clone()))]], None)?;
+                let found =
+                    session.query_each(&prepared, vec![vec![Bind::One(DbValue::Text(number.clone()))]], None)?;
                 found[0].first().map(cells).transpose()
             });
             match status.map(|row| row.and_then(|row| connection::text_at(&row, 0))).as_ref().map(Option::as_deref) {
@@ -171,7 +183,7 @@ impl Connection for PgConnection {
     }
 
     fn select(&self, text: &str, params: &[Param<'_>]) -> Result<Vec<Row>> {
-        Ok(self.rows(text, &[binds(params)])?.into_iter().next().unwrap_or_default())
+        Ok(self.rows(text, vec![binds(params)])?.into_iter().next().unwrap_or_default())
     }
 
     fn select_each(&self, text: &str, params: &[Vec<Param<'_>>]) -> Result<Vec<Vec<Row>>> {
@@ -179,7 +191,7 @@ impl Connection for PgConnection {
             return Ok(Vec::new());
         }
         self.changes.set(self.changes.get() + 1);
-        self.rows(text, &params.iter().map(|params| binds(params)).collect::<Vec<_>>())
+        self.rows(text, params.iter().map(|params| binds(params)).collect())
     }
 
     fn batch(&self, text: &str) -> Result<()> {
@@ -191,7 +203,6 @@ impl Connection for PgConnection {
     }
 
     fn begin(&self) -> Result<()> {
-        self.before.set(self.changes.get());
         let begun = match self.try_begin() {
             // A connection that has waited may be dead.
             Err(error) if error.fault == Fault::Unavailable => {
@@ -204,35 +215,29 @@ impl Connection for PgConnection {
         begun
     }
 
-    fn commit(&self) -> Result<()> {
-        let number = self.number.take();
-        let wrote = self.changes.get() != self.before.get();
+    fn commit(&self, number: Option<u64>) -> Result<()> {
+        let transaction = self.number.take();
         let session = self.session()?;
-        if wrote && self.there.get().is_some() {
+        if number.is_some() {
             let notify = self.prepared(&session, NOTIFY)?;
             session.send(&notify, &[Bind::One(DbValue::Text(self.node.clone()))]);
-            let commits = self.prepared(&session, COMMITS)?;
-            let found = session.query_each(&commits, &[Vec::new()], None)?;
-            let row = found[0].first().map(cells).transpose()?;
-            self.there.set(row.map(|row| connection::int(&row, 0)).or(Some(0)));
-        } else {
-            session.settle(None)?;
         }
-        let committed = session.batch("COMMIT");
+        session.send_text("COMMIT");
+        let committed = session.settle(None);
         drop(session);
         self.open.set(false);
-        let committed = match (committed, number) {
-            (Err(lost), Some(number)) if lost.fault == Fault::Unavailable => self.outcome(&number, lost),
+        let committed = match (committed, transaction) {
+            (Err(lost), Some(transaction)) if lost.fault == Fault::Unavailable => self.outcome(&transaction, lost),
             (committed, _) => committed,
         };
-        self.known.set(committed.is_ok().then(|| self.there.get()).flatten());
+        let there = number.map_or(self.there.get(), |number| number as i64);
+        self.known.set(committed.is_ok().then_some(there));
         committed
     }
 
     fn rollback(&self) {
         self.open.set(false);
         self.known.set(None);
-        self.there.set(None);
         let failed = self.session.borrow().as_ref().is_some_and(|session| {
             session.abandon();
             session.is_broken() || session.batch("ROLLBACK").is_err()
@@ -255,9 +260,7 @@ impl Connection for PgConnection {
     }
 
     fn others_wrote(&self) -> Result<bool> {
-        let there = self.select(COMMITS, &[])?.first().map_or(0, |row| connection::int(row, 0));
-        self.there.set(Some(there));
-        Ok(self.known.get() != Some(there))
+        Ok(self.known.get() != Some(self.there.get()))
     }
 
     fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>> {

@@ -139,6 +139,14 @@ impl Dialect {
         }
     }
 
+    /// A condition on other rows that is checked row by row, rather than joined.
+    pub fn probed(self, condition: Expr) -> Expr {
+        match self {
+            Dialect::Sqlite => condition,
+            Dialect::Postgres => self.is_true(condition, true),
+        }
+    }
+
     /// The sum of an integer column, 0 without rows.
     pub fn sum(self, column: Expr) -> Expr {
         let sum = Expr::from(Func::coalesce([column.sum(), Expr::cust("0")]));

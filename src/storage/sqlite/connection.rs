@@ -135,7 +135,7 @@ impl Connection for SqliteConnection {
         Ok(self.run("BEGIN IMMEDIATE").map(drop)?)
     }
 
-    fn commit(&self) -> Result<()> {
+    fn commit(&self, _: Option<u64>) -> Result<()> {
         Ok(self.run("COMMIT").map(drop)?)
     }
 

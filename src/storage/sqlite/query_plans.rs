@@ -210,7 +210,9 @@ fn shapes_do_not_depend_on_values() {
         .collect();
     let texts: Vec<String> = shapes()
         .iter()
-        .map(|(_, plan)| lower(plan, Want::Rows, &shared.catalogue, &shared.words.load()).unwrap().render(Dialect::Sqlite).text)
+        .map(|(_, plan)| {
+            lower(plan, Want::Rows, &shared.catalogue, &shared.words.load()).unwrap().render(Dialect::Sqlite).text
+        })
         .collect();
     for (i, shape) in all.iter().enumerate() {
         for (j, other) in all.iter().enumerate() {

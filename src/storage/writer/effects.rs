@@ -23,7 +23,7 @@ pub enum Scope {
 }
 
 /// A counting column of a row.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Counter {
     pub table: TableId,
     pub column: Name,
@@ -61,6 +61,16 @@ impl Effects {
         self.spaces.extend(other.spaces);
         self.words.extend(other.words);
         self.wrote |= other.wrote;
+    }
+
+    /// Marks a row of this kind as written.
+    pub fn written(&mut self, table: TableId, key: &DbValue, kind: Option<i64>) {
+        self.scopes.insert(Scope::Table(table));
+        self.scopes.extend(kind.map(|kind| Scope::Kind(table, kind)));
+        self.wrote = true;
+        if let DbValue::Int(id) = key {
+            self.slots.insert(VersionSlot::row(table, *id));
+        }
     }
 
     /// Marks columns (their places) of a row of this kind as written.
@@ -147,20 +157,21 @@ impl Writer<'_> {
 
     /// Writes the counts of `effects` and adds what follows from that.
     pub fn write_counts(&mut self, effects: &mut Effects) -> Result<()> {
-        for (counter, n) in std::mem::take(&mut effects.counts) {
-            if n == 0 {
-                continue;
-            }
-            let table = &self.shared.catalogue.tables[counter.table];
-            let text = update_text(
-                &table.def.name,
-                &table.def.key.name,
-                std::iter::once((&*counter.column, Set::Add)),
-                table.def.versioned,
-            );
-            if self.execute(&text, params![n, counter.id])? > 0 {
-                let kind = self.touched(effects, counter.table, &DbValue::Int(counter.id))?;
-                effects.changed(table.id, kind, table.place(&counter.column).ok());
+        let mut counts: Vec<(Counter, i64)> = std::mem::take(&mut effects.counts).into_iter().collect();
+        counts.retain(|(_, n)| *n != 0);
+        counts.sort_unstable();
+        for like in counts.chunk_by(|(one, _), (other, _)| (one.table, &one.column) == (other.table, &other.column)) {
+            let (table, column) = (&self.shared.catalogue.tables[like[0].0.table], &like[0].0.column);
+            let set = std::iter::once((&**column, Set::Add));
+            let update = update_text(&table.def.name, &table.def.key.name, set, table.def.versioned);
+            let text = format!("{update} RETURNING {}", if table.kind.is_some() { "kind" } else { "0" });
+            let params: Vec<Vec<Param<'_>>> =
+                like.iter().map(|(c, n)| vec![Param::Int(*n), Param::Int(c.id)]).collect();
+            let written = self.conn.select_each(&text, &params)?;
+            for ((counter, _), row) in like.iter().zip(&written).filter_map(|(c, rows)| Some((c, rows.first()?))) {
+                let kind = table.kind.map(|_| int(row, 0));
+                effects.written(table.id, &DbValue::Int(counter.id), kind);
+                effects.changed(table.id, kind, table.place(column).ok());
             }
         }
         Ok(())
@@ -168,19 +179,14 @@ impl Writer<'_> {
 
     /// Marks a row of a table as written, for the versions of its table and kind. The number of its kind.
     pub fn touched(&self, effects: &mut Effects, table: TableId, key: &DbValue) -> Result<Option<i64>> {
-        effects.scopes.insert(Scope::Table(table));
-        effects.wrote = true;
-        if let DbValue::Int(id) = key {
-            effects.slots.insert(VersionSlot::row(table, *id));
-        }
         let def = &self.shared.catalogue.tables[table];
-        if def.kind.is_none() {
-            return Ok(None);
-        }
         let text = format!("SELECT kind FROM \"{}\" WHERE \"{}\" = ?1", def.def.name, def.def.key.name);
-        let kind = self.conn.number(&text, params![key])?.unwrap_or(0);
-        effects.scopes.insert(Scope::Kind(table, kind));
-        Ok(Some(kind))
+        let kind = match def.kind {
+            Some(_) => Some(self.conn.number(&text, params![key])?.unwrap_or(0)),
+            None => None,
+        };
+        effects.written(table, key, kind);
+        Ok(kind)
     }
 
     fn scope_name(&self, scope: Scope) -> Name {

@@ -31,7 +31,11 @@ impl<'c> Work<'_, 'c> {
             self.put_edges(table, id, rel, ends, tracked, new)?;
         }
         self.put_meta(table, id, &put.meta, new)?;
-        put.revision.as_ref().map(|revision| self.put_revision(table, id, revision)).transpose().map(Option::flatten)
+        put.revision
+            .as_ref()
+            .map(|revision| self.put_revision(table, id, revision, new))
+            .transpose()
+            .map(Option::flatten)
     }
 
     /// Removes what belongs to a row that is removed.
@@ -308,10 +312,12 @@ impl<'c> Work<'_, 'c> {
     }
 
     /// Stores a snapshot; the id of the row written, if one was.
-    fn put_revision(&mut self, table: &Table, of: i64, revision: &RevisionPut) -> Result<Option<i64>> {
+    fn put_revision(&mut self, table: &Table, of: i64, revision: &RevisionPut, new: bool) -> Result<Option<i64>> {
         let space = self.writer.word(&table.space)?;
         let conn = self.writer.conn;
-        if revision.autosave {
+        if new {
+            // It has none to replace or to be compared with.
+        } else if revision.autosave {
             let present = conn.number(AUTOSAVE, params![space, of, revision.author])?;
             if let Some(id) = present {
                 let text = "UPDATE revision SET at = ?1, json = ?2 WHERE space = ?3 AND id = ?4";
