@@ -81,9 +81,9 @@ pub struct Work<'a> {
     pub expects: &'a Expects,
     /// The route's values from the path.
     pub captures: &'a Map<String, Value>,
-    /// Documents may be returned as text: nothing is left out of them or wrapped around them. (What is embedded is put
+    /// Documents may be returned as text: nothing is added to them or wrapped around them. (What is embedded is put
     /// into the text.)
-    pub whole: bool,
+    pub as_text: bool,
     /// The password of a record that the request brings.
     pub given: Option<&'a RecordPassword<'a>>,
     pub shared: &'a Shared,
