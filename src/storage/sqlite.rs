@@ -155,6 +155,10 @@ impl Storage for Sqlite {
         self.shared.versions.slot_version(slot)
     }
 
+    fn version_epoch(&self) -> Option<u64> {
+        self.shared.versions.epoch()
+    }
+
     fn begin(&self) -> BeginFuture {
         self.queue.begin()
     }
