@@ -176,6 +176,11 @@ pub(super) trait Connection {
     /// Reads in the open transaction.
     fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r>;
 
+    /// Why the last read of [`Connection::reading`] failed, where that was a statement sent before it.
+    fn failure(&self) -> Option<DbError> {
+        None
+    }
+
     /// Begins a transaction that writes. Nobody else writes until it ends.
     fn begin(&self) -> Result<()>;
 

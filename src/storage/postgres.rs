@@ -156,6 +156,10 @@ impl Storage for Postgres {
         self.shared.versions.slot_version(slot)
     }
 
+    fn version_epoch(&self) -> Option<u64> {
+        self.shared.versions.epoch()
+    }
+
     fn begin(&self) -> BeginFuture {
         self.queue.begin()
     }

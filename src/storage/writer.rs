@@ -440,8 +440,9 @@ impl<'c> Writer<'c> {
     }
 
     /// Rows as the open transaction sees them.
-    fn rows(&self, plan: &ReadPlan) -> std::result::Result<Vec<Row>, StorageError> {
-        self.conn.reading(&self.words, &self.shared.catalogue).rows(plan)
+    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>> {
+        let rows = self.conn.reading(&self.words, &self.shared.catalogue).rows(plan);
+        rows.map_err(|error| self.conn.failure().unwrap_or_else(|| error.into()))
     }
 
     fn execute(&self, text: &str, params: &[Param<'_>]) -> Result<usize> {

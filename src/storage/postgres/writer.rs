@@ -44,6 +44,7 @@ pub struct PgConnection {
     /// The open transaction, as the server numbers it.
     number: RefCell<Option<Arc<str>>>,
     changes: Cell<u64>,
+    failure: RefCell<Option<DbError>>,
     /// The tables are there.
     laid_out: bool,
     /// The number of commits that this process knows of; `None` after a failure.
@@ -63,6 +64,7 @@ impl PgConnection {
             open: Cell::new(false),
             number: RefCell::default(),
             changes: Cell::new(0),
+            failure: RefCell::default(),
             known: Cell::new(None),
             there: Cell::new(0),
         }
@@ -202,6 +204,10 @@ impl Connection for PgConnection {
         Box::new(Reading { on: self, words, catalogue })
     }
 
+    fn failure(&self) -> Option<DbError> {
+        self.failure.take()
+    }
+
     fn begin(&self) -> Result<()> {
         let begun = match self.try_begin() {
             // A connection that has waited may be dead.
@@ -292,7 +298,9 @@ impl Run for PgConnection {
     fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found> {
         let session = self.session()?;
         if budget::deadline().is_none() {
-            return run_on(&session, key, make, binds);
+            let found = run_on(&session, key, make, binds);
+            self.failure.replace(found.as_ref().err().cloned());
+            return found;
         }
         session.send_text("SAVEPOINT a_read");
         let found = run_on(&session, key, make, binds);
