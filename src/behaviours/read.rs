@@ -188,6 +188,7 @@ pub fn options<'a>(item: &Item<'a>) -> RenderOptions<'a> {
     RenderOptions {
         smilies: item.scope.settings.flag("use_smilies"),
         styles: Some(&item.scope.registry.block_styles),
+        excerpt_words: item.excerpt_words.unwrap_or(render::EXCERPT_WORDS),
         ..RenderOptions::default()
     }
 }
@@ -389,5 +390,7 @@ fn comment_link(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let place = item.batch.places.get(&post).filter(|place| place.seen);
     let base = place.map(|place| place.address.clone());
     let base = base.unwrap_or_else(|| format!("{}/?p={post}", item.scope.registry.site.url));
-    Some(Value::String(format!("{base}#comment-{id}")))
+    let closed = base.ends_with('/') || !item.scope.registry.declaration.dialect.slash_in_comment_urls;
+    let slash = if closed { "" } else { "/" };
+    Some(Value::String(format!("{base}{slash}#comment-{id}")))
 }

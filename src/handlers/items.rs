@@ -27,7 +27,7 @@ const ATTEMPTS: usize = 5;
 /// The database cannot be read.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let row = target(work, resource)?;
     let (record, rows) = (Record { resource, row }, std::slice::from_ref(row));
     let view = View {
         context: work.allowed.context(),
@@ -36,6 +36,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         links: true,
         readable: true,
         reads: READS,
+        excerpt_words: excerpt_words(work),
     };
     let snapshot = work.scope.snapshot()?;
     let texts = ready(work, resource, rows, &view, &*snapshot, |missing| Ok(missing.to_vec()))?;
@@ -48,6 +49,17 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         outcome.headers.push(("Link".into(), format!("<{page}>; rel=\"alternate\"; type=text/html")));
     }
     Ok(outcome)
+}
+
+/// How many words the request wants in excerpts that are made from contents.
+fn excerpt_words(work: &Work<'_>) -> Option<usize> {
+    let wanted = work.allowed.args().role(&work.endpoint.args, Role::ExcerptWords)?.as_i64()?;
+    Some(usize::try_from(wanted).unwrap_or(0))
+}
+
+/// The item that the path names. Guards of records that are found by a name leave it to the handler that there is none.
+fn target<'a>(work: &'a Work<'_>, resource: &Resource) -> Result<&'a Row, ApiError> {
+    work.allowed.target().ok_or_else(|| crate::access::failure(resource, Code::PostInvalidId))
 }
 
 /// The address of the item on the site.
@@ -74,7 +86,8 @@ pub fn show(
     fields: &Fields,
 ) -> Result<Value, ApiError> {
     let readable = matches!(work.allowed.method(), Method::Get | Method::Head);
-    let view = View { context, fields, password: work.given, links: true, readable, reads: READS };
+    let excerpt_words = excerpt_words(work);
+    let view = View { context, fields, password: work.given, links: true, readable, reads: READS, excerpt_words };
     let snapshot = work.scope.snapshot()?;
     let rows = std::slice::from_ref(row);
     let mut documents = render::documents(work.scope, &*snapshot, resource, rows, &view)?;
@@ -85,7 +98,7 @@ pub fn show(
 ///
 /// [`DocumentCache::columns`]: crate::cache::documents::DocumentCache::columns
 pub fn kept(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
-    let own = view.password.is_some() || view.context == Context::EDIT;
+    let own = view.password.is_some() || view.context == Context::EDIT || view.excerpt_words.is_some();
     work.whole && !own && work.shared.documents.keeps(work.scope, resource)
 }
 
@@ -145,7 +158,8 @@ pub fn written_context(work: &Work<'_>, record: Record<'_>) -> Context {
 pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Outcome, ApiError> {
     let row = fetch(work, resource, key)?;
     let record = Record { resource, row: &row };
-    let context = written_context(work, record);
+    let edits = work.scope.registry.declaration.dialect.edit_context_of_changes;
+    let context = if edits { Context::EDIT } else { written_context(work, record) };
     let shown = Outcome::of_row(show(work, resource, &row, context, work.fields)?, record);
     Ok(Outcome { written: Some((resource.index, row)), edited: true, ..shown })
 }
@@ -272,7 +286,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
             return Err(crate::access::failure(resource, Code::TrashNotSupported));
         }
     }
-    let target = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let target = target(work, resource)?;
     if !force && trashes {
         let key = with_target(work, resource, async |row| {
             let changes = families::trashing(work.scope, Record { resource, row })?;
@@ -306,7 +320,7 @@ pub async fn with_target<F>(work: &Work<'_>, resource: &Resource, write: F) -> R
 where
     F: AsyncFn(&Row) -> Result<(), Refusal>,
 {
-    let first = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    let first = target(work, resource)?;
     let mut row = first.clone();
     for _ in 0..ATTEMPTS {
         let record = Record { resource, row: &row };

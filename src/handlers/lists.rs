@@ -80,7 +80,15 @@ impl Window {
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let listing = Listing::of(work)?;
     let context = work.allowed.context();
-    let view = View { context, fields: work.fields, password: work.given, links: true, readable: true, reads: READS };
+    let view = View {
+        context,
+        fields: work.fields,
+        password: work.given,
+        links: true,
+        readable: true,
+        reads: READS,
+        excerpt_words: None,
+    };
     let snapshot = work.scope.snapshot()?;
     let mut rows = listing.rows(&*snapshot, &view)?;
     let more = rows.len() as u64 > listing.window.per_page;

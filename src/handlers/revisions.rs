@@ -396,7 +396,7 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
     let record = Record { resource: owner, row: &past.then };
     let batch = Batch::default();
     let item =
-        Item { scope: work.scope, resource: owner, record, context, unlocked: true, batch: &batch, reads: READS };
+        Item { scope: work.scope, resource: owner, record, context, unlocked: true, batch: &batch, reads: READS, excerpt_words: None };
     let local = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.0));
     let utc = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.1));
     let mut map = Map::new();

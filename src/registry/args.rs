@@ -28,6 +28,7 @@ pub enum Role {
     Reassign,
     TaxRelation,
     IgnoreSticky,
+    ExcerptWords,
 }
 
 impl Role {
@@ -54,6 +55,7 @@ impl Role {
         ("reassign", Role::Reassign),
         ("tax_relation", Role::TaxRelation),
         ("ignore_sticky", Role::IgnoreSticky),
+        ("excerpt_words", Role::ExcerptWords),
     ];
 }
 

@@ -193,6 +193,9 @@ pub struct ArgumentWords {
     /// Keywords of JSON Schema that hold although OPTIONS does not list them.
     #[serde(rename = "x-unlisted-bounds")]
     pub unlisted_bounds: Option<Map<String, Value>>,
+    /// Keywords that OPTIONS shows beside those of the schema, or instead of them; they have no effect.
+    #[serde(rename = "x-described")]
+    pub described: Option<Map<String, Value>>,
     /// OPTIONS lists the choices as an object.
     #[serde(rename = "x-enum-as-object")]
     #[schemars(example = true)]

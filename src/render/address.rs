@@ -32,6 +32,7 @@ pub fn of(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> Strin
                 return format!("{}/{path}/", site.url);
             }
             let filled = shape.replace("{path}", &path).replace("{slug}", slug).replace("{id}", &record.key());
+            let filled = filled.replace("{api_name}", &resource.api_name);
             format!("{}{}", site.url, filled)
         }
     }

@@ -159,7 +159,10 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
         match given {
             Some((name, value)) => match fit(arg, name, value) {
                 Ok(value) => checked.take(arg, value),
-                Err(failure) if arg.late => checked.late = checked.late.take().or(Some(failure)),
+                Err(failure) if arg.late && value_of_members(value) => {
+                    checked.late = checked.late.take().or(Some(failure));
+                }
+                Err(failure) if arg.late => failures.push(ParamFailure { reason: None, ..*failure }),
                 Err(failure) => failures.push(*failure),
             },
             None if arg.required => missing.push(arg.name.clone()),
@@ -178,6 +181,11 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
         return Err(ApiError::invalid(failures));
     }
     Ok(checked)
+}
+
+/// Whether members of a value are checked, not the value as a whole.
+fn value_of_members(value: &Value) -> bool {
+    value.is_object() || value.as_array().is_some_and(Vec::is_empty)
 }
 
 /// Refuses parameters of the query and the body that an endpoint does not have.
@@ -229,6 +237,18 @@ fn empty(arg: &Arg) -> Option<Value> {
 
 /// The coerced value, a text to search without its markup; a failure calls the argument by the name that was used.
 fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>> {
+    if arg.late
+        && let Value::Object(members) = value
+        && members.values().any(Value::is_null)
+    {
+        // A null removes what is stored: there is nothing to check.
+        let (removed, set): (Map<_, _>, Map<_, _>) = members.clone().into_iter().partition(|(_, value)| value.is_null());
+        let mut fitting = fit(arg, name, &Value::Object(set))?;
+        if let Some(members) = fitting.as_object_mut() {
+            members.extend(removed);
+        }
+        return Ok(fitting);
+    }
     if let (Some(Role::Reassign), Value::String(heir)) = (arg.role, value)
         && !(matches!(heir.as_str(), "" | "false") || heir.parse::<i64>().is_ok())
     {

@@ -2,7 +2,7 @@
 
 use super::{Draft, col};
 use crate::access::{failure, policy};
-use crate::config::declaration::{Action, Family};
+use crate::config::declaration::{Action, Family, NotEmpty};
 use crate::error::{ApiError, Code, ParamFailure};
 use crate::families::{RowEdit, parents};
 use crate::records::{self, eq, int, text, txt};
@@ -49,12 +49,11 @@ fn stands(scope: &Scope, draft: &Draft<'_>) -> Result<(), ApiError> {
 /// What the declaration does not let be empty.
 fn required(draft: &Draft<'_>) -> Result<(), ApiError> {
     let holds = |(column, wanted): (&String, &String)| draft.text(column) == *wanted;
-    for (required, code) in &draft.resource.not_empty {
-        if required.when.iter().all(holds) && draft.text(&required.column).is_empty() {
-            return Err(failure(draft.resource, *code));
-        }
-    }
-    Ok(())
+    let empty = |(required, _): &&(NotEmpty, Code)| {
+        required.when.iter().all(holds) && draft.text(&required.column).is_empty()
+    };
+    let mut refused = draft.resource.not_empty.iter().filter(empty).map(|(_, code)| failure(draft.resource, *code));
+    refused.next().map_or(Ok(()), |first| Err(refused.fold(first, ApiError::and)))
 }
 
 fn author(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
@@ -86,6 +85,11 @@ fn state(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     if draft.resource.supports("attached") {
         return attached_state(edit, draft, wanted);
     }
+    let only = &draft.resource.declared.only_statuses;
+    let wanted = wanted.map(|wanted| match only.last() {
+        Some(other) if !only.iter().any(|known| known == wanted) => other.as_str(),
+        _ => wanted,
+    });
     let Some(wanted) = wanted.filter(|w| *w != before) else {
         if draft.before.is_none() {
             let initial = draft.resource.declared.initial_status.as_deref();
@@ -146,6 +150,10 @@ fn parent(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     }
     if wanted == 0 {
         draft.put(col::PARENT, DbValue::Int(0));
+        return Ok(());
+    }
+    if draft.resource.declared.loose_parent {
+        draft.put(col::PARENT, DbValue::Int(wanted));
         return Ok(());
     }
     let snapshot = edit.scope.snapshot()?;
