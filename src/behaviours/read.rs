@@ -43,6 +43,18 @@ pub const READS: &[Named<(Read, Needs)>] = &[
     ),
     read("generated_slug", generated_slug, Needs::ROW, "The slug that the title gives."),
     read("class_list", class_list, Needs { edges: true, ..Needs::ROW }, "Class names that themes style a record by."),
+    read(
+        "author.name",
+        author_name,
+        Needs { author_names: true, ..Needs::ROW },
+        "What the record's author is called.",
+    ),
+    read(
+        "comment.status",
+        comment_status,
+        Needs { posts: true, ..Needs::ROW },
+        "The state of a comment; `post-trashed` while its record is in the trash.",
+    ),
     read("wire_kind", wire_kind, Needs::ROW, "The resource's name in the API."),
     read("avatar_urls", avatar_urls, Needs::ROW, "Addresses of the picture for an e-mail address, by width in pixels."),
     read("words", words, Needs::ROW, "A list of the words in a column."),
@@ -380,6 +392,19 @@ fn time_with_zone(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> 
 fn locale(item: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {
     if text(value).is_empty() {
         return Some(json!(item.scope.settings.text("language")));
+    }
+    Some(column_value(property, value))
+}
+
+fn author_name(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let named = item.batch.author_names.get(&item.record.int("author"));
+    Some(json!(named.map_or("", |name| name)))
+}
+
+fn comment_status(item: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {
+    let place = item.batch.places.get(&item.record.int("post"));
+    if place.is_some_and(|place| place.trashed) {
+        return Some(json!("post-trashed"));
     }
     Some(column_value(property, value))
 }

@@ -78,6 +78,9 @@ impl<'a> Question<'a> {
     /// Runs the endpoint's handler.
     pub(super) async fn handle(&self, allowed: &Allowed) -> Result<Outcome, ApiError> {
         let Found { engine, scope, call, matched, endpoint, body } = self.found;
+        if let Some(missing) = allowed.missing() {
+            return Err(missing.clone());
+        }
         let fields = Fields::parse(self.sources.get("_fields"));
         let unshaped = || SHAPING.iter().all(|name| self.sources.get(name).is_none());
         let work = Work {

@@ -27,7 +27,7 @@ const ATTEMPTS: usize = 5;
 /// The database cannot be read.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let row = target(work, resource)?;
+    let row = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let (record, rows) = (Record { resource, row }, std::slice::from_ref(row));
     let view = View {
         context: work.allowed.context(),
@@ -55,11 +55,6 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
 fn excerpt_words(work: &Work<'_>) -> Option<usize> {
     let wanted = work.allowed.args().role(&work.endpoint.args, Role::ExcerptWords)?.as_i64()?;
     Some(usize::try_from(wanted).unwrap_or(0))
-}
-
-/// The item that the path names. Guards of records that are found by a name leave it to the handler that there is none.
-fn target<'a>(work: &'a Work<'_>, resource: &Resource) -> Result<&'a Row, ApiError> {
-    work.allowed.target().ok_or_else(|| crate::access::failure(resource, Code::PostInvalidId))
 }
 
 /// The address of the item on the site.
@@ -286,7 +281,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
             return Err(crate::access::failure(resource, Code::TrashNotSupported));
         }
     }
-    let target = target(work, resource)?;
+    let target = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     if !force && trashes {
         let key = with_target(work, resource, async |row| {
             let changes = families::trashing(work.scope, Record { resource, row })?;
@@ -296,7 +291,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return show_written(work, resource, &key);
     }
     let context = written_context(work, Record { resource, row: target });
-    let previous = show(work, resource, target, context, &Fields::all())?;
+    let previous = show(work, resource, target, context, work.fields)?;
     let files = if resource.supports("files") || resource.declared.options.uploads.is_some() {
         families::file::of_record(&*work.scope.snapshot()?, Record { resource, row: target }.id())?
     } else {
@@ -320,7 +315,7 @@ pub async fn with_target<F>(work: &Work<'_>, resource: &Resource, write: F) -> R
 where
     F: AsyncFn(&Row) -> Result<(), Refusal>,
 {
-    let first = target(work, resource)?;
+    let first = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let mut row = first.clone();
     for _ in 0..ATTEMPTS {
         let record = Record { resource, row: &row };

@@ -153,7 +153,8 @@ fn parent(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
         return Ok(());
     }
     if draft.resource.declared.loose_parent {
-        draft.put(col::PARENT, DbValue::Int(wanted));
+        let itself = edit.record().is_some_and(|record| record.id() == wanted);
+        draft.put(col::PARENT, DbValue::Int(if itself { 0 } else { wanted }));
         return Ok(());
     }
     let snapshot = edit.scope.snapshot()?;
