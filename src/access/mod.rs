@@ -341,7 +341,9 @@ pub fn ask(asking: &Asking<'_>) -> Decision {
 
 /// The item above that the path names exists, and what the path names is below it.
 fn within(asking: &Asking<'_>, target: Option<&Row>) -> Result<Option<ApiError>, ApiError> {
-    let Some(resource) = asking.route.resource.map(|index| &asking.registry().resources[index]) else { return Ok(None) };
+    let Some(resource) = asking.route.resource.map(|index| &asking.registry().resources[index]) else {
+        return Ok(None);
+    };
     let Some((within, mismatch)) = &resource.within else { return Ok(None) };
     let named = asking.sources.path.get(&within.property).and_then(Value::as_str).and_then(|key| key.parse().ok());
     let relation = resource.relations.iter().find(|relation| relation.property == within.property);

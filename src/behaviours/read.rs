@@ -43,12 +43,7 @@ pub const READS: &[Named<(Read, Needs)>] = &[
     ),
     read("generated_slug", generated_slug, Needs::ROW, "The slug that the title gives."),
     read("class_list", class_list, Needs { edges: true, ..Needs::ROW }, "Class names that themes style a record by."),
-    read(
-        "author.name",
-        author_name,
-        Needs { author_names: true, ..Needs::ROW },
-        "What the record's author is called.",
-    ),
+    read("author.name", author_name, Needs { author_names: true, ..Needs::ROW }, "What the record's author is called."),
     read(
         "comment.status",
         comment_status,
@@ -403,7 +398,8 @@ fn author_name(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
 
 fn comment_status(item: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {
     let place = item.batch.places.get(&item.record.int("post"));
-    if place.is_some_and(|place| place.trashed) {
+    let own = item.scope.registry.comment_status_is(text(value), |status| status.trash);
+    if !own && place.is_some_and(|place| place.trashed) {
         return Some(json!("post-trashed"));
     }
     Some(column_value(property, value))

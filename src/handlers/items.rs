@@ -4,12 +4,13 @@ use super::{Outcome, Refusal, Rendered, Work, auto_add, comments, terms, users};
 use crate::access::{hints, policy};
 use crate::behaviours::{READS, dynamic};
 use crate::cache::documents::{DocumentText, Way};
-use crate::config::declaration::Family;
+use crate::config::declaration::{Family, ItemKey};
 use crate::error::{ApiError, Code};
 use crate::families;
 use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::args::Role;
+use crate::registry::columns::record;
 use crate::registry::resource::{Context, Resource};
 use crate::render::address;
 use crate::render::{self, Batch, Tracking, View};
@@ -151,7 +152,13 @@ pub fn written_context(work: &Work<'_>, record: Record<'_>) -> Context {
 /// # Errors
 /// It is gone, or the database cannot be read.
 pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Outcome, ApiError> {
-    let row = fetch(work, resource, key)?;
+    let mut row = fetch(work, resource, key)?;
+    // The response to the caller who has moved it to the trash has the name by which it was found.
+    if resource.declared.key != ItemKey::Id
+        && let Some(slug) = resource.column(record::SLUG).and_then(|at| row.get_mut(at))
+    {
+        *slug = records::txt(families::content::slug_before(records::text(slug)));
+    }
     let record = Record { resource, row: &row };
     let edits = work.scope.registry.declaration.dialect.edit_context_of_changes;
     let context = if edits { Context::EDIT } else { written_context(work, record) };

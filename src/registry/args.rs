@@ -166,6 +166,10 @@ pub struct Arg {
     pub sizes: Option<SizesWord>,
     /// The server requests this address.
     pub fetched: bool,
+    /// The value that the item has is accepted (`x-current`).
+    pub current: bool,
+    /// The value names a template of the active theme (`x-theme-template`).
+    pub theme_template: bool,
     /// A failure is reported by its sentence alone.
     pub sentence_only: bool,
     /// The value that is checked where the request gives none (`x-checked-default`).

@@ -117,9 +117,18 @@ impl Checked {
     }
 }
 
+/// What is left to check of a value that its argument's own behaviour accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// What its schema says.
+    Schema,
+    /// Nothing: the value is taken as it is.
+    Nothing,
+}
+
 /// The check of a value by its argument's own behaviour; `None` when there is none for such arguments, and the
 /// schema alone decides.
-pub type Judge<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<(), Box<ParamFailure>>>;
+pub type Judge<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<Judged, Box<ParamFailure>>>;
 
 /// Checks and coerces the arguments of an endpoint.
 ///
@@ -150,7 +159,8 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
         if let Some((name, value)) = given
             && let Some(judgement) = judge(arg, value)
         {
-            match judgement.and_then(|()| fit(arg, name, value)) {
+            let rest = |judged| if judged == Judged::Schema { fit(arg, name, value) } else { Ok(value.clone()) };
+            match judgement.and_then(rest) {
                 Ok(value) => checked.take(arg, value),
                 Err(failure) => judged.push(*failure),
             }
@@ -165,7 +175,7 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
                 Err(failure) if arg.late => failures.push(ParamFailure { reason: None, ..*failure }),
                 Err(failure) => failures.push(*failure),
             },
-            None if arg.required => missing.push(arg.name.clone()),
+            None if arg.required && arg.default.is_none() => missing.push(arg.name.clone()),
             None => {
                 if let Some(default) = &arg.default {
                     checked.values.insert(arg.name.clone(), default.clone());
@@ -242,7 +252,8 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
         && members.values().any(Value::is_null)
     {
         // A null removes what is stored: there is nothing to check.
-        let (removed, set): (Map<_, _>, Map<_, _>) = members.clone().into_iter().partition(|(_, value)| value.is_null());
+        let (removed, set): (Map<_, _>, Map<_, _>) =
+            members.clone().into_iter().partition(|(_, value)| value.is_null());
         let mut fitting = fit(arg, name, &Value::Object(set))?;
         if let Some(members) = fitting.as_object_mut() {
             members.extend(removed);

@@ -45,7 +45,14 @@ pub struct RenderOptions<'a> {
 
 impl Default for RenderOptions<'_> {
     fn default() -> Self {
-        RenderOptions { smilies: true, shortcodes: None, blocks: None, styles: None, unique: None, excerpt_words: EXCERPT_WORDS }
+        RenderOptions {
+            smilies: true,
+            shortcodes: None,
+            blocks: None,
+            styles: None,
+            unique: None,
+            excerpt_words: EXCERPT_WORDS,
+        }
     }
 }
 

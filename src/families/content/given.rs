@@ -3,7 +3,7 @@
 use super::{Draft, col};
 use crate::access::{failure, policy};
 use crate::config::declaration::{Action, Family, NotEmpty};
-use crate::error::{ApiError, Code, ParamFailure};
+use crate::error::{ApiError, Code};
 use crate::families::{RowEdit, parents};
 use crate::records::{self, eq, int, text, txt};
 use crate::registry::columns::{ID, record, term};
@@ -17,7 +17,7 @@ pub(super) fn check(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), Api
     state(edit, draft)?;
     password(edit, draft)?;
     parent(edit, draft)?;
-    template(edit, draft)?;
+    template(edit, draft);
     media(edit, draft)?;
     stands(edit.scope, draft)?;
     required(draft)
@@ -49,9 +49,8 @@ fn stands(scope: &Scope, draft: &Draft<'_>) -> Result<(), ApiError> {
 /// What the declaration does not let be empty.
 fn required(draft: &Draft<'_>) -> Result<(), ApiError> {
     let holds = |(column, wanted): (&String, &String)| draft.text(column) == *wanted;
-    let empty = |(required, _): &&(NotEmpty, Code)| {
-        required.when.iter().all(holds) && draft.text(&required.column).is_empty()
-    };
+    let empty =
+        |(required, _): &&(NotEmpty, Code)| required.when.iter().all(holds) && draft.text(&required.column).is_empty();
     let mut refused = draft.resource.not_empty.iter().filter(empty).map(|(_, code)| failure(draft.resource, *code));
     refused.next().map_or(Ok(()), |first| Err(refused.fold(first, ApiError::and)))
 }
@@ -188,21 +187,11 @@ fn attachable(scope: &Scope, wanted: i64) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// A template of the active theme, or the one that the record has already.
-fn template(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
-    let Some(wanted) = edit.given_text("template") else { return Ok(()) };
-    let themes = &edit.scope.registry.declaration.themes;
-    let known = themes.values().filter(|t| t.active).any(|t| t.templates.contains_key(wanted));
-    if !(wanted.is_empty() || known || wanted == draft.before_text(col::TEMPLATE)) {
-        return Err(ApiError::invalid(vec![ParamFailure {
-            name: "template".into(),
-            message: "The active theme has no such template.".into(),
-            reason: Some(Code::InvalidParam.as_str()),
-            data: Value::Null,
-        }]));
+/// The template: the argument is checked already.
+fn template(edit: &RowEdit<'_>, draft: &mut Draft<'_>) {
+    if let Some(wanted) = edit.given_text("template") {
+        draft.put(col::TEMPLATE, txt(wanted));
     }
-    draft.put(col::TEMPLATE, txt(wanted));
-    Ok(())
 }
 
 /// A picture that exists and that the caller sees; anything else counts as none.
