@@ -5,7 +5,8 @@
 //! rates. Below them: microseconds of processor time that the process spent on a request, client included, which a busy
 //! machine disturbs less.
 
-use actix_web::{App, HttpResponse, HttpServer, web};
+use actix_web::web::{self, Bytes};
+use actix_web::{App, HttpResponse, HttpServer};
 use cms_server::config::declaration::{Cors, Server, Workers};
 use cms_server::http::{Facts, Listeners, Service, Swap, bind, run};
 use cms_server::model::{Payload, Reply, Request};
@@ -22,7 +23,7 @@ const CONNECTIONS: usize = 16;
 
 struct Fixed {
     facts: Facts,
-    text: Vec<u8>,
+    text: Bytes,
 }
 
 impl Service for Fixed {
@@ -113,7 +114,12 @@ fn edge(text: Vec<u8>, access_log: bool) -> SocketAddr {
     let listener = bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("bound");
     std::thread::spawn(move || {
-        run(Arc::new(Swap::new(Arc::new(Fixed { facts, text }))), Listeners::of(listener, None), pending(), || {})
+        run(
+            Arc::new(Swap::new(Arc::new(Fixed { facts, text: text.into() }))),
+            Listeners::of(listener, None),
+            pending(),
+            || {},
+        )
     });
     address
 }

@@ -134,7 +134,7 @@ pub enum Payload {
     Empty,
     Json(Value),
     /// JSON text that was rendered before.
-    Text(Vec<u8>),
+    Text(Bytes),
     /// JSON text that is cached.
     Shared(Arc<SharedText>),
     /// Anything else, with its media type.
@@ -156,7 +156,7 @@ pub struct SharedText {
 
 impl SharedText {
     /// A text without encodings yet; `room` is what these may take.
-    pub fn new(text: Vec<u8>, room: Arc<EncodingBudget>) -> SharedText {
+    pub fn new(text: impl Into<Bytes>, room: Arc<EncodingBudget>) -> SharedText {
         SharedText { text: text.into(), encoded: Default::default(), room }
     }
 

@@ -17,11 +17,14 @@ use crate::registry::Registry;
 use crate::registry::name;
 use crate::registry::resource::{Context, Link, Property, Resource, Source};
 use crate::render::{Needs, OthersRead};
+use crate::request::fields::Fields;
 use crate::scope::Scope;
 use crate::storage::plan::Name;
 use crate::storage::{ReadSet, Snapshot};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 /// Text of one document.
@@ -44,6 +47,8 @@ pub struct Way {
     pub context: Context,
     /// What the caller may do with it.
     pub hints: Hints,
+    /// See [`DocumentCache::field_set`].
+    pub fields: u64,
 }
 
 /// What was read of other rows, and when (UTC seconds).
@@ -91,6 +96,8 @@ pub struct DocumentCache {
     cache: Cache<Key, CachedDocument, Bytes>,
     plans: Vec<Plan>,
     asked: HitCounts,
+    /// Its key is random, so that nobody can choose fields that have the number of others.
+    field_sets: RandomState,
 }
 
 impl DocumentCache {
@@ -101,6 +108,7 @@ impl DocumentCache {
             cache: Cache::with_weighter(documents, bytes, Bytes),
             plans: registry.resources.iter().map(|r| plan(registry, r)).collect(),
             asked: HitCounts::default(),
+            field_sets: RandomState::new(),
         }
     }
 
@@ -125,6 +133,12 @@ impl DocumentCache {
         let plan = &self.plans[record.resource.index];
         let set = |column: &usize| record.row.get(*column).is_some_and(|value| records::int(value) != 0);
         plan.others || plan.readable.iter().any(set)
+    }
+
+    /// A number for the members that a text has; 0 for all of them. `alone`: the text is no part of a list, which decides
+    /// about its links.
+    pub fn field_set(&self, fields: &Fields, alone: bool) -> u64 {
+        if fields.is_all() { 0 } else { self.field_sets.hash_one((fields, alone)) | 1 }
     }
 
     /// Positions of the columns by which a text is found.

@@ -356,7 +356,7 @@ fn fetch<'a>(engine: &'a Engine, mut scope: Scope, href: &'a str) -> Pin<Box<dyn
         };
         let text = match rendered {
             Rendered::One(text) => text,
-            list => list.text().into(),
+            list => list.into_text().as_ref().into(),
         };
         Answer { status, text, lasting }
     })

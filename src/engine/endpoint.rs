@@ -18,8 +18,8 @@ use crate::request::fields::Fields;
 use crate::storage::plan::DbValue;
 use serde_json::{Map, Value};
 
-/// Parameters that change the documents of a response, or what is around them.
-const SHAPING: [&str; 3] = ["_fields", "_envelope", "_highlight"];
+/// Parameters that add to the documents of a response, or put something around them.
+const SHAPING: [&str; 2] = ["_envelope", "_highlight"];
 
 /// A call of an endpoint.
 pub(super) struct Question<'a> {
@@ -135,7 +135,7 @@ impl<'a> Question<'a> {
             shared: &engine.shared,
             custom_fields: &call.custom_fields,
             dispatch: *engine,
-            whole: call.text && call.method == Method::Get && unshaped(),
+            as_text: call.text && call.method == Method::Get && unshaped(),
         };
         let handler = HANDLERS[endpoint.handler.0].run;
         let mut outcome = handler(&work).await?;

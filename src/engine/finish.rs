@@ -43,7 +43,7 @@ impl Engine {
             && matches!(call.method, Method::Get | Method::Options)
             && let Payload::Json(document) = &reply.payload
         {
-            reply.payload = Payload::Text(document.to_string().into_bytes());
+            reply.payload = Payload::Text(document.to_string().into());
         }
         if reply.status == 200 && call.method == Method::Get {
             if let Payload::Text(text) = &reply.payload {
@@ -115,8 +115,8 @@ impl Engine {
         let rendered = outcome.text.or_else(|| wanted.as_ref().map(|_| Rendered::of(&document)));
         let Some(rendered) = rendered else { return Shown::Document(status, document) };
         let text = match &wanted {
-            Some(wanted) => embed::embed(self, scope, &rendered, wanted).await,
-            None => rendered.text(),
+            Some(wanted) => embed::embed(self, scope, &rendered, wanted).await.into(),
+            None => rendered.into_text(),
         };
         if call.method != Method::Head && sources.get("_envelope").is_none() {
             return reply(Payload::Text(text));

@@ -1,7 +1,8 @@
 //! Single items of every family: read, and the way to each family's writes.
 
 use super::{Outcome, Refusal, Rendered, Work, auto_add, comments, terms, users};
-use crate::access::{hints, policy};
+use crate::access::hints::{self, Hints};
+use crate::access::policy;
 use crate::behaviours::{READS, dynamic};
 use crate::cache::documents::{DocumentText, Way};
 use crate::config::declaration::{Family, ItemKey};
@@ -40,7 +41,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         excerpt_words: excerpt_words(work),
     };
     let snapshot = work.scope.snapshot()?;
-    let texts = ready(work, resource, rows, &view, &*snapshot, |missing| Ok(missing.to_vec()))?;
+    let texts = ready(work, resource, rows, &view, &*snapshot, true, |missing| Ok(missing.to_vec()))?;
     let mut outcome = match texts.and_then(|texts| texts.into_iter().next()) {
         Some(text) => Outcome { text: Some(Rendered::One(text)), ..Outcome::of_row(Value::Null, record) },
         None => Outcome::of_row(show(work, resource, row, work.allowed.context(), work.fields)?, record),
@@ -95,11 +96,11 @@ pub fn show(
 /// [`DocumentCache::columns`]: crate::cache::documents::DocumentCache::columns
 pub fn kept(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
     let own = view.password.is_some() || view.context == Context::EDIT || view.excerpt_words.is_some();
-    work.whole && !own && work.shared.documents.keeps(work.scope, resource)
+    work.as_text && !own && work.shared.documents.keeps(work.scope, resource)
 }
 
-/// The rows' documents as text, each rendered at most once; `None` where they depend on this request. `whole` gives the
-/// rows that have to be rendered with all their columns.
+/// The rows' documents as text, each rendered at most once; `None` where they depend on this request. `alone`: it is one
+/// document, no list. `whole` gives the rows that have to be rendered with the columns that are shown.
 ///
 /// # Errors
 /// The database cannot be read.
@@ -109,14 +110,19 @@ pub fn ready(
     rows: &[Row],
     view: &View<'_>,
     snapshot: &dyn Snapshot,
+    alone: bool,
     whole: impl FnOnce(&[Row]) -> Result<Vec<Row>, ApiError>,
 ) -> Result<Option<Vec<DocumentText>>, ApiError> {
     if !kept(work, resource, view) {
         return Ok(None);
     }
     let cache = &work.shared.documents;
-    let hints = hints::of_rows(work.scope, resource, rows, view.readable)?;
-    let way = |at: usize| Way { context: view.context, hints: hints[at] };
+    let hints = match view.wants_links() {
+        true => hints::of_rows(work.scope, resource, rows, view.readable)?,
+        false => vec![Hints::default(); rows.len()],
+    };
+    let fields = cache.field_set(view.fields, alone);
+    let way = |at: usize| Way { context: view.context, hints: hints[at], fields };
     let cached = |(at, row)| cache.get(work.scope, snapshot, Record { resource, row }, way(at));
     let mut texts: Vec<Option<DocumentText>> = rows.iter().enumerate().map(cached).collect();
     let missing: Vec<usize> = (0..rows.len()).filter(|at| texts[*at].is_none()).collect();
@@ -131,7 +137,7 @@ pub fn ready(
         let tracking: Vec<Tracking> = full.iter().map(tracking).collect();
         let documents = render::tracked_documents(work.scope, snapshot, resource, &full, view, &tracking)?;
         let mut made = full.iter().zip(&missing).zip(documents).map(|((row, at), (document, read))| {
-            let text: DocumentText = document.to_string().into_bytes().into();
+            let text: DocumentText = view.fields.keep_of(document, alone).to_string().into_bytes().into();
             cache.put(work.scope, snapshot, Record { resource, row }, way(*at), text.clone(), read);
             text
         });

@@ -172,7 +172,7 @@ impl<'w> Listing<'w> {
             // A cursor names sort keys, and places that hold words are looked for in the texts.
             _ if self.cursor.is_some() || self.highlights.is_some() => None,
             _ if items::kept(self.work, self.resource, view) => {
-                match hints::depend_on_rows(self.work.scope, self.resource) {
+                match view.wants_links() && hints::depend_on_rows(self.work.scope, self.resource) {
                     true => Some(render::short_columns(self.resource)),
                     false => Some(self.work.shared.documents.columns(self.resource).to_vec()),
                 }
@@ -219,12 +219,16 @@ impl<'w> Listing<'w> {
         let (work, resource) = (self.work, self.resource);
         let whole = |missing: &[Row]| {
             let keys = missing.iter().map(|row| Record { resource, row }.id());
-            let found = snapshot.rows(&records::plan(resource, among(&resource.key, keys)))?;
+            let plan = records::plan(resource, among(&resource.key, keys));
+            let found = match render::columns_for(resource, view) {
+                Some(shown) => records::read(snapshot, resource, plan, &shown)?,
+                None => snapshot.rows(&plan)?,
+            };
             let by_key: HashMap<i64, Row> =
                 found.into_iter().map(|row| (Record { resource, row: &row }.id(), row)).collect();
             Ok(missing.iter().filter_map(|row| by_key.get(&Record { resource, row }.id()).cloned()).collect())
         };
-        if let Some(texts) = items::ready(work, resource, rows, view, snapshot, whole)? {
+        if let Some(texts) = items::ready(work, resource, rows, view, snapshot, false, whole)? {
             return Ok(Outcome { status: 200, text: Some(Rendered::List(texts)), ..Outcome::default() });
         }
         let mut documents = render::documents(work.scope, snapshot, resource, rows, view)?;

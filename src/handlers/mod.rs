@@ -58,6 +58,7 @@ use crate::request::conditional::Expects;
 use crate::request::fields::Fields;
 use crate::scope::Scope;
 use crate::storage::plan::{Change, CommitError, Committed, DbValue, Row, WritePlan};
+use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::pin::Pin;
@@ -80,9 +81,9 @@ pub struct Work<'a> {
     pub expects: &'a Expects,
     /// The route's values from the path.
     pub captures: &'a Map<String, Value>,
-    /// Documents may be returned as text: nothing is left out of them or wrapped around them. (What is embedded is put
+    /// Documents may be returned as text: nothing is added to them or wrapped around them. (What is embedded is put
     /// into the text.)
-    pub whole: bool,
+    pub as_text: bool,
     /// The password of a record that the request brings.
     pub given: Option<&'a RecordPassword<'a>>,
     pub shared: &'a Shared,
@@ -186,9 +187,12 @@ impl Rendered {
         all
     }
 
-    /// All of it as one text.
-    pub fn text(&self) -> Vec<u8> {
-        self.write(|text, all| all.extend_from_slice(text))
+    /// All of it as one text. A single document is not copied.
+    pub fn into_text(self) -> Bytes {
+        match self {
+            Rendered::One(text) => Bytes::from_owner(text),
+            list => list.write(|text, all| all.extend_from_slice(text)).into(),
+        }
     }
 }
 

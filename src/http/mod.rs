@@ -6,6 +6,7 @@
 
 mod access_log;
 mod admin;
+mod body;
 mod connection;
 mod cors;
 mod encoding;

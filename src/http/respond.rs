@@ -4,7 +4,7 @@
 //! parameters").
 
 use crate::error::{ApiError, Code};
-use crate::http::{Compiled, encoding};
+use crate::http::{Compiled, body, encoding};
 use crate::model::{Payload, Reply};
 use crate::request::conditional;
 use actix_http::body::BoxBody;
@@ -49,12 +49,12 @@ impl Shape {
         if self.jsonp.is_some() { JAVASCRIPT } else { JSON }
     }
 
-    fn write(&self, json: Cow<'_, [u8]>) -> Vec<u8> {
+    fn write(&self, json: Bytes) -> Bytes {
         let json = if self.pretty { pretty(json) } else { json };
         match &self.jsonp {
-            None => json.into_owned(),
+            None => json,
             // The comment keeps a name that is also the start of another file format from being taken for one.
-            Some(name) => [b"/**/", name.as_bytes(), b"(", &as_script(&json), b")"].concat(),
+            Some(name) => [b"/**/", name.as_bytes(), b"(", &as_script(&json), b")"].concat().into(),
         }
     }
 }
@@ -89,9 +89,9 @@ fn bare(error: ApiError, media_type: &'static str) -> Reply {
     reply
 }
 
-fn pretty(json: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+fn pretty(json: Bytes) -> Bytes {
     let printed = serde_json::from_slice::<Value>(&json).and_then(|value| serde_json::to_vec_pretty(&value));
-    printed.map_or(json, Cow::Owned)
+    printed.map_or(json, Bytes::from)
 }
 
 /// The two line separators that JSON allows in strings and old scripts do not.
@@ -139,15 +139,15 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &RequestFac
         Payload::Empty => (shape.media_type(), Bytes::new()),
         // Writing a value that is already in memory cannot fail.
         Payload::Json(value) => {
-            (shape.media_type(), shape.write(Cow::Owned(serde_json::to_vec(&value).unwrap_or_default())).into())
+            (shape.media_type(), shape.write(serde_json::to_vec(&value).unwrap_or_default().into()))
         }
-        Payload::Text(bytes) => (shape.media_type(), shape.write(Cow::Owned(bytes)).into()),
+        Payload::Text(text) => (shape.media_type(), shape.write(text)),
         Payload::Shared(kept) if *shape == Shape::default() => {
             let (bytes, chosen) = encoding::choose(&kept, asked.header("accept-encoding"));
             encoding = chosen;
             (JSON, bytes)
         }
-        Payload::Shared(kept) => (shape.media_type(), shape.write(Cow::Borrowed(&kept.text)).into()),
+        Payload::Shared(kept) => (shape.media_type(), shape.write(kept.text.clone())),
         Payload::Other { media_type, bytes } => (media_type, bytes.into()),
     };
     let length = bytes.len();
@@ -165,7 +165,7 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &RequestFac
         encoding = None;
     }
     let length = if status == StatusCode::NOT_MODIFIED { 0 } else { length };
-    let mut response = Response::with_body(status, BoxBody::new(bytes));
+    let mut response = Response::with_body(status, body::of(bytes));
     let headers = response.headers_mut();
     let link = add_own(headers, &reply.headers);
     headers.insert(header::LINK, link.map_or_else(|| compiled.link.clone(), |own| compiled.link_after(own)));
@@ -212,14 +212,14 @@ const EXPIRED: &str = "Wed, 11 Jan 1984 05:00:00 GMT";
 pub fn plain(reply: Reply, id: &str) -> (Response<BoxBody>, usize) {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let (media_type, bytes) = match reply.payload {
-        Payload::Empty => (JSON, Vec::new()),
-        Payload::Json(value) => (JSON, serde_json::to_vec(&value).unwrap_or_default()),
-        Payload::Text(bytes) => (JSON, bytes),
-        Payload::Shared(kept) => (JSON, kept.text.to_vec()),
-        Payload::Other { media_type, bytes } => (media_type, bytes),
+        Payload::Empty => (JSON, Bytes::new()),
+        Payload::Json(value) => (JSON, serde_json::to_vec(&value).unwrap_or_default().into()),
+        Payload::Text(text) => (JSON, text),
+        Payload::Shared(kept) => (JSON, kept.text.clone()),
+        Payload::Other { media_type, bytes } => (media_type, bytes.into()),
     };
     let length = bytes.len();
-    let mut response = Response::with_body(status, BoxBody::new(bytes));
+    let mut response = Response::with_body(status, body::of(bytes));
     let headers = response.headers_mut();
     if let Some(link) = add_own(headers, &reply.headers).and_then(|link| HeaderValue::from_str(link).ok()) {
         headers.insert(header::LINK, link);
@@ -295,7 +295,7 @@ mod tests {
     fn shapes() {
         let check = |wanted: Value, json: &str, expected: &str| {
             let shape = Shape::of(&query(wanted), true, false).expect("a fine shape");
-            assert_eq!(String::from_utf8_lossy(&shape.write(Cow::Borrowed(json.as_bytes()))), expected);
+            assert_eq!(String::from_utf8_lossy(&shape.write(Bytes::copy_from_slice(json.as_bytes()))), expected);
         };
         check(json!({}), "{\"a\":1}", "{\"a\":1}");
         check(json!({"_pretty": ""}), "{\"b\":1,\"a\":[]}", "{\n  \"b\": 1,\n  \"a\": []\n}");

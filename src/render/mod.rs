@@ -53,7 +53,7 @@ pub struct View<'a> {
 
 impl View<'_> {
     /// Whether links are shown; embedding depends on them.
-    fn wants_links(&self) -> bool {
+    pub fn wants_links(&self) -> bool {
         self.links && (self.fields.wants("_links") || self.fields.wants("_embedded"))
     }
 }

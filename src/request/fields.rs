@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// The requested members; everything when nothing was named.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct Fields {
     paths: Vec<Vec<String>>,
 }
@@ -28,6 +28,11 @@ impl Fields {
     /// Whether a top-level member is requested, wholly or in part. `_embedded` depends on the links.
     pub fn wants(&self, member: &str) -> bool {
         self.is_all() || self.paths.iter().any(|p| p[0] == member)
+    }
+
+    /// Leaves out of a document what was not requested; `alone`: it is no part of a list.
+    pub fn keep_of(&self, document: Value, alone: bool) -> Value {
+        if alone { self.keep_alone(document) } else { self.keep(document) }
     }
 
     /// Leaves out of a document in a list what was not requested.

@@ -295,6 +295,10 @@ impl Storage for BatchedReads {
         self.inner.slot_version(slot)
     }
 
+    fn version_epoch(&self) -> Option<u64> {
+        self.inner.version_epoch()
+    }
+
     fn begin(&self) -> BeginFuture {
         self.inner.begin()
     }

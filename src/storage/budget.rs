@@ -137,6 +137,10 @@ impl<S: Storage + ?Sized> Storage for Budgeted<S> {
         self.inner.slot_version(slot)
     }
 
+    fn version_epoch(&self) -> Option<u64> {
+        self.inner.version_epoch()
+    }
+
     fn begin(&self) -> BeginFuture {
         let (budget, begin) = (self.budget.clone(), self.inner.begin());
         Box::pin(async move { Ok(Arc::new(Budgeted::new(begin.await?, budget)) as Arc<dyn Transaction>) })

@@ -124,6 +124,10 @@ pub trait Storage: Send + Sync {
     /// How often what has this slot was written, since this process runs: see [`VersionSlot`].
     fn slot_version(&self, slot: VersionSlot) -> u64;
 
+    /// Numbers the state of all versions: an equal number later means that none has changed. `None` while one changes, or
+    /// where each version has to be read because that is recorded.
+    fn version_epoch(&self) -> Option<u64>;
+
     /// Begins a transaction: other writers wait until it ends, a few seconds at most.
     fn begin(&self) -> BeginFuture;
 }

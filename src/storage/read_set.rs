@@ -4,6 +4,7 @@
 
 use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use super::{BeginFuture, CommitFuture, Dependencies, Held, Snapshot, Storage, StorageError, VersionSlot};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Passes every call on to the database inside and records what the reads depend on.
@@ -24,11 +25,13 @@ struct Noted {
 }
 
 /// What a response was made from, and the sum of the versions then. They only grow, so equal sums are equal versions.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct ReadSet {
     scopes: Box<[Name]>,
     slots: Box<[VersionSlot]>,
     sum: u64,
+    /// The last epoch in which it was current.
+    current_in: AtomicU64,
 }
 
 impl ReadSet {
@@ -41,8 +44,16 @@ impl ReadSet {
 
     /// Whether nothing that was read has been written since.
     pub fn holds(&self, storage: &dyn Storage) -> bool {
+        let epoch = storage.version_epoch();
+        if epoch.is_some_and(|epoch| epoch == self.current_in.load(Ordering::Relaxed)) {
+            return true;
+        }
         let scopes: u64 = self.scopes.iter().map(|scope| storage.scope_version(scope)).sum();
-        scopes + self.slots.iter().map(|slot| storage.slot_version(*slot)).sum::<u64>() == self.sum
+        let holds = scopes + self.slots.iter().map(|slot| storage.slot_version(*slot)).sum::<u64>() == self.sum;
+        if let Some(epoch) = epoch.filter(|_| holds) {
+            self.current_in.store(epoch, Ordering::Relaxed);
+        }
+        holds
     }
 }
 
@@ -63,7 +74,12 @@ impl TrackedStorage {
         }
         let sum: u64 = noted.scopes.iter().map(|(_, n)| n).chain(noted.slots.iter().map(|(_, n)| n)).sum();
         let scopes = noted.scopes.iter().map(|(scope, _)| scope.clone()).collect();
-        Some(ReadSet { scopes, slots: noted.slots.iter().map(|(slot, _)| *slot).collect(), sum })
+        Some(ReadSet {
+            scopes,
+            slots: noted.slots.iter().map(|(slot, _)| *slot).collect(),
+            sum,
+            current_in: AtomicU64::new(u64::MAX),
+        })
     }
 
     /// Records a scope that was read at a version known from elsewhere.
@@ -111,6 +127,11 @@ impl Storage for TrackedStorage {
         let number = self.inner.slot_version(slot);
         self.lock().slots.push((slot, number));
         number
+    }
+
+    /// Versions that are compared are recorded one by one.
+    fn version_epoch(&self) -> Option<u64> {
+        None
     }
 
     fn begin(&self) -> BeginFuture {

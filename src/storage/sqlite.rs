@@ -260,6 +260,10 @@ impl Storage for Sqlite {
         self.shared.versions.slot_version(slot)
     }
 
+    fn version_epoch(&self) -> Option<u64> {
+        self.shared.versions.epoch()
+    }
+
     fn begin(&self) -> BeginFuture {
         let (ready, answer) = oneshot::channel();
         let (ops, served) = mpsc::channel();

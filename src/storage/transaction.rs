@@ -97,6 +97,10 @@ impl Storage for OpenTransaction {
         self.versions.slot_version(slot)
     }
 
+    fn version_epoch(&self) -> Option<u64> {
+        self.versions.epoch()
+    }
+
     fn begin(&self) -> BeginFuture {
         Box::pin(async { Err(CommitError::Failed("a transaction cannot hold another".into())) })
     }

@@ -18,6 +18,7 @@ pub(super) struct Versions {
     /// The number of the commit that this process is about to make, or has made last.
     announced: AtomicU64,
     rising: AtomicU64,
+    risen: AtomicU64,
 }
 
 impl Default for Versions {
@@ -28,6 +29,7 @@ impl Default for Versions {
             commits: AtomicU64::new(0),
             announced: AtomicU64::new(0),
             rising: AtomicU64::new(0),
+            risen: AtomicU64::new(0),
         }
     }
 }
@@ -57,6 +59,13 @@ impl Versions {
     /// Changes before any version does: a reader that finds it unchanged knows that no version has changed in between.
     pub fn rising(&self) -> u64 {
         self.rising.load(Ordering::Acquire)
+    }
+
+    /// See [`Storage::version_epoch`](super::Storage::version_epoch).
+    pub fn epoch(&self) -> Option<u64> {
+        // What has begun is read last: if it is as much as has ended, nothing was under way at that moment.
+        let risen = self.risen.load(Ordering::Acquire);
+        (self.rising() == risen).then_some(risen)
     }
 
     /// Announces before a commit which versions it brings, so that a reader who finds them in the database knows whose
@@ -91,6 +100,7 @@ impl Versions {
         for (_, number) in numbers.iter().filter(|(scope, _)| **scope == *COMMITS) {
             self.commits.fetch_max(*number, Ordering::AcqRel);
         }
+        self.risen.fetch_add(1, Ordering::AcqRel);
     }
 
     fn cell(&self, scope: &Name) -> Arc<AtomicU64> {

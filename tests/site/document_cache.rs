@@ -98,13 +98,16 @@ impl Site {
         answer.body
     }
 
-    /// Members of a document as the cache may have it, and rendered for this request: a selection is not cached.
-    fn both(&self, route: &str) -> (Value, Value) {
-        let shown = |query: &str| {
-            let document = self.server.get(&format!("/wp/v2/{route}{query}")).body;
+    /// Members of a document as the cache may have it, whole and selected, and rendered for this request: what is in an
+    /// envelope is not cached.
+    fn cached_and_fresh(&self, route: &str) -> ([Value; 2], Value) {
+        let shown = |query: &str| self.server.get(&format!("/wp/v2/{route}{query}")).body;
+        let members = |document: &Value| {
             json!([document["content"], document["title"], document["_links"], document["link"], document["code"]])
         };
-        (shown(""), shown("?_fields=content,title,_links,link"))
+        let fields = "_fields=content,title,_links,link";
+        let cached = [members(&shown("")), members(&shown(&format!("?{fields}")))];
+        (cached, members(&shown(&format!("?_envelope=1&{fields}"))["body"]))
     }
 
     /// Documents that came from the cache.
@@ -169,8 +172,10 @@ fn parts_that_show_other_rows_are_never_stale() {
         let (what, _) = site.change(round, &mut roll);
         let pages = site.pages.iter().zip(PARTS).map(|(page, part)| (format!("pages/{page}"), part));
         for (route, part) in pages.chain([(format!("media/{}", site.picture), "a picture")]) {
-            let (cached, fresh) = site.both(&route);
-            assert_eq!(cached, fresh, "round {round}, after {what}: {part}");
+            let (cached, fresh) = site.cached_and_fresh(&route);
+            for (cached, members) in cached.iter().zip(["all", "selected"]) {
+                assert_eq!(*cached, fresh, "round {round}, after {what}: {part}, {members} members");
+            }
         }
     }
 }
@@ -199,4 +204,38 @@ fn parts_that_show_other_rows_are_cached_until_one_is_written() {
     let before = site.hits();
     site.server.admin("GET", &list, None);
     assert_eq!(site.hits() - before, 0);
+}
+
+#[test]
+fn selected_members_are_cached_for_each_selection() {
+    let site = Site::start();
+    let ids = site.posts.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+    let list =
+        |fields: &str| site.server.get(&format!("/wp/v2/posts?include={ids}&orderby=id&order=asc&_fields={fields}"));
+    let one = |fields: &str| site.server.get(&format!("/wp/v2/posts/{}?_fields={fields}", site.posts[0]));
+    let fresh = |fields: &str| {
+        let path = format!("/wp/v2/posts?include={ids}&orderby=id&order=asc&_envelope=1&_fields={fields}");
+        site.server.get(&path).body["body"].clone()
+    };
+    let all = site.posts.len() as u64;
+    for fields in
+        ["id", "id,title", "title.rendered", "title.rendered,id", "_links", "_links.self", "content", "nothing"]
+    {
+        let before = site.hits();
+        assert_eq!(list(fields).body, fresh(fields), "{fields}");
+        assert_eq!(site.hits() - before, 0, "{fields}");
+        assert_eq!(list(fields).body, fresh(fields), "{fields}");
+        assert_eq!(site.hits() - before, all, "{fields}");
+    }
+    // The links of a lone document are there whole or not at all.
+    assert_eq!(list("_links.self").body[0]["_links"].as_object().map(|links| links.len()), Some(1));
+    assert!(one("_links.self").body["_links"].as_object().is_some_and(|links| links.len() > 1));
+    assert_eq!(one("_links.self").text, one("_links.self").text);
+    site.write("POST", &format!("posts/{}", site.posts[0]), &json!({"title": "Another"}));
+    assert_eq!(list("title.rendered").body[0], json!({"title": {"rendered": "Another"}}));
+    assert_eq!(one("title").body["title"]["rendered"], "Another");
+    // What only some callers see is in no cached text.
+    let edited = site.server.admin("GET", &format!("/wp/v2/posts?include={ids}&context=edit&_fields=title.raw"), None);
+    assert!(edited.body[0]["title"]["raw"].is_string(), "{}", edited.text);
+    assert_eq!(list("title.raw").body[0], json!({"title": {}}));
 }

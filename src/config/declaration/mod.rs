@@ -98,6 +98,10 @@ pub struct Declaration {
     /// Error codes that the server does not know by itself, for resources and endpoints to name.
     #[serde(default)]
     pub codes: IndexMap<String, ErrorCode>,
+    /// Features that this program or known clients read in a resource's `supports`, each with what it does. A resource may
+    /// have others; one that is spelled almost like one of these is a problem.
+    #[serde(default)]
+    pub features: IndexMap<String, String>,
     /// Resources that are not served: others extend them. Their keys are those of `resources`.
     #[serde(default)]
     pub base_resources: IndexMap<String, Resource>,

@@ -12,24 +12,6 @@ use serde_json::Value;
 use std::path::Path;
 use url::Url;
 
-/// Features of content types that this program or known clients read. Others are allowed: clients may have their own.
-const FEATURES: [&str; 14] = [
-    "attached",
-    "author",
-    "comments",
-    "custom-fields",
-    "editor",
-    "excerpt",
-    "files",
-    "page-attributes",
-    "post-formats",
-    "revisions",
-    "sticky",
-    "thumbnail",
-    "title",
-    "trackbacks",
-];
-
 impl Linker<'_> {
     /// Addresses and paths of the server, the storage, the pages and other origins.
     pub(super) fn addresses(&mut self) {
@@ -100,7 +82,8 @@ impl Linker<'_> {
         for resource in resources {
             let path = ["resources", resource.name.as_str()];
             for (i, feature) in resource.declared.supports.iter().enumerate() {
-                let hint = nearest(feature, FEATURES.into_iter()).filter(|_| !FEATURES.contains(&feature.as_str()));
+                let names = declared.features.keys().map(String::as_str);
+                let hint = nearest(feature, names).filter(|_| !declared.features.contains_key(feature));
                 if hint.is_some() {
                     let place = [path[0], path[1], "supports", &i.to_string()];
                     self.problem(&place, format!("unknown feature `{feature}`"), hint);
