@@ -7,10 +7,11 @@ pub use super::search_words::{Search, words_within};
 use super::{Outcome, Rendered, Work, comparisons, items};
 use crate::access::{failure, hints, policy};
 use crate::behaviours::{QUERIES, QueryContext, READS};
-use crate::config::declaration::{Family, Total};
+use crate::config::declaration::{Family, ItemKey, Total};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, among, txt};
 use crate::registry::args::{Arg, ArgSet, Filter, FilterOp, Role};
+use crate::registry::columns::record;
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::registry::vocabulary::Named;
@@ -80,7 +81,15 @@ impl Window {
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let listing = Listing::of(work)?;
     let context = work.allowed.context();
-    let view = View { context, fields: work.fields, password: work.given, links: true, readable: true, reads: READS };
+    let view = View {
+        context,
+        fields: work.fields,
+        password: work.given,
+        links: true,
+        readable: true,
+        reads: READS,
+        excerpt_words: None,
+    };
     let snapshot = work.scope.snapshot()?;
     let mut rows = listing.rows(&*snapshot, &view)?;
     let more = rows.len() as u64 > listing.window.per_page;
@@ -407,6 +416,12 @@ fn address_with(work: &Work<'_>, name: &str, value: &str) -> String {
     format!("{}?{}", work.scope.registry.rest(work.path), pairs.collect::<Vec<_>>().join("&"))
 }
 
+/// What is found by a name is not found in the trash, which lists of such records have no argument for.
+fn out_of_the_trash(scope: &Scope, resource: &Resource) -> Option<Cond> {
+    let trashed = || records::eq(record::STATUS, txt(scope.registry.trash_status()));
+    (resource.declared.key != ItemKey::Id).then(|| Cond::Not(Box::new(trashed())))
+}
+
 /// The condition of the arguments of a collection, without the caller's permissions.
 ///
 /// # Errors
@@ -451,6 +466,7 @@ pub fn filter(
     if !any_taxonomy.is_empty() {
         all.push(Cond::Any(any_taxonomy));
     }
+    all.extend(out_of_the_trash(scope, resource));
     if let Some(arg) = set.role(Role::Include)
         && let Some(Value::Array(list)) = args.get(&arg.name)
         && !list.is_empty()

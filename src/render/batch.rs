@@ -32,6 +32,8 @@ pub struct Batch {
     pub parents: HashSet<i64>,
     /// Slugs of authors, by id.
     pub authors: HashMap<i64, Arc<str>>,
+    /// What authors are called, by id.
+    pub author_names: HashMap<i64, Arc<str>>,
     /// Records by id, for their comments and for rows that refer to them.
     pub places: HashMap<i64, Linked>,
     /// Terms by id, for rows that refer to them.
@@ -185,6 +187,11 @@ impl Batch {
             let authors: HashSet<i64> = rows.iter().map(|row| Record { resource, row }.int("author")).collect();
             let plan = columns("user", &["id", "slug"], among("id", authors));
             self.authors = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
+        }
+        if needs.author_names {
+            let authors: HashSet<i64> = rows.iter().map(|row| Record { resource, row }.int("author")).collect();
+            let named = snapshot.rows(&columns("user", &["id", "name"], among("id", authors)))?;
+            self.author_names = named.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
         }
         Ok(())
     }
