@@ -31,7 +31,7 @@ impl Service for Echo {
                 "/panic" => panic!("asked to"),
                 "/slow" => tokio::time::sleep(Duration::from_millis(600)).await,
                 "/large" => {
-                    let payload = Payload::Text(vec![b'1'; LARGE]);
+                    let payload = Payload::Text(vec![b'1'; LARGE].into());
                     return Reply { status: 200, headers: Vec::new(), payload };
                 }
                 _ => {}

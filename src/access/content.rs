@@ -1,7 +1,7 @@
 //! Guards of records: who may list, read, write, change and delete them, and attach things to them.
 
 use super::{Asking, Decision, Found, policy, target};
-use crate::config::declaration::{Action, Family};
+use crate::config::declaration::{Action, Family, ItemKey};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record};
 use crate::registry::resource::{Context, Resource};
@@ -76,8 +76,11 @@ pub(super) fn file_edit(asking: &Asking<'_>) -> Decision {
 }
 
 pub(super) fn content_update(asking: &Asking<'_>) -> Decision {
-    let row = asking.target(Code::PostInvalidId)?;
     let resource = asking.resource()?;
+    if by_name(resource) && !asking.scope.principal.can(resource.capability(Action::Edit)) {
+        return Err(asking.refuse(Code::CannotEdit));
+    }
+    let row = asking.target(Code::PostInvalidId)?;
     if !policy::may(asking.scope, Action::Edit, Record { resource, row: &row }) {
         return Err(asking.refuse(Code::CannotEdit));
     }
@@ -87,9 +90,18 @@ pub(super) fn content_update(asking: &Asking<'_>) -> Decision {
     target(row)
 }
 
+/// Whether rights to such records are the same for all of them, so that they are checked before a record is looked up.
+pub(super) fn by_name(resource: &Resource) -> bool {
+    resource.declared.key != ItemKey::Id
+}
+
 pub(super) fn content_delete(asking: &Asking<'_>) -> Decision {
+    let resource = asking.resource()?;
+    if by_name(resource) && !asking.scope.principal.can(resource.capability(Action::Delete)) {
+        return Err(asking.refuse(Code::CannotDelete));
+    }
     let row = asking.target(Code::PostInvalidId)?;
-    if !policy::may(asking.scope, Action::Delete, Record { resource: asking.resource()?, row: &row }) {
+    if !policy::may(asking.scope, Action::Delete, Record { resource, row: &row }) {
         return Err(asking.refuse(Code::CannotDelete));
     }
     target(row)

@@ -55,6 +55,7 @@ pub struct Allowed {
     args: Checked,
     target: Option<Row>,
     parent: Option<Row>,
+    missing: Option<ApiError>,
     context: Context,
     method: Method,
 }
@@ -73,6 +74,11 @@ impl Allowed {
     /// The row that the target hangs below (a revision's record), where there is one.
     pub fn parent(&self) -> Option<&Row> {
         self.parent.as_ref()
+    }
+
+    /// What the path names does not exist, which changes nothing about rights: the response to everybody who has them.
+    pub fn missing(&self) -> Option<&ApiError> {
+        self.missing.as_ref()
     }
 
     /// The requested context.
@@ -132,6 +138,8 @@ pub struct Asking<'a> {
 pub struct Found {
     pub target: Option<Row>,
     pub parent: Option<Row>,
+    /// See [`Allowed::missing`].
+    pub missing: Option<ApiError>,
 }
 
 /// A guard's outcome.
@@ -299,7 +307,8 @@ pub const GUARDS: &[Named<Guard>] = &[
 pub fn allow(asking: &Asking<'_>, args: Checked) -> Result<Allowed, ApiError> {
     let found = ask(asking)?;
     let context = args.context(&asking.endpoint.args);
-    Ok(Allowed { args, target: found.target, parent: found.parent, context, method: asking.method })
+    let Found { target, parent, missing } = found;
+    Ok(Allowed { args, target, parent, missing, context, method: asking.method })
 }
 
 /// Runs the guard without going on: what `Allow` needs.
@@ -311,8 +320,18 @@ pub fn ask(asking: &Asking<'_>) -> Decision {
     if scope.principal.limits.as_ref().is_some_and(|limits| !limits.admit(&scope.registry, route, endpoint)) {
         return Err(ApiError::new(Code::AppPasswordLimited));
     }
-    let found = (GUARDS[asking.endpoint.guard.0].run)(asking)?;
-    within(asking, found.target.as_ref())?;
+    let named = asking.resource().ok().filter(|resource| content::by_name(resource));
+    if named.is_some() && endpoint.editors_only && !policy::edits_something(scope) {
+        return Err(asking.refuse(Code::CannotView));
+    }
+    let found = match (GUARDS[asking.endpoint.guard.0].run)(asking) {
+        // The rights to records of this kind do not depend on the record.
+        Err(error) if named.is_some_and(|of| error.code() == of.code(Code::PostInvalidId)) => {
+            Found { missing: Some(error), ..Found::default() }
+        }
+        decision => decision?,
+    };
+    let found = Found { missing: found.missing.or(within(asking, found.target.as_ref())?), ..found };
     edit_only(asking)?;
     if endpoint.editors_only && !policy::edits_something(scope) {
         return Err(asking.refuse(Code::CannotView));
@@ -321,20 +340,22 @@ pub fn ask(asking: &Asking<'_>) -> Decision {
 }
 
 /// The item above that the path names exists, and what the path names is below it.
-fn within(asking: &Asking<'_>, target: Option<&Row>) -> Result<(), ApiError> {
-    let Some(resource) = asking.route.resource.map(|index| &asking.registry().resources[index]) else { return Ok(()) };
-    let Some((within, mismatch)) = &resource.within else { return Ok(()) };
+fn within(asking: &Asking<'_>, target: Option<&Row>) -> Result<Option<ApiError>, ApiError> {
+    let Some(resource) = asking.route.resource.map(|index| &asking.registry().resources[index]) else {
+        return Ok(None);
+    };
+    let Some((within, mismatch)) = &resource.within else { return Ok(None) };
     let named = asking.sources.path.get(&within.property).and_then(Value::as_str).and_then(|key| key.parse().ok());
     let relation = resource.relations.iter().find(|relation| relation.property == within.property);
-    let (Some(named), Some(relation)) = (named, relation) else { return Ok(()) };
+    let (Some(named), Some(relation)) = (named, relation) else { return Ok(None) };
     let above = &asking.registry().resources[relation.to];
     if asking.load(above, &DbValue::Int(named))?.is_none() {
-        return Err(failure(resource, relation.missing.unwrap_or(Code::PostInvalidParent)));
+        return Ok(Some(failure(resource, relation.missing.unwrap_or(Code::PostInvalidParent))));
     }
-    match target {
-        Some(row) if Record { resource, row }.int(&within.property) != named => Err(failure(resource, *mismatch)),
-        _ => Ok(()),
-    }
+    Ok(match target {
+        Some(row) if Record { resource, row }.int(&within.property) != named => Some(failure(resource, *mismatch)),
+        _ => None,
+    })
 }
 
 /// Callers who may not see edit-only columns learn nothing of them by a filter, a sort order or a searched column
@@ -383,7 +404,8 @@ pub fn still_allowed(
     (sources, given): (&Sources<'_>, Option<&RecordPassword<'_>>),
 ) -> Result<(), ApiError> {
     let (method, args, loaded) = (allowed.method, &&allowed.args, &Loaded::default());
-    ask(&Asking { scope, route, endpoint, method, args, sources, loaded, given }).map(|_| ())
+    let found = ask(&Asking { scope, route, endpoint, method, args, sources, loaded, given })?;
+    found.missing.map_or(Ok(()), Err)
 }
 
 impl<'a> Asking<'a> {
@@ -469,7 +491,7 @@ pub fn failure(resource: &Resource, code: Code) -> ApiError {
 }
 
 fn target(row: Row) -> Decision {
-    Ok(Found { target: Some(row), parent: None })
+    Ok(Found { target: Some(row), ..Found::default() })
 }
 
 /// Compares two texts in time that depends on their lengths alone.

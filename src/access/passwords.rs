@@ -24,7 +24,7 @@ fn guarded(asking: &Asking<'_>, refusal: Code) -> Decision {
     if !policy::may(asking.scope, Action::Edit, record) {
         return Err(asking.scope.principal.refuse(refusal));
     }
-    Ok(Found { target: None, parent: Some(row) })
+    Ok(Found { parent: Some(row), ..Found::default() })
 }
 
 /// May list them.

@@ -28,7 +28,7 @@ fn editable(asking: &Asking<'_>, missing: Code, refusal: Code) -> Decision {
     if !policy::may(asking.scope, Action::Edit, Record { resource: owner(asking)?, row: &row }) {
         return Err(asking.scope.principal.refuse(refusal));
     }
-    Ok(Found { target: None, parent: Some(row) })
+    Ok(Found { parent: Some(row), ..Found::default() })
 }
 
 /// May see the history.
@@ -50,5 +50,5 @@ pub fn delete(asking: &Asking<'_>) -> Decision {
 /// May leave an autosave.
 pub fn autosave(asking: &Asking<'_>) -> Decision {
     let found = editable(asking, Code::PostInvalidId, Code::CannotEdit)?;
-    Ok(Found { target: found.parent.clone(), parent: found.parent })
+    Ok(Found { target: found.parent.clone(), ..found })
 }

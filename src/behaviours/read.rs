@@ -43,6 +43,13 @@ pub const READS: &[Named<(Read, Needs)>] = &[
     ),
     read("generated_slug", generated_slug, Needs::ROW, "The slug that the title gives."),
     read("class_list", class_list, Needs { edges: true, ..Needs::ROW }, "Class names that themes style a record by."),
+    read("author.name", author_name, Needs { author_names: true, ..Needs::ROW }, "What the record's author is called."),
+    read(
+        "comment.status",
+        comment_status,
+        Needs { posts: true, ..Needs::ROW },
+        "The state of a comment; `post-trashed` while its record is in the trash.",
+    ),
     read("wire_kind", wire_kind, Needs::ROW, "The resource's name in the API."),
     read("avatar_urls", avatar_urls, Needs::ROW, "Addresses of the picture for an e-mail address, by width in pixels."),
     read("words", words, Needs::ROW, "A list of the words in a column."),
@@ -188,6 +195,7 @@ pub fn options<'a>(item: &Item<'a>) -> RenderOptions<'a> {
     RenderOptions {
         smilies: item.scope.settings.flag("use_smilies"),
         styles: Some(&item.scope.registry.block_styles),
+        excerpt_words: item.excerpt_words.unwrap_or(render::EXCERPT_WORDS),
         ..RenderOptions::default()
     }
 }
@@ -383,11 +391,27 @@ fn locale(item: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value
     Some(column_value(property, value))
 }
 
+fn author_name(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
+    let named = item.batch.author_names.get(&item.record.int("author"));
+    Some(json!(named.map_or("", |name| name)))
+}
+
+fn comment_status(item: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {
+    let place = item.batch.places.get(&item.record.int("post"));
+    let own = item.scope.registry.comment_status_is(text(value), |status| status.trash);
+    if !own && place.is_some_and(|place| place.trashed) {
+        return Some(json!("post-trashed"));
+    }
+    Some(column_value(property, value))
+}
+
 fn comment_link(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let id = item.record.id();
     let post = item.record.int("post");
     let place = item.batch.places.get(&post).filter(|place| place.seen);
     let base = place.map(|place| place.address.clone());
     let base = base.unwrap_or_else(|| format!("{}/?p={post}", item.scope.registry.site.url));
-    Some(Value::String(format!("{base}#comment-{id}")))
+    let closed = base.ends_with('/') || !item.scope.registry.declaration.dialect.slash_in_comment_urls;
+    let slash = if closed { "" } else { "/" };
+    Some(Value::String(format!("{base}{slash}#comment-{id}")))
 }

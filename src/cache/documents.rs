@@ -221,7 +221,7 @@ fn plan(registry: &Registry, resource: &Resource) -> Plan {
     Plan {
         keeps: family && !resource.key_is_text,
         others: mentions_caller || others,
-        always: by_author.then(|| name("user")),
+        always: (by_author || needs.author_names).then(|| name("user")),
         below: needs.above.then(|| resource.table.clone()),
         columns: own.chain(readable.iter().copied()).collect(),
         readable,

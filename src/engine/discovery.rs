@@ -168,8 +168,8 @@ fn endpoint(endpoint: &Endpoint) -> Value {
     let args: Map<String, Value> = endpoint.args.args.iter().map(|a| (a.name.clone(), a.shown.clone())).collect();
     let mut map = Map::new();
     map.insert("methods".into(), json!(methods));
-    if endpoint.batch {
-        map.insert("allow_batch".into(), json!({"v1": true}));
+    if let Some(allowed) = endpoint.batch {
+        map.insert("allow_batch".into(), json!({"v1": allowed}));
     }
     map.insert("args".into(), Value::Object(args));
     Value::Object(map)

@@ -7,13 +7,15 @@ use super::routing::Found;
 use crate::access::unlock::RecordPassword;
 use crate::access::{self, Allowed, Asking, Loaded};
 use crate::behaviours::judge;
-use crate::error::ApiError;
+use crate::error::{ApiError, Code, ParamFailure};
 use crate::handlers::{HANDLERS, Outcome, Work};
 use crate::model::Method;
+use crate::records::{self, Record};
 use crate::registry::args::Arg;
 use crate::registry::resource::Resource;
-use crate::request::args::{self, Checked, Sources};
+use crate::request::args::{self, Checked, Judged, Sources};
 use crate::request::fields::Fields;
+use crate::storage::plan::DbValue;
 use serde_json::{Map, Value};
 
 /// Parameters that add to the documents of a response, or put something around them.
@@ -44,8 +46,13 @@ impl<'a> Question<'a> {
         self.names_within()?;
         let resource = self.found.resource();
         let judge = |arg: &Arg, value: &Value| match arg.fetched {
-            true => Some(self.found.engine.shared.fetches(self.found.scope, &arg.name, value.as_str()?)),
-            false => judge(self.found.scope, resource, arg, value),
+            true => {
+                let fetches = self.found.engine.shared.fetches(self.found.scope, &arg.name, value.as_str()?);
+                Some(fetches.map(|()| Judged::Schema))
+            }
+            false if arg.current && self.unchanged(arg, value) => Some(Ok(Judged::Nothing)),
+            false if arg.theme_template => self.names_template(arg, value),
+            false => judge(self.found.scope, resource, arg, value).map(|judged| judged.map(|()| Judged::Schema)),
         };
         let set = &self.found.endpoint.args;
         let asked = self.sources.query.get(args::STRICT).is_some_and(|value| value != "false" && value != "0");
@@ -53,6 +60,35 @@ impl<'a> Question<'a> {
             args::refuse_unknown(set, &self.sources)?;
         }
         args::check(set, &self.sources, &judge)
+    }
+
+    /// Whether the item that the path names has this value already.
+    fn unchanged(&self, arg: &Arg, value: &Value) -> bool {
+        let has = || {
+            let resource = self.found.resource()?;
+            let key = self.sources.path.get(&*resource.key)?.as_str()?.parse().ok()?;
+            let column = resource.property(&arg.name)?.column.as_deref()?;
+            let snapshot = self.found.scope.snapshot().ok()?;
+            let row = records::find(&*snapshot, resource, &DbValue::Int(key)).ok()??;
+            Some(*value == *Record { resource, row: &row }.text(column))
+        };
+        has().unwrap_or(false)
+    }
+
+    /// Whether the active theme has this template; none is always there, and so is the one that the item has.
+    fn names_template(&self, arg: &Arg, value: &Value) -> Option<Result<Judged, Box<ParamFailure>>> {
+        let wanted = value.as_str()?;
+        let themes = &self.found.scope.registry.declaration.themes;
+        let known = themes.values().filter(|theme| theme.active).any(|theme| theme.templates.contains_key(wanted));
+        Some(match wanted.is_empty() || known || self.unchanged(arg, value) {
+            true => Ok(Judged::Schema),
+            false => Err(Box::new(ParamFailure {
+                name: arg.name.clone(),
+                message: "The active theme has no such template.".into(),
+                reason: Some(Code::InvalidParam.as_str()),
+                data: Value::Null,
+            })),
+        })
     }
 
     /// Whether the caller may, and what the path names: 401, 403, 404.
@@ -78,6 +114,9 @@ impl<'a> Question<'a> {
     /// Runs the endpoint's handler.
     pub(super) async fn handle(&self, allowed: &Allowed) -> Result<Outcome, ApiError> {
         let Found { engine, scope, call, matched, endpoint, body } = self.found;
+        if let Some(missing) = allowed.missing() {
+            return Err(missing.clone());
+        }
         let fields = Fields::parse(self.sources.get("_fields"));
         let unshaped = || SHAPING.iter().all(|name| self.sources.get(name).is_none());
         let work = Work {

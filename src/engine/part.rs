@@ -55,7 +55,7 @@ impl Engine {
     fn takes_part(&self, call: &Call) -> Result<(), ApiError> {
         let matches = self.router.matches(&self.registry, &call.path);
         match matches.iter().find_map(|m| route::endpoint(m.route, call.method)) {
-            Some(endpoint) if !endpoint.batch => Err(ApiError::new(Code::BatchNotAllowed)),
+            Some(endpoint) if endpoint.batch != Some(true) => Err(ApiError::new(Code::BatchNotAllowed)),
             _ => Ok(()),
         }
     }

@@ -184,8 +184,9 @@ fn draft(edit: &RowEdit<'_>) -> Result<Draft, ApiError> {
             draft.meta.extend(meta(resource, value));
             continue;
         }
-        // An object without the text says nothing about the text.
-        if value.is_object() && value.get("raw").is_none() {
+        // What is no text says nothing about the text.
+        let text = value.get("raw").unwrap_or(value);
+        if matches!(property.source, Source::Object(_)) && !text.is_string() {
             continue;
         }
         let Some((column, value)) = stored(scope, property, value)? else { continue };

@@ -350,11 +350,11 @@ fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
             }
             continue;
         }
-        // Only `raw` is written; the rendered value may be sent back beside it, or alone.
+        // Only `raw` is written; the rendered value may be sent back beside it, or alone. What is no text says nothing.
         let says_nothing = match value {
             Value::Object(members) => !members.contains_key("raw"),
             Value::Array(list) => list.is_empty(),
-            _ => false,
+            other => !other.is_string(),
         };
         if says_nothing && matches!(property.source, Source::Object(_)) {
             continue;

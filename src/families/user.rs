@@ -109,8 +109,11 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     if edit.args.given("password").is_some() {
         changes.extend(new_password(edit.scope, record, edit.scope.principal.session.as_deref()));
     }
-    let slug = edit.given_text("slug").map(slug::nicename).filter(|s| !s.is_empty());
-    let slug = slug.map(|slug| claim(slug, Some(Code::UserInvalidSlug.as_str())));
+    let slug = edit.given_text("slug").map(slug::nicename).map(|slug| match slug.is_empty() {
+        // As for a new account: the slug follows from the login.
+        true => claim(slug::nicename(record.text(col::LOGIN)), None),
+        false => claim(slug, Some(Code::UserInvalidSlug.as_str())),
+    });
     changes.push(Change::Put(Put { slug, ..Put::new(edit.resource.table.clone(), edit.target(), set) }));
     Ok(changes)
 }

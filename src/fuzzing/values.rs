@@ -144,6 +144,8 @@ pub(super) fn schema(bytes: &[u8], _: Judge) {
             space_separated_lists: wordpress,
             empty_list_as_object: wordpress,
             any_address: wordpress,
+            scalars_as_lists: wordpress,
+            lenient_dates: wordpress,
             lenient_numbers: wordpress,
             explain_types: !wordpress,
             bounds,

@@ -66,7 +66,11 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     };
     let entry = entries(work, resource)?.into_iter().find(|(n, _)| n == name);
     if resource.declared.options.hidden.iter().any(|hidden| hidden == name) {
-        return Err(work.scope.principal.refuse(Code::CannotReadTypes));
+        let code = match Catalogue::of(resource) {
+            Some(Catalogue::Types) => Code::CannotReadTypes,
+            _ => Code::Forbidden,
+        };
+        return Err(work.scope.principal.refuse(code));
     }
     let (_, document) = entry.ok_or_else(|| ApiError::new(missing))?;
     let context = work.allowed.context();

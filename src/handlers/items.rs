@@ -5,12 +5,13 @@ use crate::access::hints::{self, Hints};
 use crate::access::policy;
 use crate::behaviours::{READS, dynamic};
 use crate::cache::documents::{DocumentText, Way};
-use crate::config::declaration::Family;
+use crate::config::declaration::{Family, ItemKey};
 use crate::error::{ApiError, Code};
 use crate::families;
 use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::args::Role;
+use crate::registry::columns::record;
 use crate::registry::resource::{Context, Resource};
 use crate::render::address;
 use crate::render::{self, Batch, Tracking, View};
@@ -37,6 +38,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         links: true,
         readable: true,
         reads: READS,
+        excerpt_words: excerpt_words(work),
     };
     let snapshot = work.scope.snapshot()?;
     let texts = ready(work, resource, rows, &view, &*snapshot, true, |missing| Ok(missing.to_vec()))?;
@@ -49,6 +51,12 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
         outcome.headers.push(("Link".into(), format!("<{page}>; rel=\"alternate\"; type=text/html")));
     }
     Ok(outcome)
+}
+
+/// How many words the request wants in excerpts that are made from contents.
+fn excerpt_words(work: &Work<'_>) -> Option<usize> {
+    let wanted = work.allowed.args().role(&work.endpoint.args, Role::ExcerptWords)?.as_i64()?;
+    Some(usize::try_from(wanted).unwrap_or(0))
 }
 
 /// The address of the item on the site.
@@ -75,7 +83,8 @@ pub fn show(
     fields: &Fields,
 ) -> Result<Value, ApiError> {
     let readable = matches!(work.allowed.method(), Method::Get | Method::Head);
-    let view = View { context, fields, password: work.given, links: true, readable, reads: READS };
+    let excerpt_words = excerpt_words(work);
+    let view = View { context, fields, password: work.given, links: true, readable, reads: READS, excerpt_words };
     let snapshot = work.scope.snapshot()?;
     let rows = std::slice::from_ref(row);
     let mut documents = render::documents(work.scope, &*snapshot, resource, rows, &view)?;
@@ -86,7 +95,7 @@ pub fn show(
 ///
 /// [`DocumentCache::columns`]: crate::cache::documents::DocumentCache::columns
 pub fn kept(work: &Work<'_>, resource: &Resource, view: &View<'_>) -> bool {
-    let own = view.password.is_some() || view.context == Context::EDIT;
+    let own = view.password.is_some() || view.context == Context::EDIT || view.excerpt_words.is_some();
     work.as_text && !own && work.shared.documents.keeps(work.scope, resource)
 }
 
@@ -149,9 +158,16 @@ pub fn written_context(work: &Work<'_>, record: Record<'_>) -> Context {
 /// # Errors
 /// It is gone, or the database cannot be read.
 pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Outcome, ApiError> {
-    let row = fetch(work, resource, key)?;
+    let mut row = fetch(work, resource, key)?;
+    // The response to the caller who has moved it to the trash has the name by which it was found.
+    if resource.declared.key != ItemKey::Id
+        && let Some(slug) = resource.column(record::SLUG).and_then(|at| row.get_mut(at))
+    {
+        *slug = records::txt(families::content::slug_before(records::text(slug)));
+    }
     let record = Record { resource, row: &row };
-    let context = written_context(work, record);
+    let edits = work.scope.registry.declaration.dialect.edit_context_of_changes;
+    let context = if edits { Context::EDIT } else { written_context(work, record) };
     let shown = Outcome::of_row(show(work, resource, &row, context, work.fields)?, record);
     Ok(Outcome { written: Some((resource.index, row)), edited: true, ..shown })
 }
@@ -288,7 +304,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return show_written(work, resource, &key);
     }
     let context = written_context(work, Record { resource, row: target });
-    let previous = show(work, resource, target, context, &Fields::all())?;
+    let previous = show(work, resource, target, context, work.fields)?;
     let files = if resource.supports("files") || resource.declared.options.uploads.is_some() {
         families::file::of_record(&*work.scope.snapshot()?, Record { resource, row: target }.id())?
     } else {

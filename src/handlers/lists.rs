@@ -7,18 +7,19 @@ pub use super::search_words::{Search, words_within};
 use super::{Outcome, Rendered, Work, comparisons, items};
 use crate::access::{failure, hints, policy};
 use crate::behaviours::{QUERIES, QueryContext, READS};
-use crate::config::declaration::{Family, Total};
+use crate::config::declaration::{Family, ItemKey, Total};
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, among, txt};
 use crate::registry::args::{Arg, ArgSet, Filter, FilterOp, Role};
+use crate::registry::columns::record;
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::registry::vocabulary::Named;
-use crate::render::{self, View};
+use crate::render::{self, Batch, View};
 use crate::request::args::Checked;
 use crate::scope::Scope;
-use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
+use crate::storage::{Ahead, Snapshot};
 use crate::text::highlight::highlight;
 use crate::text::slug;
 use serde_json::Value;
@@ -80,8 +81,19 @@ impl Window {
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let listing = Listing::of(work)?;
     let context = work.allowed.context();
-    let view = View { context, fields: work.fields, password: work.given, links: true, readable: true, reads: READS };
+    let view = View {
+        context,
+        fields: work.fields,
+        password: work.given,
+        links: true,
+        readable: true,
+        reads: READS,
+        excerpt_words: None,
+    };
     let snapshot = work.scope.snapshot()?;
+    if listing.counts {
+        snapshot.ahead(&[Ahead::Count(&listing.plan)]);
+    }
     let mut rows = listing.rows(&*snapshot, &view)?;
     let more = rows.len() as u64 > listing.window.per_page;
     rows.truncate(usize::try_from(listing.window.per_page).unwrap_or(usize::MAX));
@@ -209,7 +221,8 @@ impl<'w> Listing<'w> {
     fn documents(&self, snapshot: &dyn Snapshot, view: &View<'_>, rows: &[Row]) -> Result<Outcome, ApiError> {
         let (work, resource) = (self.work, self.resource);
         let whole = |missing: &[Row]| {
-            let keys = missing.iter().map(|row| Record { resource, row }.id());
+            let keys: Vec<i64> = missing.iter().map(|row| Record { resource, row }.id()).collect();
+            Batch::ahead(snapshot, resource, &keys, view);
             let plan = records::plan(resource, among(&resource.key, keys));
             let found = match render::columns_for(resource, view) {
                 Some(shown) => records::read(snapshot, resource, plan, &shown)?,
@@ -407,6 +420,12 @@ fn address_with(work: &Work<'_>, name: &str, value: &str) -> String {
     format!("{}?{}", work.scope.registry.rest(work.path), pairs.collect::<Vec<_>>().join("&"))
 }
 
+/// What is found by a name is not found in the trash, which lists of such records have no argument for.
+fn out_of_the_trash(scope: &Scope, resource: &Resource) -> Option<Cond> {
+    let trashed = || records::eq(record::STATUS, txt(scope.registry.trash_status()));
+    (resource.declared.key != ItemKey::Id).then(|| Cond::Not(Box::new(trashed())))
+}
+
 /// The condition of the arguments of a collection, without the caller's permissions.
 ///
 /// # Errors
@@ -451,6 +470,7 @@ pub fn filter(
     if !any_taxonomy.is_empty() {
         all.push(Cond::Any(any_taxonomy));
     }
+    all.extend(out_of_the_trash(scope, resource));
     if let Some(arg) = set.role(Role::Include)
         && let Some(Value::Array(list)) = args.get(&arg.name)
         && !list.is_empty()

@@ -2,13 +2,14 @@
 
 use super::{Outcome, Work};
 use crate::access::policy;
+use crate::behaviours::READS;
 use crate::config::declaration::{Action, Family};
 use crate::error::{ApiError, Code};
 use crate::families::content;
 use crate::records::{self, Record, eq};
-use crate::registry::resource::Resource;
-use crate::render::Batch;
+use crate::registry::resource::{Context, Resource};
 use crate::render::address;
+use crate::render::{Batch, Item};
 use crate::storage::Snapshot;
 use crate::storage::plan::{DbValue, Row};
 use crate::text::html::Html;
@@ -17,7 +18,7 @@ use crate::text::render::render_title;
 use crate::text::sanitize::esc_html;
 use crate::text::strip::strip_tags;
 use crate::text::time::Civil;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Widths are limited to these.
 const WIDTHS: std::ops::RangeInclusive<i64> = 200..=600;
@@ -63,7 +64,7 @@ fn describe(work: &Work<'_>, record: Record<'_>) -> Result<Value, ApiError> {
     html.html(&Html::rendered(title.as_str())).raw("</a></blockquote>\n<iframe sandbox=\"\"");
     html.attr("src", &format!("{link}?embed=true")).raw(" width=\"").number(width).raw("\" height=\"").number(height);
     html.raw("\"").attr("title", &title).raw("></iframe>");
-    Ok(json!({
+    let mut document = json!({
         "version": "1.0",
         "provider_name": work.scope.settings.text("title"),
         "provider_url": work.scope.registry.site.url,
@@ -74,7 +75,49 @@ fn describe(work: &Work<'_>, record: Record<'_>) -> Result<Value, ApiError> {
         "width": width,
         "height": height,
         "html": html.as_str(),
-    }))
+    });
+    if let Some(members) = document.as_object_mut() {
+        members.extend(picture(work, record, width)?.into_iter().flatten());
+    }
+    Ok(document)
+}
+
+/// The picture of the record, or the record itself where it is one, no wider than `most`.
+fn picture(work: &Work<'_>, record: Record<'_>, most: i64) -> Result<Option<Map<String, Value>>, ApiError> {
+    let Some(media) = work.scope.registry.family(Family::Content).find(|r| r.supports("files")) else {
+        return Ok(None);
+    };
+    let own = *record.resource.kind == *media.kind;
+    let id = if own { record.id() } else { record.int("featured_media") };
+    if id == 0 {
+        return Ok(None);
+    }
+    let Some(row) = records::find(&*work.scope.snapshot()?, media, &DbValue::Int(id))? else { return Ok(None) };
+    let picture = Record { resource: media, row: &row };
+    if !policy::may(work.scope, Action::Read, picture) {
+        return Ok(None);
+    }
+    let item = Item {
+        scope: work.scope,
+        resource: media,
+        record: picture,
+        context: Context::VIEW,
+        unlocked: true,
+        batch: &Batch::default(),
+        reads: READS,
+        excerpt_words: None,
+    };
+    let value = |name: &str| media.property(name).and_then(|property| item.value(property)).unwrap_or_default();
+    let details = value("media_details");
+    let (Some(width), Some(height)) = (details["width"].as_i64(), details["height"].as_i64()) else { return Ok(None) };
+    let shown = width.min(most);
+    // The height in proportion, to the nearest pixel.
+    let height = (height * shown * 2 + width) / (width * 2).max(1);
+    Ok(Some(Map::from_iter([
+        ("thumbnail_url".to_owned(), value("source_url")),
+        ("thumbnail_width".to_owned(), json!(shown)),
+        ("thumbnail_height".to_owned(), json!(height)),
+    ])))
 }
 
 /// A width within bounds. What is no number counts as 0, a sign not at all.
@@ -149,7 +192,9 @@ fn resolve<'a>(work: &Work<'a>, url: &str) -> Result<Option<(&'a Resource, Row)>
     drop(snapshot);
     let record = Record { resource, row: &row };
     let public = registry.status_is(record.text("status"), |status| status.public);
-    let open = public && resource.viewable() && policy::may(work.scope, Action::Read, record);
+    // A file is as public as the record that it belongs to.
+    let attached = resource.supports("attached") && record.text("status") == registry.inherited_status();
+    let open = (public || attached) && resource.viewable() && policy::may(work.scope, Action::Read, record);
     Ok(open.then_some((resource, row)))
 }
 
@@ -181,6 +226,12 @@ fn by_path(work: &Work<'_>, path: &str) -> Result<Option<i64>, ApiError> {
         }
         if whole && at != 0 {
             return Ok(Some(at));
+        }
+    }
+    let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or("");
+    for resource in registry.family(Family::Content).filter(|r| r.declared.address.as_deref() == Some("attached")) {
+        if let Some(id) = snapshot.slug(&resource.kind, last)? {
+            return Ok(Some(id));
         }
     }
     Ok(None)

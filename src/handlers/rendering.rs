@@ -73,6 +73,7 @@ pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
         unlocked: true,
         batch: &Batch::default(),
         reads: READS,
+        excerpt_words: None,
     };
     let attributes = attributes(work, block)?;
     let rendered = dynamic::block(&item, block, attributes).ok_or_else(missing)?;

@@ -10,6 +10,7 @@ use crate::error::{ApiError, Code};
 use crate::families::{self, content, stored};
 use crate::records::{self, Record, among, columns, eq, int, text, txt};
 use crate::registry::args::Role;
+use crate::registry::columns::{ID, user};
 use crate::registry::name;
 use crate::registry::resource::{Context, Property, Resource, Source};
 use crate::render::address;
@@ -22,6 +23,8 @@ use crate::text::time;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 const COLUMNS: &[&str] = &["id", "of", "author", "at", "autosave", "json"];
 
@@ -255,6 +258,9 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let given = given(work, owner)?;
     let before = own_autosave(work)?;
+    if let Some(row) = before.as_ref().filter(|_| given.is_empty()) {
+        return alone(work, show(work, &RevisionFacts::of(work, record, row), Context::EDIT)?);
+    }
     let changes = given.iter().any(|(column, text)| differs(text, record.text(column)));
     if before.is_some() && !changes {
         commit(work, record, None).await?;
@@ -394,9 +400,11 @@ fn document(work: &Work<'_>, row: &Row) -> Result<Value, ApiError> {
 fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value, ApiError> {
     let (shown, owner) = (work.resource()?, work.owner()?);
     let record = Record { resource: owner, row: &past.then };
-    let batch = Batch::default();
+    let author_names = if shown.declared.inherit_properties { authored(work, record, past)? } else { HashMap::new() };
+    let batch = Batch { author_names, ..Batch::default() };
+    let (scope, excerpt_words) = (work.scope, None);
     let item =
-        Item { scope: work.scope, resource: owner, record, context, unlocked: true, batch: &batch, reads: READS };
+        Item { scope, resource: owner, record, context, unlocked: true, batch: &batch, reads: READS, excerpt_words };
     let local = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.0));
     let utc = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.1));
     let mut map = Map::new();
@@ -406,6 +414,7 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
             let value = match property.column.as_deref() {
                 Some("id") => json!(past.id),
                 Some("author") => json!(past.author),
+                Some("status") => json!(scope.registry.inherited_status()),
                 Some("modified_local") => json!(local(Some(past.modified))),
                 _ => item.value(property).unwrap_or(Value::Null),
             };
@@ -436,9 +445,22 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
         map.insert(property.name.clone(), value);
     }
     if work.fields.wants("_links") {
-        map.insert("_links".into(), links(work)?);
+        let mut links = links(work)?;
+        if shown.declared.inherit_properties {
+            let kind = if past.slug.contains("-autosave-") { "autosaves" } else { "revisions" };
+            let up = links["parent"][0]["href"].as_str().unwrap_or_default();
+            links["self"] = json!([{"href": format!("{up}/{kind}/{}", past.id)}]);
+        }
+        map.insert("_links".into(), links);
     }
     Ok(Value::Object(map))
+}
+
+/// What the author of a revision is called, in place of the record's.
+fn authored(work: &Work<'_>, record: Record<'_>, past: &RevisionFacts) -> Result<HashMap<i64, Arc<str>>, ApiError> {
+    let id = eq(ID, DbValue::Int(past.author));
+    let found = records::first(&*work.scope.snapshot()?, user::TABLE, &[user::NAME], id)?;
+    Ok(found.into_iter().map(|row| (record.int("author"), Arc::from(text(&row[0])))).collect())
 }
 
 /// `raw` where the kind shows it, and `rendered` always.

@@ -168,7 +168,11 @@ fn links(work: &Work<'_>, entry: &Value) -> Result<Option<Value>, ApiError> {
     };
     let registry = &work.scope.registry;
     let mut links = Map::new();
-    for (rel, template) in declared {
+    let has = |rel: &str| match resource.declared.options.links_where.get(rel) {
+        Some(member) => entry.get(member.as_str()) == Some(&Value::Bool(true)),
+        None => true,
+    };
+    for (rel, template) in declared.iter().filter(|(rel, _)| has(rel)) {
         let (of, below) = match link_parts(template) {
             (None, below) => (Some(resource), below),
             (Some(name), below) => (registry.resource(name), below),

@@ -8,7 +8,6 @@ use crate::error::{ApiError, Code};
 use crate::families::{self, user};
 use crate::records::{self, Record};
 use crate::registry::resource::Resource;
-use crate::request::fields::Fields;
 use crate::storage::plan::{Change, DbValue, Row};
 use serde_json::{Value, json};
 
@@ -36,6 +35,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     well_formed(work)?;
     let mut changes = user::creation(&work.edit(resource, None))?;
+    work.allowed.args().late()?;
     hash_password(work, &mut changes).await?;
     let key = work.insert(resource, changes).await?;
     created(work, resource, &key)
@@ -54,6 +54,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
 async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<(), Refusal> {
     well_formed(work)?;
     let mut changes = user::update(&work.edit(resource, Some(row)), Record { resource, row })?;
+    work.allowed.args().late()?;
     hash_password(work, &mut changes).await?;
     work.carry_out(resource, changes).await
 }
@@ -97,7 +98,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::new(Code::UserInvalidReassign));
     }
     let context = written_context(work, Record { resource, row: target });
-    let previous = show(work, resource, target, context, &Fields::all())?;
+    let previous = show(work, resource, target, context, work.fields)?;
     with_target(work, resource, async |row| {
         let changes = families::removal(work.scope, Record { resource, row }, heir)?;
         work.carry_out(resource, changes).await

@@ -28,6 +28,7 @@ pub enum Role {
     Reassign,
     TaxRelation,
     IgnoreSticky,
+    ExcerptWords,
 }
 
 impl Role {
@@ -54,6 +55,7 @@ impl Role {
         ("reassign", Role::Reassign),
         ("tax_relation", Role::TaxRelation),
         ("ignore_sticky", Role::IgnoreSticky),
+        ("excerpt_words", Role::ExcerptWords),
     ];
 }
 
@@ -164,6 +166,10 @@ pub struct Arg {
     pub sizes: Option<SizesWord>,
     /// The server requests this address.
     pub fetched: bool,
+    /// The value that the item has is accepted (`x-current`).
+    pub current: bool,
+    /// The value names a template of the active theme (`x-theme-template`).
+    pub theme_template: bool,
     /// A failure is reported by its sentence alone.
     pub sentence_only: bool,
     /// The value that is checked where the request gives none (`x-checked-default`).

@@ -27,7 +27,7 @@ use abilities::Ability;
 use args::ArgSet;
 use indexmap::IndexMap;
 use resource::Resource;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ pub struct Endpoint {
     /// keys.
     pub cache: Option<(String, Option<String>)>,
     pub args: ArgSet,
-    pub batch: bool,
+    pub batch: Option<bool>,
     /// Takes a file in its body.
     pub file: bool,
     /// Creates, changes or deletes credentials.
@@ -202,9 +202,13 @@ pub fn name(text: &str) -> Name {
 /// Removes the `x-` words from a schema document, at every depth.
 pub fn without_x_words(doc: &Value) -> Value {
     match doc {
-        Value::Object(map) => Value::Object(
-            map.iter().filter(|(k, _)| !k.starts_with("x-")).map(|(k, v)| (k.clone(), without_x_words(v))).collect(),
-        ),
+        Value::Object(map) => {
+            let plain = map.iter().filter(|(k, _)| !k.starts_with("x-")).map(|(k, v)| (k.clone(), without_x_words(v)));
+            let mut plain: Map<String, Value> = plain.collect();
+            let described = map.get("x-described").and_then(Value::as_object);
+            plain.extend(described.into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())));
+            Value::Object(plain)
+        }
         Value::Array(list) => Value::Array(list.iter().map(without_x_words).collect()),
         other => other.clone(),
     }

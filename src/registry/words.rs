@@ -193,6 +193,16 @@ pub struct ArgumentWords {
     /// Keywords of JSON Schema that hold although OPTIONS does not list them.
     #[serde(rename = "x-unlisted-bounds")]
     pub unlisted_bounds: Option<Map<String, Value>>,
+    /// The value that the item has is accepted, whatever the schema says.
+    #[serde(rename = "x-current")]
+    #[schemars(example = true)]
+    pub current: bool,
+    /// The value names a template of the active theme, or none.
+    #[serde(rename = "x-theme-template")]
+    pub theme_template: bool,
+    /// Keywords that OPTIONS shows beside those of the schema, or instead of them; they have no effect.
+    #[serde(rename = "x-described")]
+    pub described: Option<Map<String, Value>>,
     /// OPTIONS lists the choices as an object.
     #[serde(rename = "x-enum-as-object")]
     #[schemars(example = true)]

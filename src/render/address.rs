@@ -32,6 +32,7 @@ pub fn of(scope: &Scope, record: Record<'_>, batch: &Batch, slug: &str) -> Strin
                 return format!("{}/{path}/", site.url);
             }
             let filled = shape.replace("{path}", &path).replace("{slug}", slug).replace("{id}", &record.key());
+            let filled = filled.replace("{api_name}", &resource.api_name);
             format!("{}{}", site.url, filled)
         }
     }
@@ -73,13 +74,13 @@ pub fn parts<'a>(record: Record<'a>, batch: &'a Batch, slug: &'a str) -> Parts<'
     }
 }
 
-/// Slugs from the topmost ancestor down; `None` where one of them is not for everybody: an address is the same for every
-/// caller and never names what some of them may not read.
+/// Slugs from the topmost ancestor down, but for ancestors without one; `None` where one of them is not for everybody: an
+/// address is the same for every caller and never names what some of them may not read.
 pub fn path(record: Record<'_>, batch: &Batch, slug: &str) -> Option<String> {
     let mut slugs: Vec<Arc<str>> = Vec::new();
     let mut parent = record.int("parent");
     while let Some(above) = batch.above.get(&parent) {
-        if !above.open {
+        if !above.open && !above.slug.is_empty() {
             return None;
         }
         if !above.slug.is_empty() {

@@ -9,8 +9,8 @@ use crate::records::{self, Record, among, columns, int, meta_space, text};
 use crate::registry::name;
 use crate::registry::resource::{Link, Resource, Source, Target};
 use crate::scope::Scope;
-use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, EdgePlan, Name, Row};
+use crate::storage::{Ahead, Snapshot};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -32,6 +32,8 @@ pub struct Batch {
     pub parents: HashSet<i64>,
     /// Slugs of authors, by id.
     pub authors: HashMap<i64, Arc<str>>,
+    /// What authors are called, by id.
+    pub author_names: HashMap<i64, Arc<str>>,
     /// Records by id, for their comments and for rows that refer to them.
     pub places: HashMap<i64, Linked>,
     /// Terms by id, for rows that refer to them.
@@ -113,6 +115,24 @@ impl Batch {
         Ok(batch)
     }
 
+    /// What will be read of these rows' companions, where reads are sent ahead: they are known before the rows are.
+    pub fn ahead(snapshot: &dyn Snapshot, resource: &Resource, ids: &[i64], view: &View<'_>) {
+        if ids.is_empty() || !snapshot.reads_ahead() {
+            return;
+        }
+        let needs = Needs::of_documents(resource, view);
+        if needs.edges && resource.relations.iter().any(|r| r.many) {
+            let rels = resource.relations.iter().filter(|r| r.many).map(|r| r.rel.clone()).collect();
+            snapshot.ahead(&[Ahead::Edges(&EdgePlan { rels, of: ids.to_vec(), reverse: false })]);
+        }
+        if needs.meta && !resource.declared.meta.is_empty() {
+            snapshot.ahead(&[Ahead::Meta(&meta_space(resource), ids)]);
+        }
+        if needs.revisions && resource.supports("revisions") {
+            snapshot.ahead(&[Ahead::Revisions(&name("content"), ids)]);
+        }
+    }
+
     /// What belongs to the rows themselves: relations, meta, revisions, whether they have children.
     fn load_companions(
         &mut self,
@@ -185,6 +205,11 @@ impl Batch {
             let authors: HashSet<i64> = rows.iter().map(|row| Record { resource, row }.int("author")).collect();
             let plan = columns("user", &["id", "slug"], among("id", authors));
             self.authors = snapshot.rows(&plan)?.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
+        }
+        if needs.author_names {
+            let authors: HashSet<i64> = rows.iter().map(|row| Record { resource, row }.int("author")).collect();
+            let named = snapshot.rows(&columns("user", &["id", "name"], among("id", authors)))?;
+            self.author_names = named.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))).collect();
         }
         Ok(())
     }

@@ -20,6 +20,8 @@ pub struct Item<'a> {
     pub unlocked: bool,
     pub batch: &'a Batch,
     pub reads: Reads,
+    /// Words of an excerpt that is made from the content, where the request says how many.
+    pub excerpt_words: Option<usize>,
 }
 
 impl Item<'_> {

@@ -47,6 +47,8 @@ pub struct View<'a> {
     /// That the caller may read the rows has been decided already.
     pub readable: bool,
     pub reads: Reads,
+    /// Words of excerpts that are made from contents, where the request says how many.
+    pub excerpt_words: Option<usize>,
 }
 
 impl View<'_> {
@@ -156,7 +158,8 @@ fn document(scope: &Scope, resource: &Resource, (row, hints): (&Row, Hints), vie
     let record = Record { resource, row };
     let unlocked =
         view.context == Context::EDIT || view.password.is_some_and(|given| given.opens(record.text("password")));
-    let item = Item { scope, resource, record, context: view.context, unlocked, batch, reads: view.reads };
+    let (context, reads, excerpt_words) = (view.context, view.reads, view.excerpt_words);
+    let item = Item { scope, resource, record, context, unlocked, batch, reads, excerpt_words };
     let mut map = Map::new();
     for property in shown(&resource.properties, view) {
         if let Some(value) = item.value(property) {

@@ -12,6 +12,8 @@ pub struct Needs {
     pub above: bool,
     pub children: bool,
     pub authors: bool,
+    /// What the authors are called.
+    pub author_names: bool,
     /// The records of comments.
     pub posts: bool,
     /// The records and terms that the rows refer to.
@@ -31,6 +33,7 @@ impl Needs {
         above: false,
         children: false,
         authors: false,
+        author_names: false,
         posts: false,
         referenced: false,
         texts: false,
@@ -51,6 +54,7 @@ impl Needs {
         self.above |= other.above;
         self.children |= other.children;
         self.authors |= other.authors;
+        self.author_names |= other.author_names;
         self.posts |= other.posts;
         self.referenced |= other.referenced;
         self.texts |= other.texts;

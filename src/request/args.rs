@@ -117,9 +117,18 @@ impl Checked {
     }
 }
 
+/// What is left to check of a value that its argument's own behaviour accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// What its schema says.
+    Schema,
+    /// Nothing: the value is taken as it is.
+    Nothing,
+}
+
 /// The check of a value by its argument's own behaviour; `None` when there is none for such arguments, and the
 /// schema alone decides.
-pub type Judge<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<(), Box<ParamFailure>>>;
+pub type Judge<'a> = &'a dyn Fn(&Arg, &Value) -> Option<Result<Judged, Box<ParamFailure>>>;
 
 /// Checks and coerces the arguments of an endpoint.
 ///
@@ -150,7 +159,8 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
         if let Some((name, value)) = given
             && let Some(judgement) = judge(arg, value)
         {
-            match judgement.and_then(|()| fit(arg, name, value)) {
+            let rest = |judged| if judged == Judged::Schema { fit(arg, name, value) } else { Ok(value.clone()) };
+            match judgement.and_then(rest) {
                 Ok(value) => checked.take(arg, value),
                 Err(failure) => judged.push(*failure),
             }
@@ -159,10 +169,13 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
         match given {
             Some((name, value)) => match fit(arg, name, value) {
                 Ok(value) => checked.take(arg, value),
-                Err(failure) if arg.late => checked.late = checked.late.take().or(Some(failure)),
+                Err(failure) if arg.late && value_of_members(value) => {
+                    checked.late = checked.late.take().or(Some(failure));
+                }
+                Err(failure) if arg.late => failures.push(ParamFailure { reason: None, ..*failure }),
                 Err(failure) => failures.push(*failure),
             },
-            None if arg.required => missing.push(arg.name.clone()),
+            None if arg.required && arg.default.is_none() => missing.push(arg.name.clone()),
             None => {
                 if let Some(default) = &arg.default {
                     checked.values.insert(arg.name.clone(), default.clone());
@@ -178,6 +191,11 @@ pub fn check(set: &ArgSet, sources: &Sources<'_>, judge: Judge<'_>) -> Result<Ch
         return Err(ApiError::invalid(failures));
     }
     Ok(checked)
+}
+
+/// Whether members of a value are checked, not the value as a whole.
+fn value_of_members(value: &Value) -> bool {
+    value.is_object() || value.as_array().is_some_and(Vec::is_empty)
 }
 
 /// Refuses parameters of the query and the body that an endpoint does not have.
@@ -229,6 +247,19 @@ fn empty(arg: &Arg) -> Option<Value> {
 
 /// The coerced value, a text to search without its markup; a failure calls the argument by the name that was used.
 fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>> {
+    if arg.late
+        && let Value::Object(members) = value
+        && members.values().any(Value::is_null)
+    {
+        // A null removes what is stored: there is nothing to check.
+        let (removed, set): (Map<_, _>, Map<_, _>) =
+            members.clone().into_iter().partition(|(_, value)| value.is_null());
+        let mut fitting = fit(arg, name, &Value::Object(set))?;
+        if let Some(members) = fitting.as_object_mut() {
+            members.extend(removed);
+        }
+        return Ok(fitting);
+    }
     if let (Some(Role::Reassign), Value::String(heir)) = (arg.role, value)
         && !(matches!(heir.as_str(), "" | "false") || heir.parse::<i64>().is_ok())
     {

@@ -9,11 +9,6 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Everything.
-    pub fn all() -> Fields {
-        Fields::default()
-    }
-
     /// Reads the parameter: a comma-separated text or a list; paths with dots.
     pub fn parse(value: Option<&Value>) -> Fields {
         let names: Vec<String> = match value {

@@ -3,6 +3,7 @@
 //! It knows nothing of schemas, so that code that stores a date reads it with the grammar that checked it.
 
 use super::failure::Reason;
+use std::borrow::Cow;
 use std::net::IpAddr;
 use time::{Date, Month, Time, UtcOffset};
 
@@ -45,8 +46,9 @@ impl Format {
         }
     }
 
-    pub fn accepts(self, text: &str) -> bool {
+    pub fn accepts(self, text: &str, lenient_dates: bool) -> bool {
         match self {
+            Format::DateTime if lenient_dates => DateTime::parse(&within_the_calendar(text)).is_some(),
             Format::DateTime => DateTime::parse(text).is_some(),
             Format::Uri => is_uri(text),
             Format::Email => is_email(text),
@@ -117,6 +119,19 @@ impl DateTime {
         };
         Some(DateTime { date, time, offset })
     }
+}
+
+/// A date whose day, hour or second is one too many for its month, day or minute, with one that exists: such dates
+/// count on.
+fn within_the_calendar(text: &str) -> Cow<'_, str> {
+    let part = |at: usize| text.get(at..at + 2).unwrap_or_default();
+    let mut fitting = Cow::Borrowed(text);
+    for (at, beyond, fits) in [(8, ["29", "30", "31"].as_slice(), "28"), (11, &["24"], "23"), (17, &["60"], "59")] {
+        if beyond.contains(&part(at)) {
+            fitting.to_mut().replace_range(at..at + 2, fits);
+        }
+    }
+    fitting
 }
 
 fn digits(bytes: &[u8], at: usize, length: usize) -> Option<u32> {
@@ -252,6 +267,21 @@ fn is_hex_color(text: &str) -> bool {
 mod tests {
     use super::*;
     use time::macros::{date, offset, time};
+
+    #[test]
+    fn lenient_dates_count_on() {
+        let check = |text: &str, lenient: bool| {
+            assert_eq!(Format::DateTime.accepts(text, true), lenient, "{text:?}");
+            assert!(!Format::DateTime.accepts(text, false), "{text:?}");
+        };
+        check("2021-02-31T05:06:07", true);
+        check("2021-04-31T24:00:00", true);
+        check("2021-04-30T05:06:60", true);
+        check("2021-04-32T05:06:07", false);
+        check("2021-13-01T05:06:07", false);
+        check("2021-04-01T25:06:07", false);
+        check("2021-04-31", false);
+    }
 
     #[test]
     fn dates_are_read_as_written() {

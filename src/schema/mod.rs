@@ -40,6 +40,10 @@ pub const DEEPEST_VALUE: usize = 128;
 /// Where the contract's dialects differ in reading values. `default()` is the document's own reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dialect {
+    /// A number is a list of one item, and a boolean one of `1` or of nothing.
+    pub scalars_as_lists: bool,
+    /// A date may name a day that its month does not have, and the hour 24.
+    pub lenient_dates: bool,
     /// Blanks separate the items of a string list as commas do.
     pub space_separated_lists: bool,
     /// An empty list is accepted as an empty object: such servers print empty maps as `[]`, and clients send them back.
@@ -162,6 +166,8 @@ mod tests {
 
     const NO_BOUNDS: Bounds = Bounds { text: None, items: None, members: None, free: None };
     const WP: Dialect = Dialect {
+        scalars_as_lists: true,
+        lenient_dates: true,
         space_separated_lists: true,
         empty_list_as_object: true,
         explain_types: false,

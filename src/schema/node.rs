@@ -57,7 +57,7 @@ impl Node {
         self.check_members::<R>(place, &typed)?;
         match (&self.format, typed.as_ref()) {
             (Some(Format::Uri), _) if self.dialect.any_address => Ok(()),
-            (Some(format), Value::String(text)) if !format.accepts(text) => {
+            (Some(format), Value::String(text)) if !format.accepts(text, self.dialect.lenient_dates) => {
                 Err(R::at(place, format.reason(), || format.demand().to_owned()))
             }
             _ => Ok(()),

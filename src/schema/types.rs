@@ -60,6 +60,12 @@ impl Type {
             | (Type::Boolean, Value::Bool(_))
             | (Type::Null, Value::Null) => return Some(Cow::Borrowed(value)),
             (Type::Array, Value::String(text)) => Value::Array(split(text, dialect)),
+            (Type::Array, Value::Number(number)) if dialect.scalars_as_lists => {
+                Value::Array(split(&number.to_string(), dialect))
+            }
+            (Type::Array, Value::Bool(set)) if dialect.scalars_as_lists => {
+                Value::Array(set.then(|| Value::from("1")).into_iter().collect())
+            }
             (Type::Array, Value::Object(map)) => Value::Array(list_of(map)?),
             (Type::Object, Value::String(text)) if text.is_empty() => Value::Object(Map::new()),
             (Type::Object, Value::Array(list)) if list.is_empty() && dialect.empty_list_as_object => {

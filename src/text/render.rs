@@ -39,11 +39,20 @@ pub struct RenderOptions<'a> {
     pub styles: Option<&'a BlockStyles>,
     /// The names that the document has used before this text.
     pub unique: Option<&'a Unique>,
+    /// Words of an excerpt that is made from the content.
+    pub excerpt_words: usize,
 }
 
 impl Default for RenderOptions<'_> {
     fn default() -> Self {
-        RenderOptions { smilies: true, shortcodes: None, blocks: None, styles: None, unique: None }
+        RenderOptions {
+            smilies: true,
+            shortcodes: None,
+            blocks: None,
+            styles: None,
+            unique: None,
+            excerpt_words: EXCERPT_WORDS,
+        }
     }
 }
 
@@ -76,7 +85,7 @@ pub fn render_title(raw: &str) -> String {
 /// `excerpt.rendered`: the author's own, or the beginning of the content.
 pub fn render_excerpt(excerpt_raw: &str, content_raw: &str, options: &RenderOptions) -> String {
     let text = match excerpt_raw {
-        "" => Cow::Owned(plain_excerpt(content_raw, EXCERPT_WORDS, options)),
+        "" => Cow::Owned(plain_excerpt(content_raw, options.excerpt_words, options)),
         own => Cow::Borrowed(own),
     };
     let text = texturize(&text);

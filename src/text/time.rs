@@ -101,8 +101,12 @@ pub fn parse_datetime(text: &str) -> Option<Parsed> {
         return None;
     }
     let small = |n: i64| u8::try_from(n).ok();
-    let date = Civil { year, month: small(month)?, day: small(day)?, hour: 0, minute: 0, second: 0 };
-    let wall = date.seconds()? + hour * 3600 + minute * 60 + second;
+    if !(1..=31).contains(&day) {
+        return None;
+    }
+    // A day that the month does not have counts on into the next one.
+    let month = Civil { year, month: small(month)?, day: 1, hour: 0, minute: 0, second: 0 };
+    let wall = month.seconds()? + (day - 1) * 86_400 + hour * 3600 + minute * 60 + second;
     Some(Parsed { wall, offset })
 }
 
@@ -329,6 +333,8 @@ mod tests {
         check("0001-01-01T00:00:00", Some(("0001-01-01T00:00:00", None)));
         check("9999-12-31T23:59:59", Some(("9999-12-31T23:59:59", None)));
         check("2016-02-29T00:00:00", Some(("2016-02-29T00:00:00", None)));
+        check("2015-02-29T00:00:00", Some(("2015-03-01T00:00:00", None)));
+        check("2016-04-31T05:05:05", Some(("2016-05-01T05:05:05", None)));
         for refused in [
             "",
             "2016-05-05",
@@ -340,9 +346,6 @@ mod tests {
             "2016-05-05T05:05:05.",
             "2016-05-05T05:05:05+3",
             "2016-05-05T05:05:05+99:99",
-            "2016-02-30T00:00:00",
-            "2015-02-29T00:00:00",
-            "2016-04-31T05:05:05",
             "2016-13-05T05:05:05",
             "2016-00-05T05:05:05",
             "2016-05-00T05:05:05",

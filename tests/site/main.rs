@@ -38,6 +38,7 @@ mod one_state;
 mod operate;
 mod own_types;
 mod pages;
+mod parity;
 mod permissions;
 mod pictures;
 mod queries;

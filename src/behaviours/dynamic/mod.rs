@@ -366,6 +366,7 @@ impl Part<'_> {
             links: false,
             readable: true,
             reads: READS,
+            excerpt_words: None,
         };
         let read = || {
             let snapshot = scope.snapshot()?;

@@ -100,6 +100,12 @@ pub struct Resource {
     /// Columns that may not be empty in some rows.
     #[serde(default)]
     pub not_empty: Vec<NotEmpty>,
+    /// The item above a record need not exist.
+    #[serde(default)]
+    pub loose_parent: bool,
+    /// States that records can be brought into; a request for another one means the last of them. Empty: all.
+    #[serde(default)]
+    pub only_statuses: Vec<String>,
     /// State of a new record whose request names none; absent: a draft.
     #[serde(default)]
     pub initial_status: Option<String>,

@@ -72,9 +72,9 @@ pub struct Endpoint {
     /// A name under which resources adjust the arguments of this endpoint (`resources.X.endpoints.NAME`).
     #[serde(default)]
     pub name: Option<String>,
-    /// May take part in batches.
+    /// Whether it may take part in batches; OPTIONS says so where this is declared. Default: no.
     #[serde(default)]
-    pub batch: bool,
+    pub batch: Option<bool>,
     /// Takes a file: the body may be as large as `media.max_upload` and goes to disk.
     #[serde(default)]
     pub file: bool,

@@ -75,6 +75,15 @@ impl Default for Site {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dialect {
+    /// A number is taken for a list of one item, and a boolean for a list of `1` or of nothing.
+    pub scalars_as_lists: bool,
+    /// A date may name a day that its month does not have: it means the days after the month. The hour 24 ends a day.
+    pub lenient_dates: bool,
+    /// A change is answered in the edit context to every caller who may make it. Otherwise only to those who may read the
+    /// item so.
+    pub edit_context_of_changes: bool,
+    /// URLs of comments end in a slash before the `#`, like those of records, also where a record is named by its id.
+    pub slash_in_comment_urls: bool,
     /// Spaces separate the items of a list in a text, as commas do.
     pub space_separated_lists: bool,
     /// An empty list is accepted as an empty object.
@@ -119,6 +128,10 @@ pub struct Dialect {
 impl Default for Dialect {
     fn default() -> Self {
         Dialect {
+            scalars_as_lists: false,
+            lenient_dates: false,
+            edit_context_of_changes: false,
+            slash_in_comment_urls: false,
             space_separated_lists: false,
             empty_list_as_object: false,
             embed_empty_relations: true,

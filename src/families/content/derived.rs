@@ -1,7 +1,7 @@
 //! What follows from what is given for a record: its dates, state in time, slug, terms, identifier and revision.
 
 use super::{Draft, col, date_columns, default_terms, missing_terms, modified_columns, slug_scope, snapshot};
-use crate::config::declaration::Action;
+use crate::config::declaration::{Action, ItemKey};
 use crate::error::{ApiError, Code};
 use crate::families::{Columns, RowEdit, column, text_column};
 use crate::records::{Record, txt};
@@ -140,7 +140,9 @@ fn slug_claim(edit: &RowEdit<'_>, draft: &Draft<'_>) -> Option<SlugClaim> {
     let (scope, resource) = (edit.scope, draft.resource);
     let status = draft.text(col::STATUS);
     let property = resource.property_of_column(col::SLUG)?;
-    let given = edit.given_text(&property.name).map(slug::sanitize_title);
+    // What a record is found by stays.
+    let fixed = resource.declared.key != ItemKey::Id && draft.before.is_some();
+    let given = edit.given_text(&property.name).filter(|_| !fixed).map(slug::sanitize_title);
     let claims = scope.registry.status(&status).is_some_and(|s| s.claims_slug);
     let mut wanted = given.clone().unwrap_or_else(|| draft.text(col::SLUG));
     if scope.registry.status_is(&status, |status| status.review)

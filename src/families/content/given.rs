@@ -2,8 +2,8 @@
 
 use super::{Draft, col};
 use crate::access::{failure, policy};
-use crate::config::declaration::{Action, Family};
-use crate::error::{ApiError, Code, ParamFailure};
+use crate::config::declaration::{Action, Family, NotEmpty};
+use crate::error::{ApiError, Code};
 use crate::families::{RowEdit, parents};
 use crate::records::{self, eq, int, text, txt};
 use crate::registry::columns::{ID, record, term};
@@ -17,7 +17,7 @@ pub(super) fn check(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), Api
     state(edit, draft)?;
     password(edit, draft)?;
     parent(edit, draft)?;
-    template(edit, draft)?;
+    template(edit, draft);
     media(edit, draft)?;
     stands(edit.scope, draft)?;
     required(draft)
@@ -49,12 +49,10 @@ fn stands(scope: &Scope, draft: &Draft<'_>) -> Result<(), ApiError> {
 /// What the declaration does not let be empty.
 fn required(draft: &Draft<'_>) -> Result<(), ApiError> {
     let holds = |(column, wanted): (&String, &String)| draft.text(column) == *wanted;
-    for (required, code) in &draft.resource.not_empty {
-        if required.when.iter().all(holds) && draft.text(&required.column).is_empty() {
-            return Err(failure(draft.resource, *code));
-        }
-    }
-    Ok(())
+    let empty =
+        |(required, _): &&(NotEmpty, Code)| required.when.iter().all(holds) && draft.text(&required.column).is_empty();
+    let mut refused = draft.resource.not_empty.iter().filter(empty).map(|(_, code)| failure(draft.resource, *code));
+    refused.next().map_or(Ok(()), |first| Err(refused.fold(first, ApiError::and)))
 }
 
 fn author(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
@@ -86,6 +84,11 @@ fn state(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     if draft.resource.supports("attached") {
         return attached_state(edit, draft, wanted);
     }
+    let only = &draft.resource.declared.only_statuses;
+    let wanted = wanted.map(|wanted| match only.last() {
+        Some(other) if !only.iter().any(|known| known == wanted) => other.as_str(),
+        _ => wanted,
+    });
     let Some(wanted) = wanted.filter(|w| *w != before) else {
         if draft.before.is_none() {
             let initial = draft.resource.declared.initial_status.as_deref();
@@ -148,6 +151,11 @@ fn parent(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
         draft.put(col::PARENT, DbValue::Int(0));
         return Ok(());
     }
+    if draft.resource.declared.loose_parent {
+        let itself = edit.record().is_some_and(|record| record.id() == wanted);
+        draft.put(col::PARENT, DbValue::Int(if itself { 0 } else { wanted }));
+        return Ok(());
+    }
     let snapshot = edit.scope.snapshot()?;
     let found = records::first(&*snapshot, record::TABLE, &[ID], eq(ID, DbValue::Int(wanted)))?;
     // What the caller may not read is to the caller as if it were not there, unless it is the parent already.
@@ -179,21 +187,11 @@ fn attachable(scope: &Scope, wanted: i64) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// A template of the active theme, or the one that the record has already.
-fn template(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
-    let Some(wanted) = edit.given_text("template") else { return Ok(()) };
-    let themes = &edit.scope.registry.declaration.themes;
-    let known = themes.values().filter(|t| t.active).any(|t| t.templates.contains_key(wanted));
-    if !(wanted.is_empty() || known || wanted == draft.before_text(col::TEMPLATE)) {
-        return Err(ApiError::invalid(vec![ParamFailure {
-            name: "template".into(),
-            message: "The active theme has no such template.".into(),
-            reason: Some(Code::InvalidParam.as_str()),
-            data: Value::Null,
-        }]));
+/// The template: the argument is checked already.
+fn template(edit: &RowEdit<'_>, draft: &mut Draft<'_>) {
+    if let Some(wanted) = edit.given_text("template") {
+        draft.put(col::TEMPLATE, txt(wanted));
     }
-    draft.put(col::TEMPLATE, txt(wanted));
-    Ok(())
 }
 
 /// A picture that exists and that the caller sees; anything else counts as none.

@@ -232,6 +232,8 @@ impl Linker<'_> {
             fetched: words.fetched,
             sentence_only: meta,
             checked_default: words.checked_default,
+            current: words.current,
+            theme_template: words.theme_template,
             late: words.late,
             shown: Value::Object(shown),
         })

@@ -159,6 +159,8 @@ pub(super) fn dialect(declared: &Declaration) -> Dialect {
         empty_list_as_object: declared.dialect.empty_list_as_object,
         explain_types: declared.dialect.explain_types,
         any_address: !declared.dialect.check_addresses,
+        scalars_as_lists: declared.dialect.scalars_as_lists,
+        lenient_dates: declared.dialect.lenient_dates,
         lenient_numbers: declared.dialect.lenient_numbers,
         bounds: usual_bounds(&declared.bounds),
     }
