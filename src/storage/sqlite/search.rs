@@ -5,12 +5,13 @@
 //! rows when it has nothing else to do. A search uses the index and the rows that are not indexed yet, so it is never
 //! stale.
 
-use super::StorageError;
-use super::catalogue::{Catalogue, Table};
-use super::fold::fold;
-use super::migrate::{keep, kept};
-use super::plan::{Cond, DbValue, Name, ReadPlan};
-use super::words::Words;
+use super::super::StorageError;
+use super::super::catalogue::{Catalogue, Table};
+use super::super::connection;
+use super::super::fold::fold;
+use super::super::migrate::{keep, kept};
+use super::super::plan::{Cond, DbValue, Name, ReadPlan};
+use super::super::words::Words;
 use rusqlite::{Connection, OptionalExtension, Result};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -34,9 +35,16 @@ fn index_name(table: &Table) -> String {
     format!("search_{}", table.def.name)
 }
 
+/// Rows that are taken into the index at once.
+pub(super) const TAKEN_IN: i64 = 64;
+
 /// Brings the indexes to what the catalogue searches. What is new is left for the writer to take in.
-pub(super) fn renew(conn: &Connection, catalogue: &Catalogue, words: &Words) -> Result<()> {
-    conn.execute_batch(
+pub(in super::super) fn renew(
+    conn: &dyn connection::Connection,
+    catalogue: &Catalogue,
+    words: &Words,
+) -> connection::Result<()> {
+    conn.batch(
         "CREATE TABLE IF NOT EXISTS search_todo (\"table\" INTEGER NOT NULL, id INTEGER NOT NULL, \
          PRIMARY KEY (\"table\", id)) WITHOUT ROWID",
     )?;
@@ -45,15 +53,13 @@ pub(super) fn renew(conn: &Connection, catalogue: &Catalogue, words: &Words) -> 
         let (columns, key) = (columns.join(" "), format!("search:{}", table.def.name));
         let before = kept(conn, &key)?.unwrap_or_default();
         let layout = format!("{LAYOUT} {columns}");
-        if before == layout || columns.is_empty() && before.is_empty() {
+        if *before == *layout || columns.is_empty() && before.is_empty() {
             continue;
         }
         let (index, number) = (index_name(table), words.number(&table.def.name).unwrap_or(0));
-        conn.execute_batch(&format!(
-            "DROP TABLE IF EXISTS \"{index}\"; DELETE FROM search_todo WHERE \"table\" = {number}"
-        ))?;
+        conn.batch(&format!("DROP TABLE IF EXISTS \"{index}\"; DELETE FROM search_todo WHERE \"table\" = {number}"))?;
         if !columns.is_empty() {
-            conn.execute_batch(&format!(
+            conn.batch(&format!(
                 "CREATE VIRTUAL TABLE \"{index}\" USING fts5(text, content='', contentless_delete=1, detail=none, \
                  tokenize={}); \
                  INSERT INTO search_todo (\"table\", id) SELECT {number}, \"{}\" FROM \"{}\"",
@@ -138,7 +144,7 @@ fn is_entry(trigram: &str) -> bool {
 }
 
 /// Counts the rows of a table that neither the index knows nor the writer has before it.
-pub(super) fn lost_text(table: &Table, number: i64) -> String {
+pub(in super::super) fn lost_text(table: &Table, number: i64) -> String {
     let (name, key, index) = (&table.def.name, &table.def.key.name, index_name(table));
     format!(
         "SELECT count(*) FROM \"{name}\" AS t WHERE NOT EXISTS (SELECT 1 FROM \"{index}_docsize\" AS d WHERE d.id = t.\"{key}\") \
