@@ -14,7 +14,7 @@
 mod common;
 
 use common::by_hand::Writer;
-use common::{Program, answer, creation, get, measured, median, post};
+use common::{Program, answer, creation, fill, get, get_request, measured, median, post};
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -85,10 +85,6 @@ fn main() {
     std::fs::write(target.join("bench-http.json"), serde_json::to_string_pretty(&whole).expect("JSON"))
         .expect("a file");
     std::fs::write(target.join("bench-http.svg"), chart(&told)).expect("a file");
-}
-
-fn get_request(path: &str, more: &str) -> Vec<u8> {
-    format!("GET {path} HTTP/1.1\r\nHost: bench\r\n{more}\r\n").into_bytes()
 }
 
 fn workloads(server: &Program, bare: &Program, by_hand: &str, wordpress: Option<&WordPress>) -> Vec<Workload> {
@@ -330,14 +326,6 @@ fn chart(rows: &[Value]) -> String {
 }
 
 /// Sends the requests that make posts.
-fn fill(address: &str, posts: usize, request: impl Fn(usize) -> Vec<u8>) {
-    let mut socket = TcpStream::connect(address).expect("a connection");
-    for n in 0..posts {
-        socket.write_all(&request(n)).expect("a request");
-        assert_eq!(answer(&mut socket, &mut Vec::new()).0, 201);
-    }
-}
-
 // ------------------------------------------------------------------------------------------------ WordPress
 
 /// A WordPress with the same posts.

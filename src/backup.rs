@@ -361,11 +361,15 @@ impl Status {
 ///
 /// # Errors
 /// No thread.
-pub fn start(declared: &Backup, database: PathBuf, services: &Services) -> Result<Arc<Status>, BootError> {
+pub fn start(declared: &Backup, database: Option<&Path>, services: &Services) -> Result<Arc<Status>, BootError> {
     let (clock, files) = (services.clock.clone(), services.media.files.clone());
     let (made, failed) = Default::default();
     let status = Arc::new(Status { clock, newest: AtomicI64::new(0), made, failed });
     let (Some(folder), Some(every)) = (declared.folder.get(), declared.every.get()) else { return Ok(status) };
+    let Some(database) = database.map(Path::to_owned) else {
+        tracing::warn!("backup.folder has no effect on a PostgreSQL server: back its database up with pg_dump");
+        return Ok(status);
+    };
     let (folder, every) = (PathBuf::from(folder), every.seconds_signed().max(1));
     let (keep, with_files) = (declared.keep, declared.files);
     let shown = status.clone();

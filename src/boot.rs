@@ -15,13 +15,14 @@ use crate::pool::Pool;
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
 use crate::scope::Limits;
+use crate::storage::place::{Place, Terms};
 use crate::storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
-use crate::storage::sqlite::{OpenError, OpenOptions, Sqlite};
-use crate::storage::{Storage, StorageError};
+use crate::storage::sqlite::OpenError;
+use crate::storage::{Database, Storage, StorageError};
 use crate::text::slug;
 use crate::xmlrpc::Rpc;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -122,30 +123,38 @@ pub fn calls(loaded: &Loaded, registry: &Registry) -> Result<Option<Rpc>, BootEr
 /// Opens the database that the declarations name; `migrate` allows additive changes of an existing one.
 ///
 /// # Errors
-/// See [`OpenError`]; an address that is no `sqlite:` one.
-pub fn open(registry: &Registry, migrate: bool) -> Result<Sqlite, BootError> {
+/// See [`OpenError`]; an address of another form.
+pub fn open(registry: &Registry, migrate: bool) -> Result<Arc<dyn Database>, BootError> {
     let storage = &registry.declaration.storage;
-    let mut options = OpenOptions::new(database(&registry.declaration)?);
-    options.migrate = migrate && storage.migrate != Migrate::Never;
-    options.queue = storage.write_queue.max(1);
-    options.copy = storage.copy_before_migration;
-    let opened = Sqlite::open(options, &registry.layout)?;
-    for change in opened.applied() {
-        tracing::info!("tables follow the declarations: {change}");
-    }
-    if let Some(copy) = opened.copied() {
-        tracing::info!("the database as it was before is {}", copy.display());
-    }
-    Ok(opened)
+    let terms = Terms {
+        migrate: migrate && storage.migrate != Migrate::Never,
+        copy: storage.copy_before_migration,
+        queue: storage.write_queue.max(1),
+        connections: storage.connections,
+    };
+    Ok(place(&registry.declaration)?.open(terms, &registry.layout)?)
 }
 
-/// The database file that the declarations name.
+/// Where the database is that the declarations name.
 ///
 /// # Errors
 /// The declared address names none.
-pub fn database(declared: &Declaration) -> Result<&Path, BootError> {
-    let missing = || BootError::Other(format!("storage.url `{}` is not of the form sqlite:FILE", declared.storage.url));
-    declared.storage.file().ok_or_else(missing)
+pub fn place(declared: &Declaration) -> Result<Place, BootError> {
+    let url = &declared.storage.url;
+    let other = || BootError::Other(format!("storage.url `{url}` is not of the form sqlite:FILE or postgres://…"));
+    Place::of(url).ok_or_else(other)
+}
+
+/// The database file that the declarations name, for what is done with files alone.
+///
+/// # Errors
+/// The database is on a server.
+pub fn database(declared: &Declaration) -> Result<PathBuf, BootError> {
+    let hint = "use pg_dump and pg_restore";
+    match place(declared)? {
+        Place::File(path) => Ok(path),
+        place => Err(BootError::Other(format!("{}: this is no file\n  hint: {hint}", place.shown()))),
+    }
 }
 
 /// What a new user proves to be the user with.
@@ -161,7 +170,7 @@ pub enum Secret<'a> {
 /// The long-lived parts that every registry shares.
 #[derive(Clone)]
 pub struct Services {
-    pub storage: Arc<Sqlite>,
+    pub storage: Arc<dyn Database>,
     pub identity: Arc<Identity>,
     pub hasher: Arc<Hasher>,
     pub media: Arc<MediaServices>,
@@ -173,17 +182,17 @@ impl Services {
     ///
     /// # Errors
     /// The database does not give its key; a thread cannot be started.
-    pub fn start(storage: Sqlite, registry: &Registry) -> Result<Services, BootError> {
+    pub fn start(storage: Arc<dyn Database>, registry: &Registry) -> Result<Services, BootError> {
         let key = storage.secret("app-password", 32)?;
         let cost = registry.declaration.site.bcrypt_cost.clamp(4, 16);
         let hasher = Hasher::start(cost).map_err(|e| BootError::Other(format!("no thread for hashing: {e}")))?;
         let media = &registry.declaration.media;
-        let files = Files::at(media.url.as_deref().unwrap_or_default(), database(&registry.declaration)?)
+        let files = Files::at(media.url.as_deref().unwrap_or_default(), &place(&registry.declaration)?.base())
             .map_err(|e| BootError::Other(e.to_string()))?;
         let pool = Pool::start("pictures", media.workers, media.queue);
         let pool = pool.map_err(|e| BootError::Other(format!("no thread for pictures: {e}")))?;
         Ok(Services {
-            storage: Arc::new(storage),
+            storage,
             identity: Arc::new(Identity::new(key)),
             hasher: Arc::new(hasher),
             media: Arc::new(MediaServices { files: Arc::new(files), pool, memory: Arc::default() }),

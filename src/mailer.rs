@@ -17,9 +17,8 @@ use crate::records::{self, Record, columns, eq, int, ordered, text, txt};
 use crate::registry::columns::{outbox as col, user};
 use crate::registry::{Registry, name};
 use crate::scope::read_settings;
-use crate::storage::Storage as _;
+use crate::storage::Database;
 use crate::storage::plan::{Change, CommitError, Cond, DbValue, Input, Op, Put, ReadPlan, Row, Target, WritePlan};
-use crate::storage::sqlite::Sqlite;
 use crate::text::dates;
 use crate::text::sanitize::unescape;
 use crate::text::slug::title_key;
@@ -102,7 +101,7 @@ struct Composed {
 /// What messages are sent from.
 pub struct Post {
     registry: Arc<Registry>,
-    storage: Arc<Sqlite>,
+    storage: Arc<dyn Database>,
     identity: Arc<Identity>,
     clock: Arc<dyn Clock>,
     /// `None`: e-mail is off, and what waits stays.

@@ -91,6 +91,8 @@ pub static METRICS: &[Metric] = &[
     row(Kind::Counter, "cms_server_cache_misses", None, &["cache"], "Lookups that a cache did not answer"),
     row(Kind::Gauge, "cms_server_cache_bytes", BYTES, &["cache"], "Size of a cache"),
     row(Kind::Gauge, "cms_server_database_bytes", BYTES, &[], "Size of the database file"),
+    row(Kind::Gauge, "cms_server_database_connections", None, &[], "Connections to a PostgreSQL server for reads"),
+    row(Kind::Counter, "cms_server_database_round_trips", None, &[], "Waits for a PostgreSQL server"),
     row(Kind::Gauge, "cms_server_database_log_bytes", BYTES, &[], "Size of the write-ahead log (`-wal`)"),
     row(Kind::Gauge, "cms_server_write_queue", None, &[], "Writes that wait for the writer (`storage.write_queue` is the most)"),
     row(Kind::Histogram, "cms_server_write_wait_seconds", SECONDS, &[], "Time that a write waits for the writer"),

@@ -14,9 +14,9 @@ use crate::records::{self, Record, int, ordered, txt, words};
 use crate::registry::resource::Resource;
 use crate::registry::{Registry, name};
 use crate::scope::read_settings;
+use crate::storage::Database;
 use crate::storage::Storage;
 use crate::storage::plan::{Change, CommitError, Committed, Cond, DbValue, Op, ReadPlan, WritePlan};
-use crate::storage::sqlite::Sqlite;
 use arc_swap::ArcSwap;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -180,7 +180,7 @@ fn commit(storage: &dyn Storage, changes: Vec<Change>) -> Result<Committed, Comm
 /// What the thread works on.
 struct Job {
     registry: Arc<Registry>,
-    storage: Arc<Sqlite>,
+    storage: Arc<dyn Database>,
 }
 
 /// Carries out what is due until the process ends.
@@ -246,7 +246,7 @@ impl Scheduler {
     }
 
     /// Continues with other declarations.
-    pub fn take(&self, registry: Arc<Registry>, storage: Arc<Sqlite>) {
+    pub fn take(&self, registry: Arc<Registry>, storage: Arc<dyn Database>) {
         storage.wake(self.thread.clone());
         self.job.store(Arc::new(Job { registry, storage }));
         self.thread.unpark();

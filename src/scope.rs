@@ -179,6 +179,10 @@ impl From<StorageError> for ApiError {
         match error {
             // The budget logs once for the whole request.
             StorageError::TimedOut => ApiError::new(Code::ReadTimeout),
+            StorageError::Unavailable(cause) => {
+                tracing::error!("{cause}");
+                ApiError::new(Code::StorageReadOnly)
+            }
             StorageError::Failed(cause) => {
                 tracing::error!("{cause}");
                 ApiError::new(Code::Internal)

@@ -36,6 +36,11 @@ pub struct Program {
 impl Program {
     /// Starts it over `bench.db` in the folder, with further settings.
     pub fn start(folder: &Path, more: &[&str]) -> Program {
+        Program::start_under(&[], folder, more)
+    }
+
+    /// The same, started by another program, which gets it as its last arguments.
+    pub fn start_under(other: &[&str], folder: &Path, more: &[&str]) -> Program {
         use base64::Engine;
         let program = env!("CARGO_BIN_EXE_cms-server");
         let url = format!("storage.url=sqlite:{}/bench.db", folder.display());
@@ -47,7 +52,9 @@ impl Program {
         let secret = Command::new(program).args(&sets).args(["app-password", "add", "admin", "bench"]).output();
         let secret = String::from_utf8(secret.expect("it ends").stdout).expect("text");
         let pair = base64::engine::general_purpose::STANDARD.encode(format!("admin:{}", secret.trim()));
-        let mut process = Command::new(program)
+        let words: Vec<&str> = other.iter().copied().chain([program]).collect();
+        let mut process = Command::new(words[0])
+            .args(&words[1..])
             .args(&sets)
             .args(["--set", "server.access_log=false"])
             .stderr(Stdio::piped())
@@ -69,6 +76,11 @@ impl Program {
     pub fn creates(&self, connections: usize) -> f64 {
         let authorization = self.authorization.clone();
         rate(&self.address, connections, 201, move |c, n| creation(&authorization, c * 1_000_000 + n))
+    }
+
+    /// The number of its process.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
     }
 
     /// Seconds of processor time that it has used.
@@ -219,6 +231,20 @@ pub fn get(address: &str, path: &str) -> (u16, Vec<u8>) {
     let mut buffer = Vec::new();
     let (status, body) = answer(&mut socket, &mut buffer);
     (status, buffer[body..].to_vec())
+}
+
+/// The bytes of a GET with further header lines.
+pub fn get_request(path: &str, more: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nHost: bench\r\n{more}\r\n").into_bytes()
+}
+
+/// Makes records, one after another.
+pub fn fill(address: &str, records: usize, request: impl Fn(usize) -> Vec<u8>) {
+    let mut socket = TcpStream::connect(address).expect("a connection");
+    for n in 0..records {
+        socket.write_all(&request(n)).expect("a request");
+        assert_eq!(answer(&mut socket, &mut Vec::new()).0, 201);
+    }
 }
 
 /// Reads one response into the buffer; its status and where its body starts.

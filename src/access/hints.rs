@@ -99,13 +99,15 @@ fn of<'a>(
     }
 }
 
-/// Whether the caller may do nothing to any item but read it: nobody is logged in, and no other action is open to everybody.
-fn is_closed(scope: &Scope, resource: &Resource) -> bool {
+/// Whether the caller may do nothing to a resource but read it: nobody is logged in, and no other action is open to
+/// everybody.
+pub fn is_closed(scope: &Scope, resource: &Resource) -> bool {
     let open = |(action, name): (&Action, &String)| *action != Action::Read && name.is_empty();
     !scope.principal.known() && !resource.capabilities.iter().any(open)
 }
 
-fn is_public(endpoint: &Endpoint) -> bool {
+/// Whether an endpoint is open to everybody.
+pub fn is_public(endpoint: &Endpoint) -> bool {
     GUARDS[endpoint.guard.0].is.name == "public"
 }
 

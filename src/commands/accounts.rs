@@ -18,7 +18,6 @@ use crate::request::BodyParams;
 use crate::request::call::Call;
 use crate::request::conditional::Expects;
 use crate::scope::{Principal, Scope};
-use crate::storage::Storage as _;
 use crate::storage::plan::{DbValue, WritePlan};
 use crate::text::slug::title_key;
 use serde_json::{Value, json};
@@ -288,18 +287,23 @@ pub(super) fn audit_trail(source: &Source, last: usize) -> Result<String, BootEr
 /// `status`: what runs where, and how much there is of it.
 pub(super) fn status(source: &Source) -> Result<String, BootError> {
     let operator = Operator::new(source)?;
-    let database = crate::boot::database(&operator.registry.declaration)?;
-    let bytes = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |file| file.len());
-    let mut log = database.as_os_str().to_owned();
-    log.push("-wal");
+    let place = crate::boot::place(&operator.registry.declaration)?;
     let mut rows = vec![
         vec!["version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()],
         vec!["tables".to_owned(), format!("version {}", crate::storage::sqlite::META_VERSION)],
         vec!["site".to_owned(), operator.registry.site.url.clone()],
         vec!["interface".to_owned(), operator.registry.site.rest_url.clone()],
-        vec!["database".to_owned(), format!("{}, {} bytes", database.display(), bytes(database))],
-        vec!["its log".to_owned(), format!("{} bytes", bytes(std::path::Path::new(&log)))],
     ];
+    match place.file() {
+        Some(file) => {
+            let bytes = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |file| file.len());
+            let mut log = file.as_os_str().to_owned();
+            log.push("-wal");
+            rows.push(vec!["database".to_owned(), format!("{}, {} bytes", file.display(), bytes(file))]);
+            rows.push(vec!["its log".to_owned(), format!("{} bytes", bytes(std::path::Path::new(&log)))]);
+        }
+        None => rows.push(vec!["database".to_owned(), place.shown()]),
+    }
     let snapshot = operator.services.storage.snapshot()?;
     for resource in operator.registry.resources.iter().filter(|resource| resource.stores_rows()) {
         let own = crate::records::own_rows(resource);

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 fn files(registry: &Registry) -> Result<Files, BootError> {
     let url = registry.declaration.media.url.as_deref().unwrap_or_default();
-    Files::at(url, boot::database(&registry.declaration)?).map_err(|error| BootError::Other(error.to_string()))
+    Files::at(url, &boot::place(&registry.declaration)?.base()).map_err(|error| BootError::Other(error.to_string()))
 }
 
 /// A copy of the database in one file, or a snapshot with the files in a folder of backups.
@@ -28,11 +28,11 @@ pub(super) fn backup(source: &Source, to: Option<PathBuf>, with_files: bool) -> 
         (None, None) => return Err(BootError::Other(format!("where to?\n  hint: {hint}"))),
     };
     if with_files {
-        let taken = snapshots::take(&to, database, Some(&files(&registry)?), SystemClock::now())?;
+        let taken = snapshots::take(&to, &database, Some(&files(&registry)?), SystemClock::now())?;
         say!("{}", taken.described());
         return Ok(());
     }
-    let bytes = backup::backup(database, &to)?;
+    let bytes = backup::backup(&database, &to)?;
     say!("{}: {bytes} bytes, whole", to.display());
     say!("Uploaded files are not in it: --with-files copies them, too.");
     Ok(())
@@ -45,7 +45,7 @@ pub(super) fn restore(source: &Source, from: &Path) -> Result<(), BootError> {
     // Before anything is replaced.
     let problems = if is_snapshot(from) { snapshots::examine_files(from)?.0 } else { Vec::new() };
     refuse(from, &problems)?;
-    let aside = backup::restore(&database_of(from), path)?;
+    let aside = backup::restore(&database_of(from), &path)?;
     say!("{}: restored", path.display());
     if let Some(aside) = aside {
         say!("The old database is {}", aside.display());

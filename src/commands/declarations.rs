@@ -7,12 +7,13 @@ use crate::error::Problem;
 use crate::model::Method;
 use crate::registry::resource::Resource;
 use crate::registry::{Endpoint, Registry};
-use crate::storage::backup;
-use crate::storage::sqlite::{Migrated, OpenError, PendingChange, Sqlite};
+
+use crate::storage::place::Place;
+use crate::storage::sqlite::{Migrated, OpenError, PendingChange};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What [`check`] found.
 #[derive(Default)]
@@ -27,7 +28,7 @@ struct Checked {
 
 /// What `check --data` found.
 struct CheckedData {
-    database: PathBuf,
+    database: String,
     /// What is wrong in it, in sentences.
     found: Vec<String>,
     /// What the next start would change: for people, and as JSON.
@@ -60,11 +61,11 @@ fn checked(source: &Source, data: bool) -> Result<Checked, BootError> {
         false => None,
         true => {
             present(&registry)?;
-            let path = boot::database(&registry.declaration)?;
-            let found = backup::examine(path, &registry.layout)?;
-            let changes = Sqlite::rehearse(path, &registry.layout)?;
+            let place = boot::place(&registry.declaration)?;
+            let found = place.examine(&registry.layout)?;
+            let changes = place.rehearse(&registry.layout)?;
             Some(CheckedData {
-                database: path.to_owned(),
+                database: place.shown(),
                 found,
                 plan: plan(&registry, &changes),
                 refused: changes.iter().any(|change| change.refused.is_some()),
@@ -89,10 +90,10 @@ impl Checked {
         }
         let Some(CheckedData { database, found, plan, .. }) = &self.data else { return Ok(()) };
         for finding in found {
-            tell!("{}: {finding}", database.display());
+            tell!("{}: {finding}", database);
         }
         if found.is_empty() {
-            say!("{}: whole", database.display());
+            say!("{}: whole", database);
         }
         if !plan.is_empty() {
             say!("The next start changes the tables:");
@@ -125,20 +126,20 @@ impl Checked {
 pub(super) fn migrate(source: &Source, dry_run: bool, drops: &[String], json: bool) -> Result<(), BootError> {
     let registry = linked(source)?;
     present(&registry)?;
-    let path = boot::database(&registry.declaration)?;
+    let place = boot::place(&registry.declaration)?;
     if dry_run {
-        let planned = Sqlite::rehearse(path, &registry.layout)?;
+        let planned = place.rehearse(&registry.layout)?;
         let refused = planned.iter().any(|change| change.refused.is_some());
         return match json {
             true => report(&migration_json(&registry, &planned, None, false), !refused),
             false => dry_run_text(&registry, &planned, refused),
         };
     }
-    backup::unused(path)?;
-    let drops = resolved(&registry, path, drops)?;
+    place.unused()?;
+    let drops = resolved(&registry, &place, drops)?;
     // What is deleted on purpose is copied in any case.
     let copy = registry.declaration.storage.copy_before_migration || !drops.is_empty();
-    let Migrated { changes, copy } = match Sqlite::migrate(path, &registry.layout, &drops, copy) {
+    let Migrated { changes, copy } = match place.migrate(&registry.layout, &drops, copy) {
         Err(OpenError::Destructive { changes, .. }) if json => {
             return report(&migration_json(&registry, &changes, None, false), false);
         }
@@ -155,7 +156,7 @@ pub(super) fn migrate(source: &Source, dry_run: bool, drops: &[String], json: bo
 
 fn print_plan(registry: &Registry, changes: &[PendingChange]) -> Result<(), BootError> {
     if changes.is_empty() {
-        say!("{}: the tables are as declared", boot::database(&registry.declaration)?.display());
+        say!("{}: the tables are as declared", boot::place(&registry.declaration)?.shown());
     }
     print(plan(registry, changes).as_bytes());
     Ok(())
@@ -170,11 +171,11 @@ fn dry_run_text(registry: &Registry, planned: &[PendingChange], refused: bool) -
 }
 
 /// What `--drop` names, as storage knows it. A resource may be named instead of its table.
-fn resolved(registry: &Registry, path: &Path, drops: &[String]) -> Result<Vec<String>, BootError> {
+fn resolved(registry: &Registry, place: &Place, drops: &[String]) -> Result<Vec<String>, BootError> {
     if drops.is_empty() {
         return Ok(Vec::new());
     }
-    let planned = Sqlite::rehearse(path, &registry.layout)?;
+    let planned = place.rehearse(&registry.layout)?;
     let known: Vec<&str> = planned.iter().filter_map(|change| change.refused.as_ref()?.drop.as_deref()).collect();
     let resolve = |wanted: &String| {
         let (name, column) = wanted.split_once('.').map_or((wanted.as_str(), None), |(n, c)| (n, Some(c)));
@@ -231,8 +232,8 @@ fn change_json(registry: &Registry, change: &PendingChange) -> Value {
 /// `copy`: the database as it was. `applied`: the changes are made.
 fn migration_json(registry: &Registry, changes: &[PendingChange], copy: Option<&Path>, applied: bool) -> Value {
     let changes: Vec<Value> = changes.iter().map(|change| change_json(registry, change)).collect();
-    let path = boot::database(&registry.declaration).ok();
-    json!({"database": path, "changes": changes, "applied": applied, "copy": copy})
+    let place = boot::place(&registry.declaration).ok().map(|place| place.shown());
+    json!({"database": place, "changes": changes, "applied": applied, "copy": copy})
 }
 
 /// Prints an outcome as JSON. One that is not good ends the program with a failure and says no more.

@@ -10,7 +10,6 @@ use crate::mailer;
 use crate::records::{self, eq, txt};
 use crate::registry::{Registry, name};
 use crate::scope::Limits;
-use crate::storage::Storage;
 use crate::storage::plan::{Change, WritePlan};
 use serde_json::{Value, json};
 use std::path::Path;

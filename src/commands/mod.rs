@@ -316,10 +316,10 @@ fn services(source: &Source) -> Result<(Registry, Services), BootError> {
 /// The same; where there is no database, this begins one, and says so: it may be the wrong folder.
 fn services_or_new(source: &Source) -> Result<(Registry, Services), BootError> {
     let registry = linked(source)?;
-    let path = boot::database(&registry.declaration)?.to_owned();
-    let new = !path.exists();
+    let place = boot::place(&registry.declaration)?;
+    let new = place.file().filter(|path| !path.exists());
     let opened = opened(registry)?;
-    if new {
+    if let Some(path) = new {
         tell!("{}: a new database", path.display());
     }
     Ok(opened)
@@ -327,10 +327,8 @@ fn services_or_new(source: &Source) -> Result<(Registry, Services), BootError> {
 
 /// The database is there: a command in the wrong folder leaves none behind.
 fn present(registry: &Registry) -> Result<(), BootError> {
-    let path = boot::database(&registry.declaration)?;
-    if path.exists() {
-        return Ok(());
-    }
+    let place = boot::place(&registry.declaration)?;
+    let Some(path) = place.file().filter(|path| !path.exists()) else { return Ok(()) };
     let hint = "the first start of the server creates it; in another folder, name it with --config or storage.url";
     Err(BootError::Other(format!("{}: there is no such database\n  hint: {hint}", path.display())))
 }

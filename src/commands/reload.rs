@@ -155,7 +155,7 @@ impl Follower {
         if registry.layout != current.0 {
             // A half-typed property must not become a column: tables follow a reload only when that is configured.
             let migrates = registry.declaration.storage.migrate == Migrate::Auto;
-            services.storage = Arc::new(boot::open(&registry, migrates)?);
+            services.storage = boot::open(&registry, migrates)?;
         }
         services.seed(&registry)?;
         services.complete(&registry)?;

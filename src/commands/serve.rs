@@ -4,6 +4,7 @@ use super::reload::{self, Follower, Status};
 use crate::access::outbox;
 use crate::backup;
 use crate::boot::{self, BootError, Secret, Services, Source};
+use crate::config::declaration::Workers;
 use crate::config::load::{Loaded, attempt, environment};
 use crate::config::source::Origin;
 use crate::config::{shipped, watch};
@@ -18,7 +19,8 @@ use crate::model::{Reply, Request};
 use crate::pages::Pages;
 use crate::registry::Registry;
 use crate::scheduler::Scheduler;
-use crate::storage::Storage;
+use crate::storage::Database;
+use crate::storage::place::Place;
 use crate::storage::plan::Name;
 use crate::storage::sqlite::{Claim, Sqlite};
 use crate::xmlrpc::Rpc;
@@ -45,7 +47,7 @@ struct Site {
     /// XML-RPC and its path, unless it is off.
     calls: Option<(String, Rpc)>,
     pages: Pages,
-    storage: Arc<Sqlite>,
+    storage: Arc<dyn Database>,
     status: Arc<Status>,
     facts: Facts,
 }
@@ -139,13 +141,11 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let server = loaded.declaration.server.clone();
     let listeners = Listeners::open(&server).map_err(|e| BootError::Other(e.to_string()))?;
     let address = listeners.host();
-    let database = boot::database(&loaded.declaration)?;
-    let database = database.to_owned();
-    let database = database.as_path();
-    let _claim = claim(database);
+    let place = boot::place(&loaded.declaration)?;
+    let _claim = place.file().and_then(claim);
     // The log is read in parallel with the linking, the calls are compiled in parallel with the opening.
     let (recovered, registry) = thread::scope(|beside| {
-        let recovered = beside.spawn(|| Sqlite::recover(database));
+        let recovered = beside.spawn(|| place.file().map(Sqlite::recover));
         let registry = boot::registry(&loaded, &address);
         (recovered.join().ok(), registry)
     });
@@ -166,7 +166,7 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     let sweeper = services.clone();
     let registry = Arc::new(registry);
     let scheduler = Scheduler::start(registry.clone(), &services)?;
-    let backups = backup::start(&registry.declaration.backup, database.to_owned(), &services)?;
+    let backups = backup::start(&registry.declaration.backup, place.file(), &services)?;
     let mailer = Arc::new(Mailer::start(Post::new(registry.clone(), &services)?)?);
     let status = Arc::new(Status::new(scheduler.progress().clone(), backups, mailer.progress().clone()));
     let site = Arc::new(Swap::new(self::site(&services, calls, registry.clone(), &status)?));
@@ -196,12 +196,12 @@ pub fn serve(source: &Source) -> Result<(), BootError> {
     };
     http::run(site, listeners, http::termination(), ready).map_err(|e| BootError::Other(e.to_string()))?;
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
-    close(&mailer, &current.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).1.storage);
+    close(&mailer, &*current.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).1.storage);
     Ok(())
 }
 
 /// Ends what works beside the requests; the writer last, since the others write.
-fn close(mailer: &Mailer, storage: &Sqlite) {
+fn close(mailer: &Mailer, storage: &dyn Database) {
     mailer.finish(POSTING);
     if let Err(error) = storage.close(CLOSING) {
         tracing::warn!("the write-ahead log is not in the database yet, the next start reads it: {error}");
@@ -292,11 +292,17 @@ pub(super) fn site(
     registry: Arc<Registry>,
     status: &Arc<Status>,
 ) -> Result<Arc<dyn Service>, BootError> {
+    let mut server = registry.declaration.server.clone();
+    let storage = &registry.declaration.storage;
+    if server.workers == Workers::Auto && matches!(Place::of(&storage.url), Some(Place::Server(_))) {
+        // A worker that waits for the database serves nobody else.
+        server.workers = Workers::Number(storage.connections);
+    }
     let facts = Facts {
         prefix: registry.site.prefix.clone(),
         rest_path: registry.site.rest_path.clone(),
         rest_url: registry.site.rest_url.clone(),
-        server: registry.declaration.server.clone(),
+        server,
         cors: registry.declaration.cors.clone(),
         media: registry.declaration.media.clone(),
         jsonp: registry.declaration.site.jsonp,

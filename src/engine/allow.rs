@@ -1,5 +1,6 @@
 //! `Allow`: the methods that a caller may use on a route and what it names.
 
+use crate::access::hints::{is_closed, is_public};
 use crate::access::unlock::RecordPassword;
 use crate::access::{self, Asking, Loaded};
 use crate::model::Method;
@@ -31,11 +32,19 @@ impl Asked<'_> {
     ) -> Vec<&'static str> {
         let Asked { scope, matched, method, sources, given } = *self;
         let mut methods = Vec::new();
+        let resource = matched.route.resource.map(|index| &scope.registry.resources[index]);
+        let closed = resource.is_some_and(|resource| is_closed(scope, resource));
+        // Their guards would only find that out again.
+        let refused = |endpoint: &Endpoint| closed && !endpoint.methods.contains(&Method::Get) && !is_public(endpoint);
         for endpoint in &matched.route.endpoints {
+            let is_granted = granted.is_some_and(|granted| std::ptr::eq(granted, endpoint));
+            if refused(endpoint) && !is_granted {
+                continue;
+            }
             let args = LazyCell::new(|| Checked::lenient(&endpoint.args, sources, answering.map(|e| &e.args)));
             let (route, args) = (matched.route, &args);
             let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given };
-            if granted.is_some_and(|granted| std::ptr::eq(granted, endpoint)) || access::ask(&asking).is_ok() {
+            if is_granted || access::ask(&asking).is_ok() {
                 methods.extend(endpoint.methods.iter().map(|m| m.as_str()));
             }
         }

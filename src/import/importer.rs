@@ -9,7 +9,6 @@ use crate::families::{column, term, text_column};
 use crate::records::{self, columns, eq, everything, int, text, txt};
 use crate::registry::Registry;
 use crate::scope::Settings;
-use crate::storage::Storage;
 use crate::storage::plan::{Change, DbValue, Put, Row, Target, WritePlan};
 use crate::text::slug;
 use std::collections::HashMap;

@@ -236,6 +236,9 @@ pub enum Sort {
     Relevance,
 }
 
+/// Positions of columns by name. The names are declared, so nobody can choose them for their hashes.
+pub type ColumnIndex = HashMap<String, usize, foldhash::fast::RandomState>;
+
 /// See the module's description.
 #[derive(Clone, Debug)]
 pub struct Resource {
@@ -259,7 +262,7 @@ pub struct Resource {
     pub properties: Vec<Property>,
     /// Everything that may be read, in the order that [`Source::Column`] counts in.
     pub columns: Vec<Name>,
-    pub column_index: HashMap<String, usize>,
+    pub column_index: ColumnIndex,
     pub relations: Vec<Relation>,
     pub links: Vec<Link>,
     pub sort: IndexMap<String, Sort>,

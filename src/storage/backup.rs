@@ -8,15 +8,15 @@ use super::StorageError;
 use super::catalogue::Catalogue;
 use super::derived;
 use super::plan::Layout;
-use super::search;
-use super::sqlite::{Neighbour, OpenError, examining};
+use super::sqlite::search;
+use super::sqlite::{Neighbour, OpenError, SqliteConnection, examining};
 use rusqlite::{Connection, OptionalExtension, Result};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 /// Most findings of one kind that are listed.
-const LISTED: usize = 20;
+pub(super) const LISTED: usize = 20;
 
 /// Copies the database to a file that does not exist yet, and checks the copy. Its size in bytes.
 ///
@@ -145,7 +145,7 @@ pub fn examine(path: &Path, layout: &Layout) -> std::result::Result<Vec<String>,
     let mut found = integrity(&conn)?;
     if found.is_empty() {
         found.extend(dangling(&conn, &catalogue)?);
-        found.extend(derived::differences(&conn, &catalogue, LISTED)?);
+        found.extend(derived::differences(&SqliteConnection::new(conn), &catalogue, LISTED)?);
     }
     Ok(found)
 }

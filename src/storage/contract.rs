@@ -8,13 +8,18 @@ use std::sync::Arc;
 /// Runs a test on each backend, and within a transaction of each, where everything has to be the same.
 fn on_each(test: fn(&dyn Storage)) {
     on_each_outside(test);
-    let site = site();
-    test(&*wait(site.db.begin()).unwrap());
+    test(&*wait(site().db.begin()).unwrap());
+    if let Some(site) = postgres_site() {
+        test(&*wait(site.db.begin()).unwrap());
+    }
 }
 
 /// Runs a test on each backend: for what transactions do not have.
 fn on_each_outside(test: fn(&dyn Storage)) {
     test(&site().db);
+    if let Some(site) = postgres_site() {
+        test(&site.db);
+    }
 }
 
 fn seeds(db: &dyn Storage) -> Vec<i64> {

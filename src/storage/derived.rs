@@ -2,15 +2,15 @@
 //! this is for when there is no previous value.
 
 use super::catalogue::{Catalogue, Relation, Table, TableId};
+use super::connection::{Connection, Result, int};
 use super::migrate::{keep, kept};
 use super::plan::{ColumnType, Name};
 use super::tally::{ALL_AUTHORS, NO_AUTHOR};
 use super::words::{NO_WORD, Words};
-use rusqlite::{Connection, Result};
 use std::collections::BTreeSet;
 
 /// Recomputes what belongs to relations, counts and tallies that are new or whose declaration has changed.
-pub(super) fn renew(conn: &Connection, catalogue: &Catalogue, words: &Words) -> Result<()> {
+pub(super) fn renew(conn: &dyn Connection, catalogue: &Catalogue, words: &Words) -> Result<()> {
     let mut recount: BTreeSet<(Name, Name)> = BTreeSet::new();
     for relation in &catalogue.relations {
         let def = &relation.def;
@@ -27,21 +27,21 @@ pub(super) fn renew(conn: &Connection, catalogue: &Catalogue, words: &Words) -> 
         }
     }
     for (table, column) in recount {
-        conn.execute_batch(&recount_text(catalogue, words, &table, &[column]))?;
+        conn.batch(&recount_text(catalogue, words, &table, &[column]))?;
     }
     for table in &catalogue.tables {
         let Some(tally) = &table.tally else { continue };
         let definition = if tally.author.is_some() { "kind status author" } else { "kind status" };
         if changed(conn, &format!("tally:{}", table.def.name), definition)? {
-            conn.execute_batch(&tally_text(table, words, tally.author.is_some()))?;
+            conn.batch(&tally_text(table, words, tally.author.is_some()))?;
         }
     }
     Ok(())
 }
 
 /// Where stored values differ from recomputed ones, in sentences, at most `most` of each kind.
-pub(super) fn differences(conn: &Connection, catalogue: &Catalogue, most: usize) -> Result<Vec<String>> {
-    let words = super::sqlite::load_words(conn)?;
+pub(super) fn differences(conn: &dyn Connection, catalogue: &Catalogue, most: usize) -> Result<Vec<String>> {
+    let words = Words::load(conn)?;
     let mut found = Vec::new();
     for table in &catalogue.tables {
         let (name, key) = (&table.def.name, &table.def.key.name);
@@ -49,13 +49,11 @@ pub(super) fn differences(conn: &Connection, catalogue: &Catalogue, most: usize)
             let terms = recount_terms(catalogue, &words, name, column);
             let sum = if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") };
             let text = format!(
-                "SELECT \"{key}\", \"{column}\", {sum} AS n FROM \"{name}\" WHERE \"{column}\" IS NOT n LIMIT {most}"
+                "SELECT \"{key}\", \"{column}\", {sum} AS n FROM \"{name}\" WHERE \"{column}\" IS DISTINCT FROM {sum} LIMIT {most}"
             );
-            let mut select = conn.prepare(&text)?;
-            let mut rows = select.query([])?;
-            while let Some(row) = rows.next()? {
-                let (id, kept, counted): (i64, Option<i64>, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                found.push(format!("{name} {id}: {column} says {}, there are {counted}", kept.unwrap_or(0)));
+            for row in conn.select(&text, &[])? {
+                let (id, kept, counted) = (int(&row, 0), int(&row, 1), int(&row, 2));
+                found.push(format!("{name} {id}: {column} says {kept}, there are {counted}"));
             }
         }
         let Some(tally) = &table.tally else { continue };
@@ -69,9 +67,9 @@ pub(super) fn differences(conn: &Connection, catalogue: &Catalogue, most: usize)
             );
             let text = format!(
                 "SELECT count(*) FROM (SELECT coalesce(kind, 0) AS k, coalesce(status, 0) AS s, {author} AS a, count(*) AS c \
-                 FROM \"{name}\" GROUP BY k, s, a) WHERE c IS NOT ({kept})"
+                 FROM \"{name}\" GROUP BY 1, 2, 3) AS t WHERE c IS DISTINCT FROM ({kept})"
             );
-            let n: i64 = conn.query_row(&text, [], |row| row.get(0))?;
+            let n = conn.number(&text, &[])?.unwrap_or(0);
             if n > 0 {
                 found.push(format!("{n} tallies of {name} differ from its rows"));
             }
@@ -80,7 +78,7 @@ pub(super) fn differences(conn: &Connection, catalogue: &Catalogue, most: usize)
     Ok(found)
 }
 
-fn changed(conn: &Connection, name: &str, definition: &str) -> Result<bool> {
+fn changed(conn: &dyn Connection, name: &str, definition: &str) -> Result<bool> {
     if kept(conn, name)?.as_deref() == Some(definition) {
         return Ok(false);
     }
@@ -88,7 +86,7 @@ fn changed(conn: &Connection, name: &str, definition: &str) -> Result<bool> {
     Ok(true)
 }
 
-fn copy_to_edges(conn: &Connection, catalogue: &Catalogue, words: &Words, relation: &Relation) -> Result<()> {
+fn copy_to_edges(conn: &dyn Connection, catalogue: &Catalogue, words: &Words, relation: &Relation) -> Result<()> {
     let src = &catalogue.tables[relation.src].def;
     let copy = |column: &Option<Name>| match column {
         Some(column) => {
@@ -102,7 +100,7 @@ fn copy_to_edges(conn: &Connection, catalogue: &Catalogue, words: &Words, relati
         copy(&relation.def.sort),
         number(words, &relation.def.name)
     );
-    conn.execute_batch(&text)
+    conn.batch(&text)
 }
 
 /// Recomputes count columns of a table, in all its rows. A column may be fed by several relations and counts.
@@ -159,7 +157,7 @@ fn tally_text(table: &Table, words: &Words, by_author: bool) -> String {
         text += &format!(
             "INSERT INTO tally (\"table\", kind, status, author, n) \
              SELECT {number}, coalesce(kind, 0) AS k, coalesce(status, 0) AS s, {author} AS a, count(*) \
-             FROM \"{name}\" GROUP BY k, s, a;"
+             FROM \"{name}\" GROUP BY 2, 3, 4;"
         );
     };
     count(&ALL_AUTHORS.to_string());

@@ -2,6 +2,7 @@
 
 use super::Storage;
 use super::plan::*;
+use super::postgres::{PgOptions, Postgres};
 use super::sqlite::{OpenOptions, Sqlite};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -16,6 +17,52 @@ pub fn site() -> Site {
     let folder = tempfile::tempdir().unwrap();
     let db = Sqlite::open(OpenOptions::new(folder.path().join("site.db")), &layout()).unwrap();
     Site { db, folder }
+}
+
+/// A database in a schema of its own, on the server that `CMS_TEST_POSTGRES` names; `None` where it names none.
+pub fn postgres_site() -> Option<PostgresSite> {
+    let schema = Schema::create()?;
+    let db = Postgres::open(&PgOptions::new(&schema.url), &layout()).unwrap();
+    Some(PostgresSite { db, _schema: schema })
+}
+
+/// See [`postgres_site`].
+pub struct PostgresSite {
+    pub db: Postgres,
+    _schema: Schema,
+}
+
+/// A schema that is deleted with this.
+pub struct Schema {
+    pub url: String,
+    name: String,
+    server: String,
+}
+
+impl Schema {
+    /// A new one; `None` where no server is named.
+    pub fn create() -> Option<Schema> {
+        let server = std::env::var("CMS_TEST_POSTGRES").ok()?;
+        let name = format!("test_{:016x}", rand::random::<u64>());
+        execute(&server, &format!("CREATE SCHEMA {name}"));
+        let mark = if server.contains('?') { '&' } else { '?' };
+        Some(Schema { url: format!("{server}{mark}options=-csearch_path%3D{name}"), name, server })
+    }
+
+    /// Carries out statements in it.
+    pub fn execute(&self, text: &str) {
+        execute(&self.url, text);
+    }
+}
+
+impl Drop for Schema {
+    fn drop(&mut self) {
+        execute(&self.server, &format!("DROP SCHEMA {} CASCADE", self.name));
+    }
+}
+
+fn execute(url: &str, text: &str) {
+    super::postgres::execute(url, text);
 }
 
 pub fn name(text: &str) -> Name {

@@ -7,14 +7,88 @@ mod references;
 
 use super::StorageError;
 use super::catalogue::{Catalogue, Table};
+use super::connection::{Connection, Dialect, Fault, Result, params};
 use super::derived;
 use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout};
-use super::search;
-use super::sqlite::{META_VERSION, PendingChange, Refusal, load_words, sign};
 use super::words::Words;
-use rusqlite::{Connection, ErrorCode, Result, TransactionBehavior};
-use sea_query::{Alias, Expr, Index, IndexOrder, SqliteQueryBuilder, Table as Ddl};
+use sea_query::{Alias, Expr, PostgresQueryBuilder, SchemaStatementBuilder, SqliteQueryBuilder, Table as Ddl};
 use sha2::{Digest, Sha256};
+use std::fmt;
+use std::sync::Arc;
+
+/// The version of the tables that storage maintains for itself. Raised with every change of those.
+pub const META_VERSION: i64 = 3;
+
+/// A difference between a database and the layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingChange {
+    pub table: String,
+    /// What would be done, e.g. ``add the column `isbn` ``.
+    pub what: String,
+    /// Why it is not done automatically; `None` where nothing would be lost.
+    pub refused: Option<Refusal>,
+}
+
+/// Why a change is refused, and what resolves it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refusal {
+    pub why: String,
+    /// What a migration has to be asked to delete: a table, or `table.column`.
+    pub drop: Option<String>,
+    /// New columns of the same type, of which one may be the new name of the removed one.
+    pub new_names: Vec<String>,
+}
+
+impl fmt::Display for PendingChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.table, self.what)?;
+        match &self.refused {
+            Some(refusal) => write!(f, " ({})", refusal.why),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A connection that can change tables.
+pub(super) trait Schema: Connection {
+    /// Whether there is a table.
+    fn has_table(&self, name: &str) -> Result<bool>;
+
+    /// The columns of a table.
+    fn columns(&self, table: &str) -> Result<Vec<Present>>;
+
+    /// The indexes of a table, that of its key apart.
+    fn indexes(&self, table: &str) -> Result<Vec<Described>>;
+
+    /// A name as the database stores it.
+    fn stored_name(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
+    /// The statements that make the tables that storage maintains beside the declared ones.
+    fn companion_tables(&self) -> &'static str;
+
+    /// The SQL type of a column.
+    fn sql_type(&self, ty: ColumnType) -> &'static str;
+
+    /// Remembers what else is known of the type of a column that was just made.
+    fn note_type(&self, _table: &str, _column: &str, _ty: ColumnType) -> Result<()> {
+        Ok(())
+    }
+
+    /// The statement that makes an index.
+    fn index_text(&self, table: &str, index: &Described) -> String;
+
+    /// The version of the companion tables, and their change from an earlier one.
+    fn version(&self) -> Result<i64>;
+    fn upgrade(&self, from: i64) -> Result<()>;
+
+    /// Marks the database as one of ours.
+    fn sign(&self) -> Result<()>;
+
+    /// Brings the indexes of texts to what the catalogue searches.
+    fn renew_search(&self, catalogue: &Catalogue, words: &Words) -> Result<()>;
+}
 
 /// How far a migration goes.
 pub(super) enum Extent<'e> {
@@ -39,31 +113,50 @@ pub(super) enum Outcome {
     Unsafe(StorageError),
 }
 
-/// Brings the file to the layout. `preserve` is called before the first change of an existing file is made durable: others
-/// still see it as it was.
+/// Brings the database to the layout. `preserve` is called before the first change of an existing one is made durable:
+/// others still see it as it was.
 pub(super) fn migrate(
-    conn: &mut Connection,
+    conn: &dyn Schema,
     catalogue: &Catalogue,
     layout: &Layout,
     extent: Extent<'_>,
     preserve: &mut dyn FnMut() -> std::result::Result<(), StorageError>,
 ) -> Result<Outcome> {
     let fingerprint = fingerprint(layout);
-    if stored_fingerprint(conn)?.as_ref() == Some(&fingerprint) {
+    if stored_fingerprint(conn)?.as_deref() == Some(&*fingerprint) {
         return Ok(Outcome::Done(Vec::new()));
     }
-    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    conn.begin()?;
+    let outcome = within(conn, catalogue, layout, &fingerprint, extent, preserve);
+    match outcome {
+        Ok((outcome, true)) => conn.commit(None).map(|()| outcome),
+        outcome => {
+            conn.rollback();
+            outcome.map(|(outcome, _)| outcome)
+        }
+    }
+}
+
+/// In a transaction: the outcome, and whether it is to be made durable.
+fn within(
+    conn: &dyn Schema,
+    catalogue: &Catalogue,
+    layout: &Layout,
+    fingerprint: &str,
+    extent: Extent<'_>,
+    preserve: &mut dyn FnMut() -> std::result::Result<(), StorageError>,
+) -> Result<(Outcome, bool)> {
     // Another process may have been faster.
-    if stored_fingerprint(&tx)?.as_ref() == Some(&fingerprint) {
-        return Ok(Outcome::Done(Vec::new()));
+    if stored_fingerprint(conn)?.as_deref() == Some(fingerprint) {
+        return Ok((Outcome::Done(Vec::new()), false));
     }
-    let fresh = !exists(&tx, "layout")?;
+    let fresh = !conn.has_table("layout")?;
     if fresh {
-        tx.execute_batch(COMPANION_TABLES)?;
+        conn.batch(conn.companion_tables())?;
     }
-    let words = add_words(&tx, catalogue)?;
+    let words = add_words(conn, catalogue)?;
     let drops = if let Extent::Apply { drops } = extent { drops } else { &[] };
-    let mut migration = Migration { conn: &tx, words: &words, drops, changes: Vec::new() };
+    let mut migration = Migration { conn, words: &words, drops, changes: Vec::new() };
     for table in catalogue.tables.iter().filter(|t| !t.companion) {
         migration.table(table)?;
     }
@@ -71,75 +164,29 @@ pub(super) fn migrate(
     migration.drop_tables(catalogue)?;
     let changes = migration.changes;
     if matches!(extent, Extent::Rehearse) {
-        return Ok(Outcome::Done(changes));
+        return Ok((Outcome::Done(changes), false));
     }
     let refused: Vec<PendingChange> = changes.iter().filter(|c| c.refused.is_some()).cloned().collect();
     if !refused.is_empty() {
-        return Ok(Outcome::Destructive(refused));
+        return Ok((Outcome::Destructive(refused), false));
     }
     if !fresh && matches!(extent, Extent::Refuse) && !changes.is_empty() {
-        return Ok(Outcome::Pending(changes));
+        return Ok((Outcome::Pending(changes), false));
     }
-    let version = tx.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))?;
+    let version = if fresh { META_VERSION } else { conn.version()? };
     if !fresh
         && (version != META_VERSION || !changes.is_empty())
         && let Err(error) = preserve()
     {
-        return Ok(Outcome::Unsafe(error));
+        return Ok((Outcome::Unsafe(error), false));
     }
-    if !fresh && version < NUMBERED_VALUES {
-        tx.execute_batch(NUMBER_VALUES)?;
-    }
-    derived::renew(&tx, catalogue, &words)?;
-    search::renew(&tx, catalogue, &words)?;
-    keep(&tx, "fingerprint", &fingerprint)?;
-    sign(&tx)?;
-    tx.commit()?;
-    Ok(Outcome::Done(if fresh { Vec::new() } else { changes }))
+    conn.upgrade(version)?;
+    derived::renew(conn, catalogue, &words)?;
+    conn.renew_search(catalogue, &words)?;
+    keep(conn, "fingerprint", fingerprint)?;
+    conn.sign()?;
+    Ok((Outcome::Done(if fresh { Vec::new() } else { changes }), true))
 }
-
-/// The tables that storage maintains beside the declared ones. Edges of one source are adjacent, whatever the relation,
-/// so that a change of its status finds them at once. `edge_target` has no descending column: walked backwards it gives
-/// the newest first with ties by source descending, walked forwards the reverse.
-const COMPANION_TABLES: &str = r#"
-CREATE TABLE layout (name TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE dictionary (number INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
-CREATE TABLE sequence (space TEXT PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE version (scope TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE setting (key TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE secret (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE edge (
-    rel INTEGER NOT NULL, src INTEGER NOT NULL, dst INTEGER NOT NULL, pos INTEGER NOT NULL, status, sort,
-    PRIMARY KEY (src, rel, pos)) WITHOUT ROWID;
-CREATE INDEX edge_target ON edge (rel, dst, status, sort, src);
-CREATE TABLE meta (
-    space INTEGER NOT NULL, id INTEGER NOT NULL, key TEXT NOT NULL, n INTEGER NOT NULL, json TEXT NOT NULL,
-    PRIMARY KEY (space, id, key, n)) WITHOUT ROWID;
-CREATE TABLE slug (
-    scope TEXT NOT NULL, slug TEXT NOT NULL, "table" INTEGER NOT NULL, id INTEGER NOT NULL,
-    PRIMARY KEY (scope, slug)) WITHOUT ROWID;
-CREATE INDEX slug_owner ON slug ("table", id);
-CREATE TABLE slug_run (
-    scope TEXT NOT NULL, base TEXT NOT NULL, lo INTEGER NOT NULL, hi INTEGER NOT NULL,
-    PRIMARY KEY (scope, base, lo)) WITHOUT ROWID;
-CREATE TABLE tally (
-    "table" INTEGER NOT NULL, kind INTEGER NOT NULL, status INTEGER NOT NULL, author INTEGER NOT NULL, n INTEGER NOT NULL,
-    PRIMARY KEY ("table", kind, status, author)) WITHOUT ROWID;
-"#;
-
-/// The version since which the number of a meta value is its alone. Before, it counted the values of a row's key.
-const NUMBERED_VALUES: i64 = 3;
-const NUMBER_VALUES: &str = r#"
-ALTER TABLE meta RENAME TO meta_counted;
-CREATE TABLE meta (
-    space INTEGER NOT NULL, id INTEGER NOT NULL, key TEXT NOT NULL, n INTEGER NOT NULL, json TEXT NOT NULL,
-    PRIMARY KEY (space, id, key, n)) WITHOUT ROWID;
-INSERT INTO meta (space, id, key, n, json)
-    SELECT space, id, key, row_number() OVER (ORDER BY space, id, key, n), json FROM meta_counted;
-DROP TABLE meta_counted;
-INSERT INTO sequence (space, next) SELECT 'meta', count(*) + 1 FROM meta
-    WHERE true ON CONFLICT (space) DO UPDATE SET next = excluded.next;
-"#;
 
 fn fingerprint(layout: &Layout) -> String {
     let builtin = super::catalogue::builtin_tables();
@@ -147,31 +194,25 @@ fn fingerprint(layout: &Layout) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn stored_fingerprint(conn: &Connection) -> Result<Option<String>> {
-    if !exists(conn, "layout")? {
+fn stored_fingerprint(conn: &dyn Schema) -> Result<Option<Arc<str>>> {
+    if !conn.has_table("layout")? {
         return Ok(None);
     }
     kept(conn, "fingerprint")
 }
 
-fn exists(conn: &Connection, table: &str) -> Result<bool> {
-    conn.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1")?.exists([table])
+pub(super) fn kept(conn: &dyn Connection, name: &str) -> Result<Option<Arc<str>>> {
+    conn.text("SELECT definition FROM layout WHERE name = ?1", params![name])
 }
 
-pub(super) fn kept(conn: &Connection, name: &str) -> Result<Option<String>> {
-    let mut select = conn.prepare("SELECT definition FROM layout WHERE name = ?1")?;
-    let mut rows = select.query([name])?;
-    rows.next()?.map(|row| row.get(0)).transpose()
-}
-
-pub(super) fn keep(conn: &Connection, name: &str, definition: &str) -> Result<()> {
+pub(super) fn keep(conn: &dyn Connection, name: &str, definition: &str) -> Result<()> {
     let text = "INSERT INTO layout (name, definition) VALUES (?1, ?2) \
         ON CONFLICT (name) DO UPDATE SET definition = excluded.definition";
-    conn.execute(text, [name, definition]).map(|_| ())
+    conn.send(text, params![name, definition])
 }
 
-fn add_words(conn: &Connection, catalogue: &Catalogue) -> Result<Words> {
-    let mut words = load_words(conn)?;
+fn add_words(conn: &dyn Connection, catalogue: &Catalogue) -> Result<Words> {
+    let mut words = Words::load(conn)?;
     let defaults = catalogue.tables.iter().flat_map(|t| &t.def.columns).filter_map(|c| match (&c.ty, &c.default) {
         (ColumnType::Word, Some(DbValue::Text(word))) => Some(word.clone()),
         _ => None,
@@ -179,7 +220,7 @@ fn add_words(conn: &Connection, catalogue: &Catalogue) -> Result<Words> {
     for word in catalogue.words().into_iter().chain(defaults) {
         if words.number(&word).is_none() {
             let number = words.next();
-            conn.execute("INSERT INTO dictionary (number, word) VALUES (?1, ?2)", (number, &*word))?;
+            conn.send("INSERT INTO dictionary (number, word) VALUES (?1, ?2)", params![number, &word])?;
             words.insert(number, word);
         }
     }
@@ -187,24 +228,25 @@ fn add_words(conn: &Connection, catalogue: &Catalogue) -> Result<Words> {
 }
 
 struct Migration<'c> {
-    conn: &'c Connection,
+    conn: &'c dyn Schema,
     words: &'c Words,
     drops: &'c [String],
     changes: Vec<PendingChange>,
 }
 
-/// A column as the file has it.
-struct Present {
-    name: String,
-    ty: String,
-    default: Option<String>,
-    key: bool,
+/// A column as the database has it.
+pub(super) struct Present {
+    pub name: Arc<str>,
+    /// See [`type_mark`].
+    pub ty: Arc<str>,
+    pub default: Option<Arc<str>>,
+    pub key: bool,
 }
 
 impl Migration<'_> {
     fn table(&mut self, table: &Table) -> Result<()> {
         let name = &table.def.name;
-        if !exists(self.conn, name)? {
+        if !self.conn.has_table(name)? {
             self.create(table)?;
             self.change(name, "create the table".into());
         } else if self.key(table)? {
@@ -232,23 +274,35 @@ impl Migration<'_> {
     }
 
     fn run(&self, text: &str) -> Result<()> {
-        self.conn.execute_batch(text)
+        self.conn.batch(text)
+    }
+
+    fn build(&self, ddl: &impl SchemaStatementBuilder) -> String {
+        match self.conn.dialect() {
+            Dialect::Sqlite => ddl.build(SqliteQueryBuilder),
+            Dialect::Postgres => ddl.build(PostgresQueryBuilder),
+        }
+    }
+
+    fn type_alias(&self, ty: ColumnType) -> Alias {
+        Alias::new(self.conn.sql_type(ty))
     }
 
     fn create(&self, table: &Table) -> Result<()> {
         let def = &table.def;
         let mut ddl = Ddl::create();
         let mut key = sea_query::ColumnDef::new(Alias::new(&*def.key.name));
-        ddl.table(Alias::new(&*def.name)).col(key.custom(sql_type(def.key.ty)).not_null().primary_key());
+        ddl.table(Alias::new(&*def.name)).col(key.custom(self.type_alias(def.key.ty)).not_null().primary_key());
         for column in &def.columns {
             ddl.col(self.column_ddl(column));
         }
-        self.run(&ddl.build(SqliteQueryBuilder))
+        self.run(&self.build(&ddl))?;
+        def.columns.iter().chain([&def.key]).try_for_each(|c| self.conn.note_type(&def.name, &c.name, c.ty))
     }
 
     fn column_ddl(&self, column: &ColumnDef) -> sea_query::ColumnDef {
         let mut ddl = sea_query::ColumnDef::new(Alias::new(&*column.name));
-        ddl.custom(sql_type(column.ty));
+        ddl.custom(self.type_alias(column.ty));
         if let Some(default) = &column.default {
             ddl.default(self.literal(column, default));
         }
@@ -276,7 +330,7 @@ impl Migration<'_> {
             self.refuse(&def.name, "give the table a key".into(), Refusal { why, ..Refusal::default() });
             return Ok(false);
         };
-        if key.ty == sql_type_text(def.key.ty) && key.name == *def.key.name {
+        if *key.ty == *type_mark(def.key.ty) && *key.name == self.conn.stored_name(&def.key.name) {
             return Ok(true);
         }
         let what = format!("make `{}` the key", def.key.name);
@@ -289,7 +343,7 @@ impl Migration<'_> {
             }
             self.clear_companions(&def.name)?;
         }
-        self.run(&Ddl::drop().table(Alias::new(&*def.name)).build(SqliteQueryBuilder))?;
+        self.run(&self.build(Ddl::drop().table(Alias::new(&*def.name))))?;
         self.create(table)?;
         self.change(&def.name, what);
         Ok(true)
@@ -300,11 +354,11 @@ impl Migration<'_> {
         for column in &table.def.columns {
             let Some(was) = &column.was else { continue };
             let present = self.present(name)?;
-            let has = |column: &str| present.iter().any(|c| c.name == column);
+            let has = |column: &str| present.iter().any(|c| *c.name == self.conn.stored_name(column));
             if has(was) && !has(&column.name) && table.place(was).is_err() {
                 let mut ddl = Ddl::alter();
                 ddl.table(Alias::new(&**name)).rename_column(Alias::new(&**was), Alias::new(&*column.name));
-                self.run(&ddl.build(SqliteQueryBuilder))?;
+                self.run(&self.build(&ddl))?;
                 self.change(name, format!("rename the column `{was}` to `{}`", column.name));
             }
         }
@@ -315,7 +369,7 @@ impl Migration<'_> {
         let name = &table.def.name;
         let present = self.present(name)?;
         for column in &table.def.columns {
-            match present.iter().find(|c| c.name == *column.name) {
+            match present.iter().find(|c| *c.name == self.conn.stored_name(&column.name)) {
                 None => {
                     let mut what = format!("add the column `{}`", column.name);
                     if let Some(was) = &column.was {
@@ -323,18 +377,20 @@ impl Migration<'_> {
                     }
                     self.add_column(name, column, what)?;
                 }
-                Some(present) if present.ty == sql_type_text(column.ty) => {}
+                Some(present) if *present.ty == *type_mark(column.ty) => {}
                 Some(present) => self.retype(name, column, present)?,
             }
         }
-        for gone in present.iter().filter(|c| !c.key && table.place(&c.name).is_err()) {
+        let declared = |c: &Present| table.def.columns.iter().any(|def| self.conn.stored_name(&def.name) == *c.name);
+        let gone: Vec<&Present> = present.iter().filter(|c| !c.key && !declared(c)).collect();
+        for gone in gone {
             let what = format!("remove the column `{}`", gone.name);
             let drop = format!("{name}.{}", gone.name);
             match self.values_of(name, gone)? {
                 held if held > 0 && !self.may_drop(&drop) => {
                     let why = format!("{} in it", hold_a_value(held));
                     let new = |column: &&ColumnDef| {
-                        !present.iter().any(|c| c.name == *column.name) && sql_type_text(column.ty) == gone.ty
+                        !present.iter().any(|c| c.name == column.name) && *type_mark(column.ty) == *gone.ty
                     };
                     let new_names = table.def.columns.iter().filter(new).map(|c| c.name.to_string()).collect();
                     self.refuse(name, what, Refusal { why, drop: Some(drop), new_names });
@@ -351,14 +407,15 @@ impl Migration<'_> {
     fn add_column(&mut self, table: &str, column: &ColumnDef, what: String) -> Result<()> {
         let mut ddl = Ddl::alter();
         ddl.table(Alias::new(table)).add_column(self.column_ddl(column));
-        self.run(&ddl.build(SqliteQueryBuilder))?;
+        self.run(&self.build(&ddl))?;
+        self.conn.note_type(table, &column.name, column.ty)?;
         self.change(table, what);
         Ok(())
     }
 
     fn drop_column(&self, table: &str, column: &str) -> Result<()> {
         let mut ddl = Ddl::alter();
-        self.run(&ddl.table(Alias::new(table)).drop_column(Alias::new(column)).build(SqliteQueryBuilder))
+        self.run(&self.build(ddl.table(Alias::new(table)).drop_column(Alias::new(column))))
     }
 
     fn retype(&mut self, table: &str, column: &ColumnDef, present: &Present) -> Result<()> {
@@ -381,32 +438,28 @@ impl Migration<'_> {
     fn values_of(&self, table: &str, column: &Present) -> Result<i64> {
         let default = column.default.as_deref().unwrap_or("NULL");
         let text = format!(
-            "SELECT count(*) FROM {} WHERE {name} IS NOT NULL AND {name} IS NOT ({default})",
+            "SELECT count(*) FROM {} WHERE {name} IS NOT NULL AND {name} IS DISTINCT FROM ({default})",
             quoted(table),
             name = quoted(&column.name)
         );
-        self.conn.query_row(&text, [], |row| row.get(0))
+        Ok(connection(self.conn).number(&text, &[])?.unwrap_or(0))
     }
 
     fn holds_rows(&self, table: &str) -> Result<bool> {
-        self.conn.prepare(&format!("SELECT 1 FROM {}", quoted(table)))?.exists([])
+        connection(self.conn).exists(&format!("SELECT 1 FROM {} LIMIT 1", quoted(table)), &[])
     }
 
     fn present(&self, table: &str) -> Result<Vec<Present>> {
-        let mut select = self.conn.prepare("SELECT name, type, dflt_value, pk FROM pragma_table_info(?1)")?;
-        let rows = select.query_map([table], |row| {
-            Ok(Present { name: row.get(0)?, ty: row.get(1)?, default: row.get(2)?, key: row.get::<_, i64>(3)? > 0 })
-        })?;
-        rows.collect()
+        self.conn.columns(table)
     }
 
     /// Drops indexes that are not declared, or not like this. They go before columns that they use.
     fn drop_indexes(&mut self, table: &Table) -> Result<()> {
-        for index in self.present_indexes(&table.def.name)? {
-            if table.def.indexes.iter().any(|def| described(table, def) == index) {
+        for index in self.conn.indexes(&table.def.name)? {
+            if table.def.indexes.iter().any(|def| self.described(table, def) == index) {
                 continue;
             }
-            self.run(&Index::drop().name(&index.name).build(SqliteQueryBuilder))?;
+            self.run(&format!("DROP INDEX {}", quoted(&index.name)))?;
             let short = index.name.split_once("__").map_or(&*index.name, |(_, short)| short);
             if !table.def.indexes.iter().any(|def| *def.name == *short) {
                 self.change(&table.def.name, format!("remove the index `{short}`"));
@@ -417,28 +470,25 @@ impl Migration<'_> {
 
     fn create_indexes(&mut self, table: &Table) -> Result<()> {
         let name = &table.def.name;
-        let present = self.present_indexes(name)?;
+        let present = self.conn.indexes(name)?;
         let new_table = self.changes.last().is_some_and(|c| c.table == **name && c.what == "create the table");
         for def in &table.def.indexes {
-            let wanted = described(table, def);
+            let wanted = self.described(table, def);
             if present.contains(&wanted) {
                 continue;
             }
-            let mut ddl = Index::create();
-            ddl.name(&wanted.name).table(Alias::new(&**name));
-            for (column, descending) in &wanted.columns {
-                let order = if *descending { IndexOrder::Desc } else { IndexOrder::Asc };
-                ddl.col((Alias::new(column), order));
-            }
-            if def.unique {
-                ddl.unique();
-            }
             let kind = if def.unique { "unique index" } else { "index" };
             let what = format!("create the {kind} `{}`", def.name);
-            match self.run(&ddl.build(SqliteQueryBuilder)) {
-                Ok(()) if new_table => {}
-                Ok(()) => self.change(name, what),
-                Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+            self.run("SAVEPOINT new_index")?;
+            match self.run(&self.conn.index_text(name, &wanted)) {
+                Ok(()) if new_table => self.run("RELEASE new_index")?,
+                Ok(()) => {
+                    self.run("RELEASE new_index")?;
+                    self.change(name, what);
+                }
+                Err(error) if matches!(error.fault, Fault::Duplicate(_)) => {
+                    self.run("ROLLBACK TO new_index")?;
+                    self.run("RELEASE new_index")?;
                     let columns: Vec<&str> = def.columns.iter().map(|(c, _)| &**c).collect();
                     let why = format!("some rows have the same value in {}", columns.join(", "));
                     self.refuse(name, what, Refusal { why, ..Refusal::default() });
@@ -449,37 +499,32 @@ impl Migration<'_> {
         Ok(())
     }
 
-    fn present_indexes(&self, table: &str) -> Result<Vec<Described>> {
-        let mut names =
-            self.conn.prepare("SELECT name, \"unique\" FROM pragma_index_list(?1) WHERE origin = 'c' ORDER BY name")?;
-        let names: Vec<(String, bool)> =
-            names.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_>>()?;
-        let mut columns =
-            self.conn.prepare("SELECT name, \"desc\" FROM pragma_index_xinfo(?1) WHERE key = 1 ORDER BY seqno")?;
-        let mut indexes = Vec::new();
-        for (name, unique) in names {
-            let columns = columns.query_map([&name], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_>>()?;
-            indexes.push(Described { name, columns, unique });
+    /// The columns of a declared index. Entries with equal columns are ordered by ascending key; where the last column
+    /// descends, the key has to as well, or a walk along the index would not break ties as plans do.
+    fn described(&self, table: &Table, def: &IndexDef) -> Described {
+        let stored = |name: &str| self.conn.stored_name(name);
+        let mut columns: Vec<(String, bool)> = def.columns.iter().map(|(c, d)| (stored(c), *d)).collect();
+        if !def.unique && columns.last().is_some_and(|(_, descending)| *descending) {
+            columns.push((stored(&table.def.key.name), true));
         }
-        Ok(indexes)
+        Described { name: stored(&format!("{}__{}", table.def.name, def.name)), columns, unique: def.unique }
     }
 
     /// Drops tables that were made for an earlier layout.
     fn drop_tables(&mut self, catalogue: &Catalogue) -> Result<()> {
-        let mut select = self.conn.prepare("SELECT substr(name, 7) FROM layout WHERE name LIKE 'table:%'")?;
-        let made: Vec<String> = select.query_map([], |row| row.get(0))?.collect::<Result<_>>()?;
+        let made = connection(self.conn).texts("SELECT substr(name, 7) FROM layout WHERE name LIKE 'table:%'", &[])?;
         for name in made.iter().filter(|name| catalogue.table(name).is_err()) {
             let what = "remove the table".to_owned();
             if self.holds_rows(name)? {
                 if !self.may_drop(name) {
-                    let (why, drop) = ("it holds rows".to_owned(), Some(name.clone()));
+                    let (why, drop) = ("it holds rows".to_owned(), Some(name.to_string()));
                     self.refuse(name, what, Refusal { why, drop, ..Refusal::default() });
                     continue;
                 }
                 self.clear_companions(name)?;
             }
-            self.run(&Ddl::drop().table(Alias::new(&**name)).build(SqliteQueryBuilder))?;
-            self.conn.execute("DELETE FROM layout WHERE name = ?1", [format!("table:{name}")])?;
+            self.run(&self.build(Ddl::drop().table(Alias::new(&**name))))?;
+            self.conn.send("DELETE FROM layout WHERE name = ?1", params![&format!("table:{name}")])?;
             self.change(name, what);
         }
         Ok(())
@@ -489,57 +534,50 @@ impl Migration<'_> {
     /// that can be dropped have a space of their own, named like them.
     fn clear_companions(&self, table: &str) -> Result<()> {
         for rel in self.relations_of(table)? {
-            self.conn.execute("DELETE FROM edge WHERE rel = (SELECT number FROM dictionary WHERE word = ?1)", [rel])?;
+            let text = "DELETE FROM edge WHERE rel = (SELECT number FROM dictionary WHERE word = ?1)";
+            self.conn.send(text, params![&rel])?;
         }
         for (companion, column) in
             [("slug", "\"table\""), ("tally", "\"table\""), ("meta", "space"), ("revision", "space")]
         {
             let text =
                 format!("DELETE FROM {companion} WHERE {column} = (SELECT number FROM dictionary WHERE word = ?1)");
-            self.conn.execute(&text, [table])?;
+            self.conn.send(&text, params![table])?;
         }
         Ok(())
     }
 
     /// Relations whose sources are rows of a table, also of an earlier layout.
-    fn relations_of(&self, table: &str) -> Result<Vec<String>> {
+    fn relations_of(&self, table: &str) -> Result<Vec<Arc<str>>> {
         let text = "SELECT substr(name, 11) FROM layout WHERE name LIKE 'reference:%' AND definition LIKE ?1 || ' %'";
-        self.conn.prepare(text)?.query_map([table], |row| row.get(0))?.collect()
+        connection(self.conn).texts(text, params![table])
     }
 }
 
-fn quoted(name: &str) -> String {
+/// A name in SQL.
+pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn connection(schema: &dyn Schema) -> &dyn Connection {
+    schema
 }
 
 fn hold_a_value(rows: i64) -> String {
     if rows == 1 { "1 row holds a value".to_owned() } else { format!("{rows} rows hold a value") }
 }
 
-/// An index as it is in a file.
+/// An index as it is in a database.
 #[derive(PartialEq)]
-struct Described {
-    name: String,
-    columns: Vec<(String, bool)>,
-    unique: bool,
+pub(super) struct Described {
+    pub name: String,
+    /// `true`: descending.
+    pub columns: Vec<(String, bool)>,
+    pub unique: bool,
 }
 
-/// The columns of a declared index. Entries with equal columns are ordered by ascending key; where the last column
-/// descends, the key has to as well, or a walk along the index would not break ties as plans do.
-fn described(table: &Table, def: &IndexDef) -> Described {
-    let mut columns: Vec<(String, bool)> = def.columns.iter().map(|(c, d)| (c.to_string(), *d)).collect();
-    if !def.unique && columns.last().is_some_and(|(_, descending)| *descending) {
-        columns.push((table.def.key.name.to_string(), true));
-    }
-    Described { name: format!("{}__{}", table.def.name, def.name), columns, unique: def.unique }
-}
-
-fn sql_type(ty: ColumnType) -> Alias {
-    Alias::new(sql_type_text(ty))
-}
-
-/// Declared types; the part that SQLite ignores stores what else is known of the column.
-fn sql_type_text(ty: ColumnType) -> &'static str {
+/// What distinguishes the types of columns, whatever SQL makes of them.
+pub(super) fn type_mark(ty: ColumnType) -> &'static str {
     match ty {
         ColumnType::Int => "INTEGER",
         ColumnType::Real => "REAL",

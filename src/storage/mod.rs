@@ -6,17 +6,21 @@ pub(crate) mod backup;
 mod batching;
 mod budget;
 mod catalogue;
+mod connection;
 #[cfg(test)]
 mod contract;
+mod count_cache;
 mod dependencies;
 mod derived;
+mod engine;
 #[cfg(test)]
 mod fixtures;
 mod fold;
 mod migrate;
+pub mod place;
 pub mod plan;
+pub mod postgres;
 mod read_set;
-mod search;
 mod sql;
 pub mod sqlite;
 mod tally;
@@ -32,11 +36,14 @@ pub use fold::fold;
 pub(crate) use read_set::{ReadSet, TrackedStorage};
 pub(crate) use sqlite::{end_idle_transactions, reuse_transactions};
 
+use crate::metrics;
 use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
+use std::thread::Thread;
+use std::time::Duration;
 
 /// Why a read failed.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +52,8 @@ pub enum StorageError {
     Failed(String),
     /// The reads of the request have used up their [`ReadBudget`].
     TimedOut,
+    /// The database is away; why, for the log.
+    Unavailable(String),
 }
 
 impl StorageError {
@@ -57,7 +66,7 @@ impl StorageError {
 impl std::fmt::Display for StorageError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            StorageError::Failed(cause) => f.write_str(cause),
+            StorageError::Failed(cause) | StorageError::Unavailable(cause) => f.write_str(cause),
             StorageError::TimedOut => f.write_str("the read took too long"),
         }
     }
@@ -130,6 +139,27 @@ pub trait Storage: Send + Sync {
 
     /// Begins a transaction: other writers wait until it ends, a few seconds at most.
     fn begin(&self) -> BeginFuture;
+}
+
+/// A database as the process holds it.
+pub trait Database: Storage {
+    /// Bytes that are made once, at random, and stored: the same at every call with this name.
+    ///
+    /// # Errors
+    /// The database cannot be read or written.
+    fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>, StorageError>;
+
+    /// Carries out what is queued and makes ready for the end of the process. Later writes are refused.
+    ///
+    /// # Errors
+    /// It took longer than `patience`, or something is left to do at the next start.
+    fn close(&self, patience: Duration) -> Result<(), StorageError>;
+
+    /// After each commit from now on, this thread is unparked, too.
+    fn wake(&self, sleeper: Thread);
+
+    /// What `/metrics` shows of the database and its writer.
+    fn readings(&self) -> Vec<metrics::Reading>;
 }
 
 /// Several plans as one commit. It is a database itself: what it reads is what it has written so far, and a plan that is

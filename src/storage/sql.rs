@@ -1,7 +1,7 @@
 //! Plans into SQL. A plan is first lowered: names resolved, conditions put into one canonical form, values extracted.
 //! What is left is its shape; equal shapes have equal text, so text is rendered once per shape and cached.
 //!
-//! Knows columns and conditions, no connection. What differs between databases is in [`dialect`] alone.
+//! Knows columns and conditions, no connection. What differs between databases is in `dialect` alone.
 //!
 //! Conditions know two truth values: where a column is null, a comparison does not hold, and `Not` of it does.
 
@@ -12,6 +12,7 @@ mod render;
 mod shape;
 mod write;
 
+pub(super) use dialect::{FOLD, PATTERN};
 pub(super) use join_order::extensions_named;
 pub(super) use lower::{Lowered, Want, conjuncts, lower};
 pub(super) use write::{Set, delete_text, insert_text, select_text, update_text};
@@ -23,6 +24,8 @@ use super::plan::DbValue;
 pub(super) enum Bind {
     One(DbValue),
     List(Vec<DbValue>),
+    /// What the members of JSON lists are compared with.
+    Members(Vec<DbValue>),
 }
 
 /// Text made for a shape.

@@ -1,5 +1,6 @@
 //! How often each scope has been written, in memory. Numbers only grow.
 
+use super::connection::{Connection, Result, int, params, text_at};
 use super::dependencies::{Dependencies, SLOTS, VersionSlot};
 use super::plan::Name;
 use arc_swap::ArcSwap;
@@ -9,6 +10,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The scope that every commit of any process raises.
 pub(super) const COMMITS: &str = "commits";
+
+/// The numbers of all scopes in the database.
+pub(super) fn stored(conn: &dyn Connection) -> Result<Vec<(Name, u64)>> {
+    let rows = conn.select("SELECT scope, n FROM version", &[])?;
+    Ok(rows.iter().map(|row| (text_at(row, 0).unwrap_or_default(), int(row, 1) as u64)).collect())
+}
+
+/// Commits of all processes so far.
+pub(super) fn commits(conn: &dyn Connection) -> Result<u64> {
+    Ok(conn.number("SELECT n FROM version WHERE scope = ?1", params![COMMITS])?.unwrap_or(0) as u64)
+}
 
 /// See the module.
 pub(super) struct Versions {

@@ -2,6 +2,7 @@
 //!
 //! One number per word, whatever it is used for, so that a copied column compares equal to its source.
 
+use super::connection::{Connection, Result, int, text_at};
 use super::plan::Name;
 use std::collections::HashMap;
 
@@ -16,6 +17,15 @@ pub(super) struct Words {
 }
 
 impl Words {
+    /// The whole dictionary.
+    pub fn load(conn: &dyn Connection) -> Result<Words> {
+        let mut words = Words::default();
+        for row in conn.select("SELECT number, word FROM dictionary", &[])? {
+            words.insert(int(&row, 0), text_at(&row, 1).unwrap_or_default());
+        }
+        Ok(words)
+    }
+
     /// Adds a word with its number.
     pub fn insert(&mut self, number: i64, word: Name) {
         self.numbers.insert(word.clone(), number);

@@ -6,24 +6,21 @@
 //! of its group, because none of them is on disk. A transaction that a caller holds open is a group of its own.
 
 mod apply;
-mod checkpoint;
 mod effects;
 pub(super) mod slugs;
 mod transaction;
 
 use super::StorageError;
 use super::catalogue::Relation;
-use super::plan::{CommitError, Committed, Name, WritePlan};
-use super::search;
-use super::sqlite::{Dictionary, Shared, StatementCache, commits, load_words, read_generations};
+use super::connection::{Connection, DbError, Fault, Param, Result, params};
+use super::engine::Common;
+use super::plan::{CommitError, Committed, Name, ReadPlan, Row, WritePlan};
+use super::versions::{self, COMMITS};
 use super::words::Words;
 use apply::Stop;
-use checkpoint::Checkpoints;
-pub(super) use checkpoint::PAGES as LONG_LOG;
 use effects::Effects;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
-use rusqlite::{Connection, OptionalExtension, Result, ToSql};
 use std::any::Any;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,9 +36,6 @@ const GROUP: usize = 256;
 
 /// Bytes of statement texts that the writer caches: a client chooses which columns it sets.
 const TEXTS: usize = 1 << 20;
-
-/// Rows that are taken into the search index at once.
-const TAKEN_IN: i64 = 64;
 
 /// The queue is empty for so long before the search index has its turn.
 const IDLE: Duration = Duration::from_millis(20);
@@ -71,10 +65,14 @@ pub(super) enum Job {
 type Outcome = std::result::Result<Committed, CommitError>;
 
 /// Starts the writer's thread. It ends when the queue's last sender is gone and the queue is empty.
-pub(super) fn spawn(mut conn: Connection, shared: Arc<Shared>, jobs: Receiver<Job>) -> std::io::Result<JoinHandle<()>> {
+pub(super) fn spawn(
+    connect: impl FnOnce() -> Box<dyn Connection> + Send + 'static,
+    shared: Arc<Common>,
+    jobs: Receiver<Job>,
+) -> std::io::Result<JoinHandle<()>> {
     Builder::new().name("storage-writer".into()).spawn(move || {
-        let mut checkpoints = Checkpoints::start(&mut conn, &shared);
-        let mut writer = Writer::new(&conn, &shared);
+        let conn = connect();
+        let mut writer = Writer::new(&*conn, &shared);
         let mut pace = Pace::default();
         loop {
             let job = match writer.unsearched {
@@ -106,14 +104,10 @@ pub(super) fn spawn(mut conn: Connection, shared: Arc<Shared>, jobs: Receiver<Jo
             if let Some(begin) = held {
                 writer.hold(begin);
             }
-            if let Some(checkpoints) = &checkpoints {
-                checkpoints.committed(&conn);
-            }
+            conn.rest();
             if let Some(reply) = close {
-                // Its thread holds the log meanwhile.
-                drop(checkpoints.take());
                 // The caller may have stopped waiting.
-                let _ = reply.send(checkpoint::empty(&conn).map_err(StorageError::from));
+                let _ = reply.send(conn.close().map_err(StorageError::from));
                 break;
             }
         }
@@ -174,7 +168,7 @@ impl Group {
             Job::Close { reply } => self.close = Some(reply),
             Job::Secret { name, len, reply } => {
                 // The caller may be gone.
-                let _ = reply.send(writer.secret(&name, len).map_err(StorageError::from));
+                let _ = reply.send(writer.conn.secret(&name, len).map_err(StorageError::from));
             }
         }
     }
@@ -192,20 +186,20 @@ impl Weighter<Vec<u8>, Arc<str>> for TextBytes {
 
 /// The writer's state between groups. All of it can be read again from the file.
 struct Writer<'c> {
-    conn: &'c Connection,
-    shared: &'c Shared,
+    conn: &'c dyn Connection,
+    shared: &'c Common,
     /// The dictionary with what the open transaction added.
     words: Words,
     /// The next id of each space.
     sequences: HashMap<Name, i64>,
-    shapes: StatementCache,
     /// Text of statements about one row, by statement, table and columns set.
     texts: Cache<Vec<u8>, Arc<str>, TextBytes>,
     /// The numbers of the catalogue's relations.
     relation_numbers: Vec<i64>,
     /// What the open transaction still has to write.
     pending: Effects,
-    data_version: i64,
+    /// The words in memory may have numbers that are not in the database.
+    words_unsure: bool,
     /// There may be rows that the search index does not know.
     unsearched: bool,
     /// When it last had its turn.
@@ -213,7 +207,7 @@ struct Writer<'c> {
 }
 
 impl<'c> Writer<'c> {
-    fn new(conn: &'c Connection, shared: &'c Shared) -> Writer<'c> {
+    fn new(conn: &'c dyn Connection, shared: &'c Common) -> Writer<'c> {
         let words = Words::clone(&shared.words.load());
         let number = |relation: &Relation| {
             words.number(&relation.def.name).expect("opening the file made every relation's name a word")
@@ -224,10 +218,9 @@ impl<'c> Writer<'c> {
             relation_numbers: shared.catalogue.relations.iter().map(number).collect(),
             words,
             sequences: HashMap::new(),
-            shapes: StatementCache::default(),
             texts: Cache::with_weighter(TEXTS / 1024, TEXTS as u64, TextBytes),
             pending: Effects::default(),
-            data_version: i64::MIN,
+            words_unsure: false,
             unsearched: true,
             taken_in: Instant::now(),
         }
@@ -235,17 +228,7 @@ impl<'c> Writer<'c> {
 
     /// Takes some of the rows that wait into the search index. What fails is tried again with the next write.
     fn take_in(&mut self) {
-        let taken = self.execute("BEGIN IMMEDIATE", &[]).and_then(|_| {
-            let words = load_words(self.conn)?;
-            let taken = search::take_in(self.conn, &self.shared.catalogue, &words, TAKEN_IN)?;
-            self.execute("COMMIT", &[])?;
-            Ok(taken)
-        });
-        if taken.is_err() && !self.conn.is_autocommit() {
-            // Nothing more can be done here; the next group fails on BEGIN and reports why.
-            let _ = self.conn.execute_batch("ROLLBACK");
-        }
-        self.unsearched = taken.is_ok_and(|taken| taken as i64 >= TAKEN_IN);
+        self.unsearched = self.conn.take_in(&self.shared.catalogue);
         self.taken_in = Instant::now();
     }
 
@@ -274,8 +257,12 @@ impl<'c> Writer<'c> {
     }
 
     fn transaction(&mut self, plans: &[WritePlan]) -> Result<Vec<Outcome>> {
-        if let Some(outcomes) = self.attempt(plans, false)? {
-            return Ok(outcomes);
+        match self.attempt(plans, false) {
+            Ok(Some(outcomes)) => return Ok(outcomes),
+            Ok(None) => {}
+            // One of the plans failed, and with it all.
+            Err(error) if !self.conn.survives_failure() && !error.fault.is_temporary() => {}
+            Err(error) => return Err(error),
         }
         self.forget();
         self.attempt(plans, true).map(Option::unwrap_or_default)
@@ -296,7 +283,7 @@ impl<'c> Writer<'c> {
     }
 
     fn open(&mut self) -> Result<()> {
-        self.execute("BEGIN IMMEDIATE", &[])?;
+        self.conn.begin()?;
         self.catch_up()
     }
 
@@ -306,7 +293,8 @@ impl<'c> Writer<'c> {
         // Before the commit, so that no reader meets a number it cannot name.
         self.publish_words();
         self.shared.versions.announce(&versions);
-        if let Err(error) = self.execute("COMMIT", &[]) {
+        let number = versions.iter().find(|(scope, _)| **scope == *COMMITS).map(|(_, number)| *number);
+        if let Err(error) = self.conn.commit(number) {
             self.shared.versions.retract();
             return Err(error);
         }
@@ -324,9 +312,16 @@ impl<'c> Writer<'c> {
         if savepoint {
             self.execute("SAVEPOINT plan", &[])?;
         }
-        let written = self.conn.total_changes();
+        let written = self.conn.changes();
         let words = self.pending.words.len();
-        let stop = match catch_unwind(AssertUnwindSafe(|| self.apply(plan))) {
+        let applied = catch_unwind(AssertUnwindSafe(|| {
+            let applied = self.apply(plan)?;
+            if savepoint {
+                self.conn.settle()?;
+            }
+            Ok(applied)
+        }));
+        let stop = match applied {
             Ok(Ok((committed, effects))) => {
                 if savepoint {
                     self.execute("RELEASE plan", &[])?;
@@ -337,15 +332,15 @@ impl<'c> Writer<'c> {
             Ok(Err(stop)) => stop,
             Err(panic) => Stop::Refuse(CommitError::Failed(panic_text(&*panic))),
         };
-        if self.conn.is_autocommit() {
-            // SQLite has given up the whole transaction (no space, I/O error).
-            return Err(stop.into_sql());
+        if !self.conn.in_transaction() {
+            // The database has given up the whole transaction (no space, I/O error, connection lost).
+            return Err(stop.into_error());
         }
         if savepoint {
             self.execute("ROLLBACK TO plan", &[])?;
             self.execute("RELEASE plan", &[])?;
             self.unlearn(words);
-        } else if self.conn.total_changes() != written {
+        } else if self.conn.changes() != written || (stop.is_failure() && !self.conn.survives_failure()) {
             return Ok(None);
         }
         Ok(Some(Err(stop.into_commit_error())))
@@ -353,34 +348,34 @@ impl<'c> Writer<'c> {
 
     /// Takes notice of what other processes committed.
     fn catch_up(&mut self) -> Result<()> {
-        let version: i64 = self.conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
-        if version == self.data_version {
+        if !self.conn.others_wrote()? {
             return Ok(());
         }
-        self.data_version = version;
-        self.words = load_words(self.conn)?;
+        self.words = Words::load(self.conn)?;
         // Readers load words only with commits that nobody has met before.
-        self.shared.learn(&self.words);
+        match std::mem::take(&mut self.words_unsure) {
+            true => self.shared.words.store(Arc::new(self.words.clone())),
+            false => self.shared.learn(&self.words),
+        }
         self.sequences.clear();
-        let there = commits(self.conn)?;
+        let there = versions::commits(self.conn)?;
         if there > self.shared.versions.commits() {
-            self.shared.versions.meet(there, &read_generations(self.conn)?);
+            self.shared.versions.meet(there, &versions::stored(self.conn)?);
         }
         Ok(())
     }
 
-    /// Drops what may not be in the file, after a transaction that failed.
+    /// Drops what may not be in the database, after a transaction that failed.
     fn forget(&mut self) {
-        if !self.conn.is_autocommit() {
-            // Nothing more can be done here; the next group fails on BEGIN and reports why.
-            let _ = self.conn.execute_batch("ROLLBACK");
-        }
+        self.conn.rollback();
         self.pending = Effects::default();
         self.sequences.clear();
-        self.data_version = i64::MIN;
-        if let Ok(words) = load_words(self.conn) {
-            self.shared.words.store(Arc::new(words.clone()));
-            self.words = words;
+        match Words::load(self.conn) {
+            Ok(words) => {
+                self.shared.words.store(Arc::new(words.clone()));
+                self.words = words;
+            }
+            Err(_) => self.words_unsure = true,
         }
     }
 
@@ -390,7 +385,7 @@ impl<'c> Writer<'c> {
             return Ok(number);
         }
         let number = self.words.next();
-        self.execute("INSERT INTO dictionary (number, word) VALUES (?1, ?2)", &[&number, &&**word])?;
+        self.conn.send("INSERT INTO dictionary (number, word) VALUES (?1, ?2)", params![number, word])?;
         self.words.insert(number, word.clone());
         self.pending.words.push(word.clone());
         Ok(number)
@@ -429,22 +424,9 @@ impl<'c> Writer<'c> {
         if let Some(next) = self.sequences.get(space) {
             return Ok(*next);
         }
-        let mut select = self.conn.prepare_cached("SELECT next FROM sequence WHERE space = ?1")?;
-        let next = select.query_row([&**space], |row| row.get(0)).optional()?.unwrap_or(1);
+        let next = self.conn.number("SELECT next FROM sequence WHERE space = ?1", params![space])?.unwrap_or(1);
         self.sequences.insert(space.clone(), next);
         Ok(next)
-    }
-
-    fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>> {
-        let mut select = self.conn.prepare_cached("SELECT value FROM secret WHERE name = ?1")?;
-        if let Some(value) = select.query_row([name], |row| row.get(0)).optional()? {
-            return Ok(value);
-        }
-        let value: Vec<u8> = std::iter::repeat_with(rand::random).take(len).collect();
-        // Another process may have created one meanwhile; then that one is used.
-        let text = "INSERT INTO secret (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
-        self.execute(text, &[&name, &value])?;
-        select.query_row([name], |row| row.get(0))
     }
 
     /// Text that is made once.
@@ -457,18 +439,27 @@ impl<'c> Writer<'c> {
         text
     }
 
-    fn dictionary(&self) -> Dictionary<'_> {
-        Dictionary { words: &self.words, conn: self.conn }
+    /// Rows as the open transaction sees them.
+    fn rows(&self, plan: &ReadPlan) -> std::result::Result<Vec<Row>, StorageError> {
+        self.conn.reading(&self.words, &self.shared.catalogue).rows(plan)
     }
 
-    fn execute(&self, text: &str, params: &[&dyn ToSql]) -> Result<usize> {
-        self.conn.prepare_cached(text)?.execute(params)
+    fn execute(&self, text: &str, params: &[Param<'_>]) -> Result<usize> {
+        self.conn.execute(text, params)
+    }
+
+    /// As [`Writer::execute`], where nobody needs to know how many rows were changed.
+    fn send(&self, text: &str, params: &[Param<'_>]) -> Result<()> {
+        self.conn.send(text, params)
     }
 }
 
 /// How a caller hears of an error that ended a whole group.
-fn unavailable(error: &rusqlite::Error) -> CommitError {
-    CommitError::Unavailable(format!("the database does not take writes: {error}"))
+fn unavailable(error: &DbError) -> CommitError {
+    CommitError::Unavailable(match error.fault {
+        Fault::Unknown => error.cause.clone(),
+        _ => format!("the database does not take writes: {error}"),
+    })
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

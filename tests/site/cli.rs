@@ -120,7 +120,7 @@ fn unfit_databases_are_told_and_left_alone() {
 #[test]
 fn users_and_passwords_can_be_added() {
     let server = Server::start();
-    let db = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let db = server.storage();
     let args = ["--set", db.as_str()];
     let with = |more: &[&str], input: &str| run(&[&args[..], more].concat(), input);
     assert!(
@@ -170,7 +170,7 @@ fn an_empty_database_gets_an_administrator_and_the_demo_site() {
 #[test]
 fn accounts_are_managed_from_the_command_line() {
     let server = Server::start();
-    let db = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let db = server.storage();
     let with = |more: &[&str], input: &str| {
         let output = run(&[&["--set", db.as_str()], more].concat(), input);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

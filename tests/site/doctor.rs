@@ -7,7 +7,7 @@ use std::net::{TcpListener, TcpStream};
 /// The doctor's report on the server at an address, and whether all is well.
 fn doctor(server: &Server, url: &str) -> (String, bool) {
     let config = server.path("routes.toml");
-    let database = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let database = server.storage();
     let mut args = vec!["--config", config.to_str().expect("a path"), "--set", &database];
     let prefix = format!("site.prefix={}", server.prefix);
     args.extend(["--set", &prefix, "doctor", "--url", url]);

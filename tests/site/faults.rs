@@ -19,7 +19,7 @@ fn titles(server: &Server) -> Vec<String> {
 
 fn check(server: &Server) -> (bool, String) {
     let at = |file: &str| server.path(file).to_str().expect("a path").to_owned();
-    let (config, url) = (at("routes.toml"), format!("storage.url=sqlite:{}", at("test.db")));
+    let (config, url) = (at("routes.toml"), server.storage());
     let output = run(&["--config", &config, "--set", &url, "--set", "site.demo=false", "check", "--data"], "");
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     (output.status.success(), said)

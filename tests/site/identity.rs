@@ -80,7 +80,7 @@ fn application_passwords_can_be_off_or_on() {
 fn hashes_from_elsewhere_log_in_and_are_renewed() {
     let server = Server::start();
     let at = |file: &str| server.path(file).to_str().expect("a path").to_owned();
-    let (config, url) = (at("routes.toml"), format!("storage.url=sqlite:{}", at("test.db")));
+    let (config, url) = (at("routes.toml"), server.storage());
     let add = |login: &str, hash: &str| {
         let email = format!("{login}@example.org");
         let set = [
@@ -99,10 +99,7 @@ fn hashes_from_elsewhere_log_in_and_are_renewed() {
         run(&set, hash)
     };
     let stored = |login: &str| -> String {
-        let database = rusqlite::Connection::open(server.path("test.db")).expect("a database");
-        database
-            .query_row("SELECT password_hash FROM user WHERE login = ?1", [login], |row| row.get(0))
-            .expect("a user")
+        server.sql(&format!("SELECT password_hash FROM \"user\" WHERE login = '{login}'")).concat()
     };
     let log_in = |login: &str, password: &str| {
         let body = format!("login={login}&password={}", password.replace(' ', "+"));
@@ -284,7 +281,7 @@ fn a_password_that_has_ended_makes_nobody_known() {
 fn the_command_line_makes_limited_passwords() {
     let server = Server::start();
     let config = server.path("routes.toml");
-    let url = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let url = server.storage();
     let add = |more: &[&str]| {
         let mut args = vec!["--config", config.to_str().expect("a path"), "--set", &url, "app-password", "add"];
         args.extend(["admin", "reader"]);

@@ -22,22 +22,20 @@ fn counted(file: &Path) -> BTreeMap<(String, String), u64> {
 }
 
 /// The same from the database.
-fn stored(database: &Path) -> BTreeMap<(String, String), u64> {
-    let connection = rusqlite::Connection::open(database).expect("the database");
-    let mut statement = connection
-        .prepare(
-            "SELECT k.word, s.word, count(*) FROM record r JOIN dictionary k ON k.number = r.kind \
-             JOIN dictionary s ON s.number = r.status GROUP BY 1, 2",
-        )
-        .expect("a statement");
-    let rows = statement
-        .query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get::<_, i64>(2)?.unsigned_abs())))
-        .expect("rows");
-    rows.map(|row| row.expect("a row")).collect()
+fn stored(server: &Server) -> BTreeMap<(String, String), u64> {
+    let rows = server.sql(
+        "SELECT k.word, s.word, count(*) FROM record r JOIN dictionary k ON k.number = r.kind \
+         JOIN dictionary s ON s.number = r.status GROUP BY 1, 2",
+    );
+    let row = |row: &String| {
+        let cells: Vec<&str> = row.split('|').collect();
+        ((cells[0].to_owned(), cells[1].to_owned()), cells[2].parse().expect("a number"))
+    };
+    rows.iter().map(row).collect()
 }
 
 fn args(server: &Server) -> Vec<String> {
-    let db = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let db = server.storage();
     vec!["--set".into(), db, "import".into()]
 }
 
@@ -57,7 +55,7 @@ fn neutral(counts: BTreeMap<(String, String), u64>) -> BTreeMap<(String, String)
 fn everything_of_the_small_export_is_there() {
     let server = Server::start();
     import(&server, Path::new(SMALL));
-    assert_eq!(stored(&server.path("test.db")), neutral(counted(Path::new(SMALL))));
+    assert_eq!(stored(&server), neutral(counted(Path::new(SMALL))));
 
     let post = server.admin("GET", "/cms/v2/posts/101?context=edit", None).body;
     assert_eq!(post["slug"], "harbour-log");
@@ -88,17 +86,15 @@ fn everything_of_the_small_export_is_there() {
 fn a_second_run_brings_nothing() {
     let server = Server::start();
     import(&server, Path::new(SMALL));
-    let before = stored(&server.path("test.db"));
+    let before = stored(&server);
     let report = import(&server, Path::new(SMALL));
     assert!(report.contains("were here already"), "{report}");
-    assert_eq!(stored(&server.path("test.db")), before);
+    assert_eq!(stored(&server), before);
 }
 
 #[test]
 fn a_taken_id_is_replaced_and_references_follow() {
     let server = Server::start();
-    let db = rusqlite::Connection::open(server.path("test.db")).expect("the database");
-    drop(db);
     let file = server.path("moved.xml");
     let text = std::fs::read_to_string(SMALL).expect("the export");
     // The page that is the parent of others gets the id of a post that is here already.
@@ -129,7 +125,7 @@ fn a_broken_file_changes_nothing() {
     let output = run(&args, "");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("line") && said.contains("nothing was imported"), "{said}");
-    assert!(stored(&server.path("test.db")).is_empty());
+    assert!(stored(&server).is_empty());
 }
 
 /// A real export, if there is one beside the project.
@@ -141,7 +137,7 @@ fn a_real_export_comes_in_whole() {
     }
     let server = Server::start();
     import(&server, &file);
-    assert_eq!(stored(&server.path("test.db")), counted(&file));
+    assert_eq!(stored(&server), counted(&file));
     let published = server.get("/cms/v2/posts?per_page=1");
     assert_eq!(published.header("x-cms-total"), Some("49"));
 }

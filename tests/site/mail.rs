@@ -672,7 +672,7 @@ fn command(server: &Server, smtp: Option<&Smtp>, args: &[&str]) -> (String, bool
     let config = server.path("routes.toml");
     let mut command = program();
     command.args(["--config", config.to_str().expect("a path")]);
-    command.args(["--set", &format!("storage.url=sqlite:{}", server.path("test.db").display())]);
+    command.args(["--set", &server.storage()]);
     command.args(["--set", "site.url=http://site.example", "--set", "mail.from=cms@site.example"]);
     if let Some(smtp) = smtp {
         command.args(["--set", &smtp.url()]);

@@ -416,10 +416,8 @@ fn what_a_crash_leaves_is_swept_away() {
     let made = upload(&server, "tree.png", "image/png", png(400, 320));
     assert_eq!(made.status, 201);
     // As if the process had died between the files and the record.
-    let database = rusqlite::Connection::open(server.path("test.db")).expect("a database");
-    database.execute("UPDATE file SET record = 0 WHERE key LIKE '%-150x150.png'", []).expect("updated");
-    database.execute("UPDATE file SET record = 987654 WHERE key LIKE '%-300x240.png'", []).expect("updated");
-    drop(database);
+    server.sql("UPDATE file SET record = 0 WHERE key LIKE '%-150x150.png'");
+    server.sql("UPDATE file SET record = 987654 WHERE key LIKE '%-300x240.png'");
     std::fs::write(server.path("test.db.files/.incoming/cut-off"), "half").expect("written");
     std::fs::write(server.path("test.db.files/somebody-else.txt"), "mine").expect("written");
     let server = server.restart_with(&["media.orphan_timeout=0s"]);
@@ -476,7 +474,7 @@ fn an_import_takes_files_from_a_folder() {
     let folder = server.path("old uploads");
     std::fs::create_dir_all(folder.join("2021/03")).expect("a folder");
     std::fs::write(folder.join("2021/03/pier.jpg"), encoded(&halves(400, 320), ImageFormat::Jpeg)).expect("written");
-    let database = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let database = server.storage();
     let export = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/import.xml");
     let folder = folder.to_str().expect("a path");
     let args = ["--set", &database, "import", export, "--attachments", folder];
@@ -644,13 +642,9 @@ fn a_kill_in_the_midst_of_uploads_loses_and_leaves_nothing() {
     }
     // Every stored file is named by a row that a record owns, and the other way round.
     let agree = || {
-        let database = rusqlite::Connection::open(server.path("test.db")).expect("a database");
-        let query = "SELECT key FROM file WHERE record IN (SELECT id FROM record) ORDER BY key";
-        let mut rows = database.prepare(query).expect("a statement");
-        let owned: Vec<String> =
-            rows.query_map([], |row| row.get(0)).expect("rows").map(|key| key.expect("a key")).collect();
-        let claimed: i64 = database.query_row("SELECT count(*) FROM file", [], |row| row.get(0)).expect("a number");
-        owned == stored(&server) && claimed == owned.len() as i64
+        let owned = server.sql("SELECT key FROM file WHERE record IN (SELECT id FROM record) ORDER BY key");
+        let claimed = server.sql("SELECT count(*) FROM file");
+        owned == stored(&server) && claimed == [owned.len().to_string()]
     };
     let mut left = 100;
     while !agree() && left > 0 {

@@ -42,7 +42,7 @@ fn refers_to(resource: &str) -> Value {
 /// Runs a command over the server's declarations and database: success, output, errors.
 fn command(server: &Server, args: &[&str]) -> (bool, String, String) {
     let config = server.path("routes.toml");
-    let storage = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let storage = server.storage();
     let all = [args, &["--config", config.to_str().expect("a path"), "--set", &storage]].concat();
     let output = run(&all, "");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -150,7 +150,7 @@ fn what_another_process_writes_is_seen() {
     assert_eq!(server.get("/wp/v2/posts").body, json!([]));
     let xml = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/import.xml");
     let at = |file: &str| server.path(file).to_str().expect("a path").to_owned();
-    let db = format!("storage.url=sqlite:{}", at("test.db"));
+    let db = server.storage();
     super::server::stdout(
         &["--config", &at("routes.toml"), "--set", &db, "--set", "site.prefix=wp", "import", xml],
         "",

@@ -16,7 +16,7 @@ fn said(output: &Output) -> String {
 /// Runs a command of the program over a server's folder.
 fn command(server: &Server, args: &[&str]) -> Output {
     let at = |file: &str| server.path(file).to_str().expect("a path").to_owned();
-    let (config, url) = (at("routes.toml"), format!("storage.url=sqlite:{}", at("test.db")));
+    let (config, url) = (at("routes.toml"), server.storage());
     let mut all = vec!["--config", &config, "--set", &url, "--set", "site.demo=false"];
     all.extend(args);
     run(&all, "")

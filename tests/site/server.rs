@@ -77,6 +77,8 @@ pub fn stdout(args: &[&str], input: &str) -> String {
 struct Prepared {
     files: Vec<PreparedFile>,
     secret: String,
+    /// On a PostgreSQL server: the database.
+    name: String,
 }
 
 struct PreparedFile {
@@ -96,7 +98,8 @@ impl Prepared {
             let secret = administrator(&folder, &arguments(&folder, &[&format!("site.prefix={prefix}")]));
             let mut files = Vec::new();
             gather(folder.path(), folder.path(), &mut files);
-            Arc::new(Prepared { files, secret })
+            let name = postgres::name(folder.path());
+            Arc::new(Prepared { files, secret, name })
         };
         all.entry(prefix.to_owned()).or_insert_with(made).clone()
     }
@@ -123,15 +126,84 @@ fn prefix_of<'s>(sets: &[&'s str]) -> &'s str {
 fn arguments(folder: &TempDir, sets: &[&str]) -> Vec<String> {
     let at = |file: &str| folder.path().join(file).display().to_string();
     let mut args = vec!["--config".to_owned(), at("routes.toml")];
-    let database = format!("storage.url=sqlite:{}", at("test.db"));
+    let database = storage(folder.path());
+    // Beside the database where that is a file.
+    let files = format!("media.url=file:{}", at("test.db.files"));
+    let files = postgres::server().map(|_| &*files);
     let usual = [&*database, "server.listen=127.0.0.1:0", "site.demo=false", "site.bcrypt_cost=4"];
-    args.extend(usual.iter().chain(sets).flat_map(|set| ["--set".to_owned(), (*set).to_owned()]));
+    let sets = usual.iter().copied().chain(files).chain(sets.iter().copied());
+    args.extend(sets.flat_map(|set| ["--set".to_owned(), set.to_owned()]));
     args
+}
+
+/// The setting that names the database of a folder: a file in it, or one of its own on the server that
+/// `CMS_TEST_POSTGRES` names.
+pub fn storage(folder: &Path) -> String {
+    match postgres::server() {
+        Some(server) => format!("storage.url={}", postgres::url(&server, &postgres::name(folder))),
+        None => format!("storage.url=sqlite:{}", folder.join("test.db").display()),
+    }
+}
+
+/// Databases on a PostgreSQL server, for the tests that run on one.
+mod postgres {
+    use super::*;
+
+    /// The server that tests use, instead of files.
+    pub fn server() -> Option<String> {
+        std::env::var("CMS_TEST_POSTGRES").ok().filter(|url| !url.is_empty())
+    }
+
+    /// The name of a folder's database.
+    pub fn name(folder: &Path) -> String {
+        let name = folder.file_name().expect("a name").to_string_lossy().to_lowercase();
+        format!("site_{}", name.replace(|c: char| !c.is_ascii_alphanumeric(), "_"))
+    }
+
+    /// The address of a database.
+    pub fn url(server: &str, name: &str) -> String {
+        let mut url = url::Url::parse(server).expect("an address");
+        url.set_path(name);
+        url.to_string()
+    }
+
+    /// Carries out a statement; what it prints.
+    pub fn psql(url: &str, text: &str) -> String {
+        let output = Command::new("psql").args([url, "-v", "ON_ERROR_STOP=1", "-qAtc", text]).output().expect("psql");
+        assert!(output.status.success(), "{text}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// A database for a folder, empty or like that of another folder.
+    pub fn create(folder: &Path, like: Option<&str>) {
+        let Some(server) = server() else { return };
+        let template = like.map_or_else(String::new, |like| format!(" TEMPLATE {like}"));
+        psql(&server, &format!("CREATE DATABASE {}{template}", name(folder)));
+    }
+
+    /// Whether a folder has its database.
+    pub fn exists(folder: &Path) -> bool {
+        let Some(server) = server() else { return false };
+        let text = format!("SELECT 1 FROM pg_database WHERE datname = '{}'", name(folder));
+        !psql(&server, &text).is_empty()
+    }
+
+    /// Deletes the database of a folder.
+    pub fn delete(folder: &Path) {
+        if let Some(server) = server() {
+            psql(&server, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", name(folder)));
+        }
+    }
 }
 
 /// An application password of the administrator, who is added to a new database.
 fn administrator(folder: &TempDir, args: &[String]) -> String {
-    if !folder.path().join("test.db").exists() {
+    let there = match postgres::server() {
+        Some(_) => postgres::exists(folder.path()),
+        None => folder.path().join("test.db").exists(),
+    };
+    if !there {
+        postgres::create(folder.path(), None);
         let mut add = refs(args);
         add.extend(["user", "add", "admin", "admin@example.org", "--role", "administrator", "--password-stdin"]);
         stdout(&add, "an account password\n");
@@ -163,6 +235,7 @@ impl Server {
             std::fs::write(&path, &file.bytes).expect("a file");
             std::fs::set_permissions(&path, file.permissions.clone()).expect("permissions");
         }
+        postgres::create(folder.path(), Some(&prepared.name));
         let args = arguments(&folder, sets);
         Server::run(folder, args, sets, prepared.secret.clone())
     }
@@ -241,6 +314,34 @@ impl Server {
     /// The process's number.
     pub fn pid(&self) -> u32 {
         self.process.id()
+    }
+
+    /// The setting that names the database.
+    pub fn storage(&self) -> String {
+        storage(self.folder.path())
+    }
+
+    /// The rows of a query, a line each, or what a statement changed.
+    pub fn sql(&self, text: &str) -> Vec<String> {
+        if let Some(url) = self.storage().strip_prefix("storage.url=postgres") {
+            return postgres::psql(&format!("postgres{url}"), text).lines().map(str::to_owned).collect();
+        }
+        let database = rusqlite::Connection::open(self.path("test.db")).expect("the database");
+        let mut statement = database.prepare(text).expect("a statement");
+        let width = statement.column_count();
+        let mut rows = statement.query([]).expect("rows");
+        let mut found = Vec::new();
+        while let Some(row) = rows.next().expect("a row") {
+            let cells = (0..width).map(|at| match row.get::<_, rusqlite::types::Value>(at).expect("a value") {
+                rusqlite::types::Value::Null => String::new(),
+                rusqlite::types::Value::Integer(n) => n.to_string(),
+                rusqlite::types::Value::Real(n) => n.to_string(),
+                rusqlite::types::Value::Text(text) => text,
+                rusqlite::types::Value::Blob(_) => "blob".to_owned(),
+            });
+            found.push(cells.collect::<Vec<_>>().join("|"));
+        }
+        found
     }
 
     /// Path of a file in the folder.
@@ -330,6 +431,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+        postgres::delete(self.folder.path());
     }
 }
 

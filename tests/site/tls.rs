@@ -127,7 +127,7 @@ fn files_that_do_not_belong_together_are_named() {
 fn the_doctor_trusts_a_given_authority() {
     let (server, folder) = server();
     let at = |name: &str| server.path(name).display().to_string();
-    let (config, database) = (at("routes.toml"), format!("storage.url=sqlite:{}", at("test.db")));
+    let (config, database) = (at("routes.toml"), server.storage());
     let site = format!("site.url={}", server.site);
     let asked = |more: &[&str]| {
         let common = ["--config", &config, "--set", &database, "--set", &site, "doctor", "--url", &server.site];

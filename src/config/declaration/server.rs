@@ -9,7 +9,6 @@ use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
-use std::path::Path;
 
 /// How the server listens and what it accepts.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -194,7 +193,8 @@ impl Default for Cache {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Storage {
-    /// `sqlite:FILE`, relative to the working directory, or `sqlite::memory:`.
+    /// `sqlite:FILE`, relative to the working directory, `sqlite::memory:`, or
+    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require`.
     #[schemars(extend("x-restart" = true))]
     pub url: String,
     /// When tables follow the declarations: `boot` (additive changes at start), `auto` (at reloads too), `never`.
@@ -204,17 +204,13 @@ pub struct Storage {
     /// Writes that may wait; more are answered 503.
     #[schemars(extend("x-restart" = true))]
     pub write_queue: usize,
+    /// Connections to a PostgreSQL server for reads. `server.workers` is as many, unless it is set: a worker waits for the
+    /// rows that it reads.
+    #[schemars(range(min = 1), extend("x-restart" = true))]
+    pub connections: usize,
     /// How long the reads of one request may take together, those of embedded requests and of batches included; more is
     /// answered 503. `false`: no limit.
     pub read_timeout: Optional<Duration>,
-}
-
-impl Storage {
-    /// The database file that `url` names.
-    pub fn file(&self) -> Option<&Path> {
-        let file = self.url.strip_prefix("sqlite:")?.trim_start_matches("//");
-        (!file.is_empty()).then(|| Path::new(file))
-    }
 }
 
 impl Default for Storage {
@@ -224,6 +220,7 @@ impl Default for Storage {
             migrate: Migrate::Boot,
             copy_before_migration: true,
             write_queue: 4096,
+            connections: 16,
             read_timeout: Optional::on(Duration::seconds_of(5)),
         }
     }

@@ -7,6 +7,7 @@ use super::{Linker, extend, nearest};
 use crate::config::declaration::{Action, CapabilityMap, Family};
 use crate::files::Files;
 use crate::schema::Schema;
+use crate::storage::place::Place;
 use crate::text::time::Zone;
 use serde_json::Value;
 use std::path::Path;
@@ -25,8 +26,8 @@ impl Linker<'_> {
                 self.problem(&["server", key], format!("`{address}` is no address with a port"), Some(hint.into()));
             }
         }
-        if declared.storage.file().is_none() {
-            let hint = "write sqlite:FILE, such as sqlite:site.db";
+        if Place::of(&declared.storage.url).is_none() {
+            let hint = "write sqlite:FILE, such as sqlite:site.db, or postgres://USER:PASSWORD@HOST/DATABASE";
             self.problem(&["storage", "url"], format!("`{}` is no database", declared.storage.url), Some(hint.into()));
         }
         // The place is opened at boot; here only whether the address names one.

@@ -84,7 +84,7 @@ impl Linker<'_> {
             key_is_text: false,
             properties: Vec::new(),
             columns: tables::family_columns(declared.family).into_iter().map(name).collect(),
-            column_index: HashMap::new(),
+            column_index: ColumnIndex::default(),
             relations: Vec::new(),
             links: Vec::new(),
             sort: IndexMap::new(),
@@ -220,7 +220,7 @@ impl Linker<'_> {
             resource.key_is_text = kind_of(doc) == Kind::Text;
         }
         resource.columns = vec![resource.key.clone(), name("version")];
-        resource.column_index = HashMap::from([(resource.key.to_string(), 0), ("version".to_owned(), 1)]);
+        resource.column_index = ColumnIndex::from_iter([(resource.key.to_string(), 0), ("version".to_owned(), 1)]);
     }
 }
 

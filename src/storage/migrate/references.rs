@@ -1,9 +1,8 @@
 //! References to rows of another resource: their keys mean nothing in another one.
 
+use super::super::connection::{Result, params};
 use super::super::plan::{Reference, ReferenceValues};
-use super::super::sqlite::Refusal;
-use super::{Migration, keep, kept, quoted};
-use rusqlite::Result;
+use super::{Migration, Refusal, connection, keep, kept, quoted};
 
 impl Migration<'_> {
     /// Refuses a reference to another kind of rows than before where there are values: they are keys of the former rows.
@@ -46,23 +45,23 @@ impl Migration<'_> {
         }
         let text = "UPDATE edge SET rel = (SELECT number FROM dictionary WHERE word = ?1) \
             WHERE rel = (SELECT number FROM dictionary WHERE word = ?2)";
-        if self.conn.execute(text, [rel, was])? > 0 {
+        if self.conn.execute(text, params![rel, was])? > 0 {
             self.change(table, format!("rename the relation `{was}` to `{rel}`"));
         }
         let former = kept(self.conn, &format!("reference:{was}"))?;
         former.map_or(Ok(()), |former| keep(self.conn, &format!("reference:{rel}"), &former))?;
-        self.conn.execute("DELETE FROM layout WHERE name = 'reference:' || ?1", [was]).map(drop)
+        self.conn.send("DELETE FROM layout WHERE name = ?1", params![&format!("reference:{was}")])
     }
 
     fn referring(&self, table: &str, values: &ReferenceValues) -> Result<i64> {
         match values {
             ReferenceValues::Column(column) => {
                 let text = format!("SELECT count({}) FROM {}", quoted(column), quoted(table));
-                self.conn.query_row(&text, [], |row| row.get(0))
+                Ok(connection(self.conn).number(&text, &[])?.unwrap_or(0))
             }
             ReferenceValues::Relation(rel) => {
                 let text = "SELECT count(*) FROM edge WHERE rel = (SELECT number FROM dictionary WHERE word = ?1)";
-                self.conn.query_row(text, [&**rel], |row| row.get(0))
+                Ok(connection(self.conn).number(text, params![rel])?.unwrap_or(0))
             }
         }
     }
@@ -74,7 +73,7 @@ impl Migration<'_> {
             }
             ReferenceValues::Relation(rel) => {
                 let text = "DELETE FROM edge WHERE rel = (SELECT number FROM dictionary WHERE word = ?1)";
-                self.conn.execute(text, [&**rel]).map(drop)
+                self.conn.send(text, params![rel])
             }
         }
     }

@@ -385,7 +385,8 @@ impl<'p> Lowering<'p, '_> {
             }
             Cond::HasMember(name, values) => {
                 let column = self.column(scope, name)?;
-                let list = self.bind_list(values.clone());
+                self.binds.push(Bind::Members(values.clone()));
+                let list = self.binds.len() - 1;
                 Test::HasMember(column, list, self.alias())
             }
             Cond::Related { table, inner, outer, filter } => self.related(scope, table, inner, outer, filter)?,

@@ -1,50 +1,57 @@
 //! Text for a lowered read plan.
 
+use super::super::connection::Dialect;
 use super::super::plan::{ColumnType, Op};
 use super::Rendered;
-use super::dialect::{self, LIST_PLACE, LIST_VALUE, param};
+use super::dialect::{LIST_PLACE, LIST_VALUE, param};
 use super::lower::{Column, EdgeParams, Edges, Ladder, Lead, Linked, Lowered, Rung, Sort, Test, Want};
 use sea_query::{Alias, BinOper, Cond, Expr, ExprTrait, JoinType, NullOrdering, Order, Query, SelectStatement};
 
 const EDGE: &str = "e";
 const KEYS: &str = "k";
+const RUNGS: &str = "r";
+
+/// More conditions on other rows are not for a planner to find the best order of.
+const CROWD: usize = 6;
 
 impl Lowered<'_> {
     /// The statement of this shape.
-    pub fn render(&self) -> Rendered {
+    pub fn render(&self, dialect: Dialect) -> Rendered {
         let mut select = Query::select();
-        self.select_columns(&mut select);
-        self.select_from(&mut select);
+        self.select_columns(&mut select, dialect);
+        self.select_from(&mut select, dialect);
+        let crowded = self.filter.iter().filter(|test| reads_rows(test)).count() > CROWD;
         for test in &self.filter {
-            select.and_where(expr(test));
+            let holds = expr(test, dialect);
+            select.and_where(if crowded && reads_rows(test) { dialect.probed(holds) } else { holds });
         }
-        self.select_order(&mut select);
+        self.select_order(&mut select, dialect);
         if let Some((most, offset)) = self.limit {
             select.limit(most as u64).offset(offset as u64);
         }
-        let (text, order) = dialect::build(&select);
+        let (text, order) = dialect.build(&select);
         Rendered { text, order, words: self.columns.iter().map(|c| c.ty == ColumnType::Word).collect() }
     }
 
-    fn select_columns(&self, select: &mut SelectStatement) {
+    fn select_columns(&self, select: &mut SelectStatement, dialect: Dialect) {
         match self.want {
             Want::Count => select.expr(Expr::cust("count(*)")),
-            Want::Sum => select.exprs(self.columns.iter().map(|c| column(c).sum().if_null(Expr::cust("0")))),
+            Want::Sum => select.exprs(self.columns.iter().map(|c| dialect.sum(column(c)))),
             Want::Rows if self.columns.is_empty() => select.expr(Expr::cust("1")),
             Want::Rows => select.exprs(self.columns.iter().map(column)),
         };
     }
 
-    fn select_from(&self, select: &mut SelectStatement) {
+    fn select_from(&self, select: &mut SelectStatement, dialect: Dialect) {
         let table = Alias::new(&*self.table.def.name);
-        let key = &*self.table.def.key.name;
+        let (key, key_type) = (&*self.table.def.key.name, self.table.def.key.ty);
         // A cross join keeps its order: the first table leads.
         match &self.lead {
             None => {
                 select.from_as(table, alias(0));
             }
             Some(Lead::Keys(list)) => {
-                select.from(dialect::list_table(*list, KEYS));
+                select.from(dialect.list_table(*list, key_type, KEYS));
                 select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
                 select.and_where(at(0, key).eq(Expr::col((KEYS, LIST_VALUE))));
             }
@@ -60,15 +67,7 @@ impl Lowered<'_> {
                 select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
                 select.and_where(edges_test(&edges.index, param(edges.dst))).and_where(at(0, key).eq(edge("src")));
             }
-            Some(Lead::Ladder(ladder)) => {
-                select.from(dialect::list_table(ladder.members, KEYS));
-                select.join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
-                select.and_where(at(0, key).in_subquery(self.rung(ladder)));
-                if let Rung::Edges(_) = ladder.rung {
-                    // A row may be on several rungs.
-                    select.group_by_col((alias(0), Alias::new(key)));
-                }
-            }
+            Some(Lead::Ladder(ladder)) => self.select_from_ladder(select, ladder, dialect),
         }
         let leads = |number: u32| matches!(self.lead, Some(Lead::Extension(own)) if own == number);
         for (table, number) in self.extensions.iter().filter(|(_, number)| !leads(*number)) {
@@ -78,39 +77,73 @@ impl Lowered<'_> {
         for sort in &self.order {
             if let Sort::Given(by, list, number) = sort {
                 let same = at(*number, LIST_VALUE).eq(column(by));
-                select.join(JoinType::LeftJoin, dialect::list_table(*list, &alias_name(*number)), same);
+                select.join(JoinType::LeftJoin, dialect.list_table(*list, by.ty, &alias_name(*number)), same);
+            }
+        }
+    }
+
+    fn select_from_ladder(&self, select: &mut SelectStatement, ladder: &Ladder<'_>, dialect: Dialect) {
+        let (table, key) = (Alias::new(&*self.table.def.name), &*self.table.def.key.name);
+        let members = match &ladder.rung {
+            Rung::Edges(_) => ColumnType::Int,
+            Rung::Column(by, _) => by.ty,
+        };
+        let list = dialect.list_table(ladder.members, members, KEYS);
+        let rung = self.rung(ladder, dialect);
+        match dialect {
+            Dialect::Sqlite => {
+                select.from(list).join_as(JoinType::CrossJoin, table, alias(0), Cond::all());
+                select.and_where(at(0, key).in_subquery(rung));
+                if let Rung::Edges(_) = ladder.rung {
+                    // A row may be on several rungs.
+                    select.group_by_col((alias(0), Alias::new(key)));
+                }
+            }
+            Dialect::Postgres => {
+                let mut rungs = Query::select();
+                rungs.column((RUNGS, Alias::new(key))).from(list);
+                rungs.join_lateral(JoinType::InnerJoin, rung, RUNGS, Cond::all());
+                select.from_as(table, alias(0)).and_where(at(0, key).in_subquery(rungs));
             }
         }
     }
 
     /// The keys of the first rows for one member of a ladder's list.
-    fn rung(&self, ladder: &Ladder<'_>) -> SelectStatement {
+    fn rung(&self, ladder: &Ladder<'_>, dialect: Dialect) -> SelectStatement {
         let member = Expr::col((KEYS, LIST_VALUE));
         let key = || at(ladder.alias, &self.table.def.key.name);
         let table = Alias::new(&*self.table.def.name);
-        let order = direction(ladder.descending);
+        let descending = ladder.descending;
         let mut rung = Query::select();
         rung.expr(key());
         match &ladder.rung {
             Rung::Edges(index) => {
                 rung.from_as("edge", EDGE).join_as(JoinType::CrossJoin, table, alias(ladder.alias), Cond::all());
                 rung.and_where(edges_test(index, member)).and_where(key().eq(edge("src")));
-                rung.order_by_expr(edge("sort"), order.clone()).order_by_expr(edge("src"), order);
+                dialect.order(&mut rung, edge("sort"), descending, false);
+                dialect.order(&mut rung, edge("src"), descending, true);
             }
             Rung::Column(by, sort) => {
                 rung.from_as(table, alias(ladder.alias)).and_where(column(by).eq(member));
-                rung.order_by_expr(column(sort), order.clone()).order_by_expr(key(), order);
+                dialect.order(&mut rung, column(sort), descending, self.is_key(sort));
+                dialect.order(&mut rung, key(), descending, true);
             }
         }
         for test in &ladder.filter {
-            rung.and_where(expr(test));
+            rung.and_where(expr(test, dialect));
         }
         rung.limit(ladder.most as u64).take()
     }
 
-    fn select_order(&self, select: &mut SelectStatement) {
+    /// Whether the column is the key of the rows, which none of them lacks.
+    fn is_key(&self, column: &Column<'_>) -> bool {
+        *column.name == *self.table.def.key.name
+    }
+
+    fn select_order(&self, select: &mut SelectStatement, dialect: Dialect) {
         if let Some(Lead::Edges(Edges { descending: Some(descending), .. })) = self.lead {
-            select.order_by_expr(edge("sort"), direction(descending)).order_by_expr(edge("src"), direction(descending));
+            dialect.order(select, edge("sort"), descending, false);
+            dialect.order(select, edge("src"), descending, true);
         }
         for sort in &self.order {
             match sort {
@@ -119,7 +152,7 @@ impl Lowered<'_> {
                     select.order_by_expr_with_nulls(readable(by), Order::Asc, NullOrdering::Last);
                 }
                 Sort::Column(by, descending, _) => {
-                    select.order_by_expr(readable(by), direction(*descending));
+                    dialect.order(select, readable(by), *descending, by.alias == 0 && self.is_key(by));
                 }
                 Sort::Given(_, _, number) => {
                     let place = || at(*number, LIST_PLACE);
@@ -129,7 +162,7 @@ impl Lowered<'_> {
                     select.order_by_expr(Expr::col((KEYS, LIST_PLACE)), Order::Asc);
                 }
                 Sort::First(test) => {
-                    select.order_by_expr(is_true(expr(test)), Order::Desc);
+                    select.order_by_expr(dialect.is_true(expr(test, dialect), true), Order::Desc);
                 }
             }
         }
@@ -144,37 +177,55 @@ fn edges_test(index: &EdgeParams, dst: Expr) -> Expr {
     }
 }
 
-fn expr(test: &Test<'_>) -> Expr {
+fn expr(test: &Test<'_>, dialect: Dialect) -> Expr {
     match test {
-        Test::All(tests) => joined(tests.iter().map(expr).collect(), Expr::and).unwrap_or_else(|| Expr::cust("TRUE")),
-        Test::Any(tests) => joined(tests.iter().map(expr).collect(), Expr::or).unwrap_or_else(|| Expr::cust("FALSE")),
+        Test::All(tests) => joined(tests.iter().map(|test| expr(test, dialect)).collect(), Expr::and)
+            .unwrap_or_else(|| Expr::cust("TRUE")),
+        Test::Any(tests) => joined(tests.iter().map(|test| expr(test, dialect)).collect(), Expr::or)
+            .unwrap_or_else(|| Expr::cust("FALSE")),
         Test::Not(test) => match &**test {
             Test::IsNull(by) => column(by).is_not_null(),
-            test => expr(test).binary(BinOper::Custom("IS NOT"), Expr::cust("TRUE")),
+            test => dialect.is_true(expr(test, dialect), false),
         },
         Test::Compare(by, op, value) => compare(by, *op, *value),
-        Test::In(by, list) => column(by).in_subquery(dialect::list(*list)),
+        Test::In(by, list) => dialect.is_in(column(by), by.ty, *list),
         Test::IsNull(by) => column(by).is_null(),
         Test::Contains(columns, needle) => columns
             .iter()
-            .map(|c| dialect::contains(readable(c), *needle, c.ty == ColumnType::Key))
+            .filter(|c| holds_text(c.ty))
+            .map(|c| dialect.contains(readable(c), *needle, c.ty == ColumnType::Key))
             .reduce(|a, b| a.or(b))
             .unwrap_or_else(|| Expr::cust("FALSE")),
         Test::Same(columns, text) => columns
             .iter()
-            .map(|c| dialect::same(readable(c), *text))
+            .filter(|c| holds_text(c.ty))
+            .map(|c| dialect.same(readable(c), *text))
             .reduce(|a, b| a.or(b))
             .unwrap_or_else(|| Expr::cust("FALSE")),
-        Test::HasWord(by, word) => dialect::stands_in(readable(by), *word),
-        Test::HasMember(by, list, number) => Expr::exists(dialect::members(column(by), *list, &alias_name(*number))),
+        Test::HasWord(by, word) => dialect.stands_in(readable(by), *word),
+        Test::HasMember(by, list, number) => dialect.has_member(column(by), *list, &alias_name(*number)),
         Test::Related { table, inner, outer, filter } => {
             let mut select = Query::select();
             select.expr(Expr::cust("1")).from_as(Alias::new(&*table.def.name), alias(inner.alias));
-            select.and_where(column(inner).eq(column(outer))).and_where(expr(filter));
+            select.and_where(column(inner).eq(column(outer))).and_where(expr(filter, dialect));
             Expr::exists(select)
         }
-        Test::Linked(linked) => linked_expr(linked),
+        Test::Linked(linked) => linked_expr(linked, dialect),
     }
+}
+
+/// Whether a condition is on other rows.
+fn reads_rows(test: &Test<'_>) -> bool {
+    match test {
+        Test::Linked(_) | Test::Related { .. } => true,
+        Test::Not(test) => reads_rows(test),
+        _ => false,
+    }
+}
+
+/// A number contains no text.
+fn holds_text(ty: ColumnType) -> bool {
+    !matches!(ty, ColumnType::Int | ColumnType::Real)
 }
 
 /// Joins expressions pairwise, so that the tree is no deeper than it has to be: SQLite bounds its depth.
@@ -205,12 +256,12 @@ fn compare(by: &Column<'_>, op: Op, value: usize) -> Expr {
     }
 }
 
-fn linked_expr(linked: &Linked<'_>) -> Expr {
+fn linked_expr(linked: &Linked<'_>, dialect: Dialect) -> Expr {
     let (near, far) = if linked.forward { ("src", "dst") } else { ("dst", "src") };
     let end = |name: &str| at(linked.alias, name);
     let ends = match linked.one {
         true => end(far).eq(param(linked.ends)),
-        false => end(far).in_subquery(dialect::list(linked.ends)),
+        false => dialect.is_in(end(far), ColumnType::Int, linked.ends),
     };
     let mut select = Query::select();
     select.from_as("edge", alias(linked.alias)).and_where(end("rel").eq(param(linked.rel))).and_where(ends);
@@ -220,10 +271,6 @@ fn linked_expr(linked: &Linked<'_>) -> Expr {
     }
     select.expr(Expr::cust("1")).and_where(end(near).eq(column(&linked.key)));
     Expr::exists(select)
-}
-
-fn is_true(expr: Expr) -> Expr {
-    expr.binary(BinOper::Custom("IS"), Expr::cust("TRUE"))
 }
 
 /// The column as it is stored.
@@ -259,8 +306,4 @@ fn alias(number: u32) -> Alias {
 
 fn alias_name(number: u32) -> String {
     format!("t{number}")
-}
-
-fn direction(descending: bool) -> Order {
-    if descending { Order::Desc } else { Order::Asc }
 }

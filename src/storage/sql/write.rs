@@ -1,6 +1,6 @@
 //! Text for statements about one row by its key. Placeholders are in the order of the columns given; the key's is last.
 
-use sea_query::{Alias, Expr, ExprTrait, Query, SqliteQueryBuilder};
+use sea_query::{Alias, Expr, ExprTrait, Func, Query, SqliteQueryBuilder};
 
 /// How a column is set.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub fn update_text<'a>(
         let present = || Expr::col(Alias::new(name));
         let value = match set {
             Set::To => Expr::val(0),
-            Set::Add => present().if_null(Expr::cust("0")).add(Expr::val(0)),
+            Set::Add => Expr::from(Func::coalesce([present(), Expr::cust("0")])).add(Expr::val(0)),
         };
         update.value(Alias::new(name), value);
     }

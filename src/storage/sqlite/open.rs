@@ -4,13 +4,13 @@ use super::super::StorageError;
 use super::super::backup;
 use super::super::budget;
 use super::super::catalogue::Catalogue;
-use super::super::migrate::{self, Extent, Outcome};
+use super::super::connection::{DbError, Fault};
+use super::super::engine::Common;
+use super::super::migrate::{self, Extent, META_VERSION, Outcome, PendingChange};
 use super::super::plan::{Layout, Name};
 use super::super::versions::{COMMITS, Versions};
 use super::super::words::Words;
-use super::count_cache::CountCache;
-use super::{Shared, WriteCounts, functions};
-use arc_swap::ArcSwap;
+use super::{Shared, SqliteConnection, functions};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
 use std::fmt;
@@ -21,8 +21,6 @@ use std::time::Duration;
 
 /// Marks the file as one of ours ("CmsS").
 const APPLICATION: i64 = 0x436d_7353;
-/// The version of the tables that storage maintains for itself. Raised with every change of those.
-pub const META_VERSION: i64 = 3;
 /// Prepared statements cached by each connection.
 const STATEMENTS: usize = 512;
 /// Instructions of SQLite's virtual machine between two checks of the clock: some ten microseconds.
@@ -66,36 +64,6 @@ impl OpenOptions {
 pub struct Settings {
     busy: Duration,
     mmap: u64,
-}
-
-/// A difference between the file and the layout.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PendingChange {
-    pub table: String,
-    /// What would be done, e.g. ``add the column `isbn` ``.
-    pub what: String,
-    /// Why it is not done automatically; `None` where nothing would be lost.
-    pub refused: Option<Refusal>,
-}
-
-/// Why a change is refused, and what resolves it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Refusal {
-    pub why: String,
-    /// What [`Sqlite::migrate`](super::Sqlite::migrate) has to be asked to delete: a table, or `table.column`.
-    pub drop: Option<String>,
-    /// New columns of the same type, of which one may be the new name of the removed one.
-    pub new_names: Vec<String>,
-}
-
-impl fmt::Display for PendingChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.table, self.what)?;
-        match &self.refused {
-            Some(refusal) => write!(f, " ({})", refusal.why),
-            None => Ok(()),
-        }
-    }
 }
 
 /// Why a database was not opened.
@@ -142,6 +110,13 @@ pub enum OpenError {
         path: PathBuf,
         cause: String,
     },
+    /// The database server is away, or its database cannot be used.
+    Server {
+        /// Its address, without the password.
+        at: String,
+        cause: String,
+        hint: &'static str,
+    },
     /// The declarations contradict themselves.
     Layout(StorageError),
     Other {
@@ -171,6 +146,7 @@ impl OpenError {
             OpenError::NotCopied { .. } => {
                 "Make room on the disk, or make a backup and start with storage.copy_before_migration = false."
             }
+            OpenError::Server { hint, .. } => hint,
             OpenError::Layout(_) => "This is a mistake in the declarations.",
             OpenError::Other { .. } => "The cause comes from the database library or the operating system.",
         }
@@ -207,6 +183,7 @@ impl fmt::Display for OpenError {
                 write!(f, "{}: the declarations require changes that would lose values", path.display())?;
                 list(f, changes)
             }
+            OpenError::Server { at, cause, .. } => write!(f, "{at}: {cause}"),
             OpenError::Layout(cause) => write!(f, "the tables cannot be laid out: {cause}"),
             OpenError::Other { path, cause } => write!(f, "{}: {cause}", path.display()),
         }
@@ -246,26 +223,21 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
     let path = &options.path;
     let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
     let settings = Settings { busy: options.busy, mmap: options.mmap };
-    let mut connection = in_its_folder(path, &settings)?;
+    let connection = SqliteConnection::new(in_its_folder(path, &settings)?);
     let extent = if options.migrate { Extent::Apply { drops: &[] } } else { Extent::Refuse };
     let Migrated { changes: applied, copy: copied } =
-        bring(&mut connection, path, (&catalogue, layout), extent, options.copy)?;
+        bring(&connection, path, (&catalogue, layout), extent, options.copy)?;
+    let connection = connection.into_inner();
     let versions = Versions::default();
-    let load = |connection: &Connection| Ok((load_words(connection)?, read_generations(connection)?));
+    let load = |connection: &Connection| -> Result<_> { Ok((load_words(connection)?, read_generations(connection)?)) };
     let (words, numbers) = load(&connection).map_err(|e| explain(path, e))?;
     versions.raise_to(&numbers, []);
     let shared = Shared {
         id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         path: path.clone(),
         settings,
-        hold: options.hold,
-        catalogue,
-        words: ArcSwap::from_pointee(words),
-        versions: Arc::new(versions),
-        sleepers: ArcSwap::default(),
-        remembered: CountCache::default(),
+        common: Arc::new(Common::new(catalogue, words, versions, options.hold)),
         log_pages: Arc::default(),
-        counts: WriteCounts::default(),
     };
     Ok(Opened { connection, shared, applied, copied })
 }
@@ -279,13 +251,13 @@ pub fn migrated(
 ) -> std::result::Result<Migrated, OpenError> {
     let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
     let options = OpenOptions::new(path);
-    let mut connection = in_its_folder(path, &Settings { busy: options.busy, mmap: options.mmap })?;
-    bring(&mut connection, path, (&catalogue, layout), extent, copy)
+    let connection = SqliteConnection::new(in_its_folder(path, &Settings { busy: options.busy, mmap: options.mmap })?);
+    bring(&connection, path, (&catalogue, layout), extent, copy)
 }
 
 /// Brings the file to the layout; with `copy`, copies a file that has to be changed before that.
 fn bring(
-    connection: &mut Connection,
+    connection: &SqliteConnection,
     path: &Path,
     (catalogue, layout): (&Catalogue, &Layout),
     extent: Extent<'_>,
@@ -367,7 +339,7 @@ fn create_private(path: &Path) {
 
 fn check_origin(path: &Path, conn: &Connection) -> std::result::Result<(), OpenError> {
     let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let read = || {
+    let read = || -> Result<_> {
         let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
         Ok((tables, number("application_id")?, number("user_version")?))
     };
@@ -430,16 +402,13 @@ fn connect(path: &Path, settings: &Settings, flags: OpenFlags) -> Result<Connect
     Ok(conn)
 }
 
-fn explain(path: &Path, error: rusqlite::Error) -> OpenError {
-    let path = path.to_owned();
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            OpenError::NotADatabase { path, cause: error.to_string() }
-        }
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Locked { path },
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => OpenError::ReadOnly { path },
-        Some(ErrorCode::CannotOpen) => OpenError::ReadOnly { path },
-        _ => OpenError::Other { path, cause: error.to_string() },
+fn explain(path: &Path, error: impl Into<DbError>) -> OpenError {
+    let (path, error) = (path.to_owned(), error.into());
+    match error.fault {
+        Fault::Damaged => OpenError::NotADatabase { path, cause: error.cause },
+        Fault::Locked => OpenError::Locked { path },
+        Fault::ReadOnly => OpenError::ReadOnly { path },
+        _ => OpenError::Other { path, cause: error.cause },
     }
 }
 

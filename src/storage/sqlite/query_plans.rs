@@ -2,6 +2,7 @@
 //!
 //! A list that the server ships walks an index: where its plan sorts, a line here gives the reason.
 
+use super::super::connection::Dialect;
 use super::super::fixtures::*;
 use super::super::plan::*;
 use super::super::sql::{Want, lower};
@@ -165,7 +166,7 @@ fn queries_walk_indexes() {
     for (what, plan) in shapes() {
         for (want, title) in [(Want::Rows, what.to_owned()), (Want::Count, format!("{what}, counted"))] {
             let lowered = lower(&plan, want, &shared.catalogue, &words).unwrap();
-            let rendered = lowered.render();
+            let rendered = lowered.render(Dialect::Sqlite);
             writeln!(texts, "{title}\n  {}", rendered.text).unwrap();
             writeln!(walks, "{title}").unwrap();
             let mut explain = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", rendered.text)).unwrap();
@@ -209,7 +210,9 @@ fn shapes_do_not_depend_on_values() {
         .collect();
     let texts: Vec<String> = shapes()
         .iter()
-        .map(|(_, plan)| lower(plan, Want::Rows, &shared.catalogue, &shared.words.load()).unwrap().render().text)
+        .map(|(_, plan)| {
+            lower(plan, Want::Rows, &shared.catalogue, &shared.words.load()).unwrap().render(Dialect::Sqlite).text
+        })
         .collect();
     for (i, shape) in all.iter().enumerate() {
         for (j, other) in all.iter().enumerate() {

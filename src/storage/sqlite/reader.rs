@@ -9,16 +9,15 @@
 //! long, and when the thread has nothing to do ([`end_idle_transactions`]).
 
 use super::super::catalogue::Catalogue;
+use super::super::count_cache;
 use super::super::dependencies;
 use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
-use super::super::search;
 use super::super::sql::{Bind, Lowered, Want, lower};
 use super::super::tally::{Tallied, tallied};
 use super::super::words::{NO_WORD, Words};
-use super::super::writer::slugs;
 use super::super::{Dependencies, Held, Snapshot, StorageError};
-use super::count_cache;
 use super::open;
+use super::search;
 use super::statement_cache::StatementCache;
 use super::{Dictionary, Shared, bind};
 use arc_swap::Guard;
@@ -323,8 +322,8 @@ impl Snapshot for Reading<'_> {
     }
 
     fn slug(&self, scope: &str, slug: &str) -> std::result::Result<Option<i64>, StorageError> {
-        QUERIES.set(QUERIES.get() + 1);
-        Ok(slugs::owner(self.conn, scope, slug)?.map(|owner| owner.id))
+        let binds = [scope, slug].map(|text| Bind::One(DbValue::Text(text.into())));
+        Ok(self.select(SLUG, &binds, |row| row.get(0))?.into_iter().next())
     }
 
     fn depends(&self, plan: &ReadPlan, rows: Option<&[Row]>) -> Option<Dependencies> {
@@ -350,6 +349,7 @@ const META: &str = "SELECT id, key, n, json FROM meta \
 const REVISIONS: &str = "SELECT \"of\", count(*), (SELECT id FROM revision AS other \
     WHERE other.space = revision.space AND other.\"of\" = revision.\"of\" ORDER BY \"at\" DESC, id DESC LIMIT 1) \
     FROM revision WHERE space = ?1 AND \"of\" IN (SELECT value FROM rarray(?2)) GROUP BY \"of\"";
+const SLUG: &str = "SELECT id FROM slug WHERE scope = ?1 AND slug = ?2";
 const SETTING: &str = "SELECT json FROM setting WHERE key = ?1";
 
 fn text(row: &rusqlite::Row<'_>, place: usize) -> Result<Arc<str>> {

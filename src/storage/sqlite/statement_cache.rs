@@ -5,6 +5,7 @@
 
 use super::super::StorageError;
 use super::super::catalogue::Catalogue;
+use super::super::connection::Dialect;
 use super::super::plan::{DbValue, ReadPlan, Row};
 use super::super::sql::{Lowered, Rendered, Want, lower};
 use super::reader::{count_text, fetch};
@@ -116,7 +117,7 @@ impl StatementCache {
         if let Some(kept) = texts.get(&shape) {
             return kept.clone();
         }
-        let kept = Rc::new(CachedStatement { rendered: lowered.render(), round: Cell::new(None) });
+        let kept = Rc::new(CachedStatement { rendered: lowered.render(Dialect::Sqlite), round: Cell::new(None) });
         texts.insert(shape, kept.clone());
         kept
     }

@@ -23,7 +23,7 @@ impl ToSql for DbValue {
 pub fn bind(statement: &mut Statement<'_>, place: usize, bind: &Bind) -> Result<()> {
     match bind {
         Bind::One(value) => statement.raw_bind_parameter(place + 1, value),
-        Bind::List(values) => {
+        Bind::List(values) | Bind::Members(values) => {
             let list: Vec<Value> = values.iter().map(owned).collect();
             statement.raw_bind_parameter(place + 1, Rc::new(list))
         }

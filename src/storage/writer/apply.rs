@@ -8,29 +8,32 @@ mod rows;
 
 use super::super::StorageError;
 use super::super::catalogue::{Catalogue, Table, TableId};
+use super::super::connection::{DbError, Fault, params};
 use super::super::plan::{Change, CommitError, Committed, DbValue, Put, PutDone, ReadPlan, Row, Target, WritePlan};
 use super::super::sql::extensions_named;
 use super::Writer;
 use super::effects::{Counter, Effects, Scope};
-use rusqlite::{ErrorCode, OptionalExtension};
 
 /// Why a plan stops.
 pub(super) enum Stop {
     Refuse(CommitError),
-    Sql(rusqlite::Error),
+    Sql(DbError),
 }
 
 type Result<T> = std::result::Result<T, Stop>;
 
-impl From<rusqlite::Error> for Stop {
-    fn from(error: rusqlite::Error) -> Stop {
+impl From<DbError> for Stop {
+    fn from(error: DbError) -> Stop {
         Stop::Sql(error)
     }
 }
 
 impl From<StorageError> for Stop {
     fn from(error: StorageError) -> Stop {
-        Stop::Refuse(CommitError::Failed(error.to_string()))
+        match error {
+            StorageError::Unavailable(_) => Stop::Sql(error.into()),
+            error => Stop::Refuse(CommitError::Failed(error.to_string())),
+        }
     }
 }
 
@@ -41,33 +44,28 @@ impl Stop {
             Stop::Refuse(error) => return error,
             Stop::Sql(error) => error,
         };
-        match error.sqlite_error_code() {
+        match error.fault {
             // Keys were checked before, so this is a unique index.
-            Some(ErrorCode::ConstraintViolation) => CommitError::Refused { tag: "duplicate", row: column_of(&error) },
-            Some(ErrorCode::ReadOnly | ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::DatabaseBusy) => {
-                super::unavailable(&error)
+            Fault::Duplicate(column) => {
+                CommitError::Refused { tag: "duplicate", row: column.map(|column| vec![DbValue::Text(column)]) }
             }
-            _ => CommitError::Failed(error.to_string()),
+            ref fault if fault.is_temporary() => super::unavailable(&error),
+            _ => CommitError::Failed(error.cause),
         }
+    }
+
+    /// Whether a statement failed, rather than a rule of the plan.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Stop::Sql(_))
     }
 
     /// As the end of the whole transaction.
-    pub fn into_sql(self) -> rusqlite::Error {
+    pub fn into_error(self) -> DbError {
         match self {
             Stop::Sql(error) => error,
-            Stop::Refuse(why) => rusqlite::Error::SqliteFailure(
-                rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT),
-                Some(format!("the transaction was given up: {why:?}")),
-            ),
+            Stop::Refuse(why) => DbError::other(format!("the transaction was given up: {why:?}")),
         }
     }
-}
-
-/// The first column, `table.column`, of the index that refused a row.
-fn column_of(error: &rusqlite::Error) -> Option<Row> {
-    let rusqlite::Error::SqliteFailure(_, Some(message)) = error else { return None };
-    let column = message.strip_prefix("UNIQUE constraint failed: ")?.split(',').next()?;
-    Some(vec![DbValue::Text(column.into())])
 }
 
 fn failed<T>(why: String) -> Result<T> {
@@ -132,12 +130,7 @@ impl<'c> Work<'_, 'c> {
             Change::Setting { key, .. } if **key == *"panic" => panic!("as a test asked for"),
             Change::Setting { key, json } => self.set_setting(key, json.as_deref()),
             Change::SettingMembers { key, members } => {
-                let stored: Option<String> = self
-                    .writer
-                    .conn
-                    .prepare_cached("SELECT json FROM setting WHERE key = ?1")?
-                    .query_row([&**key], |row| row.get(0))
-                    .optional()?;
+                let stored = self.writer.conn.text("SELECT json FROM setting WHERE key = ?1", params![key])?;
                 let stored = stored.and_then(|json| serde_json::from_str::<serde_json::Map<_, _>>(&json).ok());
                 let mut document = stored.unwrap_or_default();
                 document.extend(members.clone());
@@ -148,8 +141,8 @@ impl<'c> Work<'_, 'c> {
 
     fn set_setting(&mut self, key: &str, json: Option<&str>) -> Result<()> {
         match json {
-            Some(json) => self.writer.execute(SET_SETTING, &[&key, &json])?,
-            None => self.writer.execute("DELETE FROM setting WHERE key = ?1", &[&key])?,
+            Some(json) => self.writer.send(SET_SETTING, params![key, json])?,
+            None => self.writer.send("DELETE FROM setting WHERE key = ?1", params![key])?,
         };
         self.effects.scopes.insert(Scope::Setting);
         self.effects.wrote = true;
@@ -187,7 +180,7 @@ impl<'c> Work<'_, 'c> {
     /// Rows as they are at this point of the plan, counts included.
     fn rows(&mut self, plan: &ReadPlan) -> Result<Vec<Row>> {
         self.writer.write_counts(&mut self.effects)?;
-        Ok(self.writer.shapes.rows(plan, self.catalogue, self.writer.dictionary())?)
+        Ok(self.writer.rows(plan)?)
     }
 
     fn keys(&mut self, table: &Table, filter: &super::super::plan::Cond) -> Result<Vec<DbValue>> {

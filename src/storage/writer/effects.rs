@@ -3,13 +3,13 @@
 //! Gathered in memory, so that 256 plans raising the same number cost one statement.
 
 use super::super::catalogue::{Catalogue, RelationId, TableId};
+use super::super::connection::{Param, Result, int, params};
 use super::super::dependencies::{ANY_KIND, VersionSlot};
 use super::super::plan::{Change, DbValue, Name, WritePlan};
 use super::super::sql::{Set, update_text};
 use super::super::tally::ALL_AUTHORS;
 use super::super::versions::COMMITS;
 use super::Writer;
-use rusqlite::{OptionalExtension, Result};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Something whose version grows.
@@ -23,7 +23,7 @@ pub enum Scope {
 }
 
 /// A counting column of a row.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Counter {
     pub table: TableId,
     pub column: Name,
@@ -61,6 +61,16 @@ impl Effects {
         self.spaces.extend(other.spaces);
         self.words.extend(other.words);
         self.wrote |= other.wrote;
+    }
+
+    /// Marks a row of this kind as written.
+    pub fn written(&mut self, table: TableId, key: &DbValue, kind: Option<i64>) {
+        self.scopes.insert(Scope::Table(table));
+        self.scopes.extend(kind.map(|kind| Scope::Kind(table, kind)));
+        self.wrote = true;
+        if let DbValue::Int(id) = key {
+            self.slots.insert(VersionSlot::row(table, *id));
+        }
     }
 
     /// Marks columns (their places) of a row of this kind as written.
@@ -111,17 +121,19 @@ impl Writer<'_> {
         self.flush_tallies()?;
         for space in std::mem::take(&mut self.pending.spaces) {
             let next = self.sequences.get(&space).copied().unwrap_or(1);
-            self.execute(SEQUENCE, &[&&*space, &next])?;
+            self.send(SEQUENCE, params![&space, next])?;
         }
         let scopes = std::mem::take(&mut self.pending.scopes);
-        let mut raised = Vec::with_capacity(scopes.len() + 1);
-        for scope in scopes {
-            raised.push(self.raise(self.scope_name(scope))?);
-        }
+        let mut raised: Vec<Name> = scopes.into_iter().map(|scope| self.scope_name(scope)).collect();
+        // Always in this order, so that no two transactions wait for each other.
+        raised.sort_unstable();
         if std::mem::take(&mut self.pending.wrote) {
-            raised.push(self.raise(COMMITS.into())?);
+            raised.push(COMMITS.into());
         }
-        Ok(raised)
+        let params: Vec<Vec<Param<'_>>> = raised.iter().map(|scope| vec![Param::from(scope)]).collect();
+        let numbers = self.conn.select_each(GENERATION, &params)?;
+        let number = |rows: &Vec<_>| rows.first().map_or(0, |row| int(row, 0) as u64);
+        Ok(raised.iter().cloned().zip(numbers.iter().map(number)).collect())
     }
 
     /// Writes the counts that are pending.
@@ -137,7 +149,7 @@ impl Writer<'_> {
         for ((table, kind, status, author), n) in std::mem::take(&mut self.pending.tallies) {
             if n != 0 {
                 let table = self.table_number(table);
-                self.execute(TALLY, &[&table, &kind, &status, &author, &n])?;
+                self.send(TALLY, params![table, kind, status, author, n])?;
             }
         }
         Ok(())
@@ -145,20 +157,21 @@ impl Writer<'_> {
 
     /// Writes the counts of `effects` and adds what follows from that.
     pub fn write_counts(&mut self, effects: &mut Effects) -> Result<()> {
-        for (counter, n) in std::mem::take(&mut effects.counts) {
-            if n == 0 {
-                continue;
-            }
-            let table = &self.shared.catalogue.tables[counter.table];
-            let text = update_text(
-                &table.def.name,
-                &table.def.key.name,
-                std::iter::once((&*counter.column, Set::Add)),
-                table.def.versioned,
-            );
-            if self.execute(&text, &[&n, &counter.id])? > 0 {
-                let kind = self.touched(effects, counter.table, &DbValue::Int(counter.id))?;
-                effects.changed(table.id, kind, table.place(&counter.column).ok());
+        let mut counts: Vec<(Counter, i64)> = std::mem::take(&mut effects.counts).into_iter().collect();
+        counts.retain(|(_, n)| *n != 0);
+        counts.sort_unstable();
+        for like in counts.chunk_by(|(one, _), (other, _)| (one.table, &one.column) == (other.table, &other.column)) {
+            let (table, column) = (&self.shared.catalogue.tables[like[0].0.table], &like[0].0.column);
+            let set = std::iter::once((&**column, Set::Add));
+            let update = update_text(&table.def.name, &table.def.key.name, set, table.def.versioned);
+            let text = format!("{update} RETURNING {}", if table.kind.is_some() { "kind" } else { "0" });
+            let params: Vec<Vec<Param<'_>>> =
+                like.iter().map(|(c, n)| vec![Param::Int(*n), Param::Int(c.id)]).collect();
+            let written = self.conn.select_each(&text, &params)?;
+            for ((counter, _), row) in like.iter().zip(&written).filter_map(|(c, rows)| Some((c, rows.first()?))) {
+                let kind = table.kind.map(|_| int(row, 0));
+                effects.written(table.id, &DbValue::Int(counter.id), kind);
+                effects.changed(table.id, kind, table.place(column).ok());
             }
         }
         Ok(())
@@ -166,27 +179,14 @@ impl Writer<'_> {
 
     /// Marks a row of a table as written, for the versions of its table and kind. The number of its kind.
     pub fn touched(&self, effects: &mut Effects, table: TableId, key: &DbValue) -> Result<Option<i64>> {
-        effects.scopes.insert(Scope::Table(table));
-        effects.wrote = true;
-        if let DbValue::Int(id) = key {
-            effects.slots.insert(VersionSlot::row(table, *id));
-        }
         let def = &self.shared.catalogue.tables[table];
-        if def.kind.is_none() {
-            return Ok(None);
-        }
         let text = format!("SELECT kind FROM \"{}\" WHERE \"{}\" = ?1", def.def.name, def.def.key.name);
-        let mut select = self.conn.prepare_cached(&text)?;
-        let kind: Option<Option<i64>> = select.query_row([key], |row| row.get(0)).optional()?;
-        let kind = kind.flatten().unwrap_or(0);
-        effects.scopes.insert(Scope::Kind(table, kind));
-        Ok(Some(kind))
-    }
-
-    fn raise(&self, scope: Name) -> Result<(Name, u64)> {
-        let mut raise = self.conn.prepare_cached(GENERATION)?;
-        let n: i64 = raise.query_row([&*scope], |row| row.get(0))?;
-        Ok((scope, n as u64))
+        let kind = match def.kind {
+            Some(_) => Some(self.conn.number(&text, params![key])?.unwrap_or(0)),
+            None => None,
+        };
+        effects.written(table, key, kind);
+        Ok(kind)
     }
 
     fn scope_name(&self, scope: Scope) -> Name {
@@ -210,8 +210,8 @@ impl Writer<'_> {
 }
 
 const TALLY: &str = "INSERT INTO tally (\"table\", kind, status, author, n) VALUES (?1, ?2, ?3, ?4, ?5) \
-    ON CONFLICT (\"table\", kind, status, author) DO UPDATE SET n = n + excluded.n";
+    ON CONFLICT (\"table\", kind, status, author) DO UPDATE SET n = tally.n + excluded.n";
 const SEQUENCE: &str = "INSERT INTO sequence (space, next) VALUES (?1, ?2) \
     ON CONFLICT (space) DO UPDATE SET next = excluded.next";
 const GENERATION: &str = "INSERT INTO version (scope, n) VALUES (?1, 1) \
-    ON CONFLICT (scope) DO UPDATE SET n = n + 1 RETURNING n";
+    ON CONFLICT (scope) DO UPDATE SET n = version.n + 1 RETURNING n";

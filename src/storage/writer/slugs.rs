@@ -4,7 +4,7 @@
 //! as `base-n` (n from 2), however the claim came about. The smallest free suffix is the end of the first run plus one,
 //! so 100,000 equal titles cost one lookup each.
 
-use rusqlite::{Connection, OptionalExtension, Result};
+use super::super::connection::{Connection, Result, int, params, text_at};
 use std::sync::Arc;
 
 /// The most bytes a slug may have.
@@ -25,20 +25,21 @@ pub struct Free {
 }
 
 /// Who claims a slug.
-pub fn owner(conn: &Connection, scope: &str, slug: &str) -> Result<Option<Owner>> {
-    let mut select = conn.prepare_cached("SELECT \"table\", id FROM slug WHERE scope = ?1 AND slug = ?2")?;
-    select.query_row([scope, slug], |row| Ok(Owner { table: row.get(0)?, id: row.get(1)? })).optional()
+pub fn owner(conn: &dyn Connection, scope: &str, slug: &str) -> Result<Option<Owner>> {
+    let text = "SELECT \"table\", id FROM slug WHERE scope = ?1 AND slug = ?2";
+    Ok(conn.first(text, params![scope, slug])?.map(|row| Owner { table: int(&row, 0), id: int(&row, 1) }))
 }
 
 /// The claim that a row holds: scope and slug.
-pub fn held(conn: &Connection, owner: Owner) -> Result<Option<(String, String)>> {
-    let mut select = conn.prepare_cached("SELECT scope, slug FROM slug WHERE \"table\" = ?1 AND id = ?2")?;
-    select.query_row([owner.table, owner.id], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+pub fn held(conn: &dyn Connection, owner: Owner) -> Result<Option<(Arc<str>, Arc<str>)>> {
+    let text = "SELECT scope, slug FROM slug WHERE \"table\" = ?1 AND id = ?2";
+    let row = conn.first(text, params![owner.table, owner.id])?;
+    Ok(row.and_then(|row| text_at(&row, 0).zip(text_at(&row, 1))))
 }
 
 /// The first candidate that is free or `own`; otherwise the last with the smallest free suffix.
 pub fn free(
-    conn: &Connection,
+    conn: &dyn Connection,
     scope: &str,
     candidates: &[Arc<str>],
     own: Option<&str>,
@@ -57,13 +58,9 @@ pub fn free(
 }
 
 /// Claims a slug that is free.
-pub fn claim(conn: &Connection, scope: &str, slug: &str, owner: Owner) -> Result<()> {
-    conn.prepare_cached("INSERT INTO slug (scope, slug, \"table\", id) VALUES (?1, ?2, ?3, ?4)")?.execute((
-        scope,
-        slug,
-        owner.table,
-        owner.id,
-    ))?;
+pub fn claim(conn: &dyn Connection, scope: &str, slug: &str, owner: Owner) -> Result<()> {
+    let text = "INSERT INTO slug (scope, slug, \"table\", id) VALUES (?1, ?2, ?3, ?4)";
+    conn.send(text, params![scope, slug, owner.table, owner.id])?;
     match split(slug) {
         Some((base, n)) => join_runs(conn, scope, base, n),
         None => Ok(()),
@@ -71,8 +68,8 @@ pub fn claim(conn: &Connection, scope: &str, slug: &str, owner: Owner) -> Result
 }
 
 /// Gives a claim up.
-pub fn release(conn: &Connection, scope: &str, slug: &str) -> Result<()> {
-    conn.prepare_cached("DELETE FROM slug WHERE scope = ?1 AND slug = ?2")?.execute([scope, slug])?;
+pub fn release(conn: &dyn Connection, scope: &str, slug: &str) -> Result<()> {
+    conn.send("DELETE FROM slug WHERE scope = ?1 AND slug = ?2", params![scope, slug])?;
     match split(slug) {
         Some((base, n)) => part_run(conn, scope, base, n),
         None => Ok(()),
@@ -89,7 +86,7 @@ fn split(slug: &str) -> Option<(&str, i64)> {
 }
 
 /// A longer number shortens the base, so numbers are looked through by their length.
-fn smallest_suffix(conn: &Connection, scope: &str, slug: &str, own: Option<&str>) -> Result<String> {
+fn smallest_suffix(conn: &dyn Connection, scope: &str, slug: &str, own: Option<&str>) -> Result<String> {
     let mut n: i64 = 2;
     loop {
         let digits = n.to_string();
@@ -123,20 +120,15 @@ fn shorten(slug: &str, most: usize) -> &str {
 }
 
 /// The last run that starts at `n` or before.
-fn run_around(conn: &Connection, scope: &str, base: &str, n: i64) -> Result<Option<(i64, i64)>> {
-    let mut select = conn.prepare_cached(
-        "SELECT lo, hi FROM slug_run WHERE scope = ?1 AND base = ?2 AND lo <= ?3 ORDER BY lo DESC LIMIT 1",
-    )?;
-    select.query_row((scope, base, n), |row| Ok((row.get(0)?, row.get(1)?))).optional()
+fn run_around(conn: &dyn Connection, scope: &str, base: &str, n: i64) -> Result<Option<(i64, i64)>> {
+    let text = "SELECT lo, hi FROM slug_run WHERE scope = ?1 AND base = ?2 AND lo <= ?3 ORDER BY lo DESC LIMIT 1";
+    Ok(conn.first(text, params![scope, base, n])?.map(|row| (int(&row, 0), int(&row, 1))))
 }
 
-fn join_runs(conn: &Connection, scope: &str, base: &str, n: i64) -> Result<()> {
+fn join_runs(conn: &dyn Connection, scope: &str, base: &str, n: i64) -> Result<()> {
     let (mut lo, mut hi) = (n, n);
-    let mut near = conn.prepare_cached(
-        "SELECT lo, hi FROM slug_run WHERE scope = ?1 AND base = ?2 AND lo <= ?3 ORDER BY lo DESC LIMIT 2",
-    )?;
-    let runs = near.query_map((scope, base, n + 1), |row| Ok((row.get(0)?, row.get(1)?)))?;
-    for run in runs.collect::<Result<Vec<(i64, i64)>>>()? {
+    let near = "SELECT lo, hi FROM slug_run WHERE scope = ?1 AND base = ?2 AND lo <= ?3 ORDER BY lo DESC LIMIT 2";
+    for run in conn.select(near, params![scope, base, n + 1])?.iter().map(|row| (int(row, 0), int(row, 1))) {
         if run.0 == n + 1 {
             hi = run.1;
             drop_run(conn, scope, base, run.0)?;
@@ -147,7 +139,7 @@ fn join_runs(conn: &Connection, scope: &str, base: &str, n: i64) -> Result<()> {
     put_run(conn, scope, base, lo, hi)
 }
 
-fn part_run(conn: &Connection, scope: &str, base: &str, n: i64) -> Result<()> {
+fn part_run(conn: &dyn Connection, scope: &str, base: &str, n: i64) -> Result<()> {
     let Some((lo, hi)) = run_around(conn, scope, base, n)?.filter(|(_, hi)| *hi >= n) else { return Ok(()) };
     if lo == n {
         drop_run(conn, scope, base, lo)?;
@@ -160,13 +152,13 @@ fn part_run(conn: &Connection, scope: &str, base: &str, n: i64) -> Result<()> {
     Ok(())
 }
 
-fn drop_run(conn: &Connection, scope: &str, base: &str, lo: i64) -> Result<()> {
+fn drop_run(conn: &dyn Connection, scope: &str, base: &str, lo: i64) -> Result<()> {
     let text = "DELETE FROM slug_run WHERE scope = ?1 AND base = ?2 AND lo = ?3";
-    conn.prepare_cached(text)?.execute((scope, base, lo)).map(|_| ())
+    conn.send(text, params![scope, base, lo])
 }
 
-fn put_run(conn: &Connection, scope: &str, base: &str, lo: i64, hi: i64) -> Result<()> {
+fn put_run(conn: &dyn Connection, scope: &str, base: &str, lo: i64, hi: i64) -> Result<()> {
     let text = "INSERT INTO slug_run (scope, base, lo, hi) VALUES (?1, ?2, ?3, ?4) \
         ON CONFLICT (scope, base, lo) DO UPDATE SET hi = excluded.hi";
-    conn.prepare_cached(text)?.execute((scope, base, lo, hi)).map(|_| ())
+    conn.send(text, params![scope, base, lo, hi])
 }

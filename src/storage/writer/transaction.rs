@@ -1,10 +1,9 @@
 //! The writer's end of a transaction that is held open: it serves that one until it ends, while other plans wait.
 
+use super::super::connection::Result;
 use super::super::plan::{CommitError, WritePlan};
-use super::super::sqlite::Reading;
 use super::super::transaction::Op;
 use super::{Outcome, Writer, unavailable};
-use rusqlite::Result;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
@@ -38,7 +37,7 @@ impl Writer<'_> {
         let until = Instant::now() + self.shared.hold;
         while let Ok(op) = ops.recv_timeout(until.saturating_duration_since(Instant::now())) {
             match op {
-                Op::Read(read) => read(&self.reading()),
+                Op::Read(read) => read(&*self.conn.reading(&self.words, &self.shared.catalogue)),
                 Op::Commit { plan, reply } => {
                     let outcome = self.step(&plan);
                     let lost = outcome.is_err();
@@ -68,9 +67,5 @@ impl Writer<'_> {
         self.flush_counts()?;
         self.flush_tallies()?;
         Ok(outcome)
-    }
-
-    fn reading(&self) -> Reading<'_> {
-        Reading { conn: self.conn, shapes: &self.shapes, words: &self.words, catalogue: &self.shared.catalogue }
     }
 }

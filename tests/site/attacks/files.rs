@@ -608,7 +608,7 @@ fn the_folder_of_files_is_for_its_owner() {
     for file in ["test.db", "test.db-wal", "test.db-shm"] {
         assert_eq!(mode(server.path(file)), 0o600, "{file}");
     }
-    let database = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let database = server.storage();
     let copy = server.path("copy.db");
     stdout(&["--set", &database, "backup", copy.to_str().expect("a path")], "");
     assert_eq!(mode(copy), 0o600);
@@ -629,7 +629,7 @@ fn an_import_does_not_follow_links_out_of_its_folder() {
     let secret = server.path("secret.jpg");
     std::fs::write(&secret, jpeg(40, 40)).expect("written");
     std::os::unix::fs::symlink(&secret, folder.join("2021/03/pier.jpg")).expect("a link");
-    let database = format!("storage.url=sqlite:{}", server.path("test.db").display());
+    let database = server.storage();
     let export = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/import.xml");
     let args = ["--set", &database, "import", export, "--attachments", folder.to_str().expect("a path")];
     let told = stdout(&args, "");

@@ -419,10 +419,8 @@ fn what_a_program_says_of_itself_is_kept_short() {
     let answer = server.send("POST", &url, None, body, &[("user-agent", &agent)]);
     assert_eq!(answer.status, 201, "{}", answer.text);
     assert_eq!(log_in(&server, ("admin", PASSWORD), &[("user-agent", &agent)]).status, 303);
-    let database = rusqlite::Connection::open(server.path("test.db")).expect("a database");
-    let longest = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number");
-    assert_eq!(longest("SELECT max(length(author_user_agent)) FROM comment"), 254);
-    assert_eq!(longest("SELECT max(length(agent)) FROM session"), 254);
+    assert_eq!(server.sql("SELECT max(length(author_user_agent)) FROM comment"), ["254"]);
+    assert_eq!(server.sql("SELECT max(length(agent)) FROM session"), ["254"]);
 }
 
 #[test]
@@ -456,10 +454,7 @@ fn wrong_logins_leave_so_many_entries() {
 #[test]
 fn a_user_has_so_many_sessions_and_application_passwords() {
     let server = Server::with(&["pages.max_sessions=2", "site.max_application_passwords=3"]);
-    let rows = |sql: &str| {
-        let database = rusqlite::Connection::open(server.path("test.db")).expect("a database");
-        database.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number")
-    };
+    let rows = |sql: &str| server.sql(sql).concat().parse::<i64>().expect("a number");
     for expected in [1, 2, 2, 2] {
         let cookie = session(&server);
         assert_eq!(rows("SELECT count(*) FROM session"), expected);

@@ -1,13 +1,13 @@
 //! What belongs to a row and is in other tables: slug claim, edges, meta, revisions.
 
 use super::super::super::catalogue::{META, REVISION, Relation, RelationId, Table};
+use super::super::super::connection::{int, params};
 use super::super::super::dependencies::VersionSlot;
 use super::super::super::plan::{CommitError, DbValue, MetaChange, Name, Put, RevisionPut, SlugClaim};
 use super::super::effects::Scope;
 use super::super::slugs::{self, Owner};
-use super::rows::{id_of, raw};
+use super::rows::id_of;
 use super::{Result, Stop, Work, failed};
-use rusqlite::OptionalExtension;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -31,14 +31,18 @@ impl<'c> Work<'_, 'c> {
             self.put_edges(table, id, rel, ends, tracked, new)?;
         }
         self.put_meta(table, id, &put.meta, new)?;
-        put.revision.as_ref().map(|revision| self.put_revision(table, id, revision)).transpose().map(Option::flatten)
+        put.revision
+            .as_ref()
+            .map(|revision| self.put_revision(table, id, revision, new))
+            .transpose()
+            .map(Option::flatten)
     }
 
     /// Removes what belongs to a row that is removed.
     pub(super) fn remove_belongings(&mut self, table: &'c Table, id: i64, tracked: &[DbValue]) -> Result<()> {
         for (rel, ends) in self.edges_of(table, id)? {
             let relation = &self.catalogue.relations[rel];
-            self.writer.execute("DELETE FROM edge WHERE src = ?1 AND rel = ?2", &[&id, &self.number(rel)])?;
+            self.writer.send("DELETE FROM edge WHERE src = ?1 AND rel = ?2", params![id, self.number(rel)])?;
             self.effects.scopes.insert(Scope::Relation(rel));
             if self.counted(relation, table, tracked) {
                 ends.iter().for_each(|dst| self.count_edge(relation, *dst, -1));
@@ -50,17 +54,17 @@ impl<'c> Work<'_, 'c> {
                 self.raise_version(&self.catalogue.tables[relation.src], &DbValue::Int(source.id))?;
                 self.effects.scopes.insert(Scope::Relation(*rel));
             }
-            self.writer.execute("DELETE FROM edge WHERE rel = ?1 AND dst = ?2", &[&self.number(*rel), &id])?;
+            self.writer.send("DELETE FROM edge WHERE rel = ?1 AND dst = ?2", params![self.number(*rel), id])?;
         }
         let owner = Owner { table: self.writer.table_number(table.id), id };
         while let Some((scope, slug)) = slugs::held(self.writer.conn, owner)? {
             slugs::release(self.writer.conn, &scope, &slug)?;
         }
         let space = self.writer.word(&table.space)?;
-        if self.writer.execute("DELETE FROM meta WHERE space = ?1 AND id = ?2", &[&space, &id])? > 0 {
+        if self.writer.execute("DELETE FROM meta WHERE space = ?1 AND id = ?2", params![space, id])? > 0 {
             self.touch(META)?;
         }
-        if self.writer.execute("DELETE FROM revision WHERE space = ?1 AND \"of\" = ?2", &[&space, &id])? > 0 {
+        if self.writer.execute("DELETE FROM revision WHERE space = ?1 AND \"of\" = ?2", params![space, id])? > 0 {
             self.effects.slots.insert(VersionSlot::revisions(space, id));
             self.touch(REVISION)?;
         }
@@ -92,7 +96,7 @@ impl<'c> Work<'_, 'c> {
             }
             return Ok(first());
         };
-        let own = held.as_ref().filter(|(held, _)| *held == **scope).map(|(_, slug)| &**slug);
+        let own = held.as_ref().filter(|(held, _)| held == scope).map(|(_, slug)| &**slug);
         if let Some(kept) = candidates.iter().find(|c| Some(&***c) == own) {
             return Ok(kept.clone());
         }
@@ -121,13 +125,11 @@ impl<'c> Work<'_, 'c> {
         if table.outgoing.is_empty() {
             return Ok(found);
         }
-        let mut select =
-            self.writer.conn.prepare_cached("SELECT rel, dst FROM edge WHERE src = ?1 ORDER BY rel, pos")?;
-        let mut rows = select.query([src])?;
-        while let Some(row) = rows.next()? {
-            let number: i64 = row.get(0)?;
+        let text = "SELECT rel, dst FROM edge WHERE src = ?1 ORDER BY rel, pos";
+        for row in self.writer.conn.select(text, params![src])? {
+            let number = int(&row, 0);
             if let Some(rel) = table.outgoing.iter().find(|rel| self.writer.relation_numbers[**rel] == number) {
-                found.entry(*rel).or_default().push(row.get(1)?);
+                found.entry(*rel).or_default().push(int(&row, 1));
             }
         }
         Ok(found)
@@ -135,11 +137,8 @@ impl<'c> Work<'_, 'c> {
 
     fn sources(&mut self, rel: RelationId, dst: i64) -> Result<Vec<Source>> {
         let text = "SELECT src, status, sort FROM edge WHERE rel = ?1 AND dst = ?2";
-        let mut select = self.writer.conn.prepare_cached(text)?;
-        let rows = select.query_map([self.number(rel), dst], |row| {
-            Ok(Source { id: row.get(0)?, status: raw(row.get_ref(1)?)?, sort: raw(row.get_ref(2)?)? })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        let rows = self.writer.conn.select(text, params![self.number(rel), dst])?;
+        Ok(rows.iter().map(|row| Source { id: int(row, 0), status: row[1].clone(), sort: row[2].clone() }).collect())
     }
 
     fn put_edges(
@@ -162,7 +161,7 @@ impl<'c> Work<'_, 'c> {
             return Ok(());
         }
         if !present.is_empty() {
-            self.writer.execute("DELETE FROM edge WHERE src = ?1 AND rel = ?2", &[&src, &self.number(rel)])?;
+            self.writer.send("DELETE FROM edge WHERE src = ?1 AND rel = ?2", params![src, self.number(rel)])?;
         }
         let (status, sort) = copies(relation, tracked);
         for (pos, dst) in wanted.iter().enumerate() {
@@ -187,7 +186,7 @@ impl<'c> Work<'_, 'c> {
         sort: &DbValue,
     ) -> Result<()> {
         let text = "INSERT INTO edge (rel, src, dst, pos, status, sort) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        self.writer.execute(text, &[&self.number(rel), &src, &dst, &pos, status, sort])?;
+        self.writer.send(text, params![self.number(rel), src, dst, pos, status, sort])?;
         Ok(())
     }
 
@@ -200,7 +199,7 @@ impl<'c> Work<'_, 'c> {
                 continue;
             }
             let text = "UPDATE edge SET status = ?1, sort = ?2 WHERE src = ?3 AND rel = ?4";
-            self.writer.execute(text, &[&status, &sort, &src, &self.number(rel)])?;
+            self.writer.send(text, params![&status, &sort, src, self.number(rel)])?;
             let n = i64::from(self.counted(relation, table, new)) - i64::from(self.counted(relation, table, old));
             if n != 0 {
                 ends.iter().for_each(|dst| self.count_edge(relation, *dst, n));
@@ -213,7 +212,7 @@ impl<'c> Work<'_, 'c> {
         let (rel, relation) = self.catalogue.relation(rel)?;
         let table = &self.catalogue.tables[relation.src];
         let sources = self.sources(rel, dst)?;
-        self.writer.execute("DELETE FROM edge WHERE rel = ?1 AND dst = ?2", &[&self.number(rel), &dst])?;
+        self.writer.send("DELETE FROM edge WHERE rel = ?1 AND dst = ?2", params![self.number(rel), dst])?;
         for source in &sources {
             let counted = match relation.status {
                 Some(at) => self.status_counts(relation, table, at, &source.status),
@@ -240,8 +239,8 @@ impl<'c> Work<'_, 'c> {
     }
 
     fn has_edge(&mut self, rel: RelationId, src: i64) -> Result<bool> {
-        let mut select = self.writer.conn.prepare_cached("SELECT 1 FROM edge WHERE src = ?1 AND rel = ?2 LIMIT 1")?;
-        Ok(select.exists([src, self.number(rel)])?)
+        let text = "SELECT 1 FROM edge WHERE src = ?1 AND rel = ?2 LIMIT 1";
+        Ok(self.writer.conn.exists(text, params![src, self.number(rel)])?)
     }
 
     fn counted(&self, relation: &Relation, table: &Table, tracked: &[DbValue]) -> bool {
@@ -277,10 +276,10 @@ impl<'c> Work<'_, 'c> {
                 MetaChange::Key(key, values) => {
                     let numbers = if new { Vec::new() } else { self.numbers_of(space, id, key)? };
                     for (number, json) in numbers.iter().zip(values) {
-                        self.writer.execute(set, &[&&**json, &space, &id, number])?;
+                        self.writer.send(set, params![json, space, id, number])?;
                     }
                     for number in numbers.iter().skip(values.len()) {
-                        self.writer.execute(remove, &[&space, &id, number])?;
+                        self.writer.send(remove, params![space, id, number])?;
                     }
                     for json in values.iter().skip(numbers.len()) {
                         self.add_value(space, id, key, json)?;
@@ -288,10 +287,10 @@ impl<'c> Work<'_, 'c> {
                 }
                 MetaChange::Add(key, json) => self.add_value(space, id, key, json)?,
                 MetaChange::Set(number, json) => {
-                    self.writer.execute(set, &[&&**json, &space, &id, number])?;
+                    self.writer.send(set, params![json, space, id, number])?;
                 }
                 MetaChange::Remove(number) => {
-                    self.writer.execute(remove, &[&space, &id, number])?;
+                    self.writer.send(remove, params![space, id, number])?;
                 }
             }
         }
@@ -301,35 +300,34 @@ impl<'c> Work<'_, 'c> {
     /// Numbers of the values under a key, in their order.
     fn numbers_of(&mut self, space: i64, id: i64, key: &Name) -> Result<Vec<i64>> {
         let text = "SELECT n FROM meta WHERE space = ?1 AND id = ?2 AND key = ?3 ORDER BY n";
-        let mut select = self.writer.conn.prepare_cached(text)?;
-        let numbers = select.query_map((space, id, &**key), |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-        Ok(numbers)
+        let rows = self.writer.conn.select(text, params![space, id, key])?;
+        Ok(rows.iter().map(|row| int(row, 0)).collect())
     }
 
     fn add_value(&mut self, space: i64, id: i64, key: &Name, json: &str) -> Result<()> {
         let number = self.writer.next_id(&META.into())?;
         let text = "INSERT INTO meta (space, id, key, n, json) VALUES (?1, ?2, ?3, ?4, ?5)";
-        self.writer.execute(text, &[&space, &id, &&**key, &number, &json])?;
+        self.writer.send(text, params![space, id, key, number, json])?;
         Ok(())
     }
 
     /// Stores a snapshot; the id of the row written, if one was.
-    fn put_revision(&mut self, table: &Table, of: i64, revision: &RevisionPut) -> Result<Option<i64>> {
+    fn put_revision(&mut self, table: &Table, of: i64, revision: &RevisionPut, new: bool) -> Result<Option<i64>> {
         let space = self.writer.word(&table.space)?;
         let conn = self.writer.conn;
-        if revision.autosave {
-            let present: Option<i64> =
-                conn.prepare_cached(AUTOSAVE)?.query_row((space, of, revision.author), |row| row.get(0)).optional()?;
+        if new {
+            // It has none to replace or to be compared with.
+        } else if revision.autosave {
+            let present = conn.number(AUTOSAVE, params![space, of, revision.author])?;
             if let Some(id) = present {
                 let text = "UPDATE revision SET at = ?1, json = ?2 WHERE space = ?3 AND id = ?4";
-                self.writer.execute(text, &[&revision.at, &&*revision.json, &space, &id])?;
+                self.writer.send(text, params![revision.at, &revision.json, space, id])?;
                 self.effects.slots.insert(VersionSlot::revisions(space, of));
                 self.touch(REVISION)?;
                 return Ok(Some(id));
             }
         } else if revision.skip_same {
-            let newest: Option<String> =
-                conn.prepare_cached(NEWEST)?.query_row((space, of), |row| row.get(0)).optional()?;
+            let newest = conn.text(NEWEST, params![space, of])?;
             if newest.as_deref() == Some(&*revision.json) {
                 return Ok(None);
             }
@@ -337,12 +335,10 @@ impl<'c> Work<'_, 'c> {
         let id = self.writer.next_id(&table.space)?;
         let number = self.writer.next_id(&REVISION.into())?;
         let autosave = i64::from(revision.autosave);
-        self.writer.execute(
-            INSERT_REVISION,
-            &[&number, &id, &space, &of, &revision.author, &revision.at, &autosave, &&*revision.json],
-        )?;
+        let values = params![number, id, space, of, revision.author, revision.at, autosave, &revision.json];
+        self.writer.send(INSERT_REVISION, values)?;
         if let Some(keep) = revision.keep.filter(|_| !revision.autosave) {
-            self.writer.execute(TRIM, &[&space, &of, &i64::from(keep)])?;
+            self.writer.send(TRIM, params![space, of, i64::from(keep)])?;
         }
         self.effects.slots.insert(VersionSlot::revisions(space, of));
         self.touch(REVISION)?;
@@ -363,7 +359,7 @@ const NEWEST: &str = "SELECT json FROM revision WHERE space = ?1 AND \"of\" = ?2
 const INSERT_REVISION: &str = "INSERT INTO revision (number, id, space, \"of\", author, at, autosave, json) \
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 const TRIM: &str = "DELETE FROM revision WHERE number IN (SELECT number FROM revision \
-    WHERE space = ?1 AND \"of\" = ?2 AND autosave = 0 ORDER BY at DESC, number DESC LIMIT -1 OFFSET ?3)";
+    WHERE space = ?1 AND \"of\" = ?2 AND autosave = 0 ORDER BY at DESC, number DESC LIMIT 9223372036854775807 OFFSET ?3)";
 
 /// The source of an edge, with the copies that the edge holds of it.
 struct Source {

@@ -1,17 +1,16 @@
 //! One row: created, updated, removed, and what its tracked columns mean for others.
 
 use super::super::super::catalogue::{Count, REVISION, Table};
+use super::super::super::connection::{Param, int, params};
 use super::super::super::dependencies::{ANY_KIND, VersionSlot};
 use super::super::super::derived::recount_text;
 use super::super::super::plan::{
     ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Target,
 };
-use super::super::super::search;
 use super::super::super::sql::{Set, delete_text, insert_text, select_text, update_text};
 use super::super::super::tally::NO_AUTHOR;
 use super::super::effects::Scope;
 use super::{Result, Stop, Work, failed};
-use rusqlite::OptionalExtension;
 use std::sync::Arc;
 
 /// What is known of a row before it is written.
@@ -79,7 +78,7 @@ impl<'c> Work<'_, 'c> {
         if given.is_some() {
             self.recount(table, &key)?;
         }
-        self.put_extensions(table, put, &key, slug.as_deref())?;
+        self.put_extensions(table, put, &key, slug.as_deref(), true)?;
         let tracked: Vec<DbValue> = table.tracked.iter().map(|place| values[*place].clone()).collect();
         self.derive(table, &key, None, Some(&tracked))?;
         let revision = self.put_dependents(table, put, &key, &tracked, true)?;
@@ -121,7 +120,7 @@ impl<'c> Work<'_, 'c> {
         }
         self.set_columns(table, key, &sets)?;
         self.leave_for_search(table, key, |place| sets[place].is_some())?;
-        self.put_extensions(table, put, key, slug.as_deref())?;
+        self.put_extensions(table, put, key, slug.as_deref(), false)?;
         let new: Vec<DbValue> =
             table.tracked.iter().zip(&tracked).map(|(place, old)| Resolved::over(&sets[*place], old)).collect();
         // The former values of columns that are not tracked are unknown.
@@ -160,8 +159,7 @@ impl<'c> Work<'_, 'c> {
             && let Some(id) = id_of(key)
         {
             let number = self.writer.table_number(table.id);
-            self.writer.execute(search::NOTE, &[&number, &id])?;
-            self.writer.unsearched = true;
+            self.writer.unsearched |= self.writer.conn.leave_for_search(number, id)?;
         }
         Ok(())
     }
@@ -172,17 +170,12 @@ impl<'c> Work<'_, 'c> {
             let columns = table.tracked.iter().chain(&table.version).map(|place| &*table.def.columns[*place].name);
             select_text(&table.def.name, &table.def.key.name, std::iter::once(&*table.def.key.name).chain(columns))
         });
-        let mut select = self.writer.conn.prepare_cached(&text)?;
-        let state = select.query_row([key], |row| {
-            let tracked =
-                (0..table.tracked.len()).map(|i| raw(row.get_ref(i + 1)?)).collect::<rusqlite::Result<_>>()?;
-            let version = match table.version {
-                Some(_) => row.get::<_, Option<i64>>(table.tracked.len() + 1)?.unwrap_or(0),
-                None => 0,
-            };
-            Ok(State { version, tracked })
-        });
-        Ok(state.optional()?)
+        Ok(self.writer.conn.first(&text, params![key])?.map(|mut row| {
+            let version = table.version.map_or(0, |_| int(&row, table.tracked.len() + 1));
+            row.truncate(table.tracked.len() + 1);
+            row.remove(0);
+            State { version, tracked: row }
+        }))
     }
 
     /// A row that something else changed: its version rises.
@@ -222,7 +215,7 @@ impl<'c> Work<'_, 'c> {
             let update = recount_text(catalogue, &words, &table.def.name, &table.counted);
             format!("{update} WHERE \"{}\" = ?1", table.def.key.name)
         });
-        self.writer.execute(&text, &[key])?;
+        self.writer.send(&text, params![key])?;
         Ok(())
     }
 
@@ -236,8 +229,7 @@ impl<'c> Work<'_, 'c> {
         }
         let (Some(space), Some(id)) = (space, id_of(key)) else { return Ok(false) };
         let space = self.writer.word(space)?;
-        let mut select = self.writer.conn.prepare_cached("SELECT 1 FROM revision WHERE space = ?1 AND id = ?2")?;
-        Ok(select.exists([space, id])?)
+        Ok(self.writer.conn.exists("SELECT 1 FROM revision WHERE space = ?1 AND id = ?2", params![space, id])?)
     }
 
     /// A revision that a plan brings itself (an import) takes its id from the space of its row, as all do.
@@ -297,19 +289,26 @@ impl<'c> Work<'_, 'c> {
             let columns = table.def.columns.iter().map(|c| &*c.name);
             insert_text(&table.def.name, columns.chain(std::iter::once(&*table.def.key.name)))
         });
-        let mut insert = self.writer.conn.prepare_cached(&text)?;
-        for (place, value) in values.iter().chain(std::iter::once(key)).enumerate() {
-            insert.raw_bind_parameter(place + 1, value)?;
-        }
-        insert.raw_execute()?;
-        Ok(())
+        let binds: Vec<Param<'_>> = values.iter().chain(std::iter::once(key)).map(Param::from).collect();
+        Ok(self.writer.send(&text, &binds)?)
     }
 
-    /// Sets columns of a row; returns whether there is one.
-    fn set_columns(&mut self, table: &Table, key: &DbValue, sets: &[Option<Resolved>]) -> Result<bool> {
+    /// Sets columns of a row that there is.
+    fn set_columns(&mut self, table: &Table, key: &DbValue, sets: &[Option<Resolved>]) -> Result<()> {
         if table.version.is_none() && sets.iter().all(Option::is_none) {
-            return Ok(true);
+            return Ok(());
         }
+        let (text, binds) = self.update_of(table, key, sets);
+        Ok(self.writer.send(&text, &binds)?)
+    }
+
+    /// The statement that sets columns of a row.
+    fn update_of<'v>(
+        &mut self,
+        table: &Table,
+        key: &'v DbValue,
+        sets: &'v [Option<Resolved>],
+    ) -> (Arc<str>, Vec<Param<'v>>) {
         let mut name = text_key(b'u', table);
         name.extend(sets.iter().map(|set| match set {
             None => 0,
@@ -324,27 +323,28 @@ impl<'c> Work<'_, 'c> {
             });
             update_text(&table.def.name, &table.def.key.name, columns, table.version.is_some())
         });
-        let mut update = self.writer.conn.prepare_cached(&text)?;
-        let mut place = 0;
-        for set in sets.iter().flatten() {
-            place += 1;
-            match set {
-                Resolved::To(value) => update.raw_bind_parameter(place, value)?,
-                Resolved::Add(n) => update.raw_bind_parameter(place, n)?,
-            }
-        }
-        update.raw_bind_parameter(place + 1, key)?;
-        Ok(update.raw_execute()? > 0)
+        let value = |set: &'v Resolved| match set {
+            Resolved::To(value) => Param::from(value),
+            Resolved::Add(n) => Param::Int(*n),
+        };
+        (text, sets.iter().flatten().map(value).chain([Param::from(key)]).collect())
     }
 
     fn delete(&mut self, table: &Table, key: &DbValue) -> Result<()> {
         let text = self.writer.text(text_key(b'd', table), || delete_text(&table.def.name, &table.def.key.name));
-        self.writer.execute(&text, &[key])?;
+        self.writer.send(&text, params![key])?;
         Ok(())
     }
 
-    /// Writes the columns of extensions, each in the row of the same key.
-    fn put_extensions(&mut self, table: &'c Table, put: &Put, key: &DbValue, slug: Option<&str>) -> Result<()> {
+    /// Writes the columns of extensions, each in the row of the same key. `new`: the row was just created, so it has none.
+    fn put_extensions(
+        &mut self,
+        table: &'c Table,
+        put: &Put,
+        key: &DbValue,
+        slug: Option<&str>,
+        new: bool,
+    ) -> Result<()> {
         for extension in table.extensions.iter().map(|id| &self.catalogue.tables[*id]) {
             let mut sets: Vec<Option<Resolved>> = (0..extension.def.columns.len()).map(|_| None).collect();
             for (name, input) in &put.set {
@@ -355,8 +355,14 @@ impl<'c> Work<'_, 'c> {
                     sets[place] = Some(self.input(&extension.def.columns[place], input, key, slug)?);
                 }
             }
-            if sets.iter().all(Option::is_none) || self.set_columns(extension, key, &sets)? {
+            if sets.iter().all(Option::is_none) {
                 continue;
+            }
+            if !new {
+                let (text, binds) = self.update_of(extension, key, &sets);
+                if self.writer.execute(&text, &binds)? > 0 {
+                    continue;
+                }
             }
             let values = sets.into_iter().map(|set| set.map(Resolved::alone)).collect();
             let values = self.with_defaults(extension, values)?;
@@ -489,15 +495,4 @@ fn text_key(of: u8, table: &Table) -> Vec<u8> {
     key.push(of);
     key.extend((table.id as u32).to_le_bytes());
     key
-}
-
-/// A stored value, words as their numbers.
-pub fn raw(value: rusqlite::types::ValueRef<'_>) -> rusqlite::Result<DbValue> {
-    use rusqlite::types::ValueRef;
-    Ok(match value {
-        ValueRef::Null => DbValue::Null,
-        ValueRef::Integer(n) => DbValue::Int(n),
-        ValueRef::Real(n) => DbValue::Real(n),
-        ValueRef::Text(text) | ValueRef::Blob(text) => DbValue::Text(String::from_utf8_lossy(text).into()),
-    })
 }

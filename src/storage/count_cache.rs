@@ -2,8 +2,8 @@
 //!
 //! A page of a list needs the number of all rows; counting them costs more than reading the page.
 
-use super::super::plan::DbValue;
-use super::super::sql::Bind;
+use super::plan::DbValue;
+use super::sql::Bind;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
@@ -75,8 +75,8 @@ pub fn key(shape: String, binds: &[Bind]) -> Option<Vec<u8>> {
     for bind in binds {
         match bind {
             Bind::One(one) => value(one),
-            Bind::List(list) if list.len() > LIST => return None,
-            Bind::List(list) => {
+            Bind::List(list) | Bind::Members(list) if list.len() > LIST => return None,
+            Bind::List(list) | Bind::Members(list) => {
                 value(&DbValue::Int(list.len() as i64));
                 list.iter().for_each(&mut value);
             }

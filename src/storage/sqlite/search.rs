@@ -5,20 +5,28 @@
 //! rows when it has nothing else to do. A search uses the index and the rows that are not indexed yet, so it is never
 //! stale.
 
-use super::StorageError;
-use super::catalogue::{Catalogue, Table};
-use super::fold::fold;
-use super::migrate::{keep, kept};
-use super::plan::{Cond, DbValue, Name, ReadPlan};
-use super::words::Words;
+use super::super::StorageError;
+use super::super::catalogue::{Catalogue, Table};
+use super::super::connection;
+use super::super::fold::fold;
+use super::super::migrate::{keep, kept};
+use super::super::plan::{Cond, DbValue, Name, ReadPlan};
+use super::super::words::Words;
 use rusqlite::{Connection, OptionalExtension, Result};
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// Most rows that a search looks up one by one; more are scanned in the order of the list.
 const CANDIDATES: i64 = 100_000;
 
 /// Letters of an entry of the index: shorter texts are in too many rows to be looked up.
 const LETTERS: usize = 3;
+
+/// What separates the entries that the index takes for a row. Texts that contain it are found without the index.
+const SEPARATOR: char = '\u{1f}';
+
+/// The layout of the index; another one is made anew.
+const LAYOUT: u32 = 2;
 
 /// Most trigrams that a search uses: the first few narrow as well as all.
 const ENTRIES: usize = 24;
@@ -27,9 +35,16 @@ fn index_name(table: &Table) -> String {
     format!("search_{}", table.def.name)
 }
 
+/// Rows that are taken into the index at once.
+pub(super) const TAKEN_IN: i64 = 64;
+
 /// Brings the indexes to what the catalogue searches. What is new is left for the writer to take in.
-pub(super) fn renew(conn: &Connection, catalogue: &Catalogue, words: &Words) -> Result<()> {
-    conn.execute_batch(
+pub(in super::super) fn renew(
+    conn: &dyn connection::Connection,
+    catalogue: &Catalogue,
+    words: &Words,
+) -> connection::Result<()> {
+    conn.batch(
         "CREATE TABLE IF NOT EXISTS search_todo (\"table\" INTEGER NOT NULL, id INTEGER NOT NULL, \
          PRIMARY KEY (\"table\", id)) WITHOUT ROWID",
     )?;
@@ -37,22 +52,23 @@ pub(super) fn renew(conn: &Connection, catalogue: &Catalogue, words: &Words) -> 
         let columns: Vec<&str> = table.searched.iter().map(|place| &*table.def.columns[*place].name).collect();
         let (columns, key) = (columns.join(" "), format!("search:{}", table.def.name));
         let before = kept(conn, &key)?.unwrap_or_default();
-        if before == columns {
+        let layout = format!("{LAYOUT} {columns}");
+        if *before == *layout || columns.is_empty() && before.is_empty() {
             continue;
         }
         let (index, number) = (index_name(table), words.number(&table.def.name).unwrap_or(0));
-        conn.execute_batch(&format!(
-            "DROP TABLE IF EXISTS \"{index}\"; DELETE FROM search_todo WHERE \"table\" = {number}"
-        ))?;
+        conn.batch(&format!("DROP TABLE IF EXISTS \"{index}\"; DELETE FROM search_todo WHERE \"table\" = {number}"))?;
         if !columns.is_empty() {
-            conn.execute_batch(&format!(
+            conn.batch(&format!(
                 "CREATE VIRTUAL TABLE \"{index}\" USING fts5(text, content='', contentless_delete=1, detail=none, \
-                 tokenize='trigram case_sensitive 1'); \
+                 tokenize={}); \
                  INSERT INTO search_todo (\"table\", id) SELECT {number}, \"{}\" FROM \"{}\"",
-                table.def.key.name, table.def.name
+                tokenizer(),
+                table.def.key.name,
+                table.def.name
             ))?;
         }
-        keep(conn, &key, &columns)?;
+        keep(conn, &key, if columns.is_empty() { "" } else { &layout })?;
     }
     Ok(())
 }
@@ -87,7 +103,7 @@ pub(super) fn take_in(conn: &Connection, catalogue: &Catalogue, words: &Words, l
                         all.push('\n');
                     }
                 }
-                Ok(all.replace('\0', " "))
+                Ok(distinct(&all))
             });
             forget.execute([id])?;
             if let Some(text) = text.optional()? {
@@ -100,8 +116,35 @@ pub(super) fn take_in(conn: &Connection, catalogue: &Catalogue, words: &Words, l
     Ok(taken)
 }
 
+/// Splits a text at each [`SEPARATOR`] and nowhere else: every other letter belongs to an entry.
+fn tokenizer() -> String {
+    let others = (1..128_u8).map(char::from).filter(|c| !c.is_ascii_alphanumeric() && *c != SEPARATOR);
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    quoted(&format!("ascii tokenchars {}", quoted(&others.collect::<String>())))
+}
+
+/// The trigrams of a text, each once: most occur many times, and the index takes as long for each.
+fn distinct(text: &str) -> String {
+    let mut ends = text.char_indices().map(|(at, _)| at).chain([text.len()]).skip(LETTERS);
+    let (mut seen, mut all) = (HashSet::with_hasher(foldhash::fast::RandomState::default()), String::new());
+    for (start, _) in text.char_indices() {
+        let Some(end) = ends.next() else { break };
+        let entry = &text[start..end];
+        if is_entry(entry) && seen.insert(entry) {
+            all.push_str(entry);
+            all.push(SEPARATOR);
+        }
+    }
+    all
+}
+
+/// Whether a trigram can be in the index.
+fn is_entry(trigram: &str) -> bool {
+    !trigram.contains(['\0', SEPARATOR])
+}
+
 /// Counts the rows of a table that neither the index knows nor the writer has before it.
-pub(super) fn lost_text(table: &Table, number: i64) -> String {
+pub(in super::super) fn lost_text(table: &Table, number: i64) -> String {
     let (name, key, index) = (&table.def.name, &table.def.key.name, index_name(table));
     format!(
         "SELECT count(*) FROM \"{name}\" AS t WHERE NOT EXISTS (SELECT 1 FROM \"{index}_docsize\" AS d WHERE d.id = t.\"{key}\") \
@@ -165,8 +208,8 @@ fn entries(needles: &[&str]) -> String {
     let mut all: Vec<String> = Vec::new();
     for needle in needles {
         let letters: Vec<char> = fold(needle).chars().collect();
-        for three in letters.windows(LETTERS).filter(|three| !three.contains(&'\0')) {
-            let entry = format!("\"{}\"", three.iter().collect::<String>().replace('"', "\"\""));
+        for three in letters.windows(LETTERS).map(|three| three.iter().collect::<String>()).filter(|t| is_entry(t)) {
+            let entry = format!("\"{}\"", three.replace('"', "\"\""));
             if all.len() < ENTRIES && !all.contains(&entry) {
                 all.push(entry);
             }
@@ -180,6 +223,41 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_index_has_each_trigram_once() {
+        for (text, entries) in [
+            ("", vec![]),
+            ("ab", vec![]),
+            ("abc", vec!["abc"]),
+            ("ababab", vec!["aba", "bab"]),
+            ("é 'x", vec!["é '", " 'x"]),
+            ("a\0bcd\u{1f}efg", vec!["bcd", "efg"]),
+        ] {
+            let text = distinct(text);
+            let found: Vec<&str> = text.split_terminator(SEPARATOR).collect();
+            assert_eq!(found, entries);
+        }
+    }
+
+    #[test]
+    fn every_letter_can_be_searched() {
+        let conn = Connection::open_in_memory().expect("a database");
+        let create =
+            format!("CREATE VIRTUAL TABLE i USING fts5(text, content='', detail=none, tokenize={})", tokenizer());
+        conn.execute_batch(&create).expect("an index");
+        let letters: String = (1..0x250_u32).filter_map(char::from_u32).filter(|c| *c != SEPARATOR).collect();
+        let text = fold(&letters);
+        conn.execute("INSERT INTO i (rowid, text) VALUES (7, ?1)", [distinct(&text)]).expect("a row");
+        let letters: Vec<char> = text.chars().collect();
+        for three in letters.windows(LETTERS) {
+            let needle: String = three.iter().collect();
+            let found: i64 = conn
+                .query_row("SELECT rowid FROM i WHERE i MATCH ?1", [entries(&[&needle])], |row| row.get(0))
+                .unwrap_or_else(|error| panic!("{needle:?}: {error}"));
+            assert_eq!(found, 7);
+        }
+    }
+
+    #[test]
     fn texts_are_asked_for_in_threes() {
         for (needles, asked) in [
             (vec!["ab"], ""),
@@ -187,6 +265,7 @@ mod tests {
             (vec!["a\"b", "abcd"], "\"a\"\"b\" AND \"abc\" AND \"bcd\""),
             (vec!["aaaa"], "\"aaa\""),
             (vec!["a\0bc"], ""),
+            (vec!["a\u{1f}bc"], ""),
         ] {
             assert_eq!(entries(&needles), asked, "{needles:?}");
         }

@@ -4,7 +4,8 @@
 //! some times too long, the writer moves the rest itself; that is little by then, and the log starts over. When nothing
 //! is written for a while the log is emptied, so that a start after a crash has nothing to read through.
 
-use super::super::sqlite::{Shared, checkpointing};
+use super::Shared;
+use super::open::checkpointing;
 use rusqlite::Connection;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

@@ -1,0 +1,134 @@
+//! Where a database is, and what can be done with one that this process does not serve.
+
+use super::backup;
+use super::plan::Layout;
+use super::postgres::{PgOptions, Postgres};
+use super::sqlite::{Migrated, OpenError, OpenOptions, PendingChange, Sqlite};
+use super::{Database, StorageError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A database's address.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A file of SQLite.
+    File(PathBuf),
+    /// A schema on a PostgreSQL server.
+    Server(String),
+}
+
+/// How a server opens a database.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Bring an existing database to the layout.
+    pub migrate: bool,
+    /// Copy a file before it is changed so.
+    pub copy: bool,
+    /// Most writes that wait.
+    pub queue: usize,
+    /// Most connections for reads; a file needs none.
+    pub connections: usize,
+}
+
+impl Place {
+    /// The place that `storage.url` names.
+    pub fn of(url: &str) -> Option<Place> {
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return Some(Place::Server(url.to_owned()));
+        }
+        let file = url.strip_prefix("sqlite:")?.trim_start_matches("//");
+        (!file.is_empty()).then(|| Place::File(file.into()))
+    }
+
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Place::File(path) => Some(path),
+            Place::Server(_) => None,
+        }
+    }
+
+    /// The address as people may see it.
+    pub fn shown(&self) -> String {
+        match self {
+            Place::File(path) => path.display().to_string(),
+            Place::Server(url) => Postgres::shown(url),
+        }
+    }
+
+    /// What files of the site are named after.
+    pub fn base(&self) -> PathBuf {
+        match self {
+            Place::File(path) => path.clone(),
+            Place::Server(url) => Postgres::name(url).into(),
+        }
+    }
+
+    /// Opens it and brings it to the layout.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(&self, terms: Terms, layout: &Layout) -> Result<Arc<dyn Database>, OpenError> {
+        let Terms { migrate, copy, queue, connections } = terms;
+        let (database, applied): (Arc<dyn Database>, Vec<PendingChange>) = match self {
+            Place::File(path) => {
+                let opened = Sqlite::open(OpenOptions { migrate, copy, queue, ..OpenOptions::new(path) }, layout)?;
+                if let Some(copy) = opened.copied() {
+                    tracing::info!("the database as it was before is {}", copy.display());
+                }
+                let applied = opened.applied().to_vec();
+                (Arc::new(opened), applied)
+            }
+            Place::Server(url) => {
+                let opened = Postgres::open(&PgOptions { migrate, queue, connections, ..PgOptions::new(url) }, layout)?;
+                let applied = opened.applied().to_vec();
+                (Arc::new(opened), applied)
+            }
+        };
+        for change in applied {
+            tracing::info!("tables follow the declarations: {change}");
+        }
+        Ok(database)
+    }
+
+    /// The changes that bring it to a layout, the refused ones among them; nothing is changed.
+    ///
+    /// # Errors
+    /// It cannot be opened or written.
+    pub fn rehearse(&self, layout: &Layout) -> Result<Vec<PendingChange>, OpenError> {
+        match self {
+            Place::File(path) => Sqlite::rehearse(path, layout),
+            Place::Server(url) => Postgres::rehearse(url, layout),
+        }
+    }
+
+    /// Brings it to a layout and deletes the values of `drops` where they stand in the way.
+    ///
+    /// # Errors
+    /// It cannot be opened or written; a change would lose values that are not in `drops`.
+    pub fn migrate(&self, layout: &Layout, drops: &[String], copy: bool) -> Result<Migrated, OpenError> {
+        match self {
+            Place::File(path) => Sqlite::migrate(path, layout, drops, copy),
+            Place::Server(url) => Postgres::migrate(url, layout, drops).map(|changes| Migrated { changes, copy: None }),
+        }
+    }
+
+    /// Everything that is wrong with its contents, in sentences.
+    ///
+    /// # Errors
+    /// It cannot be read at all.
+    pub fn examine(&self, layout: &Layout) -> Result<Vec<String>, StorageError> {
+        match self {
+            Place::File(path) => backup::examine(path, layout),
+            Place::Server(url) => Postgres::examine(url, layout),
+        }
+    }
+
+    /// Fails where a server uses the file; on a PostgreSQL server, locks do.
+    ///
+    /// # Errors
+    /// A server uses it.
+    pub fn unused(&self) -> Result<(), StorageError> {
+        self.file().map_or(Ok(()), backup::unused)
+    }
+}

@@ -1,0 +1,118 @@
+//! Hearing of what other nodes commit.
+//!
+//! A node that commits notifies the others. The notification only wakes them: the numbers in the table of versions tell
+//! what was written. While a node does not listen it may have missed something, so that what its caches hold is not used
+//! before the connection was lost, nor after it is back.
+
+use super::super::dependencies::VersionSlot;
+use super::super::versions::COMMITS;
+use super::super::words::Words;
+use super::Shared;
+use super::connect::{Address, Messages};
+use super::writer::CHANNEL;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio_postgres::{AsyncMessage, Client, Error};
+
+/// Between two attempts to listen.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Listens until the database is closed.
+pub async fn follow(shared: Weak<Shared>, address: Arc<Address>) {
+    let mut warned = false;
+    loop {
+        let Some(open) = shared.upgrade() else { return };
+        match listening(&address).await {
+            Ok((client, messages)) => {
+                warned = false;
+                drop(open);
+                attend(&shared, &client, messages).await;
+                if let Some(open) = shared.upgrade() {
+                    open.versions.raise_to(&[], [&VersionSlot::OTHERS]);
+                }
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut warned, true) {
+                    let cause = super::wire::with_causes(&error);
+                    tracing::warn!("what other nodes write is noticed late: no connection to listen on ({cause})");
+                }
+                drop(open);
+            }
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+async fn listening(address: &Address) -> Result<(Client, Messages), Error> {
+    let (client, mut messages) = address.listen().await?;
+    {
+        // The connection goes on only while its messages are taken.
+        let listen = client.batch_execute("LISTEN cms_server_commits");
+        tokio::pin!(listen);
+        loop {
+            tokio::select! {
+                done = &mut listen => break done?,
+                message = messages.next() => if message.is_none() { break },
+            }
+        }
+    }
+    Ok((client, messages))
+}
+
+/// Takes up what others have committed, now and with every notification, until the connection ends.
+async fn attend(shared: &Weak<Shared>, client: &Client, mut messages: Messages) {
+    let mut due = true;
+    loop {
+        if std::mem::take(&mut due) {
+            let Some(open) = shared.upgrade() else { return };
+            let caught_up = catch_up(&open, client);
+            tokio::pin!(caught_up);
+            loop {
+                tokio::select! {
+                    done = &mut caught_up => match done {
+                        Ok(()) => break,
+                        Err(_) => return,
+                    },
+                    message = messages.next() => match message {
+                        Some(message) => due |= concerns(&open, &message),
+                        None => return,
+                    },
+                }
+            }
+            continue;
+        }
+        match messages.next().await {
+            Some(message) => {
+                let Some(open) = shared.upgrade() else { return };
+                due = concerns(&open, &message);
+            }
+            None => return,
+        }
+    }
+}
+
+/// Whether a message tells of another node's commit to this site.
+fn concerns(shared: &Shared, message: &AsyncMessage) -> bool {
+    let AsyncMessage::Notification(notification) = message else { return false };
+    let Some((schema, node)) = notification.payload().rsplit_once(' ') else { return false };
+    notification.channel() == CHANNEL && *schema == *shared.schema && *node != *shared.node
+}
+
+async fn catch_up(shared: &Shared, client: &Client) -> Result<(), Error> {
+    let mut words = Words::default();
+    for row in client.query("SELECT number, word FROM dictionary", &[]).await? {
+        words.insert(row.try_get(0)?, row.try_get::<_, String>(1)?.into());
+    }
+    shared.learn(&words);
+    let mut numbers = Vec::new();
+    for row in client.query("SELECT scope, n FROM version", &[]).await? {
+        numbers.push((row.try_get::<_, String>(0)?.into(), row.try_get::<_, i64>(1)? as u64));
+    }
+    let there = numbers.iter().find(|(scope, _): &&(super::super::plan::Name, u64)| **scope == *COMMITS);
+    if let Some((_, there)) = there.cloned()
+        && there > shared.versions.commits()
+    {
+        shared.versions.meet(there, &numbers);
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! Opening a database: what can go wrong and what to do about it.
+
+use super::super::StorageError;
+use super::super::backup::LISTED;
+use super::super::catalogue::Catalogue;
+use super::super::connection::{Connection, DbError, int, text_at};
+use super::super::derived;
+use super::super::engine::Common;
+use super::super::migrate::{self, Extent, META_VERSION, Outcome, PendingChange, Schema, kept};
+use super::super::plan::{Layout, Row};
+use super::super::sqlite::OpenError;
+use super::super::versions::{self, Versions};
+use super::super::words::Words;
+use super::Shared;
+use super::connect::{Address, BadAddress, Refused};
+use super::pool::Pool;
+use super::schema::PROGRAM;
+use super::wire::Session;
+use super::writer::PgConnection;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The oldest server, as it numbers itself.
+const OLDEST: i64 = 150_000;
+
+pub const SYSTEM: &str = "The cause comes from the database or the operating system.";
+const REACH: &str = "Start the database server, or correct host and port in storage.url; a firewall may be in between.";
+const LOGIN: &str = "Correct user and password in storage.url (special characters in them are percent-encoded), or allow the \
+    user in pg_hba.conf.";
+const NO_DATABASE: &str = "Create the database (`createdb NAME`), or name another one in storage.url.";
+const FORM: &str = "The form is postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require.";
+const ENCRYPTION: &str =
+    "Set sslmode in storage.url to what the server offers: disable, prefer, require or verify-full.";
+const UPGRADE: &str = "Upgrade the database server to PostgreSQL 15 or later.";
+const UTF8: &str = "Create the database with ENCODING 'UTF8' TEMPLATE template0.";
+const PRIMARY: &str = "Name the primary server in storage.url; a replica takes no writes.";
+const RIGHTS: &str =
+    "Give the user the schema: GRANT USAGE, CREATE ON SCHEMA NAME TO USER, or let it own the database.";
+const FOREIGN: &str =
+    "Name an empty database, or an empty schema by `options=-csearch_path%3DNAME`; this one was left as it is.";
+const NEWER: &str = "Start the newer version, or restore the backup from before the upgrade.";
+
+/// How to open a database.
+#[derive(Clone, Debug)]
+pub struct PgOptions {
+    pub url: String,
+    /// Bring an existing database to the layout. Otherwise [`OpenError::Pending`] lists what would change.
+    pub migrate: bool,
+    /// Most writes in the queue; one more is refused as busy.
+    pub queue: usize,
+    /// Most connections for reads.
+    pub connections: usize,
+    /// How long a transaction may make other writers wait.
+    pub hold: Duration,
+}
+
+impl PgOptions {
+    /// The usual settings.
+    pub fn new(url: impl Into<String>) -> PgOptions {
+        let (queue, connections) = (4096, 16);
+        PgOptions { url: url.into(), migrate: true, queue, connections, hold: Duration::from_secs(10) }
+    }
+}
+
+/// What [`open`] gives.
+pub struct Opened {
+    pub address: Arc<Address>,
+    pub session: Session,
+    pub shared: Shared,
+    pub applied: Vec<PendingChange>,
+}
+
+/// A failure of the server at an address.
+pub fn server(address: &Address, cause: &dyn std::fmt::Display, hint: &'static str) -> OpenError {
+    OpenError::Server { at: address.shown.clone(), cause: cause.to_string(), hint }
+}
+
+/// Connects, checks what is there, and brings it to the layout.
+pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
+    static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+    let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
+    let (address, conn, schema) = connected(&options.url)?;
+    let extent = if options.migrate { Extent::Apply { drops: &[] } } else { Extent::Refuse };
+    let applied = bring(&conn, &address, (&catalogue, layout), extent)?;
+    let failed = |error: DbError| server(&address, &error, SYSTEM);
+    let versions = Versions::default();
+    versions.raise_to(&versions::stored(&conn).map_err(failed)?, []);
+    let words = Words::load(&conn).map_err(failed)?;
+    let node: String = std::iter::repeat_with(rand::random::<u8>).take(8).map(|b| format!("{b:02x}")).collect();
+    let shared = Shared {
+        id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+        // The writer, the mailer, the scheduler and others read beside the workers.
+        pool: Arc::new(Pool::new(address.clone(), options.connections + 4)),
+        common: Arc::new(Common::new(catalogue, words, versions, options.hold)),
+        node: node.into(),
+        schema,
+    };
+    let session = address.connect().map_err(|refused| explain(&address, refused))?;
+    Ok(Opened { address, session, shared, applied })
+}
+
+/// See [`super::Postgres::migrate`] and [`super::Postgres::rehearse`].
+pub fn migrated(url: &str, layout: &Layout, extent: Extent<'_>) -> Result<Vec<PendingChange>, OpenError> {
+    let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
+    let (address, conn, _) = connected(url)?;
+    bring(&conn, &address, (&catalogue, layout), extent)
+}
+
+/// See [`super::Postgres::examine`].
+pub fn examine(url: &str, layout: &Layout) -> Result<Vec<String>, StorageError> {
+    let catalogue = Catalogue::new(layout)?;
+    let (_, conn, _) = connected(url).map_err(|error| StorageError::Failed(error.to_string()))?;
+    Ok(derived::differences(&conn, &catalogue, LISTED)?)
+}
+
+fn bring(
+    conn: &PgConnection,
+    address: &Address,
+    (catalogue, layout): (&Catalogue, &Layout),
+    extent: Extent<'_>,
+) -> Result<Vec<PendingChange>, OpenError> {
+    let path = PathBuf::from(&address.shown);
+    let outcome = migrate::migrate(conn, catalogue, layout, extent, &mut || Ok(()));
+    match outcome.map_err(|error| server(address, &error, SYSTEM))? {
+        Outcome::Done(changes) => Ok(changes),
+        Outcome::Unsafe(cause) => Err(OpenError::NotCopied { path, cause: cause.to_string() }),
+        Outcome::Pending(changes) => Err(OpenError::Pending { path, changes }),
+        Outcome::Destructive(changes) => Err(OpenError::Destructive { path, changes }),
+    }
+}
+
+/// A connection to a database that this program may use, and the name of its schema.
+fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), OpenError> {
+    let address = Address::parse(url).map_err(|BadAddress(cause)| OpenError::Server {
+        at: "storage.url".into(),
+        cause,
+        hint: FORM,
+    })?;
+    let address = Arc::new(address);
+    let session = address.connect().map_err(|refused| explain(&address, refused))?;
+    let conn = PgConnection::new(address.clone(), session);
+    let schema = check(&conn, &address)?;
+    Ok((address, conn, schema))
+}
+
+fn explain(address: &Address, refused: Refused) -> OpenError {
+    let (cause, hint) = match refused {
+        Refused::Closed(cause) => (cause, REACH),
+        Refused::Unwanted { code, cause } => {
+            let hint = match &*code {
+                "3D000" => NO_DATABASE,
+                "28000" if cause.contains("encryption") || cause.contains("SSL") => ENCRYPTION,
+                "28000" | "28P01" => LOGIN,
+                "" if cause.to_lowercase().contains("tls") || cause.contains("certificate") => ENCRYPTION,
+                "" if cause.contains("password") => LOGIN,
+                _ => SYSTEM,
+            };
+            (cause, hint)
+        }
+    };
+    server(address, &cause, hint)
+}
+
+const FACTS: &str = "SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding'), \
+    (pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool)::int, current_schema()::text, \
+    coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)::int, current_setting('server_version')";
+
+const TABLES: &str = "SELECT count(*) FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace \
+    AND c.relkind IN ('r', 'p') AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')";
+
+/// Checks that the server, the database and the schema can be used; the schema's name.
+fn check(conn: &PgConnection, address: &Address) -> Result<Arc<str>, OpenError> {
+    let failed = |error: DbError| server(address, &error, SYSTEM);
+    let facts: Row = (conn as &dyn Connection).first(FACTS, &[]).map_err(failed)?.unwrap_or_default();
+    if int(&facts, 0) < OLDEST {
+        let version = text_at(&facts, 5).unwrap_or_default();
+        return Err(server(
+            address,
+            &format!("this is PostgreSQL {version}, and 15 is the oldest that serves"),
+            UPGRADE,
+        ));
+    }
+    let encoding = text_at(&facts, 1).unwrap_or_default();
+    if &*encoding != "UTF8" {
+        return Err(server(address, &format!("the database is encoded in {encoding}, not in UTF8"), UTF8));
+    }
+    if int(&facts, 2) > 0 {
+        return Err(server(address, &"the server takes no writes: it is a replica, or set to read only", PRIMARY));
+    }
+    let Some(schema) = text_at(&facts, 3) else {
+        return Err(server(address, &"none of the schemas of search_path is there", RIGHTS));
+    };
+    if !conn.has_table("layout").map_err(failed)? {
+        let tables = (conn as &dyn Connection).number(TABLES, &[]).map_err(failed)?.unwrap_or(0);
+        if tables > 0 {
+            return Err(server(address, &format!("the schema {schema} holds tables of another program"), FOREIGN));
+        }
+        if int(&facts, 4) == 0 {
+            return Err(server(address, &format!("the user may not create tables in the schema {schema}"), RIGHTS));
+        }
+        return Ok(schema);
+    }
+    match kept(conn, "program").map_err(failed)?.as_deref() {
+        Some(PROGRAM) => {}
+        _ => return Err(server(address, &format!("the schema {schema} holds tables of another program"), FOREIGN)),
+    }
+    let version = conn.version().map_err(failed)?;
+    if version > META_VERSION {
+        let cause = format!("written by a newer version (tables of version {version}, this one knows {META_VERSION})");
+        return Err(server(address, &cause, NEWER));
+    }
+    Ok(schema)
+}

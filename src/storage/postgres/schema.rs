@@ -1,0 +1,169 @@
+//! Tables, columns and indexes of a PostgreSQL schema.
+//!
+//! Texts are compared byte by byte (`COLLATE "C"`), and null is the least in every index, as on SQLite. What the
+//! declarations know of a column beyond its SQL type is its comment.
+
+use super::super::catalogue::{Catalogue, Table};
+use super::super::connection::{Connection, Result, int, params, text_at};
+use super::super::migrate::{Described, META_VERSION, Present, Schema, keep, kept, quoted, type_mark};
+use super::super::plan::{ColumnType, Name};
+use super::super::words::Words;
+use super::functions;
+use super::text::stored_name;
+use super::writer::PgConnection;
+
+/// What the layout table says of the program that made it.
+pub const PROGRAM: &str = "cms-server";
+
+const COMPANION_TABLES: &str = r#"
+CREATE TABLE layout (name text COLLATE "C" PRIMARY KEY, definition text NOT NULL);
+CREATE TABLE dictionary (number bigint PRIMARY KEY, word text COLLATE "C" NOT NULL UNIQUE);
+CREATE TABLE sequence (space text COLLATE "C" PRIMARY KEY, next bigint NOT NULL);
+CREATE TABLE version (scope text COLLATE "C" PRIMARY KEY, n bigint NOT NULL) WITH (fillfactor = 50);
+CREATE TABLE setting (key text COLLATE "C" PRIMARY KEY, json text NOT NULL);
+CREATE TABLE secret (name text COLLATE "C" PRIMARY KEY, value text NOT NULL);
+CREATE TABLE edge (
+    rel bigint NOT NULL, src bigint NOT NULL, dst bigint NOT NULL, pos bigint NOT NULL, status bigint, sort bigint,
+    PRIMARY KEY (src, rel, pos));
+CREATE INDEX edge_target ON edge (rel, dst, status NULLS FIRST, sort NULLS FIRST, src);
+CREATE TABLE meta (
+    space bigint NOT NULL, id bigint NOT NULL, key text COLLATE "C" NOT NULL, n bigint NOT NULL,
+    json text COLLATE "C" NOT NULL, PRIMARY KEY (space, id, key, n));
+CREATE TABLE slug (
+    scope text COLLATE "C" NOT NULL, slug text COLLATE "C" NOT NULL, "table" bigint NOT NULL, id bigint NOT NULL,
+    PRIMARY KEY (scope, slug));
+CREATE INDEX slug_owner ON slug ("table", id);
+CREATE TABLE slug_run (
+    scope text COLLATE "C" NOT NULL, base text COLLATE "C" NOT NULL, lo bigint NOT NULL, hi bigint NOT NULL,
+    PRIMARY KEY (scope, base, lo));
+CREATE TABLE tally (
+    "table" bigint NOT NULL, kind bigint NOT NULL, status bigint NOT NULL, author bigint NOT NULL, n bigint NOT NULL,
+    PRIMARY KEY ("table", kind, status, author)) WITH (fillfactor = 50);
+"#;
+
+const COLUMNS: &str = "SELECT a.attname::text, coalesce(col_description(a.attrelid, a.attnum), ''), \
+    pg_get_expr(d.adbin, d.adrelid), (coalesce(a.attnum = ANY(k.conkey), false))::int \
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
+    LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum \
+    LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p' \
+    WHERE c.relname = ?1 AND c.relnamespace = current_schema()::regnamespace ORDER BY a.attnum";
+
+const INDEXES: &str = "SELECT i.relname::text, x.indisunique::int, a.attname::text, (x.indoption[(k.n - 1)::int] & 1)::int \
+    FROM pg_class c JOIN pg_index x ON x.indrelid = c.oid JOIN pg_class i ON i.oid = x.indexrelid \
+    JOIN pg_am m ON m.oid = i.relam AND m.amname = 'btree' \
+    CROSS JOIN LATERAL unnest(x.indkey::int2[]) WITH ORDINALITY AS k (attnum, n) \
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum \
+    WHERE c.relname = ?1 AND c.relnamespace = current_schema()::regnamespace AND NOT x.indisprimary \
+    ORDER BY 1, k.n";
+
+impl Schema for PgConnection {
+    fn has_table(&self, name: &str) -> Result<bool> {
+        let text = "SELECT 1 FROM pg_class WHERE relname = ?1 AND relnamespace = current_schema()::regnamespace \
+            AND relkind IN ('r', 'p')";
+        (self as &dyn Connection).exists(text, params![&*stored_name(name)])
+    }
+
+    fn columns(&self, table: &str) -> Result<Vec<Present>> {
+        let rows = self.select(COLUMNS, params![&*stored_name(table)])?;
+        let column = |row: &Vec<_>| Present {
+            name: text_at(row, 0).unwrap_or_default(),
+            ty: text_at(row, 1).unwrap_or_default(),
+            default: text_at(row, 2),
+            key: int(row, 3) > 0,
+        };
+        Ok(rows.iter().map(column).collect())
+    }
+
+    fn indexes(&self, table: &str) -> Result<Vec<Described>> {
+        let mut indexes: Vec<Described> = Vec::new();
+        for row in self.select(INDEXES, params![&*stored_name(table)])? {
+            let (name, column) = (text_at(&row, 0).unwrap_or_default(), text_at(&row, 2).unwrap_or_default());
+            if indexes.last().is_none_or(|last| last.name != *name) {
+                indexes.push(Described { name: name.to_string(), columns: Vec::new(), unique: int(&row, 1) > 0 });
+            }
+            if let Some(index) = indexes.last_mut() {
+                index.columns.push((column.to_string(), int(&row, 3) > 0));
+            }
+        }
+        Ok(indexes)
+    }
+
+    fn stored_name(&self, name: &str) -> String {
+        stored_name(name).into_owned()
+    }
+
+    fn companion_tables(&self) -> &'static str {
+        COMPANION_TABLES
+    }
+
+    fn sql_type(&self, ty: ColumnType) -> &'static str {
+        match ty {
+            ColumnType::Int | ColumnType::Word => "bigint",
+            ColumnType::Real => "double precision",
+            ColumnType::Text | ColumnType::Key | ColumnType::Json => "text COLLATE \"C\"",
+        }
+    }
+
+    fn note_type(&self, table: &str, column: &str, ty: ColumnType) -> Result<()> {
+        let (table, column) = (quoted(&stored_name(table)), quoted(&stored_name(column)));
+        self.batch(&format!("COMMENT ON COLUMN {table}.{column} IS '{}'", type_mark(ty)))
+    }
+
+    fn index_text(&self, table: &str, index: &Described) -> String {
+        let column = |(name, descending): &(String, bool)| {
+            format!("{} {}", quoted(name), if *descending { "DESC NULLS LAST" } else { "ASC NULLS FIRST" })
+        };
+        let columns: Vec<String> = index.columns.iter().map(column).collect();
+        let unique = if index.unique { "UNIQUE " } else { "" };
+        let table = quoted(&stored_name(table));
+        format!("CREATE {unique}INDEX {} ON {table} ({})", quoted(&index.name), columns.join(", "))
+    }
+
+    fn version(&self) -> Result<i64> {
+        Ok(kept(self, "version")?.and_then(|text| text.parse().ok()).unwrap_or(META_VERSION))
+    }
+
+    /// The first version that knows PostgreSQL has today's tables.
+    fn upgrade(&self, _: i64) -> Result<()> {
+        Ok(())
+    }
+
+    fn sign(&self) -> Result<()> {
+        keep(self, "program", PROGRAM)?;
+        keep(self, "version", &META_VERSION.to_string())
+    }
+
+    fn renew_search(&self, catalogue: &Catalogue, _: &Words) -> Result<()> {
+        functions::create(self)?;
+        let trigrams = functions::trigrams(self)?;
+        for table in &catalogue.tables {
+            self.renew_index(table, trigrams.as_ref())?;
+        }
+        Ok(())
+    }
+}
+
+impl PgConnection {
+    /// Brings the index of a table's texts to what is searched.
+    fn renew_index(&self, table: &Table, trigrams: Option<&Name>) -> Result<()> {
+        let columns: Vec<&str> = table.searched.iter().map(|place| &*table.def.columns[*place].name).collect();
+        let key = format!("search:{}", table.def.name);
+        let wanted = match trigrams.filter(|_| !columns.is_empty()) {
+            Some(_) => format!("pg_trgm {}", columns.join(" ")),
+            None => String::new(),
+        };
+        if *kept(self, &key)?.unwrap_or_default() == *wanted {
+            return Ok(());
+        }
+        let index = quoted(&stored_name(&format!("search_{}", table.def.name)));
+        self.batch(&format!("DROP INDEX IF EXISTS {index}"))?;
+        if let (Some(schema), false) = (trigrams, wanted.is_empty()) {
+            let entry =
+                |column: &&str| format!("cms_fold({}) {}.gin_trgm_ops", quoted(&stored_name(column)), quoted(schema));
+            let entries: Vec<String> = columns.iter().map(entry).collect();
+            let table = quoted(&stored_name(&table.def.name));
+            self.batch(&format!("CREATE INDEX {index} ON {table} USING gin ({})", entries.join(", ")))?;
+        }
+        keep(self, &key, &wanted)
+    }
+}

@@ -1,0 +1,310 @@
+//! PostgreSQL's connection that writes and migrates.
+//!
+//! A transaction that writes holds a lock that all nodes share, so that one of them writes at a time, as on SQLite: the
+//! dictionary, sequences, slugs, counts and versions are exact without further locks, and versions rise in the order of
+//! commits. Plans that wait together are committed together, so that the lock costs each of them little.
+//!
+//! Statements of which nobody needs the outcome are sent without waiting; the next one that is waited for reports a
+//! failure. Where the connection breaks while COMMIT is on its way, the server is asked what became of the transaction.
+
+use super::super::budget;
+use super::super::catalogue::Catalogue;
+use super::super::connection::{Connection, DbError, Dialect, Fault, Param, Result};
+use super::super::plan::{DbValue, Row};
+use super::super::sql::{Bind, Rendered};
+use super::super::words::Words;
+use super::super::{Snapshot, connection};
+use super::connect::Address;
+use super::reader::{Found, Reading, Run, cells, run_on};
+use super::wire::{Prepared, Session, plain};
+use std::cell::{Cell, Ref, RefCell};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The channel on which nodes hear of commits.
+pub const CHANNEL: &str = "cms_server_commits";
+
+/// How long to ask what became of a transaction.
+const ASKING: Duration = Duration::from_secs(5);
+
+const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('cms-server ' || current_schema(), 0))";
+const TRANSACTION: &str = "SELECT pg_current_xact_id()::text";
+const COMMITS: &str = "SELECT n FROM version WHERE scope = 'commits'";
+const NOTIFY: &str = "SELECT pg_notify('cms_server_commits', current_schema() || ' ' || ?1)";
+const OUTCOME: &str = "SELECT pg_xact_status(?1::text::xid8)";
+
+/// See the module.
+pub struct PgConnection {
+    address: Arc<Address>,
+    /// What other nodes know this one by.
+    node: Arc<str>,
+    session: RefCell<Option<Session>>,
+    open: Cell<bool>,
+    /// The open transaction, as the server numbers it.
+    number: RefCell<Option<Arc<str>>>,
+    changes: Cell<u64>,
+    /// The tables are there.
+    laid_out: bool,
+    /// The number of commits that this process knows of; `None` after a failure.
+    known: Cell<Option<i64>>,
+    /// The number of commits in the open transaction.
+    there: Cell<i64>,
+}
+
+impl PgConnection {
+    /// A connection to a database that may have no tables yet.
+    pub fn new(address: Arc<Address>, session: Session) -> PgConnection {
+        PgConnection {
+            address,
+            node: "".into(),
+            laid_out: false,
+            session: RefCell::new(Some(session)),
+            open: Cell::new(false),
+            number: RefCell::default(),
+            changes: Cell::new(0),
+            known: Cell::new(None),
+            there: Cell::new(0),
+        }
+    }
+
+    /// The writer's: other nodes hear of its commits.
+    pub fn writing(address: Arc<Address>, node: Arc<str>, session: Session) -> PgConnection {
+        PgConnection { node, laid_out: true, ..PgConnection::new(address, session) }
+    }
+
+    /// The connection, opened anew where it is broken.
+    fn session(&self) -> Result<Ref<'_, Session>> {
+        let usable = self.session.borrow().as_ref().is_some_and(|session| !session.is_broken());
+        if !usable {
+            if self.open.get() {
+                return Err(gone());
+            }
+            *self.session.borrow_mut() = None;
+            let session = self.address.connect()?;
+            *self.session.borrow_mut() = Some(session);
+        }
+        Ref::filter_map(self.session.borrow(), Option::as_ref).map_err(|_| gone())
+    }
+
+    fn prepared(&self, session: &Session, text: &str) -> Result<Arc<Prepared>> {
+        session.prepared(text, &|| plain(text), None)
+    }
+
+    fn rows(&self, text: &str, lists: Vec<Vec<Bind>>) -> Result<Vec<Vec<Row>>> {
+        let session = self.session()?;
+        let prepared = self.prepared(&session, text)?;
+        let found = session.query_each(&prepared, lists, None)?;
+        found.iter().map(|rows| rows.iter().map(cells).collect()).collect()
+    }
+
+    fn try_begin(&self) -> Result<()> {
+        let session = self.session()?;
+        let (lock, transaction) = (self.prepared(&session, LOCK)?, self.prepared(&session, TRANSACTION)?);
+        session.abandon();
+        session.send_text("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+        session.send(&lock, &[]);
+        let mut asked = vec![(transaction, Vec::new())];
+        if self.laid_out {
+            asked.push((self.prepared(&session, COMMITS)?, Vec::new()));
+        }
+        let found = session.query_all(&asked, None)?;
+        let first = |rows: Option<&Vec<_>>| rows.and_then(|rows| rows.first()).map(cells).transpose();
+        *self.number.borrow_mut() = first(found.first())?.and_then(|row| connection::text_at(&row, 0));
+        self.there.set(first(found.get(1))?.map_or(0, |row| connection::int(&row, 0)));
+        Ok(())
+    }
+
+    /// What became of a transaction whose COMMIT was not answered.
+    fn outcome(&self, number: &Arc<str>, lost: DbError) -> Result<()> {
+        let until = Instant::now() + ASKING;
+        let unknown = || DbError {
+            fault: Fault::Unknown,
+            cause: format!("the connection broke during a commit, and whether it was made is not known: {lost}"),
+        };
+        loop {
+            let status = self.session().and_then(|session| {
+                let prepared = self.prepared(&session, OUTCOME)?;
+                let found =
+                    session.query_each(&prepared, vec![vec![Bind::One(DbValue::Text(number.clone()))]], None)?;
+                found[0].first().map(cells).transpose()
+            });
+            match status.map(|row| row.and_then(|row| connection::text_at(&row, 0))).as_ref().map(Option::as_deref) {
+                Ok(Some("committed")) => return Ok(()),
+                Ok(Some("aborted")) => return Err(DbError { fault: Fault::Unavailable, cause: lost.cause }),
+                Ok(None) => return Err(unknown()),
+                Ok(Some(_)) | Err(_) if Instant::now() > until => return Err(unknown()),
+                Ok(Some(_)) | Err(_) => thread::sleep(Duration::from_millis(100)),
+            }
+        }
+    }
+}
+
+fn gone() -> DbError {
+    DbError { fault: Fault::Unavailable, cause: "the connection to the database was lost".into() }
+}
+
+fn binds(params: &[Param<'_>]) -> Vec<Bind> {
+    let value = |param: &Param<'_>| match *param {
+        Param::Null => DbValue::Null,
+        Param::Int(n) => DbValue::Int(n),
+        Param::Real(n) => DbValue::Real(n),
+        Param::Text(text) => DbValue::Text(text.into()),
+    };
+    params.iter().map(|param| Bind::One(value(param))).collect()
+}
+
+impl Connection for PgConnection {
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
+    fn execute(&self, text: &str, params: &[Param<'_>]) -> Result<usize> {
+        let session = self.session()?;
+        let prepared = self.prepared(&session, text)?;
+        let changed = session.execute(&prepared, &binds(params), None)? as usize;
+        self.changes.set(self.changes.get() + changed as u64);
+        Ok(changed)
+    }
+
+    fn send(&self, text: &str, params: &[Param<'_>]) -> Result<()> {
+        if !self.open.get() {
+            return self.execute(text, params).map(drop);
+        }
+        let session = self.session()?;
+        let prepared = self.prepared(&session, text)?;
+        session.send(&prepared, &binds(params));
+        self.changes.set(self.changes.get() + 1);
+        Ok(())
+    }
+
+    fn settle(&self) -> Result<()> {
+        self.session()?.settle(None)
+    }
+
+    fn select(&self, text: &str, params: &[Param<'_>]) -> Result<Vec<Row>> {
+        Ok(self.rows(text, vec![binds(params)])?.into_iter().next().unwrap_or_default())
+    }
+
+    fn select_each(&self, text: &str, params: &[Vec<Param<'_>>]) -> Result<Vec<Vec<Row>>> {
+        if params.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.changes.set(self.changes.get() + 1);
+        self.rows(text, params.iter().map(|params| binds(params)).collect())
+    }
+
+    fn batch(&self, text: &str) -> Result<()> {
+        self.session()?.batch(text)
+    }
+
+    fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r> {
+        Box::new(Reading { on: self, words, catalogue })
+    }
+
+    fn begin(&self) -> Result<()> {
+        let begun = match self.try_begin() {
+            // A connection that has waited may be dead.
+            Err(error) if error.fault == Fault::Unavailable => {
+                *self.session.borrow_mut() = None;
+                self.try_begin()
+            }
+            begun => begun,
+        };
+        self.open.set(begun.is_ok());
+        begun
+    }
+
+    fn commit(&self, number: Option<u64>) -> Result<()> {
+        let transaction = self.number.take();
+        let session = self.session()?;
+        if number.is_some() {
+            let notify = self.prepared(&session, NOTIFY)?;
+            session.send(&notify, &[Bind::One(DbValue::Text(self.node.clone()))]);
+        }
+        session.send_text("COMMIT");
+        let committed = session.settle(None);
+        drop(session);
+        self.open.set(false);
+        let committed = match (committed, transaction) {
+            (Err(lost), Some(transaction)) if lost.fault == Fault::Unavailable => self.outcome(&transaction, lost),
+            (committed, _) => committed,
+        };
+        let there = number.map_or(self.there.get(), |number| number as i64);
+        self.known.set(committed.is_ok().then_some(there));
+        committed
+    }
+
+    fn rollback(&self) {
+        self.open.set(false);
+        self.known.set(None);
+        let failed = self.session.borrow().as_ref().is_some_and(|session| {
+            session.abandon();
+            session.is_broken() || session.batch("ROLLBACK").is_err()
+        });
+        if failed {
+            *self.session.borrow_mut() = None;
+        }
+    }
+
+    fn in_transaction(&self) -> bool {
+        self.open.get() && self.session.borrow().as_ref().is_some_and(|session| !session.is_broken())
+    }
+
+    fn survives_failure(&self) -> bool {
+        false
+    }
+
+    fn changes(&self) -> u64 {
+        self.changes.get()
+    }
+
+    fn others_wrote(&self) -> Result<bool> {
+        Ok(self.known.get() != Some(self.there.get()))
+    }
+
+    fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>> {
+        let value: String = std::iter::repeat_with(rand::random::<u8>).take(len).map(|b| format!("{b:02x}")).collect();
+        let insert = "INSERT INTO secret (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
+        let select = "SELECT value FROM secret WHERE name = ?1";
+        let stored = |this: &dyn Connection| this.text(select, connection::params![name]);
+        let value = match stored(self)? {
+            Some(value) => value,
+            None => {
+                self.execute(insert, connection::params![name, &value])?;
+                // Another process may have created one meanwhile; then that one is used.
+                stored(self)?.ok_or_else(|| DbError::other("a secret was not stored"))?
+            }
+        };
+        let byte = |at| value.get(at..at + 2).and_then(|two| u8::from_str_radix(two, 16).ok());
+        let bytes: Option<Vec<u8>> = (0..value.len()).step_by(2).map(byte).collect();
+        bytes.ok_or_else(|| DbError::other(format!("the secret {name} is damaged")))
+    }
+
+    fn close(&self) -> Result<()> {
+        *self.session.borrow_mut() = None;
+        Ok(())
+    }
+}
+
+impl Run for PgConnection {
+    /// A read that has a deadline may be ended by it, and the transaction goes on.
+    fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found> {
+        let session = self.session()?;
+        if budget::deadline().is_none() {
+            return run_on(&session, key, make, binds);
+        }
+        session.send_text("SAVEPOINT a_read");
+        let found = run_on(&session, key, make, binds);
+        if let Err(error) = &found {
+            if error.fault == Fault::TimedOut {
+                session.recover();
+            }
+            session.abandon();
+            session.batch("ROLLBACK TO a_read; RELEASE a_read")?;
+        } else {
+            session.send_text("RELEASE a_read");
+        }
+        found
+    }
+}

@@ -1,0 +1,117 @@
+//! Tables, columns and indexes of a SQLite file.
+
+use super::super::catalogue::Catalogue;
+use super::super::connection::{Connection as _, Result};
+use super::super::migrate::{Described, Present, Schema, quoted, type_mark};
+use super::super::plan::ColumnType;
+use super::super::words::Words;
+use super::{SqliteConnection, open, search};
+
+/// The tables that storage maintains beside the declared ones. Edges of one source are adjacent, whatever the relation,
+/// so that a change of its status finds them at once. `edge_target` has no descending column: walked backwards it gives
+/// the newest first with ties by source descending, walked forwards the reverse.
+const COMPANION_TABLES: &str = r#"
+CREATE TABLE layout (name TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE dictionary (number INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
+CREATE TABLE sequence (space TEXT PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE version (scope TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE setting (key TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE secret (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE edge (
+    rel INTEGER NOT NULL, src INTEGER NOT NULL, dst INTEGER NOT NULL, pos INTEGER NOT NULL, status, sort,
+    PRIMARY KEY (src, rel, pos)) WITHOUT ROWID;
+CREATE INDEX edge_target ON edge (rel, dst, status, sort, src);
+CREATE TABLE meta (
+    space INTEGER NOT NULL, id INTEGER NOT NULL, key TEXT NOT NULL, n INTEGER NOT NULL, json TEXT NOT NULL,
+    PRIMARY KEY (space, id, key, n)) WITHOUT ROWID;
+CREATE TABLE slug (
+    scope TEXT NOT NULL, slug TEXT NOT NULL, "table" INTEGER NOT NULL, id INTEGER NOT NULL,
+    PRIMARY KEY (scope, slug)) WITHOUT ROWID;
+CREATE INDEX slug_owner ON slug ("table", id);
+CREATE TABLE slug_run (
+    scope TEXT NOT NULL, base TEXT NOT NULL, lo INTEGER NOT NULL, hi INTEGER NOT NULL,
+    PRIMARY KEY (scope, base, lo)) WITHOUT ROWID;
+CREATE TABLE tally (
+    "table" INTEGER NOT NULL, kind INTEGER NOT NULL, status INTEGER NOT NULL, author INTEGER NOT NULL, n INTEGER NOT NULL,
+    PRIMARY KEY ("table", kind, status, author)) WITHOUT ROWID;
+"#;
+
+/// The version since which the number of a meta value is its alone. Before, it counted the values of a row's key.
+const NUMBERED_VALUES: i64 = 3;
+const NUMBER_VALUES: &str = r#"
+ALTER TABLE meta RENAME TO meta_counted;
+CREATE TABLE meta (
+    space INTEGER NOT NULL, id INTEGER NOT NULL, key TEXT NOT NULL, n INTEGER NOT NULL, json TEXT NOT NULL,
+    PRIMARY KEY (space, id, key, n)) WITHOUT ROWID;
+INSERT INTO meta (space, id, key, n, json)
+    SELECT space, id, key, row_number() OVER (ORDER BY space, id, key, n), json FROM meta_counted;
+DROP TABLE meta_counted;
+INSERT INTO sequence (space, next) SELECT 'meta', count(*) + 1 FROM meta
+    WHERE true ON CONFLICT (space) DO UPDATE SET next = excluded.next;
+"#;
+
+impl Schema for SqliteConnection {
+    fn has_table(&self, name: &str) -> Result<bool> {
+        let mut select = self.inner().prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1")?;
+        Ok(select.exists([name])?)
+    }
+
+    fn columns(&self, table: &str) -> Result<Vec<Present>> {
+        let mut select = self.inner().prepare("SELECT name, type, dflt_value, pk FROM pragma_table_info(?1)")?;
+        let rows = select.query_map([table], |row| {
+            Ok(Present { name: row.get(0)?, ty: row.get(1)?, default: row.get(2)?, key: row.get::<_, i64>(3)? > 0 })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn indexes(&self, table: &str) -> Result<Vec<Described>> {
+        let mut names = self
+            .inner()
+            .prepare("SELECT name, \"unique\" FROM pragma_index_list(?1) WHERE origin = 'c' ORDER BY name")?;
+        let names: Vec<(String, bool)> =
+            names.query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+        let mut columns =
+            self.inner().prepare("SELECT name, \"desc\" FROM pragma_index_xinfo(?1) WHERE key = 1 ORDER BY seqno")?;
+        let mut indexes = Vec::new();
+        for (name, unique) in names {
+            let columns =
+                columns.query_map([&name], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+            indexes.push(Described { name, columns, unique });
+        }
+        Ok(indexes)
+    }
+
+    fn companion_tables(&self) -> &'static str {
+        COMPANION_TABLES
+    }
+
+    /// The part that SQLite ignores stores what else is known of the column.
+    fn sql_type(&self, ty: ColumnType) -> &'static str {
+        type_mark(ty)
+    }
+
+    fn index_text(&self, table: &str, index: &Described) -> String {
+        let column = |(name, descending): &(String, bool)| {
+            format!("{} {}", quoted(name), if *descending { "DESC" } else { "ASC" })
+        };
+        let columns: Vec<String> = index.columns.iter().map(column).collect();
+        let unique = if index.unique { "UNIQUE " } else { "" };
+        format!("CREATE {unique}INDEX {} ON {} ({})", quoted(&index.name), quoted(table), columns.join(", "))
+    }
+
+    fn version(&self) -> Result<i64> {
+        Ok(self.inner().pragma_query_value(None, "user_version", |row| row.get(0))?)
+    }
+
+    fn upgrade(&self, from: i64) -> Result<()> {
+        if from < NUMBERED_VALUES { self.batch(NUMBER_VALUES) } else { Ok(()) }
+    }
+
+    fn sign(&self) -> Result<()> {
+        Ok(open::sign(self.inner())?)
+    }
+
+    fn renew_search(&self, catalogue: &Catalogue, words: &Words) -> Result<()> {
+        search::renew(self, catalogue, words)
+    }
+}
