@@ -106,13 +106,13 @@ fn without_css(mut attributes: Value) -> Option<Value> {
     Some(attributes)
 }
 
-/// A title: markup as in [`html`], but from the rest only phrases; without white space around it.
+/// A title: markup as in [`html`], but from the rest only phrases; without white space around what was written.
 fn title_html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let title = inner(value);
     if writing.scope.principal.can("unfiltered_html") {
         return Ok(text(title.trim()));
     }
-    Ok(text(html_policy::sanitise(title.trim(), Policy::phrases()).trim()))
+    Ok(text(&html_policy::sanitise(title.trim(), Policy::phrases())))
 }
 
 /// Biographies: phrases, whoever writes.

@@ -4,6 +4,7 @@ use super::finish::{Finished, error_reply};
 use super::stages::Origin;
 use super::{Dispatched, Engine};
 use crate::cache::responses::ResponseKey;
+use crate::config::declaration::Consistency;
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Reply, Request};
 use crate::registry::name;
@@ -34,6 +35,9 @@ impl<'a> Origin<'a> for Outside<'a> {
 
     async fn identify(&mut self, engine: &Engine) -> ControlFlow<Reply, (Cow<'a, Scope>, Method)> {
         let identified = async {
+            if engine.registry.declaration.cache.consistency == Consistency::Strict {
+                engine.storage.catch_up()?;
+            }
             let scope = engine.scope(self.request).await?;
             let method = request::effective_method(self.request).ok_or_else(|| ApiError::new(Code::NoRoute))?;
             engine.identity().objection(&scope, self.request).map_or(Ok((scope, method)), Err)

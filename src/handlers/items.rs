@@ -166,8 +166,7 @@ pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Resu
         *slug = records::txt(families::content::slug_before(records::text(slug)));
     }
     let record = Record { resource, row: &row };
-    let edits = work.scope.registry.declaration.dialect.edit_context_of_changes;
-    let context = if edits { Context::EDIT } else { written_context(work, record) };
+    let context = written_context(work, record);
     let shown = Outcome::of_row(show(work, resource, &row, context, work.fields)?, record);
     Ok(Outcome { written: Some((resource.index, row)), edited: true, ..shown })
 }

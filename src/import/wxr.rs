@@ -6,7 +6,7 @@
 
 use super::xml::{Cursor, Tag, brief};
 pub use super::xml::{Limits, WxrError};
-use crate::text::time::parse_datetime;
+use crate::text::time::{format_local, parse_datetime};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::BufRead;
@@ -498,7 +498,10 @@ fn date<R: BufRead>(cursor: &mut Cursor<R>, tag: &Tag) -> Result<Option<i64>, Wx
 
 /// `YYYY-MM-DD HH:MM:SS` as seconds since 1970, in whatever zone it is written.
 fn seconds(text: &str) -> Option<i64> {
-    parse_datetime(text).filter(|parsed| parsed.offset.is_none()).map(|parsed| parsed.wall)
+    // A day that its month does not have is no date that anybody has written down.
+    let exists = |wall: i64| text.starts_with(&format_local(wall)[..10]);
+    let parsed = parse_datetime(text).filter(|parsed| parsed.offset.is_none() && exists(parsed.wall));
+    parsed.map(|parsed| parsed.wall)
 }
 
 fn bad_value(tag: &Tag, text: &str, wanted: &str) -> WxrError {

@@ -299,6 +299,10 @@ impl Storage for BatchedReads {
         self.inner.version_epoch()
     }
 
+    fn catch_up(&self) -> Result<(), StorageError> {
+        self.inner.catch_up()
+    }
+
     fn begin(&self) -> BeginFuture {
         self.inner.begin()
     }

@@ -141,6 +141,10 @@ impl<S: Storage + ?Sized> Storage for Budgeted<S> {
         self.inner.version_epoch()
     }
 
+    fn catch_up(&self) -> Result<(), StorageError> {
+        self.inner.catch_up()
+    }
+
     fn begin(&self) -> BeginFuture {
         let (budget, begin) = (self.budget.clone(), self.inner.begin());
         Box::pin(async move { Ok(Arc::new(Budgeted::new(begin.await?, budget)) as Arc<dyn Transaction>) })

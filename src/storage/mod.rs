@@ -137,6 +137,13 @@ pub trait Storage: Send + Sync {
     /// where each version has to be read because that is recorded.
     fn version_epoch(&self) -> Option<u64>;
 
+    /// Takes notice of everything that other processes have committed so far: what their commits concern has other
+    /// versions afterwards.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    fn catch_up(&self) -> Result<(), StorageError>;
+
     /// Begins a transaction: other writers wait until it ends, a few seconds at most.
     fn begin(&self) -> BeginFuture;
 }

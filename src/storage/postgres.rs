@@ -160,6 +160,10 @@ impl Storage for Postgres {
         self.shared.versions.epoch()
     }
 
+    fn catch_up(&self) -> Result<(), StorageError> {
+        self.shared.catch_up()
+    }
+
     fn begin(&self) -> BeginFuture {
         self.queue.begin()
     }

@@ -134,6 +134,10 @@ impl Storage for TrackedStorage {
         None
     }
 
+    fn catch_up(&self) -> Result<(), StorageError> {
+        self.inner.catch_up()
+    }
+
     fn begin(&self) -> BeginFuture {
         self.inner.begin()
     }

@@ -159,6 +159,11 @@ impl Storage for Sqlite {
         self.shared.versions.epoch()
     }
 
+    fn catch_up(&self) -> Result<(), StorageError> {
+        // Opening a snapshot takes over the versions that others have raised.
+        self.snapshot().map(drop)
+    }
+
     fn begin(&self) -> BeginFuture {
         self.queue.begin()
     }

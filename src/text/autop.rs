@@ -288,18 +288,18 @@ fn drop_after_block(tokens: Tokens, dropped: fn(&Token) -> bool) -> Tokens {
     out
 }
 
-/// Line ends inside scripts, styles and drawings are part of them.
+/// Line ends inside scripts, styles, drawings and formulas are part of them.
 fn protect_code(mut tokens: Tokens) -> Tokens {
-    let mut hopeless = [false; 3];
+    let mut hopeless = [false; 4];
     let mut at = 0;
     while at < tokens.len() {
         let found = match &tokens[at] {
-            Token::Tag(tag) => ["script", "style", "svg"].iter().position(|name| tag.opens(name)),
+            Token::Tag(tag) => ["script", "style", "svg", "math"].iter().position(|name| tag.opens(name)),
             _ => None,
         };
         at += 1;
         let Some(n) = found.filter(|n| !hopeless[*n]) else { continue };
-        let close = ["</script>", "</style>", "</svg>"][n];
+        let close = ["</script>", "</style>", "</svg>", "</math>"][n];
         match tokens[at..].iter().position(|t| matches!(t, Token::Tag(tag) if tag.raw == close)) {
             Some(length) => {
                 for token in tokens[at..at + length].iter_mut().filter(|t| **t == Token::Line) {

@@ -237,6 +237,8 @@ fn prose(block: &Block) -> String {
         _ if block.name.is_none() => block.inside(),
         _ if block.is_hidden() => String::new(),
         Some(core) if PROSE.contains(&core) && block.inner().all(is_prose_within) => block.inside(),
+        // Without blocks inside, what is written there is all there is.
+        Some(core) if WRAPPERS.contains(&core) && block.inner().next().is_none() => block.inside(),
         Some(core) if WRAPPERS.contains(&core) => block.inner().map(prose).collect(),
         _ => String::new(),
     }

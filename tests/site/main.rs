@@ -33,6 +33,7 @@ mod media;
 mod menus;
 mod migrate;
 mod new_resource;
+mod nodes;
 mod notes;
 mod one_state;
 mod operate;

@@ -181,11 +181,29 @@ pub struct Cache {
     pub responses: Optional<Size>,
     /// Memory for the JSON of single documents; `false`: none are cached.
     pub documents: Optional<Size>,
+    /// How soon what another process wrote is seen: `bounded` (a few milliseconds later), or `strict` (at once: every
+    /// request first asks the database whether there is something new).
+    pub consistency: Consistency,
+}
+
+/// How soon a process sees what others wrote.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Consistency {
+    /// When it hears of it.
+    #[default]
+    Bounded,
+    /// At the next request.
+    Strict,
 }
 
 impl Default for Cache {
     fn default() -> Self {
-        Cache { responses: Optional::on(Size::mib(32)), documents: Optional::on(Size::mib(64)) }
+        Cache {
+            responses: Optional::on(Size::mib(32)),
+            documents: Optional::on(Size::mib(64)),
+            consistency: Consistency::default(),
+        }
     }
 }
 

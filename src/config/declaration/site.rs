@@ -79,9 +79,6 @@ pub struct Dialect {
     pub scalars_as_lists: bool,
     /// A date may name a day that its month does not have: it means the days after the month. The hour 24 ends a day.
     pub lenient_dates: bool,
-    /// A change is answered in the edit context to every caller who may make it. Otherwise only to those who may read the
-    /// item so.
-    pub edit_context_of_changes: bool,
     /// URLs of comments end in a slash before the `#`, like those of records, also where a record is named by its id.
     pub slash_in_comment_urls: bool,
     /// Spaces separate the items of a list in a text, as commas do.
@@ -130,7 +127,6 @@ impl Default for Dialect {
         Dialect {
             scalars_as_lists: false,
             lenient_dates: false,
-            edit_context_of_changes: false,
             slash_in_comment_urls: false,
             space_separated_lists: false,
             empty_list_as_object: false,

@@ -178,6 +178,29 @@ fn settle() {
     let _: Vec<(u64, Rc<Transaction>)> = ended.unwrap_or_default();
 }
 
+impl Shared {
+    /// See [`Storage::catch_up`](super::super::Storage::catch_up): one statement where there is nothing new.
+    pub fn catch_up(&self) -> Result<(), StorageError> {
+        let view = View::begin(self);
+        let reading = view.reading();
+        let commits = reading.select("SELECT n FROM version WHERE scope = 'commits'", &[])?;
+        let there = commits.first().map_or(0, |row| int(row, 0)) as u64;
+        if there <= self.versions.commits() {
+            return Ok(());
+        }
+        let mut words = Words::default();
+        for row in reading.select("SELECT number, word FROM dictionary", &[])? {
+            words.insert(int(&row, 0), text_at(&row, 1).unwrap_or_default());
+        }
+        self.learn(&words);
+        let numbers = reading.select("SELECT scope, n FROM version", &[])?;
+        let numbers: Vec<(Name, u64)> =
+            numbers.iter().map(|row| (text_at(row, 0).unwrap_or_default(), int(row, 1) as u64)).collect();
+        self.versions.meet(there, &numbers);
+        Ok(())
+    }
+}
+
 /// A snapshot.
 pub struct View<'s> {
     shared: &'s Shared,

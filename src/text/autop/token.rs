@@ -42,7 +42,7 @@ pub struct Tag<'a> {
     tight: bool,
 }
 
-const BLOCKS: [&str; 44] = [
+const BLOCKS: [&str; 43] = [
     "table",
     "thead",
     "tfoot",
@@ -66,7 +66,6 @@ const BLOCKS: [&str; 44] = [
     "area",
     "blockquote",
     "address",
-    "math",
     "style",
     "p",
     "h1",

@@ -137,20 +137,20 @@ pub(super) const ADDRESSES: [&str; 12] = [
     "usemap",
 ];
 
-const PHRASE_ELEMENTS: [(&str, &str); 6] = [
+const PHRASE_ELEMENTS: [(&str, &str); 5] = [
     ("a", "href title"),
     ("abbr acronym", "title"),
     ("b code em i s strike strong cite", ""),
     ("blockquote q", "cite"),
     ("del", "datetime"),
-    ("br", ""),
 ];
 
 /// What authors may use, observed on the reference.
 const POST_RULES: Rules = Rules {
     elements: &[
         (
-            "address abbr acronym b bdo big br cite code dd dfn dl dt em fieldset i kbd mark rb rp rt rtc ruby s samp",
+            "address abbr acronym b bdo big br cite code dd dfn dl dt em fieldset i kbd mark rb rp rt rtc ruby s samp \
+             search wbr",
             "",
         ),
         ("small strike strong sub sup title tt u var", ""),
@@ -163,11 +163,13 @@ const POST_RULES: Rules = Rules {
         ("area", "alt coords href nohref shape target"),
         ("audio", "autoplay controls loop muted preload src"),
         ("blockquote q", "cite"),
-        ("button", "command commandfor disabled name type value"),
+        ("button", "aria-haspopup command commandfor disabled name popovertarget popovertargetaction type value"),
         ("col colgroup", "align char charoff span valign width"),
-        ("del", "datetime"),
-        ("details", "align open"),
-        ("dialog", "autofocus open"),
+        ("data", "value"),
+        ("del time", "datetime"),
+        ("details", "align name open"),
+        ("dialog", "autofocus closedby open popover"),
+        ("div ul", "popover"),
         ("font", "color face size"),
         ("hr", "align noshade size width"),
         ("img", "align alt border height hspace loading longdesc src usemap vspace width"),
@@ -176,8 +178,10 @@ const POST_RULES: Rules = Rules {
         ("li", "align value"),
         ("map", "name"),
         ("menu ul", "type"),
+        ("meter", "high low max min optimum value"),
         ("ol", "reversed start type"),
         ("pre", "width"),
+        ("progress", "max value"),
         ("table", "align bgcolor border cellpadding cellspacing rules summary width"),
         ("tbody tfoot thead", "align char charoff valign"),
         ("td th", "abbr align axis bgcolor char charoff colspan headers height nowrap rowspan scope valign width"),
@@ -187,7 +191,7 @@ const POST_RULES: Rules = Rules {
         ("video", "autoplay controls height loop muted playsinline poster preload src width"),
     ],
     attributes: "aria-controls aria-current aria-describedby aria-details aria-expanded aria-hidden aria-label \
-                 aria-labelledby aria-live class dir id lang role style tabindex title xml:lang",
+                 aria-labelledby aria-live class dir hidden id lang role style tabindex title xml:lang",
     data_attributes: true,
     schemes: &SCHEMES,
     style_properties: "align-content align-items align-self aspect-ratio background background-attachment background-blend-mode \

@@ -1,0 +1,78 @@
+//! Several servers over one database: what one has written, the others show.
+
+use super::server::Server;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// How long a write may take until another server shows it. It takes a few milliseconds on a machine that does nothing
+/// else.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[test]
+fn a_strict_node_shows_at_once_what_another_has_written() {
+    let first = Server::with(&["cache.consistency=strict"]);
+    let second = first.beside();
+    let made = first.admin("POST", "/cms/v2/posts", Some(&json!({"title": {"raw": "Zero"}, "status": "publish"})));
+    let item = format!("/cms/v2/posts/{}", made.body["id"]);
+    for round in 0..20 {
+        let (writer, reader) = if round % 2 == 0 { (&first, &second) } else { (&second, &first) };
+        let title = format!("Title {round}");
+        let changed = writer.admin("POST", &item, Some(&json!({"title": {"raw": title}})));
+        assert_eq!(changed.status, 200, "{}", changed.text);
+        for node in [reader, writer] {
+            assert_eq!(node.get(&item).body["title"]["rendered"], *title, "round {round}");
+            let list = node.get("/cms/v2/posts?_fields=title").body;
+            assert!(list.as_array().is_some_and(|all| all.iter().any(|post| post["title"]["rendered"] == *title)));
+        }
+    }
+    // Who may do what is no exception.
+    let user = first.user("helper", "editor");
+    assert_eq!(second.ask("GET", "/cms/v2/users/me", Some(&user), None).status, 200);
+    let id = second.ask("GET", "/cms/v2/users/me", Some(&user), None).body["id"].clone();
+    let path = format!("/cms/v2/users/{id}/application-passwords");
+    assert_eq!(first.admin("DELETE", &path, None).status, 200);
+    assert_eq!(second.ask("GET", "/cms/v2/users/me", Some(&user), None).status, 401);
+}
+
+#[test]
+fn a_node_soon_shows_what_another_has_written() {
+    let first = Server::start();
+    let second = first.beside();
+    let made = first.admin("POST", "/cms/v2/posts", Some(&json!({"title": {"raw": "Zero"}, "status": "publish"})));
+    let item = format!("/cms/v2/posts/{}", made.body["id"]);
+    for round in 0..10 {
+        let title = format!("Title {round}");
+        first.admin("POST", &item, Some(&json!({"title": {"raw": title}})));
+        let written = Instant::now();
+        while second.get(&item).body["title"]["rendered"] != *title {
+            assert!(written.elapsed() < PATIENCE, "{title} is not seen");
+        }
+        // What was seen once does not go away.
+        assert_eq!(second.get(&item).body["title"]["rendered"], *title);
+    }
+}
+
+#[test]
+fn nodes_make_no_slug_twice() {
+    let first = Server::start();
+    let second = first.beside();
+    let slugs: Vec<String> = std::thread::scope(|threads| {
+        let make = |node: &Server| {
+            let body = json!({"title": {"raw": "The same"}, "status": "publish"});
+            let made = node.admin("POST", "/cms/v2/posts", Some(&body));
+            assert_eq!(made.status, 201, "{}", made.text);
+            made.body["slug"].as_str().expect("a slug").to_owned()
+        };
+        let workers =
+            [&first, &second].map(|node| threads.spawn(move || (0..15).map(|_| make(node)).collect::<Vec<_>>()));
+        workers.into_iter().flat_map(|worker| worker.join().expect("posts")).collect()
+    });
+    let mut distinct = slugs.clone();
+    distinct.sort();
+    distinct.dedup();
+    assert_eq!(distinct.len(), slugs.len(), "{slugs:?}");
+    for node in [&first, &second] {
+        let listed = node.admin("GET", "/cms/v2/posts?per_page=1&search=same", None);
+        assert_eq!(listed.header("x-cms-total"), Some("30"));
+    }
+}
