@@ -75,7 +75,9 @@ impl Batch {
             return Ok(batch);
         }
         let needs = Needs::of_documents(resource, view);
-        batch.load_companions(snapshot, resource, rows, needs)?;
+        let ids: Vec<i64> = rows.iter().map(|row| Record { resource, row }.id()).collect();
+        Batch::ahead(snapshot, resource, &ids, view);
+        batch.load_companions(snapshot, resource, ids, needs)?;
         if needs.members {
             batch.load_members(snapshot, scope, resource, rows)?;
         }
@@ -138,10 +140,9 @@ impl Batch {
         &mut self,
         snapshot: &dyn Snapshot,
         resource: &Resource,
-        rows: &[Row],
+        ids: Vec<i64>,
         needs: Needs,
     ) -> Result<(), ApiError> {
-        let ids: Vec<i64> = rows.iter().map(|row| Record { resource, row }.id()).collect();
         if needs.edges && resource.relations.iter().any(|r| r.many) {
             let rels = resource.relations.iter().filter(|r| r.many).map(|r| r.rel.clone()).collect();
             for edge in snapshot.edges(&EdgePlan { rels, of: ids.clone(), reverse: false })? {

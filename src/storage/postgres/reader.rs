@@ -92,7 +92,8 @@ impl Transaction {
 impl Transaction {
     /// Sends a read. Where that is not possible, the read itself will say so.
     fn send(&self, shared: &Shared, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) {
-        if self.ahead.borrow().len() >= AHEAD {
+        let sent = |ahead: &[Sent]| ahead.iter().any(|sent| sent.key == key && sent.binds == binds);
+        if self.ahead.borrow().len() >= AHEAD || sent(&self.ahead.borrow()) {
             return;
         }
         let has_read = self.has_read.get();
