@@ -1,7 +1,8 @@
 //! Hearing of what other nodes commit.
 //!
 //! A node that commits notifies the others. The notification only wakes them: the numbers in the table of versions tell
-//! what was written. While a node does not listen it may have missed something, so that what its caches hold is not used
+//! what was written. Where notifications get lost (behind a pooler that lends connections for a transaction), it looks
+//! there now and then. While a node does not listen it may have missed something, so that what its caches hold is not used
 //! before the connection was lost, nor after it is back.
 
 use super::super::dependencies::VersionSlot;
@@ -13,6 +14,9 @@ use super::writer::CHANNEL;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio_postgres::{AsyncMessage, Client, Error};
+
+/// How long to wait for a notification before the table is looked at.
+const POLL: Duration = Duration::from_millis(250);
 
 /// Between two attempts to listen.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -81,12 +85,13 @@ async fn attend(shared: &Weak<Shared>, client: &Client, mut messages: Messages) 
             }
             continue;
         }
-        match messages.next().await {
-            Some(message) => {
+        match tokio::time::timeout(POLL, messages.next()).await {
+            Ok(Some(message)) => {
                 let Some(open) = shared.upgrade() else { return };
                 due = concerns(&open, &message);
             }
-            None => return,
+            Ok(None) => return,
+            Err(_) => due = true,
         }
     }
 }
@@ -99,6 +104,11 @@ fn concerns(shared: &Shared, message: &AsyncMessage) -> bool {
 }
 
 async fn catch_up(shared: &Shared, client: &Client) -> Result<(), Error> {
+    let commits = client.query("SELECT n FROM version WHERE scope = 'commits'", &[]).await?;
+    let there: i64 = commits.first().map_or(Ok(0), |row| row.try_get(0))?;
+    if there as u64 <= shared.versions.commits() {
+        return Ok(());
+    }
     let mut words = Words::default();
     for row in client.query("SELECT number, word FROM dictionary", &[]).await? {
         words.insert(row.try_get(0)?, row.try_get::<_, String>(1)?.into());
