@@ -11,6 +11,7 @@ use super::Shared;
 use super::connect::{Address, Messages};
 use super::writer::CHANNEL;
 use std::sync::{Arc, Weak};
+use std::thread::Thread;
 use std::time::Duration;
 use tokio_postgres::{AsyncMessage, Client, Error};
 
@@ -114,5 +115,7 @@ async fn catch_up(shared: &Shared, client: &Client) -> Result<(), Error> {
     {
         shared.versions.meet(there, &numbers);
     }
+    // What another node has written may fall due here: that node may be dead by then.
+    shared.sleepers.load().iter().for_each(Thread::unpark);
     Ok(())
 }
