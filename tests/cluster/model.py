@@ -124,6 +124,8 @@ class Writer(threading.Thread):
         super().__init__(daemon=True)
         self.client, self.port, self.model, self.probes, self.pace = client, port, model, probes, pace
         self.random, self.posts, self.ended = random.Random(seed), [], threading.Event()
+        # Held while it writes.
+        self.turn = threading.Lock()
 
     def write(self, method, path, body, expected):
         """The response, or None where the outcome is not known."""
@@ -143,20 +145,24 @@ class Writer(threading.Thread):
 
     def run(self):
         while not self.ended.wait(self.pace):
-            live = [post for post in self.posts if post.made and not post.deleted and not post.frozen][-8:]
-            chance = self.random.random()
-            if not live or chance < 0.25:
-                self.create()
-            elif chance < 0.75:
-                self.update(self.random.choice(live))
-            elif chance < 0.82:
-                self.delete(self.random.choice(live))
-            elif chance < 0.94:
-                self.comment(self.random.choice(live))
-            else:
-                self.tag()
+            with self.turn:
+                self.step()
 
-    def create(self, port=None):
+    def step(self):
+        live = [post for post in self.posts if post.made and not post.deleted and not post.frozen][-8:]
+        chance = self.random.random()
+        if not live or chance < 0.25:
+            self.create()
+        elif chance < 0.75:
+            self.update(self.random.choice(live))
+        elif chance < 0.82:
+            self.delete(self.random.choice(live))
+        elif chance < 0.94:
+            self.comment(self.random.choice(live))
+        else:
+            self.tag()
+
+    def create(self):
         post = Post(self.model.token("post"))
         post.tags = [tag["id"] for tag in self.model.tags if self.random.random() < 0.3][-3:]
         with self.model.lock:
