@@ -325,7 +325,6 @@ fn chart(rows: &[Value]) -> String {
     out + "</svg>\n"
 }
 
-/// Sends the requests that make posts.
 // ------------------------------------------------------------------------------------------------ WordPress
 
 /// A WordPress with the same posts.

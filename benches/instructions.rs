@@ -113,7 +113,8 @@ fn from_cache() -> Vec<(&'static str, u16, Request)> {
 fn without_cache(authorization: &str) -> Vec<(&'static str, u16, Request)> {
     let reading = |path: &'static str, more: String| -> Request {
         Box::new(move |n| {
-            let id = (1 + n % POSTS).to_string();
+            // The same ones while they are counted as before.
+            let id = (1 + n % REQUESTS).to_string();
             get_request(&format!("{API}/{}", path.replace("{n}", &id)), &more)
         })
     };
@@ -130,6 +131,7 @@ fn without_cache(authorization: &str) -> Vec<(&'static str, u16, Request)> {
     vec![
         ("list of 10", 200, anonymous("posts?exclude={n}")),
         ("item", 200, anonymous("posts/{n}")),
+        ("item in an envelope", 200, anonymous("posts/{n}?_envelope")),
         ("list with _embed", 200, anonymous("posts?exclude={n}&_embed")),
         ("list of 100, two fields", 200, anonymous("posts?exclude={n}&per_page=100&_fields=id,title")),
         ("list of 100 in an envelope", 200, anonymous("posts?exclude={n}&per_page=100&_envelope")),

@@ -15,11 +15,11 @@ use crate::registry::columns::record;
 use crate::registry::name;
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::registry::vocabulary::Named;
-use crate::render::{self, View};
+use crate::render::{self, Batch, View};
 use crate::request::args::Checked;
 use crate::scope::Scope;
-use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
+use crate::storage::{Ahead, Snapshot};
 use crate::text::highlight::highlight;
 use crate::text::slug;
 use serde_json::Value;
@@ -91,6 +91,9 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
         excerpt_words: None,
     };
     let snapshot = work.scope.snapshot()?;
+    if listing.counts {
+        snapshot.ahead(&[Ahead::Count(&listing.plan)]);
+    }
     let mut rows = listing.rows(&*snapshot, &view)?;
     let more = rows.len() as u64 > listing.window.per_page;
     rows.truncate(usize::try_from(listing.window.per_page).unwrap_or(usize::MAX));
@@ -218,7 +221,8 @@ impl<'w> Listing<'w> {
     fn documents(&self, snapshot: &dyn Snapshot, view: &View<'_>, rows: &[Row]) -> Result<Outcome, ApiError> {
         let (work, resource) = (self.work, self.resource);
         let whole = |missing: &[Row]| {
-            let keys = missing.iter().map(|row| Record { resource, row }.id());
+            let keys: Vec<i64> = missing.iter().map(|row| Record { resource, row }.id()).collect();
+            Batch::ahead(snapshot, resource, &keys, view);
             let plan = records::plan(resource, among(&resource.key, keys));
             let found = match render::columns_for(resource, view) {
                 Some(shown) => records::read(snapshot, resource, plan, &shown)?,

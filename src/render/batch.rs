@@ -9,8 +9,8 @@ use crate::records::{self, Record, among, columns, int, meta_space, text};
 use crate::registry::name;
 use crate::registry::resource::{Link, Resource, Source, Target};
 use crate::scope::Scope;
-use crate::storage::Snapshot;
 use crate::storage::plan::{Cond, EdgePlan, Name, Row};
+use crate::storage::{Ahead, Snapshot};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -75,7 +75,9 @@ impl Batch {
             return Ok(batch);
         }
         let needs = Needs::of_documents(resource, view);
-        batch.load_companions(snapshot, resource, rows, needs)?;
+        let ids: Vec<i64> = rows.iter().map(|row| Record { resource, row }.id()).collect();
+        Batch::ahead(snapshot, resource, &ids, view);
+        batch.load_companions(snapshot, resource, ids, needs)?;
         if needs.members {
             batch.load_members(snapshot, scope, resource, rows)?;
         }
@@ -115,15 +117,32 @@ impl Batch {
         Ok(batch)
     }
 
+    /// What will be read of these rows' companions, where reads are sent ahead: they are known before the rows are.
+    pub fn ahead(snapshot: &dyn Snapshot, resource: &Resource, ids: &[i64], view: &View<'_>) {
+        if ids.is_empty() || !snapshot.reads_ahead() {
+            return;
+        }
+        let needs = Needs::of_documents(resource, view);
+        if needs.edges && resource.relations.iter().any(|r| r.many) {
+            let rels = resource.relations.iter().filter(|r| r.many).map(|r| r.rel.clone()).collect();
+            snapshot.ahead(&[Ahead::Edges(&EdgePlan { rels, of: ids.to_vec(), reverse: false })]);
+        }
+        if needs.meta && !resource.declared.meta.is_empty() {
+            snapshot.ahead(&[Ahead::Meta(&meta_space(resource), ids)]);
+        }
+        if needs.revisions && resource.supports("revisions") {
+            snapshot.ahead(&[Ahead::Revisions(&name("content"), ids)]);
+        }
+    }
+
     /// What belongs to the rows themselves: relations, meta, revisions, whether they have children.
     fn load_companions(
         &mut self,
         snapshot: &dyn Snapshot,
         resource: &Resource,
-        rows: &[Row],
+        ids: Vec<i64>,
         needs: Needs,
     ) -> Result<(), ApiError> {
-        let ids: Vec<i64> = rows.iter().map(|row| Record { resource, row }.id()).collect();
         if needs.edges && resource.relations.iter().any(|r| r.many) {
             let rels = resource.relations.iter().filter(|r| r.many).map(|r| r.rel.clone()).collect();
             for edge in snapshot.edges(&EdgePlan { rels, of: ids.clone(), reverse: false })? {

@@ -6,7 +6,7 @@
 
 use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use super::{
-    BeginFuture, CommitFuture, Dependencies, FinishFuture, Held, Snapshot, Storage, StorageError, Transaction,
+    Ahead, BeginFuture, CommitFuture, Dependencies, FinishFuture, Held, Snapshot, Storage, StorageError, Transaction,
     VersionSlot,
 };
 use std::cell::Cell;
@@ -171,6 +171,14 @@ struct Counted<'s> {
 }
 
 impl Snapshot for Counted<'_> {
+    fn reads_ahead(&self) -> bool {
+        self.inner.reads_ahead()
+    }
+
+    fn ahead(&self, reads: &[Ahead<'_>]) {
+        self.inner.ahead(reads);
+    }
+
     fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
         self.budget.read(|| self.inner.rows(plan))
     }

@@ -4,7 +4,7 @@
 //! Texts have numbered placeholders (`?1`) and mean the same in every database; what differs is behind [`Connection`].
 
 use super::catalogue::Catalogue;
-use super::plan::{DbValue, Row};
+use super::plan::{DbValue, ReadPlan, Row};
 use super::words::Words;
 use super::{Snapshot, StorageError};
 use std::fmt;
@@ -175,6 +175,18 @@ pub(super) trait Connection {
 
     /// Reads in the open transaction.
     fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r>;
+
+    /// Why the last read of [`Connection::reading`] failed, where that was a statement sent before it.
+    fn failure(&self) -> Option<DbError> {
+        None
+    }
+
+    /// These rows are read in the next transaction before anything is written in it. Where each read costs a round trip,
+    /// they come with its beginning.
+    fn expect(&self, _text: &str, _params: &[Param<'_>]) {}
+
+    /// The same of the rows of a plan.
+    fn expect_rows(&self, _plan: &ReadPlan, _words: &Words, _catalogue: &Catalogue) {}
 
     /// Begins a transaction that writes. Nobody else writes until it ends.
     fn begin(&self) -> Result<()>;

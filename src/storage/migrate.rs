@@ -3,7 +3,10 @@
 //! Changes are made in one transaction and undone if any of them is refused or if migration is off, so what is reported
 //! is what would really happen. An unchanged layout is recognised by its fingerprint alone.
 
+mod change;
 mod references;
+
+pub use change::{PendingChange, Refusal};
 
 use super::StorageError;
 use super::catalogue::{Catalogue, Table};
@@ -13,41 +16,10 @@ use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout};
 use super::words::Words;
 use sea_query::{Alias, Expr, PostgresQueryBuilder, SchemaStatementBuilder, SqliteQueryBuilder, Table as Ddl};
 use sha2::{Digest, Sha256};
-use std::fmt;
 use std::sync::Arc;
 
 /// The version of the tables that storage maintains for itself. Raised with every change of those.
 pub const META_VERSION: i64 = 3;
-
-/// A difference between a database and the layout.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PendingChange {
-    pub table: String,
-    /// What would be done, e.g. ``add the column `isbn` ``.
-    pub what: String,
-    /// Why it is not done automatically; `None` where nothing would be lost.
-    pub refused: Option<Refusal>,
-}
-
-/// Why a change is refused, and what resolves it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Refusal {
-    pub why: String,
-    /// What a migration has to be asked to delete: a table, or `table.column`.
-    pub drop: Option<String>,
-    /// New columns of the same type, of which one may be the new name of the removed one.
-    pub new_names: Vec<String>,
-}
-
-impl fmt::Display for PendingChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.table, self.what)?;
-        match &self.refused {
-            Some(refusal) => write!(f, " ({})", refusal.why),
-            None => Ok(()),
-        }
-    }
-}
 
 /// A connection that can change tables.
 pub(super) trait Schema: Connection {

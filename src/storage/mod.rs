@@ -177,8 +177,25 @@ pub trait Transaction: Storage {
     fn finish(&self) -> FinishFuture;
 }
 
+/// A read that will be needed; see [`Snapshot::ahead`].
+#[derive(Clone, Copy, Debug)]
+pub enum Ahead<'a> {
+    Rows(&'a ReadPlan),
+    Count(&'a ReadPlan),
+    Edges(&'a EdgePlan),
+    Meta(&'a Name, &'a [i64]),
+    Revisions(&'a Name, &'a [i64]),
+}
+
 /// A consistent view of the database.
 pub trait Snapshot {
+    /// Whether [`Snapshot::ahead`] saves anything.
+    fn reads_ahead(&self) -> bool {
+        false
+    }
+    /// These reads follow. Where each of them costs a round trip, they are sent together with the next one. What fails is
+    /// reported by the read itself.
+    fn ahead(&self, _reads: &[Ahead<'_>]) {}
     fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError>;
     /// The number of rows that meet the plan's filter (order and window are ignored).
     fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError>;

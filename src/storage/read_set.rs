@@ -3,7 +3,7 @@
 //! It knows what reads depend on, and the versions of that; nothing of what the reads are for.
 
 use super::plan::{Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{BeginFuture, CommitFuture, Dependencies, Held, Snapshot, Storage, StorageError, VersionSlot};
+use super::{Ahead, BeginFuture, CommitFuture, Dependencies, Held, Snapshot, Storage, StorageError, VersionSlot};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -173,6 +173,14 @@ impl TrackedSnapshot<'_> {
 }
 
 impl Snapshot for TrackedSnapshot<'_> {
+    fn reads_ahead(&self) -> bool {
+        self.inner.reads_ahead()
+    }
+
+    fn ahead(&self, reads: &[Ahead<'_>]) {
+        self.inner.ahead(reads);
+    }
+
     fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
         let rows = self.checked(self.inner.rows(plan))?;
         self.note(self.inner.depends(plan, Some(&rows)));

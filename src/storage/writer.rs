@@ -14,7 +14,7 @@ use super::StorageError;
 use super::catalogue::Relation;
 use super::connection::{Connection, DbError, Fault, Param, Result, params};
 use super::engine::Common;
-use super::plan::{CommitError, Committed, Name, ReadPlan, Row, WritePlan};
+use super::plan::{Change, CommitError, Committed, Name, ReadPlan, Row, WritePlan};
 use super::versions::{self, COMMITS};
 use super::words::Words;
 use apply::Stop;
@@ -270,6 +270,9 @@ impl<'c> Writer<'c> {
 
     /// Carries out the plans as one transaction. `None`: one of them has to be undone, and there are no savepoints.
     fn attempt(&mut self, plans: &[WritePlan], savepoints: bool) -> Result<Option<Vec<Outcome>>> {
+        if let Some(first) = plans.first().filter(|_| !savepoints) {
+            self.expect(first);
+        }
         self.open()?;
         let mut outcomes = Vec::with_capacity(plans.len());
         for plan in plans {
@@ -280,6 +283,27 @@ impl<'c> Writer<'c> {
         }
         self.close()?;
         Ok(Some(outcomes))
+    }
+
+    /// What a plan reads before it writes.
+    fn expect(&self, plan: &WritePlan) {
+        for change in &plan.changes {
+            match change {
+                Change::Require { plan, .. } => {
+                    let plan = ReadPlan { limit: Some(1), ..plan.clone() };
+                    self.conn.expect_rows(&plan, &self.words, &self.shared.catalogue);
+                }
+                Change::Put(put) => {
+                    if let Some((claim, scope)) =
+                        put.slug.as_ref().and_then(|claim| Some((claim, claim.scope.as_ref()?)))
+                    {
+                        slugs::expect(self.conn, scope, &claim.candidates);
+                    }
+                    return;
+                }
+                _ => return,
+            }
+        }
     }
 
     fn open(&mut self) -> Result<()> {
@@ -360,7 +384,7 @@ impl<'c> Writer<'c> {
         self.sequences.clear();
         let there = versions::commits(self.conn)?;
         if there > self.shared.versions.commits() {
-            self.shared.versions.meet(there, &versions::stored(self.conn)?);
+            self.shared.meet(there, &versions::stored(self.conn)?);
         }
         Ok(())
     }
@@ -440,8 +464,9 @@ impl<'c> Writer<'c> {
     }
 
     /// Rows as the open transaction sees them.
-    fn rows(&self, plan: &ReadPlan) -> std::result::Result<Vec<Row>, StorageError> {
-        self.conn.reading(&self.words, &self.shared.catalogue).rows(plan)
+    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>> {
+        let rows = self.conn.reading(&self.words, &self.shared.catalogue).rows(plan);
+        rows.map_err(|error| self.conn.failure().unwrap_or_else(|| error.into()))
     }
 
     fn execute(&self, text: &str, params: &[Param<'_>]) -> Result<usize> {

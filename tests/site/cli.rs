@@ -208,7 +208,7 @@ fn accounts_are_managed_from_the_command_line() {
     let (_, trail, _) = with(&["audit", "--last", "10"], "");
     assert!(trail.contains("command line") && trail.contains("logout"), "{trail}");
     let (_, status, _) = with(&["status"], "");
-    assert!(status.contains("version") && status.contains("test.db") && status.contains("posts"), "{status}");
+    assert!(status.contains("version") && status.contains("database") && status.contains("posts"), "{status}");
 }
 
 /// Serves a database until it is ready; what was said until then, with the address.

@@ -1,7 +1,8 @@
 //! Hearing of what other nodes commit.
 //!
 //! A node that commits notifies the others. The notification only wakes them: the numbers in the table of versions tell
-//! what was written. While a node does not listen it may have missed something, so that what its caches hold is not used
+//! what was written. Where notifications get lost (behind a pooler that lends connections for a transaction), it looks
+//! there now and then. While a node does not listen it may have missed something, so that what its caches hold is not used
 //! before the connection was lost, nor after it is back.
 
 use super::super::dependencies::VersionSlot;
@@ -11,33 +12,28 @@ use super::Shared;
 use super::connect::{Address, Messages};
 use super::writer::CHANNEL;
 use std::sync::{Arc, Weak};
-use std::thread::Thread;
 use std::time::Duration;
 use tokio::time::timeout;
 use tokio_postgres::{AsyncMessage, Client, Error};
 
+/// How long to wait for a notification before the table is looked at.
+const POLL: Duration = Duration::from_millis(250);
+
 /// Between two attempts to listen.
 const PAUSE: Duration = Duration::from_millis(500);
-/// The server is asked after so long without a notification: a network that has gone silent brings none.
-const HEARTBEAT: Duration = Duration::from_millis(500);
 /// Without an answer in this time the connection counts as lost.
 const ANSWER: Duration = Duration::from_millis(1500);
-/// How long opening the connection may take.
-const CONNECTING: Duration = Duration::from_secs(5);
 
 /// Listens until the database is closed.
 pub async fn follow(shared: Weak<Shared>, address: Arc<Address>) {
     let mut warned = false;
     loop {
         let Some(open) = shared.upgrade() else { return };
-        let lost = match timeout(CONNECTING, listening(&address)).await {
+        let lost = match timeout(ANSWER, listening(&address)).await {
             Ok(Ok((client, messages))) => {
                 warned = false;
                 drop(open);
                 attend(&shared, &client, messages).await;
-                if let Some(open) = shared.upgrade() {
-                    open.versions.raise_to(&[], [&VersionSlot::OTHERS]);
-                }
                 None
             }
             Ok(Err(error)) => {
@@ -49,6 +45,10 @@ pub async fn follow(shared: Weak<Shared>, address: Arc<Address>) {
                 Some("no answer in time".to_owned())
             }
         };
+        // Nothing was heard until now, so that what was cached meanwhile may be old.
+        if let Some(open) = shared.upgrade() {
+            open.versions.raise_to(&[], [&VersionSlot::OTHERS]);
+        }
         if let Some(cause) = lost
             && !std::mem::replace(&mut warned, true)
         {
@@ -96,7 +96,7 @@ async fn attend(shared: &Weak<Shared>, client: &Client, mut messages: Messages) 
             }
             continue;
         }
-        match timeout(HEARTBEAT, messages.next()).await {
+        match timeout(POLL, messages.next()).await {
             Ok(Some(message)) => {
                 let Some(open) = shared.upgrade() else { return };
                 due = concerns(&open, &message);
@@ -115,6 +115,11 @@ fn concerns(shared: &Shared, message: &AsyncMessage) -> bool {
 }
 
 async fn catch_up(shared: &Shared, client: &Client) -> Result<(), Error> {
+    let commits = client.query("SELECT n FROM version WHERE scope = 'commits'", &[]).await?;
+    let there: i64 = commits.first().map_or(Ok(0), |row| row.try_get(0))?;
+    if there as u64 <= shared.versions.commits() {
+        return Ok(());
+    }
     let mut words = Words::default();
     for row in client.query("SELECT number, word FROM dictionary", &[]).await? {
         words.insert(row.try_get(0)?, row.try_get::<_, String>(1)?.into());
@@ -128,9 +133,7 @@ async fn catch_up(shared: &Shared, client: &Client) -> Result<(), Error> {
     if let Some((_, there)) = there.cloned()
         && there > shared.versions.commits()
     {
-        shared.versions.meet(there, &numbers);
+        shared.meet(there, &numbers);
     }
-    // What another node has written may fall due here: that node may be dead by then.
-    shared.sleepers.load().iter().for_each(Thread::unpark);
     Ok(())
 }

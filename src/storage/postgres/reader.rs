@@ -13,16 +13,19 @@ use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, Revis
 use super::super::sql::{Bind, Lowered, Rendered, Want, lower};
 use super::super::tally::{Tallied, tallied};
 use super::super::words::{NO_WORD, Words};
-use super::super::{Dependencies, Held, Snapshot, StorageError};
+use super::super::{Ahead, Dependencies, Held, Snapshot, StorageError};
 use super::Shared;
 use super::pool::Lease;
 use super::values::Cell;
-use super::wire::{Session, plain};
+use super::wire::{Asked, Prepared, Session, plain};
 use arc_swap::Guard;
 use std::cell::{Cell as Flag, RefCell};
 use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// Most reads that are under way before they are asked for.
+const AHEAD: usize = 16;
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
@@ -38,11 +41,21 @@ pub fn queries() -> u64 {
     QUERIES.get()
 }
 
+/// A read that was sent before it was asked for.
+struct Sent {
+    key: String,
+    binds: Vec<Bind>,
+    prepared: Arc<Prepared>,
+    rows: Asked,
+}
+
 /// What the snapshots of a thread share.
 struct Transaction {
     lease: RefCell<Option<Lease>>,
     /// The server has given rows, so that another connection would show another state.
     has_read: Flag<bool>,
+    /// Reads that were sent and not taken yet, by statement and binds.
+    ahead: RefCell<Vec<Sent>>,
     /// Snapshots open.
     depth: Flag<u32>,
     /// [`Versions::rising`] before the transaction began.
@@ -63,6 +76,8 @@ impl Transaction {
         let outcome = lease.as_deref().map(read);
         let outcome = match outcome {
             Some(Err(error)) if first && error.fault == Fault::Unavailable => {
+                // What was sent is lost with its connection.
+                self.ahead.borrow_mut().clear();
                 *lease = None;
                 *lease = Some(begun(shared, true)?);
                 lease.as_deref().map(read)
@@ -71,6 +86,42 @@ impl Transaction {
         };
         self.has_read.set(true);
         outcome.unwrap_or_else(|| Err(DbError::other("there is no connection")))
+    }
+}
+
+impl Transaction {
+    /// Sends a read. Where that is not possible, the read itself will say so.
+    fn send(&self, shared: &Shared, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) {
+        let sent = |ahead: &[Sent]| ahead.iter().any(|sent| sent.key == key && sent.binds == binds);
+        if self.ahead.borrow().len() >= AHEAD || sent(&self.ahead.borrow()) {
+            return;
+        }
+        let has_read = self.has_read.get();
+        let sent = self.within(shared, &|session| {
+            let prepared = session.prepared(key, make, budget::deadline())?;
+            let rows = session.ask(&prepared, binds);
+            Ok(Sent { key: key.to_owned(), binds: binds.to_vec(), prepared, rows })
+        });
+        // Nothing has been seen of the server's state by this.
+        self.has_read.set(has_read);
+        self.ahead.borrow_mut().extend(sent.ok());
+    }
+
+    /// The outcome of a read that was sent.
+    fn sent_before(&self, key: &str, binds: &[Bind]) -> Option<Result<Found, DbError>> {
+        let mut ahead = self.ahead.borrow_mut();
+        let place = ahead.iter().position(|sent| sent.key == key && sent.binds == binds)?;
+        let Sent { prepared, rows, .. } = ahead.remove(place);
+        let lease = self.lease.borrow();
+        QUERIES.set(QUERIES.get() + 1);
+        match lease.as_deref()?.taken(rows, budget::deadline()) {
+            // Another connection may show the state as well.
+            Err(error) if error.fault == Fault::Unavailable && !self.has_read.get() => None,
+            rows => {
+                self.has_read.set(true);
+                Some(rows.and_then(|rows| found(&rows, &prepared)))
+            }
+        }
     }
 }
 
@@ -146,7 +197,7 @@ impl Shared {
         let numbers = reading.select("SELECT scope, n FROM version", &[])?;
         let numbers: Vec<(Name, u64)> =
             numbers.iter().map(|row| (text_at(row, 0).unwrap_or_default(), int(row, 1) as u64)).collect();
-        self.versions.meet(there, &numbers);
+        self.meet(there, &numbers);
         Ok(())
     }
 }
@@ -168,6 +219,7 @@ impl<'s> View<'s> {
             let transaction = Rc::new(Transaction {
                 lease: RefCell::default(),
                 has_read: Flag::new(false),
+                ahead: RefCell::default(),
                 depth: Flag::new(0),
                 rising: shared.versions.rising(),
             });
@@ -211,9 +263,11 @@ pub fn run_on(session: &Session, key: &str, make: &dyn Fn() -> Rendered, binds: 
         return Err(DbError { fault: Fault::TimedOut, cause: "the read took too long".into() });
     }
     let prepared = session.prepared(key, make, deadline)?;
-    let found = session.query_each(&prepared, vec![binds.to_vec()], deadline)?;
-    let rows = found.into_iter().next().unwrap_or_default().iter().map(cells).collect::<Result<_, _>>()?;
-    Ok(Found { rows, words: prepared.rendered.words.clone() })
+    found(&session.taken(session.ask(&prepared, binds), deadline)?, &prepared)
+}
+
+fn found(rows: &[tokio_postgres::Row], prepared: &Prepared) -> Result<Found, DbError> {
+    Ok(Found { rows: rows.iter().map(cells).collect::<Result<_, _>>()?, words: prepared.rendered.words.clone() })
 }
 
 /// The values of a row.
@@ -224,11 +278,43 @@ pub fn cells(row: &tokio_postgres::Row) -> Result<Row, DbError> {
 
 impl Run for View<'_> {
     fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
+        if let Some(found) = self.transaction.sent_before(key, binds) {
+            return found;
+        }
         self.transaction.within(self.shared, &|session| run_on(session, key, make, binds))
     }
 }
 
+/// Sends what a read would ask for, and finds nothing.
+struct Sender<'s>(&'s View<'s>);
+
+impl Run for Sender<'_> {
+    fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
+        self.0.transaction.send(self.0.shared, key, make, binds);
+        Ok(Found { rows: Vec::new(), words: Vec::new() })
+    }
+}
+
 impl Snapshot for View<'_> {
+    fn reads_ahead(&self) -> bool {
+        true
+    }
+
+    fn ahead(&self, reads: &[Ahead<'_>]) {
+        let sender = Sender(self);
+        let reading = Reading { on: &sender, words: &self.words, catalogue: &self.shared.catalogue };
+        for read in reads {
+            // Nothing is found yet, and what fails fails again when it is read.
+            let _ = match read {
+                Ahead::Rows(plan) => reading.rows(plan).map(drop),
+                Ahead::Count(plan) => reading.count(plan).map(drop),
+                Ahead::Edges(plan) => reading.edges(plan).map(drop),
+                Ahead::Meta(space, ids) => reading.meta(space, ids).map(drop),
+                Ahead::Revisions(space, ids) => reading.revisions(space, ids).map(drop),
+            };
+        }
+    }
+
     fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
         self.reading().rows(plan)
     }

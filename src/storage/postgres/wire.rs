@@ -101,6 +101,9 @@ impl Weighter<String, Arc<Prepared>> for Bytes {
 
 type Sent = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
+/// The rows of a statement that was sent.
+pub type Asked = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + Send>>;
+
 /// A connection of one thread at a time.
 pub struct Session {
     client: Arc<Client>,
@@ -233,35 +236,35 @@ impl Session {
         Ok(prepared)
     }
 
+    /// Sends a statement whose rows are taken later.
+    pub fn ask(&self, prepared: &Arc<Prepared>, binds: &[Bind]) -> Asked {
+        let (client, prepared) = (self.client.clone(), prepared.clone());
+        let binds = in_order(&prepared.rendered, binds);
+        let mut asked: Asked = Box::pin(async move {
+            let params = binds.iter().map(|bind| bind as &(dyn tokio_postgres::types::ToSql + Sync));
+            client.query_raw(&prepared.statement, params).await?.try_collect::<Vec<Row>>().await
+        });
+        self.unheard.set(true);
+        if let Poll::Ready(done) = asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            asked = Box::pin(std::future::ready(done));
+        }
+        asked
+    }
+
+    /// The rows of a statement that was sent.
+    pub fn taken(&self, asked: Asked, deadline: Option<Instant>) -> Result<Vec<Row>, DbError> {
+        self.settle(deadline)?;
+        self.waited(asked, deadline)
+    }
+
     /// The rows of several statements, in one round trip, after what was sent before.
     pub fn query_all(
         &self,
         asked: &[(Arc<Prepared>, Vec<Bind>)],
         deadline: Option<Instant>,
     ) -> Result<Vec<Vec<Row>>, DbError> {
-        let request = |(prepared, binds): &(Arc<Prepared>, Vec<Bind>)| {
-            let (client, statement) = (self.client.clone(), prepared.statement.clone());
-            let binds = in_order(&prepared.rendered, binds);
-            async move {
-                let params = binds.iter().map(|bind| bind as &(dyn tokio_postgres::types::ToSql + Sync));
-                client.query_raw(&statement, params).await?.try_collect::<Vec<Row>>().await
-            }
-        };
-        self.unheard.set(true);
-        let mut requests: Vec<_> = asked.iter().map(|asked| Box::pin(request(asked))).collect();
-        let mut early = Vec::with_capacity(requests.len());
-        for request in &mut requests {
-            early.push(request.as_mut().poll(&mut Context::from_waker(Waker::noop())));
-        }
-        self.settle(deadline)?;
-        let mut found = Vec::with_capacity(requests.len());
-        for (request, early) in requests.into_iter().zip(early) {
-            found.push(match early {
-                Poll::Ready(done) => self.waited(std::future::ready(done), deadline)?,
-                Poll::Pending => self.waited(request, deadline)?,
-            });
-        }
-        Ok(found)
+        let asked: Vec<Asked> = asked.iter().map(|(prepared, binds)| self.ask(prepared, binds)).collect();
+        asked.into_iter().map(|asked| self.taken(asked, deadline)).collect()
     }
 
     /// The rows of a statement for each of several lists of values.

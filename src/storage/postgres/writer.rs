@@ -10,8 +10,8 @@
 use super::super::budget;
 use super::super::catalogue::Catalogue;
 use super::super::connection::{Connection, DbError, Dialect, Fault, Param, Result};
-use super::super::plan::{DbValue, Row};
-use super::super::sql::{Bind, Rendered};
+use super::super::plan::{DbValue, ReadPlan, Row};
+use super::super::sql::{Bind, Rendered, Want, lower};
 use super::super::words::Words;
 use super::super::{Snapshot, connection};
 use super::connect::Address;
@@ -44,6 +44,11 @@ pub struct PgConnection {
     /// The open transaction, as the server numbers it.
     number: RefCell<Option<Arc<str>>>,
     changes: Cell<u64>,
+    failure: RefCell<Option<DbError>>,
+    /// What the next transaction reads first.
+    expected: RefCell<Vec<Expected>>,
+    /// What the open transaction has read of that, as long as nothing is written.
+    early: RefCell<Vec<Early>>,
     /// The tables are there.
     laid_out: bool,
     /// The number of commits that this process knows of; `None` after a failure.
@@ -51,6 +56,20 @@ pub struct PgConnection {
     /// The number of commits in the open transaction.
     there: Cell<i64>,
 }
+
+/// A read that a transaction begins with: its key, the statement, its binds.
+type Expected = (String, Rendered, Vec<Bind>);
+
+/// The outcome of one.
+struct Early {
+    key: String,
+    binds: Vec<Bind>,
+    rows: Vec<Row>,
+    words: Vec<bool>,
+}
+
+/// Most reads that a transaction begins with.
+const EXPECTED: usize = 16;
 
 impl PgConnection {
     /// A connection to a database that may have no tables yet.
@@ -63,6 +82,9 @@ impl PgConnection {
             open: Cell::new(false),
             number: RefCell::default(),
             changes: Cell::new(0),
+            failure: RefCell::default(),
+            expected: RefCell::default(),
+            early: RefCell::default(),
             known: Cell::new(None),
             there: Cell::new(0),
         }
@@ -87,6 +109,27 @@ impl PgConnection {
         Ref::filter_map(self.session.borrow(), Option::as_ref).map_err(|_| gone())
     }
 
+    /// What was read when the transaction began.
+    fn early(&self, key: &str, binds: &[Bind]) -> Option<Found> {
+        let mut early = self.early.borrow_mut();
+        let place = early.iter().position(|early| early.key == key && early.binds == binds)?;
+        let Early { rows, words, .. } = early.swap_remove(place);
+        Some(Found { rows, words })
+    }
+
+    fn expect_one(&self, key: String, rendered: Rendered, binds: Vec<Bind>) {
+        let mut expected = self.expected.borrow_mut();
+        if expected.len() < EXPECTED {
+            expected.push((key, rendered, binds));
+        }
+    }
+
+    /// Something is written.
+    fn changed(&self, rows: u64) {
+        self.early.borrow_mut().clear();
+        self.changes.set(self.changes.get() + rows);
+    }
+
     fn prepared(&self, session: &Session, text: &str) -> Result<Arc<Prepared>> {
         session.prepared(text, &|| plain(text), None)
     }
@@ -108,10 +151,27 @@ impl PgConnection {
         if self.laid_out {
             asked.push((self.prepared(&session, COMMITS)?, Vec::new()));
         }
+        let expected = std::mem::take(&mut *self.expected.borrow_mut());
+        let own = asked.len();
+        for (key, rendered, binds) in &expected {
+            let copy = || Rendered {
+                text: rendered.text.clone(),
+                order: rendered.order.clone(),
+                words: rendered.words.clone(),
+            };
+            asked.push((session.prepared(key, &copy, None)?, binds.clone()));
+        }
         let found = session.query_all(&asked, None)?;
+        let mut early = Vec::with_capacity(expected.len());
+        for ((key, rendered, binds), rows) in expected.into_iter().zip(found.iter().skip(own)) {
+            let rows = rows.iter().map(cells).collect::<Result<_>>()?;
+            early.push(Early { key, binds, rows, words: rendered.words });
+        }
+        *self.early.borrow_mut() = early;
         let first = |rows: Option<&Vec<_>>| rows.and_then(|rows| rows.first()).map(cells).transpose();
         *self.number.borrow_mut() = first(found.first())?.and_then(|row| connection::text_at(&row, 0));
-        self.there.set(first(found.get(1))?.map_or(0, |row| connection::int(&row, 0)));
+        let commits = found.get(1).filter(|_| self.laid_out);
+        self.there.set(first(commits)?.map_or(0, |row| connection::int(&row, 0)));
         Ok(())
     }
 
@@ -163,7 +223,7 @@ impl Connection for PgConnection {
         let session = self.session()?;
         let prepared = self.prepared(&session, text)?;
         let changed = session.execute(&prepared, &binds(params), None)? as usize;
-        self.changes.set(self.changes.get() + changed as u64);
+        self.changed(changed as u64);
         Ok(changed)
     }
 
@@ -174,7 +234,7 @@ impl Connection for PgConnection {
         let session = self.session()?;
         let prepared = self.prepared(&session, text)?;
         session.send(&prepared, &binds(params));
-        self.changes.set(self.changes.get() + 1);
+        self.changed(1);
         Ok(())
     }
 
@@ -183,23 +243,43 @@ impl Connection for PgConnection {
     }
 
     fn select(&self, text: &str, params: &[Param<'_>]) -> Result<Vec<Row>> {
-        Ok(self.rows(text, vec![binds(params)])?.into_iter().next().unwrap_or_default())
+        let binds = binds(params);
+        if let Some(found) = self.early(text, &binds) {
+            return Ok(found.rows);
+        }
+        Ok(self.rows(text, vec![binds])?.into_iter().next().unwrap_or_default())
     }
 
     fn select_each(&self, text: &str, params: &[Vec<Param<'_>>]) -> Result<Vec<Vec<Row>>> {
         if params.is_empty() {
             return Ok(Vec::new());
         }
-        self.changes.set(self.changes.get() + 1);
+        self.changed(1);
         self.rows(text, params.iter().map(|params| binds(params)).collect())
     }
 
     fn batch(&self, text: &str) -> Result<()> {
+        self.early.borrow_mut().clear();
         self.session()?.batch(text)
     }
 
     fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r> {
         Box::new(Reading { on: self, words, catalogue })
+    }
+
+    fn expect(&self, text: &str, params: &[Param<'_>]) {
+        self.expect_one(text.to_owned(), plain(text), binds(params));
+    }
+
+    fn expect_rows(&self, plan: &ReadPlan, words: &Words, catalogue: &Catalogue) {
+        // A mistake in the plan is reported when it is carried out.
+        if let Ok(lowered) = lower(plan, Want::Rows, catalogue, words) {
+            self.expect_one(lowered.shape(), lowered.render(Dialect::Postgres), lowered.binds);
+        }
+    }
+
+    fn failure(&self) -> Option<DbError> {
+        self.failure.take()
     }
 
     fn begin(&self) -> Result<()> {
@@ -236,6 +316,8 @@ impl Connection for PgConnection {
     }
 
     fn rollback(&self) {
+        self.early.borrow_mut().clear();
+        self.expected.borrow_mut().clear();
         self.open.set(false);
         self.known.set(None);
         let failed = self.session.borrow().as_ref().is_some_and(|session| {
@@ -290,9 +372,14 @@ impl Connection for PgConnection {
 impl Run for PgConnection {
     /// A read that has a deadline may be ended by it, and the transaction goes on.
     fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found> {
+        if let Some(found) = self.early(key, binds) {
+            return Ok(found);
+        }
         let session = self.session()?;
         if budget::deadline().is_none() {
-            return run_on(&session, key, make, binds);
+            let found = run_on(&session, key, make, binds);
+            self.failure.replace(found.as_ref().err().cloned());
+            return found;
         }
         session.send_text("SAVEPOINT a_read");
         let found = run_on(&session, key, make, binds);

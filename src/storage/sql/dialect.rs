@@ -132,7 +132,7 @@ impl Dialect {
 
     /// Whether a condition holds, or does not: null is no truth.
     pub fn is_true(self, condition: Expr, holds: bool) -> Expr {
-        let (sqlite, postgres) = if holds { ("IS", "$1 IS TRUE") } else { ("IS NOT", "$1 IS NOT TRUE") };
+        let (sqlite, postgres) = if holds { ("IS", "($1) IS TRUE") } else { ("IS NOT", "($1) IS NOT TRUE") };
         match self {
             Dialect::Sqlite => condition.binary(BinOper::Custom(sqlite), Expr::cust("TRUE")),
             Dialect::Postgres => Expr::cust_with_expr(postgres, condition),

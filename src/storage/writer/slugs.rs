@@ -5,6 +5,7 @@
 //! so 100,000 equal titles cost one lookup each.
 
 use super::super::connection::{Connection, Result, int, params, text_at};
+use super::super::plan::SlugClaim;
 use std::sync::Arc;
 
 /// The most bytes a slug may have.
@@ -24,10 +25,18 @@ pub struct Free {
     pub holder: Option<Owner>,
 }
 
+const OWNER: &str = "SELECT \"table\", id FROM slug WHERE scope = ?1 AND slug = ?2";
+
+/// One of these is going to be claimed.
+pub fn expect(conn: &dyn Connection, scope: &str, candidates: &[Arc<str>]) {
+    for candidate in candidates.iter().filter(|candidate| ***candidate != *SlugClaim::ID) {
+        conn.expect(OWNER, params![scope, candidate]);
+    }
+}
+
 /// Who claims a slug.
 pub fn owner(conn: &dyn Connection, scope: &str, slug: &str) -> Result<Option<Owner>> {
-    let text = "SELECT \"table\", id FROM slug WHERE scope = ?1 AND slug = ?2";
-    Ok(conn.first(text, params![scope, slug])?.map(|row| Owner { table: int(&row, 0), id: int(&row, 1) }))
+    Ok(conn.first(OWNER, params![scope, slug])?.map(|row| Owner { table: int(&row, 0), id: int(&row, 1) }))
 }
 
 /// The claim that a row holds: scope and slug.

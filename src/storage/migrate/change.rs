@@ -1,0 +1,33 @@
+//! What a migration changes, or refuses to change, as people and programs see it.
+
+use std::fmt;
+
+/// A difference between a database and the layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingChange {
+    pub table: String,
+    /// What would be done, e.g. ``add the column `isbn` ``.
+    pub what: String,
+    /// Why it is not done automatically; `None` where nothing would be lost.
+    pub refused: Option<Refusal>,
+}
+
+/// Why a change is refused, and what resolves it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refusal {
+    pub why: String,
+    /// What a migration has to be asked to delete: a table, or `table.column`.
+    pub drop: Option<String>,
+    /// New columns of the same type, of which one may be the new name of the removed one.
+    pub new_names: Vec<String>,
+}
+
+impl fmt::Display for PendingChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.table, self.what)?;
+        match &self.refused {
+            Some(refusal) => write!(f, " ({})", refusal.why),
+            None => Ok(()),
+        }
+    }
+}
