@@ -31,7 +31,7 @@ const AT_ONCE: u64 = 100;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Seconds until the next attempt after one that failed.
-const RETRY: i64 = 60;
+const RETRY: i64 = 2;
 
 /// What there was to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -254,18 +254,21 @@ impl Scheduler {
 }
 
 fn keep(jobs: &ArcSwap<Job>, progress: &Progress) {
-    let mut stuck = HashSet::new();
+    let (mut stuck, mut warned) = (HashSet::new(), false);
     loop {
         let job = jobs.load_full();
         // Read first, so that what is written during the run requires another.
         let written = job.storage.scope_version(&name(columns::TABLE));
         let next = match carry_out(&job.registry, &*job.storage, progress.clock.now(), &mut stuck) {
             Ok(done) => {
+                warned = false;
                 progress.note(done);
                 done.next
             }
             Err(error) => {
-                tracing::warn!("what is due has to wait: {error}");
+                if !std::mem::replace(&mut warned, true) {
+                    tracing::warn!("what is due has to wait: {error}");
+                }
                 Some(progress.clock.now() + RETRY)
             }
         };

@@ -92,9 +92,15 @@ impl<'a> Origin<'a> for Outside<'a> {
         let route = dispatched.route;
         let Finished { mut reply, mut lasting } = engine.finish(scope, call, dispatched).await;
         let reads = matches!(call.method, Method::Get | Method::Head);
-        if reads && scope.budget.as_ref().is_some_and(|budget| budget.exceeded()) {
-            // The response lacks something: an embedded document, a permission that could not be read.
-            let ended = Dispatched::early(Err(ApiError::new(Code::ReadTimeout)));
+        // The response lacks something: an embedded document, a permission that could not be read.
+        let refused = (400..500).contains(&reply.status);
+        let incomplete = scope.budget.as_ref().and_then(|budget| {
+            let away = (reads || refused) && budget.met_no_database();
+            let late = reads && budget.exceeded();
+            late.then_some(Code::ReadTimeout).or(away.then_some(Code::StorageReadOnly))
+        });
+        if let Some(code) = incomplete {
+            let ended = Dispatched::early(Err(ApiError::new(code)));
             Finished { reply, lasting } = engine.finish(scope, call, ended).await;
         }
         reply.headers.extend(engine.identity().fresh_nonce(scope));

@@ -51,18 +51,24 @@ pub struct ReadBudget {
     spent: AtomicU64,
     committed: AtomicBool,
     exceeded: AtomicBool,
+    unavailable: AtomicBool,
 }
 
 impl ReadBudget {
     /// A budget of which nothing is spent.
     pub fn new(request: Arc<str>, limit: Duration) -> ReadBudget {
-        let (spent, committed, exceeded) = Default::default();
-        ReadBudget { request, limit, spent, committed, exceeded }
+        let (spent, committed, exceeded, unavailable) = Default::default();
+        ReadBudget { request, limit, spent, committed, exceeded, unavailable }
     }
 
     /// Whether a read was ended or refused.
     pub fn exceeded(&self) -> bool {
         self.exceeded.load(Ordering::Relaxed)
+    }
+
+    /// Whether the database was away for a read, before the request had written anything.
+    pub fn met_no_database(&self) -> bool {
+        self.unavailable.load(Ordering::Relaxed) && !self.committed.load(Ordering::Relaxed)
     }
 
     /// What may still be spent. A request that has written gets the budget once more, so that it can respond.
@@ -81,8 +87,10 @@ impl ReadBudget {
         let outcome = until(Some(began + left), read);
         let took = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.spent.fetch_add(took, Ordering::Relaxed);
-        if let Err(StorageError::TimedOut) = outcome {
-            self.exceeded.store(true, Ordering::Relaxed);
+        match outcome {
+            Err(StorageError::TimedOut) => self.exceeded.store(true, Ordering::Relaxed),
+            Err(StorageError::Unavailable(_)) => self.unavailable.store(true, Ordering::Relaxed),
+            Ok(_) | Err(StorageError::Failed(_)) => {}
         }
         outcome
     }

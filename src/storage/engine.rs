@@ -4,7 +4,7 @@
 use super::catalogue::Catalogue;
 use super::connection::Connection;
 use super::count_cache::CountCache;
-use super::plan::{CommitError, WritePlan};
+use super::plan::{CommitError, Name, WritePlan};
 use super::transaction::OpenTransaction;
 use super::versions::Versions;
 use super::words::Words;
@@ -78,6 +78,12 @@ impl Common {
             let others = before.iter().filter(|other| other.id() != sleeper.id());
             others.chain([&sleeper]).cloned().collect::<Vec<_>>()
         });
+    }
+
+    /// See [`Versions::meet`]. What another process has written may fall due here: that process may be dead by then.
+    pub fn meet(&self, there: u64, numbers: &[(Name, u64)]) {
+        self.versions.meet(there, numbers);
+        self.sleepers.load().iter().for_each(Thread::unpark);
     }
 
     /// What `/metrics` shows of the writer.

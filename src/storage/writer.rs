@@ -384,7 +384,7 @@ impl<'c> Writer<'c> {
         self.sequences.clear();
         let there = versions::commits(self.conn)?;
         if there > self.shared.versions.commits() {
-            self.shared.versions.meet(there, &versions::stored(self.conn)?);
+            self.shared.meet(there, &versions::stored(self.conn)?);
         }
         Ok(())
     }

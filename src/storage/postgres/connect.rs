@@ -67,7 +67,11 @@ impl Address {
         }
         let mut config = Config::from_str(parsed.as_str()).map_err(|e| bad(&with_causes(&e)))?;
         config.application_name("cms-server").connect_timeout(CONNECTING);
-        config.keepalives_idle(Duration::from_secs(15)).tcp_user_timeout(Duration::from_secs(20));
+        config
+            .keepalives_idle(Duration::from_secs(5))
+            .keepalives_interval(Duration::from_secs(5))
+            .keepalives_retries(3);
+        config.tcp_user_timeout(Duration::from_secs(20));
         let (ssl, verify) = match &*mode {
             "disable" => (SslMode::Disable, None),
             "prefer" => (SslMode::Prefer, Some(false)),

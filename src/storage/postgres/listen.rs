@@ -13,6 +13,7 @@ use super::connect::{Address, Messages};
 use super::writer::CHANNEL;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+use tokio::time::timeout;
 use tokio_postgres::{AsyncMessage, Client, Error};
 
 /// How long to wait for a notification before the table is looked at.
@@ -20,28 +21,38 @@ const POLL: Duration = Duration::from_millis(250);
 
 /// Between two attempts to listen.
 const PAUSE: Duration = Duration::from_millis(500);
+/// Without an answer in this time the connection counts as lost.
+const ANSWER: Duration = Duration::from_millis(1500);
 
 /// Listens until the database is closed.
 pub async fn follow(shared: Weak<Shared>, address: Arc<Address>) {
     let mut warned = false;
     loop {
         let Some(open) = shared.upgrade() else { return };
-        match listening(&address).await {
-            Ok((client, messages)) => {
+        let lost = match timeout(ANSWER, listening(&address)).await {
+            Ok(Ok((client, messages))) => {
                 warned = false;
                 drop(open);
                 attend(&shared, &client, messages).await;
-                if let Some(open) = shared.upgrade() {
-                    open.versions.raise_to(&[], [&VersionSlot::OTHERS]);
-                }
+                None
             }
-            Err(error) => {
-                if !std::mem::replace(&mut warned, true) {
-                    let cause = super::wire::with_causes(&error);
-                    tracing::warn!("what other nodes write is noticed late: no connection to listen on ({cause})");
-                }
+            Ok(Err(error)) => {
                 drop(open);
+                Some(super::wire::with_causes(&error))
             }
+            Err(_) => {
+                drop(open);
+                Some("no answer in time".to_owned())
+            }
+        };
+        // Nothing was heard until now, so that what was cached meanwhile may be old.
+        if let Some(open) = shared.upgrade() {
+            open.versions.raise_to(&[], [&VersionSlot::OTHERS]);
+        }
+        if let Some(cause) = lost
+            && !std::mem::replace(&mut warned, true)
+        {
+            tracing::warn!("what other nodes write is noticed late: no connection to listen on ({cause})");
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -69,13 +80,13 @@ async fn attend(shared: &Weak<Shared>, client: &Client, mut messages: Messages) 
     loop {
         if std::mem::take(&mut due) {
             let Some(open) = shared.upgrade() else { return };
-            let caught_up = catch_up(&open, client);
+            let caught_up = timeout(ANSWER, catch_up(&open, client));
             tokio::pin!(caught_up);
             loop {
                 tokio::select! {
                     done = &mut caught_up => match done {
-                        Ok(()) => break,
-                        Err(_) => return,
+                        Ok(Ok(())) => break,
+                        Ok(Err(_)) | Err(_) => return,
                     },
                     message = messages.next() => match message {
                         Some(message) => due |= concerns(&open, &message),
@@ -85,7 +96,7 @@ async fn attend(shared: &Weak<Shared>, client: &Client, mut messages: Messages) 
             }
             continue;
         }
-        match tokio::time::timeout(POLL, messages.next()).await {
+        match timeout(POLL, messages.next()).await {
             Ok(Some(message)) => {
                 let Some(open) = shared.upgrade() else { return };
                 due = concerns(&open, &message);
@@ -122,7 +133,7 @@ async fn catch_up(shared: &Shared, client: &Client) -> Result<(), Error> {
     if let Some((_, there)) = there.cloned()
         && there > shared.versions.commits()
     {
-        shared.versions.meet(there, &numbers);
+        shared.meet(there, &numbers);
     }
     Ok(())
 }

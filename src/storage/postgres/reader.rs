@@ -197,7 +197,7 @@ impl Shared {
         let numbers = reading.select("SELECT scope, n FROM version", &[])?;
         let numbers: Vec<(Name, u64)> =
             numbers.iter().map(|row| (text_at(row, 0).unwrap_or_default(), int(row, 1) as u64)).collect();
-        self.versions.meet(there, &numbers);
+        self.meet(there, &numbers);
         Ok(())
     }
 }
