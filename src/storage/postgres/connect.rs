@@ -112,7 +112,7 @@ impl Address {
         let address = self.clone();
         self.driver.handle.spawn(async move {
             let connected = address.open().await;
-            // Whoever asked may have stopped waiting.
+            // The caller may have stopped waiting.
             let _ = reply.send(connected);
         });
         match wait(answer, Some(Instant::now() + CONNECTING + PAUSE)) {
