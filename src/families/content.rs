@@ -350,7 +350,7 @@ fn draft<'a>(edit: &RowEdit<'a>) -> Result<Draft<'a>, ApiError> {
             }
             continue;
         }
-        // Only `raw` is written; the rendered value may be sent back beside it, or alone. What is no text says nothing.
+        // Only `raw` is written; the rendered value may be sent back with it, or alone. Other types are ignored.
         let says_nothing = match value {
             Value::Object(members) => !members.contains_key("raw"),
             Value::Array(list) => list.is_empty(),

@@ -105,7 +105,7 @@ fn databases_that_cannot_be_used_are_told_apart() {
     for (url, said, hint) in [
         (at(&|url| url.set_port(Some(nobody)).unwrap()), "refused", "Start the database server"),
         (at(&|url| url.set_path("not_there")), "does not exist", "Create the database"),
-        (at(&|url| url.set_username("stranger").unwrap()), "stranger", "user"),
+        (at(&|url| url.set_username("nobody").unwrap()), "nobody", "user"),
         (at(&|url| url.set_query(Some("sslmode=sometimes"))), "sometimes", "The form is"),
         (at(&|url| url.set_query(Some("sslmode=require"))), "TLS", "Set sslmode"),
         (at(&|url| url.set_query(Some("sslmode=verify-full"))), "sslrootcert", "The form is"),

@@ -95,7 +95,7 @@ impl PgConnection {
         PgConnection { node, laid_out: true, ..PgConnection::new(address, session) }
     }
 
-    /// The connection, opened anew where it is broken.
+    /// The connection. A broken one is replaced.
     fn session(&self) -> Result<Ref<'_, Session>> {
         let usable = self.session.borrow().as_ref().is_some_and(|session| !session.is_broken());
         if !usable {

@@ -25,7 +25,7 @@ const LETTERS: usize = 3;
 /// What separates the entries that the index takes for a row. Texts that contain it are found without the index.
 const SEPARATOR: char = '\u{1f}';
 
-/// The layout of the index; another one is made anew.
+/// The layout of the index. An index with another layout is rebuilt.
 const LAYOUT: u32 = 2;
 
 /// Most trigrams that a search uses: the first few narrow as well as all.
