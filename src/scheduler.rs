@@ -172,7 +172,7 @@ impl Rule<'_> {
 }
 
 fn commit(storage: &dyn Storage, changes: Vec<Change>) -> Result<Committed, CommitError> {
-    boot::wait(storage.commit(WritePlan { changes }))
+    boot::wait(storage.commit(WritePlan::new(changes)))
 }
 
 // ------------------------------------------------------------------------------------------------ on time
