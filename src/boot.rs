@@ -18,7 +18,7 @@ use crate::scope::Limits;
 use crate::storage::place::{Place, Terms};
 use crate::storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
 use crate::storage::sqlite::OpenError;
-use crate::storage::{Database, Storage, StorageError};
+use crate::storage::{Database, FeedKeep, Storage, StorageError};
 use crate::text::slug;
 use crate::xmlrpc::Rpc;
 use std::fmt;
@@ -125,12 +125,13 @@ pub fn calls(loaded: &Loaded, registry: &Registry) -> Result<Option<Rpc>, BootEr
 /// # Errors
 /// See [`OpenError`]; an address of another form.
 pub fn open(registry: &Registry, migrate: bool) -> Result<Arc<dyn Database>, BootError> {
-    let storage = &registry.declaration.storage;
+    let (storage, feed) = (&registry.declaration.storage, &registry.declaration.feed);
     let terms = Terms {
         migrate: migrate && storage.migrate != Migrate::Never,
         copy: storage.copy_before_migration,
         queue: storage.write_queue.max(1),
         connections: storage.connections,
+        feed: FeedKeep { age: feed.keep.std(), entries: feed.entries },
     };
     Ok(place(&registry.declaration)?.open(terms, &registry.layout)?)
 }
@@ -216,7 +217,7 @@ impl Services {
     }
 
     fn commit(&self, changes: Vec<Change>) -> Result<crate::storage::plan::Committed, BootError> {
-        wait(self.storage.commit(WritePlan { changes })).map_err(BootError::Commit)
+        wait(self.storage.commit(WritePlan::new(changes))).map_err(BootError::Commit)
     }
 
     /// Deletes what interrupted uploads have left: files without a record that were claimed `after` seconds ago or

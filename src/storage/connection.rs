@@ -170,6 +170,12 @@ pub(super) trait Connection {
         params.iter().map(|params| self.select(text, params)).collect()
     }
 
+    /// The rows that each of several statements gives. They cost one round trip together.
+    fn select_all(&self, statements: &[(&str, Vec<i64>)]) -> Result<Vec<Vec<Row>>> {
+        let params = |values: &[i64]| values.iter().copied().map(Param::Int).collect::<Vec<_>>();
+        statements.iter().map(|(text, values)| self.select(text, &params(values))).collect()
+    }
+
     /// Carries out statements without placeholders.
     fn batch(&self, text: &str) -> Result<()>;
 

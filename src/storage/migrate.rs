@@ -13,13 +13,17 @@ use super::catalogue::{Catalogue, Table};
 use super::connection::{Connection, Dialect, Fault, Result, params};
 use super::derived;
 use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout};
+use super::versions::COMMITS;
 use super::words::Words;
 use sea_query::{Alias, Expr, PostgresQueryBuilder, SchemaStatementBuilder, SqliteQueryBuilder, Table as Ddl};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// The version of the tables that storage maintains for itself. Raised with every change of those.
-pub const META_VERSION: i64 = 3;
+pub const META_VERSION: i64 = 4;
+
+/// The version since which there is a change feed.
+pub(super) const CHANGE_FEED: i64 = 4;
 
 /// A connection that can change tables.
 pub(super) trait Schema: Connection {
@@ -153,6 +157,8 @@ fn within(
         return Ok((Outcome::Unsafe(error), false));
     }
     conn.upgrade(version)?;
+    // A commit without entries in the change feed: processes that run already use nothing that they have cached before.
+    conn.execute("UPDATE version SET n = n + 1 WHERE scope = ?1", params![COMMITS])?;
     derived::renew(conn, catalogue, &words)?;
     conn.renew_search(catalogue, &words)?;
     keep(conn, "fingerprint", fingerprint)?;

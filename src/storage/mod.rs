@@ -13,6 +13,7 @@ mod count_cache;
 mod dependencies;
 mod derived;
 mod engine;
+mod feed;
 #[cfg(test)]
 mod fixtures;
 mod fold;
@@ -32,6 +33,7 @@ mod writer;
 pub(crate) use batching::BatchedReads;
 pub(crate) use budget::{Budgeted, ReadBudget};
 pub(crate) use dependencies::{Dependencies, VersionSlot};
+pub use feed::Keep as FeedKeep;
 pub use fold::fold;
 pub(crate) use read_set::{ReadSet, TrackedStorage};
 pub(crate) use sqlite::{end_idle_transactions, reuse_transactions};
@@ -143,6 +145,10 @@ pub trait Storage: Send + Sync {
     /// # Errors
     /// The database cannot be read.
     fn catch_up(&self) -> Result<(), StorageError>;
+
+    /// What other processes commit is taken up soon, without [`Storage::catch_up`]. Otherwise nothing that is cached may be
+    /// used before that.
+    fn hears_commits(&self) -> bool;
 
     /// Begins a transaction: other writers wait until it ends, a few seconds at most.
     fn begin(&self) -> BeginFuture;

@@ -4,7 +4,7 @@ use super::backup;
 use super::plan::Layout;
 use super::postgres::{PgOptions, Postgres};
 use super::sqlite::{Migrated, OpenError, OpenOptions, PendingChange, Sqlite};
-use super::{Database, StorageError};
+use super::{Database, FeedKeep, StorageError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,6 +28,8 @@ pub struct Terms {
     pub queue: usize,
     /// Most connections for reads; a file needs none.
     pub connections: usize,
+    /// How long entries of the change feed stay.
+    pub feed: FeedKeep,
 }
 
 impl Place {
@@ -69,10 +71,11 @@ impl Place {
     /// # Errors
     /// See [`OpenError`].
     pub fn open(&self, terms: Terms, layout: &Layout) -> Result<Arc<dyn Database>, OpenError> {
-        let Terms { migrate, copy, queue, connections } = terms;
+        let Terms { migrate, copy, queue, connections, feed } = terms;
         let (database, applied): (Arc<dyn Database>, Vec<PendingChange>) = match self {
             Place::File(path) => {
-                let opened = Sqlite::open(OpenOptions { migrate, copy, queue, ..OpenOptions::new(path) }, layout)?;
+                let options = OpenOptions { migrate, copy, queue, feed, ..OpenOptions::new(path) };
+                let opened = Sqlite::open(options, layout)?;
                 if let Some(copy) = opened.copied() {
                     tracing::info!("the database as it was before is {}", copy.display());
                 }
@@ -80,7 +83,8 @@ impl Place {
                 (Arc::new(opened), applied)
             }
             Place::Server(url) => {
-                let opened = Postgres::open(&PgOptions { migrate, queue, connections, ..PgOptions::new(url) }, layout)?;
+                let options = PgOptions { migrate, queue, connections, feed, ..PgOptions::new(url) };
+                let opened = Postgres::open(&options, layout)?;
                 let applied = opened.applied().to_vec();
                 (Arc::new(opened), applied)
             }

@@ -28,7 +28,7 @@ use crate::metrics::{self, Reading};
 use connect::Address;
 use pool::Pool;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 use writer::PgConnection;
@@ -51,6 +51,8 @@ struct Shared {
     /// What other nodes know this one by.
     node: Arc<str>,
     schema: Arc<str>,
+    /// See [`Storage::hears_commits`].
+    hears: AtomicBool,
 }
 
 impl std::ops::Deref for Shared {
@@ -162,6 +164,10 @@ impl Storage for Postgres {
 
     fn catch_up(&self) -> Result<(), StorageError> {
         self.shared.catch_up()
+    }
+
+    fn hears_commits(&self) -> bool {
+        self.shared.hears.load(Ordering::Acquire)
     }
 
     fn begin(&self) -> BeginFuture {

@@ -164,6 +164,10 @@ impl Storage for Sqlite {
         self.snapshot().map(drop)
     }
 
+    fn hears_commits(&self) -> bool {
+        true
+    }
+
     fn begin(&self) -> BeginFuture {
         self.queue.begin()
     }

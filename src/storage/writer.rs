@@ -14,8 +14,9 @@ use super::StorageError;
 use super::catalogue::Relation;
 use super::connection::{Connection, DbError, Fault, Param, Result, params};
 use super::engine::Common;
+use super::feed::News;
 use super::plan::{Change, CommitError, Committed, Name, ReadPlan, Row, WritePlan};
-use super::versions::{self, COMMITS};
+use super::versions::COMMITS;
 use super::words::Words;
 use apply::Stop;
 use effects::Effects;
@@ -192,6 +193,8 @@ struct Writer<'c> {
     words: Words,
     /// The next id of each space.
     sequences: HashMap<Name, i64>,
+    /// The number of the next entry of the change feed, where it is known.
+    next_entry: Option<i64>,
     /// Text of statements about one row, by statement, table and columns set.
     texts: Cache<Vec<u8>, Arc<str>, TextBytes>,
     /// The numbers of the catalogue's relations.
@@ -218,6 +221,7 @@ impl<'c> Writer<'c> {
             relation_numbers: shared.catalogue.relations.iter().map(number).collect(),
             words,
             sequences: HashMap::new(),
+            next_entry: None,
             texts: Cache::with_weighter(TEXTS / 1024, TEXTS as u64, TextBytes),
             pending: Effects::default(),
             words_unsure: false,
@@ -313,7 +317,7 @@ impl<'c> Writer<'c> {
 
     fn close(&mut self) -> Result<()> {
         let versions = self.flush()?;
-        let slots = std::mem::take(&mut self.pending.slots);
+        let slots = std::mem::take(&mut self.pending.entries).slots(&self.shared.catalogue, &self.words);
         // Before the commit, so that no reader meets a number it cannot name.
         self.publish_words();
         self.shared.versions.announce(&versions);
@@ -323,7 +327,7 @@ impl<'c> Writer<'c> {
             return Err(error);
         }
         // After the commit, so that nobody files old rows under a new number.
-        self.shared.versions.raise_to(&versions, &slots);
+        self.shared.versions.raise_to(&versions, &slots, self.next_entry.map_or(0, |next| next - 1));
         self.shared.sleepers.load().iter().for_each(Thread::unpark);
         Ok(())
     }
@@ -375,17 +379,16 @@ impl<'c> Writer<'c> {
         if !self.conn.others_wrote()? {
             return Ok(());
         }
-        self.words = Words::load(self.conn)?;
-        // Readers load words only with commits that nobody has met before.
-        match std::mem::take(&mut self.words_unsure) {
-            true => self.shared.words.store(Arc::new(self.words.clone())),
-            false => self.shared.learn(&self.words),
-        }
+        let known = self.shared.versions.known();
+        let news = News::of(known, self.conn.select_all(&News::statements(known))?);
+        self.words = news.words.clone();
         self.sequences.clear();
-        let there = versions::commits(self.conn)?;
-        if there > self.shared.versions.commits() {
-            self.shared.meet(there, &versions::stored(self.conn)?);
+        self.next_entry = Some(news.newest + 1);
+        if std::mem::take(&mut self.words_unsure) {
+            // Words in memory may have other numbers.
+            self.shared.words.store(Arc::new(self.words.clone()));
         }
+        self.shared.take_up(&news);
         Ok(())
     }
 
@@ -394,6 +397,7 @@ impl<'c> Writer<'c> {
         self.conn.rollback();
         self.pending = Effects::default();
         self.sequences.clear();
+        self.next_entry = None;
         match Words::load(self.conn) {
             Ok(words) => {
                 self.shared.words.store(Arc::new(words.clone()));

@@ -268,6 +268,25 @@ impl Default for Backup {
     }
 }
 
+/// The change feed: a table (`change_feed`) that says which rows each commit changed, in the order of commits. Processes
+/// that share a database learn from it what others wrote.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Feed {
+    /// How long its entries stay.
+    #[schemars(extend("x-restart" = true))]
+    pub keep: Duration,
+    /// Most entries; older ones are deleted.
+    #[schemars(range(min = 1000), extend("x-restart" = true))]
+    pub entries: u64,
+}
+
+impl Default for Feed {
+    fn default() -> Self {
+        Feed { keep: Duration::days(7), entries: 1_000_000 }
+    }
+}
+
 /// See [`Storage::migrate`].
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,6 +1,5 @@
 //! Opening a database: what can go wrong and what to do about it.
 
-use super::super::StorageError;
 use super::super::backup::LISTED;
 use super::super::catalogue::Catalogue;
 use super::super::connection::{Connection, DbError, int, text_at};
@@ -9,8 +8,9 @@ use super::super::engine::Common;
 use super::super::migrate::{self, Extent, META_VERSION, Outcome, PendingChange, Schema, kept};
 use super::super::plan::{Layout, Row};
 use super::super::sqlite::OpenError;
-use super::super::versions::{self, Versions};
+use super::super::versions;
 use super::super::words::Words;
+use super::super::{FeedKeep, StorageError};
 use super::Shared;
 use super::connect::{Address, BadAddress, Refused};
 use super::pool::Pool;
@@ -19,7 +19,7 @@ use super::wire::Session;
 use super::writer::PgConnection;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The oldest server, as it numbers itself.
@@ -54,13 +54,16 @@ pub struct PgOptions {
     pub connections: usize,
     /// How long a transaction may make other writers wait.
     pub hold: Duration,
+    /// How long entries of the change feed stay.
+    pub feed: FeedKeep,
 }
 
 impl PgOptions {
     /// The usual settings.
     pub fn new(url: impl Into<String>) -> PgOptions {
         let (queue, connections) = (4096, 16);
-        PgOptions { url: url.into(), migrate: true, queue, connections, hold: Duration::from_secs(10) }
+        let (hold, feed) = (Duration::from_secs(10), FeedKeep::default());
+        PgOptions { url: url.into(), migrate: true, queue, connections, hold, feed }
     }
 }
 
@@ -85,17 +88,17 @@ pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
     let extent = if options.migrate { Extent::Apply { drops: &[] } } else { Extent::Refuse };
     let applied = bring(&conn, &address, (&catalogue, layout), extent)?;
     let failed = |error: DbError| server(&address, &error, SYSTEM);
-    let versions = Versions::default();
-    versions.raise_to(&versions::stored(&conn).map_err(failed)?, []);
+    let versions = versions::load(&conn).map_err(failed)?;
     let words = Words::load(&conn).map_err(failed)?;
-    let node: String = std::iter::repeat_with(rand::random::<u8>).take(8).map(|b| format!("{b:02x}")).collect();
+    let common = Common::new(catalogue, words, versions, (options.hold, options.feed));
     let shared = Shared {
         id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         // The writer, the mailer, the scheduler and others read beside the workers.
         pool: Arc::new(Pool::new(address.clone(), options.connections + 4)),
-        common: Arc::new(Common::new(catalogue, words, versions, options.hold)),
-        node: node.into(),
+        node: common.node.to_string().into(),
+        common: Arc::new(common),
         schema,
+        hears: AtomicBool::new(false),
     };
     let session = address.connect().map_err(|refused| explain(&address, refused))?;
     Ok(Opened { address, session, shared, applied })

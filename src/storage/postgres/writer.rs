@@ -10,6 +10,7 @@
 use super::super::budget;
 use super::super::catalogue::Catalogue;
 use super::super::connection::{Connection, DbError, Dialect, Fault, Param, Result};
+use super::super::feed;
 use super::super::plan::{DbValue, ReadPlan, Row};
 use super::super::sql::{Bind, Rendered, Want, lower};
 use super::super::words::Words;
@@ -30,7 +31,6 @@ const ASKING: Duration = Duration::from_secs(5);
 
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('cms-server ' || current_schema(), 0))";
 const TRANSACTION: &str = "SELECT pg_current_xact_id()::text";
-const COMMITS: &str = "SELECT n FROM version WHERE scope = 'commits'";
 const NOTIFY: &str = "SELECT pg_notify('cms_server_commits', current_schema() || ' ' || ?1)";
 const OUTCOME: &str = "SELECT pg_xact_status(?1::text::xid8)";
 
@@ -149,7 +149,7 @@ impl PgConnection {
         session.send(&lock, &[]);
         let mut asked = vec![(transaction, Vec::new())];
         if self.laid_out {
-            asked.push((self.prepared(&session, COMMITS)?, Vec::new()));
+            asked.push((self.prepared(&session, feed::NUMBER_OF_COMMITS)?, Vec::new()));
         }
         let expected = std::mem::take(&mut *self.expected.borrow_mut());
         let own = asked.len();
@@ -256,6 +256,17 @@ impl Connection for PgConnection {
         }
         self.changed(1);
         self.rows(text, params.iter().map(|params| binds(params)).collect())
+    }
+
+    fn select_all(&self, statements: &[(&str, Vec<i64>)]) -> Result<Vec<Vec<Row>>> {
+        let session = self.session()?;
+        let asked = |(text, values): &(&str, Vec<i64>)| {
+            let binds = values.iter().map(|n| Bind::One(DbValue::Int(*n))).collect();
+            Ok((self.prepared(&session, text)?, binds))
+        };
+        let asked = statements.iter().map(asked).collect::<Result<Vec<_>>>()?;
+        let found = session.query_all(&asked, None)?;
+        found.iter().map(|rows| rows.iter().map(cells).collect()).collect()
     }
 
     fn batch(&self, text: &str) -> Result<()> {

@@ -8,7 +8,7 @@ use super::super::words::Words;
 use super::checkpoint::{self, Checkpoints};
 use super::reader::Reading;
 use super::statement_cache::StatementCache;
-use super::{Shared, open, search};
+use super::{Shared, search};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ErrorCode, OptionalExtension, Statement, ToSql};
 use std::cell::{Cell, RefCell};
@@ -90,6 +90,19 @@ fn bind(statement: &mut Statement<'_>, params: &[Param<'_>]) -> rusqlite::Result
     params.iter().enumerate().try_for_each(|(place, value)| statement.raw_bind_parameter(place + 1, value))
 }
 
+/// The rows that a statement gives.
+pub fn select(conn: &rusqlite::Connection, text: &str, params: &[Param<'_>]) -> rusqlite::Result<Vec<Row>> {
+    let mut statement = conn.prepare_cached(text)?;
+    let width = statement.column_count();
+    bind(&mut statement, params)?;
+    let mut rows = statement.raw_query();
+    let mut found = Vec::new();
+    while let Some(found_row) = rows.next()? {
+        found.push((0..width).map(|at| found_row.get_ref(at).map(raw)).collect::<rusqlite::Result<Row>>()?);
+    }
+    Ok(found)
+}
+
 /// A stored value, words as their numbers.
 fn raw(value: ValueRef<'_>) -> DbValue {
     match value {
@@ -112,15 +125,7 @@ impl Connection for SqliteConnection {
     }
 
     fn select(&self, text: &str, params: &[Param<'_>]) -> Result<Vec<Row>> {
-        let mut statement = self.conn.prepare_cached(text)?;
-        let width = statement.column_count();
-        bind(&mut statement, params)?;
-        let mut rows = statement.raw_query();
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            found.push((0..width).map(|at| row.get_ref(at).map(raw)).collect::<rusqlite::Result<Row>>()?);
-        }
-        Ok(found)
+        Ok(select(&self.conn, text, params)?)
     }
 
     fn batch(&self, text: &str) -> Result<()> {
@@ -170,8 +175,8 @@ impl Connection for SqliteConnection {
     }
 
     fn take_in(&self, catalogue: &Catalogue) -> bool {
-        let taken = self.run("BEGIN IMMEDIATE").and_then(|_| {
-            let words = open::load_words(&self.conn)?;
+        let taken = self.run("BEGIN IMMEDIATE").map_err(DbError::from).and_then(|_| {
+            let words = Words::load(self)?;
             let taken = search::take_in(&self.conn, catalogue, &words, search::TAKEN_IN)?;
             self.run("COMMIT")?;
             Ok(taken)
