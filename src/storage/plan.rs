@@ -453,6 +453,8 @@ pub enum CommitError {
     Busy,
     /// The database does not take writes: why (for the log).
     Unavailable(String),
+    /// Whether the plan was carried out is not known: why (for the log).
+    Unknown(String),
     /// Anything else: why (for the log).
     Failed(String),
 }
