@@ -41,6 +41,9 @@ pub struct Server {
     pub trusted_proxies: Vec<String>,
     /// HTML that the dynamic blocks and shortcodes of one content may produce; the rest is left out.
     pub max_rendered: Size,
+    /// Name of this process among those that share a database, for metrics; `false`: the name of the host.
+    #[schemars(extend("x-restart" = true))]
+    pub node: Optional<String>,
     /// Address of the listener for `/health` and `/metrics`; `false`: none.
     #[schemars(extend("x-restart" = true))]
     pub admin_listen: Optional<String>,
@@ -65,6 +68,7 @@ impl Default for Server {
             shutdown_timeout: Duration::seconds_of(30),
             trusted_proxies: Vec::new(),
             max_rendered: Size::mib(4),
+            node: Optional::OFF,
             admin_listen: Optional::OFF,
             access_log: true,
             watch: true,
