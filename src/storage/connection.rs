@@ -197,6 +197,11 @@ pub(super) trait Connection {
     /// Begins a transaction that writes. Nobody else writes until it ends.
     fn begin(&self) -> Result<()>;
 
+    /// The same, where no statement waits for a caller. A process that goes silent in it is given up sooner.
+    fn begin_group(&self) -> Result<()> {
+        self.begin()
+    }
+
     /// Makes the transaction durable. `number`: of the commits of all processes, which one it is, if it wrote rows.
     fn commit(&self, number: Option<u64>) -> Result<()>;
 

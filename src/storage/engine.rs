@@ -93,6 +93,11 @@ impl Common {
         let slots = news.slots(self.versions.announced(), &self.catalogue);
         let slots = slots.unwrap_or_else(|| vec![VersionSlot::OTHERS]);
         self.versions.raise_to(&news.numbers, &slots, news.newest);
+        self.wake_all();
+    }
+
+    /// Unparks the threads that sleep until something is written.
+    pub fn wake_all(&self) {
         self.sleepers.load().iter().for_each(Thread::unpark);
     }
 

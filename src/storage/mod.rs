@@ -168,6 +168,10 @@ pub trait Database: Storage {
     /// It took longer than `patience`, or something is left to do at the next start.
     fn close(&self, patience: Duration) -> Result<(), StorageError>;
 
+    /// Whether this process carries out what falls due. Of several that share a database one does; threads of
+    /// [`Database::wake`] are unparked when that changes.
+    fn leads(&self) -> bool;
+
     /// After each commit from now on, this thread is unparked, too.
     fn wake(&self, sleeper: Thread);
 

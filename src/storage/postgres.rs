@@ -53,6 +53,18 @@ struct Shared {
     schema: Arc<str>,
     /// See [`Storage::hears_commits`].
     hears: AtomicBool,
+    /// See [`Database::leads`].
+    leads: AtomicBool,
+}
+
+impl Shared {
+    /// Takes notice of whether it listens, and of whether it leads.
+    fn attends(&self, hears: bool, leads: bool) {
+        self.hears.store(hears, Ordering::Release);
+        if self.leads.swap(leads, Ordering::AcqRel) != leads {
+            self.wake_all();
+        }
+    }
 }
 
 impl std::ops::Deref for Shared {
@@ -184,6 +196,10 @@ impl Database for Postgres {
         self.queue.close(patience)
     }
 
+    fn leads(&self) -> bool {
+        self.shared.leads.load(Ordering::Acquire)
+    }
+
     fn wake(&self, sleeper: Thread) {
         self.shared.wake(sleeper);
     }
@@ -192,6 +208,7 @@ impl Database for Postgres {
         let mut readings: Vec<metrics::Reading> = self.shared.readings();
         readings.push(Reading::count("cms_server_database_round_trips", &[], self.round_trips()));
         readings.push(Reading::gauge("cms_server_database_connections", &[], self.shared.pool.open() as f64));
+        readings.push(Reading::gauge("cms_server_leader", &[], f64::from(u8::from(self.leads()))));
         readings
     }
 }

@@ -184,6 +184,11 @@ impl Database for Sqlite {
         self.queue.close(patience)
     }
 
+    /// Processes that share a file all do it; conditions of the plans let each change be made once.
+    fn leads(&self) -> bool {
+        true
+    }
+
     fn wake(&self, sleeper: Thread) {
         self.shared.wake(sleeper);
     }

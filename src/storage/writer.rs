@@ -27,7 +27,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::thread::{Builder, JoinHandle, Thread};
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 pub(super) use transaction::Begin;
@@ -277,7 +277,8 @@ impl<'c> Writer<'c> {
         if let Some(first) = plans.first().filter(|_| !savepoints) {
             self.expect(first);
         }
-        self.open()?;
+        self.conn.begin_group()?;
+        self.catch_up()?;
         let mut outcomes = Vec::with_capacity(plans.len());
         for plan in plans {
             match self.carry_out_one(plan, savepoints)? {
@@ -310,11 +311,6 @@ impl<'c> Writer<'c> {
         }
     }
 
-    fn open(&mut self) -> Result<()> {
-        self.conn.begin()?;
-        self.catch_up()
-    }
-
     fn close(&mut self) -> Result<()> {
         let versions = self.flush()?;
         let slots = std::mem::take(&mut self.pending.entries).slots(&self.shared.catalogue, &self.words);
@@ -328,7 +324,7 @@ impl<'c> Writer<'c> {
         }
         // After the commit, so that nobody files old rows under a new number.
         self.shared.versions.raise_to(&versions, &slots, self.next_entry.map_or(0, |next| next - 1));
-        self.shared.sleepers.load().iter().for_each(Thread::unpark);
+        self.shared.wake_all();
         Ok(())
     }
 
@@ -485,10 +481,10 @@ impl<'c> Writer<'c> {
 
 /// How a caller hears of an error that ended a whole group.
 fn unavailable(error: &DbError) -> CommitError {
-    CommitError::Unavailable(match error.fault {
-        Fault::Unknown => error.cause.clone(),
-        _ => format!("the database does not take writes: {error}"),
-    })
+    match error.fault {
+        Fault::Unknown => CommitError::Unknown(error.cause.clone()),
+        _ => CommitError::Unavailable(format!("the database does not take writes: {error}")),
+    }
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

@@ -4,6 +4,9 @@
 //! Where notifications get lost (behind a pooler that lends connections for a transaction), a node looks at the number of
 //! commits more often. While it does not listen, it looks before every request: see
 //! [`Storage::hears_commits`](super::super::Storage::hears_commits).
+//!
+//! The connection also holds the lock of the node that leads ([`Database::leads`](super::super::Database::leads)). The
+//! server releases it with the connection, and ends one that says nothing for three seconds.
 
 use super::super::feed::{self, News};
 use super::super::plan::Row;
@@ -14,9 +17,8 @@ use super::values::Cell;
 use super::writer::CHANNEL;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::time::timeout;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Client, Error, Statement};
@@ -29,6 +31,9 @@ const POLL_ALONE: Duration = Duration::from_millis(50);
 
 /// Between two attempts to listen.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// Between two attempts to lead.
+const ATTEMPT: Duration = Duration::from_secs(1);
 
 /// Without an answer in this time the connection counts as lost.
 const ANSWER: Duration = Duration::from_millis(500);
@@ -50,7 +55,7 @@ pub async fn follow(shared: Weak<Shared>, address: Arc<Address>) {
             Err(_) => Some("no answer in time".to_owned()),
         };
         if let Some(open) = shared.upgrade() {
-            open.hears.store(false, Ordering::Release);
+            open.attends(false, false);
         }
         if let Some(cause) = lost
             && !std::mem::replace(&mut warned, true)
@@ -68,7 +73,11 @@ struct Listener {
     commits: Statement,
     /// See [`News::statements`].
     news: Vec<Statement>,
+    lead: Statement,
 }
+
+const LISTEN: &str = "SET idle_session_timeout = '3s'; LISTEN cms_server_commits";
+const LEAD: &str = "SELECT pg_try_advisory_lock(hashtextextended('cms-server leader ' || current_schema(), 0))";
 
 /// What happened while something was waited for.
 enum Heard<T> {
@@ -83,13 +92,13 @@ impl Listener {
     async fn connect(address: &Address) -> Result<Listener, Error> {
         let (client, mut messages) = address.listen().await?;
         let prepared = async {
-            client.batch_execute("LISTEN cms_server_commits").await?;
+            client.batch_execute(LISTEN).await?;
             let commits = client.prepare(feed::NUMBER_OF_COMMITS).await?;
             let mut news = Vec::new();
             for (text, _) in News::statements(feed::Known::default()) {
                 news.push(client.prepare(&for_server(text)).await?);
             }
-            Ok((commits, news))
+            Ok((commits, news, client.prepare(LEAD).await?))
         };
         let prepared = {
             let mut prepared = pin!(prepared);
@@ -101,17 +110,28 @@ impl Listener {
                 }
             }
         };
-        let (commits, news) = prepared?;
-        Ok(Listener { client, messages, commits, news })
+        let (commits, news, lead) = prepared?;
+        Ok(Listener { client, messages, commits, news, lead })
     }
 
     /// Takes up what others have committed, now and with every notification, until the connection ends.
     async fn attend(&mut self, shared: &Weak<Shared>) {
         let (mut due, mut told, mut poll) = (true, true, POLL);
+        let (mut leads, mut attempted) = (false, None::<Instant>);
         loop {
             let Some(open) = shared.upgrade() else { return };
+            if !leads && attempted.is_none_or(|at| at.elapsed() > ATTEMPT) {
+                attempted = Some(Instant::now());
+                let Listener { client, messages, lead, .. } = self;
+                let (Heard::Done(Ok(row)) | Heard::Due(Ok(row))) =
+                    during(client.query_one(lead, &[]), messages, &open).await
+                else {
+                    return;
+                };
+                (due, leads) = (true, row.get(0));
+            }
             if std::mem::take(&mut due) {
-                let Listener { client, messages, commits, news } = self;
+                let Listener { client, messages, commits, news, .. } = self;
                 let found = match during(catch_up(&open, client, commits, news), messages, &open).await {
                     Heard::Done(Ok(found)) => found,
                     Heard::Due(Ok(found)) => {
@@ -120,7 +140,7 @@ impl Listener {
                     }
                     Heard::Done(Err(_)) | Heard::Due(Err(_)) | Heard::Lost => return,
                 };
-                open.hears.store(true, Ordering::Release);
+                open.attends(true, leads);
                 poll = match (found, told) {
                     (true, false) => POLL_ALONE,
                     (true, true) => POLL,

@@ -99,6 +99,7 @@ pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
         common: Arc::new(common),
         schema,
         hears: AtomicBool::new(false),
+        leads: AtomicBool::new(false),
     };
     let session = address.connect().map_err(|refused| explain(&address, refused))?;
     Ok(Opened { address, session, shared, applied })

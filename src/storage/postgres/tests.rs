@@ -267,6 +267,24 @@ fn nodes_hear_of_what_others_write() {
     }
 }
 
+#[test]
+fn one_node_leads_and_another_takes_over() {
+    let Some(schema) = Schema::create() else { return };
+    let nodes = [open(&schema.url), open(&schema.url), open(&schema.url)];
+    let leading = |nodes: &[Postgres]| nodes.iter().filter(|node| node.leads()).count();
+    until(|| nodes.iter().all(Storage::hears_commits) && leading(&nodes) == 1);
+    let (leader, others): (Vec<Postgres>, Vec<Postgres>) = nodes.into_iter().partition(Database::leads);
+    assert_eq!(leading(&others), 0);
+    drop(leader);
+    until(|| leading(&others) == 1);
+    // The server ends the connection, and with it the lock.
+    schema.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 \
+        AND (classid::bigint << 32 | objid::bigint) = hashtextextended('cms-server leader ' || current_schema(), 0)",
+    );
+    until(|| leading(&others) == 1 && others.iter().all(Storage::hears_commits));
+}
+
 // ------------------------------------------------------------------------------------------------ connections
 
 #[test]

@@ -29,6 +29,11 @@ pub const CHANNEL: &str = "cms_server_commits";
 /// How long to ask what became of a transaction.
 const ASKING: Duration = Duration::from_secs(5);
 
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+/// The other nodes wait for a silent one no longer than this. (Its statements follow each other at once.)
+const BEGIN_GROUP: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
+    SET LOCAL idle_in_transaction_session_timeout = '3s'";
+
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('cms-server ' || current_schema(), 0))";
 const TRANSACTION: &str = "SELECT pg_current_xact_id()::text";
 const NOTIFY: &str = "SELECT pg_notify('cms_server_commits', current_schema() || ' ' || ?1)";
@@ -141,11 +146,24 @@ impl PgConnection {
         found.iter().map(|rows| rows.iter().map(cells).collect()).collect()
     }
 
-    fn try_begin(&self) -> Result<()> {
+    fn begin_by(&self, text: &'static str) -> Result<()> {
+        let begun = match self.try_begin(text) {
+            // A connection that has waited may be dead.
+            Err(error) if error.fault == Fault::Unavailable => {
+                *self.session.borrow_mut() = None;
+                self.try_begin(text)
+            }
+            begun => begun,
+        };
+        self.open.set(begun.is_ok());
+        begun
+    }
+
+    fn try_begin(&self, text: &'static str) -> Result<()> {
         let session = self.session()?;
         let (lock, transaction) = (self.prepared(&session, LOCK)?, self.prepared(&session, TRANSACTION)?);
         session.abandon();
-        session.send_text("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+        session.send_text(text);
         session.send(&lock, &[]);
         let mut asked = vec![(transaction, Vec::new())];
         if self.laid_out {
@@ -294,16 +312,11 @@ impl Connection for PgConnection {
     }
 
     fn begin(&self) -> Result<()> {
-        let begun = match self.try_begin() {
-            // A connection that has waited may be dead.
-            Err(error) if error.fault == Fault::Unavailable => {
-                *self.session.borrow_mut() = None;
-                self.try_begin()
-            }
-            begun => begun,
-        };
-        self.open.set(begun.is_ok());
-        begun
+        self.begin_by(BEGIN)
+    }
+
+    fn begin_group(&self) -> Result<()> {
+        self.begin_by(BEGIN_GROUP)
     }
 
     fn commit(&self, number: Option<u64>) -> Result<()> {
