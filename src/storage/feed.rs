@@ -210,6 +210,19 @@ pub const INSERT: &str = "INSERT INTO change_feed (seq, in_commit, at, node, \"t
 /// The number of the newest entry.
 pub const NEWEST: &str = "SELECT coalesce(max(seq), 0) FROM change_feed";
 
+/// By what a commit is recognised in the feed.
+#[derive(Clone, Copy, Debug)]
+pub struct Written {
+    /// Its number among the commits of all processes.
+    pub commit: u64,
+    /// Its last entry.
+    pub seq: i64,
+    pub node: i64,
+}
+
+/// Finds the last entry of a commit, by number, commit and node.
+pub const FIND: &str = "SELECT 1 FROM change_feed WHERE seq = ?1 AND in_commit = ?2 AND node = ?3";
+
 /// Deletes entries before a time, or up to a number; at most so many.
 pub const PRUNE: &str = "DELETE FROM change_feed WHERE seq IN (SELECT seq FROM \
     (SELECT seq, at FROM change_feed ORDER BY seq LIMIT ?3) AS oldest WHERE at < ?1 OR seq <= ?2)";

@@ -14,7 +14,8 @@ use super::StorageError;
 use super::catalogue::Relation;
 use super::connection::{Connection, DbError, Fault, Param, Result, params};
 use super::engine::Common;
-use super::feed::News;
+use super::feed::{News, Written};
+use super::migrate;
 use super::plan::{Change, CommitError, Committed, Name, ReadPlan, Row, WritePlan};
 use super::versions::COMMITS;
 use super::words::Words;
@@ -317,13 +318,15 @@ impl<'c> Writer<'c> {
         // Before the commit, so that no reader meets a number it cannot name.
         self.publish_words();
         self.shared.versions.announce(&versions);
-        let number = versions.iter().find(|(scope, _)| **scope == *COMMITS).map(|(_, number)| *number);
-        if let Err(error) = self.conn.commit(number) {
+        let commit = versions.iter().find(|(scope, _)| **scope == *COMMITS).map(|(_, number)| *number);
+        let seq = self.next_entry.map_or(0, |next| next - 1);
+        let written = commit.map(|commit| Written { commit, seq, node: self.shared.node });
+        if let Err(error) = self.conn.commit(written) {
             self.shared.versions.retract();
             return Err(error);
         }
         // After the commit, so that nobody files old rows under a new number.
-        self.shared.versions.raise_to(&versions, &slots, self.next_entry.map_or(0, |next| next - 1));
+        self.shared.versions.raise_to(&versions, &slots, seq);
         self.shared.wake_all();
         Ok(())
     }
@@ -409,7 +412,7 @@ impl<'c> Writer<'c> {
             return Ok(number);
         }
         let number = self.words.next();
-        self.conn.send("INSERT INTO dictionary (number, word) VALUES (?1, ?2)", params![number, word])?;
+        self.conn.send(migrate::ADD_WORD, params![number, word])?;
         self.words.insert(number, word.clone());
         self.pending.words.push(word.clone());
         Ok(number)

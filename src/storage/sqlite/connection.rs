@@ -3,6 +3,7 @@
 use super::super::Snapshot;
 use super::super::catalogue::Catalogue;
 use super::super::connection::{self, Connection, DbError, Dialect, Fault, Param, Result};
+use super::super::feed::Written;
 use super::super::plan::{DbValue, Row};
 use super::super::words::Words;
 use super::checkpoint::{self, Checkpoints};
@@ -12,6 +13,7 @@ use super::{Shared, search};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ErrorCode, OptionalExtension, Statement, ToSql};
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 /// See the module.
 pub struct SqliteConnection {
@@ -70,7 +72,7 @@ impl From<rusqlite::Error> for DbError {
 }
 
 /// The first column, `table.column`, of the index that refused a row.
-fn column_of(error: &rusqlite::Error) -> Option<std::sync::Arc<str>> {
+fn column_of(error: &rusqlite::Error) -> Option<Arc<str>> {
     let rusqlite::Error::SqliteFailure(_, Some(message)) = error else { return None };
     Some(message.strip_prefix("UNIQUE constraint failed: ")?.split(',').next()?.into())
 }
@@ -140,7 +142,7 @@ impl Connection for SqliteConnection {
         Ok(self.run("BEGIN IMMEDIATE").map(drop)?)
     }
 
-    fn commit(&self, _: Option<u64>) -> Result<()> {
+    fn commit(&self, _: Option<Written>) -> Result<()> {
         Ok(self.run("COMMIT").map(drop)?)
     }
 
@@ -198,6 +200,21 @@ impl Connection for SqliteConnection {
         let text = "INSERT INTO secret (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
         self.conn.prepare_cached(text)?.execute((name, value))?;
         Ok(select.query_row([name], |row| row.get(0))?)
+    }
+
+    fn begin_reading(&self) -> Result<()> {
+        Ok(self.run("BEGIN").map(drop)?)
+    }
+
+    fn secrets(&self) -> Result<Vec<(Arc<str>, Vec<u8>)>> {
+        let mut select = self.conn.prepare("SELECT name, value FROM secret ORDER BY name")?;
+        let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?.into(), row.get(1)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn put_secret(&self, name: &str, value: &[u8]) -> Result<()> {
+        self.conn.prepare_cached("INSERT INTO secret (name, value) VALUES (?1, ?2)")?.execute((name, value))?;
+        Ok(())
     }
 
     fn rest(&self) {
