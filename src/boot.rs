@@ -15,7 +15,7 @@ use crate::pool::Pool;
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
 use crate::scope::Limits;
-use crate::storage::place::{Place, Terms};
+use crate::storage::place::{CopyError, Place, Terms};
 use crate::storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
 use crate::storage::sqlite::OpenError;
 use crate::storage::{Database, FeedKeep, Storage, StorageError};
@@ -64,6 +64,15 @@ impl fmt::Display for BootError {
             BootError::Commit(error) => write!(f, "the database did not take a write: {error:?}"),
             BootError::Other(text) => f.write_str(text),
             BootError::Reported => Ok(()),
+        }
+    }
+}
+
+impl From<CopyError> for BootError {
+    fn from(error: CopyError) -> BootError {
+        match error {
+            CopyError::Open(error) => error.into(),
+            CopyError::Copy(error) => error.into(),
         }
     }
 }
@@ -142,8 +151,12 @@ pub fn open(registry: &Registry, migrate: bool) -> Result<Arc<dyn Database>, Boo
 /// The declared address names none.
 pub fn place(declared: &Declaration) -> Result<Place, BootError> {
     let url = &declared.storage.url;
-    let other = || BootError::Other(format!("storage.url `{url}` is not of the form sqlite:FILE or postgres://…"));
-    Place::of(url).ok_or_else(other)
+    Place::of(url).ok_or_else(|| unknown_place(url))
+}
+
+/// An address that names no database.
+pub fn unknown_place(url: &str) -> BootError {
+    BootError::Other(format!("`{url}` is not of the form sqlite:FILE or postgres://…"))
 }
 
 /// The database file that the declarations name, for what is done with files alone.

@@ -1,10 +1,11 @@
 //! What every backend has to do, whatever the database: each test takes a `&dyn Storage` laid out as the fixtures say.
 
 use super::fixtures::*;
+use super::place::{Place, Terms};
 use super::plan::*;
 use super::postgres::{PgOptions, Postgres};
 use super::sqlite::{OpenOptions, Sqlite};
-use super::{FeedKeep, Storage, VersionSlot};
+use super::{Database, FeedKeep, Storage, VersionSlot};
 use std::sync::Arc;
 
 /// Runs a test on each backend, and within a transaction of each, where everything has to be the same.
@@ -990,4 +991,116 @@ fn a_transaction_ends_once_and_holds_no_other() {
         assert!(wait(transaction.finish()).is_err());
         assert_eq!(titles(db), Vec::<Row>::new());
     });
+}
+
+// ------------------------------------------------------------------------------------------------ copies
+
+/// Writes something into each table.
+fn fill(db: &dyn Database) {
+    let revision = RevisionPut { author: 1, at: 1, autosave: false, json: "{}".into(), keep: None, skip_same: false };
+    let meta = |key: &str| MetaChange::Key(name(key), vec!["1".into(), "\"zwölf\"".into()]);
+    let terms = (0..3).map(|n| Change::Put(put("term", Target::New, &[("name", text(&format!("Term {n}")))])));
+    commit(db, terms.collect()).unwrap();
+    let long = "ä".repeat(5000);
+    let posts = (0..2500).map(|n| {
+        Change::Put(Put {
+            slug: Some(slug("posts", &["equal"])),
+            edges: vec![(name("post.categories"), vec![1 + n % 3])],
+            meta: if n < 5 { vec![meta("a"), meta("b")] } else { Vec::new() },
+            revision: Some(revision.clone()).filter(|_| n < 5),
+            ..post(if n % 7 == 0 { "a status" } else { "publish" }, n, if n == 3 { &long } else { "Équal" })
+        })
+    });
+    commit(db, posts.collect()).unwrap();
+    let book = [("kind", text("book")), ("x_book.isbn", text("i")), ("x_book.price", DbValue::Real(0.1))];
+    commit(db, vec![Change::Put(put("record", Target::New, &book))]).unwrap();
+    commit(db, vec![Change::Put(put("option", Target::Keyed(text("a:b")), &[("value", text(""))]))]).unwrap();
+    commit(db, vec![Change::Setting { key: name("general"), json: Some("{\"a\": 1}".into()) }]).unwrap();
+    commit(db, vec![Change::Remove { table: name("record"), key: int(9), expect: None }]).unwrap();
+    assert_eq!(db.secret("key", 32).unwrap().len(), 32);
+}
+
+#[test]
+fn a_copy_holds_the_same_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| Place::File(folder.path().join(name));
+    let schema = Schema::create();
+    let mut places = vec![file("one.db"), file("two.db")];
+    places.extend(schema.iter().map(|schema| Place::Server(schema.url.clone())));
+    places.extend(schema.iter().map(|_| file("three.db")));
+    let open = |place: &Place| {
+        let terms = Terms { migrate: false, copy: false, queue: 10, connections: 2, feed: FeedKeep::default() };
+        place.open(terms, &layout()).unwrap()
+    };
+    let first = open(&places[0]);
+    fill(&*first);
+    let secret = first.secret("key", 32).unwrap();
+    let copy = |from: &Place, to: &Place| {
+        let mut seen = 0;
+        let copied = from.copy(to, &layout(), &mut |table, rows| seen = if table == "record" { rows } else { seen });
+        (copied, seen)
+    };
+    let mut before = None;
+    for pair in places.windows(2) {
+        // The first one is in use.
+        let (copied, seen) = copy(&pair[0], &pair[1]);
+        let copied = copied.unwrap();
+        assert_eq!((seen, copied.left.len()), (2500, 0));
+        assert!(
+            copied
+                .tables
+                .iter()
+                .all(|table| table.rows > 0 || ["comment", "x_order", "origin"].contains(&&*table.name))
+        );
+        assert!(before.is_none_or(|before| before == copied.tables), "{pair:?}");
+        before = Some(copied.tables);
+        let again = format!("{:?}", copy(&pair[0], &pair[1]).0.unwrap_err());
+        assert!(again.contains("the target holds a site already"), "{again}");
+        assert_eq!(pair[1].examine(&layout()).unwrap(), [""; 0]);
+    }
+    for place in &places[1..] {
+        let copy = open(place);
+        assert_eq!(copy.secret("key", 32).unwrap(), secret);
+        let all =
+            |db: &dyn Storage| rows(db, &read("record", &["id", "status", "title", "version"], Cond::All(vec![])));
+        assert_eq!(all(&*copy), all(&*first));
+        let found = Cond::Contains(names(&["title"]), "äää".into());
+        assert_eq!(ints(rows(&*copy, &read("record", &["id"], found))).len(), 1, "texts are searched");
+    }
+    for place in &places {
+        let put = Put { slug: Some(slug("posts", &["equal"])), ..post("publish", 1, "x") };
+        let made = commit(&*open(place), vec![Change::Put(put)]).unwrap();
+        assert_eq!(made.puts[0].slug.as_deref(), Some("equal-5"), "the first that is free");
+        assert_eq!(made.puts[0].key, int(2507));
+    }
+}
+
+#[test]
+fn what_cannot_be_copied_is_refused_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| Place::File(folder.path().join(name));
+    let refusal = |from: &Place, to: &Place, layout: &Layout| {
+        format!("{:?}", from.copy(to, layout, &mut |_, _| ()).map(|copied| copied.tables.len()).unwrap_err())
+    };
+    let missing = refusal(&file("none.db"), &file("new.db"), &layout());
+    assert!(missing.contains("there is no such file"), "{missing}");
+    let db = Sqlite::open(OpenOptions::new(folder.path().join("site.db")), &layout()).unwrap();
+    commit(&db, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
+    let mut more = layout();
+    more.tables.push(table("x_more", None, vec![column("a", ColumnType::Int)], vec![]));
+    let behind = refusal(&file("site.db"), &file("new.db"), &more);
+    assert!(behind.contains("cms-server migrate"), "{behind}");
+    std::fs::write(folder.path().join("text.db"), "no database at all, but a text ".repeat(100)).unwrap();
+    assert!(refusal(&file("site.db"), &file("text.db"), &layout()).contains("NotADatabase"));
+    let nowhere = refusal(&file("site.db"), &Place::Server("postgres://127.0.0.1:1/none".into()), &layout());
+    assert!(nowhere.contains("storage.url"), "{nowhere}");
+    // PostgreSQL takes no NUL in a text: all of it is undone.
+    let Some(schema) = Schema::create() else { return };
+    commit(&db, vec![Change::Put(post("publish", 1, "a\0b"))]).unwrap();
+    let nul = refusal(&file("site.db"), &Place::Server(schema.url.clone()), &layout());
+    assert!(nul.contains("record: "), "{nul}");
+    assert!(
+        Postgres::open(&PgOptions { migrate: false, ..PgOptions::new(&schema.url) }, &layout()).is_ok(),
+        "it is new"
+    );
 }

@@ -14,7 +14,7 @@ use super::connection::{Connection, Dialect, Fault, Result, params};
 use super::derived;
 use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout};
 use super::versions::COMMITS;
-use super::words::Words;
+use super::words::{NO_WORD, Words};
 use sea_query::{Alias, Expr, PostgresQueryBuilder, SchemaStatementBuilder, SqliteQueryBuilder, Table as Ddl};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -132,13 +132,7 @@ fn within(
     }
     let words = add_words(conn, catalogue)?;
     let drops = if let Extent::Apply { drops } = extent { drops } else { &[] };
-    let mut migration = Migration { conn, words: &words, drops, changes: Vec::new() };
-    for table in catalogue.tables.iter().filter(|t| !t.companion) {
-        migration.table(table)?;
-    }
-    migration.references(&layout.references)?;
-    migration.drop_tables(catalogue)?;
-    let changes = migration.changes;
+    let changes = lay_out(conn, (catalogue, layout), &words, drops)?;
     if matches!(extent, Extent::Rehearse) {
         return Ok((Outcome::Done(changes), false));
     }
@@ -159,11 +153,53 @@ fn within(
     conn.upgrade(version)?;
     // A commit without entries in the change feed: processes that run already use nothing that they have cached before.
     conn.execute("UPDATE version SET n = n + 1 WHERE scope = ?1", params![COMMITS])?;
-    derived::renew(conn, catalogue, &words)?;
-    conn.renew_search(catalogue, &words)?;
-    keep(conn, "fingerprint", fingerprint)?;
-    conn.sign()?;
+    complete(conn, catalogue, &words, fingerprint)?;
     Ok((Outcome::Done(if fresh { Vec::new() } else { changes }), true))
+}
+
+/// Brings the declared tables to the layout; what was changed, and what was refused.
+fn lay_out(
+    conn: &dyn Schema,
+    (catalogue, layout): (&Catalogue, &Layout),
+    words: &Words,
+    drops: &[String],
+) -> Result<Vec<PendingChange>> {
+    let mut migration = Migration { conn, words, drops, changes: Vec::new() };
+    for table in catalogue.tables.iter().filter(|t| !t.companion) {
+        migration.table(table)?;
+    }
+    migration.references(&layout.references)?;
+    migration.drop_tables(catalogue)?;
+    Ok(migration.changes)
+}
+
+/// What depends on the tables.
+fn complete(conn: &dyn Schema, catalogue: &Catalogue, words: &Words, fingerprint: &str) -> Result<()> {
+    derived::renew(conn, catalogue, words)?;
+    conn.renew_search(catalogue, words)?;
+    keep(conn, "fingerprint", fingerprint)?;
+    conn.sign()
+}
+
+/// Lays out a new database, with these words under these numbers, in the open transaction.
+pub(super) fn create(conn: &dyn Schema, catalogue: &Catalogue, layout: &Layout, words: &Words) -> Result<()> {
+    conn.batch(conn.companion_tables())?;
+    for (number, word) in words.iter() {
+        conn.send(ADD_WORD, params![number, word])?;
+    }
+    let words = add_words(conn, catalogue)?;
+    lay_out(conn, (catalogue, layout), &words, &[])?;
+    complete(conn, catalogue, &words, &fingerprint(layout))
+}
+
+/// Whether a database is as the layout says.
+pub(super) fn follows(conn: &dyn Schema, layout: &Layout) -> Result<bool> {
+    Ok(stored_fingerprint(conn)?.as_deref() == Some(&*fingerprint(layout)))
+}
+
+/// The number of a word that is in the dictionary.
+pub(super) fn word_number(conn: &dyn Connection, word: &str) -> Result<i64> {
+    Ok(conn.number("SELECT number FROM dictionary WHERE word = ?1", params![word])?.unwrap_or(NO_WORD))
 }
 
 fn fingerprint(layout: &Layout) -> String {
@@ -189,6 +225,8 @@ pub(super) fn keep(conn: &dyn Connection, name: &str, definition: &str) -> Resul
     conn.send(text, params![name, definition])
 }
 
+pub(super) const ADD_WORD: &str = "INSERT INTO dictionary (number, word) VALUES (?1, ?2)";
+
 fn add_words(conn: &dyn Connection, catalogue: &Catalogue) -> Result<Words> {
     let mut words = Words::load(conn)?;
     let defaults = catalogue.tables.iter().flat_map(|t| &t.def.columns).filter_map(|c| match (&c.ty, &c.default) {
@@ -198,7 +236,7 @@ fn add_words(conn: &dyn Connection, catalogue: &Catalogue) -> Result<Words> {
     for word in catalogue.words().into_iter().chain(defaults) {
         if words.number(&word).is_none() {
             let number = words.next();
-            conn.send("INSERT INTO dictionary (number, word) VALUES (?1, ?2)", params![number, &word])?;
+            conn.send(ADD_WORD, params![number, &word])?;
             words.insert(number, word);
         }
     }

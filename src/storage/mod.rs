@@ -9,6 +9,7 @@ mod catalogue;
 mod connection;
 #[cfg(test)]
 mod contract;
+pub mod copy;
 mod count_cache;
 mod dependencies;
 mod derived;

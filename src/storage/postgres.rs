@@ -108,6 +108,14 @@ impl Postgres {
         open::migrated(url, layout, Extent::Apply { drops })
     }
 
+    /// A connection that writes or copies, to a database that may have no tables.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or is none of ours.
+    pub(super) fn connection(url: &str) -> Result<PgConnection, OpenError> {
+        open::connected(url).map(|(_, connection, _)| connection)
+    }
+
     /// What stored values differ from recomputed ones, in sentences.
     ///
     /// # Errors

@@ -136,7 +136,7 @@ fn bring(
 }
 
 /// A connection to a database that this program may use, and the name of its schema.
-fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), OpenError> {
+pub fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), OpenError> {
     let address = Address::parse(url).map_err(|BadAddress(cause)| OpenError::Server {
         at: "storage.url".into(),
         cause,

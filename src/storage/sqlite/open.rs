@@ -251,9 +251,20 @@ pub fn migrated(
     copy: bool,
 ) -> std::result::Result<Migrated, OpenError> {
     let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
-    let options = OpenOptions::new(path);
-    let connection = SqliteConnection::new(in_its_folder(path, &Settings { busy: options.busy, mmap: options.mmap })?);
-    bring(&connection, path, (&catalogue, layout), extent, copy)
+    bring(&SqliteConnection::open(path)?, path, (&catalogue, layout), extent, copy)
+}
+
+impl SqliteConnection {
+    /// To a file that is written, and made if there is none.
+    pub fn open(path: &Path) -> std::result::Result<SqliteConnection, OpenError> {
+        let options = OpenOptions::new(path);
+        in_its_folder(path, &Settings { busy: options.busy, mmap: options.mmap }).map(SqliteConnection::new)
+    }
+
+    /// To a file of ours that is only read.
+    pub fn examining(path: &Path) -> std::result::Result<SqliteConnection, OpenError> {
+        examining(path).map(SqliteConnection::new)
+    }
 }
 
 /// Brings the file to the layout; with `copy`, copies a file that has to be changed before that.
