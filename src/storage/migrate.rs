@@ -5,8 +5,10 @@
 
 mod change;
 mod references;
+mod schema;
 
 pub use change::{PendingChange, Refusal};
+pub(super) use schema::Schema;
 
 use super::StorageError;
 use super::catalogue::{Catalogue, Table};
@@ -24,47 +26,6 @@ pub const META_VERSION: i64 = 4;
 
 /// The version since which there is a change feed.
 pub(super) const CHANGE_FEED: i64 = 4;
-
-/// A connection that can change tables.
-pub(super) trait Schema: Connection {
-    /// Whether there is a table.
-    fn has_table(&self, name: &str) -> Result<bool>;
-
-    /// The columns of a table.
-    fn columns(&self, table: &str) -> Result<Vec<Present>>;
-
-    /// The indexes of a table, that of its key apart.
-    fn indexes(&self, table: &str) -> Result<Vec<Described>>;
-
-    /// A name as the database stores it.
-    fn stored_name(&self, name: &str) -> String {
-        name.to_owned()
-    }
-
-    /// The statements that make the tables that storage maintains beside the declared ones.
-    fn companion_tables(&self) -> &'static str;
-
-    /// The SQL type of a column.
-    fn sql_type(&self, ty: ColumnType) -> &'static str;
-
-    /// Remembers what else is known of the type of a column that was just made.
-    fn note_type(&self, _table: &str, _column: &str, _ty: ColumnType) -> Result<()> {
-        Ok(())
-    }
-
-    /// The statement that makes an index.
-    fn index_text(&self, table: &str, index: &Described) -> String;
-
-    /// The version of the companion tables, and their change from an earlier one.
-    fn version(&self) -> Result<i64>;
-    fn upgrade(&self, from: i64) -> Result<()>;
-
-    /// Marks the database as one of ours.
-    fn sign(&self) -> Result<()>;
-
-    /// Brings the indexes of texts to what the catalogue searches.
-    fn renew_search(&self, catalogue: &Catalogue, words: &Words) -> Result<()>;
-}
 
 /// How far a migration goes.
 pub(super) enum Extent<'e> {

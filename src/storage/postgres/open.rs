@@ -20,7 +20,7 @@ use super::writer::PgConnection;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The oldest server, as it numbers itself.
 const OLDEST: i64 = 150_000;
@@ -169,10 +169,24 @@ fn explain(address: &Address, refused: Refused) -> OpenError {
 
 const FACTS: &str = "SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding'), \
     (pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool)::int, current_schema()::text, \
-    coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)::int, current_setting('server_version')";
+    coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)::int, current_setting('server_version'), \
+    extract(epoch FROM clock_timestamp())::bigint";
 
 const TABLES: &str = "SELECT count(*) FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace \
     AND c.relkind IN ('r', 'p') AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')";
+
+/// Seconds by which two clocks may differ: a connection takes some.
+const CLOCK: u64 = 30;
+
+/// Says that the server's clock differs from this machine's. The times of records come from the machine.
+fn compare_clocks(address: &Address, there: i64) {
+    let here = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+    let apart = here.abs_diff(there);
+    if apart > CLOCK {
+        let shown = &address.shown;
+        tracing::warn!("the clock of {shown} differs from this machine's by {apart} seconds; synchronise both (NTP)");
+    }
+}
 
 /// Checks that the server, the database and the schema can be used; the schema's name.
 fn check(conn: &PgConnection, address: &Address) -> Result<Arc<str>, OpenError> {
@@ -186,6 +200,7 @@ fn check(conn: &PgConnection, address: &Address) -> Result<Arc<str>, OpenError> 
             UPGRADE,
         ));
     }
+    compare_clocks(address, int(&facts, 6));
     let encoding = text_at(&facts, 1).unwrap_or_default();
     if &*encoding != "UTF8" {
         return Err(server(address, &format!("the database is encoded in {encoding}, not in UTF8"), UTF8));
