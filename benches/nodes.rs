@@ -41,7 +41,7 @@ fn reading(path: &str) -> Vec<u8> {
 
 fn changed(authorization: &str, n: usize) -> Vec<u8> {
     let body = json!({"title": {"raw": format!("Changed {n}")}});
-    post(authorization, &format!("{API}/posts/{}", 2 + n % POSTS), &body)
+    post(authorization, &format!("{API}/posts/{}", 1 + n % POSTS), &body)
 }
 
 const WORKLOADS: [Workload; 6] = [
@@ -57,7 +57,7 @@ const WORKLOADS: [Workload; 6] = [
         name: "cold item",
         connections: 64,
         status: 200,
-        request: |_, n| reading(&format!("posts/{}?x={n}", 2 + n % POSTS)),
+        request: |_, n| reading(&format!("posts/{}?x={n}", 1 + n % POSTS)),
         target: None,
     },
     Workload { name: "create", connections: 64, status: 201, request: creation, target: None },
