@@ -5,6 +5,8 @@
 
 pub(crate) mod autop;
 pub(crate) mod balance;
+mod block_sizes;
+pub(crate) mod block_styles;
 pub(crate) mod blocks;
 #[cfg(test)]
 #[path = "../../tests/common/html.rs"]

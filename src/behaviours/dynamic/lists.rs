@@ -1,6 +1,7 @@
 //! Lists of records, months, terms, pages and comments.
 
-use super::{MOST_DEPTH, MOST_ROWS, MOST_SPANS, Part, classes, published, time_of, title_of, unwrapped};
+use super::wrapper::classes;
+use super::{MOST_DEPTH, MOST_ROWS, MOST_SPANS, Part, published, time_of, title_of, unwrapped};
 use crate::records::{self, among, eq, txt};
 use crate::registry::name;
 use crate::storage::plan::{Cond, DbValue, Op, Order};

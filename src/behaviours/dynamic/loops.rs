@@ -1,6 +1,7 @@
 //! A query block, and the blocks inside it for each record that it finds.
 
-use super::{MOST_DEPTH, Part, Within, classes, heading, published, time_of, title_of, unwrapped};
+use super::wrapper::classes;
+use super::{MOST_DEPTH, Part, Within, heading, published, time_of, title_of, unwrapped};
 use crate::config::declaration::Family;
 use crate::records::{self, among, eq, txt};
 use crate::registry::name;

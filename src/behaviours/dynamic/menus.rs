@@ -1,6 +1,7 @@
 //! Navigation: menus of links, one below another.
 
-use super::{Part, classes, content_of, published};
+use super::wrapper::classes;
+use super::{Part, content_of, published};
 use crate::config::declaration::Family;
 use crate::records::{self, eq};
 use crate::storage::plan::{Cond, DbValue};

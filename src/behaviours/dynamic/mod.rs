@@ -1,7 +1,8 @@
 //! Parts of a content that show other rows: galleries, lists of records or terms, queries, menus, synced patterns.
 //!
-//! Files: `bindings` values that a block takes from a record, `players` pictures and players, `lists` lists of rows, `loops` a query and the blocks inside it for each
-//! record, `menus` navigation. Which blocks and shortcodes there are, their renderers and resources is declared
+//! Files: `bindings` values that a block takes from a record, `players` pictures and players, `lists` lists of rows, `loops` a
+//! query and the blocks inside it for each record, `menus` navigation, `site` what the site itself shows, `wrapper` the
+//! classes of a block. Which blocks and shortcodes there are, their renderers and resources is declared
 //! (`[blocks]`, `[shortcodes]`); this is the table of renderers. Each reads for itself, so a record with such parts
 //! costs statements of its own, and its document is cached in responses only (`asks`). Of records and patterns only
 //! published ones are shown, to every caller; of pictures those that the reader may see. What an author wrote into a
@@ -13,6 +14,8 @@ mod lists;
 mod loops;
 mod menus;
 mod players;
+mod site;
+mod wrapper;
 
 use super::READS;
 use crate::access::policy;
@@ -28,9 +31,7 @@ use crate::text::dates;
 use crate::text::dress::{self, Unique};
 use crate::text::html::Html;
 use crate::text::render::{self, RenderOptions};
-use crate::text::sanitize::clean_url;
 use crate::text::shortcode::Shortcode;
-use crate::text::slug;
 use crate::text::time::{format_local, parse_datetime};
 use serde_json::Value;
 use std::cell::Cell;
@@ -55,6 +56,8 @@ pub struct Part<'a> {
     item: &'a Item<'a>,
     /// The resource that is declared for it.
     of: Option<&'a Resource>,
+    /// The source that is declared for it.
+    source: Option<&'a str>,
     /// The content inside it; shortcodes and single parts have none.
     block: Option<&'a Block<'a>>,
     attributes: Value,
@@ -197,9 +200,9 @@ pub const MAKERS: &[Named<Maker>] = &[
     renderer("menu.item", |part| menus::item(part, false), "A link in a menu."),
     renderer("menu.submenu", |part| menus::item(part, true), "A link in a menu with items below it."),
     renderer("menu.home", menus::home, "A link to the site's home."),
-    renderer("search", search, "A search form."),
-    renderer("site.title", site_title, "The site's title."),
-    renderer("site.tagline", site_tagline, "The site's tagline."),
+    renderer("search", site::search, "A search form."),
+    renderer("site.title", site::title, "The site's title."),
+    renderer("site.tagline", site::tagline, "The site's tagline."),
 ];
 
 /// Whether rendering a content reads other rows.
@@ -304,7 +307,9 @@ fn make(
     }
     let maker = MAKERS.iter().find(|named| named.is.name == made.renderer)?.run;
     let of = made.resource.as_deref().and_then(|of| item.scope.registry.resource(of));
-    budget.count(|| maker(&Part { item, of, block, attributes, within, left: budget.bytes.get() }))
+    budget.count(|| {
+        maker(&Part { item, of, source: made.source.as_deref(), block, attributes, within, left: budget.bytes.get() })
+    })
 }
 
 // ---------------------------------------------------------------------------------------------------- reads
@@ -460,33 +465,6 @@ fn moment_of(item: &Item<'_>, date: &Value) -> (i64, String) {
     (local, format!("{}{sign}{:02}:{:02}", format_local(local), offset / 3600, offset / 60 % 60))
 }
 
-/// Classes of a block: its own, how it is aligned, what the author added, its name, its colours and sizes.
-fn classes(part: &Part<'_>, own: &str, block: &str) -> String {
-    let named = |before: &str, key: &str, behind: &str| match part.text(key) {
-        "" => String::new(),
-        given => format!("{before}{}{behind}", slug::sanitize_title(given)),
-    };
-    let colours = &part.attributes["style"]["color"];
-    let has = |class: &str, given: bool| if given { class.to_owned() } else { String::new() };
-    let text = !part.text("textColor").is_empty() || colours["text"].is_string();
-    let filled = !part.text("backgroundColor").is_empty() || !part.text("gradient").is_empty();
-    let filled = filled || colours["background"].is_string() || colours["gradient"].is_string();
-    let all = [
-        own.to_owned(),
-        named("align", "align", ""),
-        part.text("className").to_owned(),
-        block.to_owned(),
-        has("has-text-color", text),
-        named("has-", "textColor", "-color"),
-        has("has-background", filled),
-        named("has-", "backgroundColor", "-background-color"),
-        named("has-", "gradient", "-gradient-background"),
-        named("has-", "fontFamily", "-font-family"),
-        named("has-", "fontSize", "-font-size"),
-    ];
-    all.into_iter().filter(|class| !class.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
 // ---------------------------------------------------------------------------------------------------- makers
 
 /// A reusable piece: the content of another record.
@@ -519,80 +497,4 @@ fn heading(level: u64) -> (&'static str, &'static str) {
         ("<h6", "</h6>"),
     ];
     TAGS[usize::try_from(level).map_or(6, |level| level.min(6))]
-}
-
-/// What the site is called, as a link to it unless the author wants none.
-fn site_title(part: &Part<'_>) -> Option<Html> {
-    let scope = part.item.scope;
-    let title = scope.settings.text("title");
-    if title.is_empty() {
-        return None;
-    }
-    let (open, close) = heading(part.number("level", 1));
-    let mut html = Html::new();
-    html.raw(open).attr("class", &classes(part, &text_align(part), "wp-block-site-title")).raw(">");
-    if part.attributes["isLink"] == false {
-        html.text(title).raw(close);
-        return Some(html);
-    }
-    let target = if part.text("linkTarget") == "_blank" { "_blank" } else { "_self" };
-    html.raw("<a").attr("href", &scope.registry.site.url).attr("target", target).raw(" rel=\"home\">");
-    html.text(title).raw("</a>").raw(close);
-    Some(html)
-}
-
-/// The site's tagline.
-fn site_tagline(part: &Part<'_>) -> Option<Html> {
-    let tagline = part.item.scope.settings.text("description");
-    if tagline.is_empty() {
-        return None;
-    }
-    let (open, close) = heading(part.number("level", 0));
-    let mut html = Html::new();
-    html.raw(open).attr("class", &classes(part, &text_align(part), "wp-block-site-tagline")).raw(">");
-    html.text(tagline).raw(close);
-    Some(html)
-}
-
-/// The class of how a block's text is aligned.
-fn text_align(part: &Part<'_>) -> String {
-    let given = part.attributes["style"]["typography"]["textAlign"].as_str().unwrap_or(part.text("textAlign"));
-    if given.is_empty() { String::new() } else { format!("has-text-align-{}", slug::sanitize_title(given)) }
-}
-
-/// A form that searches the site.
-fn search(part: &Part<'_>) -> Option<Html> {
-    let text = |key: &str, otherwise: &str| {
-        let given = part.attributes[key].as_str().filter(|given| !given.is_empty());
-        crate::text::strip::strip_all_tags(given.unwrap_or(otherwise))
-    };
-    let label = text("label", "Search");
-    let placed = match part.text("buttonPosition") {
-        placed @ ("button-inside" | "no-button" | "button-only") => placed,
-        _ => "button-outside",
-    };
-    let kind = if placed == "no-button" { "" } else { " wp-block-search__text-button" };
-    let own = format!("wp-block-search__{placed}{kind}");
-    let hidden = if part.attributes["showLabel"] == false { " screen-reader-text" } else { "" };
-    let home = format!("{}/", clean_url(&part.item.scope.registry.site.url));
-    let mut html = Html::new();
-    let own = classes(part, &own, "wp-block-search");
-    let wrapped = part.text("tagName") == "search";
-    match wrapped {
-        true => html.raw("<search").attr("class", &own).raw(" ><form method=\"get\"").attr("action", &home).raw(">"),
-        false => html.raw("<form role=\"search\" method=\"get\"").attr("action", &home).attr("class", &own).raw(" >"),
-    };
-    let id = format!("wp-block-search__input-{}", part.within.budget.unique.number());
-    html.raw("<label class=\"wp-block-search__label").raw(hidden).raw("\"").attr("for", &id).raw(" >");
-    html.text(&label).raw("</label><div class=\"wp-block-search__inside-wrapper\" ><input");
-    html.raw(" class=\"wp-block-search__input\"").attr("id", &id).attr("placeholder", &text("placeholder", ""));
-    html.raw(" value=\"\" type=\"search\" name=\"s\" required />");
-    if placed != "no-button" {
-        let button = text("buttonText", "Search");
-        html.raw("<button").attr("aria-label", &button);
-        html.raw(" class=\"wp-block-search__button wp-element-button\" type=\"submit\" >").text(&button);
-        html.raw("</button>");
-    }
-    html.raw(if wrapped { "</div></form></search>" } else { "</div></form>" });
-    Some(html)
 }

@@ -1,6 +1,7 @@
 //! Pictures and players of shortcodes.
 
-use super::{MOST_ROWS, Part, classes, title_of, unwrapped};
+use super::wrapper::classes;
+use super::{MOST_ROWS, Part, title_of, unwrapped};
 use crate::access::policy;
 use crate::records::{self, among, eq, txt};
 use crate::registry::name;
@@ -115,7 +116,7 @@ fn image(picture: &Value, size: &str, file: &str, described: &str) -> Html {
 /// A gallery block that shows the pictures attached to the record; without any it shows nothing.
 pub fn dynamic_gallery(part: &Part<'_>) -> Option<Html> {
     let wanted = &part.attributes["dynamicContent"];
-    if wanted["source"] != "core/attached-media" {
+    if part.source.is_some_and(|source| wanted["source"] != source) {
         return None;
     }
     let args = &wanted["args"];

@@ -1,7 +1,7 @@
 //! What blocks get when they are shown, by block.
 
-use crate::config::declaration::{BlockSupports, Declaration};
-use crate::text::dress::{BlockClass, BlockStyle, BlockStyles};
+use crate::config::declaration::{BlockSupports, Declaration, ExcerptPart};
+use crate::text::block_styles::{BlockClass, BlockStyle, BlockStyles, Excerpt};
 use crate::text::layout::{LaidOut, LayoutRules};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -29,6 +29,18 @@ pub(super) fn block_styles(declared: &Declaration) -> BlockStyles {
             visibility: can.visibility,
             css: can.css,
             element_colors: can.element_colors,
+            width: can.width,
+            filled: can.filled,
+            sourced: can.sourced,
+            opened_by: can.opened_by,
+            data_id: can.data_id,
+            numbers_pictures: can.numbers_pictures,
+            paragraphs: can.paragraphs,
+            inside: can.inside,
+            excerpt: can.excerpt.map(|part| match part {
+                ExcerptPart::Text => Excerpt::Text,
+                ExcerptPart::Inside => Excerpt::Inside,
+            }),
         }
     };
     let names: HashSet<&String> = classes.keys().chain(supports.keys()).chain(styles.variations.keys()).collect();
