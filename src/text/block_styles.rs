@@ -2,6 +2,7 @@
 //!
 //! Owns the properties that kinds of blocks differ in. It must not know markup: `dress` and `render` act on them.
 
+use super::block_css::Fluid;
 #[cfg(test)]
 use super::blocks::full_name;
 use super::layout::{LaidOut, LayoutRules};
@@ -15,11 +16,29 @@ pub struct BlockStyles {
     /// By full name.
     pub blocks: HashMap<String, BlockStyle>,
     pub layouts: LayoutRules,
+    /// How sizes of text grow with the screen; none: they do not.
+    pub fluid: Option<Fluid>,
+    /// Names of pairs of colours that pictures can have.
+    pub duotones: Vec<String>,
+}
+
+/// The groups of attributes that style the element around a block that the server makes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Styled {
+    pub colors: bool,
+    pub typography: bool,
+    pub border: bool,
+    pub spacing: bool,
+}
+
+impl Styled {
+    /// Every group.
+    pub const ALL: Styled = Styled { colors: true, typography: true, border: true, spacing: true };
 }
 
 impl BlockStyles {
     /// What is declared of a kind of block.
-    pub(super) fn of(&self, name: &str) -> Option<&BlockStyle> {
+    pub fn of(&self, name: &str) -> Option<&BlockStyle> {
         self.blocks.get(name)
     }
 }
@@ -59,6 +78,10 @@ pub struct BlockStyle {
     pub paragraphs: bool,
     /// Whether it shows what is written inside it where nothing renders it.
     pub inside: bool,
+    /// Whether its pictures can have two colours.
+    pub duotone: bool,
+    /// What styles the element around it.
+    pub styled: Styled,
     /// What an automatic excerpt takes from it.
     pub excerpt: Option<Excerpt>,
 }
@@ -92,6 +115,8 @@ impl Default for BlockStyle {
             numbers_pictures: false,
             paragraphs: false,
             inside: true,
+            duotone: false,
+            styled: Styled::ALL,
             excerpt: None,
         }
     }
@@ -162,6 +187,8 @@ impl BlockStyles {
         BlockStyles {
             blocks: all.into_iter().map(|(name, style)| (full_name(name).into_owned(), style)).collect(),
             layouts: LayoutRules { gap: json!("1.2rem"), root_padding: true },
+            fluid: None,
+            duotones: Vec::new(),
         }
     }
 }

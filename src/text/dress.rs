@@ -3,6 +3,7 @@
 //! Owns the attributes of blocks that say how any block looks. It must not know the tree of blocks, nor what a dynamic
 //! block shows.
 
+use super::block_css::fluid_size;
 use super::block_sizes::{Proportions, Width, background, with_style};
 use super::block_styles::{BlockClass, BlockStyle};
 use super::blocks::{BlockOptions, class_name};
@@ -68,13 +69,15 @@ impl Unique {
 }
 
 /// Attributes of a block that matter here; most blocks have none of them, and theirs are not parsed.
-const WORDS: [&str; 13] = [
+const WORDS: [&str; 15] = [
     "\"id\"",
     "aspectRatio",
     "backgroundImage",
     "blockVisibility",
     "css",
+    "duotone",
     "elements",
+    "fontSize",
     "is-style-",
     "layout",
     "minHeight",
@@ -109,6 +112,10 @@ pub(super) struct Look<'a> {
     proportions: Option<Proportions>,
     /// The style of a picture behind it.
     background: Option<String>,
+    /// The class of the two colours of its pictures.
+    duotone: Option<Duotone>,
+    /// A size of text that is written in it, and how it grows with the screen.
+    grown: Option<(String, String)>,
     /// Of the first element, behind all others.
     classes: Vec<String>,
     width: Option<(Width, String)>,
@@ -151,6 +158,12 @@ impl<'a> Look<'a> {
         let width = if supports(|block| block.width) { Width::of(&style["dimensions"]["width"]) } else { None };
         let proportions = if supports(|block| block.aspect_ratio) { Proportions::of(attributes) } else { None };
         let position = if supports(|block| block.position) { position(&style["position"]) } else { None };
+        let duotone = supports(|block| block.duotone).then(|| &style["color"]["duotone"]);
+        let duotone = options.styles.zip(duotone).and_then(|(styles, given)| Duotone::of(given, &styles.duotones));
+        let grown = options.styles.and_then(|styles| {
+            let size = style["typography"]["fontSize"].as_str()?;
+            Some((size.to_owned(), fluid_size(size, styles.fluid?)?))
+        });
         let data_id = if supports(|block| block.data_id) { data_id(attributes, options) } else { None };
         Look {
             declared,
@@ -161,6 +174,8 @@ impl<'a> Look<'a> {
             position,
             proportions,
             background: options.styles.and_then(|_| background(&style["background"])),
+            duotone,
+            grown,
             classes,
             width: width.map(|width| (width, class_name(name))),
             priority,
@@ -197,6 +212,12 @@ impl<'a> Look<'a> {
         let outside: Vec<&str> = self.elements.iter().chain(&self.layout.place).map(String::as_str).collect();
         html = add_classes(&html, &outside, &[]);
         html = self.lay_out(html, before);
+        if let Some((size, grown)) = &self.grown {
+            html = resized(&html, size, grown);
+        }
+        if let Some((duotone, unique)) = self.duotone.as_ref().zip(self.unique) {
+            html = add_classes(&html, &[&duotone.class(unique)], &[]);
+        }
         if let Some((position, unique)) = self.position.zip(self.unique) {
             let number = format!("wp-container-{}", unique.number());
             html = add_classes(&html, &[&number, position], &[]);
@@ -293,6 +314,57 @@ fn colours_elements(elements: &Value) -> bool {
             || FILLED.iter().any(|element| {
                 ["text", "background", "gradient"].iter().any(|key| given(&elements[element]["color"], key))
             }))
+}
+
+/// The two colours of pictures.
+enum Duotone {
+    /// A pair with a name.
+    Named(String),
+    /// Colours of the block's own; the class has a number.
+    Own(String),
+}
+
+impl Duotone {
+    fn of(given: &Value, named: &[String]) -> Option<Duotone> {
+        let key = |text: &str| {
+            let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+            text.to_ascii_lowercase().chars().filter(plain).collect::<String>()
+        };
+        match given {
+            Value::String(text) => {
+                let preset = text.strip_prefix("var:preset|duotone|").or_else(|| {
+                    text.strip_prefix("var(--wp--preset--duotone--").and_then(|rest| rest.strip_suffix(')'))
+                });
+                let preset = preset.filter(|preset| named.iter().any(|name| name == preset));
+                Some(preset.map_or_else(|| Duotone::Own(key(text)), |preset| Duotone::Named(preset.to_owned())))
+            }
+            Value::Array(colours) => {
+                let colours: Vec<&str> = colours.iter().filter_map(Value::as_str).collect();
+                Some(Duotone::Own(key(&colours.join("-"))))
+            }
+            _ => None,
+        }
+    }
+
+    fn class(&self, unique: &Unique) -> String {
+        match self {
+            Duotone::Named(name) => format!("wp-duotone-{name}"),
+            Duotone::Own(key) => format!("wp-duotone-{key}-{}", unique.number()),
+        }
+    }
+}
+
+/// The markup with another size in the style of its first element that has this one.
+fn resized(html: &str, size: &str, grown: &str) -> String {
+    let sized = |tag: &str| attribute(tag, "style").is_some_and(|style| tag[style.value].contains("font-size:"));
+    let Some((start, tag)) = find_tag(html, sized) else { return html.to_owned() };
+    let Some(style) = attribute(tag, "style").map(|style| style.value) else { return html.to_owned() };
+    let (before, own, behind) = (&tag[..style.start], &tag[style.clone()], &tag[style.end..]);
+    let written = [";", ""].iter().flat_map(|end| ["", " "].map(|space| format!("font-size:{space}{size}{end}")));
+    let Some(written) = written.into_iter().find(|written| own.contains(written)) else { return html.to_owned() };
+    let own = own.replacen(&written, &format!("font-size:{grown};"), 1);
+    let tag_grown = [before, &own, behind].concat();
+    [&html[..start], &tag_grown, &html[start + tag.len()..]].concat()
 }
 
 /// Whether the markup of a block lacks what the block shows nothing without: the content of an element, or an address.

@@ -1,6 +1,6 @@
 //! Block bindings: values that a block takes from a record instead of what is written in it.
 
-use super::{Part, Within, inside_of, loops, moment_of};
+use super::{Part, Within, inside_of, loops, moment_of, terms};
 use crate::config::declaration::{BindingSource, BlockBindings, BoundAttribute};
 use crate::render::Item;
 use crate::text::blocks::{Block, Chunk};
@@ -23,10 +23,19 @@ pub fn of(block: &Block<'_>) -> Option<Map<String, Value>> {
 pub fn shown(item: &Item<'_>, block: &Block<'_>, bound: &Map<String, Value>, within: Within<'_>) -> Option<Html> {
     let declared = &item.scope.registry.declaration.block_bindings;
     let attributes = declared.attributes.get(block.name.as_deref()?)?;
-    let part = Part { item, of: None, source: None, block: Some(block), attributes: Value::Null, within, left: 0 };
+    let part =
+        Part { item, of: None, source: None, name: "", block: Some(block), attributes: Value::Null, within, left: 0 };
+    let default = bound.get("__default").filter(|default| {
+        let source = default["source"].as_str().and_then(|source| declared.sources.get(source));
+        source == Some(&BindingSource::Overrides)
+    });
+    let part = Part { attributes: block.attributes(), ..part };
     let values: Vec<(&BoundAttribute, String)> = attributes
         .iter()
-        .filter_map(|(attribute, place)| Some((place, value(&part, declared, bound.get(attribute)?)?)))
+        .filter_map(|(attribute, place)| {
+            let binding = bound.get(attribute).or(default)?;
+            Some((place, value(&part, declared, (attribute, binding))?))
+        })
         .collect();
     if values.is_empty() {
         return None;
@@ -56,7 +65,7 @@ fn filled(item: &Item<'_>, block: &Block<'_>, elements: &[&str], content: &Html,
 }
 
 /// The value of a binding; `None` leaves what is written.
-fn value(part: &Part<'_>, declared: &BlockBindings, binding: &Value) -> Option<String> {
+fn value(part: &Part<'_>, declared: &BlockBindings, (attribute, binding): (&str, &Value)) -> Option<String> {
     let argument = |key: &str| binding["args"][key].as_str();
     let source = declared.sources.get(binding["source"].as_str()?)?;
     let document = |fields: &str| loops::document_of(part, fields);
@@ -70,6 +79,14 @@ fn value(part: &Part<'_>, declared: &BlockBindings, binding: &Value) -> Option<S
             }
         }
         (BindingSource::Record, Some("link"), _) => document("link")?["link"].as_str().map(str::to_owned),
+        (BindingSource::Overrides, _, _) => {
+            let name = part.attributes["metadata"]["name"].as_str().filter(|name| !name.is_empty())?;
+            let own = &part.within.around("content")?[name];
+            // Older editors wrote the values one level deeper.
+            let value = if own["values"].is_object() { &own["values"][attribute] } else { &own[attribute] };
+            value.as_str().map(str::to_owned)
+        }
+        (BindingSource::Term, Some(field), _) => terms::member(part, field),
         (BindingSource::Meta, _, Some(key)) if !key.starts_with('_') => match &document("meta")?["meta"][key] {
             Value::String(text) => Some(text.clone()),
             Value::Number(number) => Some(number.to_string()),

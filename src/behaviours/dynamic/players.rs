@@ -1,6 +1,6 @@
 //! Pictures and players of shortcodes.
 
-use super::wrapper::classes;
+use super::wrapper::wrapper;
 use super::{MOST_ROWS, Part, title_of, unwrapped};
 use crate::access::policy;
 use crate::records::{self, among, eq, txt};
@@ -146,8 +146,11 @@ pub fn dynamic_gallery(part: &Part<'_>) -> Option<Html> {
         return Some(Html::rendered(html));
     }
     let mut html = Html::new();
-    let own = classes(part, "", "wp-block-gallery has-nested-images columns-default is-cropped");
-    html.raw("<figure").attr("class", &own).raw(">").html(&pictures).raw("</figure>");
+    html.raw("<figure")
+        .attrs(&wrapper(part, "has-nested-images columns-default is-cropped"))
+        .raw(">")
+        .html(&pictures)
+        .raw("</figure>");
     Some(html)
 }
 

@@ -71,10 +71,28 @@ pub struct BlockSupports {
     pub numbers_pictures: bool,
     /// Whether its text gets paragraphs, as content without blocks does.
     pub paragraphs: bool,
+    /// Whether its pictures can have two colours (`style.color.duotone`).
+    pub duotone: bool,
+    /// Groups of attributes that do not style the element around the block, where the server makes that element.
+    pub unstyled: Vec<StyleGroup>,
     /// Whether it shows what is written inside it where nothing renders it.
     pub inside: bool,
     /// What an automatic excerpt takes from it; absent: nothing.
     pub excerpt: Option<ExcerptPart>,
+}
+
+/// A group of attributes that style a block.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StyleGroup {
+    /// Colours of text and background.
+    Colors,
+    /// Sizes and shapes of letters and lines.
+    Typography,
+    /// Borders and their corners.
+    Border,
+    /// Padding and margin.
+    Spacing,
 }
 
 /// What an automatic excerpt takes from a block.
@@ -104,6 +122,8 @@ impl Default for BlockSupports {
             data_id: false,
             numbers_pictures: false,
             paragraphs: false,
+            duotone: false,
+            unstyled: Vec::new(),
             inside: true,
             excerpt: None,
         }
@@ -118,10 +138,24 @@ pub struct BlockStyles {
     pub gap: Option<String>,
     /// The distance inside blocks of a kind where it is another one, by the block's full name.
     pub gaps: IndexMap<String, String>,
+    /// Sizes of text that authors choose grow with the screen, between these widths in pixels; absent: they do not.
+    pub fluid: Option<FluidText>,
+    /// Names of pairs of colours that pictures can have (`var:preset|duotone|NAME`).
+    pub duotones: Vec<String>,
     /// Whether content of limited width stays off the edges of the screen; its blocks get `has-global-padding`.
     pub root_padding: bool,
     /// Block styles that get a class with a number beside their own (`is-style-outline--1`), by the block's full name.
     pub variations: IndexMap<String, Vec<String>>,
+}
+
+/// The widths of the screen between which text grows, in pixels.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FluidText {
+    /// Below it, text is as small as it gets.
+    pub narrowest: u32,
+    /// Above it, text is as large as the author chose.
+    pub widest: u32,
 }
 
 /// See [`Declaration::block_bindings`].
@@ -142,6 +176,11 @@ pub enum BindingSource {
     Record,
     /// Declared meta values of the record, by the argument `key`.
     Meta,
+    /// Members of the term that a list shows, by the argument `field`.
+    Term,
+    /// What the place that uses a synced pattern says of the block with this name (`metadata.name`). As the binding
+    /// `__default` it is the source of every attribute that can be bound.
+    Overrides,
 }
 
 /// What a bound attribute is in the markup of a block.
