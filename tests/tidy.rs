@@ -306,7 +306,6 @@ const FINISHED_HTML: &[(&str, usize)] = &[
     ("behaviours/dynamic/mod.rs", 3),
     ("behaviours/dynamic/players.rs", 2),
     ("behaviours/dynamic/social.rs", 1),
-    ("behaviours/files.rs", 1),
     ("handlers/oembed.rs", 1),
     ("text/dress.rs", 2),
     ("text/shortcode.rs", 2),

@@ -3,6 +3,7 @@
 use super::loops::{subject, target};
 use super::wrapper::{of_text, wrapper};
 use super::{Part, boxed};
+use crate::access::policy;
 use crate::config::declaration::Family;
 use crate::records::eq;
 use crate::storage::plan::DbValue;
@@ -138,6 +139,8 @@ pub fn avatar(part: &Part<'_>) -> Option<Html> {
     let comment = part.within.comment;
     let user = match (comment, part.attributes["userId"].as_i64()) {
         (Some(_), _) => None,
+        // Everybody sees only those who have published something.
+        (None, Some(id)) if !policy::has_published(part.item.scope, id) => return None,
         (None, Some(id)) => Some(user(part, id, FIELDS)?),
         (None, None) => Some(author_of(part, FIELDS)?),
     };
