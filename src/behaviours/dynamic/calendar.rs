@@ -130,7 +130,7 @@ fn address(part: &Part<'_>, local: i64, day: bool) -> String {
 fn edge(part: &Part<'_>, side: Op, local: i64, newest: bool) -> Option<i64> {
     let filter = Cond::All(vec![published(part), Cond::Compare(name("date_local"), side, DbValue::Int(local))]);
     let found = part.documents(filter, vec![Order::Column(name("date_local"), newest)], 1, "date");
-    Some(wall(part, found.first()?["date"].as_str()?)?)
+    wall(part, found.first()?["date"].as_str()?)
 }
 
 fn wall(part: &Part<'_>, date: &str) -> Option<i64> {

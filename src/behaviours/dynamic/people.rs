@@ -55,7 +55,7 @@ fn sized(address: &str, size: u64) -> String {
 
 /// The address of the largest picture that a document names.
 pub fn picture_of(urls: &Value) -> Option<&str> {
-    urls.as_object()?.values().last()?.as_str()
+    urls.as_object()?.values().next_back()?.as_str()
 }
 
 /// Fields of a record's author.
