@@ -299,12 +299,13 @@ const OWN_MARKUP: &[(&str, &str)] = &[
 /// what a renderer made, or what went through the sanitiser with the text around it.
 const FINISHED_HTML: &[(&str, usize)] = &[
     ("behaviours/dynamic/bindings.rs", 1),
+    ("behaviours/dynamic/comments.rs", 1),
     ("behaviours/dynamic/lists.rs", 3),
     ("behaviours/dynamic/loops.rs", 1),
     ("behaviours/dynamic/menus.rs", 1),
     ("behaviours/dynamic/mod.rs", 3),
     ("behaviours/dynamic/players.rs", 2),
-    ("behaviours/files.rs", 1),
+    ("behaviours/dynamic/social.rs", 1),
     ("handlers/oembed.rs", 1),
     ("text/dress.rs", 2),
     ("text/shortcode.rs", 2),

@@ -148,11 +148,12 @@ pub fn missing_sizes(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value
 
 /// `file.description`: the file as a page shows it, then what is written about it.
 pub fn description(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
-    let written = item.record.text("content");
-    let mut text = String::from(shown(item));
-    text.push_str("\n\n");
-    text.push_str(written);
-    Some(json!(render::render_content(text.trim_end(), &super::read::options(item))))
+    let written = render::render_content(item.record.text("content").trim_end(), &super::read::options(item));
+    Some(json!(match String::from(shown(item)) {
+        shown if shown.is_empty() => written,
+        // Not rendered with the text: the title is shown as it is written.
+        shown => format!("{shown}\n{written}"),
+    }))
 }
 
 /// `file.caption`: the author's, or the beginning of what is shown and written.
@@ -183,7 +184,7 @@ fn shown(item: &Item<'_>) -> Html {
             html.raw("<p class=\"attachment\"><a").attr_in_single_quotes("href", &source).raw(">");
             match picture_type(item) {
                 Some(_) => html.html(&picture(&extra, &source, extra["alt_text"].as_str().unwrap_or_default())),
-                _ => html.html(&Html::rendered(render::render_title(item.record.text("title")))),
+                _ => html.text(item.record.text("title")),
             };
             html.raw("</a></p>");
             return html;

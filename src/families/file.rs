@@ -296,6 +296,11 @@ impl FileStore<'_> {
                 details.insert("original_image".into(), json!(original));
             }
         } else {
+            if let Some((width, height)) = self.extent(source.path, &kind.mime).await? {
+                details.insert("width".into(), json!(width));
+                details.insert("height".into(), json!(height));
+                details.insert("file".into(), json!(shown));
+            }
             details.insert("filesize".into(), json!(size));
             details.insert("sizes".into(), json!({}));
         }
@@ -303,6 +308,15 @@ impl FileStore<'_> {
         extra.insert("media_details".into(), Value::Object(details));
         let (url, mime) = (address(self.registry, &shown), mime.clone());
         Ok(StoredFiles { title: base, url, file: shown, mime, alternative, keys, extra })
+    }
+
+    /// Width and height of a picture that is not decoded.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn extent(&self, file: &Path, mime: &str) -> Result<Option<(u32, u32)>, StoreError> {
+        let (path, mime) = (PathBuf::from(file), mime.to_owned());
+        self.in_pool(move |_| pictures::extent_of(&path, &mime)).await?.map_err(StoreError::Picture)
     }
 
     /// A copy of a file without its location; `None` when the file has none.

@@ -9,7 +9,7 @@ use super::{Outcome, Refusal, Work, items};
 use crate::behaviours::files::file_of;
 use crate::error::{ApiError, Code};
 use crate::families::content::columns;
-use crate::families::file::{self, Making, Source};
+use crate::families::file::{self, Making, Source, StoreError};
 use crate::families::text_column;
 use crate::model::Incoming;
 use crate::pictures::{self, PictureError};
@@ -206,14 +206,22 @@ fn is_measured(names: &[String]) -> bool {
 /// Width and height by the picture's header.
 async fn measured(work: &Work<'_>, file: &Incoming, mime: &str) -> Result<(u32, u32), ApiError> {
     let invalid = || ApiError::new(Code::UploadInvalidImage);
-    let format = pictures::format_of(mime).ok_or_else(invalid)?;
+    let Some(format) = pictures::format_of(mime) else {
+        let found = file_store(work).extent(file.path(), mime).await;
+        return found.map_err(|error| unmeasured(work, error))?.ok_or_else(invalid);
+    };
     let held = Arc::clone(&file.file);
     let found = file_store(work).in_pool(move |bounds| pictures::measured(&held, format, bounds)).await;
-    let found = found.map_err(|error| refusal(work, error, Code::UploadInvalidImage))?;
-    found.map_err(|error| match error {
-        PictureError::NoPixels => ApiError::new(Code::UploadInvalidDimensions),
-        error => picture_refusal(error, Code::UploadInvalidImage),
-    })
+    found.and_then(|found| found.map_err(StoreError::Picture)).map_err(|error| unmeasured(work, error))
+}
+
+/// Why a picture's size is not known.
+fn unmeasured(work: &Work<'_>, error: StoreError) -> ApiError {
+    match error {
+        StoreError::Picture(PictureError::NoPixels) => ApiError::new(Code::UploadInvalidDimensions),
+        StoreError::Picture(error) => picture_refusal(error, Code::UploadInvalidImage),
+        error => refusal(work, error, Code::UploadInvalidImage),
+    }
 }
 
 /// Whether a picture is as large as its purpose allows.

@@ -72,11 +72,11 @@ pub fn write_over(file: &Path, patches: &[Patch]) -> std::io::Result<()> {
 }
 
 /// A box: its name, where it begins, and its inside.
-struct Box {
-    name: [u8; 4],
+pub(super) struct Box {
+    pub name: [u8; 4],
     start: u64,
-    inside: u64,
-    end: u64,
+    pub inside: u64,
+    pub end: u64,
 }
 
 #[derive(Default)]
@@ -223,7 +223,7 @@ fn names_location(text: &[u8]) -> bool {
 }
 
 /// The head of the next box before `end`; `None` at the end, and where there is no valid one.
-fn next<R: Read + Seek>(walk: &mut Walk<R>, end: u64) -> Result<Option<Box>, PictureError> {
+pub(super) fn next<R: Read + Seek>(walk: &mut Walk<R>, end: u64) -> Result<Option<Box>, PictureError> {
     let start = walk.at();
     if start.saturating_add(8) > end {
         return Ok(None);

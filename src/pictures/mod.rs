@@ -6,6 +6,7 @@
 
 pub mod boxes;
 mod exif;
+mod extent;
 mod memory;
 pub mod metadata;
 mod parts;
@@ -249,6 +250,14 @@ pub fn prepare(
         meta,
         alternative,
     })
+}
+
+/// Width and height of a picture that is not decoded here; `None` of other files.
+///
+/// # Errors
+/// It has no pixels, or it cannot be read.
+pub fn extent_of(file: &Path, mime: &str) -> Result<Option<(u32, u32)>, PictureError> {
+    if extent::is_boxed(mime) { extent::extent(file) } else { Ok(None) }
 }
 
 /// Width and height of a picture that is within the limits, by its header.

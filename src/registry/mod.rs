@@ -22,7 +22,7 @@ use crate::error::Code;
 use crate::model::Method;
 use crate::schema::Dialect;
 use crate::storage::plan::{Layout, Name};
-use crate::text::dress::BlockStyles;
+use crate::text::block_styles::BlockStyles;
 use abilities::Ability;
 use args::ArgSet;
 use indexmap::IndexMap;

@@ -149,6 +149,10 @@ impl<S: Storage + ?Sized> Storage for Budgeted<S> {
         self.inner.version_epoch()
     }
 
+    fn passes(&self) {
+        self.inner.passes();
+    }
+
     fn catch_up(&self) -> Result<(), StorageError> {
         self.inner.catch_up()
     }

@@ -140,6 +140,9 @@ pub trait Storage: Send + Sync {
     /// where each version has to be read because that is recorded.
     fn version_epoch(&self) -> Option<u64>;
 
+    /// What is being made is true for this moment only, as the time of day: nobody may store it under what was read.
+    fn passes(&self) {}
+
     /// Takes notice of everything that other processes have committed so far: what their commits concern has other
     /// versions afterwards.
     ///

@@ -134,6 +134,11 @@ impl Storage for TrackedStorage {
         None
     }
 
+    fn passes(&self) {
+        self.lock().unsettled = true;
+        self.inner.passes();
+    }
+
     fn catch_up(&self) -> Result<(), StorageError> {
         self.inner.catch_up()
     }

@@ -4,7 +4,8 @@
 //! must not know how a dynamic block makes its content: the caller may supply it.
 
 use super::autop::autop;
-use super::dress::{self, BlockStyles, Look, Unique};
+use super::block_styles::BlockStyles;
+use super::dress::{self, Look, Unique};
 use super::html::Html;
 use super::markup::is_space;
 use serde_json::Value;
@@ -13,6 +14,27 @@ use std::borrow::Cow;
 /// Blocks inside blocks beyond this depth belong to the last block within it: the tree is walked recursively, and
 /// content is not to choose how deep.
 const MAX_DEPTH: usize = 64;
+
+/// The namespace of blocks that are written without one.
+const NAMESPACE: &str = "core/";
+
+/// The full name of a block: `core/paragraph` of `paragraph`.
+pub(super) fn full_name(name: &str) -> Cow<'_, str> {
+    match name.contains('/') {
+        true => Cow::Borrowed(name),
+        false => Cow::Owned([NAMESPACE, name].concat()),
+    }
+}
+
+/// The name of a block without the namespace that needs not be written.
+fn short_name(name: &str) -> &str {
+    name.strip_prefix(NAMESPACE).unwrap_or(name)
+}
+
+/// The class of a block by its full name: `wp-block-paragraph` of `core/paragraph`.
+pub(crate) fn class_name(name: &str) -> String {
+    format!("wp-block-{}", short_name(name).replace('/', "-"))
+}
 
 /// Whether a text is made of blocks, which turns automatic paragraphs off.
 pub fn has_blocks(text: &str) -> bool {
@@ -61,7 +83,7 @@ impl<'a> Block<'a> {
 
     /// Whether its attributes hide it.
     pub fn is_hidden(&self) -> bool {
-        self.name.is_some() && dress::matters(self.attrs) && dress::is_hidden(&self.attributes())
+        self.name.is_some() && dress::matters(self.attrs, None) && dress::is_hidden(&self.attributes())
     }
 
     /// Its inside without delimiters, inner blocks included that are not hidden.
@@ -78,11 +100,7 @@ impl<'a> Block<'a> {
     }
 
     fn open(delimiter: &Delimiter<'a>) -> Block<'a> {
-        let name = match delimiter.name {
-            full if full.contains('/') => Cow::Borrowed(full),
-            short => Cow::Owned(format!("core/{short}")),
-        };
-        Block { name: Some(name), attrs: delimiter.attrs, chunks: Vec::new() }
+        Block { name: Some(full_name(delimiter.name)), attrs: delimiter.attrs, chunks: Vec::new() }
     }
 
     fn freeform(html: &'a str) -> Block<'a> {
@@ -93,7 +111,7 @@ impl<'a> Block<'a> {
 /// One block, with its content if it may have any, as it is written in a text: `core/separator` without attributes is
 /// `<!-- wp:separator /-->`.
 pub fn delimited(name: &str, attributes: &Value, inside: Option<&str>) -> String {
-    let name = name.strip_prefix("core/").unwrap_or(name);
+    let name = short_name(name);
     let attributes = match attributes {
         Value::Object(map) if !map.is_empty() => format!("{} ", within_comment(&attributes.to_string())),
         _ => String::new(),
@@ -232,7 +250,8 @@ pub fn change_attributes(text: &str, mut change: impl FnMut(Value) -> Option<Val
 
 fn render(block: &Block, options: &BlockOptions) -> String {
     let Some(name) = block.name.as_deref() else { return render_inside(block, options) };
-    let attributes = if dress::matters(block.attrs) { block.attributes() } else { Value::Null };
+    let declared = options.styles.and_then(|styles| styles.of(name));
+    let attributes = if dress::matters(block.attrs, declared) { block.attributes() } else { Value::Null };
     if dress::is_hidden(&attributes) {
         return String::new();
     }
@@ -243,15 +262,15 @@ fn render(block: &Block, options: &BlockOptions) -> String {
         [Chunk::Html(before), _, ..] => Some(*before),
         _ => None,
     };
-    look.dress(made.map_or_else(|| render_static(block, name, options), String::from), before)
+    look.dress(made.map_or_else(|| render_static(block, options), String::from), before)
 }
 
 /// A block that nothing makes.
-fn render_static(block: &Block, name: &str, options: &BlockOptions) -> String {
-    match name {
-        // Reusable blocks are records: without a caller that finds them there is nothing to show.
-        "core/block" => String::new(),
-        "core/shortcode" => autop(&render_inside(block, options)),
+fn render_static(block: &Block, options: &BlockOptions) -> String {
+    let declared = options.styles.zip(block.name.as_deref()).and_then(|(styles, name)| styles.of(name));
+    match declared {
+        Some(declared) if !declared.inside => String::new(),
+        Some(declared) if declared.paragraphs => autop(&render_inside(block, options)),
         _ => render_inside(block, options),
     }
 }

@@ -3,7 +3,7 @@
 //! A case with another result here says so: `deviates` contains the reason and `ours` the result. `expected` is never
 //! edited by hand.
 
-use super::dress::BlockStyles;
+use super::block_styles::BlockStyles;
 use super::render::{RenderOptions, comment_content, render_content, render_excerpt, render_title};
 use super::slug::sanitize_title;
 use super::{clickable, html_policy, sanitize, slug, strip};

@@ -18,6 +18,106 @@ pub fn named(local: i64, form: &str) -> String {
     formatted(moment(local), form)
 }
 
+/// A wall clock's moment in English, in the form of the site's settings: letters of `date` in PHP. What tells the zone is
+/// left out.
+pub fn formed(local: i64, form: &str) -> String {
+    const MOST: usize = 100;
+    let moment = moment(local);
+    let mut out = String::new();
+    let mut letters = form.chars().take(MOST);
+    while let Some(letter) = letters.next() {
+        let part = match letter {
+            'd' => "%d",
+            'D' => "%a",
+            'j' => "%-d",
+            'l' => "%A",
+            'N' => "%u",
+            'w' => {
+                out.push_str(&moment.weekday().number_days_from_sunday().to_string());
+                continue;
+            }
+            'z' => {
+                out.push_str(&(moment.ordinal() - 1).to_string());
+                continue;
+            }
+            'S' => {
+                out.push_str(ordinal(moment.day()));
+                continue;
+            }
+            'W' => "%V",
+            'F' => "%B",
+            'm' => "%m",
+            'M' => "%b",
+            'n' => "%-m",
+            't' => {
+                out.push_str(&moment.month().length(moment.year()).to_string());
+                continue;
+            }
+            'L' => {
+                out.push_str(if moment.month().length(moment.year()) == 29 { "1" } else { "0" });
+                continue;
+            }
+            'o' => "%G",
+            'Y' => "%Y",
+            'y' => "%y",
+            'a' => "%P",
+            'A' => "%p",
+            'g' => "%-I",
+            'G' => "%-H",
+            'h' => "%I",
+            'H' => "%H",
+            'i' => "%M",
+            's' => "%S",
+            'u' => "000000",
+            'v' => "000",
+            'c' => "%Y-%m-%dT%H:%M:%S",
+            'U' => {
+                out.push_str(&local.to_string());
+                continue;
+            }
+            'e' | 'I' | 'O' | 'P' | 'p' | 'T' | 'Z' => continue,
+            '\\' => {
+                out.extend(letters.next());
+                continue;
+            }
+            other => {
+                out.push(other);
+                continue;
+            }
+        };
+        out.push_str(&formatted(moment, part));
+    }
+    out
+}
+
+/// The ending of a day's number.
+fn ordinal(day: u8) -> &'static str {
+    match (day, day % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    }
+}
+
+/// How long ago something was, in the largest unit that fits.
+pub fn distance(seconds: i64) -> String {
+    const UNITS: [(i64, &str); 7] = [
+        (31_536_000, "year"),
+        (2_592_000, "month"),
+        (604_800, "week"),
+        (86_400, "day"),
+        (3_600, "hour"),
+        (60, "minute"),
+        (1, "second"),
+    ];
+    let seconds = seconds.saturating_abs().max(1);
+    let (length, name) = UNITS.into_iter().find(|(length, _)| seconds >= *length).unwrap_or((1, "second"));
+    let count = seconds.saturating_add(length / 2) / length;
+    format!("{count} {name}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Empty for a form that is none; a test tries all that there are.
 fn formatted(moment: OffsetDateTime, form: &str) -> String {
     parse_strftime_owned(form).ok().and_then(|form| moment.format(&form).ok()).unwrap_or_default()
@@ -68,6 +168,27 @@ mod tests {
         ];
         for (language, expected) in cases {
             assert_eq!(written(1_769_850_300, language), expected, "{language}");
+        }
+    }
+
+    #[test]
+    fn dates_have_the_form_of_the_settings() {
+        let check = |form: &str, expected: &str| assert_eq!(formed(1_769_850_309, form), expected, "{form}");
+        check("F j, Y", "January 31, 2026");
+        check("l jS \\o\\f M y", "Saturday 31st of Jan 26");
+        check("d.m.Y H:i:s", "31.01.2026 09:05:09");
+        check("g:i a, G, h A", "9:05 am, 9, 09 AM");
+        check("N w z W n t L o U", "6 6 30 05 1 31 0 2026 1769850309");
+        check("c", "2026-01-31T09:05:09");
+        check("T%", "%");
+        check("", "");
+    }
+
+    #[test]
+    fn distances_have_one_unit() {
+        let cases = [(0, "1 second"), (59, "59 seconds"), (90, "2 minutes"), (7_200, "2 hours"), (-86_400, "1 day")];
+        for (seconds, expected) in cases.into_iter().chain([(i64::MIN, "292471208677 years")]) {
+            assert_eq!(distance(seconds), expected);
         }
     }
 

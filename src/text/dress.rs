@@ -3,75 +3,21 @@
 //! Owns the attributes of blocks that say how any block looks. It must not know the tree of blocks, nor what a dynamic
 //! block shows.
 
-use super::blocks::BlockOptions;
+use super::block_css::fluid_size;
+use super::block_sizes::{Proportions, Width, background, with_style};
+use super::block_styles::{BlockClass, BlockStyle};
+use super::blocks::{BlockOptions, class_name};
 use super::html::Html;
-use super::layout::{self, LaidOut, LayoutClasses, LayoutRules};
+use super::layout::{self, LayoutClasses};
 use super::markup::{Piece, is_space, spans, tag_name};
-use super::sanitize::clean_url;
 use super::tags::{
-    add_classes, attribute, ends, find_tag, first_tag, innermost_class, put_classes, set_attribute, with_attribute,
+    add_classes, attribute, ends, find_tag, first_tag, innermost_class, names, put_classes, set_attribute,
+    with_attribute,
 };
 use serde_json::Value;
-#[cfg(test)]
-use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-
-/// What is declared of blocks for when they are shown.
-#[derive(Clone, Debug, Default)]
-pub struct BlockStyles {
-    /// By full name.
-    pub blocks: HashMap<String, BlockStyle>,
-    pub layouts: LayoutRules,
-}
-
-/// What is declared of one kind of block.
-#[derive(Clone, Debug)]
-pub struct BlockStyle {
-    pub class: Option<BlockClass>,
-    pub layout: Option<LaidOut>,
-    /// Styles that authors choose from and that have a class with a number.
-    pub variations: Vec<String>,
-    /// The beginning of a class with a number that every block of the kind gets.
-    pub numbered: Option<String>,
-    /// Whether its proportions can be set.
-    pub aspect_ratio: bool,
-    /// Whether it can stay in sight.
-    pub position: bool,
-    /// Whether it can be hidden on screens of some widths.
-    pub visibility: bool,
-    /// Whether it can have a style sheet of its own.
-    pub css: bool,
-    /// Whether links, buttons and headings in it can have colours of their own.
-    pub element_colors: bool,
-}
-
-impl Default for BlockStyle {
-    fn default() -> BlockStyle {
-        BlockStyle {
-            class: None,
-            layout: None,
-            variations: Vec::new(),
-            numbered: None,
-            aspect_ratio: false,
-            position: false,
-            visibility: true,
-            css: true,
-            element_colors: true,
-        }
-    }
-}
-
-/// The class that a block has on the first of its elements that may have it.
-#[derive(Clone, Debug)]
-pub struct BlockClass {
-    pub class: String,
-    /// Names of elements; none: any.
-    pub elements: Vec<String>,
-    /// Whether it is behind the classes that follow from the block's attributes.
-    pub last: bool,
-}
 
 /// The names that one document has used: each is used once.
 #[derive(Debug, Default)]
@@ -123,26 +69,28 @@ impl Unique {
 }
 
 /// Attributes of a block that matter here; most blocks have none of them, and theirs are not parsed.
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 15] = [
     "\"id\"",
     "aspectRatio",
     "backgroundImage",
     "blockVisibility",
     "css",
+    "duotone",
     "elements",
+    "fontSize",
     "is-style-",
     "layout",
     "minHeight",
     "position",
-    "showContent",
     "spacing",
     "data-id",
     "width",
 ];
 
 /// Whether the attributes of a block may say how it looks.
-pub(super) fn matters(attrs: Option<&str>) -> bool {
-    attrs.is_some_and(|json| WORDS.iter().any(|word| json.contains(word)))
+pub(super) fn matters(attrs: Option<&str>, declared: Option<&BlockStyle>) -> bool {
+    let opened_by = declared.and_then(|declared| declared.opened_by.as_deref());
+    attrs.is_some_and(|json| WORDS.iter().copied().chain(opened_by).any(|word| json.contains(word)))
 }
 
 /// Whether a block shows nothing.
@@ -164,13 +112,15 @@ pub(super) struct Look<'a> {
     proportions: Option<Proportions>,
     /// The style of a picture behind it.
     background: Option<String>,
+    /// The class of the two colours of its pictures.
+    duotone: Option<Duotone>,
+    /// A size of text that is written in it, and how it grows with the screen.
+    grown: Option<(String, String)>,
     /// Of the first element, behind all others.
     classes: Vec<String>,
-    width: Option<Width>,
+    width: Option<(Width, String)>,
     /// What the pictures in it are marked with, for the browser to load them late.
     priority: Option<&'static str>,
-    is_button: bool,
-    is_picture: bool,
     /// The number of a picture in a gallery.
     data_id: Option<String>,
 }
@@ -178,9 +128,8 @@ pub(super) struct Look<'a> {
 impl<'a> Look<'a> {
     /// Of a block by its full name and attributes.
     pub(super) fn of(name: &str, attributes: &Value, options: &BlockOptions<'a>) -> Look<'a> {
-        let core = name.strip_prefix("core/").unwrap_or_default();
         let style = &attributes["style"];
-        let declared = options.styles.and_then(|styles| styles.blocks.get(name));
+        let declared = options.styles.and_then(|styles| styles.of(name));
         let supports = |support: fn(&BlockStyle) -> bool| declared.map_or(support(&BlockStyle::default()), support);
         let coloured = supports(|block| block.element_colors) && colours_elements(&style["elements"]);
         let unique = options.unique;
@@ -202,15 +151,20 @@ impl<'a> Look<'a> {
             let hash: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
             classes.extend(["has-custom-css".to_owned(), format!("wp-custom-css-{hash}")]);
         }
-        let closed = core == "details" && attributes["showContent"] != true;
+        let opened_by = declared.and_then(|block| block.opened_by.as_deref());
+        let closed = opened_by.is_some_and(|opens| attributes[opens] != true);
         let hidden = (!sizes.is_empty()).then_some("auto");
         let priority = if closed { Some("low") } else { hidden };
-        let is_button = core == "button";
-        let width = if is_button { Width::of(&style["dimensions"]["width"]) } else { None };
+        let width = if supports(|block| block.width) { Width::of(&style["dimensions"]["width"]) } else { None };
         let proportions = if supports(|block| block.aspect_ratio) { Proportions::of(attributes) } else { None };
         let position = if supports(|block| block.position) { position(&style["position"]) } else { None };
-        let is_picture = core == "image";
-        let data_id = if is_picture { data_id(attributes, options) } else { None };
+        let duotone = supports(|block| block.duotone).then(|| &style["color"]["duotone"]);
+        let duotone = options.styles.zip(duotone).and_then(|(styles, given)| Duotone::of(given, &styles.duotones));
+        let grown = options.styles.and_then(|styles| {
+            let size = style["typography"]["fontSize"].as_str()?;
+            Some((size.to_owned(), fluid_size(size, styles.fluid?)?))
+        });
+        let data_id = if supports(|block| block.data_id) { data_id(attributes, options) } else { None };
         Look {
             declared,
             unique,
@@ -220,11 +174,11 @@ impl<'a> Look<'a> {
             position,
             proportions,
             background: options.styles.and_then(|_| background(&style["background"])),
+            duotone,
+            grown,
             classes,
-            width,
+            width: width.map(|width| (width, class_name(name))),
             priority,
-            is_button,
-            is_picture,
             data_id,
         }
     }
@@ -236,7 +190,7 @@ impl<'a> Look<'a> {
 
     /// The markup of the block with all of it. `before`: what the block holds before the first block inside it.
     pub(super) fn dress(&self, html: String, before: Option<&str>) -> String {
-        if (self.is_button && is_empty_button(&html)) || (self.is_picture && !shows_picture(&html)) {
+        if self.declared.is_some_and(|declared| lacks_content(declared, &html)) {
             return String::new();
         }
         let class = self.declared.and_then(|block| block.class.as_ref());
@@ -245,7 +199,7 @@ impl<'a> Look<'a> {
             None => html,
         };
         let mut html = match &self.width {
-            Some(width) => width.dress(&html),
+            Some((width, class)) => width.dress(&html, class),
             None => html,
         };
         if let Some(class) = class.filter(|class| !class.last) {
@@ -258,6 +212,12 @@ impl<'a> Look<'a> {
         let outside: Vec<&str> = self.elements.iter().chain(&self.layout.place).map(String::as_str).collect();
         html = add_classes(&html, &outside, &[]);
         html = self.lay_out(html, before);
+        if let Some((size, grown)) = &self.grown {
+            html = resized(&html, size, grown);
+        }
+        if let Some((duotone, unique)) = self.duotone.as_ref().zip(self.unique) {
+            html = add_classes(&html, &[&duotone.class(unique)], &[]);
+        }
         if let Some((position, unique)) = self.position.zip(self.unique) {
             let number = format!("wp-container-{}", unique.number());
             html = add_classes(&html, &[&number, position], &[]);
@@ -299,14 +259,14 @@ impl<'a> Look<'a> {
 
 impl BlockClass {
     fn dress(&self, html: &str) -> String {
-        let elements: Vec<&str> = self.elements.iter().map(String::as_str).collect();
-        add_classes(html, &[&self.class], &elements)
+        add_classes(html, &[&self.class], &names(&self.elements))
     }
 }
 
 /// The number that a picture in a gallery has for scripts.
 fn data_id(attributes: &Value, options: &BlockOptions) -> Option<String> {
-    let in_gallery = options.around.is_some_and(|around| around.name == "core/gallery");
+    let in_gallery =
+        options.around.and_then(|around| options.styles?.of(around.name)).is_some_and(|around| around.numbers_pictures);
     let own = Some(&attributes["data-id"]).filter(|own| !own.is_null());
     let id = own.or_else(|| Some(&attributes["id"]).filter(|_| in_gallery))?;
     match id {
@@ -325,77 +285,6 @@ fn variation<'v>(attributes: &Value, variations: &'v [String]) -> Option<&'v Str
 /// The class of how a block stays in sight while the page moves.
 fn position(position: &Value) -> Option<&'static str> {
     (position["type"] == "sticky").then_some("is-position-sticky")
-}
-
-/// The proportions of a block, or that it has none because its height is given.
-enum Proportions {
-    Given(String),
-    None,
-}
-
-impl Proportions {
-    fn of(attributes: &Value) -> Option<Proportions> {
-        let own = &attributes["style"]["dimensions"];
-        let given = match &own["aspectRatio"] {
-            Value::String(ratio) => ratio.trim().to_owned(),
-            Value::Number(ratio) => ratio.to_string(),
-            _ => String::new(),
-        };
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | '/');
-        match given.as_str() {
-            "" | "auto" if own["minHeight"].is_null() && attributes["minHeight"].is_null() => None,
-            "" | "auto" => Some(Proportions::None),
-            ratio => ratio.chars().all(plain).then_some(Proportions::Given(given)),
-        }
-    }
-
-    fn dress(&self, html: &str) -> String {
-        let (own, classes): (String, &[&str]) = match self {
-            Proportions::Given(ratio) => {
-                (format!("aspect-ratio:{ratio};height:unset;min-height:unset;"), &["has-aspect-ratio"])
-            }
-            Proportions::None => ("aspect-ratio:unset;".to_owned(), &[]),
-        };
-        add_classes(&with_style(html, &own), classes, &[])
-    }
-}
-
-/// The markup with more in the style of its first element.
-fn with_style(html: &str, own: &str) -> String {
-    set_attribute(html, &[], "style", |style| match style {
-        "" => own.to_owned(),
-        style if style.ends_with(';') => [style, own].concat(),
-        style => format!("{style};{own}"),
-    })
-}
-
-/// The style of a block with a picture behind it: the picture, then how it is placed.
-fn background(own: &Value) -> Option<String> {
-    const PLACED: [(&str, &str); 4] = [
-        ("backgroundPosition", "background-position"),
-        ("backgroundRepeat", "background-repeat"),
-        ("backgroundSize", "background-size"),
-        ("backgroundAttachment", "background-attachment"),
-    ];
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | '%' | '-');
-    let url = clean_url(own["backgroundImage"]["url"].as_str()?);
-    if url.is_empty() || url.contains(['\'', '"', '(', ')', '\\', ';', '<', '>']) {
-        return None;
-    }
-    let mut style = format!("background-image:url('{url}');");
-    let value = |key: &str| own[key].as_str().filter(|value| !value.is_empty() && value.chars().all(plain));
-    let size = value("backgroundSize").unwrap_or("cover");
-    for (key, name) in PLACED {
-        let usual = match key {
-            "backgroundSize" => Some(size),
-            "backgroundPosition" if size == "contain" => Some("50% 50%"),
-            _ => None,
-        };
-        if let Some(value) = value(key).or(usual) {
-            style.push_str(&format!("{name}:{value};"));
-        }
-    }
-    Some(style)
 }
 
 /// The sizes of screens that a block may be hidden on, in the order of their classes.
@@ -427,68 +316,75 @@ fn colours_elements(elements: &Value) -> bool {
             }))
 }
 
-/// The width of a button.
-enum Width {
-    /// In hundredths of what is around it: a number.
-    Percent(String),
-    /// A length.
-    Length(String),
+/// The two colours of pictures.
+enum Duotone {
+    /// A pair with a name.
+    Named(String),
+    /// Colours of the block's own; the class has a number.
+    Own(String),
 }
 
-impl Width {
-    /// The widths that have a class of their own, and the presets.
-    const STEPS: [&'static str; 4] = ["25", "50", "75", "100"];
-
-    fn of(value: &Value) -> Option<Width> {
-        const UNITS: [&str; 6] = ["px", "rem", "em", "vw", "vh", "ch"];
-        let number = |text: &str| {
-            let digits = text.len() <= 8 && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-            digits && text.parse::<f64>().is_ok_and(|number| number > 0.0)
+impl Duotone {
+    fn of(given: &Value, named: &[String]) -> Option<Duotone> {
+        let key = |text: &str| {
+            let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+            text.to_ascii_lowercase().chars().filter(plain).collect::<String>()
         };
-        let text = value.as_str()?.trim();
-        if let Some(preset) = text.strip_prefix("var:preset|dimension|") {
-            return Self::STEPS.contains(&preset).then(|| Width::Percent(preset.to_owned()));
-        }
-        if let Some(percent) = text.strip_suffix('%') {
-            return number(percent).then(|| Width::Percent(percent.to_owned()));
-        }
-        let length = UNITS.iter().find_map(|unit| text.strip_suffix(unit))?;
-        number(length).then(|| Width::Length(text.to_owned()))
-    }
-
-    fn dress(&self, html: &str) -> String {
-        let html = match self {
-            Width::Percent(percent) => {
-                let step = format!("wp-block-button__width-{percent}");
-                let known = Self::STEPS.contains(&percent.as_str()).then_some(step.as_str());
-                let classes = ["has-custom-width", "wp-block-button__width"];
-                add_classes(html, &classes.into_iter().chain(known).collect::<Vec<_>>(), &[])
+        match given {
+            Value::String(text) => {
+                let preset = text.strip_prefix("var:preset|duotone|").or_else(|| {
+                    text.strip_prefix("var(--wp--preset--duotone--").and_then(|rest| rest.strip_suffix(')'))
+                });
+                let preset = preset.filter(|preset| named.iter().any(|name| name == preset));
+                Some(preset.map_or_else(|| Duotone::Own(key(text)), |preset| Duotone::Named(preset.to_owned())))
             }
-            Width::Length(_) => add_classes(html, &["has-custom-width"], &[]),
-        };
-        let own = match self {
-            Width::Percent(percent) => format!("--wp--block-button--width: {percent};"),
-            Width::Length(length) => format!("width: {length};"),
-        };
-        set_attribute(&html, &[], "style", |style| match style.trim() {
-            "" => own,
-            style => format!("{own} {style}"),
-        })
+            Value::Array(colours) => {
+                let colours: Vec<&str> = colours.iter().filter_map(Value::as_str).collect();
+                Some(Duotone::Own(key(&colours.join("-"))))
+            }
+            _ => None,
+        }
+    }
+
+    fn class(&self, unique: &Unique) -> String {
+        match self {
+            Duotone::Named(name) => format!("wp-duotone-{name}"),
+            Duotone::Own(key) => format!("wp-duotone-{key}-{}", unique.number()),
+        }
     }
 }
 
-/// Whether the link or button of a button block has nothing in it.
-fn is_empty_button(html: &str) -> bool {
-    let Some((start, tag)) = first_tag(html, &["a", "button"]) else { return false };
+/// The markup with another size in the style of its first element that has this one.
+fn resized(html: &str, size: &str, grown: &str) -> String {
+    let sized = |tag: &str| attribute(tag, "style").is_some_and(|style| tag[style.value].contains("font-size:"));
+    let Some((start, tag)) = find_tag(html, sized) else { return html.to_owned() };
+    let Some(style) = attribute(tag, "style").map(|style| style.value) else { return html.to_owned() };
+    let (before, own, behind) = (&tag[..style.start], &tag[style.clone()], &tag[style.end..]);
+    let written = [";", ""].iter().flat_map(|end| ["", " "].map(|space| format!("font-size:{space}{size}{end}")));
+    let Some(written) = written.into_iter().find(|written| own.contains(written)) else { return html.to_owned() };
+    let own = own.replacen(&written, &format!("font-size:{grown};"), 1);
+    let tag_grown = [before, &own, behind].concat();
+    [&html[..start], &tag_grown, &html[start + tag.len()..]].concat()
+}
+
+/// Whether the markup of a block lacks what the block shows nothing without: the content of an element, or an address.
+fn lacks_content(declared: &BlockStyle, html: &str) -> bool {
+    (!declared.filled.is_empty() && is_empty(html, &names(&declared.filled)))
+        || (!declared.sourced.is_empty() && !has_source(html, &names(&declared.sourced)))
+}
+
+/// Whether the first of these elements has nothing in it.
+fn is_empty(html: &str, elements: &[&str]) -> bool {
+    let Some((start, tag)) = first_tag(html, elements) else { return false };
     let mut behind =
         spans(&html[start + tag.len()..]).filter(|span| !matches!(span, Piece::Markup(m) if m.starts_with("<!--")));
     matches!(behind.next(), Some(Piece::Markup(end)) if tag_name(end) == (tag_name(tag).0, true))
 }
 
-/// Whether a picture block has a picture.
-fn shows_picture(html: &str) -> bool {
+/// Whether the first of these elements has the address of what it shows.
+fn has_source(html: &str, elements: &[&str]) -> bool {
     let source = |(_, tag): (usize, &str)| attribute(tag, "src").is_some_and(|found| !found.value.is_empty());
-    first_tag(html, &["img"]).is_some_and(source)
+    first_tag(html, elements).is_some_and(source)
 }
 
 /// The pictures of a markup marked with how urgent they are.
@@ -548,42 +444,5 @@ pub fn dressed(name: &str, attributes: &Value, html: Html, options: &BlockOption
     match is_hidden(attributes) {
         true => Html::new(),
         false => Html::rendered(Look::of(name, attributes, options).dress(html.into(), None)),
-    }
-}
-
-#[cfg(test)]
-impl BlockStyles {
-    /// Of some blocks, for tests of rendering.
-    pub(super) fn sample() -> BlockStyles {
-        let class = |class: &str, elements: &[&str]| BlockStyle {
-            class: Some(BlockClass {
-                class: class.to_owned(),
-                elements: elements.iter().map(|element| (*element).to_owned()).collect(),
-                last: false,
-            }),
-            ..BlockStyle::default()
-        };
-        let layout =
-            |default: Value| BlockStyle { layout: Some(LaidOut { default, gap: None }), ..BlockStyle::default() };
-        let gallery = BlockStyle { numbered: Some("wp-block-gallery-".to_owned()), ..layout(json!({"type": "flex"})) };
-        let button =
-            BlockStyle { variations: vec!["outline".to_owned()], element_colors: false, ..BlockStyle::default() };
-        let all = [
-            ("button", button),
-            ("buttons", layout(json!({"type": "flex"}))),
-            ("column", layout(json!({}))),
-            ("columns", layout(json!({"type": "flex", "flexWrap": "nowrap"}))),
-            ("details", layout(json!({}))),
-            ("cover", BlockStyle { aspect_ratio: true, ..layout(json!({})) }),
-            ("gallery", gallery),
-            ("group", BlockStyle { position: true, ..layout(json!({})) }),
-            ("heading", class("wp-block-heading", &["h1", "h2", "h3", "h4", "h5", "h6"])),
-            ("list", class("wp-block-list", &["ul", "ol"])),
-            ("quote", layout(json!({}))),
-        ];
-        BlockStyles {
-            blocks: all.into_iter().map(|(name, style)| (format!("core/{name}"), style)).collect(),
-            layouts: LayoutRules { gap: json!("1.2rem"), root_padding: true },
-        }
     }
 }

@@ -48,6 +48,14 @@ impl Html {
         self.quoted(name, value, '"')
     }
 
+    /// Several attributes, those that have a value.
+    pub fn attrs(&mut self, all: &[(&'static str, String)]) -> &mut Html {
+        for (name, value) in all {
+            self.attr_if(name, value);
+        }
+        self
+    }
+
     /// ` name="value"` with every special character escaped: entities in the value become text.
     pub fn attr_text(&mut self, name: &'static str, value: &str) -> &mut Html {
         self.raw(" ").raw(name).raw("=\"");
@@ -74,6 +82,13 @@ impl Html {
         self.raw(" ").raw(name).raw("=\"");
         self.0.push_str(&esc_address(address));
         self.raw("\"")
+    }
+
+    /// ` name='address'`, where clients have always been sent single quotes.
+    pub fn address_in_single_quotes(&mut self, name: &'static str, address: &str) -> &mut Html {
+        self.raw(" ").raw(name).raw("='");
+        self.0.push_str(&esc_address(address));
+        self.raw("'")
     }
 
     /// An address as text, spelled as [`Html::address`] spells it.

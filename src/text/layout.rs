@@ -3,6 +3,7 @@
 //! Owns the attributes `layout` and `style` as far as layouts depend on them, and the fingerprints of layouts. Style
 //! sheets that are written for WordPress name both, so their spelling is the contract. It must not know markup.
 
+use super::blocks::class_name;
 use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -87,7 +88,7 @@ fn own(name: &str, laid_out: &LaidOut, attributes: &Value, rules: &LayoutRules) 
     add(class_of(&JUSTIFICATIONS, own("justifyContent")));
     add((own("flexWrap") == "nowrap").then_some("is-nowrap"));
     add(class);
-    let block = name.strip_prefix("core/").unwrap_or(name).replace('/', "-");
+    let block = class_name(name);
     let container = Container {
         layout: &layout,
         kind,
@@ -99,7 +100,7 @@ fn own(name: &str, laid_out: &LaidOut, attributes: &Value, rules: &LayoutRules) 
     if class.is_some() && container.has_rules() {
         classes.push(format!("wp-container-{}-is-layout-{}", name.replace('/', "-"), container.fingerprint()));
     }
-    classes.extend(class.map(|class| format!("wp-block-{block}-{class}")));
+    classes.extend(class.map(|class| format!("{block}-{class}")));
     classes
 }
 

@@ -5,6 +5,9 @@
 
 pub(crate) mod autop;
 pub(crate) mod balance;
+pub(crate) mod block_css;
+mod block_sizes;
+pub(crate) mod block_styles;
 pub(crate) mod blocks;
 #[cfg(test)]
 #[path = "../../tests/common/html.rs"]
@@ -32,3 +35,4 @@ pub(crate) mod strip;
 pub(crate) mod tags;
 pub(crate) mod texturize;
 pub mod time;
+pub(crate) mod words;

@@ -5,9 +5,10 @@
 
 use super::autop::{autop, shortcode_unautop};
 use super::balance::close_open_tags;
+use super::block_styles::{BlockStyles, Excerpt};
 use super::blocks::{Block, BlockOptions, Dynamic, has_blocks, parse, render_blocks};
 use super::clickable::make_clickable;
-use super::dress::{self, BlockStyles, Unique};
+use super::dress::{self, Unique};
 use super::markup::{Piece, is_space, pieces, spans};
 use super::sanitize::fix_numeric_entities;
 use super::shortcode::{self, Expand, Shortcodes};
@@ -106,7 +107,7 @@ pub fn plain_excerpt(content_raw: &str, words: usize, options: &RenderOptions) -
         None => Cow::Borrowed(content),
     };
     let content = if content.contains('[') { Cow::Owned(shortcode::strip(&content)) } else { content };
-    let content = if has_blocks(&content) { Cow::Owned(prose_blocks(&content)) } else { content };
+    let content = if has_blocks(&content) { Cow::Owned(prose_blocks(&content, options.styles)) } else { content };
     let rendered = render_content(&content, &RenderOptions { shortcodes: None, ..*options });
     first_words(&rendered.replace("]]>", "]]&gt;"), words, CUT)
 }
@@ -211,43 +212,27 @@ fn push_deferred(piece: Piece, out: &mut String) {
     out.push_str(&tag[name..]);
 }
 
-/// The blocks that an excerpt is made from, and those whose content it includes.
-const PROSE: [&str; 11] = [
-    "freeform",
-    "heading",
-    "html",
-    "list",
-    "media-text",
-    "paragraph",
-    "preformatted",
-    "pullquote",
-    "quote",
-    "table",
-    "verse",
-];
-const WRAPPERS: [&str; 3] = ["columns", "column", "group"];
-
-fn prose_blocks(content: &str) -> String {
-    parse(content).iter().map(prose).collect()
+/// The text of the blocks that an excerpt is made from; which they are is declared.
+fn prose_blocks(content: &str, styles: Option<&BlockStyles>) -> String {
+    parse(content).iter().map(|block| prose(block, styles)).collect()
 }
 
-fn prose(block: &Block) -> String {
-    let core = block.name.as_deref().and_then(|n| n.strip_prefix("core/"));
-    match core {
-        _ if block.name.is_none() => block.inside(),
+fn prose(block: &Block, styles: Option<&BlockStyles>) -> String {
+    let Some(name) = block.name.as_deref() else { return block.inside() };
+    match styles.and_then(|styles| styles.of(name)?.excerpt) {
         _ if block.is_hidden() => String::new(),
-        Some(core) if PROSE.contains(&core) && block.inner().all(is_prose_within) => block.inside(),
+        Some(Excerpt::Text) if block.inner().all(|inner| is_prose_within(inner, styles)) => block.inside(),
         // Without blocks inside, what is written there is all there is.
-        Some(core) if WRAPPERS.contains(&core) && block.inner().next().is_none() => block.inside(),
-        Some(core) if WRAPPERS.contains(&core) => block.inner().map(prose).collect(),
+        Some(Excerpt::Inside) if block.inner().next().is_none() => block.inside(),
+        Some(Excerpt::Inside) => block.inner().map(|inner| prose(inner, styles)).collect(),
         _ => String::new(),
     }
 }
 
 /// A block that holds a picture, items, or blocks within blocks is left out as a whole.
-fn is_prose_within(block: &Block) -> bool {
-    let core = block.name.as_deref().map(|n| n.strip_prefix("core/").unwrap_or_default());
-    core.is_none_or(|core| PROSE.contains(&core) && block.inner().next().is_none())
+fn is_prose_within(block: &Block, styles: Option<&BlockStyles>) -> bool {
+    let of = |name: &str| styles.and_then(|styles| styles.of(name)?.excerpt);
+    block.name.as_deref().is_none_or(|name| of(name) == Some(Excerpt::Text) && block.inner().next().is_none())
 }
 
 #[cfg(test)]
@@ -295,7 +280,9 @@ mod tests {
     #[test]
     fn excerpts_are_cut() {
         fn check(own: &str, content: &str, expected: &str) {
-            assert_eq!(render_excerpt(own, content, &RenderOptions::default()), expected, "{content}");
+            let styles = BlockStyles::sample();
+            let options = RenderOptions { styles: Some(&styles), ..RenderOptions::default() };
+            assert_eq!(render_excerpt(own, content, &options), expected, "{content}");
         }
         check("Cut here.", "Words", "<p>Cut here.</p>\n");
         check("", "<strong>Firm</strong> and <em>soft</em>", "<p>Firm and soft</p>\n");

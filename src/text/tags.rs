@@ -7,6 +7,11 @@ use super::html::Html;
 use super::markup::{Attribute, Attributes, Piece, is_space, spans, tag_name};
 use super::sanitize::decode_value;
 
+/// Names as functions here take them.
+pub fn names(names: &[String]) -> Vec<&str> {
+    names.iter().map(String::as_str).collect()
+}
+
 /// The markup with an attribute on its first element of one of the names. `value` makes it of the one that is there; both
 /// are texts without entities.
 pub fn set_attribute(html: &str, names: &[&str], name: &'static str, value: impl FnOnce(&str) -> String) -> String {

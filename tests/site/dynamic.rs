@@ -291,7 +291,7 @@ fn queries_show_the_records_that_they_find() {
         (2, true, true),
         "{text}"
     );
-    let text = query(json!({"perPage": u64::MAX, "offset": u64::MAX}), titles);
+    let text = query(json!({"perPage": u64::MAX, "offset": u64::MAX, "sticky": "exclude"}), titles);
     assert!(!text.contains("wp-block-post-title"), "{text}");
     let text = query(json!({"author": 987654}), titles);
     assert!(text.contains("<div class=\"wp-block-query-no-results\"><p>Nothing.</p></div>"), "{text}");
@@ -319,7 +319,8 @@ fn queries_show_the_records_that_they_find() {
     assert!(!menus.contains("wp-block-post-title"), "{menus}");
     // Outside a query, the record itself.
     let text = shown(&server, record(&server, "<!-- wp:post-title /--><!-- wp:post-excerpt /-->"));
-    assert_eq!(text.trim(), "<h2 class=\"wp-block-post-title\">Holds parts</h2>");
+    let excerpt = "<div class=\"wp-block-post-excerpt\"><p class=\"wp-block-post-excerpt__excerpt\"> </p></div>";
+    assert_eq!(text.trim(), format!("<h2 class=\"wp-block-post-title\">Holds parts</h2>{excerpt}"));
 }
 
 #[test]

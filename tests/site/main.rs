@@ -6,6 +6,7 @@ mod audit;
 mod backups;
 mod bad_input;
 mod batches;
+mod blocks_made;
 mod blocks_shown;
 mod books;
 mod cli;

@@ -291,3 +291,40 @@ fn a_file_links_to_the_record_that_it_belongs_to() {
     let alone = upload(&server, "elm.png", "image/png", png(10, 8)).body;
     assert!(alone["_links"].get("wp:attached-to").is_none());
 }
+
+/// A still made of boxes, of a brand and a size, without pixels.
+fn boxed(brand: &[u8; 4], width: u32, height: u32) -> Vec<u8> {
+    let made = |name: &[u8; 4], inside: &[u8]| {
+        let length = u32::try_from(inside.len() + 8).expect("short");
+        [&length.to_be_bytes()[..], name, inside].concat()
+    };
+    let size = made(b"ispe", &[&[0; 4][..], &width.to_be_bytes(), &height.to_be_bytes()].concat());
+    let properties = made(b"iprp", &made(b"ipco", &size));
+    let meta = made(b"meta", &[&[0; 4][..], &made(b"hdlr", &[0; 24]), &properties].concat());
+    [made(b"ftyp", &[brand, &[0; 4][..], b"mif1", brand].concat()), meta].concat()
+}
+
+#[test]
+fn pictures_that_are_not_decoded_have_a_size_and_copies_of_clients() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let made = upload_as(&server, "a.avif", "", boxed(b"avif", 400, 300));
+    assert_eq!(made.status, 201, "{}", made.text);
+    let (id, details) = (&made.body["id"], &made.body["media_details"]);
+    assert_eq!((&details["width"], &details["height"]), (&json!(400), &json!(300)));
+    assert_eq!((&made.body["mime_type"], &made.body["media_type"]), (&json!("image/avif"), &json!("image")));
+    let copy = add(&server, id, "=medium", "a-300x225.avif", boxed(b"avif", 300, 225));
+    assert_eq!(copy.status, 200, "{}", copy.text);
+    assert_eq!((&copy.body["width"], &copy.body["mime_type"]), (&json!(300), &json!("image/avif")));
+    let large = add(&server, id, "=medium", "a-900x225.avif", boxed(b"avif", 900, 225));
+    assert_eq!((large.status, large.code()), (400, "rest_upload_dimension_mismatch"));
+    let empty = add(&server, id, "=medium", "b.avif", boxed(b"avif", 0, 225));
+    assert_eq!((empty.status, empty.code()), (400, "rest_upload_invalid_dimensions"));
+    let sizes = json!([copy.body]);
+    let done = finish(&server, id, &sizes);
+    assert_eq!(done.body["media_details"]["sizes"]["medium"]["width"], 300, "{}", done.text);
+    let still = upload_as(&server, "b.heic", "", boxed(b"heic", 640, 480));
+    assert_eq!(still.status, 201, "{}", still.text);
+    assert_eq!((&still.body["mime_type"], &still.body["media_details"]["height"]), (&json!("image/heic"), &json!(480)));
+    let film = upload_as(&server, "c.heic", "", boxed(b"hevc", 640, 480));
+    assert_eq!(film.status, 500, "{}", film.text);
+}

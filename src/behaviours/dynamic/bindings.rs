@@ -1,39 +1,14 @@
 //! Block bindings: values that a block takes from a record instead of what is written in it.
 
-use super::{Part, Within, inside_of, loops, moment_of};
+use super::{Part, Within, inside_of, loops, moment_of, terms};
+use crate::config::declaration::{BindingSource, BlockBindings, BoundAttribute};
 use crate::render::Item;
 use crate::text::blocks::{Block, Chunk};
 use crate::text::html::Html;
 use crate::text::html_policy::Policy;
 use crate::text::sanitize::clean_url;
-use crate::text::tags::{fill, set_attribute};
+use crate::text::tags::{fill, names, set_attribute};
 use serde_json::{Map, Value};
-
-/// What a bound attribute of a block is in its markup.
-#[derive(Clone, Copy)]
-enum Place {
-    /// The content of the first of these elements.
-    Content(&'static [&'static str]),
-    /// An attribute of the first of these elements.
-    Attribute(&'static [&'static str], &'static str),
-    /// An attribute that holds an address.
-    Address(&'static [&'static str], &'static str),
-}
-
-/// The attributes that can be bound, by block.
-const BOUND: &[(&str, &str, Place)] = &[
-    ("core/paragraph", "content", Place::Content(&["p"])),
-    ("core/heading", "content", Place::Content(&["h1", "h2", "h3", "h4", "h5", "h6"])),
-    ("core/list-item", "content", Place::Content(&["li"])),
-    ("core/button", "text", Place::Content(&["a", "button"])),
-    ("core/button", "url", Place::Address(&["a"], "href")),
-    ("core/button", "linkTarget", Place::Attribute(&["a"], "target")),
-    ("core/button", "rel", Place::Attribute(&["a"], "rel")),
-    ("core/image", "url", Place::Address(&["img"], "src")),
-    ("core/image", "alt", Place::Attribute(&["img"], "alt")),
-    ("core/image", "title", Place::Attribute(&["img"], "title")),
-    ("core/image", "caption", Place::Content(&["figcaption"])),
-];
 
 /// The bindings of a block, if it has any.
 pub fn of(block: &Block<'_>) -> Option<Map<String, Value>> {
@@ -46,30 +21,35 @@ pub fn of(block: &Block<'_>) -> Option<Map<String, Value>> {
 
 /// A block that is not rendered otherwise, with the values that it is bound to; `None` where it is bound to nothing.
 pub fn shown(item: &Item<'_>, block: &Block<'_>, bound: &Map<String, Value>, within: Within<'_>) -> Option<Html> {
-    let name = block.name.as_deref()?;
-    let part = Part { item, of: None, block: Some(block), attributes: Value::Null, within, left: 0 };
-    let values: Vec<(Place, String)> = BOUND
+    let declared = &item.scope.registry.declaration.block_bindings;
+    let attributes = declared.attributes.get(block.name.as_deref()?)?;
+    let part =
+        Part { item, of: None, source: None, name: "", block: Some(block), attributes: Value::Null, within, left: 0 };
+    let default = bound.get("__default").filter(|default| {
+        let source = default["source"].as_str().and_then(|source| declared.sources.get(source));
+        source == Some(&BindingSource::Overrides)
+    });
+    let part = Part { attributes: block.attributes(), ..part };
+    let values: Vec<(&BoundAttribute, String)> = attributes
         .iter()
-        .filter(|(of, _, _)| *of == name)
-        .filter_map(|(_, attribute, place)| Some((*place, value(&part, bound.get(*attribute)?)?)))
+        .filter_map(|(attribute, place)| {
+            let binding = bound.get(attribute).or(default)?;
+            Some((place, value(&part, declared, (attribute, binding))?))
+        })
         .collect();
     if values.is_empty() {
         return None;
     }
-    let content = values.iter().find_map(|(place, value)| match place {
-        Place::Content(elements) => Some((*elements, Html::sanitised(value, Policy::posts()))),
-        _ => None,
-    });
-    let mut html = match content {
-        Some((elements, content)) => filled(item, block, elements, &content, within),
+    let mut html = match values.iter().find(|(place, _)| place.attribute.is_none()) {
+        Some((place, value)) => {
+            filled(item, block, &names(&place.elements), &Html::sanitised(value, Policy::posts()), within)
+        }
         None => inside_of(item, block, within),
     };
     for (place, value) in values {
-        html = match place {
-            Place::Content(_) => html,
-            Place::Attribute(elements, name) => set_attribute(&html, elements, name, |_| value),
-            Place::Address(elements, name) => set_attribute(&html, elements, name, |_| clean_url(&value)),
-        };
+        let Some(attribute) = place.attribute else { continue };
+        let value = if attribute.is_address() { clean_url(&value) } else { value };
+        html = set_attribute(&html, &names(&place.elements), attribute.name(), |_| value);
     }
     Some(Html::rendered(html))
 }
@@ -85,12 +65,12 @@ fn filled(item: &Item<'_>, block: &Block<'_>, elements: &[&str], content: &Html,
 }
 
 /// The value of a binding; `None` leaves what is written.
-fn value(part: &Part<'_>, binding: &Value) -> Option<String> {
+fn value(part: &Part<'_>, declared: &BlockBindings, (attribute, binding): (&str, &Value)) -> Option<String> {
     let argument = |key: &str| binding["args"][key].as_str();
-    let source = binding["source"].as_str()?;
+    let source = declared.sources.get(binding["source"].as_str()?)?;
     let document = |fields: &str| loops::document_of(part, fields);
     match (source, argument("field"), argument("key")) {
-        ("core/post-data", Some(field @ ("date" | "modified")), _) => {
+        (BindingSource::Record, Some(field @ ("date" | "modified")), _) => {
             let document = document("date,modified")?;
             // What was never changed has no such date.
             match field == "modified" && document["modified"].as_str() <= document["date"].as_str() {
@@ -98,8 +78,16 @@ fn value(part: &Part<'_>, binding: &Value) -> Option<String> {
                 false => Some(moment_of(part.item, &document[field]).1),
             }
         }
-        ("core/post-data", Some("link"), _) => document("link")?["link"].as_str().map(str::to_owned),
-        ("core/post-meta", _, Some(key)) if !key.starts_with('_') => match &document("meta")?["meta"][key] {
+        (BindingSource::Record, Some("link"), _) => document("link")?["link"].as_str().map(str::to_owned),
+        (BindingSource::Overrides, _, _) => {
+            let name = part.attributes["metadata"]["name"].as_str().filter(|name| !name.is_empty())?;
+            let own = &part.within.around("content")?[name];
+            // Older editors wrote the values one level deeper.
+            let value = if own["values"].is_object() { &own["values"][attribute] } else { &own[attribute] };
+            value.as_str().map(str::to_owned)
+        }
+        (BindingSource::Term, Some(field), _) => terms::member(part, field),
+        (BindingSource::Meta, _, Some(key)) if !key.starts_with('_') => match &document("meta")?["meta"][key] {
             Value::String(text) => Some(text.clone()),
             Value::Number(number) => Some(number.to_string()),
             _ => None,

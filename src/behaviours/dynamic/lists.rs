@@ -1,6 +1,8 @@
 //! Lists of records, months, terms, pages and comments.
 
-use super::{MOST_DEPTH, MOST_ROWS, MOST_SPANS, Part, classes, published, time_of, title_of, unwrapped};
+use super::people::Portrait;
+use super::wrapper::wrapper;
+use super::{MOST_DEPTH, MOST_ROWS, MOST_SPANS, Part, published, time_of, title_of, unwrapped};
 use crate::records::{self, among, eq, txt};
 use crate::registry::name;
 use crate::storage::plan::{Cond, DbValue, Op, Order};
@@ -57,7 +59,7 @@ pub fn latest(part: &Part<'_>) -> Option<Html> {
         own.push_str(" has-link-color");
     }
     let mut html = Html::new();
-    html.raw("<ul").attr("class", &classes(part, &own, "wp-block-latest-posts")).raw(">");
+    html.raw("<ul").attrs(&wrapper(part, &own)).raw(">");
     for record in &found {
         if !part.goes_on(&html) {
             break;
@@ -102,9 +104,9 @@ pub fn archive(part: &Part<'_>) -> Option<Html> {
     let spans = spans(part);
     let mut html = Html::new();
     if part.flag("displayAsDropdown") {
-        let own = classes(part, "wp-block-archives-dropdown", "wp-block-archives");
+        let own = wrapper(part, "wp-block-archives-dropdown");
         let id = format!("wp-block-archives-{}", part.within.budget.unique.number());
-        html.raw("<div").attr("class", &own).raw("><label").attr("for", &id);
+        html.raw("<div").attrs(&own).raw("><label").attr("for", &id);
         html.attr("class", &label_class(part, "wp-block-archives__label")).raw(">Archives</label>\n\t\t<select");
         html.attr("id", &id).raw(" name=\"archive-dropdown\">\n\t\t<option value=\"\">");
         html.raw(if part.text("type") == "yearly" { "Select Year" } else { "Select Month" }).raw("</option>");
@@ -118,7 +120,7 @@ pub fn archive(part: &Part<'_>) -> Option<Html> {
         html.raw("</select></div>");
         return Some(html);
     }
-    html.raw("<ul").attr("class", &classes(part, "wp-block-archives-list", "wp-block-archives")).raw(">");
+    html.raw("<ul").attrs(&wrapper(part, "wp-block-archives-list")).raw(">");
     for span in &spans {
         html.raw("\t<li><a").attr_in_single_quotes("href", &span.address).raw(">").text(&span.label).raw("</a>");
         if let Some(count) = span.count {
@@ -186,11 +188,11 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
     let resource = part.of?;
     let shape = if part.flag("displayAsDropdown") { "dropdown" } else { "list" };
     let own = format!("wp-block-categories-{shape} wp-block-categories-taxonomy-{}", resource.api_name);
-    let own = classes(part, &own, "wp-block-categories");
+    let own = wrapper(part, &own);
     let times = part.within.budget.unique.times("wp-block-categories");
     let mut html = Html::new();
     if shape == "list" {
-        html.raw("<ul").attr("class", &own).raw(">");
+        html.raw("<ul").attrs(&own).raw(">");
         list_terms(part, &found, tree.then_some(0), 0, &mut html);
         html.raw("</ul>");
         return Some(html);
@@ -198,7 +200,7 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
     let label = |name: &str| resource.declared.labels.get(name).map_or(resource.api_name.as_str(), String::as_str);
     let given = Some(part.text("label")).filter(|given| !given.is_empty());
     let id = format!("wp-block-categories-{times}");
-    html.raw("<div").attr("class", &own).raw("><label");
+    html.raw("<div").attrs(&own).raw("><label");
     html.attr("class", &label_class(part, "wp-block-categories__label")).attr("for", &id).raw(">");
     html.html(&Html::sanitised(given.unwrap_or(label("name")), Policy::posts())).raw("</label><select ");
     html.attr_in_single_quotes("name", resource.declared.query_var.as_deref().unwrap_or(&resource.api_name));
@@ -274,7 +276,7 @@ pub fn cloud(part: &Part<'_>) -> Option<Html> {
         return None;
     }
     let mut html = Html::new();
-    html.raw("<p").attr("class", &classes(part, "", "wp-block-tag-cloud")).raw(">");
+    html.raw("<p").attrs(&wrapper(part, "")).raw(">");
     for (place, term) in found.iter().enumerate() {
         let (count, name) = (term["count"].as_f64().unwrap_or(0.0), term["name"].as_str().unwrap_or(""));
         let classes =
@@ -309,7 +311,7 @@ pub fn tree(part: &Part<'_>) -> Option<Html> {
     let mut items = Html::new();
     list_pages(part, &found, i64::try_from(top).unwrap_or(0), 0, &mut items);
     let mut html = Html::new();
-    html.raw("<ul").attr("class", &classes(part, "", "wp-block-page-list")).raw(">").html(&items).raw("</ul>");
+    html.raw("<ul").attrs(&wrapper(part, "")).raw(">").html(&items).raw("</ul>");
     (!items.is_empty()).then_some(html)
 }
 
@@ -332,6 +334,9 @@ fn list_pages(part: &Part<'_>, all: &[Value], above: i64, depth: u8, html: &mut 
         html.raw("</li>");
     }
 }
+
+/// The class of pictures in lists of comments.
+const AVATAR: &str = "wp-block-latest-comments__comment-avatar";
 
 /// The newest comments that everybody may read.
 pub fn comments(part: &Part<'_>) -> Option<Html> {
@@ -371,20 +376,18 @@ pub fn comments(part: &Part<'_>) -> Option<Html> {
         .collect();
     let mut html = Html::new();
     if found.is_empty() {
-        html.raw("<div").attr("class", &classes(part, "no-comments", "wp-block-latest-comments"));
+        html.raw("<div").attrs(&wrapper(part, "no-comments"));
         html.raw(">There are no comments yet.</div>");
         return Some(html);
     }
-    html.raw("<ol").attr("class", &classes(part, &own.join(" "), "wp-block-latest-comments")).raw(">");
+    html.raw("<ol").attrs(&wrapper(part, &own.join(" "))).raw(">");
     for comment in &found {
         if !part.goes_on(&html) {
             break;
         }
         html.raw("<li class=\"wp-block-latest-comments__comment\">");
         if let Some(picture) = comment["author_avatar_urls"]["48"].as_str().filter(|_| avatars) {
-            html.raw("<img alt=\"\"").attr("src", picture);
-            html.raw(" class=\"avatar avatar-48 photo wp-block-latest-comments__comment-avatar\"");
-            html.raw(" height=\"48\" width=\"48\" loading=\"lazy\" decoding=\"async\" />");
+            html.html(&Portrait { address: picture, size: 48, alt: "", class: AVATAR, style: "" }.html());
         }
         html.raw("<article><footer class=\"wp-block-latest-comments__comment-meta\">")
             .html(&author(comment))
@@ -443,7 +446,7 @@ pub fn notes(part: &Part<'_>) -> Option<Html> {
     let kept: String = serde_json::from_str(&rows.iter().find(|row| &*row.key == "footnotes")?.json).ok()?;
     let notes: Vec<Value> = serde_json::from_str(&kept).ok()?;
     let mut html = Html::new();
-    html.raw("<ol").attr("class", &classes(part, "", "wp-block-footnotes")).raw(">");
+    html.raw("<ol").attrs(&wrapper(part, "")).raw(">");
     for (place, note) in notes.iter().enumerate() {
         let id = note["id"].as_str()?;
         html.raw("<li").attr("id", id).raw(">");

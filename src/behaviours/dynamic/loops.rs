@@ -1,15 +1,20 @@
 //! A query block, and the blocks inside it for each record that it finds.
 
-use super::{MOST_DEPTH, Part, Within, classes, heading, published, time_of, title_of, unwrapped};
+use super::wrapper::{of_links, of_text, wrapper};
+use super::{MOST_DEPTH, Part, Shows, Within, boxed, content_of, heading, nested, published, time_of, title_of};
 use crate::config::declaration::Family;
-use crate::records::{self, among, eq, txt};
+use crate::records::{among, eq, txt};
 use crate::registry::name;
 use crate::registry::resource::Resource;
 use crate::storage::plan::{Cond, DbValue, Order};
 use crate::text::html::Html;
+use crate::text::html_policy::Policy;
+use crate::text::render::first_words;
 use serde_json::Value;
 use std::borrow::Cow;
 
+/// The class of records that a password protects.
+const LOCKED: &str = "post-password-required";
 /// Records at the front of a query.
 const MOST_STICKY: u64 = 10;
 
@@ -33,15 +38,46 @@ impl Shown<'_> {
     }
 }
 
-/// A query: it shows nothing itself, the blocks inside it read.
-pub fn query(part: &Part<'_>) -> Option<Html> {
-    let query = &part.attributes["query"];
-    Some(part.inside(Within { query: Some(query), ..part.within }))
+/// What the query around a part finds.
+pub struct Found<'a> {
+    pub resource: &'a Resource,
+    /// Which records.
+    filter: Cond,
+    order: Vec<Order>,
+    /// Records that are left out at the beginning.
+    skipped: u64,
+    pub per_page: u64,
+    /// Pages at most; 0: all.
+    most_pages: u64,
+    /// Records that stay at the front, unless authors, terms or words were chosen.
+    front: Option<Cond>,
 }
 
-/// The resource and the records that the query around finds.
-fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
-    let query = part.within.query?;
+impl Found<'_> {
+    /// How many records there are.
+    pub fn total(&self, part: &Part<'_>) -> u64 {
+        part.count_of(self.resource, self.filter.clone())
+    }
+
+    /// How many pages there are, of so many records.
+    pub fn pages(&self, total: u64) -> u64 {
+        let pages = total.div_ceil(self.per_page);
+        if self.most_pages == 0 { pages } else { pages.min(self.most_pages) }
+    }
+
+    fn documents(self, part: &Part<'_>) -> Vec<Value> {
+        let (fields, window) = (fields_of(self.resource), (self.skipped, self.per_page));
+        let found = part.documents_of(self.resource, self.filter, self.order, window, &fields);
+        match self.front {
+            Some(front) => sticky_first(part, self.resource, front, found),
+            None => found,
+        }
+    }
+}
+
+/// What the query around finds; nothing where it is the page's own query, which contents do not have.
+pub fn found<'a>(part: &'a Part<'_>) -> Option<Found<'a>> {
+    let query = part.within.around("query").filter(|query| query["inherit"] != true)?;
     let text = |key: &str| query[key].as_str().unwrap_or("");
     let registry = &part.item.scope.registry;
     let resource = match text("postType") {
@@ -58,7 +94,7 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
         list => ids(list),
     };
     if !author.is_empty() {
-        filter.push(among("author", author));
+        filter.push(among("author", author.clone()));
     }
     let (exclude, parents) = (ids(&query["exclude"]), ids(&query["parents"]));
     if !exclude.is_empty() {
@@ -91,18 +127,24 @@ fn found<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Vec<Value>)> {
     };
     let descending = text("order") != "asc";
     let order = vec![Order::Column(name(column), descending), Order::Column(name("id"), descending)];
-    let window = (query["offset"].as_u64().unwrap_or(0), query["perPage"].as_u64().unwrap_or(10).max(1));
-    let whole = filter.len() == 1 && window.0 == 0 && text("sticky").is_empty();
-    let mut found = part.documents_of(resource, Cond::All(filter), order, window, &fields_of(resource));
-    if whole && resource.column("sticky").is_some() {
-        found = sticky_first(part, resource, found);
-    }
-    Some((resource, found))
+    let chosen = !author.is_empty()
+        || !text("search").is_empty()
+        || query["taxQuery"].as_object().is_some_and(|all| !all.is_empty());
+    let front = (!chosen && text("sticky").is_empty() && resource.column("sticky").is_some())
+        .then(|| Cond::All(filter.iter().cloned().chain([eq("sticky", DbValue::Int(1))]).collect()));
+    Some(Found {
+        resource,
+        filter: Cond::All(filter),
+        order,
+        skipped: query["offset"].as_u64().unwrap_or(0),
+        per_page: query["perPage"].as_u64().unwrap_or(10).max(1),
+        most_pages: query["pages"].as_u64().unwrap_or(0),
+        front,
+    })
 }
 
 /// The records of a query that chooses none, behind those that stay at the front.
-fn sticky_first(part: &Part<'_>, resource: &Resource, found: Vec<Value>) -> Vec<Value> {
-    let filter = Cond::All(vec![published(part), eq("sticky", DbValue::Int(1))]);
+fn sticky_first(part: &Part<'_>, resource: &Resource, filter: Cond, found: Vec<Value>) -> Vec<Value> {
     let order = vec![Order::Column(name("date_local"), true), Order::Column(name("id"), true)];
     let sticky = part.documents_of(resource, filter, order, (0, MOST_STICKY), &fields_of(resource));
     let is_sticky = |document: &Value| sticky.iter().any(|front| front["id"] == document["id"]);
@@ -145,18 +187,19 @@ pub fn records(part: &Part<'_>) -> Option<Html> {
     if part.within.depth >= MOST_DEPTH {
         return None;
     }
-    let (resource, documents) = found(part)?;
+    let found = found(part)?;
+    let resource = found.resource;
+    let documents = found.documents(part);
     let layout = &part.attributes["layout"];
-    let mut own = match (layout["type"].as_str(), layout["columnCount"].as_u64()) {
-        (Some("grid"), columns) => format!("columns-{} ", columns.unwrap_or(3)),
+    let own = match (layout["type"].as_str(), layout["columnCount"].as_u64()) {
+        (Some("grid"), columns) => format!("columns-{}", columns.unwrap_or(3)),
         _ => String::new(),
     };
-    own.push_str("wp-block-post-template");
     if documents.is_empty() {
         return None;
     }
     let mut html = Html::new();
-    html.raw("<ul").attr("class", &classes(part, "", &own)).raw(">");
+    html.raw("<ul").attrs(&wrapper(part, &of_links(part, &own))).raw(">");
     for document in &documents {
         if !part.goes_on(&html) {
             break;
@@ -173,23 +216,15 @@ pub fn records(part: &Part<'_>) -> Option<Html> {
 
 /// What a query shows that finds nothing.
 pub fn nothing(part: &Part<'_>) -> Option<Html> {
-    let (_, documents) = found(part)?;
-    if !documents.is_empty() {
+    if found(part).is_some_and(|found| !found.documents(part).is_empty()) {
         return None;
     }
-    let own = classes(part, "", "wp-block-query-no-results");
-    Some(boxed(&own, &part.inside(part.within)))
-}
-
-/// HTML in a box with classes.
-fn boxed(classes: &str, inside: &Html) -> Html {
-    let mut html = Html::new();
-    html.raw("<div").attr("class", classes).raw(">").html(inside).raw("</div>");
-    html
+    let inside = part.inside(part.within);
+    (!inside.as_str().trim().is_empty()).then(|| boxed(&wrapper(part, &of_links(part, "")), &inside))
 }
 
 /// The record that a query shows here, or the one whose content this is, which everybody who reads this may see.
-fn subject<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Cow<'a, Value>)> {
+pub fn subject<'a>(part: &'a Part<'_>) -> Option<(&'a Resource, Cow<'a, Value>)> {
     if let Some(shown) = part.within.shown {
         return Some((shown.resource, Cow::Borrowed(shown.document)));
     }
@@ -209,15 +244,23 @@ pub fn document_of(part: &Part<'_>, fields: &str) -> Option<Value> {
 }
 
 /// Where links of a part open.
-fn target(part: &Part<'_>) -> &'static str {
+pub fn target(part: &Part<'_>) -> &'static str {
     if part.text("linkTarget") == "_blank" { "_blank" } else { "_self" }
 }
 
 /// HTML as a link to the record, where an author wants one.
-fn linked(part: &Part<'_>, document: &Value, inside: Html) -> Html {
+pub fn linked(part: &Part<'_>, document: &Value, inside: Html) -> Html {
     let Some(link) = document["link"].as_str().filter(|_| part.flag("isLink")) else { return inside };
     let mut html = Html::new();
     html.raw("<a").attr("href", link).attr("target", target(part)).raw(" >").html(&inside).raw("</a>");
+    html
+}
+
+/// A record's title, and whether a password protects it.
+fn whole_title(document: &Value) -> Html {
+    let locked = document["class_list"].as_array().is_some_and(|all| all.iter().any(|class| class == LOCKED));
+    let mut html = Html::new();
+    html.raw(if locked { "Protected: " } else { "" }).html(&title_of(document));
     html
 }
 
@@ -227,8 +270,8 @@ pub fn title(part: &Part<'_>) -> Option<Html> {
     document["title"]["rendered"].as_str().filter(|title| !title.is_empty())?;
     let (open, close) = heading(part.number("level", 2));
     let mut html = Html::new();
-    html.raw(open).attr("class", &classes(part, "", "wp-block-post-title")).raw(">");
-    html.html(&linked(part, &document, title_of(&document))).raw(close);
+    html.raw(open).attrs(&wrapper(part, &of_text(part, ""))).raw(">");
+    html.html(&linked(part, &document, whole_title(&document))).raw(close);
     Some(html)
 }
 
@@ -239,33 +282,64 @@ pub fn date(part: &Part<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
     let link = document["link"].as_str().filter(|_| part.flag("isLink"));
     if !changed {
-        return Some(boxed(&classes(part, "", "wp-block-post-date"), &time_of(part, &document["date"], "", link)));
+        return Some(boxed(&wrapper(part, &of_text(part, "")), &time_of(part, &document["date"], "", link)));
     }
     let later = |document: &Value| document["modified"].as_str() > document["date"].as_str();
     let document = document_of(part, "date,modified,link").filter(later)?;
     let own = if bound.is_null() { "wp-block-post-date__modified-date" } else { "" };
     let link = document["link"].as_str().filter(|_| part.flag("isLink"));
-    Some(boxed(&classes(part, own, "wp-block-post-date"), &time_of(part, &document["modified"], "", link)))
+    Some(boxed(&wrapper(part, &of_text(part, own)), &time_of(part, &document["modified"], "", link)))
 }
 
-/// A record's excerpt, in a query only: in the record's own content it would contain itself.
+/// A record's excerpt.
 pub fn excerpt(part: &Part<'_>) -> Option<Html> {
-    let Shown { resource, document } = part.within.shown?;
-    // Rendered for each by itself: parts are counted, records of a query are not.
-    let own = eq("id", DbValue::Int(document["id"].as_i64()?));
-    let found = part.documents_of(resource, own, Vec::new(), (0, 1), "excerpt");
-    let text = unwrapped(found.first()?["excerpt"]["rendered"].as_str()?);
-    if text.is_empty() {
+    const WORDS: u64 = 55;
+    const MOST_WORDS: u64 = 100;
+    let document = document_of(part, "excerpt,link")?;
+    let words = part.number("excerptLength", WORDS).clamp(1, MOST_WORDS);
+    let text = document["excerpt"]["rendered"].as_str()?;
+    let text = first_words(text, usize::try_from(words).unwrap_or_default(), "&hellip;");
+    let mut html = Html::new();
+    html.raw("<p class=\"wp-block-post-excerpt__excerpt\">").text(&text).raw(" ");
+    let more = part.text("moreText");
+    let link = document["link"].as_str().filter(|_| !more.is_empty());
+    if link.is_some() && part.attributes["showMoreOnNewLine"] != false {
+        html.raw("</p><p class=\"wp-block-post-excerpt__more-text\">");
+    }
+    if let Some(link) = link {
+        html.raw("<a class=\"wp-block-post-excerpt__more-link\"").attr("href", link).raw(">").text(more).raw("</a>");
+    }
+    html.raw("</p>");
+    Some(boxed(&wrapper(part, &of_text(part, "")), &html))
+}
+
+/// A record's content; in the content itself once.
+pub fn content(part: &Part<'_>) -> Option<Html> {
+    const TAGS: [(&str, &str, &str); 3] =
+        [("main", "<main", "</main>"), ("section", "<section", "</section>"), ("article", "<article", "</article>")];
+    let (item, id) = (part.item, part.within.record());
+    if part.within.is_showing(id) || part.within.depth >= MOST_DEPTH {
         return None;
     }
+    let shows = Shows { id, outer: part.within.shows };
+    let inside = match part.within.shown {
+        Some(shown) => {
+            let within = Within { shows: Some(&shows), shown: None, current: id, ..part.within };
+            content_of(part, shown.resource, id, within)?
+        }
+        None => {
+            let raw = item.record.text("content");
+            part.within.budget.render(raw.len())?;
+            let within = Within { shows: Some(&shows), depth: part.within.depth + 1, ..part.within };
+            Html::rendered(nested(item, raw, &super::super::read::options(item), within))
+        }
+    };
+    let wanted = part.text("tagName").to_lowercase();
+    let found = TAGS.iter().find(|(name, _, _)| *name == wanted);
+    let (open, close) = found.map_or(("<div", "</div>"), |(_, open, close)| (*open, *close));
     let mut html = Html::new();
-    html.raw("<p class=\"wp-block-post-excerpt__excerpt\">").html(&Html::rendered(text)).raw(" </p>");
-    let more = part.text("moreText");
-    if let Some(link) = document["link"].as_str().filter(|_| !more.is_empty()) {
-        html.raw("<p class=\"wp-block-post-excerpt__more-text\"><a class=\"wp-block-post-excerpt__more-link\"");
-        html.attr("href", link).raw(">").text(more).raw("</a></p>");
-    }
-    Some(boxed(&classes(part, "", "wp-block-post-excerpt"), &html))
+    html.raw(open).attrs(&wrapper(part, "entry-content")).raw(">").html(&inside).raw(close);
+    (!inside.is_empty()).then_some(html)
 }
 
 /// A record's picture.
@@ -285,28 +359,9 @@ pub fn picture(part: &Part<'_>) -> Option<Html> {
     image.raw(" class=\"attachment-post-thumbnail size-post-thumbnail wp-post-image\"");
     image.attr("alt", picture["alt_text"].as_str().unwrap_or("")).raw(" style=\"object-fit:cover;\" />");
     let mut html = Html::new();
-    html.raw("<figure").attr("class", &classes(part, "", "wp-block-post-featured-image")).raw(">");
+    html.raw("<figure").attrs(&wrapper(part, "")).raw(">");
     html.html(&linked(part, &document, image)).raw("</figure>");
     Some(html)
-}
-
-/// Who wrote a record.
-pub fn author(part: &Part<'_>) -> Option<Html> {
-    let (_, document) = subject(part)?;
-    let plan = records::columns("user", &["name"], eq("id", DbValue::Int(document["author"].as_i64()?)));
-    let rows = part.item.scope.snapshot().ok()?.rows(&plan).ok()?;
-    let mut name = Html::new();
-    let users = part.item.scope.registry.family(Family::User).next().filter(|_| part.flag("isLink"));
-    let own = eq("id", DbValue::Int(document["author"].as_i64()?));
-    let found = users.map_or_else(Vec::new, |users| part.documents_of(users, own, Vec::new(), (0, 1), "link"));
-    match found.first().and_then(|user| user["link"].as_str()) {
-        Some(link) => {
-            name.raw("<a").attr("href", link).attr("target", target(part));
-            name.raw(" class=\"wp-block-post-author-name__link\">").text(records::text(&rows.first()?[0])).raw("</a>")
-        }
-        None => name.text(records::text(&rows.first()?[0])),
-    };
-    Some(boxed(&classes(part, "", "wp-block-post-author-name"), &name))
 }
 
 /// The terms of a record in one taxonomy.
@@ -324,6 +379,11 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
     }
     let between = part.attributes["separator"].as_str().unwrap_or(", ");
     let mut html = Html::new();
+    let phrase = |key: &str| Html::sanitised(part.text(key), Policy::phrases());
+    let (prefix, suffix) = (phrase("prefix"), phrase("suffix"));
+    if !prefix.is_empty() {
+        html.raw("<span class=\"wp-block-post-terms__prefix\">").html(&prefix).raw("</span>");
+    }
     for (place, term) in found.iter().enumerate() {
         if place > 0 {
             html.raw("<span class=\"wp-block-post-terms__separator\">").text(between).raw("</span>");
@@ -331,7 +391,10 @@ pub fn terms(part: &Part<'_>) -> Option<Html> {
         html.raw("<a").attr("href", term["link"].as_str().unwrap_or("")).raw(" rel=\"tag\">");
         html.text(term["name"].as_str().unwrap_or("")).raw("</a>");
     }
-    Some(boxed(&classes(part, &format!("taxonomy-{wanted}"), "wp-block-post-terms"), &html))
+    if !suffix.is_empty() {
+        html.raw("<span class=\"wp-block-post-terms__suffix\">").html(&suffix).raw("</span>");
+    }
+    Some(boxed(&wrapper(part, &of_text(part, &format!("taxonomy-{wanted}"))), &html))
 }
 
 /// A link to a record.
@@ -339,7 +402,7 @@ pub fn link(part: &Part<'_>) -> Option<Html> {
     let (_, document) = subject(part)?;
     let text = Some(part.text("content")).filter(|text| !text.is_empty()).unwrap_or("Read more");
     let mut html = Html::new();
-    html.raw("<a").attr("class", &classes(part, "", "wp-block-read-more")).attr("href", document["link"].as_str()?);
+    html.raw("<a").attrs(&wrapper(part, "")).attr("href", document["link"].as_str()?);
     html.attr("target", target(part)).raw(">").text(text).raw("<span class=\"screen-reader-text\">: ");
     html.html(&title_of(&document)).raw("</span></a>");
     Some(html)

@@ -1,6 +1,7 @@
 //! Navigation: menus of links, one below another.
 
-use super::{Part, classes, content_of, published};
+use super::wrapper::wrapper;
+use super::{Part, content_of, published};
 use crate::config::declaration::Family;
 use crate::records::{self, eq};
 use crate::storage::plan::{Cond, DbValue};
@@ -11,14 +12,14 @@ use crate::text::sanitize::clean_url;
 /// A menu: its own items, or those of the record that it names.
 pub fn menu(part: &Part<'_>) -> Option<Html> {
     let items = match part.attributes["ref"].as_i64() {
-        Some(wanted) => content_of(part, wanted)?,
+        Some(wanted) => content_of(part, part.of?, wanted, part.within)?,
         None => part.inside(part.within),
     };
     if items.as_str().trim().is_empty() {
         return None;
     }
     let mut html = Html::new();
-    html.raw("<nav").attr("class", &classes(part, "", "wp-block-navigation"));
+    html.raw("<nav").attrs(&wrapper(part, ""));
     // Readers tell landmarks of one page apart by their names.
     let name = name_of(part);
     let label = match part.within.budget.unique.times(&name) {
@@ -53,9 +54,9 @@ pub fn item(part: &Part<'_>, branch: bool) -> Option<Html> {
     if branch || !below.is_empty() {
         own.push_str(" has-child");
     }
-    let own = classes(part, &own, if branch { "wp-block-navigation-submenu" } else { "wp-block-navigation-link" });
+    let own = wrapper(part, &own);
     let mut html = Html::new();
-    html.raw("<li").attr("class", &own).raw("><a class=\"wp-block-navigation-item__content\"");
+    html.raw("<li").attrs(&own).raw("><a class=\"wp-block-navigation-item__content\"");
     html.attr_if("href", &clean_url(part.text("url")));
     html.attr_if("target", if part.flag("opensInNewTab") { "_blank" } else { "" });
     html.attr_if("rel", part.text("rel")).attr_if("title", part.text("title"));
@@ -87,13 +88,11 @@ fn leads_nowhere(part: &Part<'_>) -> bool {
 
 /// A link to the site's home.
 pub fn home(part: &Part<'_>) -> Option<Html> {
-    let label = Html::sanitised(part.text("label"), Policy::phrases());
-    if label.as_str().trim().is_empty() {
-        return None;
-    }
-    let own = classes(part, "wp-block-navigation-item", "wp-block-home-link");
+    let given = Some(part.text("label")).filter(|given| !given.trim().is_empty());
+    let label = Html::sanitised(given.unwrap_or("Home"), Policy::phrases());
+    let own = wrapper(part, "wp-block-navigation-item");
     let mut html = Html::new();
-    html.raw("<li").attr("class", &own);
+    html.raw("<li").attrs(&own);
     html.raw("><a class=\"wp-block-home-link__content wp-block-navigation-item__content\"");
     html.attr("href", &part.item.scope.registry.site.url).raw(" rel=\"home\" >").html(&label).raw("</a></li>");
     Some(html)

@@ -1,25 +1,39 @@
 //! Parts of a content that show other rows: galleries, lists of records or terms, queries, menus, synced patterns.
 //!
-//! Files: `bindings` values that a block takes from a record, `players` pictures and players, `lists` lists of rows, `loops` a query and the blocks inside it for each
-//! record, `menus` navigation. Which blocks and shortcodes there are, their renderers and resources is declared
-//! (`[blocks]`, `[shortcodes]`); this is the table of renderers. Each reads for itself, so a record with such parts
+//! Files: `makers` is the table of renderers; `bindings` values that a block takes from a record, `players` pictures and
+//! players, `lists` lists of rows, `loops` a query and the blocks inside it for each record, `paging` its pages, `terms` a query
+//! of terms, `comments` those of a record, `people` authors, `trail` the way to a record, `reading` how long it is, `menus`
+//! navigation, `calendar` a month, `social` drawings and links to accounts, `site` what the site itself shows, `wrapper` the
+//! style and classes of a block. Which blocks and shortcodes there are, their renderers and resources is declared
+//! (`[blocks]`, `[shortcodes]`). Each reads for itself, so a record with such parts
 //! costs statements of its own, and its document is cached in responses only (`asks`). Of records and patterns only
 //! published ones are shown, to every caller; of pictures those that the reader may see. What an author wrote into a
 //! part is a value: [`Html`] escapes it where it is written, and no address is a script. What the parts of one content
 //! may use is limited ([`Budget`]).
 
 mod bindings;
+mod calendar;
+mod comments;
 mod lists;
 mod loops;
+mod makers;
 mod menus;
+mod paging;
+mod people;
 mod players;
+mod reading;
+mod site;
+mod social;
+mod terms;
+mod trail;
+mod wrapper;
 
+pub use self::makers::MAKERS;
 use super::READS;
 use crate::access::policy;
 use crate::config::declaration::{Declaration, Rendered};
 use crate::records::{self, Record, eq, txt};
 use crate::registry::resource::{Context, Resource};
-use crate::registry::vocabulary::Named;
 use crate::render::{Item, View, columns_for, documents};
 use crate::request::fields::Fields;
 use crate::storage::plan::{Cond, DbValue, Order, Row};
@@ -28,9 +42,7 @@ use crate::text::dates;
 use crate::text::dress::{self, Unique};
 use crate::text::html::Html;
 use crate::text::render::{self, RenderOptions};
-use crate::text::sanitize::clean_url;
 use crate::text::shortcode::Shortcode;
-use crate::text::slug;
 use crate::text::time::{format_local, parse_datetime};
 use serde_json::Value;
 use std::cell::Cell;
@@ -53,8 +65,12 @@ const MOST_SPANS: usize = 1000;
 /// What a maker is given: what the author wrote, and where the rows are.
 pub struct Part<'a> {
     item: &'a Item<'a>,
+    /// The full name of the block, or the name of the shortcode.
+    name: &'a str,
     /// The resource that is declared for it.
     of: Option<&'a Resource>,
+    /// The source that is declared for it.
+    source: Option<&'a str>,
     /// The content inside it; shortcodes and single parts have none.
     block: Option<&'a Block<'a>>,
     attributes: Value,
@@ -71,19 +87,56 @@ struct Within<'a> {
     budget: &'a Budget,
     /// The record whose content this is, whatever it contains.
     current: i64,
-    /// The query around it.
-    query: Option<&'a Value>,
+    /// The blocks around it that others refer to, the innermost first.
+    around: Option<&'a Frame<'a>>,
     /// The record that a query shows here; none: the record whose content this is.
     shown: Option<&'a loops::Shown<'a>>,
+    /// The comment that a list shows here.
+    comment: Option<&'a Value>,
+    /// The term that a list shows here, and what it is a term of.
+    term: Option<(&'a Resource, &'a Value)>,
+    /// The records whose content is being shown.
+    shows: Option<&'a Shows<'a>>,
+}
+
+/// A block that others inside it refer to.
+struct Frame<'a> {
+    attributes: &'a Value,
+    outer: Option<&'a Frame<'a>>,
+}
+
+/// A record whose content is being shown.
+struct Shows<'a> {
+    id: i64,
+    outer: Option<&'a Shows<'a>>,
 }
 
 impl<'a> Within<'a> {
     fn top(item: &Item<'_>, budget: &'a Budget) -> Within<'a> {
-        Within { depth: 0, budget, current: item.record.id(), query: None, shown: None }
+        Within {
+            depth: 0,
+            budget,
+            current: item.record.id(),
+            around: None,
+            shown: None,
+            comment: None,
+            term: None,
+            shows: None,
+        }
     }
 }
 
-impl Within<'_> {
+impl<'a> Within<'a> {
+    /// An attribute of the innermost block around that has it.
+    fn around(&self, key: &str) -> Option<&'a Value> {
+        std::iter::successors(self.around, |frame| frame.outer).find_map(|frame| frame.attributes.get(key))
+    }
+
+    /// Whether the content of a record is being shown.
+    fn is_showing(&self, id: i64) -> bool {
+        std::iter::successors(self.shows, |shows| shows.outer).any(|shows| shows.id == id)
+    }
+
     /// The record that a query shows here, or the one whose content this is.
     fn record(&self) -> i64 {
         self.shown.map_or(self.current, loops::Shown::id)
@@ -165,43 +218,6 @@ impl Budget {
 /// Makes the HTML of a part; `None` shows nothing.
 type Maker = fn(&Part<'_>) -> Option<Html>;
 
-const fn renderer(name: &'static str, run: Maker, doc: &'static str) -> Named<Maker> {
-    Named::new(name, run, doc)
-}
-
-/// Every maker by the name that declarations use.
-pub const MAKERS: &[Named<Maker>] = &[
-    renderer("gallery", players::gallery, "Pictures by number, or those that are attached to the record."),
-    renderer("gallery.dynamic", players::dynamic_gallery, "A gallery of the pictures that are attached to the record."),
-    renderer("player.audio", |part| players::player(part, "audio"), "A browser's audio player."),
-    renderer("player.video", |part| players::player(part, "video"), "A browser's video player."),
-    renderer("latest_records", lists::latest, "The newest records of the resource, or in another order."),
-    renderer("archives", lists::archive, "The months or years that records were published in."),
-    renderer("term_list", lists::terms, "The terms of the resource that records have."),
-    renderer("tag_cloud", lists::cloud, "The terms that most records have, larger the more."),
-    renderer("page_list", lists::tree, "The records of the resource below one another."),
-    renderer("latest_comments", lists::comments, "The newest approved comments of readable records."),
-    renderer("footnotes", lists::notes, "The record's footnotes."),
-    renderer("reusable_block", piece, "The content of another record."),
-    renderer("query", loops::query, "A query; the parts inside show what it finds."),
-    renderer("query.records", loops::records, "The records that the query around it finds."),
-    renderer("query.no_results", loops::nothing, "What a query shows that finds nothing."),
-    renderer("record.title", loops::title, "A record's title."),
-    renderer("record.date", loops::date, "A record's date."),
-    renderer("record.excerpt", loops::excerpt, "A record's excerpt, inside a query."),
-    renderer("record.featured_image", loops::picture, "A record's featured image."),
-    renderer("record.author", loops::author, "A record's author."),
-    renderer("record.terms", loops::terms, "A record's terms in one taxonomy."),
-    renderer("record.link", loops::link, "A link to a record."),
-    renderer("menu", menus::menu, "A menu: its own items, or those of the record that it names."),
-    renderer("menu.item", |part| menus::item(part, false), "A link in a menu."),
-    renderer("menu.submenu", |part| menus::item(part, true), "A link in a menu with items below it."),
-    renderer("menu.home", menus::home, "A link to the site's home."),
-    renderer("search", search, "A search form."),
-    renderer("site.title", site_title, "The site's title."),
-    renderer("site.tagline", site_tagline, "The site's tagline."),
-];
-
 /// Whether rendering a content reads other rows.
 pub fn asks(declared: &Declaration, content: &str) -> bool {
     fn within(declared: &Declaration, block: &Block) -> bool {
@@ -229,7 +245,7 @@ pub fn content(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>) -> Strin
 pub fn block(item: &Item<'_>, block_name: &str, attributes: Value) -> Option<String> {
     let made = item.scope.registry.declaration.blocks.get(block_name)?;
     let budget = Budget::of(item);
-    let html = make(item, made, None, attributes.clone(), Within::top(item, &budget)).unwrap_or_default();
+    let html = make(item, (block_name, made), None, attributes.clone(), Within::top(item, &budget)).unwrap_or_default();
     let html = anchored(made, html, &attributes);
     Some(dress::dressed(block_name, &attributes, html, &block_options(item, None, &budget)).into())
 }
@@ -246,7 +262,7 @@ fn made_of<'d>(declared: &'d Declaration, block: &Block<'_>) -> Option<&'d Rende
 /// The HTML of a block with its anchor as id. What only shows the content of others has no element of its own.
 fn anchored(made: &Rendered, html: Html, attributes: &Value) -> Html {
     match made.renderer.as_str() {
-        "reusable_block" | "query" => html,
+        "reusable_block" | "query" | "frame" => html,
         _ => dress::with_id(html, attributes["anchor"].as_str().unwrap_or("")),
     }
 }
@@ -266,7 +282,7 @@ fn nested(item: &Item<'_>, raw: &str, options: &RenderOptions<'_>, within: Withi
     let shortcodes = |code: &Shortcode| {
         let made = declared.shortcodes.get(code.name)?;
         let attributes = code.attrs().map(|(k, v)| (k.to_lowercase(), Value::from(v))).collect();
-        make(item, made, None, Value::Object(attributes), within)
+        make(item, (code.name, made), None, Value::Object(attributes), within)
     };
     let unique = Some(&within.budget.unique);
     render::render_content(
@@ -285,13 +301,14 @@ fn of_block(item: &Item<'_>, block: &Block<'_>, added: &str, within: Within<'_>)
         let own = attributes["className"].as_str().unwrap_or_default();
         attributes["className"] = Value::from(format!("{own} {added}").trim_start());
     }
-    let html = make(item, made, Some(block), attributes.clone(), within).unwrap_or_default();
+    let name = block.name.as_deref().unwrap_or_default();
+    let html = make(item, (name, made), Some(block), attributes.clone(), within).unwrap_or_default();
     Some(anchored(made, html, &attributes))
 }
 
 fn make(
     item: &Item<'_>,
-    made: &Rendered,
+    (name, made): (&str, &Rendered),
     block: Option<&Block<'_>>,
     attributes: Value,
     within: Within<'_>,
@@ -304,7 +321,18 @@ fn make(
     }
     let maker = MAKERS.iter().find(|named| named.is.name == made.renderer)?.run;
     let of = made.resource.as_deref().and_then(|of| item.scope.registry.resource(of));
-    budget.count(|| maker(&Part { item, of, block, attributes, within, left: budget.bytes.get() }))
+    budget.count(|| {
+        maker(&Part {
+            item,
+            name,
+            of,
+            source: made.source.as_deref(),
+            block,
+            attributes,
+            within,
+            left: budget.bytes.get(),
+        })
+    })
 }
 
 // ---------------------------------------------------------------------------------------------------- reads
@@ -396,10 +424,16 @@ impl Part<'_> {
         budget.allows(made.len().saturating_sub(counted))
     }
 
-    /// A number of a counted condition.
+    /// How many rows of the declared resource there are.
     fn count(&self, filter: Cond) -> u64 {
+        self.of.map_or(0, |resource| self.count_of(resource, filter))
+    }
+
+    fn count_of(&self, resource: &Resource, filter: Cond) -> u64 {
         let budget = self.within.budget;
-        let Some(resource) = self.of.filter(|_| budget.take(&budget.reads).is_some()) else { return 0 };
+        if budget.take(&budget.reads).is_none() {
+            return 0;
+        }
         let plan = records::plan(resource, Cond::All(vec![records::own_rows(resource), filter]));
         self.item.scope.snapshot().and_then(|snapshot| Ok(snapshot.count(&plan)?)).unwrap_or_default()
     }
@@ -430,6 +464,13 @@ fn title_of(document: &Value) -> Html {
     Html::rendered(title.unwrap_or("(no title)"))
 }
 
+/// HTML in a box.
+fn boxed(attributes: &[(&'static str, String)], inside: &Html) -> Html {
+    let mut html = Html::new();
+    html.raw("<div").attrs(attributes).raw(">").html(inside).raw("</div>");
+    html
+}
+
 /// A rendered text without the paragraph around it.
 fn unwrapped(text: &str) -> &str {
     let text = text.trim();
@@ -439,7 +480,7 @@ fn unwrapped(text: &str) -> &str {
 /// A moment of a document, as a machine and as people read it; a link to an address, if there is one.
 fn time_of(part: &Part<'_>, date: &Value, class: &str, link: Option<&str>) -> Html {
     let (local, machine) = moment_of(part.item, date);
-    let shown = dates::named(local, "%B %-d, %Y");
+    let shown = date_of(part, local);
     let mut html = Html::new();
     html.raw("<time").attr("datetime", &machine).attr_if("class", class).raw(">");
     match link {
@@ -448,6 +489,21 @@ fn time_of(part: &Part<'_>, date: &Value, class: &str, link: Option<&str>) -> Ht
     };
     html.raw("</time>");
     html
+}
+
+/// A moment of the site's wall clock in the form that the part wants, or in the site's.
+fn date_of(part: &Part<'_>, local: i64) -> String {
+    const AGO: &str = "human-diff";
+    let scope = part.item.scope;
+    match part.text("format") {
+        AGO => {
+            // It is true for a moment only.
+            scope.storage.passes();
+            format!("{} ago", dates::distance(scope.local_now() - local))
+        }
+        "" => dates::formed(local, scope.settings.text("date_format")),
+        form => dates::formed(local, form),
+    }
 }
 
 /// A moment of a document in the site's zone: its seconds, and as machines read it.
@@ -460,50 +516,33 @@ fn moment_of(item: &Item<'_>, date: &Value) -> (i64, String) {
     (local, format!("{}{sign}{:02}:{:02}", format_local(local), offset / 3600, offset / 60 % 60))
 }
 
-/// Classes of a block: its own, how it is aligned, what the author added, its name, its colours and sizes.
-fn classes(part: &Part<'_>, own: &str, block: &str) -> String {
-    let named = |before: &str, key: &str, behind: &str| match part.text(key) {
-        "" => String::new(),
-        given => format!("{before}{}{behind}", slug::sanitize_title(given)),
-    };
-    let colours = &part.attributes["style"]["color"];
-    let has = |class: &str, given: bool| if given { class.to_owned() } else { String::new() };
-    let text = !part.text("textColor").is_empty() || colours["text"].is_string();
-    let filled = !part.text("backgroundColor").is_empty() || !part.text("gradient").is_empty();
-    let filled = filled || colours["background"].is_string() || colours["gradient"].is_string();
-    let all = [
-        own.to_owned(),
-        named("align", "align", ""),
-        part.text("className").to_owned(),
-        block.to_owned(),
-        has("has-text-color", text),
-        named("has-", "textColor", "-color"),
-        has("has-background", filled),
-        named("has-", "backgroundColor", "-background-color"),
-        named("has-", "gradient", "-gradient-background"),
-        named("has-", "fontFamily", "-font-family"),
-        named("has-", "fontSize", "-font-size"),
-    ];
-    all.into_iter().filter(|class| !class.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
 // ---------------------------------------------------------------------------------------------------- makers
+
+/// Shows what is inside it, for which it is the frame.
+fn frame(part: &Part<'_>) -> Option<Html> {
+    let frame = Frame { attributes: &part.attributes, outer: part.within.around };
+    Some(part.inside(Within { around: Some(&frame), ..part.within }))
+}
 
 /// A reusable piece: the content of another record.
 fn piece(part: &Part<'_>) -> Option<Html> {
-    content_of(part, part.attributes["ref"].as_i64()?)
+    let frame = Frame { attributes: &part.attributes, outer: part.within.around };
+    let within = Within { around: Some(&frame), ..part.within };
+    content_of(part, part.of?, part.attributes["ref"].as_i64()?, within)
 }
 
-/// What another record of the declared resource holds, if everybody may see it.
-fn content_of(part: &Part<'_>, wanted: i64) -> Option<Html> {
-    let resource = part.of.filter(|_| part.within.depth < MOST_DEPTH)?;
+/// What another record holds, if everybody may see it.
+fn content_of(part: &Part<'_>, resource: &Resource, wanted: i64, within: Within<'_>) -> Option<Html> {
+    if within.depth >= MOST_DEPTH {
+        return None;
+    }
     let filter =
         vec![eq("id", DbValue::Int(wanted)), published(part), eq("password", txt("")), records::own_rows(resource)];
     let rows = part.item.scope.snapshot().ok()?.rows(&records::plan(resource, Cond::All(filter))).ok()?;
     let record = Record { resource, row: rows.first()? };
-    part.within.budget.render(record.text("content").len())?;
+    within.budget.render(record.text("content").len())?;
     let item = Item { resource, record, ..*part.item };
-    let within = Within { depth: part.within.depth + 1, ..part.within };
+    let within = Within { depth: within.depth + 1, ..within };
     Some(Html::rendered(nested(&item, record.text("content"), &super::read::options(&item), within)))
 }
 
@@ -519,80 +558,4 @@ fn heading(level: u64) -> (&'static str, &'static str) {
         ("<h6", "</h6>"),
     ];
     TAGS[usize::try_from(level).map_or(6, |level| level.min(6))]
-}
-
-/// What the site is called, as a link to it unless the author wants none.
-fn site_title(part: &Part<'_>) -> Option<Html> {
-    let scope = part.item.scope;
-    let title = scope.settings.text("title");
-    if title.is_empty() {
-        return None;
-    }
-    let (open, close) = heading(part.number("level", 1));
-    let mut html = Html::new();
-    html.raw(open).attr("class", &classes(part, &text_align(part), "wp-block-site-title")).raw(">");
-    if part.attributes["isLink"] == false {
-        html.text(title).raw(close);
-        return Some(html);
-    }
-    let target = if part.text("linkTarget") == "_blank" { "_blank" } else { "_self" };
-    html.raw("<a").attr("href", &scope.registry.site.url).attr("target", target).raw(" rel=\"home\">");
-    html.text(title).raw("</a>").raw(close);
-    Some(html)
-}
-
-/// The site's tagline.
-fn site_tagline(part: &Part<'_>) -> Option<Html> {
-    let tagline = part.item.scope.settings.text("description");
-    if tagline.is_empty() {
-        return None;
-    }
-    let (open, close) = heading(part.number("level", 0));
-    let mut html = Html::new();
-    html.raw(open).attr("class", &classes(part, &text_align(part), "wp-block-site-tagline")).raw(">");
-    html.text(tagline).raw(close);
-    Some(html)
-}
-
-/// The class of how a block's text is aligned.
-fn text_align(part: &Part<'_>) -> String {
-    let given = part.attributes["style"]["typography"]["textAlign"].as_str().unwrap_or(part.text("textAlign"));
-    if given.is_empty() { String::new() } else { format!("has-text-align-{}", slug::sanitize_title(given)) }
-}
-
-/// A form that searches the site.
-fn search(part: &Part<'_>) -> Option<Html> {
-    let text = |key: &str, otherwise: &str| {
-        let given = part.attributes[key].as_str().filter(|given| !given.is_empty());
-        crate::text::strip::strip_all_tags(given.unwrap_or(otherwise))
-    };
-    let label = text("label", "Search");
-    let placed = match part.text("buttonPosition") {
-        placed @ ("button-inside" | "no-button" | "button-only") => placed,
-        _ => "button-outside",
-    };
-    let kind = if placed == "no-button" { "" } else { " wp-block-search__text-button" };
-    let own = format!("wp-block-search__{placed}{kind}");
-    let hidden = if part.attributes["showLabel"] == false { " screen-reader-text" } else { "" };
-    let home = format!("{}/", clean_url(&part.item.scope.registry.site.url));
-    let mut html = Html::new();
-    let own = classes(part, &own, "wp-block-search");
-    let wrapped = part.text("tagName") == "search";
-    match wrapped {
-        true => html.raw("<search").attr("class", &own).raw(" ><form method=\"get\"").attr("action", &home).raw(">"),
-        false => html.raw("<form role=\"search\" method=\"get\"").attr("action", &home).attr("class", &own).raw(" >"),
-    };
-    let id = format!("wp-block-search__input-{}", part.within.budget.unique.number());
-    html.raw("<label class=\"wp-block-search__label").raw(hidden).raw("\"").attr("for", &id).raw(" >");
-    html.text(&label).raw("</label><div class=\"wp-block-search__inside-wrapper\" ><input");
-    html.raw(" class=\"wp-block-search__input\"").attr("id", &id).attr("placeholder", &text("placeholder", ""));
-    html.raw(" value=\"\" type=\"search\" name=\"s\" required />");
-    if placed != "no-button" {
-        let button = text("buttonText", "Search");
-        html.raw("<button").attr("aria-label", &button);
-        html.raw(" class=\"wp-block-search__button wp-element-button\" type=\"submit\" >").text(&button);
-        html.raw("</button>");
-    }
-    html.raw(if wrapped { "</div></form></search>" } else { "</div></form>" });
-    Some(html)
 }

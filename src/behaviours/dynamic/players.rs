@@ -1,6 +1,7 @@
 //! Pictures and players of shortcodes.
 
-use super::{MOST_ROWS, Part, classes, title_of, unwrapped};
+use super::wrapper::wrapper;
+use super::{MOST_ROWS, Part, title_of, unwrapped};
 use crate::access::policy;
 use crate::records::{self, among, eq, txt};
 use crate::registry::name;
@@ -115,7 +116,7 @@ fn image(picture: &Value, size: &str, file: &str, described: &str) -> Html {
 /// A gallery block that shows the pictures attached to the record; without any it shows nothing.
 pub fn dynamic_gallery(part: &Part<'_>) -> Option<Html> {
     let wanted = &part.attributes["dynamicContent"];
-    if wanted["source"] != "core/attached-media" {
+    if part.source.is_some_and(|source| wanted["source"] != source) {
         return None;
     }
     let args = &wanted["args"];
@@ -145,8 +146,11 @@ pub fn dynamic_gallery(part: &Part<'_>) -> Option<Html> {
         return Some(Html::rendered(html));
     }
     let mut html = Html::new();
-    let own = classes(part, "", "wp-block-gallery has-nested-images columns-default is-cropped");
-    html.raw("<figure").attr("class", &own).raw(">").html(&pictures).raw("</figure>");
+    html.raw("<figure")
+        .attrs(&wrapper(part, "has-nested-images columns-default is-cropped"))
+        .raw(">")
+        .html(&pictures)
+        .raw("</figure>");
     Some(html)
 }
 

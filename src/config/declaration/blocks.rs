@@ -18,6 +18,9 @@ pub struct Rendered {
     /// it.
     #[serde(default)]
     pub when: Option<String>,
+    /// What the member `source` of that attribute has to be; the block shows nothing where it is something else.
+    #[serde(default)]
+    pub source: Option<String>,
 }
 
 /// See [`Declaration::block_classes`].
@@ -53,6 +56,53 @@ pub struct BlockSupports {
     pub element_colors: bool,
     /// The beginning of a class that every block of the kind gets; the server adds a number.
     pub numbered_class: Option<String>,
+    /// Whether the attribute `style.dimensions.width` gives its width, in classes and a variable that begin with the
+    /// block's class.
+    pub width: bool,
+    /// Elements of which the first has to hold something; otherwise the block shows nothing.
+    pub filled: Vec<String>,
+    /// Elements of which the first has to have a `src`; otherwise the block shows nothing.
+    pub sourced: Vec<String>,
+    /// The attribute that opens the block. Pictures in a closed block are fetched late.
+    pub opened_by: Option<String>,
+    /// Whether its first picture gets the attribute `data-id`, if it has one or the block around it numbers its pictures.
+    pub data_id: bool,
+    /// Whether the pictures in it get their numbers as `data-id`.
+    pub numbers_pictures: bool,
+    /// Whether its text gets paragraphs, as content without blocks does.
+    pub paragraphs: bool,
+    /// Whether its pictures can have two colours (`style.color.duotone`).
+    pub duotone: bool,
+    /// Groups of attributes that do not style the element around the block, where the server makes that element.
+    pub unstyled: Vec<StyleGroup>,
+    /// Whether it shows what is written inside it where nothing renders it.
+    pub inside: bool,
+    /// What an automatic excerpt takes from it; absent: nothing.
+    pub excerpt: Option<ExcerptPart>,
+}
+
+/// A group of attributes that style a block.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StyleGroup {
+    /// Colours of text and background.
+    Colors,
+    /// Sizes and shapes of letters and lines.
+    Typography,
+    /// Borders and their corners.
+    Border,
+    /// Padding and margin.
+    Spacing,
+}
+
+/// What an automatic excerpt takes from a block.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExcerptPart {
+    /// What is written in it, unless it holds blocks that hold others, or blocks that excerpts take nothing from.
+    Text,
+    /// What the excerpt takes from the blocks inside it.
+    Inside,
 }
 
 impl Default for BlockSupports {
@@ -65,6 +115,17 @@ impl Default for BlockSupports {
             css: true,
             element_colors: true,
             numbered_class: None,
+            width: false,
+            filled: Vec::new(),
+            sourced: Vec::new(),
+            opened_by: None,
+            data_id: false,
+            numbers_pictures: false,
+            paragraphs: false,
+            duotone: false,
+            unstyled: Vec::new(),
+            inside: true,
+            excerpt: None,
         }
     }
 }
@@ -77,8 +138,89 @@ pub struct BlockStyles {
     pub gap: Option<String>,
     /// The distance inside blocks of a kind where it is another one, by the block's full name.
     pub gaps: IndexMap<String, String>,
+    /// Sizes of text that authors choose grow with the screen, between these widths in pixels; absent: they do not.
+    pub fluid: Option<FluidText>,
+    /// Names of pairs of colours that pictures can have (`var:preset|duotone|NAME`).
+    pub duotones: Vec<String>,
     /// Whether content of limited width stays off the edges of the screen; its blocks get `has-global-padding`.
     pub root_padding: bool,
     /// Block styles that get a class with a number beside their own (`is-style-outline--1`), by the block's full name.
     pub variations: IndexMap<String, Vec<String>>,
+}
+
+/// The widths of the screen between which text grows, in pixels.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FluidText {
+    /// Below it, text is as small as it gets.
+    pub narrowest: u32,
+    /// Above it, text is as large as the author chose.
+    pub widest: u32,
+}
+
+/// See [`Declaration::block_bindings`].
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BlockBindings {
+    /// What each source of values is, by its full name.
+    pub sources: IndexMap<String, BindingSource>,
+    /// The attributes that can be bound, by the block's full name; each with its place in the block's markup.
+    pub attributes: IndexMap<String, IndexMap<String, BoundAttribute>>,
+}
+
+/// A source of values for attributes of blocks.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum BindingSource {
+    /// Members of the record: `date`, `modified` and `link`, by the argument `field`.
+    Record,
+    /// Declared meta values of the record, by the argument `key`.
+    Meta,
+    /// Members of the term that a list shows, by the argument `field`.
+    Term,
+    /// What the place that uses a synced pattern says of the block with this name (`metadata.name`). As the binding
+    /// `__default` it is the source of every attribute that can be bound.
+    Overrides,
+}
+
+/// What a bound attribute is in the markup of a block.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoundAttribute {
+    /// The first of these elements has the value.
+    pub elements: Vec<String>,
+    /// As which attribute; absent: the value is its content.
+    #[serde(default)]
+    pub attribute: Option<MarkupAttribute>,
+}
+
+/// An attribute of an element that a block's attribute may be bound to. `href` and `src` are addresses.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum MarkupAttribute {
+    Alt,
+    Href,
+    Rel,
+    Src,
+    Target,
+    Title,
+}
+
+impl MarkupAttribute {
+    /// As HTML writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            MarkupAttribute::Alt => "alt",
+            MarkupAttribute::Href => "href",
+            MarkupAttribute::Rel => "rel",
+            MarkupAttribute::Src => "src",
+            MarkupAttribute::Target => "target",
+            MarkupAttribute::Title => "title",
+        }
+    }
+
+    /// Whether its value is an address.
+    pub const fn is_address(self) -> bool {
+        matches!(self, MarkupAttribute::Href | MarkupAttribute::Src)
+    }
 }

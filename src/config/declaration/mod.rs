@@ -140,6 +140,9 @@ pub struct Declaration {
     /// What style sheets of the site say of blocks, as far as their classes follow from it.
     #[serde(default)]
     pub block_styles: BlockStyles,
+    /// Attributes of blocks that can have values of a record instead of what is written (`metadata.bindings`).
+    #[serde(default)]
+    pub block_bindings: BlockBindings,
     /// Shortcodes that the server renders from other rows.
     #[serde(default)]
     pub shortcodes: IndexMap<String, Rendered>,

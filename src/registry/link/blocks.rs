@@ -1,7 +1,8 @@
 //! What blocks get when they are shown, by block.
 
-use crate::config::declaration::{BlockSupports, Declaration};
-use crate::text::dress::{BlockClass, BlockStyle, BlockStyles};
+use crate::config::declaration::{BlockSupports, Declaration, ExcerptPart, StyleGroup};
+use crate::text::block_css::Fluid;
+use crate::text::block_styles::{BlockClass, BlockStyle, BlockStyles, Excerpt, Styled};
 use crate::text::layout::{LaidOut, LayoutRules};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -29,10 +30,36 @@ pub(super) fn block_styles(declared: &Declaration) -> BlockStyles {
             visibility: can.visibility,
             css: can.css,
             element_colors: can.element_colors,
+            width: can.width,
+            filled: can.filled,
+            sourced: can.sourced,
+            opened_by: can.opened_by,
+            data_id: can.data_id,
+            numbers_pictures: can.numbers_pictures,
+            paragraphs: can.paragraphs,
+            inside: can.inside,
+            duotone: can.duotone,
+            styled: Styled {
+                colors: !can.unstyled.contains(&StyleGroup::Colors),
+                typography: !can.unstyled.contains(&StyleGroup::Typography),
+                border: !can.unstyled.contains(&StyleGroup::Border),
+                spacing: !can.unstyled.contains(&StyleGroup::Spacing),
+            },
+            excerpt: can.excerpt.map(|part| match part {
+                ExcerptPart::Text => Excerpt::Text,
+                ExcerptPart::Inside => Excerpt::Inside,
+            }),
         }
     };
     let names: HashSet<&String> = classes.keys().chain(supports.keys()).chain(styles.variations.keys()).collect();
     let blocks: HashMap<String, BlockStyle> = names.into_iter().map(|name| (name.clone(), style(name))).collect();
     let gap = text(styles.gap.as_ref()).unwrap_or(Value::Null);
-    BlockStyles { blocks, layouts: LayoutRules { gap, root_padding: styles.root_padding } }
+    let fluid = styles.fluid.filter(|fluid| fluid.widest > fluid.narrowest);
+    let fluid = fluid.map(|fluid| Fluid { narrowest: fluid.narrowest.into(), widest: fluid.widest.into() });
+    BlockStyles {
+        blocks,
+        layouts: LayoutRules { gap, root_padding: styles.root_padding },
+        fluid,
+        duotones: styles.duotones.clone(),
+    }
 }

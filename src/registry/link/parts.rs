@@ -89,8 +89,9 @@ impl Linker<'_> {
             own.flat_map(|route| &route.endpoints).map(|endpoint| &vocabulary.handlers[endpoint.handler.0]).collect();
         let chosen_from =
             resources.iter().flat_map(|other| &other.properties).any(|p| p.among.as_ref() == Some(&resource.name));
+        let shown_by = self.declared.blocks.values().any(|block| block.resource.as_ref() == Some(&resource.name));
         for (option, value) in given.as_object().into_iter().flatten() {
-            let read = chosen_from && ENTRY_OPTIONS.contains(&option.as_str())
+            let read = (chosen_from || shown_by) && ENTRY_OPTIONS.contains(&option.as_str())
                 || handlers.iter().any(|handler| handler.settings.contains(&option.as_str()));
             if usual.get(option) != Some(value) && !read {
                 let readers = vocabulary.handlers.iter().filter(|handler| handler.settings.contains(&option.as_str()));
@@ -140,7 +141,7 @@ impl Linker<'_> {
     }
 }
 
-/// What values of a property with `x-options-from` are checked against.
+/// What values of a property with `x-options-from` are checked against, and blocks show drawings of.
 const ENTRY_OPTIONS: [&str; 2] = ["entries", "key"];
 
 /// What an entry of the audit trail holds.

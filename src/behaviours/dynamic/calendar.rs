@@ -1,0 +1,150 @@
+//! A month, with links to the days on which records were published.
+
+use super::wrapper::{colours, colours_links, wrapper};
+use super::{Part, boxed, published};
+use crate::registry::name;
+use crate::storage::plan::{Cond, DbValue, Op, Order};
+use crate::text::block_css::inline;
+use crate::text::block_styles::Styled;
+use crate::text::dates;
+use crate::text::html::Html;
+use crate::text::time::{Civil, parse_datetime};
+use std::collections::BTreeSet;
+
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// A month of the calendar.
+#[derive(Clone, Copy)]
+struct Month {
+    /// The wall clock at its beginning.
+    begins: i64,
+    /// The wall clock when the next one begins.
+    ends: i64,
+}
+
+impl Month {
+    fn of(year: i64, month: u8) -> Option<Month> {
+        let at = |year: i64, month: u8| Civil { year, month, day: 1, hour: 0, minute: 0, second: 0 }.seconds();
+        let next = if month == 12 { at(year + 1, 1)? } else { at(year, month + 1)? };
+        Some(Month { begins: at(year, month)?, ends: next })
+    }
+
+    fn around(local: i64) -> Option<Month> {
+        let day = Civil::of(local);
+        Month::of(day.year, day.month)
+    }
+}
+
+/// The days of a month, the current one unless the author chose another.
+pub fn month(part: &Part<'_>) -> Option<Html> {
+    let scope = part.item.scope;
+    let chosen = part.attributes["year"].as_i64().zip(part.attributes["month"].as_u64());
+    let chosen = chosen.and_then(|(year, month)| Month::of(year, u8::try_from(month).ok()?));
+    let today = scope.local_now();
+    // It is true for a day only.
+    scope.storage.passes();
+    let month = chosen.or_else(|| Month::around(today))?;
+    let (before, after) = (edge(part, Op::Lt, month.begins, true), edge(part, Op::Ge, month.ends, false));
+    let days = days(part, month);
+    if before.is_none() && after.is_none() && days.is_empty() {
+        return None;
+    }
+    let mut html = Html::new();
+    let only = Styled { typography: false, border: false, spacing: false, ..Styled::ALL };
+    let mut own = vec!["wp-calendar-table".to_owned()];
+    own.extend(colours(part));
+    own.extend(colours_links(part).then(|| "has-link-color".to_owned()));
+    html.raw("<table").attr_if("style", &inline(&part.attributes, only, None));
+    html.raw(" id=\"wp-calendar\"").attr("class", &own.join(" ")).raw(">\n\t<caption>");
+    html.text(&dates::named(month.begins, "%B %Y")).raw("</caption>\n\t<thead>\n\t<tr>");
+    let first = scope.settings.int("start_of_week").rem_euclid(7);
+    for place in 0..7 {
+        // The fourth of January 1970 was a Sunday.
+        let name = dates::named((3 + first + place) * DAY, "%A");
+        html.raw("\n\t\t<th scope=\"col\"").attr("aria-label", &name).raw(">").text(&name[..1]).raw("</th>");
+    }
+    html.raw("\n\t</tr>\n\t</thead>\n\t<tbody>");
+    weeks(part, month, first, &days, today, &mut html);
+    html.raw("\n\t</tbody>\n\t</table><nav aria-label=\"Previous and next months\" class=\"wp-calendar-nav\">");
+    html.raw("\n\t\t<span class=\"wp-calendar-nav-prev\">");
+    match before {
+        Some(local) => {
+            html.raw("<a").attr("href", &address(part, local, false)).raw(">&laquo; ");
+            html.text(&dates::named(local, "%b")).raw("</a>")
+        }
+        None => html.raw("&nbsp;"),
+    };
+    html.raw("</span>\n\t\t<span class=\"pad\">&nbsp;</span>\n\t\t<span class=\"wp-calendar-nav-next\">");
+    match after {
+        Some(local) => {
+            html.raw("<a").attr("href", &address(part, local, false)).raw(">").text(&dates::named(local, "%b"));
+            html.raw(" &raquo;</a>")
+        }
+        None => html.raw("&nbsp;"),
+    };
+    html.raw("</span>\n\t</nav>");
+    Some(boxed(&wrapper(part, ""), &html))
+}
+
+fn weeks(part: &Part<'_>, month: Month, first: i64, days: &BTreeSet<u8>, today: i64, html: &mut Html) {
+    // Counted from Sunday: the first of January 1970 was a Thursday.
+    let blank = (month.begins.div_euclid(DAY) + 4 - first).rem_euclid(7);
+    html.raw("\n\t<tr>");
+    if blank > 0 {
+        html.raw("\n\t\t<td colspan=\"").number(blank).raw("\" class=\"pad\">&nbsp;</td>");
+    }
+    let mut place = blank;
+    for (number, begins) in (1_u8..).zip((month.begins..month.ends).step_by(DAY as usize)) {
+        if place == 7 {
+            html.raw("\n\t</tr>\n\t<tr>");
+            place = 0;
+        }
+        html.raw(if place == 0 || (number == 1) { if blank > 0 && number == 1 { "" } else { "\n\t\t" } } else { "" });
+        let current = (begins..begins + DAY).contains(&today);
+        html.raw(if current { "<td id=\"today\">" } else { "<td>" });
+        match days.contains(&number) {
+            true => {
+                let label = format!("Posts published on {}", dates::named(begins, "%B %-d, %Y"));
+                html.raw("<a").attr("href", &address(part, begins, true)).attr("aria-label", &label).raw(">");
+                html.number(u32::from(number)).raw("</a>")
+            }
+            false => html.number(u32::from(number)),
+        };
+        html.raw("</td>");
+        place += 1;
+    }
+    if place < 7 {
+        html.raw("\n\t\t<td class=\"pad\" colspan=\"").number(7 - place).raw("\">&nbsp;</td>");
+    }
+    html.raw("\n\t</tr>");
+}
+
+/// The address of a month's records, or of a day's.
+fn address(part: &Part<'_>, local: i64, day: bool) -> String {
+    let form = if day { "%Y/%m/%d" } else { "%Y/%m" };
+    format!("{}/{}/", part.item.scope.registry.site.url, dates::named(local, form))
+}
+
+/// The wall clock of the record that is next to a month.
+fn edge(part: &Part<'_>, side: Op, local: i64, newest: bool) -> Option<i64> {
+    let filter = Cond::All(vec![published(part), Cond::Compare(name("date_local"), side, DbValue::Int(local))]);
+    let found = part.documents(filter, vec![Order::Column(name("date_local"), newest)], 1, "date");
+    wall(part, found.first()?["date"].as_str()?)
+}
+
+fn wall(part: &Part<'_>, date: &str) -> Option<i64> {
+    Some(parse_datetime(date)?.in_zone(&part.item.scope.settings.zone).0)
+}
+
+/// The days of a month on which records were published: one read for each.
+fn days(part: &Part<'_>, month: Month) -> BTreeSet<u8> {
+    let mut days = BTreeSet::new();
+    let mut from = month.begins;
+    while from < month.ends {
+        let Some(local) = edge(part, Op::Ge, from, false).filter(|local| *local < month.ends) else { break };
+        days.insert(Civil::of(local).day);
+        from = (local.div_euclid(DAY) + 1) * DAY;
+    }
+    days
+}

@@ -1,0 +1,244 @@
+//! The comments of a record, and the blocks inside a list for each of them.
+
+use super::loops::document_of;
+use super::wrapper::{of_links, of_text, wrapper};
+use super::{Part, Within, boxed, date_of, frame, heading, moment_of, title_of};
+use crate::config::declaration::Family;
+use crate::records::{self, eq, txt};
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use crate::storage::plan::{Cond, DbValue, Op, Order};
+use crate::text::html::Html;
+use crate::text::sanitize::clean_url;
+use crate::text::slug;
+use serde_json::Value;
+use std::cell::Cell;
+
+/// Answers to answers to answers: deeper ones are shown at this depth.
+const MOST_LEVELS: u32 = 5;
+
+/// The comments of a record: whether there are any, and whether more can be made.
+fn discussion(part: &Part<'_>) -> Option<(u64, bool)> {
+    let plan = records::columns("record", &["comment_count", "comment_status"], own(part));
+    let rows = part.item.scope.snapshot().ok()?.rows(&plan).ok()?;
+    let row = rows.first()?;
+    Some((u64::try_from(records::int(&row[0])).unwrap_or(0), records::text(&row[1]) == "open"))
+}
+
+fn own(part: &Part<'_>) -> Cond {
+    eq("id", DbValue::Int(part.within.record()))
+}
+
+/// The comments of a record, unless there are none and none can be made.
+pub fn all(part: &Part<'_>) -> Option<Html> {
+    let (count, open) = discussion(part)?;
+    if count == 0 && !open || part.flag("legacy") {
+        return None;
+    }
+    frame(part)
+}
+
+/// The number of a record's comments.
+pub fn count(part: &Part<'_>) -> Option<Html> {
+    let (count, _) = discussion(part)?;
+    let mut html = Html::new();
+    html.number(count);
+    Some(boxed(&wrapper(part, &of_text(part, "")), &html))
+}
+
+/// A link to the comments of a record that takes more of them.
+pub fn link_to_all(part: &Part<'_>) -> Option<Html> {
+    let (count, _) = discussion(part).filter(|(_, open)| *open)?;
+    let document = document_of(part, "link,title")?;
+    let mut html = Html::new();
+    // Clients have always been sent this address without quotes.
+    let place = if count == 0 { "#respond" } else { "#comments" };
+    html.raw("<a href=").text(&clean_url(document["link"].as_str()?)).raw(place).raw(">");
+    match count {
+        0 => html.raw("No comments"),
+        1 => html.raw("1 comment"),
+        count => html.number(count).raw(" comments"),
+    };
+    html.raw("<span class=\"screen-reader-text\"> on ").html(&title_of(&document)).raw("</span></a>");
+    Some(boxed(&wrapper(part, &of_text(part, "")), &html))
+}
+
+/// How many answers a record has, as a heading.
+pub fn title(part: &Part<'_>) -> Option<Html> {
+    let (count, _) = discussion(part).filter(|(count, _)| *count > 0)?;
+    let document = document_of(part, "title")?;
+    let shows = |key: &str| part.attributes[key] != false;
+    let (counted, named) = (shows("showCommentsCount"), shows("showPostTitle"));
+    let (open, close) = heading(part.number("level", 2).max(1));
+    let mut html = Html::new();
+    html.raw(open).raw(" id=\"comments\"").attrs(&wrapper(part, &of_text(part, ""))).raw(">");
+    match (counted, count) {
+        (true, 1) => html.raw("One response"),
+        (true, count) => html.number(count).raw(" responses"),
+        (false, 1) => html.raw("Response"),
+        (false, _) => html.raw("Responses"),
+    };
+    if named {
+        html.raw(" to &#8220;").html(&title_of(&document)).raw("&#8221;");
+    }
+    html.raw(close);
+    Some(html)
+}
+
+/// Links to pages of comments: all of them are on one page.
+pub fn pages(part: &Part<'_>) -> Option<Html> {
+    let inside = part.inside(part.within);
+    let mut html = Html::new();
+    html.raw("<nav").attrs(&wrapper(part, &of_links(part, ""))).raw(" aria-label=\"Comments pagination\">");
+    html.html(&inside).raw("</nav>");
+    (!inside.as_str().trim().is_empty()).then_some(html)
+}
+
+/// The comments of a record, answers below what they answer.
+pub fn list(part: &Part<'_>) -> Option<Html> {
+    const FIELDS: &str = "id,parent,post,type,author,author_name,author_url,author_avatar_urls,link,date,content";
+    let scope = part.item.scope;
+    let unlocked = Cond::Related {
+        table: name("record"),
+        inner: name("id"),
+        outer: name("post"),
+        filter: Box::new(eq("password", txt(""))),
+    };
+    let types = scope.registry.family(Family::Comment).flat_map(|resource| resource.declared.comment_types.keys());
+    let special = types.map(|kind| Cond::Not(Box::new(eq("kind", txt(kind)))));
+    let mut filter = vec![
+        eq("post", DbValue::Int(part.within.record())),
+        eq("status", txt(scope.registry.approved_comment_status())),
+        Cond::Compare(name("post"), Op::Ne, DbValue::Int(0)),
+        unlocked,
+    ];
+    filter.extend(special);
+    let order = vec![Order::Column(name("date_utc"), false), Order::Column(name("id"), false)];
+    let found = part.documents(Cond::All(filter), order, super::MOST_ROWS, FIELDS);
+    if found.is_empty() {
+        return None;
+    }
+    let writer = document_of(part, "author").and_then(|document| document["author"].as_i64());
+    let thread = Thread { part, all: &found, writer, shown: Cell::new(0), threads: Cell::new(0) };
+    let mut html = Html::new();
+    html.raw("<ol").attrs(&wrapper(part, "")).raw(">");
+    thread.level(0, 1, &mut html);
+    html.raw("</ol>");
+    Some(html)
+}
+
+/// A list of comments while it is written.
+struct Thread<'t, 'a> {
+    part: &'t Part<'a>,
+    all: &'t [Value],
+    /// Who wrote the record.
+    writer: Option<i64>,
+    /// Comments so far.
+    shown: Cell<u32>,
+    /// Of those, how many answer none.
+    threads: Cell<u32>,
+}
+
+impl Thread<'_, '_> {
+    fn level(&self, above: i64, depth: u32, html: &mut Html) {
+        let known = |id: i64| self.all.iter().any(|comment| comment["id"] == id);
+        let below = self.all.iter().filter(|comment| {
+            let parent = comment["parent"].as_i64().unwrap_or(0);
+            above == if known(parent) { parent } else { 0 }
+        });
+        for comment in below {
+            if !self.part.goes_on(html) {
+                break;
+            }
+            let id = comment["id"].as_i64().unwrap_or(0);
+            let within = Within { comment: Some(comment), depth: self.part.within.depth + 1, ..self.part.within };
+            html.raw("<li id=\"comment-").number(id).raw("\"").attr("class", &self.classes(comment, depth)).raw(">");
+            html.html(&self.part.inside(within));
+            if self.all.iter().any(|other| other["parent"] == id) {
+                html.raw(if depth < MOST_LEVELS { "<ol>" } else { "" });
+                self.level(id, (depth + 1).min(MOST_LEVELS), html);
+                html.raw(if depth < MOST_LEVELS { "</ol>" } else { "" });
+            }
+            html.raw("</li>");
+        }
+    }
+
+    /// What a comment is, who wrote it, and where it is in the list.
+    fn classes(&self, comment: &Value, depth: u32) -> String {
+        let mut all = vec![slug::sanitize_title(comment["type"].as_str().unwrap_or("comment"))];
+        if let Some(author) = comment["author"].as_i64().filter(|author| *author != 0) {
+            let slug = self.slug_of(author);
+            all.extend(slug.map(|slug| format!("byuser comment-author-{slug}")));
+            all.extend((self.writer == Some(author)).then(|| "bypostauthor".to_owned()));
+        }
+        let place = self.shown.replace(self.shown.get() + 1);
+        all.push(if place % 2 == 1 { "odd alt" } else { "even" }.to_owned());
+        if depth == 1 {
+            let place = self.threads.replace(self.threads.get() + 1);
+            all.push(if place % 2 == 1 { "thread-odd thread-alt" } else { "thread-even" }.to_owned());
+        }
+        all.push(format!("depth-{depth}"));
+        all.join(" ")
+    }
+
+    fn slug_of(&self, author: i64) -> Option<String> {
+        let users: &Resource = self.part.item.scope.registry.family(Family::User).next()?;
+        let own = eq("id", DbValue::Int(author));
+        let found = self.part.documents_of(users, own, Vec::new(), (0, 1), "slug");
+        Some(slug::sanitize_title(found.first()?["slug"].as_str()?))
+    }
+}
+
+/// Who wrote a comment, as a link where there is an address.
+pub fn author(part: &Part<'_>) -> Option<Html> {
+    let comment = part.within.comment?;
+    let name = comment["author_name"].as_str().filter(|name| !name.is_empty()).unwrap_or("Anonymous");
+    let link = clean_url(comment["author_url"].as_str().unwrap_or(""));
+    let mut html = Html::new();
+    match link.is_empty() || part.attributes["isLink"] == false {
+        true => html.text(name),
+        false => {
+            html.raw("<a rel=\"external nofollow ugc\"").attr("href", &link);
+            html.attr("target", super::loops::target(part)).raw(" >").text(name).raw("</a>")
+        }
+    };
+    Some(boxed(&wrapper(part, &of_text(part, "")), &html))
+}
+
+/// The text of a comment.
+pub fn content(part: &Part<'_>) -> Option<Html> {
+    let text = part.within.comment?["content"]["rendered"].as_str().filter(|text| !text.is_empty())?;
+    Some(boxed(&wrapper(part, &of_text(part, "")), &Html::rendered(text)))
+}
+
+/// When a comment was written, as a link to it.
+pub fn date(part: &Part<'_>) -> Option<Html> {
+    let comment = part.within.comment?;
+    let (local, machine) = moment_of(part.item, &comment["date"]);
+    let mut html = Html::new();
+    html.raw("<time").attr("datetime", &machine).raw(">");
+    match comment["link"].as_str().filter(|_| part.attributes["isLink"] != false) {
+        Some(link) => html.raw("<a").attr("href", link).raw(">").text(&date_of(part, local)).raw("</a>"),
+        None => html.text(&date_of(part, local)),
+    };
+    html.raw("</time>");
+    Some(boxed(&wrapper(part, &of_links(part, "")), &html))
+}
+
+/// A link to answer a comment of a record that takes comments.
+pub fn reply(part: &Part<'_>) -> Option<Html> {
+    let comment = part.within.comment?;
+    discussion(part).filter(|(_, open)| *open)?;
+    let id = comment["id"].as_i64()?;
+    let post = comment["post"].as_i64()?;
+    let link = comment["link"].as_str()?.split('#').next().unwrap_or_default();
+    let label = format!("Reply to {}", comment["author_name"].as_str().unwrap_or(""));
+    let between = if link.contains('?') { '&' } else { '?' };
+    let mut html = Html::new();
+    html.raw("<a rel=\"nofollow\" class=\"comment-reply-link\"");
+    html.address("href", &format!("{link}{between}replytocom={id}#respond"));
+    html.raw(" data-commentid=\"").number(id).raw("\" data-postid=\"").number(post);
+    html.raw("\" data-belowelement=\"comment-").number(id).raw("\" data-respondelement=\"respond\"");
+    html.attr("data-replyto", &label).attr("aria-label", &label).raw(">Reply</a>");
+    Some(boxed(&wrapper(part, &of_text(part, "")), &html))
+}

@@ -1,0 +1,122 @@
+//! The pages of a query: links to them, how many records there are. A content shows the first page.
+
+use super::Frame;
+use super::loops::found;
+use super::wrapper::{of_links, of_text, wrapper};
+use super::{Part, Within, boxed, heading};
+use crate::text::html::Html;
+use crate::text::html_policy::Policy;
+
+/// Links that are shown beside the first, the last and the current page.
+const BESIDE: u64 = 2;
+/// Links at most.
+const MOST_LINKS: u64 = 100;
+
+/// Links to the pages of a query.
+pub fn pages(part: &Part<'_>) -> Option<Html> {
+    let frame = Frame { attributes: &part.attributes, outer: part.within.around };
+    let inside = part.inside(Within { around: Some(&frame), ..part.within });
+    let mut html = Html::new();
+    html.raw("<nav").attrs(&wrapper(part, &of_links(part, ""))).raw(" aria-label=\"Pagination\">");
+    html.html(&inside).raw("</nav>");
+    (!inside.as_str().trim().is_empty()).then_some(html)
+}
+
+/// The address of a page, from the page that shows the content.
+fn address(part: &Part<'_>, page: u64) -> String {
+    match part.within.around("queryId").and_then(serde_json::Value::as_u64) {
+        Some(id) => format!("?query-{id}-page={page}"),
+        None => format!("?query-page={page}"),
+    }
+}
+
+/// A link to the second page, if there is one.
+pub fn next(part: &Part<'_>) -> Option<Html> {
+    const ARROWS: [(&str, &str); 2] = [("arrow", "→"), ("chevron", "»")];
+    let found = found(part)?;
+    if found.pages(found.total(part)) < 2 {
+        return None;
+    }
+    let label = Some(part.text("label")).filter(|label| !label.is_empty()).unwrap_or("Next Page");
+    let labelled = part.within.around("showLabel").is_none_or(|shows| *shows != false);
+    let arrow = part.within.around("paginationArrow").and_then(serde_json::Value::as_str).unwrap_or("");
+    let mut html = Html::new();
+    html.raw("<a").attr("href", &address(part, 2)).attrs(&wrapper(part, ""));
+    html.attr_if("aria-label", if labelled { "" } else { label }).raw(">");
+    html.text(if labelled { label } else { "" });
+    if let Some((kind, arrow)) = ARROWS.into_iter().find(|(kind, _)| *kind == arrow) {
+        html.raw("<span class='wp-block-query-pagination-next-arrow is-arrow-").text(kind);
+        html.raw("' aria-hidden='true'>").text(arrow).raw("</span>");
+    }
+    html.raw("</a>");
+    Some(html)
+}
+
+/// Nothing is before the first page.
+pub fn previous(_: &Part<'_>) -> Option<Html> {
+    None
+}
+
+/// Links to the pages by their numbers, those far away left out.
+pub fn numbers(part: &Part<'_>) -> Option<Html> {
+    let found = found(part)?;
+    let last = found.pages(found.total(part));
+    if last < 2 {
+        return None;
+    }
+    let beside = part.number("midSize", BESIDE).min(MOST_LINKS);
+    let mut html = Html::new();
+    html.raw("<span aria-current=\"page\" class=\"page-numbers current\">1</span>");
+    for page in 2..=last.min(beside.saturating_add(1)) {
+        link(part, page, &mut html);
+    }
+    if last > beside.saturating_add(2) {
+        html.raw("\n<span class=\"page-numbers dots\">&hellip;</span>");
+    }
+    if last > beside.saturating_add(1) {
+        link(part, last, &mut html);
+    }
+    Some(boxed(&wrapper(part, ""), &html))
+}
+
+fn link(part: &Part<'_>, page: u64, html: &mut Html) {
+    html.raw("\n<a class=\"page-numbers\"").attr("href", &address(part, page)).raw(">").number(page).raw("</a>");
+}
+
+/// How many records a query finds, or which of them it shows.
+pub fn total(part: &Part<'_>) -> Option<Html> {
+    part.within.around("query")?;
+    let found = found(part);
+    let total = found.as_ref().map_or(0, |found| found.total(part));
+    let last = found.map_or(0, |found| found.per_page.min(total));
+    let mut html = Html::new();
+    match (part.text("displayType"), total) {
+        ("range-display", total) if last < 2 => html.raw("Displaying ").number(last).raw(" of ").number(total),
+        ("range-display", total) => html.raw("Displaying 1 – ").number(last).raw(" of ").number(total),
+        (_, 1) => html.raw("1 result found"),
+        (_, total) => html.number(total).raw(" results found"),
+    };
+    Some(boxed(&wrapper(part, ""), &html))
+}
+
+/// What kind of records a query finds, or which kind the content is of. Titles of archives and of searches belong to pages.
+pub fn title(part: &Part<'_>) -> Option<Html> {
+    if part.text("type") != "post-type" {
+        return None;
+    }
+    let wanted = part.within.around("query").and_then(|query| query["postType"].as_str());
+    let resource = match wanted.filter(|wanted| !wanted.is_empty()) {
+        Some(wanted) => part.item.scope.registry.resource_by_api_name(wanted)?,
+        None => part.item.resource,
+    };
+    let name = Html::sanitised(resource.declared.labels.get("singular_name")?, Policy::phrases());
+    let (open, close) = heading(part.number("level", 1));
+    let mut html = Html::new();
+    html.raw(open).attrs(&wrapper(part, &of_text(part, ""))).raw(">");
+    match part.attributes["showPrefix"] == false {
+        true => html.html(&name),
+        false => html.raw("Post Type: &#8220;").html(&name).raw("&#8221;"),
+    };
+    html.raw(close);
+    Some(html)
+}

@@ -1,0 +1,35 @@
+//! How long a record takes to read.
+
+use super::loops::subject;
+use super::wrapper::{of_text, wrapper};
+use super::{Part, boxed};
+use crate::records::{self, eq};
+use crate::storage::plan::DbValue;
+use crate::text::html::Html;
+use crate::text::words::words;
+
+/// Words that people read in a minute.
+const SPEED: f64 = 189.0;
+
+/// The minutes that a record takes to read, or its number of words.
+pub fn time(part: &Part<'_>) -> Option<Html> {
+    let (_, document) = subject(part)?;
+    let plan = records::columns("record", &["content"], eq("id", DbValue::Int(document["id"].as_i64()?)));
+    let rows = part.item.scope.snapshot().ok()?.rows(&plan).ok()?;
+    let text = records::text(&rows.first()?[0]);
+    part.within.budget.render(text.len())?;
+    let words = words(text);
+    let speed = part.attributes["averageReadingSpeed"].as_f64().filter(|speed| *speed >= 1.0).unwrap_or(SPEED);
+    let minutes = |factor: f64| ((words as f64 / speed * factor).round() as u64).max(1);
+    let mut html = Html::new();
+    match (part.text("displayMode") == "words", part.attributes["displayAsRange"] != false) {
+        (true, _) => html.number(words).raw(if words == 1 { " word" } else { " words" }),
+        (false, true) => {
+            let (least, most) = (minutes(0.8), minutes(1.2));
+            html.number(least).raw("–").number(most.max(least + 1)).raw(" minutes")
+        }
+        (false, false) if minutes(1.0) == 1 => html.raw("1 minute"),
+        (false, false) => html.number(minutes(1.0)).raw(" minutes"),
+    };
+    Some(boxed(&wrapper(part, &of_text(part, "")), &html))
+}

@@ -1,0 +1,110 @@
+//! The way from the home page to a record.
+
+use super::loops::subject;
+use super::wrapper::styled_wrapper;
+use super::{Part, title_of};
+use crate::access::policy;
+use crate::records::{among, eq, txt};
+use crate::registry::name;
+use crate::registry::resource::Resource;
+use crate::storage::plan::{Cond, DbValue, Order};
+use crate::text::html::Html;
+use crate::text::sanitize::clean_url;
+use serde_json::Value;
+
+/// Steps at most.
+const MOST_STEPS: usize = 20;
+
+/// A step: its name, and where it leads.
+type Step = (Html, String);
+
+/// The way to a record: home, the records above it or its first term, and the record itself.
+pub fn path(part: &Part<'_>) -> Option<Html> {
+    let (resource, document) = subject(part)?;
+    let document = document.as_ref();
+    let shows = |key: &str| part.attributes[key] != false;
+    let mut steps: Vec<Step> = Vec::new();
+    if shows("showHomeItem") {
+        let mut home = Html::new();
+        home.raw("Home");
+        steps.push((home, format!("{}/", part.item.scope.registry.site.url)));
+    }
+    let above = records_above(part, resource, document);
+    let by_terms = match above.is_empty() && resource.relations.iter().any(|relation| relation.many) {
+        true => resource.property("parent").is_none() || part.flag("prefersTaxonomy"),
+        false => false,
+    };
+    steps.extend(if by_terms { terms(part, resource, document) } else { above });
+    let mut html = Html::new();
+    for (name, address) in &steps {
+        html.raw("<li><a").attr("href", &clean_url(address)).raw(">").html(name).raw("</a></li>");
+    }
+    if shows("showCurrentItem") {
+        html.raw("<li><span aria-current=\"page\">").html(&title_of(document)).raw("</span></li>");
+    }
+    if html.is_empty() {
+        return None;
+    }
+    let separator = part.attributes["separator"].as_str().unwrap_or("/").replace('\\', "\\\\").replace('"', "\\\"");
+    let mut list = Html::new();
+    list.raw("<nav").attrs(&styled_wrapper(part, "", &format!("--separator: \"{separator}\"")));
+    list.raw(" aria-label=\"Breadcrumbs\"><ol>").html(&html).raw("</ol></nav>");
+    Some(list)
+}
+
+/// The records that one is below, the uppermost first; the one that a file belongs to counts.
+fn records_above(part: &Part<'_>, resource: &Resource, document: &Value) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let Some(id) = document["id"].as_i64() else { return steps };
+    let mut at = parent_of(part, resource, id);
+    while let Some((above, parent)) = at.filter(|_| steps.len() < MOST_STEPS) {
+        let found = part.documents_of(above, eq("id", DbValue::Int(parent)), Vec::new(), (0, 1), "title,link");
+        let Some(document) = found.first() else { break };
+        steps.push((title_of(document), document["link"].as_str().unwrap_or("").to_owned()));
+        at = parent_of(part, above, parent);
+    }
+    steps.reverse();
+    steps
+}
+
+/// What a record is below, if everybody may see it.
+fn parent_of<'r>(part: &'r Part<'_>, resource: &Resource, id: i64) -> Option<(&'r Resource, i64)> {
+    resource.column("parent")?;
+    let scope = part.item.scope;
+    let rows = |columns: &[&str], filter: Cond| {
+        let plan = crate::records::columns("record", columns, filter);
+        scope.snapshot().ok()?.rows(&plan).ok()?.into_iter().next()
+    };
+    let parent = crate::records::int(&rows(&["parent"], eq("id", DbValue::Int(id)))?[0]);
+    let visible = vec![eq("id", DbValue::Int(parent)), policy::published(scope), eq("password", txt(""))];
+    let found = rows(&["kind"], Cond::All(visible)).filter(|_| parent != 0)?;
+    let kind = crate::records::text(&found[0]).to_owned();
+    let above = scope.registry.resources.iter().find(|resource| &*resource.kind == kind.as_str())?;
+    Some((above, parent))
+}
+
+/// The first term of a record in the first taxonomy that it has terms of, behind the terms above it.
+fn terms(part: &Part<'_>, resource: &Resource, document: &Value) -> Vec<Step> {
+    let registry = &part.item.scope.registry;
+    let mut steps = Vec::new();
+    let with_terms = resource.relations.iter().filter(|relation| relation.many).find_map(|relation| {
+        let ids: Vec<i64> = document[&relation.property].as_array()?.iter().filter_map(Value::as_i64).collect();
+        (!ids.is_empty()).then(|| (&registry.resources[relation.to], ids))
+    });
+    let Some((taxonomy, ids)) = with_terms else { return steps };
+    let mut wanted = among("id", ids);
+    while steps.len() < MOST_STEPS {
+        let order = vec![Order::Column(name("name_key"), false)];
+        let found = part.documents_of(taxonomy, wanted, order, (0, 1), "name,link,parent");
+        let Some(term) = found.first() else { break };
+        let mut label = Html::new();
+        label.text(term["name"].as_str().unwrap_or(""));
+        steps.push((label, term["link"].as_str().unwrap_or("").to_owned()));
+        match term["parent"].as_i64().filter(|parent| *parent != 0) {
+            Some(parent) => wanted = eq("id", DbValue::Int(parent)),
+            None => break,
+        }
+    }
+    steps.reverse();
+    steps
+}
