@@ -11,6 +11,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The scope that every commit of any process raises.
 pub(super) const COMMITS: &str = "commits";
 
+/// The scope of the slugs of a table's rows.
+pub(crate) fn slugs(table: &Name) -> Name {
+    format!("{table}/{SLUG}").into()
+}
+
+/// The column that holds a row's slug.
+pub(super) const SLUG: &str = "slug";
+
 /// The numbers of all scopes in the database.
 pub(super) fn stored(conn: &dyn Connection) -> Result<Vec<(Name, u64)>> {
     let rows = conn.select("SELECT scope, n FROM version", &[])?;

@@ -8,7 +8,7 @@ use super::super::dependencies::{ANY_KIND, VersionSlot};
 use super::super::plan::{Change, DbValue, Name, WritePlan};
 use super::super::sql::{Set, update_text};
 use super::super::tally::ALL_AUTHORS;
-use super::super::versions::COMMITS;
+use super::super::versions::{COMMITS, slugs};
 use super::Writer;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,6 +19,8 @@ pub enum Scope {
     /// Rows of a table that have this number for their kind.
     Kind(TableId, i64),
     Relation(RelationId),
+    /// Slugs of rows of a table that relations lead to.
+    Slugs(TableId),
     Setting,
 }
 
@@ -198,6 +200,7 @@ impl Writer<'_> {
                 format!("{}:{kind}", catalogue.tables[table].def.name).into()
             }
             Scope::Relation(relation) => catalogue.relations[relation].def.name.clone(),
+            Scope::Slugs(table) => slugs(&catalogue.tables[table].def.name),
             Scope::Setting => "setting".into(),
         }
     }
