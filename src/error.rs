@@ -402,6 +402,12 @@ impl ApiError {
         self
     }
 
+    /// Makes it a fault of the server, with nothing in `data`.
+    pub fn bare(mut self) -> Self {
+        self.0.status = 500;
+        self.without_data()
+    }
+
     /// Makes `data` null.
     pub fn without_data(mut self) -> Self {
         self.0.data = None;

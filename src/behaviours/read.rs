@@ -341,10 +341,9 @@ fn words(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     Some(json!(text(value).split_whitespace().collect::<Vec<_>>()))
 }
 
-/// A list of the words in a column; nothing at all is one empty word.
+/// A list of the words in a column, as they are separated by blanks; nothing at all is one empty word.
 fn split(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
-    let words: Vec<&str> = text(value).split_whitespace().collect();
-    Some(if words.is_empty() { json!([""]) } else { json!(words) })
+    Some(json!(text(value).split(' ').collect::<Vec<_>>()))
 }
 
 /// The name of the record in paths.

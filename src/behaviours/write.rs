@@ -2,7 +2,7 @@
 
 use super::{Write, WriteContext};
 use crate::config::declaration::Family;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, ParamFailure};
 use crate::records;
 use crate::registry::resource::{Kind, Property, Resource};
 use crate::registry::vocabulary::Named;
@@ -10,7 +10,7 @@ use crate::scope::Scope;
 use crate::storage::plan::DbValue;
 use crate::text::html_policy::{self, Policy};
 use crate::text::{blocks, font, sanitize, slug, strip, time};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -254,14 +254,13 @@ fn words(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     Ok(text(&records::join_words(list)))
 }
 
-/// Words of letters, digits, `-` and `_`; other characters are left out.
+/// Words of letters, digits, `-` and `_`; other characters are left out, and a word of others alone is empty.
 fn class_names(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);
     let kept = |word: &str| -> String {
         word.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect()
     };
-    let names: Vec<String> = list.map(kept).filter(|word| !word.is_empty()).collect();
-    Ok(text(&names.join(" ")))
+    Ok(text(&list.map(kept).collect::<Vec<_>>().join(" ")))
 }
 
 /// Words that name declared entries of the resource that the property's `x-options-from` names.
@@ -270,9 +269,17 @@ fn entries(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiErro
     let known = |word: &str| among.is_some_and(|resource| resource.entry(word).is_some());
     let given = value.as_array().into_iter().flatten().filter_map(Value::as_str);
     match given.clone().find(|word| !known(word)) {
-        Some(word) => Err(ApiError::invalid_one(&writing.property.name, format!("`{word}` is not declared."))),
+        Some(word) => Err(refused(writing.property, word, format!("`{word}` is not declared."))),
         None => Ok(text(&records::join_words(given))),
     }
+}
+
+/// The refusal of a value that a property does not take.
+pub fn refused(property: &Property, value: &str, message: String) -> ApiError {
+    let Some(refusal) = &property.refusal else { return ApiError::invalid_one(&property.name, message) };
+    let data = refusal.member.as_ref().map_or(Value::Null, |member| json!({member: value}));
+    let (name, reason) = (property.name.clone(), Some(refusal.code.as_str()));
+    ApiError::invalid(vec![ParamFailure { name, message, reason, data }])
 }
 
 /// A kind or taxonomy by its name in the API; what is none stays as it was written.

@@ -277,7 +277,9 @@ pub fn slug_before(trashed: &str) -> &str {
 pub fn leaving(registry: &Registry, record: Record<'_>) -> Change {
     let resource = record.resource;
     let id = DbValue::Int(record.id());
-    let children = Cond::All(vec![records::own_rows(resource), eq(col::PARENT, id.clone())]);
+    // A parent that may be missing stays what it is.
+    let own = if resource.declared.loose_parent { Cond::Any(Vec::new()) } else { records::own_rows(resource) };
+    let children = Cond::All(vec![own, eq(col::PARENT, id.clone())]);
     let hanging = registry.family(Family::Content).filter(|r| r.supports("attached")).map(|r| &*r.kind);
     let hanging = Cond::All(vec![records::words(col::KIND, hanging), eq(col::PARENT, id)]);
     Change::UpdateWhere {

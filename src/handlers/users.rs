@@ -1,6 +1,6 @@
 //! Accounts: the caller's own, and what becomes of passwords and records on the way to a write.
 
-use super::items::{created, fetch, show, show_written, with_target, written_context};
+use super::items::{created, fetch, show, show_alone, show_written, with_target, written_context};
 use super::{Outcome, Refusal, Work};
 use crate::access;
 use crate::access::hashing::HashError;
@@ -98,7 +98,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return Err(ApiError::new(Code::UserInvalidReassign));
     }
     let context = written_context(work, Record { resource, row: target });
-    let previous = show(work, resource, target, context, work.fields)?;
+    let previous = show_alone(work, resource, target, context)?;
     with_target(work, resource, async |row| {
         let changes = families::removal(work.scope, Record { resource, row }, heir)?;
         work.carry_out(resource, changes).await

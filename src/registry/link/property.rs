@@ -59,6 +59,7 @@ impl Linker<'_> {
         };
         let write = self.written(resource, &words, pointer);
         let (content, longest) = (is_content(resource, &words), self.longest(resource, &words, pointer));
+        let refusal = self.refusal(resource, &words, pointer);
         let own = is_own(resource.family, &resource.key, column_name.as_deref());
         Property {
             name: property_name.to_owned(),
@@ -78,6 +79,7 @@ impl Linker<'_> {
             digest: words.stored_digest,
             write,
             among: words.options_from,
+            refusal,
             aliases: words.value_map.into_iter().collect(),
             locked: words.password_protected.unwrap_or(content),
             longest,
@@ -88,6 +90,13 @@ impl Linker<'_> {
     fn written(&mut self, resource: &Resource, words: &PropertyWords, pointer: &str) -> Option<Behaviour> {
         let write = words.write.as_deref()?;
         self.schema_name(resource, pointer, "x-write", write, &names(&self.vocabulary.writes)).map(Behaviour)
+    }
+
+    /// `x-refusal`.
+    fn refusal(&mut self, resource: &Resource, words: &PropertyWords, pointer: &str) -> Option<Refusal> {
+        let word = words.refusal.as_ref()?;
+        let code = self.code_in(&resource.declared.schema, &format!("{pointer}/x-refusal/code"), &word.code)?;
+        Some(Refusal { code, member: word.member.clone() })
     }
 
     /// `x-too-long-code` with its `x-max-bytes`.

@@ -95,6 +95,7 @@ impl Linker<'_> {
             not_empty: Vec::new(),
             within: None,
             status_of_codes: HashMap::new(),
+            bare_in_updates: HashSet::new(),
             schema: Value::Null,
             declared: declared.clone(),
         };
@@ -184,6 +185,10 @@ impl Linker<'_> {
             if let Some(code) = self.code(&[self.table, &owner, "status_of_codes", code], code) {
                 resource.status_of_codes.insert(code, *status);
             }
+        }
+        for (i, code) in declared.bare_in_updates.iter().enumerate() {
+            let found = self.code(&[self.table, &owner, "bare_in_updates", &i.to_string()], code);
+            resource.bare_in_updates.extend(found);
         }
     }
 
