@@ -29,7 +29,7 @@ impl Fields {
         Fields::read(value, Selecting::default(), &[])
     }
 
-    /// Reads the parameter. Of the members `whole`, only whole ones can be requested; `*` is any.
+    /// Reads the parameter. Of the members `whole`, only whole ones can be requested; `*` is any but `id`.
     pub fn read(value: Option<&Value>, way: Selecting, whole: &[String]) -> Fields {
         let separates = |c: char| c == ',' || way.positions && c.is_ascii_whitespace();
         let names: Vec<String> = match value {
@@ -46,8 +46,9 @@ impl Fields {
             }
             paths.push(path);
         }
-        let named = !paths.is_empty();
-        let is_whole = |member: &String| whole.iter().any(|one| one == member || one == "*");
+        let listed = matches!(value, Some(Value::Array(list)) if way.positions && !list.is_empty());
+        let named = listed || !paths.is_empty();
+        let is_whole = |member: &String| whole.iter().any(|one| one == member || one == "*" && member != "id");
         paths.retain(|path| path.len() == 1 || path[0] == "_links" || !is_whole(&path[0]));
         Fields { paths, named, way }
     }
@@ -162,6 +163,8 @@ mod tests {
         check("title,title.raw,id", json!({"title": {"raw": "a"}}));
         check("title.raw,title,id", json!({"title": {"raw": "a"}, "id": 1}));
         check("_embedded", json!([]));
+        let nothing = Fields::read(Some(&json!([""])), way, &[]);
+        assert_eq!(nothing.keep(document.clone()), json!([]), "a list of an empty name names nothing");
         assert!(!Fields::read(Some(&json!("_embedded")), way, &[]).wants("_embedded"));
     }
 }

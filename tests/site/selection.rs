@@ -110,6 +110,12 @@ fn under_wp_names_reach_into_lists_by_position_and_some_members_are_selected_who
     assert_eq!(list("title.nothing"), json!({"title": []}));
     assert_eq!(list("nothing"), json!([]));
     assert_eq!(list("_embedded"), json!([]), "nothing is embedded");
+    let post = &server.get("/wp/v2/posts?per_page=1").body[0]["id"];
+    assert!(server.admin("PUT", &format!("/wp/v2/posts/{post}"), Some(&json!({"content": "Other words"}))).status < 300);
+    let past = |fields: &str| shown(&format!("posts/{post}/revisions?"), fields)[0].clone();
+    assert_eq!(past("_links"), json!([]), "the link is the parent's");
+    assert!(past("parent,_links")["_links"]["parent"].is_array());
+    assert_eq!(server.get("/wp/v2/posts?_fields[]=").body[0], json!([]));
     assert_eq!(list("type%20status"), json!({"type": "post", "status": "publish"}));
     // What follows a part of what is there whole is not read.
     assert_eq!(list("type,type.x,status"), json!({"type": "post"}));
@@ -128,7 +134,9 @@ fn under_wp_names_reach_into_lists_by_position_and_some_members_are_selected_who
         shown("statuses/publish?", "slug.x").as_object().map(|all| all.keys().cloned().collect()),
         Some(vec!["_links".to_owned()])
     );
-    let server = server.restart_with(&[]);
+    let server = Server::start();
+    let post = json!({"title": "T", "status": "publish"});
+    assert_eq!(server.admin("POST", "/cms/v2/posts", Some(&post)).status, 201);
     let own = server.get("/cms/v2/posts?per_page=1&_fields=_links.self.href").body;
     assert!(own[0]["_links"]["self"][0]["href"].is_string(), "{own}");
 }

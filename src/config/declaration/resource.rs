@@ -198,7 +198,8 @@ pub struct Resource {
     /// schema.
     #[serde(default)]
     pub inherit_properties: bool,
-    /// Members that `_fields` selects whole or not at all: names of parts of them select nothing. `*` is every member.
+    /// Members that `_fields` selects whole or not at all: names of parts of them select nothing. `*` is
+    /// every member but `id`.
     #[serde(default)]
     pub whole_fields: Vec<String>,
     /// Lone documents have their links whatever `_fields` requests.
