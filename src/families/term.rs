@@ -1,6 +1,6 @@
 //! Terms: names unique below a parent, slugs unique in the taxonomy, parents without loops.
 
-use super::values::stored;
+use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, existing, parents, text_column};
 use crate::access::failure;
 use crate::error::{ApiError, Code};
@@ -84,6 +84,7 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let candidates = candidates(&*edit.scope.snapshot()?, base, parent)?;
     changes.push(Change::Put(Put {
         slug: Some(claimed(resource, candidates)),
+        meta: given_meta(edit),
         ..Put::new(resource.table.clone(), Target::New, set)
     }));
     changes.extend(taken_over);
@@ -109,7 +110,8 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     let slug = given.map(|given| slug_claim(edit, record, given, &title, parent)).transpose()?;
     let mut set = titled(&title);
     set.extend(further(edit, parent)?);
-    let put = Put { slug, ..Put::new(resource.table.clone(), existing(record), set) };
+    let meta = given_meta(edit);
+    let put = Put { slug, meta, ..Put::new(resource.table.clone(), existing(record), set) };
     let mut changes = taken_over(edit, &put.set, record.id())?;
     if unique {
         changes.push(unlike(resource, &title, parent, record.id()));

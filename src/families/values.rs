@@ -93,6 +93,13 @@ pub fn meta(resource: &Resource, value: &Value) -> Vec<MetaChange> {
     all
 }
 
+/// The registered meta values that a request gives.
+pub fn given_meta(edit: &RowEdit<'_>) -> Vec<MetaChange> {
+    let properties = edit.resource.properties.iter().filter(|property| matches!(property.source, Source::Meta));
+    let given = properties.filter_map(|property| edit.args.given(&property.name));
+    given.flat_map(|value| meta(edit.resource, value)).collect()
+}
+
 /// The targets of a relation that exist: as they were given, terms by name.
 ///
 /// # Errors

@@ -447,7 +447,7 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
     // Under that dialect the link is one of the member that names the parent.
     let linked = !scope.registry.declaration.dialect.link_revisions
         || shown.declared.inherit_properties
-        || work.fields.wants("parent");
+        || work.fields.wants("parent") && past.parent != 0;
     if linked && work.fields.wants("_links") {
         let mut links = links(work)?;
         if shown.declared.inherit_properties {

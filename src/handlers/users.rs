@@ -87,11 +87,12 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let target = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let id = Record { resource, row: target }.id();
     let heir = match args.get("reassign") {
-        Some(Value::String(text)) => text.parse().ok(),
-        Some(value) => value.as_i64(),
+        // A number of any sign and with any fraction stands for its whole part.
+        Some(Value::String(text)) => text.trim().parse::<f64>().ok().map(|number| number as i64),
+        Some(value) => value.as_f64().map(|number| number as i64),
         None => None,
     };
-    let heir = heir.filter(|heir| *heir != 0);
+    let heir = heir.map(i64::saturating_abs).filter(|heir| *heir != 0);
     if let Some(heir) = heir
         && (heir == id || records::find(&*work.scope.snapshot()?, resource, &DbValue::Int(heir))?.is_none())
     {

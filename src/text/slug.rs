@@ -95,7 +95,12 @@ pub fn sanitize_user_login(login: &str) -> String {
 
 /// Whether a login is in normal form and of a storable length.
 pub fn valid_login(login: &str) -> bool {
-    !login.is_empty() && login.len() <= MAX_LOGIN && sanitize_user_login(login) == login
+    login.len() <= MAX_LOGIN && normal_login(login)
+}
+
+/// Whether a login is in normal form, of whatever length.
+pub fn normal_login(login: &str) -> bool {
+    !login.is_empty() && sanitize_user_login(login) == login
 }
 
 /// The slug of a user, from the login or what is wished for: letters that have no ASCII fall out.

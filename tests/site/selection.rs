@@ -111,7 +111,9 @@ fn under_wp_names_reach_into_lists_by_position_and_some_members_are_selected_who
     assert_eq!(list("nothing"), json!([]));
     assert_eq!(list("_embedded"), json!([]), "nothing is embedded");
     let post = &server.get("/wp/v2/posts?per_page=1").body[0]["id"];
-    assert!(server.admin("PUT", &format!("/wp/v2/posts/{post}"), Some(&json!({"content": "Other words"}))).status < 300);
+    assert!(
+        server.admin("PUT", &format!("/wp/v2/posts/{post}"), Some(&json!({"content": "Other words"}))).status < 300
+    );
     let past = |fields: &str| shown(&format!("posts/{post}/revisions?"), fields)[0].clone();
     assert_eq!(past("_links"), json!([]), "the link is the parent's");
     assert!(past("parent,_links")["_links"]["parent"].is_array());

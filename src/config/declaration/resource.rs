@@ -202,6 +202,10 @@ pub struct Resource {
     /// every member but `id`.
     #[serde(default)]
     pub whole_fields: Vec<String>,
+    /// When an author is deleted and nobody takes over, the records go to the trash and keep the author's number; otherwise
+    /// they are deleted, too. Those that are in the trash are deleted.
+    #[serde(default)]
+    pub trash_with_author: bool,
     /// Lone documents have their links whatever `_fields` requests.
     #[serde(default)]
     pub keeps_links: bool,
