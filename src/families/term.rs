@@ -74,7 +74,7 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let mut set = named(resource, &title);
     set.extend(further(edit, parent)?);
     let unique = resource.declared.unique_names;
-    let given = edit.args.text("slug").map(slug::sanitize_title).filter(|s| !s.is_empty() && !unique);
+    let given = edit.args.text("slug").map(given_slug).filter(|s| !s.is_empty() && !unique);
     let taken_over = taken_over(edit, &set, 0)?;
     let mut changes = Vec::new();
     if given.is_none() || resource.declared.hierarchical {
@@ -131,13 +131,19 @@ fn slug_claim(
     parent: i64,
 ) -> Result<SlugClaim, ApiError> {
     let resource = edit.resource;
-    let slug = slug::sanitize_title(given);
+    let slug = given_slug(given);
     let derived = slug.is_empty() && !resource.declared.unique_names;
     let slug = if slug.is_empty() { slug::sanitize_title(title) } else { slug };
     if derived || parent != record.int(col::PARENT) {
         return Ok(claimed(resource, candidates(&*edit.scope.snapshot()?, slug, parent)?));
     }
     Ok(SlugClaim { refuse: Some(SLUG_TAKEN), ..claimed(resource, vec![slug.into()]) })
+}
+
+/// A slug that is given; empty where it says nothing. Recorded: `0` says nothing.
+fn given_slug(given: &str) -> String {
+    let slug = slug::sanitize_title(given);
+    if slug == "0" { String::new() } else { slug }
 }
 
 /// Declared entries are in one row at most: other rows lose the entries that this one gets.
