@@ -130,9 +130,6 @@ catalogue! {
     UserInvalidSlug = "rest_user_invalid_slug", Fixed(400), "Another user has this slug.";
     UserInvalidPassword = "rest_user_invalid_password", Fixed(400), "Passwords may not be empty or hold a backslash.";
     EmptyUserNicename = "empty_user_nicename", Bare(500), "The login has no character for a name in URLs.";
-    UserLoginTooLong = "user_login_too_long", Bare(500), "The login is too long.";
-    UserNicenameTooLong = "user_nicename_too_long", Bare(500), "The slug is too long.";
-    UserUrlTooLong = "user_url_too_long", Bare(500), "The URL is too long.";
     ExistingUserLogin = "existing_user_login", Bare(500), "Another user has this login.";
     ExistingUserEmail = "existing_user_email", Bare(500), "Another user has this e-mail address already.";
     EmptyUsername = "empty_username", Bare(401), "The user name is empty.";

@@ -181,6 +181,12 @@ impl Linker<'_> {
                 self.problem(&path, message, Some("declare it with family = \"term\"".to_owned()));
             }
         }
+        self.statuses_of_codes(resource);
+    }
+
+    /// What differs from the server's own statuses.
+    fn statuses_of_codes(&mut self, resource: &mut Resource) {
+        let (declared, owner) = (resource.declared.clone(), resource.name.clone());
         for (code, status) in &declared.status_of_codes {
             if let Some(code) = self.code(&[self.table, &owner, "status_of_codes", code], code) {
                 resource.status_of_codes.insert(code, *status);
