@@ -48,7 +48,7 @@ fn creates(db: &Sqlite, waiting: usize, what: &str, change: impl Fn(i64) -> Vec<
             while start.elapsed() < Duration::from_secs(3) {
                 next.set(next.get() + 1);
                 let sent = Instant::now();
-                db.commit(WritePlan { changes: change(next.get()) }).await.expect("the plan is carried out");
+                db.commit(WritePlan::new(change(next.get()))).await.expect("the plan is carried out");
                 waits.borrow_mut().push(sent.elapsed());
             }
         };
@@ -117,7 +117,7 @@ fn timed(what: &str, times: u32, mut run: impl FnMut(u32)) {
 
 fn commit(db: &Sqlite, changes: Vec<Change>) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime starts");
-    runtime.block_on(db.commit(WritePlan { changes })).expect("the plan is carried out");
+    runtime.block_on(db.commit(WritePlan::new(changes))).expect("the plan is carried out");
 }
 
 fn layout() -> Layout {

@@ -15,10 +15,10 @@ use crate::pool::Pool;
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
 use crate::scope::Limits;
-use crate::storage::place::{Place, Terms};
+use crate::storage::place::{CopyError, Place, Terms};
 use crate::storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
 use crate::storage::sqlite::OpenError;
-use crate::storage::{Database, Storage, StorageError};
+use crate::storage::{Database, FeedKeep, Storage, StorageError};
 use crate::text::slug;
 use crate::xmlrpc::Rpc;
 use std::fmt;
@@ -64,6 +64,15 @@ impl fmt::Display for BootError {
             BootError::Commit(error) => write!(f, "the database did not take a write: {error:?}"),
             BootError::Other(text) => f.write_str(text),
             BootError::Reported => Ok(()),
+        }
+    }
+}
+
+impl From<CopyError> for BootError {
+    fn from(error: CopyError) -> BootError {
+        match error {
+            CopyError::Open(error) => error.into(),
+            CopyError::Copy(error) => error.into(),
         }
     }
 }
@@ -125,12 +134,13 @@ pub fn calls(loaded: &Loaded, registry: &Registry) -> Result<Option<Rpc>, BootEr
 /// # Errors
 /// See [`OpenError`]; an address of another form.
 pub fn open(registry: &Registry, migrate: bool) -> Result<Arc<dyn Database>, BootError> {
-    let storage = &registry.declaration.storage;
+    let (storage, feed) = (&registry.declaration.storage, &registry.declaration.feed);
     let terms = Terms {
         migrate: migrate && storage.migrate != Migrate::Never,
         copy: storage.copy_before_migration,
         queue: storage.write_queue.max(1),
         connections: storage.connections,
+        feed: FeedKeep { age: feed.keep.std(), entries: feed.entries },
     };
     Ok(place(&registry.declaration)?.open(terms, &registry.layout)?)
 }
@@ -141,8 +151,12 @@ pub fn open(registry: &Registry, migrate: bool) -> Result<Arc<dyn Database>, Boo
 /// The declared address names none.
 pub fn place(declared: &Declaration) -> Result<Place, BootError> {
     let url = &declared.storage.url;
-    let other = || BootError::Other(format!("storage.url `{url}` is not of the form sqlite:FILE or postgres://…"));
-    Place::of(url).ok_or_else(other)
+    Place::of(url).ok_or_else(|| unknown_place(url))
+}
+
+/// An address that names no database.
+pub fn unknown_place(url: &str) -> BootError {
+    BootError::Other(format!("`{url}` is not of the form sqlite:FILE or postgres://…"))
 }
 
 /// The database file that the declarations name, for what is done with files alone.
@@ -216,7 +230,7 @@ impl Services {
     }
 
     fn commit(&self, changes: Vec<Change>) -> Result<crate::storage::plan::Committed, BootError> {
-        wait(self.storage.commit(WritePlan { changes })).map_err(BootError::Commit)
+        wait(self.storage.commit(WritePlan::new(changes))).map_err(BootError::Commit)
     }
 
     /// Deletes what interrupted uploads have left: files without a record that were claimed `after` seconds ago or

@@ -240,6 +240,8 @@ catalogue! {
     Busy = "rest_busy", Fixed(503), "The server has too much to write at the moment; try again.";
     ReadTimeout = "rest_read_timeout", Fixed(503), "Reading took longer than this server allows; ask for less at a time.";
     StorageReadOnly = "rest_storage_unavailable", Fixed(503), "The server cannot write at the moment.";
+    OutcomeUnknown = "rest_outcome_unknown", Fixed(503),
+        "The database did not say whether the change was made; read before you send it again.";
 }
 
 /// Faults of XML-RPC that belong to no error of the catalogue: the protocol's own.
@@ -305,8 +307,14 @@ impl ApiError {
             message: code.message().to_owned(),
             data: (!bare).then(Map::new),
             additional: Vec::new(),
-            retry_after: matches!(code, Code::Busy | Code::ReadTimeout | Code::StorageReadOnly | Code::TooManyRequests)
-                .then_some(1),
+            retry_after: match code {
+                Code::Busy
+                | Code::ReadTimeout
+                | Code::StorageReadOnly
+                | Code::OutcomeUnknown
+                | Code::TooManyRequests => Some(1),
+                _ => None,
+            },
         }))
     }
 

@@ -300,7 +300,7 @@ impl Post {
     }
 
     fn commit(&self, changes: Vec<Change>) -> Result<crate::storage::plan::Committed, CommitError> {
-        wait(self.storage.commit(WritePlan { changes }))
+        wait(self.storage.commit(WritePlan::new(changes)))
     }
 }
 

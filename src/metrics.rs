@@ -71,6 +71,7 @@ const BYTES: Option<&str> = Some("bytes");
 #[rustfmt::skip]
 pub static METRICS: &[Metric] = &[
     row(Kind::Info, "cms_server_build", None, &["version"], "Version of the program"),
+    row(Kind::Info, "cms_server_node", None, &["node"], "Name of the process among those that share a database"),
     row(Kind::Gauge, "cms_server_uptime_seconds", SECONDS, &[], "Time since the process started to serve"),
     row(Kind::Gauge, "process_resident_memory_bytes", BYTES, &[], "Memory of the process that is resident (Linux)"),
     row(Kind::Gauge, "process_open_fds", None, &[], "Open file descriptors of the process (Linux)"),
@@ -92,6 +93,8 @@ pub static METRICS: &[Metric] = &[
     row(Kind::Gauge, "cms_server_cache_bytes", BYTES, &["cache"], "Size of a cache"),
     row(Kind::Gauge, "cms_server_database_bytes", BYTES, &[], "Size of the database file"),
     row(Kind::Gauge, "cms_server_database_connections", None, &[], "Connections to a PostgreSQL server for reads"),
+    row(Kind::Gauge, "cms_server_leader", None, &[],
+        "1 on the node that carries out what falls due, otherwise 0 (PostgreSQL)"),
     row(Kind::Counter, "cms_server_database_round_trips", None, &[], "Waits for a PostgreSQL server"),
     row(Kind::Gauge, "cms_server_database_log_bytes", BYTES, &[], "Size of the write-ahead log (`-wal`)"),
     row(Kind::Gauge, "cms_server_write_queue", None, &[], "Writes that wait for the writer (`storage.write_queue` is the most)"),

@@ -177,7 +177,7 @@ impl Rule<'_> {
 }
 
 fn commit(storage: &dyn Storage, changes: Vec<Change>) -> Result<Committed, CommitError> {
-    boot::wait(storage.commit(WritePlan { changes }))
+    boot::wait(storage.commit(WritePlan::new(changes)))
 }
 
 // ------------------------------------------------------------------------------------------------ on time
@@ -264,7 +264,12 @@ fn keep(jobs: &ArcSwap<Job>, progress: &Progress) {
         let job = jobs.load_full();
         // Read first, so that what is written during the run requires another.
         let written = job.storage.scope_version(&name(columns::TABLE));
-        let next = match carry_out(&job.registry, &*job.storage, progress.clock.now(), &mut stuck) {
+        let leads = job.storage.leads();
+        let carried_out = match leads {
+            true => carry_out(&job.registry, &*job.storage, progress.clock.now(), &mut stuck),
+            false => Ok(Done::default()),
+        };
+        let next = match carried_out {
             Ok(done) => {
                 warned = false;
                 progress.note(done);
@@ -278,7 +283,11 @@ fn keep(jobs: &ArcSwap<Job>, progress: &Progress) {
             }
         };
         thread::sleep(PAUSE);
-        let same = || Arc::ptr_eq(&job, &jobs.load()) && job.storage.scope_version(&name(columns::TABLE)) == written;
+        let same = || {
+            Arc::ptr_eq(&job, &jobs.load())
+                && job.storage.leads() == leads
+                && (!leads || job.storage.scope_version(&name(columns::TABLE)) == written)
+        };
         while same() && next.is_none_or(|next| next > progress.clock.now()) {
             progress.clock.park_until(next);
         }

@@ -155,6 +155,11 @@ impl Scope {
         self.storage.snapshot().map_err(|e| self.internal(&e))
     }
 
+    /// The user who causes what the request writes; `None` for anonymous callers.
+    pub fn actor(&self) -> Option<i64> {
+        Some(self.principal.id).filter(|id| *id > 0)
+    }
+
     /// Turns a failed read into an opaque 500 and logs the cause once.
     pub fn internal(&self, cause: &dyn std::fmt::Display) -> ApiError {
         tracing::error!(request = %self.request_id, "{cause}");

@@ -46,8 +46,11 @@ impl Program {
         let url = format!("storage.url=sqlite:{}/bench.db", folder.display());
         let mut sets = vec!["--set", &url, "--set", "server.listen=127.0.0.1:0", "--set", "site.demo=false"];
         more.iter().for_each(|set| sets.extend(["--set", set]));
-        if !folder.join("bench.db").exists() {
+        // Several programs that start in one folder share a database.
+        let made = folder.join("administrator");
+        if !folder.join("bench.db").exists() && !made.exists() {
             add_admin(program, &sets);
+            std::fs::write(made, "").expect("a file");
         }
         let secret = Command::new(program).args(&sets).args(["app-password", "add", "admin", "bench"]).output();
         let secret = String::from_utf8(secret.expect("it ends").stdout).expect("text");
@@ -85,10 +88,7 @@ impl Program {
 
     /// Seconds of processor time that it has used.
     pub fn cpu(&self) -> f64 {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id())).unwrap_or_default();
-        let ticks = stat.rsplit(')').next().unwrap_or("").split_whitespace().skip(11).take(2);
-        // Linux counts in hundredths.
-        ticks.filter_map(|t| t.parse::<f64>().ok()).sum::<f64>() / 100.0
+        cpu_seconds(Path::new(&format!("/proc/{}", self.process.id())))
     }
 
     /// Files and connections that it has open.
@@ -102,6 +102,14 @@ impl Program {
         let line = told.lines().find_map(|line| line.strip_prefix("RssAnon:"));
         line.and_then(|l| l.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) * 1024
     }
+}
+
+/// Seconds of processor time of a process, by its folder in `/proc`.
+pub fn cpu_seconds(process: &Path) -> f64 {
+    let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
+    let ticks = stat.rsplit(')').next().unwrap_or("").split_whitespace().skip(11).take(2);
+    // Linux counts in hundredths.
+    ticks.filter_map(|t| t.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
 /// Makes the administrator.

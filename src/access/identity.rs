@@ -316,7 +316,7 @@ impl Identity {
             meta: Vec::new(),
             revision: None,
         };
-        let written = scope.storage.commit(WritePlan { changes: vec![Change::Put(put)] });
+        let written = scope.storage.commit(WritePlan::new(vec![Change::Put(put)]));
         if int(&found[2]) == 0
             && let Err(error) = written.await
         {
@@ -421,7 +421,7 @@ pub async fn record(scope: &Scope, event: &Event<'_>) {
         }
     }
     if !changes.is_empty()
-        && let Err(error) = scope.storage.commit(WritePlan { changes }).await
+        && let Err(error) = scope.storage.commit(WritePlan::new(changes)).await
     {
         tracing::warn!(request = %scope.request_id, "{} was not recorded: {error:?}", event.name);
     }
@@ -441,7 +441,7 @@ async fn renew(scope: &Scope, hasher: &Hasher, row: &Row, users: &Resource, pass
         meta: Vec::new(),
         revision: None,
     };
-    if let Err(error) = scope.storage.commit(WritePlan { changes: vec![Change::Put(put)] }).await {
+    if let Err(error) = scope.storage.commit(WritePlan::new(vec![Change::Put(put)])).await {
         tracing::warn!(request = %scope.request_id, "the hash of a password was not renewed: {error:?}");
     }
 }

@@ -104,7 +104,7 @@ impl Identity {
                 revision: None,
             };
             // Nobody waits for it.
-            drop(scope.storage.commit(WritePlan { changes: vec![Change::Put(seen)] }));
+            drop(scope.storage.commit(WritePlan::new(vec![Change::Put(seen)])));
         }
         let mut principal = principal(&scope.registry, Record { resource: users, row: &user });
         principal.session = Some(key.into());

@@ -185,7 +185,7 @@ pub(super) fn user_invite(source: &Source, login: &str) -> Result<String, BootEr
         Event { name: "user_invited", user: OPERATOR, login: OPERATOR_NAME, subject: login, ..Event::default() };
     let changes: Vec<_> = audit::entry(&operator.scope, &event).into_iter().collect();
     let said = invite(&operator.registry, &operator.services, user["id"].as_i64().unwrap_or_default())?;
-    wait(operator.services.storage.commit(WritePlan { changes })).map_err(BootError::Commit)?;
+    wait(operator.services.storage.commit(WritePlan::new(changes))).map_err(BootError::Commit)?;
     Ok(format!("{login}: {said}\n"))
 }
 
@@ -239,7 +239,7 @@ pub(super) fn user_logout(source: &Source, login: &str) -> Result<String, BootEr
     let event = Event { name: "logout", user: OPERATOR, login: OPERATOR_NAME, subject: login, ..Event::default() };
     let mut changes = vec![end_sessions(&DbValue::Int(id), None)];
     changes.extend(audit::entry(&operator.scope, &event));
-    wait(operator.services.storage.commit(WritePlan { changes })).map_err(BootError::Commit)?;
+    wait(operator.services.storage.commit(WritePlan::new(changes))).map_err(BootError::Commit)?;
     Ok(format!("the sessions of {login} were ended\n"))
 }
 

@@ -7,8 +7,9 @@ use crate::clock::SystemClock;
 use crate::files::Files;
 use crate::registry::Registry;
 use crate::storage::backup;
+use crate::storage::place::Place;
 use crate::storage::sqlite::{OpenOptions, Sqlite};
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 fn files(registry: &Registry) -> Result<Files, BootError> {
@@ -53,6 +54,35 @@ pub(super) fn restore(source: &Source, from: &Path) -> Result<(), BootError> {
     if is_snapshot(from) {
         say!("{} files were put back", snapshots::put_back(from, &files(&registry)?)?);
     }
+    Ok(())
+}
+
+/// Copies the database into a new one.
+pub(super) fn copy(source: &Source, from: Option<&str>, to: &str) -> Result<(), BootError> {
+    let registry = linked(source)?;
+    let place = |url: &str| Place::of(url).ok_or_else(|| boot::unknown_place(url));
+    let from = from.map_or_else(|| boot::place(&registry.declaration), place)?;
+    let to = place(to)?;
+    let shows = std::io::stderr().is_terminal();
+    let mut progress = |table: &str, rows: u64| {
+        if shows {
+            // Nothing depends on a terminal that has gone away.
+            let _ = write!(std::io::stderr(), "\r\x1b[K{table}: {rows}");
+        }
+    };
+    let copied = from.copy(&to, &registry.layout, &mut progress);
+    if shows {
+        let _ = write!(std::io::stderr(), "\r\x1b[K");
+    }
+    let copied = copied?;
+    for table in copied.tables.iter().filter(|table| table.rows > 0) {
+        say!("{:>10} {:<16} {}", table.rows, table.name, &table.digest[..16]);
+    }
+    for left in &copied.left {
+        say!("not declared, and left: {left}");
+    }
+    say!("{}: equal to {} in rows and digests", to.shown(), from.shown());
+    say!("Set storage.url to it. Uploaded files are not in it.");
     Ok(())
 }
 

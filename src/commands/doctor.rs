@@ -220,7 +220,7 @@ impl Visit<'_> {
         let url = self.rest(&format!("{}/me", users.path));
         let answer = self.ask("GET", &url, &[(header::AUTHORIZATION, &basic)]);
         let gone = Change::RemoveWhere { table: name("app_password"), filter: eq("name", txt(&title)) };
-        wait(services.storage.commit(WritePlan { changes: vec![gone] }))
+        wait(services.storage.commit(WritePlan::new(vec![gone])))
             .map_err(|error| BootError::Other(format!("the password `{title}` was not deleted: {error:?}")))?;
         let wrong = match answer {
             Ok(answer) if answer.status() == StatusCode::OK => None,

@@ -101,6 +101,16 @@ pub enum Command {
         #[arg(long)]
         verify: bool,
     },
+    /// Copy the database into a new one, of SQLite or PostgreSQL, and compare both. Uploaded files are not copied. Stop the
+    /// server first: what it writes meanwhile is not in the copy.
+    Copy {
+        /// The source; default: storage.url.
+        #[arg(long, value_name = "URL")]
+        from: Option<String>,
+        /// The new database: sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE.
+        #[arg(long, value_name = "URL")]
+        to: String,
+    },
     /// Print the routes with their methods, arguments and access.
     Routes {
         /// Print them as JSON.
@@ -263,6 +273,7 @@ pub fn main() -> ExitCode {
         Some(Command::Backup { file, with_files }) => backups::backup(&source, file, with_files),
         Some(Command::Restore { file, verify: true }) => backups::verify(&source, &file),
         Some(Command::Restore { file, verify: false }) => backups::restore(&source, &file),
+        Some(Command::Copy { from, to }) => backups::copy(&source, from.as_deref(), &to),
         Some(Command::Doctor { url, ca }) => doctor(&source, url, ca.as_deref()),
         Some(Command::Routes { json }) => declarations::routes(&source, json),
         Some(Command::Schema) => schema(),

@@ -7,7 +7,7 @@ use crate::boot::{self, BootError, Secret, Services, Source};
 use crate::config::declaration::Workers;
 use crate::config::load::{Loaded, attempt, environment};
 use crate::config::source::Origin;
-use crate::config::{shipped, watch};
+use crate::config::{shipped, units, watch};
 use crate::engine::Engine;
 use crate::families::file;
 use crate::files::Files;
@@ -34,6 +34,9 @@ use std::time::{Duration, Instant};
 
 /// Between two sweeps of files without a record.
 const SWEEP_PAUSE: Duration = Duration::from_secs(600);
+
+/// How often a process that does not lead looks whether it does.
+const FOLLOWER_PAUSE: Duration = Duration::from_secs(1);
 
 /// How long the end of the program waits for a message that is being sent.
 const POSTING: Duration = Duration::from_secs(5);
@@ -101,6 +104,7 @@ impl Service for Site {
         let documents = &self.engine.shared().documents;
         let mut readings = self.storage.readings();
         readings.extend(self.status.readings());
+        readings.push(Reading::info("cms_server_node", &[self.facts.server.node.get().map_or("", String::as_str)]));
         for (name, counts, bytes) in [
             ("responses", responses.hit_counts(), responses.bytes()),
             ("embedded", embedded.hit_counts(), embedded.bytes()),
@@ -249,14 +253,17 @@ fn outlive_file_limits() -> std::io::Result<()> {
     Ok(())
 }
 
-fn start_sweeper(services: Services, after: crate::config::units::Duration) -> Result<(), BootError> {
+fn start_sweeper(services: Services, after: units::Duration) -> Result<(), BootError> {
     let thread = thread::Builder::new().name("sweeper".into()).spawn(move || delete_orphans(&services, after));
     thread.map(drop).map_err(|e| BootError::Other(format!("no thread for sweeping: {e}")))
 }
 
 /// Sweeps now, for what the last run has left, and from time to time.
-fn delete_orphans(services: &Services, after: crate::config::units::Duration) {
+fn delete_orphans(services: &Services, after: units::Duration) {
     loop {
+        while !services.storage.leads() {
+            thread::sleep(FOLLOWER_PAUSE);
+        }
         match services.sweep(after.seconds()) {
             Ok(0) => {}
             Ok(n) => tracing::info!("{n} files without a record were swept away"),
@@ -297,6 +304,10 @@ pub(super) fn site(
     if server.workers == Workers::Auto && matches!(Place::of(&storage.url), Some(Place::Server(_))) {
         // A worker that waits for the database serves nobody else.
         server.workers = Workers::Number(storage.connections);
+    }
+    if server.node.get().is_none() {
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        server.node = units::Optional::on(host.trim().to_owned());
     }
     let facts = Facts {
         prefix: registry.site.prefix.clone(),

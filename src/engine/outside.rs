@@ -20,13 +20,15 @@ use std::sync::Arc;
 /// A request as it was received.
 pub(super) struct Outside<'a> {
     request: &'a Request,
+    /// What is cached may be used.
+    cached: bool,
     /// The key of its response in the cache, with what has been read for it so far; `None`: it is not cached.
     kept: Option<(ResponseKey<'a>, Arc<TrackedStorage>)>,
 }
 
 impl<'a> Outside<'a> {
     pub(super) fn new(request: &'a Request) -> Outside<'a> {
-        Outside { request, kept: None }
+        Outside { request, cached: true, kept: None }
     }
 }
 
@@ -37,6 +39,8 @@ impl<'a> Origin<'a> for Outside<'a> {
         let identified = async {
             if engine.registry.declaration.cache.consistency == Consistency::Strict {
                 engine.storage.catch_up()?;
+            } else if !engine.storage.hears_commits() {
+                self.cached = engine.storage.catch_up().is_ok();
             }
             let scope = engine.scope(self.request).await?;
             let method = request::effective_method(self.request).ok_or_else(|| ApiError::new(Code::NoRoute))?;
@@ -52,7 +56,8 @@ impl<'a> Origin<'a> for Outside<'a> {
     }
 
     fn look_up(&mut self, engine: &Engine, scope: &mut Cow<'a, Scope>) -> ControlFlow<Reply> {
-        let Some(key) = engine.responses.question(self.request, &scope.principal, scope.now) else {
+        let question = || engine.responses.question(self.request, &scope.principal, scope.now);
+        let Some(key) = self.cached.then(question).flatten() else {
             return Continue(());
         };
         if let Some((reply, route)) = engine.responses.get(&key, &*engine.storage) {

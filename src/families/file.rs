@@ -369,7 +369,7 @@ impl FileStore<'_> {
                 tracing::warn!("{key} stays for now: {error}");
                 continue;
             }
-            if let Err(error) = self.storage.commit(WritePlan { changes: vec![unclaimed(&key)] }).await {
+            if let Err(error) = self.storage.commit(WritePlan::new(vec![unclaimed(&key)])).await {
                 tracing::warn!("{key} is still claimed: {error:?}");
             }
         }
@@ -424,7 +424,7 @@ impl FileStore<'_> {
             let set = vec![column(col::RECORD, DbValue::Int(0)), column(col::AT, DbValue::Int(self.now))];
             Change::Put(Put::new(col::TABLE, Target::Keyed(txt(key)), set))
         });
-        match self.storage.commit(WritePlan { changes: claims.collect() }).await {
+        match self.storage.commit(WritePlan::new(claims.collect())).await {
             Ok(_) => Ok(true),
             Err(CommitError::Refused { tag: "key_taken" | "duplicate", .. }) => Ok(false),
             Err(CommitError::Busy) => Err(StoreError::Busy),

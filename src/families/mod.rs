@@ -198,6 +198,10 @@ pub fn unwritten(scope: &Scope, error: CommitError) -> ApiError {
             tracing::error!(request = %scope.request_id, "{why}");
             ApiError::new(Code::StorageReadOnly)
         }
+        CommitError::Unknown(why) => {
+            tracing::error!(request = %scope.request_id, "{why}");
+            ApiError::new(Code::OutcomeUnknown)
+        }
         CommitError::Failed(why) => scope.internal(&why),
         CommitError::Refused { tag, .. } => scope.internal(&tag),
         CommitError::Stale => scope.internal(&"a row has changed"),

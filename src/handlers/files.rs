@@ -199,7 +199,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
         let set = vec![text_column(content::columns::EXTRA, &all.to_string())];
         let mut changes = vec![Change::Put(Put::new(resource.table.clone(), target, set))];
         changes.extend(file::owned_by(&keys, &key));
-        let done = work.commit(WritePlan { changes }).await.map(|_| key.clone()).map_err(|error| match error {
+        let done = work.commit(WritePlan::new(changes)).await.map(|_| key.clone()).map_err(|error| match error {
             CommitError::Stale | CommitError::Refused { .. } => ApiError::new(Code::PreconditionFailed),
             error => families::unwritten(work.scope, error),
         });

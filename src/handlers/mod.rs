@@ -519,7 +519,7 @@ impl<'a> Work<'a> {
     /// What the database refuses.
     pub async fn commit(&self, mut plan: WritePlan) -> Result<Committed, CommitError> {
         plan.changes.extend(audited(self));
-        self.scope.storage.commit(plan).await
+        self.scope.storage.commit(plan.by(self.scope.actor())).await
     }
 
     /// Writes a new row, the first put of the changes; its key.
@@ -527,7 +527,7 @@ impl<'a> Work<'a> {
     /// # Errors
     /// What the database refuses, with the resource's codes.
     pub async fn insert(&self, resource: &Resource, changes: Vec<Change>) -> Result<DbValue, ApiError> {
-        let done = self.commit(WritePlan { changes }).await;
+        let done = self.commit(WritePlan::new(changes)).await;
         let done = done.map_err(|error| families::refusal(self.scope, resource, error))?;
         done.puts.into_iter().next().map(|put| put.key).ok_or_else(|| ApiError::new(Code::Internal))
     }
@@ -538,7 +538,7 @@ impl<'a> Work<'a> {
     /// # Errors
     /// See [`Refusal`].
     pub async fn carry_out(&self, resource: &Resource, changes: Vec<Change>) -> Result<(), Refusal> {
-        match self.commit(WritePlan { changes }).await {
+        match self.commit(WritePlan::new(changes)).await {
             Ok(_) => Ok(()),
             Err(CommitError::Stale) => Err(Refusal::Stale),
             Err(error) => Err(Refusal::Error(families::refusal(self.scope, resource, error))),

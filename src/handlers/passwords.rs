@@ -184,7 +184,7 @@ fn limits(work: &Work<'_>) -> Result<Limits, ApiError> {
 }
 
 async fn write(work: &Work<'_>, changes: Vec<Change>) -> Result<(), ApiError> {
-    let done = work.commit(WritePlan { changes }).await;
+    let done = work.commit(WritePlan::new(changes)).await;
     done.map(|_| ()).map_err(|error| families::unwritten(work.scope, error))
 }
 

@@ -307,7 +307,7 @@ async fn commit(work: &Work<'_>, record: Record<'_>, json: Option<std::sync::Arc
         revision: json.map(|json| RevisionPut { author, at, autosave: true, json, keep: None, skip_same: false }),
         ..Put::new(record.resource.table.clone(), target, set)
     }));
-    let done = work.commit(WritePlan { changes }).await;
+    let done = work.commit(WritePlan::new(changes)).await;
     done.map(|_| ()).map_err(|error| families::refusal(work.scope, record.resource, error))
 }
 

@@ -35,7 +35,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         members.insert(property.name.clone(), value.clone());
         values.insert(property.name.clone(), value);
     }
-    let plan = WritePlan { changes: vec![Change::SettingMembers { key: name("settings"), members }] };
+    let plan = WritePlan::new(vec![Change::SettingMembers { key: name("settings"), members }]);
     work.commit(plan).await.map_err(|error| families::unwritten(work.scope, error))?;
     Ok(Outcome::ok(Value::Object(document(&resource.properties, &values))))
 }

@@ -59,7 +59,7 @@ async fn complete(work: &Work<'_>) -> Result<bool, ApiError> {
         Change::Require { plan: none, found: false, tag: MADE },
         Change::Put(content::seed(&work.scope.registry, resource, work.scope.now)),
     ];
-    match work.commit(WritePlan { changes }).await {
+    match work.commit(WritePlan::new(changes)).await {
         Ok(_) | Err(CommitError::Refused { tag: MADE, .. }) => Ok(true),
         Err(error) => Err(families::unwritten(work.scope, error)),
     }

@@ -1,7 +1,8 @@
 //! Counters of requests and the separate listener that shows them.
 //!
-//! `/health` responds with 200 as long as the service reports that it can serve, else 503; `/metrics` is OpenMetrics
-//! text. Neither is part of the REST base, and the listener is meant for the operator's network only.
+//! `/health` and `/health/ready` respond with 200 as long as the service reports that it can serve, else 503;
+//! `/health/live` with 200 as long as the process responds at all. `/metrics` is OpenMetrics text. None of them is part
+//! of the REST base, and the listener is meant for the operator's network only.
 
 use crate::http::Swap;
 use crate::metrics::{self, ByClass, Counter, DURATIONS, Gauge, Histogram, Reading};
@@ -109,9 +110,15 @@ pub fn admin_server(listener: TcpListener, metrics: Arc<Metrics>, services: Arc<
             .app_data(metrics.clone())
             .app_data(services.clone())
             .route("/health", web::get().to(health))
+            .route("/health/ready", web::get().to(health))
+            .route("/health/live", web::get().to(live))
             .route("/metrics", web::get().to(show))
     };
     Ok(HttpServer::new(app).workers(1).disable_signals().shutdown_timeout(1).listen(listener)?.run())
+}
+
+async fn live() -> HttpResponse {
+    HttpResponse::Ok().content_type("text/plain; charset=utf-8").body("ok\n")
 }
 
 async fn health(services: web::Data<Swap>) -> HttpResponse {

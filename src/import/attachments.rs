@@ -151,7 +151,7 @@ fn commit(
     ];
     let mut changes = vec![Change::Put(Put::new(record.resource.table.clone(), target, set))];
     changes.extend(file::owned_by(&kept.keys, &key));
-    wait(store.storage.commit(WritePlan { changes })).map(|_| ()).map_err(BootError::Commit)
+    wait(store.storage.commit(WritePlan::new(changes))).map(|_| ()).map_err(BootError::Commit)
 }
 
 /// Possible names of a file in the folder, likeliest first: as WordPress stores it, as its address continues after the

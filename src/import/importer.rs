@@ -136,7 +136,7 @@ impl<'a> Importer<'a> {
         if changes.is_empty() {
             return Ok(());
         }
-        wait(self.services.storage.commit(WritePlan { changes })).map(|_| ()).map_err(BootError::Commit)
+        wait(self.services.storage.commit(WritePlan::new(changes))).map(|_| ()).map_err(BootError::Commit)
     }
 
     pub(super) fn finish(mut self) -> Result<Report, BootError> {

@@ -326,7 +326,7 @@ impl<'a> Visit<'a> {
             Err(error) => return self.failure(&error),
         };
         changes.extend(self.happened("login", &caller, ""));
-        if let Err(error) = self.scope.storage.commit(WritePlan { changes }).await {
+        if let Err(error) = self.scope.storage.commit(WritePlan::new(changes)).await {
             return self.failure(&self.scope.internal(&format!("{error:?}")));
         }
         let mut reply = see_other(&self.destination(self.field(&pages.redirect)));
@@ -338,7 +338,7 @@ impl<'a> Visit<'a> {
         if let Some(key) = &self.scope.principal.session {
             let mut changes = vec![Change::RemoveWhere { table: name("session"), filter: eq("hash", txt(key)) }];
             changes.extend(self.happened("logout", &self.scope.principal, ""));
-            if let Err(error) = self.scope.storage.commit(WritePlan { changes }).await {
+            if let Err(error) = self.scope.storage.commit(WritePlan::new(changes)).await {
                 return self.failure(&self.scope.internal(&format!("{error:?}")));
             }
         }

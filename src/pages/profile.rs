@@ -152,7 +152,7 @@ async fn end_sessions(visit: &Visit<'_>, user: i64, one: Option<&str>) -> Reply 
     let filter = Cond::All(vec![eq("user", DbValue::Int(user)), which]);
     let mut changes = vec![Change::RemoveWhere { table: name("session"), filter }];
     changes.extend(visit.happened("sessions_ended", &visit.scope.principal, &user.to_string()));
-    match visit.scope.storage.commit(WritePlan { changes }).await {
+    match visit.scope.storage.commit(WritePlan::new(changes).by(visit.scope.actor())).await {
         Ok(_) => see_other(&with_done(&address(visit, user), "end")),
         Err(error) => visit.failure(&visit.scope.internal(&format!("{error:?}"))),
     }

@@ -69,7 +69,7 @@ async fn store(visit: &Visit<'_>, login: &str) -> Result<(), ApiError> {
     let event = Event { name: "password_link_requested", login, path, ..Event::default() };
     changes.extend(audit::entry(scope, &event));
     changes.extend(audit::overflow(scope)?);
-    let done = scope.storage.commit(WritePlan { changes }).await;
+    let done = scope.storage.commit(WritePlan::new(changes)).await;
     done.map(drop).map_err(|error| crate::families::unwritten(scope, error))
 }
 
@@ -142,7 +142,7 @@ async fn write(visit: &Visit<'_>, link: &Link, password: &str) -> Result<(), Uns
     let (user, login) = (account.id(), &*scope.principal.login);
     changes
         .extend(audit::entry(&scope, &Event { name: "password_set_by_link", user, login, path, ..Event::default() }));
-    match scope.storage.commit(WritePlan { changes }).await {
+    match scope.storage.commit(WritePlan::new(changes)).await {
         Ok(_) => {
             let pages = &visit.pages.declared;
             let patience = AttemptLimit::paused(pages.max_login_attempts, pages.retry_after);

@@ -303,6 +303,10 @@ impl Storage for BatchedReads {
         self.inner.catch_up()
     }
 
+    fn hears_commits(&self) -> bool {
+        self.inner.hears_commits()
+    }
+
     fn begin(&self) -> BeginFuture {
         self.inner.begin()
     }

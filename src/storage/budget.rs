@@ -153,6 +153,10 @@ impl<S: Storage + ?Sized> Storage for Budgeted<S> {
         self.inner.catch_up()
     }
 
+    fn hears_commits(&self) -> bool {
+        self.inner.hears_commits()
+    }
+
     fn begin(&self) -> BeginFuture {
         let (budget, begin) = (self.budget.clone(), self.inner.begin());
         Box::pin(async move { Ok(Arc::new(Budgeted::new(begin.await?, budget)) as Arc<dyn Transaction>) })

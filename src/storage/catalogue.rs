@@ -13,8 +13,13 @@ pub(super) type TableId = usize;
 pub(super) type RelationId = usize;
 
 /// Tables whose rows only the writer makes, though plans may read them.
-const COMPANIONS: [&str; 3] = [META, "slug", TALLY];
+const COMPANIONS: [&str; 4] = [META, SLUG, TALLY, CHANGE_FEED];
 
+/// The table of the change feed.
+pub(super) const CHANGE_FEED: &str = "change_feed";
+
+/// The table of claimed slugs.
+pub(super) const SLUG: &str = "slug";
 /// The table of tallies.
 pub(super) const TALLY: &str = "tally";
 
@@ -257,7 +262,7 @@ impl Table {
 
 /// The tables that storage maintains itself and that plans may read; `revision` and `origin` they may write, too.
 pub fn builtin_tables() -> Vec<TableDef> {
-    vec![revision_table(), origin_table(), meta_table(), slug_table(), tally_table()]
+    vec![revision_table(), origin_table(), meta_table(), slug_table(), tally_table(), change_feed_table()]
 }
 
 /// `revision`: snapshots of rows. `of` is the row's id, `space` the space of its companion rows, `id` comes
@@ -316,7 +321,7 @@ fn meta_table() -> TableDef {
 /// `slug`: who claims which slug; `id` is the row's.
 fn slug_table() -> TableDef {
     table(
-        "slug",
+        SLUG,
         column("id", ColumnType::Int),
         vec![column("scope", ColumnType::Text), column("slug", ColumnType::Text), column("table", ColumnType::Word)],
         Vec::new(),
@@ -332,6 +337,25 @@ fn tally_table() -> TableDef {
         column("author", ColumnType::Int),
     ];
     table(TALLY, column("n", ColumnType::Int), columns, Vec::new())
+}
+
+/// `change_feed`: what commits changed (see [`super::feed`]); `at` is in UTC milliseconds, and a row has an `id` or a `key`.
+fn change_feed_table() -> TableDef {
+    let columns = vec![
+        column("in_commit", ColumnType::Int),
+        column("at", ColumnType::Int),
+        column("node", ColumnType::Int),
+        column("table", ColumnType::Word),
+        column("kind", ColumnType::Word),
+        column("id", ColumnType::Int),
+        column("key", ColumnType::Text),
+        column("action", ColumnType::Text),
+        column("status_before", ColumnType::Word),
+        column("status_after", ColumnType::Word),
+        column("columns", ColumnType::Text),
+        column("actor", ColumnType::Int),
+    ];
+    table(CHANGE_FEED, column("seq", ColumnType::Int), columns, Vec::new())
 }
 
 fn table(name: &str, key: ColumnDef, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> TableDef {

@@ -4,6 +4,7 @@
 //! Texts have numbered placeholders (`?1`) and mean the same in every database; what differs is behind [`Connection`].
 
 use super::catalogue::Catalogue;
+use super::feed::Written;
 use super::plan::{DbValue, ReadPlan, Row};
 use super::words::Words;
 use super::{Snapshot, StorageError};
@@ -170,6 +171,12 @@ pub(super) trait Connection {
         params.iter().map(|params| self.select(text, params)).collect()
     }
 
+    /// The rows that each of several statements gives. They cost one round trip together.
+    fn select_all(&self, statements: &[(&str, Vec<i64>)]) -> Result<Vec<Vec<Row>>> {
+        let params = |values: &[i64]| values.iter().copied().map(Param::Int).collect::<Vec<_>>();
+        statements.iter().map(|(text, values)| self.select(text, &params(values))).collect()
+    }
+
     /// Carries out statements without placeholders.
     fn batch(&self, text: &str) -> Result<()>;
 
@@ -191,8 +198,13 @@ pub(super) trait Connection {
     /// Begins a transaction that writes. Nobody else writes until it ends.
     fn begin(&self) -> Result<()>;
 
-    /// Makes the transaction durable. `number`: of the commits of all processes, which one it is, if it wrote rows.
-    fn commit(&self, number: Option<u64>) -> Result<()>;
+    /// The same, where no statement waits for a caller. A process that goes silent in it is given up sooner.
+    fn begin_group(&self) -> Result<()> {
+        self.begin()
+    }
+
+    /// Makes the transaction durable. `written`: what the change feed has of it, if it wrote rows.
+    fn commit(&self, written: Option<Written>) -> Result<()>;
 
     /// Ends the transaction, if there is one. What fails shows when the next one begins.
     fn rollback(&self);
@@ -223,6 +235,15 @@ pub(super) trait Connection {
 
     /// Bytes that are made once, at random.
     fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>>;
+
+    /// Begins a transaction that only reads, all in one state; [`Connection::rollback`] ends it.
+    fn begin_reading(&self) -> Result<()>;
+
+    /// All secrets, by their names.
+    fn secrets(&self) -> Result<Vec<(Arc<str>, Vec<u8>)>>;
+
+    /// Stores a secret that is not there.
+    fn put_secret(&self, name: &str, value: &[u8]) -> Result<()>;
 
     /// Called after each group of plans.
     fn rest(&self) {}

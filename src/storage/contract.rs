@@ -1,8 +1,11 @@
 //! What every backend has to do, whatever the database: each test takes a `&dyn Storage` laid out as the fixtures say.
 
-use super::Storage;
 use super::fixtures::*;
+use super::place::{Place, Terms};
 use super::plan::*;
+use super::postgres::{PgOptions, Postgres};
+use super::sqlite::{OpenOptions, Sqlite};
+use super::{Database, FeedKeep, Storage, VersionSlot};
 use std::sync::Arc;
 
 /// Runs a test on each backend, and within a transaction of each, where everything has to be the same.
@@ -725,49 +728,163 @@ fn generations_grow_with_what_was_written() {
 
 #[test]
 fn what_a_read_depends_on_grows_when_it_would_read_something_else() {
-    on_each_outside(|db| {
-        let made: Vec<i64> =
-            ["a", "b"].map(|title| id(commit(db, vec![Change::Put(post("publish", 1, title))]))).to_vec();
-        commit(db, vec![Change::Put(put("record", Target::New, &[("kind", text("page"))]))]).unwrap();
-        let posts = |more: Vec<Cond>| Cond::All([vec![eq("kind", text("post"))], more].concat());
-        let first = || read("record", &["id", "content"], posts(vec![eq("id", int(made[0]))]));
-        let published = || read("record", &["id", "title"], posts(vec![eq("status", text("publish"))]));
-        let titles = || ReadPlan {
-            limit: Some(1),
-            order: vec![Order::Column(name("title"), false)],
-            ..read("record", &["id"], posts(vec![]))
+    on_each_outside(|db| dependencies_grow(db, db));
+}
+
+/// Runs a test on each backend with two processes that share a database.
+fn on_each_shared(feed: FeedKeep, test: fn(&dyn Storage, &dyn Storage)) {
+    let site = site();
+    let open = || Sqlite::open(OpenOptions { feed, ..OpenOptions::new(site.folder.path().join("site.db")) }, &layout());
+    test(&open().unwrap(), &open().unwrap());
+    if let Some(schema) = Schema::create() {
+        let open = || Postgres::open(&PgOptions { feed, ..PgOptions::new(&schema.url) }, &layout());
+        test(&open().unwrap(), &open().unwrap());
+    }
+}
+
+#[test]
+fn what_another_process_writes_raises_what_it_raises_there() {
+    on_each_shared(FeedKeep::default(), |here, there| {
+        dependencies_grow(here, there);
+        let others = || {
+            here.catch_up().unwrap();
+            here.slot_version(VersionSlot::OTHERS)
         };
-        let statuses = || read("record", &["status"], posts(vec![]));
-        let all = || read("record", &["id"], Cond::All(vec![]));
-        let plans = [first(), published(), titles(), statuses(), all()];
-        let sums = || {
-            plans.each_ref().map(|plan| {
-                let snapshot = db.snapshot().unwrap();
-                let rows = snapshot.rows(plan).unwrap();
-                let on = snapshot.depends(plan, Some(&rows)).unwrap();
-                assert!(on.scopes.is_empty(), "{on:?}");
-                on.slots.iter().map(|slot| db.slot_version(*slot)).sum::<u64>()
-            })
-        };
-        let set = |id: i64, column: &str, value: DbValue| put("record", existing(id), &[(column, value)]);
-        let [one, two] = [made[0], made[1]];
-        for (what, change, grow) in [
-            ("the other's content", set(two, "content", text("x")), [false, true, false, false, true]),
-            ("its content", set(one, "content", text("x")), [true, true, true, false, true]),
-            ("a title that is sorted by", set(two, "title", text("c")), [false, true, true, false, true]),
-            ("the same status", set(two, "status", text("publish")), [false, true, false, false, true]),
-            ("another status", set(two, "status", text("draft")), [false, true, false, true, true]),
-            ("a page", put("record", Target::New, &[("kind", text("page"))]), [false, false, false, false, true]),
-            ("a post", post("publish", 1, "d"), [false, true, true, true, true]),
-            ("another kind", set(two, "kind", text("page")), [false, true, true, true, true]),
-        ] {
-            let before = sums();
-            commit(db, vec![Change::Put(change)]).unwrap();
-            let after = sums();
-            let grown = [0, 1, 2, 3, 4].map(|n| after[n] != before[n]);
-            assert_eq!(grown, grow, "{what}");
-        }
+        let before = others();
+        commit(there, vec![Change::Put(put("option", Target::Keyed(text("a")), &[("value", text("1"))]))]).unwrap();
+        commit(there, vec![Change::Setting { key: name("general"), json: Some("1".into()) }]).unwrap();
+        commit(there, vec![Change::Put(post("a new word", 1, "x"))]).unwrap();
+        assert_eq!(others(), before, "entries say all of it");
+        let many = (0..2100).map(|_| Change::Put(put("x_order", Target::New, &[]))).collect();
+        commit(there, many).unwrap();
+        assert!(others() > before, "too many to be read");
+        let after = others();
+        commit(there, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
+        assert_eq!(others(), after);
     });
+}
+
+#[test]
+fn the_change_feed_says_what_happened() {
+    on_each_shared(FeedKeep::default(), |db, _| {
+        let revision = RevisionPut { author: 1, at: 1, autosave: true, json: "".into(), keep: None, skip_same: false };
+        let one = id(commit(db, vec![Change::Put(post("draft", 1, "One"))]));
+        let set = |set: &[(&str, DbValue)]| Change::Put(put("record", existing(one), set));
+        let by = WritePlan::new(vec![set(&[("title", text("Two")), ("status", text("publish"))])]).by(Some(7));
+        wait(db.commit(by)).unwrap();
+        commit(db, vec![set(&[("title", text("a"))]), set(&[("content", text("b")), ("status", text("draft"))])])
+            .unwrap();
+        commit(db, vec![Change::Put(Put { revision: Some(revision), ..put("record", existing(one), &[]) })]).unwrap();
+        commit(db, vec![set(&[("kind", text("page"))])]).unwrap();
+        let refused = Change::Require { plan: read("term", &["id"], Cond::Any(vec![])), found: true, tag: "no" };
+        commit(db, vec![set(&[("title", text("never"))]), refused]).unwrap_err();
+        commit(db, vec![Change::Put(put("option", Target::Keyed(text("a")), &[("value", text("1"))]))]).unwrap();
+        commit(db, vec![Change::Setting { key: name("general"), json: Some("1".into()) }]).unwrap();
+        commit(db, vec![Change::Remove { table: name("record"), key: int(one), expect: None }]).unwrap();
+        let columns = ["table", "kind", "id", "key", "action", "status_before", "status_after", "columns", "actor"];
+        let plan = ReadPlan {
+            order: vec![Order::Column(name("seq"), false)],
+            ..read("change_feed", &columns, Cond::All(vec![]))
+        };
+        let shown = |value: &DbValue| match value {
+            DbValue::Null => "-".to_owned(),
+            DbValue::Int(n) => n.to_string(),
+            DbValue::Real(n) => n.to_string(),
+            DbValue::Text(text) => text.to_string(),
+        };
+        let line = |row: &Row| row.iter().map(shown).collect::<Vec<_>>().join(",");
+        let lines: Vec<String> = rows(db, &plan).iter().map(line).collect();
+        assert_eq!(
+            lines,
+            [
+                "record,post,1,-,create,-,draft,-,-",
+                "record,post,1,-,update,draft,publish,status title,7",
+                "record,post,1,-,update,publish,draft,title status content,-",
+                "record,-,1,-,revise,-,-,-,-",
+                "record,post,1,-,delete,draft,draft,kind,-",
+                "record,page,1,-,create,draft,draft,kind,-",
+                "option,-,-,a,create,-,-,-,-",
+                "setting,-,-,general,update,-,-,-,-",
+                "record,page,1,-,delete,draft,-,-,-",
+            ]
+        );
+        let numbers = ReadPlan { columns: names(&["seq", "in_commit"]), ..plan };
+        let numbers = rows(db, &numbers);
+        assert_eq!(ints(numbers.clone()), (1..=9).collect::<Vec<_>>(), "without gaps");
+        let commits: Vec<i64> = numbers.iter().map(|row| if let DbValue::Int(n) = row[1] { n } else { 0 }).collect();
+        assert!(commits.is_sorted() && commits[4] == commits[5], "{commits:?}");
+    });
+}
+
+#[test]
+fn old_entries_of_the_change_feed_are_deleted() {
+    let keep = FeedKeep { entries: 1000, ..FeedKeep::default() };
+    fn length(db: &dyn Storage) -> u64 {
+        db.snapshot().unwrap().count(&read("change_feed", &[], Cond::All(vec![]))).unwrap()
+    }
+    fn orders(db: &dyn Storage, n: usize) {
+        commit(db, (0..n).map(|_| Change::Put(put("x_order", Target::New, &[]))).collect()).unwrap();
+    }
+    on_each_shared(keep, |db, other| {
+        orders(db, 3000);
+        orders(db, 2000);
+        let newest = length(db);
+        assert!((1000..2100).contains(&newest), "{newest}");
+        commit(other, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
+        let seq = ints(rows(db, &read("change_feed", &["seq"], eq("table", text("record")))));
+        assert_eq!(seq, [5001], "numbers go on");
+    });
+    on_each_shared(FeedKeep { age: std::time::Duration::ZERO, ..FeedKeep::default() }, |db, _| {
+        orders(db, 3000);
+        orders(db, 1100);
+        assert_eq!(length(db), 1900, "twice as many as were added");
+    });
+}
+
+/// Whether what reads `here` depend on grows exactly when a commit `there` lets them read something else.
+fn dependencies_grow(here: &dyn Storage, there: &dyn Storage) {
+    let made: Vec<i64> =
+        ["a", "b"].map(|title| id(commit(there, vec![Change::Put(post("publish", 1, title))]))).to_vec();
+    commit(there, vec![Change::Put(put("record", Target::New, &[("kind", text("page"))]))]).unwrap();
+    let posts = |more: Vec<Cond>| Cond::All([vec![eq("kind", text("post"))], more].concat());
+    let first = || read("record", &["id", "content"], posts(vec![eq("id", int(made[0]))]));
+    let published = || read("record", &["id", "title"], posts(vec![eq("status", text("publish"))]));
+    let titles = || ReadPlan {
+        limit: Some(1),
+        order: vec![Order::Column(name("title"), false)],
+        ..read("record", &["id"], posts(vec![]))
+    };
+    let statuses = || read("record", &["status"], posts(vec![]));
+    let all = || read("record", &["id"], Cond::All(vec![]));
+    let plans = [first(), published(), titles(), statuses(), all()];
+    let sums = || {
+        here.catch_up().unwrap();
+        plans.each_ref().map(|plan| {
+            let snapshot = here.snapshot().unwrap();
+            let rows = snapshot.rows(plan).unwrap();
+            let on = snapshot.depends(plan, Some(&rows)).unwrap();
+            assert!(on.scopes.is_empty(), "{on:?}");
+            on.slots.iter().map(|slot| here.slot_version(*slot)).sum::<u64>()
+        })
+    };
+    let set = |id: i64, column: &str, value: DbValue| put("record", existing(id), &[(column, value)]);
+    let [one, two] = [made[0], made[1]];
+    for (what, change, grow) in [
+        ("the other's content", set(two, "content", text("x")), [false, true, false, false, true]),
+        ("its content", set(one, "content", text("x")), [true, true, true, false, true]),
+        ("a title that is sorted by", set(two, "title", text("c")), [false, true, true, false, true]),
+        ("the same status", set(two, "status", text("publish")), [false, true, false, false, true]),
+        ("another status", set(two, "status", text("draft")), [false, true, false, true, true]),
+        ("a page", put("record", Target::New, &[("kind", text("page"))]), [false, false, false, false, true]),
+        ("a post", post("publish", 1, "d"), [false, true, true, true, true]),
+        ("another kind", set(two, "kind", text("page")), [false, true, true, true, true]),
+    ] {
+        let before = sums();
+        commit(there, vec![Change::Put(change)]).unwrap();
+        let after = sums();
+        let grown = [0, 1, 2, 3, 4].map(|n| after[n] != before[n]);
+        assert_eq!(grown, grow, "{what}");
+    }
 }
 
 #[test]
@@ -847,7 +964,7 @@ fn a_dropped_transaction_leaves_nothing_and_lets_others_go_on() {
         let write = |title: &str| commit(db, vec![Change::Put(post("another new word", 1, title))]);
         let transaction = wait(db.begin()).unwrap();
         commit(&*transaction, vec![Change::Put(post("a new word", 1, "Lost"))]).unwrap();
-        let waiting = db.commit(WritePlan { changes: vec![Change::Put(post("publish", 1, "Waited"))] });
+        let waiting = db.commit(WritePlan::new(vec![Change::Put(post("publish", 1, "Waited"))]));
         let next = db.begin();
         drop(db.begin());
         assert_eq!(titles(db), Vec::<Row>::new(), "it waits");
@@ -874,4 +991,116 @@ fn a_transaction_ends_once_and_holds_no_other() {
         assert!(wait(transaction.finish()).is_err());
         assert_eq!(titles(db), Vec::<Row>::new());
     });
+}
+
+// ------------------------------------------------------------------------------------------------ copies
+
+/// Writes something into each table.
+fn fill(db: &dyn Database) {
+    let revision = RevisionPut { author: 1, at: 1, autosave: false, json: "{}".into(), keep: None, skip_same: false };
+    let meta = |key: &str| MetaChange::Key(name(key), vec!["1".into(), "\"zwölf\"".into()]);
+    let terms = (0..3).map(|n| Change::Put(put("term", Target::New, &[("name", text(&format!("Term {n}")))])));
+    commit(db, terms.collect()).unwrap();
+    let long = "ä".repeat(5000);
+    let posts = (0..2500).map(|n| {
+        Change::Put(Put {
+            slug: Some(slug("posts", &["equal"])),
+            edges: vec![(name("post.categories"), vec![1 + n % 3])],
+            meta: if n < 5 { vec![meta("a"), meta("b")] } else { Vec::new() },
+            revision: Some(revision.clone()).filter(|_| n < 5),
+            ..post(if n % 7 == 0 { "a status" } else { "publish" }, n, if n == 3 { &long } else { "Équal" })
+        })
+    });
+    commit(db, posts.collect()).unwrap();
+    let book = [("kind", text("book")), ("x_book.isbn", text("i")), ("x_book.price", DbValue::Real(0.1))];
+    commit(db, vec![Change::Put(put("record", Target::New, &book))]).unwrap();
+    commit(db, vec![Change::Put(put("option", Target::Keyed(text("a:b")), &[("value", text(""))]))]).unwrap();
+    commit(db, vec![Change::Setting { key: name("general"), json: Some("{\"a\": 1}".into()) }]).unwrap();
+    commit(db, vec![Change::Remove { table: name("record"), key: int(9), expect: None }]).unwrap();
+    assert_eq!(db.secret("key", 32).unwrap().len(), 32);
+}
+
+#[test]
+fn a_copy_holds_the_same_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| Place::File(folder.path().join(name));
+    let schema = Schema::create();
+    let mut places = vec![file("one.db"), file("two.db")];
+    places.extend(schema.iter().map(|schema| Place::Server(schema.url.clone())));
+    places.extend(schema.iter().map(|_| file("three.db")));
+    let open = |place: &Place| {
+        let terms = Terms { migrate: false, copy: false, queue: 10, connections: 2, feed: FeedKeep::default() };
+        place.open(terms, &layout()).unwrap()
+    };
+    let first = open(&places[0]);
+    fill(&*first);
+    let secret = first.secret("key", 32).unwrap();
+    let copy = |from: &Place, to: &Place| {
+        let mut seen = 0;
+        let copied = from.copy(to, &layout(), &mut |table, rows| seen = if table == "record" { rows } else { seen });
+        (copied, seen)
+    };
+    let mut before = None;
+    for pair in places.windows(2) {
+        // The first one is in use.
+        let (copied, seen) = copy(&pair[0], &pair[1]);
+        let copied = copied.unwrap();
+        assert_eq!((seen, copied.left.len()), (2500, 0));
+        assert!(
+            copied
+                .tables
+                .iter()
+                .all(|table| table.rows > 0 || ["comment", "x_order", "origin"].contains(&&*table.name))
+        );
+        assert!(before.is_none_or(|before| before == copied.tables), "{pair:?}");
+        before = Some(copied.tables);
+        let again = format!("{:?}", copy(&pair[0], &pair[1]).0.unwrap_err());
+        assert!(again.contains("the target holds a site already"), "{again}");
+        assert_eq!(pair[1].examine(&layout()).unwrap(), [""; 0]);
+    }
+    for place in &places[1..] {
+        let copy = open(place);
+        assert_eq!(copy.secret("key", 32).unwrap(), secret);
+        let all =
+            |db: &dyn Storage| rows(db, &read("record", &["id", "status", "title", "version"], Cond::All(vec![])));
+        assert_eq!(all(&*copy), all(&*first));
+        let found = Cond::Contains(names(&["title"]), "äää".into());
+        assert_eq!(ints(rows(&*copy, &read("record", &["id"], found))).len(), 1, "texts are searched");
+    }
+    for place in &places {
+        let put = Put { slug: Some(slug("posts", &["equal"])), ..post("publish", 1, "x") };
+        let made = commit(&*open(place), vec![Change::Put(put)]).unwrap();
+        assert_eq!(made.puts[0].slug.as_deref(), Some("equal-5"), "the first that is free");
+        assert_eq!(made.puts[0].key, int(2507));
+    }
+}
+
+#[test]
+fn what_cannot_be_copied_is_refused_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| Place::File(folder.path().join(name));
+    let refusal = |from: &Place, to: &Place, layout: &Layout| {
+        format!("{:?}", from.copy(to, layout, &mut |_, _| ()).map(|copied| copied.tables.len()).unwrap_err())
+    };
+    let missing = refusal(&file("none.db"), &file("new.db"), &layout());
+    assert!(missing.contains("there is no such file"), "{missing}");
+    let db = Sqlite::open(OpenOptions::new(folder.path().join("site.db")), &layout()).unwrap();
+    commit(&db, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
+    let mut more = layout();
+    more.tables.push(table("x_more", None, vec![column("a", ColumnType::Int)], vec![]));
+    let behind = refusal(&file("site.db"), &file("new.db"), &more);
+    assert!(behind.contains("cms-server migrate"), "{behind}");
+    std::fs::write(folder.path().join("text.db"), "no database at all, but a text ".repeat(100)).unwrap();
+    assert!(refusal(&file("site.db"), &file("text.db"), &layout()).contains("NotADatabase"));
+    let nowhere = refusal(&file("site.db"), &Place::Server("postgres://127.0.0.1:1/none".into()), &layout());
+    assert!(nowhere.contains("storage.url"), "{nowhere}");
+    // PostgreSQL takes no NUL in a text: all of it is undone.
+    let Some(schema) = Schema::create() else { return };
+    commit(&db, vec![Change::Put(post("publish", 1, "a\0b"))]).unwrap();
+    let nul = refusal(&file("site.db"), &Place::Server(schema.url.clone()), &layout());
+    assert!(nul.contains("record: "), "{nul}");
+    assert!(
+        Postgres::open(&PgOptions { migrate: false, ..PgOptions::new(&schema.url) }, &layout()).is_ok(),
+        "it is new"
+    );
 }

@@ -5,7 +5,7 @@
 //! what happens to fall together, so that a write may seem to concern more than it does, never less. What other processes
 //! write raises one slot that everything depends on.
 
-use super::catalogue::{Catalogue, REVISION, TALLY, Table, TableId};
+use super::catalogue::{CHANGE_FEED, Catalogue, REVISION, SLUG, TALLY, Table, TableId};
 use super::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use super::sql::conjuncts;
 use super::words::Words;
@@ -241,7 +241,7 @@ fn kinds_or_table(plan: &ReadPlan, catalogue: &Catalogue) -> Option<Vec<Name>> {
 }
 
 fn table(name: &Name) -> Option<Name> {
-    (**name != *"slug" && **name != *TALLY).then(|| name.clone())
+    (![SLUG, TALLY, CHANGE_FEED].contains(&&**name)).then(|| name.clone())
 }
 
 /// What a condition reads beside the plan's own table.

@@ -4,12 +4,13 @@
 use super::catalogue::Catalogue;
 use super::connection::Connection;
 use super::count_cache::CountCache;
-use super::plan::{CommitError, Name, WritePlan};
+use super::feed::News;
+use super::plan::{CommitError, WritePlan};
 use super::transaction::OpenTransaction;
 use super::versions::Versions;
 use super::words::Words;
 use super::writer::{self, Begin, Job};
-use super::{BeginFuture, CommitFuture, StorageError, Transaction, later};
+use super::{BeginFuture, CommitFuture, FeedKeep, StorageError, Transaction, VersionSlot, later};
 use crate::metrics::{self, Counter, DURATIONS, Gauge, Histogram, SIZES};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
@@ -29,6 +30,10 @@ pub(super) struct Common {
     pub sleepers: ArcSwap<Vec<Thread>>,
     pub remembered: CountCache,
     pub counts: WriteCounts,
+    /// How long entries of the change feed stay.
+    pub feed: FeedKeep,
+    /// Names this process in the change feed: a random number.
+    pub node: i64,
 }
 
 /// What the writer has done.
@@ -55,9 +60,11 @@ impl Default for WriteCounts {
 }
 
 impl Common {
-    pub fn new(catalogue: Catalogue, words: Words, versions: Versions, hold: Duration) -> Common {
+    pub fn new(catalogue: Catalogue, words: Words, versions: Versions, (hold, feed): (Duration, FeedKeep)) -> Common {
         Common {
             hold,
+            feed,
+            node: rand::random::<i64>() & i64::MAX,
             catalogue,
             words: ArcSwap::from_pointee(words),
             versions: Arc::new(versions),
@@ -80,9 +87,17 @@ impl Common {
         });
     }
 
-    /// See [`Versions::meet`]. What another process has written may fall due here: that process may be dead by then.
-    pub fn meet(&self, there: u64, numbers: &[(Name, u64)]) {
-        self.versions.meet(there, numbers);
+    /// Takes notice of what other processes have committed. It may fall due here: they may have ended by then.
+    pub fn take_up(&self, news: &News) {
+        self.learn(&news.words);
+        let slots = news.slots(self.versions.announced(), &self.catalogue);
+        let slots = slots.unwrap_or_else(|| vec![VersionSlot::OTHERS]);
+        self.versions.raise_to(&news.numbers, &slots, news.newest);
+        self.wake_all();
+    }
+
+    /// Unparks the threads that sleep until something is written.
+    pub fn wake_all(&self) {
         self.sleepers.load().iter().for_each(Thread::unpark);
     }
 

@@ -205,7 +205,7 @@ pub fn layout() -> Layout {
 
 /// Carries a plan out and waits.
 pub fn commit(db: &dyn Storage, changes: Vec<Change>) -> Result<Committed, CommitError> {
-    wait(db.commit(WritePlan { changes }))
+    wait(db.commit(WritePlan::new(changes)))
 }
 
 pub fn wait<T>(future: impl Future<Output = T>) -> T {

@@ -5,62 +5,27 @@
 
 mod change;
 mod references;
+mod schema;
 
 pub use change::{PendingChange, Refusal};
+pub(super) use schema::Schema;
 
 use super::StorageError;
 use super::catalogue::{Catalogue, Table};
 use super::connection::{Connection, Dialect, Fault, Result, params};
 use super::derived;
 use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout};
-use super::words::Words;
+use super::versions::COMMITS;
+use super::words::{NO_WORD, Words};
 use sea_query::{Alias, Expr, PostgresQueryBuilder, SchemaStatementBuilder, SqliteQueryBuilder, Table as Ddl};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// The version of the tables that storage maintains for itself. Raised with every change of those.
-pub const META_VERSION: i64 = 3;
+pub const META_VERSION: i64 = 4;
 
-/// A connection that can change tables.
-pub(super) trait Schema: Connection {
-    /// Whether there is a table.
-    fn has_table(&self, name: &str) -> Result<bool>;
-
-    /// The columns of a table.
-    fn columns(&self, table: &str) -> Result<Vec<Present>>;
-
-    /// The indexes of a table, that of its key apart.
-    fn indexes(&self, table: &str) -> Result<Vec<Described>>;
-
-    /// A name as the database stores it.
-    fn stored_name(&self, name: &str) -> String {
-        name.to_owned()
-    }
-
-    /// The statements that make the tables that storage maintains beside the declared ones.
-    fn companion_tables(&self) -> &'static str;
-
-    /// The SQL type of a column.
-    fn sql_type(&self, ty: ColumnType) -> &'static str;
-
-    /// Remembers what else is known of the type of a column that was just made.
-    fn note_type(&self, _table: &str, _column: &str, _ty: ColumnType) -> Result<()> {
-        Ok(())
-    }
-
-    /// The statement that makes an index.
-    fn index_text(&self, table: &str, index: &Described) -> String;
-
-    /// The version of the companion tables, and their change from an earlier one.
-    fn version(&self) -> Result<i64>;
-    fn upgrade(&self, from: i64) -> Result<()>;
-
-    /// Marks the database as one of ours.
-    fn sign(&self) -> Result<()>;
-
-    /// Brings the indexes of texts to what the catalogue searches.
-    fn renew_search(&self, catalogue: &Catalogue, words: &Words) -> Result<()>;
-}
+/// The version since which there is a change feed.
+pub(super) const CHANGE_FEED: i64 = 4;
 
 /// How far a migration goes.
 pub(super) enum Extent<'e> {
@@ -128,13 +93,7 @@ fn within(
     }
     let words = add_words(conn, catalogue)?;
     let drops = if let Extent::Apply { drops } = extent { drops } else { &[] };
-    let mut migration = Migration { conn, words: &words, drops, changes: Vec::new() };
-    for table in catalogue.tables.iter().filter(|t| !t.companion) {
-        migration.table(table)?;
-    }
-    migration.references(&layout.references)?;
-    migration.drop_tables(catalogue)?;
-    let changes = migration.changes;
+    let changes = lay_out(conn, (catalogue, layout), &words, drops)?;
     if matches!(extent, Extent::Rehearse) {
         return Ok((Outcome::Done(changes), false));
     }
@@ -153,11 +112,55 @@ fn within(
         return Ok((Outcome::Unsafe(error), false));
     }
     conn.upgrade(version)?;
-    derived::renew(conn, catalogue, &words)?;
-    conn.renew_search(catalogue, &words)?;
-    keep(conn, "fingerprint", fingerprint)?;
-    conn.sign()?;
+    // A commit without entries in the change feed: processes that run already use nothing that they have cached before.
+    conn.execute("UPDATE version SET n = n + 1 WHERE scope = ?1", params![COMMITS])?;
+    complete(conn, catalogue, &words, fingerprint)?;
     Ok((Outcome::Done(if fresh { Vec::new() } else { changes }), true))
+}
+
+/// Brings the declared tables to the layout; what was changed, and what was refused.
+fn lay_out(
+    conn: &dyn Schema,
+    (catalogue, layout): (&Catalogue, &Layout),
+    words: &Words,
+    drops: &[String],
+) -> Result<Vec<PendingChange>> {
+    let mut migration = Migration { conn, words, drops, changes: Vec::new() };
+    for table in catalogue.tables.iter().filter(|t| !t.companion) {
+        migration.table(table)?;
+    }
+    migration.references(&layout.references)?;
+    migration.drop_tables(catalogue)?;
+    Ok(migration.changes)
+}
+
+/// What depends on the tables.
+fn complete(conn: &dyn Schema, catalogue: &Catalogue, words: &Words, fingerprint: &str) -> Result<()> {
+    derived::renew(conn, catalogue, words)?;
+    conn.renew_search(catalogue, words)?;
+    keep(conn, "fingerprint", fingerprint)?;
+    conn.sign()
+}
+
+/// Lays out a new database, with these words under these numbers, in the open transaction.
+pub(super) fn create(conn: &dyn Schema, catalogue: &Catalogue, layout: &Layout, words: &Words) -> Result<()> {
+    conn.batch(conn.companion_tables())?;
+    for (number, word) in words.iter() {
+        conn.send(ADD_WORD, params![number, word])?;
+    }
+    let words = add_words(conn, catalogue)?;
+    lay_out(conn, (catalogue, layout), &words, &[])?;
+    complete(conn, catalogue, &words, &fingerprint(layout))
+}
+
+/// Whether a database is as the layout says.
+pub(super) fn follows(conn: &dyn Schema, layout: &Layout) -> Result<bool> {
+    Ok(stored_fingerprint(conn)?.as_deref() == Some(&*fingerprint(layout)))
+}
+
+/// The number of a word that is in the dictionary.
+pub(super) fn word_number(conn: &dyn Connection, word: &str) -> Result<i64> {
+    Ok(conn.number("SELECT number FROM dictionary WHERE word = ?1", params![word])?.unwrap_or(NO_WORD))
 }
 
 fn fingerprint(layout: &Layout) -> String {
@@ -183,6 +186,8 @@ pub(super) fn keep(conn: &dyn Connection, name: &str, definition: &str) -> Resul
     conn.send(text, params![name, definition])
 }
 
+pub(super) const ADD_WORD: &str = "INSERT INTO dictionary (number, word) VALUES (?1, ?2)";
+
 fn add_words(conn: &dyn Connection, catalogue: &Catalogue) -> Result<Words> {
     let mut words = Words::load(conn)?;
     let defaults = catalogue.tables.iter().flat_map(|t| &t.def.columns).filter_map(|c| match (&c.ty, &c.default) {
@@ -192,7 +197,7 @@ fn add_words(conn: &dyn Connection, catalogue: &Catalogue) -> Result<Words> {
     for word in catalogue.words().into_iter().chain(defaults) {
         if words.number(&word).is_none() {
             let number = words.next();
-            conn.send("INSERT INTO dictionary (number, word) VALUES (?1, ?2)", params![number, &word])?;
+            conn.send(ADD_WORD, params![number, &word])?;
             words.insert(number, word);
         }
     }

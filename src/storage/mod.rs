@@ -9,10 +9,12 @@ mod catalogue;
 mod connection;
 #[cfg(test)]
 mod contract;
+pub mod copy;
 mod count_cache;
 mod dependencies;
 mod derived;
 mod engine;
+mod feed;
 #[cfg(test)]
 mod fixtures;
 mod fold;
@@ -32,6 +34,7 @@ mod writer;
 pub(crate) use batching::BatchedReads;
 pub(crate) use budget::{Budgeted, ReadBudget};
 pub(crate) use dependencies::{Dependencies, VersionSlot};
+pub use feed::Keep as FeedKeep;
 pub use fold::fold;
 pub(crate) use read_set::{ReadSet, TrackedStorage};
 pub(crate) use sqlite::{end_idle_transactions, reuse_transactions};
@@ -145,6 +148,10 @@ pub trait Storage: Send + Sync {
     /// The database cannot be read.
     fn catch_up(&self) -> Result<(), StorageError>;
 
+    /// What other processes commit is taken up soon, without [`Storage::catch_up`]. Otherwise nothing that is cached may be
+    /// used before that.
+    fn hears_commits(&self) -> bool;
+
     /// Begins a transaction: other writers wait until it ends, a few seconds at most.
     fn begin(&self) -> BeginFuture;
 }
@@ -162,6 +169,10 @@ pub trait Database: Storage {
     /// # Errors
     /// It took longer than `patience`, or something is left to do at the next start.
     fn close(&self, patience: Duration) -> Result<(), StorageError>;
+
+    /// Whether this process carries out what falls due. Of several that share a database one does; threads of
+    /// [`Database::wake`] are unparked when that changes.
+    fn leads(&self) -> bool;
 
     /// After each commit from now on, this thread is unparked, too.
     fn wake(&self, sleeper: Thread);

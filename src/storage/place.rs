@@ -1,10 +1,12 @@
 //! Where a database is, and what can be done with one that this process does not serve.
 
 use super::backup;
+use super::copy::{self, Copied};
+use super::migrate::Schema;
 use super::plan::Layout;
 use super::postgres::{PgOptions, Postgres};
-use super::sqlite::{Migrated, OpenError, OpenOptions, PendingChange, Sqlite};
-use super::{Database, StorageError};
+use super::sqlite::{Migrated, OpenError, OpenOptions, PendingChange, Sqlite, SqliteConnection};
+use super::{Database, FeedKeep, StorageError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,6 +30,27 @@ pub struct Terms {
     pub queue: usize,
     /// Most connections for reads; a file needs none.
     pub connections: usize,
+    /// How long entries of the change feed stay.
+    pub feed: FeedKeep,
+}
+
+/// Why a database was not copied.
+#[derive(Debug)]
+pub enum CopyError {
+    Open(OpenError),
+    Copy(StorageError),
+}
+
+impl From<OpenError> for CopyError {
+    fn from(error: OpenError) -> CopyError {
+        CopyError::Open(error)
+    }
+}
+
+impl From<StorageError> for CopyError {
+    fn from(error: StorageError) -> CopyError {
+        CopyError::Copy(error)
+    }
 }
 
 impl Place {
@@ -69,10 +92,11 @@ impl Place {
     /// # Errors
     /// See [`OpenError`].
     pub fn open(&self, terms: Terms, layout: &Layout) -> Result<Arc<dyn Database>, OpenError> {
-        let Terms { migrate, copy, queue, connections } = terms;
+        let Terms { migrate, copy, queue, connections, feed } = terms;
         let (database, applied): (Arc<dyn Database>, Vec<PendingChange>) = match self {
             Place::File(path) => {
-                let opened = Sqlite::open(OpenOptions { migrate, copy, queue, ..OpenOptions::new(path) }, layout)?;
+                let options = OpenOptions { migrate, copy, queue, feed, ..OpenOptions::new(path) };
+                let opened = Sqlite::open(options, layout)?;
                 if let Some(copy) = opened.copied() {
                     tracing::info!("the database as it was before is {}", copy.display());
                 }
@@ -80,7 +104,8 @@ impl Place {
                 (Arc::new(opened), applied)
             }
             Place::Server(url) => {
-                let opened = Postgres::open(&PgOptions { migrate, queue, connections, ..PgOptions::new(url) }, layout)?;
+                let options = PgOptions { migrate, queue, connections, feed, ..PgOptions::new(url) };
+                let opened = Postgres::open(&options, layout)?;
                 let applied = opened.applied().to_vec();
                 (Arc::new(opened), applied)
             }
@@ -111,6 +136,23 @@ impl Place {
             Place::File(path) => Sqlite::migrate(path, layout, drops, copy),
             Place::Server(url) => Postgres::migrate(url, layout, drops).map(|changes| Migrated { changes, copy: None }),
         }
+    }
+
+    /// Copies it into another, new database; `progress` is called with a table and its rows so far.
+    ///
+    /// # Errors
+    /// One of them cannot be opened, read or written; this one does not follow the layout; the other one has tables.
+    pub fn copy(&self, to: &Place, layout: &Layout, progress: &mut dyn FnMut(&str, u64)) -> Result<Copied, CopyError> {
+        let (from, to) = (self.connection(true)?, to.connection(false)?);
+        Ok(copy::copy(&*from, &*to, layout, progress)?)
+    }
+
+    fn connection(&self, reading: bool) -> Result<Box<dyn Schema>, OpenError> {
+        Ok(match self {
+            Place::File(path) if reading => Box::new(SqliteConnection::examining(path)?),
+            Place::File(path) => Box::new(SqliteConnection::open(path)?),
+            Place::Server(url) => Box::new(Postgres::connection(url)?),
+        })
     }
 
     /// Everything that is wrong with its contents, in sentences.

@@ -257,6 +257,20 @@ pub struct RevisionCount {
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct WritePlan {
     pub changes: Vec<Change>,
+    /// The user who causes them, for the change feed.
+    pub actor: Option<i64>,
+}
+
+impl WritePlan {
+    /// Changes that nobody in particular causes.
+    pub fn new(changes: Vec<Change>) -> WritePlan {
+        WritePlan { changes, actor: None }
+    }
+
+    /// The same changes, caused by a user.
+    pub fn by(self, actor: Option<i64>) -> WritePlan {
+        WritePlan { actor, ..self }
+    }
 }
 
 /// One change. The writer derives row versions, edges' copies, counts, slug claims and scope versions from it.
@@ -439,6 +453,8 @@ pub enum CommitError {
     Busy,
     /// The database does not take writes: why (for the log).
     Unavailable(String),
+    /// Whether the plan was carried out is not known: why (for the log).
+    Unknown(String),
     /// Anything else: why (for the log).
     Failed(String),
 }

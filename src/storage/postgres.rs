@@ -28,7 +28,7 @@ use crate::metrics::{self, Reading};
 use connect::Address;
 use pool::Pool;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 use writer::PgConnection;
@@ -51,6 +51,20 @@ struct Shared {
     /// What other nodes know this one by.
     node: Arc<str>,
     schema: Arc<str>,
+    /// See [`Storage::hears_commits`].
+    hears: AtomicBool,
+    /// See [`Database::leads`].
+    leads: AtomicBool,
+}
+
+impl Shared {
+    /// Takes notice of whether it listens, and of whether it leads.
+    fn attends(&self, hears: bool, leads: bool) {
+        self.hears.store(hears, Ordering::Release);
+        if self.leads.swap(leads, Ordering::AcqRel) != leads {
+            self.wake_all();
+        }
+    }
 }
 
 impl std::ops::Deref for Shared {
@@ -92,6 +106,14 @@ impl Postgres {
     /// The database cannot be reached or written; a change would lose values that are not in `drops`.
     pub fn migrate(url: &str, layout: &Layout, drops: &[String]) -> Result<Vec<PendingChange>, OpenError> {
         open::migrated(url, layout, Extent::Apply { drops })
+    }
+
+    /// A connection that writes or copies, to a database that may have no tables.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or is none of ours.
+    pub(super) fn connection(url: &str) -> Result<PgConnection, OpenError> {
+        open::connected(url).map(|(_, connection, _)| connection)
     }
 
     /// What stored values differ from recomputed ones, in sentences.
@@ -164,6 +186,10 @@ impl Storage for Postgres {
         self.shared.catch_up()
     }
 
+    fn hears_commits(&self) -> bool {
+        self.shared.hears.load(Ordering::Acquire)
+    }
+
     fn begin(&self) -> BeginFuture {
         self.queue.begin()
     }
@@ -178,6 +204,10 @@ impl Database for Postgres {
         self.queue.close(patience)
     }
 
+    fn leads(&self) -> bool {
+        self.shared.leads.load(Ordering::Acquire)
+    }
+
     fn wake(&self, sleeper: Thread) {
         self.shared.wake(sleeper);
     }
@@ -186,6 +216,7 @@ impl Database for Postgres {
         let mut readings: Vec<metrics::Reading> = self.shared.readings();
         readings.push(Reading::count("cms_server_database_round_trips", &[], self.round_trips()));
         readings.push(Reading::gauge("cms_server_database_connections", &[], self.shared.pool.open() as f64));
+        readings.push(Reading::gauge("cms_server_leader", &[], f64::from(u8::from(self.leads()))));
         readings
     }
 }

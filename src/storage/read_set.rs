@@ -138,6 +138,10 @@ impl Storage for TrackedStorage {
         self.inner.catch_up()
     }
 
+    fn hears_commits(&self) -> bool {
+        self.inner.hears_commits()
+    }
+
     fn begin(&self) -> BeginFuture {
         self.inner.begin()
     }

@@ -164,6 +164,10 @@ impl Storage for Sqlite {
         self.snapshot().map(drop)
     }
 
+    fn hears_commits(&self) -> bool {
+        true
+    }
+
     fn begin(&self) -> BeginFuture {
         self.queue.begin()
     }
@@ -178,6 +182,11 @@ impl Database for Sqlite {
     /// or the disk is full.
     fn close(&self, patience: Duration) -> Result<(), StorageError> {
         self.queue.close(patience)
+    }
+
+    /// Processes that share a file all do it; conditions of the plans let each change be made once.
+    fn leads(&self) -> bool {
+        true
     }
 
     fn wake(&self, sleeper: Thread) {

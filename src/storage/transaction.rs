@@ -106,6 +106,10 @@ impl Storage for OpenTransaction {
         Ok(())
     }
 
+    fn hears_commits(&self) -> bool {
+        true
+    }
+
     fn begin(&self) -> BeginFuture {
         Box::pin(async { Err(CommitError::Failed("a transaction cannot hold another".into())) })
     }

@@ -1,12 +1,13 @@
 //! How often each scope has been written, in memory. Numbers only grow.
 
-use super::connection::{Connection, Result, int, params, text_at};
+use super::connection::{Connection, Result, int, text_at};
 use super::dependencies::{Dependencies, SLOTS, VersionSlot};
+use super::feed::{self, Known};
 use super::plan::Name;
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 /// The scope that every commit of any process raises.
 pub(super) const COMMITS: &str = "commits";
@@ -19,15 +20,14 @@ pub(crate) fn slugs(table: &Name) -> Name {
 /// The column that holds a row's slug.
 pub(super) const SLUG: &str = "slug";
 
-/// The numbers of all scopes in the database.
-pub(super) fn stored(conn: &dyn Connection) -> Result<Vec<(Name, u64)>> {
+/// The state of a database that was just opened.
+pub(super) fn load(conn: &dyn Connection) -> Result<Versions> {
     let rows = conn.select("SELECT scope, n FROM version", &[])?;
-    Ok(rows.iter().map(|row| (text_at(row, 0).unwrap_or_default(), int(row, 1) as u64)).collect())
-}
-
-/// Commits of all processes so far.
-pub(super) fn commits(conn: &dyn Connection) -> Result<u64> {
-    Ok(conn.number("SELECT n FROM version WHERE scope = ?1", params![COMMITS])?.unwrap_or(0) as u64)
+    let numbers: Vec<(Name, u64)> =
+        rows.iter().map(|row| (text_at(row, 0).unwrap_or_default(), int(row, 1) as u64)).collect();
+    let versions = Versions::default();
+    versions.raise_to(&numbers, &[], conn.number(feed::NEWEST, &[])?.unwrap_or(0));
+    Ok(versions)
 }
 
 /// See the module.
@@ -35,6 +35,8 @@ pub(super) struct Versions {
     scopes: ArcSwap<HashMap<Name, Arc<AtomicU64>>>,
     slots: Box<[AtomicU64]>,
     commits: AtomicU64,
+    /// The newest entry of the change feed that was taken up.
+    seq: AtomicI64,
     /// The number of the commit that this process is about to make, or has made last.
     announced: AtomicU64,
     rising: AtomicU64,
@@ -47,6 +49,7 @@ impl Default for Versions {
             scopes: ArcSwap::default(),
             slots: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(),
             commits: AtomicU64::new(0),
+            seq: AtomicI64::new(0),
             announced: AtomicU64::new(0),
             rising: AtomicU64::new(0),
             risen: AtomicU64::new(0),
@@ -76,6 +79,13 @@ impl Versions {
         self.commits.load(Ordering::Acquire)
     }
 
+    /// What was taken up of the database.
+    pub fn known(&self) -> Known {
+        // The number of commits is raised first and read last: entries after `seq` are there for all commits after it.
+        let seq = self.seq.load(Ordering::Acquire);
+        Known { seq, commits: self.commits() }
+    }
+
     /// Changes before any version does: a reader that finds it unchanged knows that no version has changed in between.
     pub fn rising(&self) -> u64 {
         self.rising.load(Ordering::Acquire)
@@ -101,15 +111,14 @@ impl Versions {
         self.announced.store(self.commits(), Ordering::Release);
     }
 
-    /// Takes up numbers that were met in the database at commit `there`: of another process, unless it was announced.
-    pub fn meet(&self, there: u64, numbers: &[(Name, u64)]) {
-        let others = there > self.announced.load(Ordering::Acquire);
-        self.raise_to(numbers, others.then_some(&VersionSlot::OTHERS));
+    /// The number of the last commit that this process has made or is about to make. All before it have been taken up.
+    pub fn announced(&self) -> u64 {
+        self.announced.load(Ordering::Acquire)
     }
 
-    /// Takes over versions that are in the database, and raises version slots. `commits` comes last, so that a reader
-    /// who sees it sees the rest.
-    pub fn raise_to<'m>(&self, numbers: &[(Name, u64)], slots: impl IntoIterator<Item = &'m VersionSlot>) {
+    /// Takes over versions that are in the database, and raises version slots. `seq` is the newest entry of the change
+    /// feed with them. A reader who sees the number of commits sees the rest.
+    pub fn raise_to(&self, numbers: &[(Name, u64)], slots: &[VersionSlot], seq: i64) {
         self.rising.fetch_add(1, Ordering::AcqRel);
         for slot in slots {
             self.slots[slot.place()].fetch_add(1, Ordering::AcqRel);
@@ -120,6 +129,7 @@ impl Versions {
         for (_, number) in numbers.iter().filter(|(scope, _)| **scope == *COMMITS) {
             self.commits.fetch_max(*number, Ordering::AcqRel);
         }
+        self.seq.fetch_max(seq, Ordering::AcqRel);
         self.risen.fetch_add(1, Ordering::AcqRel);
     }
 

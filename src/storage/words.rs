@@ -26,6 +26,11 @@ impl Words {
         Ok(words)
     }
 
+    /// All words with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (i64, &Name)> {
+        self.names.iter().map(|(number, word)| (*number, word))
+    }
+
     /// Adds a word with its number.
     pub fn insert(&mut self, number: i64, word: Name) {
         self.numbers.insert(word.clone(), number);

@@ -14,8 +14,10 @@ use super::StorageError;
 use super::catalogue::Relation;
 use super::connection::{Connection, DbError, Fault, Param, Result, params};
 use super::engine::Common;
+use super::feed::{News, Written};
+use super::migrate;
 use super::plan::{Change, CommitError, Committed, Name, ReadPlan, Row, WritePlan};
-use super::versions::{self, COMMITS};
+use super::versions::COMMITS;
 use super::words::Words;
 use apply::Stop;
 use effects::Effects;
@@ -26,7 +28,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::thread::{Builder, JoinHandle, Thread};
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 pub(super) use transaction::Begin;
@@ -192,6 +194,8 @@ struct Writer<'c> {
     words: Words,
     /// The next id of each space.
     sequences: HashMap<Name, i64>,
+    /// The number of the next entry of the change feed, where it is known.
+    next_entry: Option<i64>,
     /// Text of statements about one row, by statement, table and columns set.
     texts: Cache<Vec<u8>, Arc<str>, TextBytes>,
     /// The numbers of the catalogue's relations.
@@ -218,6 +222,7 @@ impl<'c> Writer<'c> {
             relation_numbers: shared.catalogue.relations.iter().map(number).collect(),
             words,
             sequences: HashMap::new(),
+            next_entry: None,
             texts: Cache::with_weighter(TEXTS / 1024, TEXTS as u64, TextBytes),
             pending: Effects::default(),
             words_unsure: false,
@@ -273,7 +278,8 @@ impl<'c> Writer<'c> {
         if let Some(first) = plans.first().filter(|_| !savepoints) {
             self.expect(first);
         }
-        self.open()?;
+        self.conn.begin_group()?;
+        self.catch_up()?;
         let mut outcomes = Vec::with_capacity(plans.len());
         for plan in plans {
             match self.carry_out_one(plan, savepoints)? {
@@ -306,25 +312,22 @@ impl<'c> Writer<'c> {
         }
     }
 
-    fn open(&mut self) -> Result<()> {
-        self.conn.begin()?;
-        self.catch_up()
-    }
-
     fn close(&mut self) -> Result<()> {
         let versions = self.flush()?;
-        let slots = std::mem::take(&mut self.pending.slots);
+        let slots = std::mem::take(&mut self.pending.entries).slots(&self.shared.catalogue, &self.words);
         // Before the commit, so that no reader meets a number it cannot name.
         self.publish_words();
         self.shared.versions.announce(&versions);
-        let number = versions.iter().find(|(scope, _)| **scope == *COMMITS).map(|(_, number)| *number);
-        if let Err(error) = self.conn.commit(number) {
+        let commit = versions.iter().find(|(scope, _)| **scope == *COMMITS).map(|(_, number)| *number);
+        let seq = self.next_entry.map_or(0, |next| next - 1);
+        let written = commit.map(|commit| Written { commit, seq, node: self.shared.node });
+        if let Err(error) = self.conn.commit(written) {
             self.shared.versions.retract();
             return Err(error);
         }
         // After the commit, so that nobody files old rows under a new number.
-        self.shared.versions.raise_to(&versions, &slots);
-        self.shared.sleepers.load().iter().for_each(Thread::unpark);
+        self.shared.versions.raise_to(&versions, &slots, seq);
+        self.shared.wake_all();
         Ok(())
     }
 
@@ -375,17 +378,16 @@ impl<'c> Writer<'c> {
         if !self.conn.others_wrote()? {
             return Ok(());
         }
-        self.words = Words::load(self.conn)?;
-        // Readers load words only with commits that nobody has met before.
-        match std::mem::take(&mut self.words_unsure) {
-            true => self.shared.words.store(Arc::new(self.words.clone())),
-            false => self.shared.learn(&self.words),
-        }
+        let known = self.shared.versions.known();
+        let news = News::of(known, self.conn.select_all(&News::statements(known))?);
+        self.words = news.words.clone();
         self.sequences.clear();
-        let there = versions::commits(self.conn)?;
-        if there > self.shared.versions.commits() {
-            self.shared.meet(there, &versions::stored(self.conn)?);
+        self.next_entry = Some(news.newest + 1);
+        if std::mem::take(&mut self.words_unsure) {
+            // Words in memory may have other numbers.
+            self.shared.words.store(Arc::new(self.words.clone()));
         }
+        self.shared.take_up(&news);
         Ok(())
     }
 
@@ -394,6 +396,7 @@ impl<'c> Writer<'c> {
         self.conn.rollback();
         self.pending = Effects::default();
         self.sequences.clear();
+        self.next_entry = None;
         match Words::load(self.conn) {
             Ok(words) => {
                 self.shared.words.store(Arc::new(words.clone()));
@@ -409,7 +412,7 @@ impl<'c> Writer<'c> {
             return Ok(number);
         }
         let number = self.words.next();
-        self.conn.send("INSERT INTO dictionary (number, word) VALUES (?1, ?2)", params![number, word])?;
+        self.conn.send(migrate::ADD_WORD, params![number, word])?;
         self.words.insert(number, word.clone());
         self.pending.words.push(word.clone());
         Ok(number)
@@ -481,10 +484,10 @@ impl<'c> Writer<'c> {
 
 /// How a caller hears of an error that ended a whole group.
 fn unavailable(error: &DbError) -> CommitError {
-    CommitError::Unavailable(match error.fault {
-        Fault::Unknown => error.cause.clone(),
-        _ => format!("the database does not take writes: {error}"),
-    })
+    match error.fault {
+        Fault::Unknown => CommitError::Unknown(error.cause.clone()),
+        _ => CommitError::Unavailable(format!("the database does not take writes: {error}")),
+    }
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

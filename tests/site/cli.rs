@@ -168,6 +168,36 @@ fn an_empty_database_gets_an_administrator_and_the_demo_site() {
 }
 
 #[test]
+fn a_site_moves_into_a_new_database() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let url = |name: &str| format!("sqlite:{}", folder.path().join(name).display());
+    let (first, second) = (url("first.db"), url("second.db"));
+    let with = |url: &str, words: &[&str]| {
+        let set = format!("storage.url={url}");
+        run(&[&["--set", &set], words].concat(), "an account password\n")
+    };
+    let add = ["user", "add", "anna", "anna@example.org", "--role", "administrator", "--password-stdin"];
+    assert!(with(&first, &add).status.success());
+    let copied = with(&first, &["copy", "--to", &second]);
+    let text = String::from_utf8_lossy(&copied.stdout).into_owned();
+    assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+    assert!(text.contains(" user ") && text.contains("equal to"), "{text}");
+    let users = |url: &str| String::from_utf8_lossy(&with(url, &["user", "list"]).stdout).into_owned();
+    assert!(users(&second).contains("anna@example.org"));
+    assert_eq!(users(&second), users(&first));
+    assert!(with(&second, &["check", "--data"]).status.success());
+    for (from, to, why) in [
+        (&*first, &*second, "the target holds a site already"),
+        (&*url("none.db"), &*url("new.db"), "there is no such file"),
+        (&*first, "mysql://localhost/site", "is not of the form sqlite:FILE or postgres://"),
+    ] {
+        let refused = with(&second, &["copy", "--from", from, "--to", to]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success() && said.contains(why), "{said}");
+    }
+}
+
+#[test]
 fn accounts_are_managed_from_the_command_line() {
     let server = Server::start();
     let db = server.storage();

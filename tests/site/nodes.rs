@@ -53,6 +53,40 @@ fn a_node_soon_shows_what_another_has_written() {
 }
 
 #[test]
+fn cached_responses_survive_what_another_node_writes_elsewhere() {
+    let first = Server::start();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    let second = first.beside_with(&[&format!("server.admin_listen=127.0.0.1:{port}")]);
+    let make = |title: &str| {
+        let made = first.admin("POST", "/cms/v2/posts", Some(&json!({"title": {"raw": title}, "status": "publish"})));
+        format!("/cms/v2/posts/{}", made.body["id"])
+    };
+    let (one, other) = (make("One"), make("Other"));
+    let hits = || {
+        let text = second.send("GET", &format!("http://127.0.0.1:{port}/metrics"), None, None, &[]).text;
+        let line = text.lines().find_map(|line| line.strip_prefix("cms_server_cache_hits_total{cache=\"responses\"} "));
+        line.and_then(|n| n.parse::<u64>().ok()).unwrap_or_else(|| panic!("{text}"))
+    };
+    let shows = |item: &str, title: &str| {
+        let start = Instant::now();
+        while second.get(item).body["title"]["rendered"] != *title {
+            assert!(start.elapsed() < PATIENCE, "{item} {title}");
+        }
+    };
+    shows(&one, "One");
+    for round in 0..5 {
+        let title = format!("Title {round}");
+        first.admin("POST", &other, Some(&json!({"title": {"raw": title}})));
+        shows(&other, &title);
+        let before = hits();
+        shows(&one, "One");
+        assert_eq!(hits(), before + 1, "round {round}");
+    }
+    first.admin("POST", &one, Some(&json!({"title": {"raw": "Two"}})));
+    shows(&one, "Two");
+}
+
+#[test]
 fn nodes_make_no_slug_twice() {
     let first = Server::start();
     let second = first.beside();

@@ -38,9 +38,9 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// Metrics that only a PostgreSQL server has, and those that only a file has.
-const OF_ENGINES: [[&str; 2]; 2] = [
-    ["cms_server_database_connections", "cms_server_database_round_trips"],
-    ["cms_server_database_bytes", "cms_server_database_log_bytes"],
+const OF_ENGINES: [&[&str]; 2] = [
+    &["cms_server_database_connections", "cms_server_database_round_trips", "cms_server_leader"],
+    &["cms_server_database_bytes", "cms_server_database_log_bytes"],
 ];
 
 #[test]
@@ -124,7 +124,9 @@ fn commits_are_counted_with_their_writes() {
 #[test]
 fn operators_see_that_the_newest_declarations_are_refused() {
     let (server, operator) = observed(&[]);
-    assert_eq!(read(&server, &operator, "/health"), "ok\n");
+    for path in ["/health", "/health/ready", "/health/live"] {
+        assert_eq!(read(&server, &operator, path), "ok\n");
+    }
     std::fs::write(server.path("site.toml"), "[nonsense").expect("a file");
     until("health names the refusal", || read(&server, &operator, "/health").contains("declarations are refused"));
     let health = read(&server, &operator, "/health");

@@ -277,11 +277,18 @@ impl Server {
 
     /// Another process over the same declarations and database. Its folder is an empty one.
     pub fn beside(&self) -> Server {
-        let (process, rest, log) = spawn(&self.args);
+        self.beside_with(&[])
+    }
+
+    /// The same, with further settings.
+    pub fn beside_with(&self, sets: &[&str]) -> Server {
+        let mut args = self.args.clone();
+        args.extend(sets.iter().flat_map(|set| ["--set".to_owned(), (*set).to_owned()]));
+        let (process, rest, log) = spawn(&args);
         let rest = rest.trim_end_matches('/').to_owned();
         let site = rest.trim_end_matches(&format!("/{}-json", self.prefix)).to_owned();
         let folder = TempDir::new().expect("a temporary folder");
-        let (prefix, admin, args) = (self.prefix.clone(), self.admin.clone(), self.args.clone());
+        let (prefix, admin) = (self.prefix.clone(), self.admin.clone());
         Server { process, folder, site, rest, prefix, admin, args, log }
     }
 

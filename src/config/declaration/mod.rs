@@ -55,6 +55,9 @@ pub struct Declaration {
     /// Backups that the server makes by itself.
     #[serde(default)]
     pub backup: Backup,
+    /// What each commit changed.
+    #[serde(default)]
+    pub feed: Feed,
     /// Name and address of the site.
     #[serde(default)]
     pub site: Site,

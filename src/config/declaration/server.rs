@@ -41,6 +41,9 @@ pub struct Server {
     pub trusted_proxies: Vec<String>,
     /// HTML that the dynamic blocks and shortcodes of one content may produce; the rest is left out.
     pub max_rendered: Size,
+    /// Name of this process among those that share a database, for metrics; `false`: the name of the host.
+    #[schemars(extend("x-restart" = true))]
+    pub node: Optional<String>,
     /// Address of the listener for `/health` and `/metrics`; `false`: none.
     #[schemars(extend("x-restart" = true))]
     pub admin_listen: Optional<String>,
@@ -65,6 +68,7 @@ impl Default for Server {
             shutdown_timeout: Duration::seconds_of(30),
             trusted_proxies: Vec::new(),
             max_rendered: Size::mib(4),
+            node: Optional::OFF,
             admin_listen: Optional::OFF,
             access_log: true,
             watch: true,
@@ -265,6 +269,25 @@ pub struct Backup {
 impl Default for Backup {
     fn default() -> Self {
         Backup { folder: Optional::OFF, every: Optional::on(Duration::days(1)), keep: 7, files: true }
+    }
+}
+
+/// The change feed: a table (`change_feed`) that says which rows each commit changed, in the order of commits. Processes
+/// that share a database learn from it what others wrote.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Feed {
+    /// How long its entries stay.
+    #[schemars(extend("x-restart" = true))]
+    pub keep: Duration,
+    /// Most entries; older ones are deleted.
+    #[schemars(range(min = 1000), extend("x-restart" = true))]
+    pub entries: u64,
+}
+
+impl Default for Feed {
+    fn default() -> Self {
+        Feed { keep: Duration::days(7), entries: 1_000_000 }
     }
 }
 

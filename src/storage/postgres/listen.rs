@@ -1,108 +1,181 @@
 //! Hearing of what other nodes commit.
 //!
-//! A node that commits notifies the others. The notification only wakes them: the numbers in the table of versions tell
-//! what was written. Where notifications get lost (behind a pooler that lends connections for a transaction), it looks
-//! there now and then. While a node does not listen it may have missed something, so that what its caches hold is not used
-//! before the connection was lost, nor after it is back.
+//! A node that commits notifies the others. The notification only wakes them: the change feed tells what was written.
+//! Where notifications get lost (behind a pooler that lends connections for a transaction), a node looks at the number of
+//! commits more often. While it does not listen, it looks before every request: see
+//! [`Storage::hears_commits`](super::super::Storage::hears_commits).
+//!
+//! The connection also holds the lock of the node that leads ([`Database::leads`](super::super::Database::leads)). The
+//! server releases it with the connection, and ends one that says nothing for three seconds.
 
-use super::super::dependencies::VersionSlot;
-use super::super::versions::COMMITS;
-use super::super::words::Words;
+use super::super::feed::{self, News};
+use super::super::plan::Row;
 use super::Shared;
 use super::connect::{Address, Messages};
+use super::text::for_server;
+use super::values::Cell;
 use super::writer::CHANNEL;
+use std::future::Future;
+use std::pin::pin;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::time::timeout;
-use tokio_postgres::{AsyncMessage, Client, Error};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{AsyncMessage, Client, Error, Statement};
 
-/// How long to wait for a notification before the table is looked at.
+/// How long to wait for a notification before the number of commits is looked at.
 const POLL: Duration = Duration::from_millis(250);
+
+/// The same where a commit was found of which no notification had told.
+const POLL_ALONE: Duration = Duration::from_millis(50);
 
 /// Between two attempts to listen.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// Between two attempts to lead.
+const ATTEMPT: Duration = Duration::from_secs(1);
+
 /// Without an answer in this time the connection counts as lost.
-const ANSWER: Duration = Duration::from_millis(1500);
+const ANSWER: Duration = Duration::from_millis(500);
+
+/// The time for a new connection.
+const CONNECT: Duration = Duration::from_millis(1500);
 
 /// Listens until the database is closed.
 pub async fn follow(shared: Weak<Shared>, address: Arc<Address>) {
     let mut warned = false;
-    loop {
-        let Some(open) = shared.upgrade() else { return };
-        let lost = match timeout(ANSWER, listening(&address)).await {
-            Ok(Ok((client, messages))) => {
+    while shared.strong_count() > 0 {
+        let lost = match timeout(CONNECT, Listener::connect(&address)).await {
+            Ok(Ok(mut listener)) => {
                 warned = false;
-                drop(open);
-                attend(&shared, &client, messages).await;
+                listener.attend(&shared).await;
                 None
             }
-            Ok(Err(error)) => {
-                drop(open);
-                Some(super::wire::with_causes(&error))
-            }
-            Err(_) => {
-                drop(open);
-                Some("no answer in time".to_owned())
-            }
+            Ok(Err(error)) => Some(super::wire::with_causes(&error)),
+            Err(_) => Some("no answer in time".to_owned()),
         };
-        // Nothing was heard until now, so that what was cached meanwhile may be old.
         if let Some(open) = shared.upgrade() {
-            open.versions.raise_to(&[], [&VersionSlot::OTHERS]);
+            open.attends(false, false);
         }
         if let Some(cause) = lost
             && !std::mem::replace(&mut warned, true)
         {
-            tracing::warn!("what other nodes write is noticed late: no connection to listen on ({cause})");
+            tracing::warn!("every request asks the database for news: no connection to listen on ({cause})");
         }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-async fn listening(address: &Address) -> Result<(Client, Messages), Error> {
-    let (client, mut messages) = address.listen().await?;
-    {
-        // The connection goes on only while its messages are taken.
-        let listen = client.batch_execute("LISTEN cms_server_commits");
-        tokio::pin!(listen);
+/// A connection that listens.
+struct Listener {
+    client: Client,
+    messages: Messages,
+    commits: Statement,
+    /// See [`News::statements`].
+    news: Vec<Statement>,
+    lead: Statement,
+}
+
+const LISTEN: &str = "SET idle_session_timeout = '3s'; LISTEN cms_server_commits";
+const LEAD: &str = "SELECT pg_try_advisory_lock(hashtextextended('cms-server leader ' || current_schema(), 0))";
+
+/// What happened while something was waited for.
+enum Heard<T> {
+    Done(T),
+    /// A notification of another node's commit came meanwhile.
+    Due(T),
+    /// The connection has ended, or nothing came in time.
+    Lost,
+}
+
+impl Listener {
+    async fn connect(address: &Address) -> Result<Listener, Error> {
+        let (client, mut messages) = address.listen().await?;
+        let prepared = async {
+            client.batch_execute(LISTEN).await?;
+            let commits = client.prepare(feed::NUMBER_OF_COMMITS).await?;
+            let mut news = Vec::new();
+            for (text, _) in News::statements(feed::Known::default()) {
+                news.push(client.prepare(&for_server(text)).await?);
+            }
+            Ok((commits, news, client.prepare(LEAD).await?))
+        };
+        let prepared = {
+            let mut prepared = pin!(prepared);
+            // The connection goes on only while its messages are taken.
+            loop {
+                tokio::select! {
+                    done = &mut prepared => break done,
+                    message = messages.next() => if message.is_none() { break prepared.await },
+                }
+            }
+        };
+        let (commits, news, lead) = prepared?;
+        Ok(Listener { client, messages, commits, news, lead })
+    }
+
+    /// Takes up what others have committed, now and with every notification, until the connection ends.
+    async fn attend(&mut self, shared: &Weak<Shared>) {
+        let (mut due, mut told, mut poll) = (true, true, POLL);
+        let (mut leads, mut attempted) = (false, None::<Instant>);
         loop {
-            tokio::select! {
-                done = &mut listen => break done?,
-                message = messages.next() => if message.is_none() { break },
+            let Some(open) = shared.upgrade() else { return };
+            if !leads && attempted.is_none_or(|at| at.elapsed() > ATTEMPT) {
+                attempted = Some(Instant::now());
+                let Listener { client, messages, lead, .. } = self;
+                let (Heard::Done(Ok(row)) | Heard::Due(Ok(row))) =
+                    during(client.query_one(lead, &[]), messages, &open).await
+                else {
+                    return;
+                };
+                (due, leads) = (true, row.get(0));
+            }
+            if std::mem::take(&mut due) {
+                let Listener { client, messages, commits, news, .. } = self;
+                let found = match during(catch_up(&open, client, commits, news), messages, &open).await {
+                    Heard::Done(Ok(found)) => found,
+                    Heard::Due(Ok(found)) => {
+                        (due, told) = (true, true);
+                        found
+                    }
+                    Heard::Done(Err(_)) | Heard::Due(Err(_)) | Heard::Lost => return,
+                };
+                open.attends(true, leads);
+                poll = match (found, told) {
+                    (true, false) => POLL_ALONE,
+                    (true, true) => POLL,
+                    (false, _) => poll,
+                };
+                continue;
+            }
+            drop(open);
+            match timeout(poll, self.messages.next()).await {
+                Ok(Some(message)) => {
+                    let Some(open) = shared.upgrade() else { return };
+                    (due, told) = (concerns(&open, &message), true);
+                }
+                Ok(None) => return,
+                Err(_) => (due, told) = (true, false),
             }
         }
     }
-    Ok((client, messages))
 }
 
-/// Takes up what others have committed, now and with every notification, until the connection ends.
-async fn attend(shared: &Weak<Shared>, client: &Client, mut messages: Messages) {
-    let mut due = true;
+/// Waits for something on a connection, and takes its messages meanwhile.
+async fn during<T>(waited: impl Future<Output = T>, messages: &mut Messages, shared: &Shared) -> Heard<T> {
+    let mut waited = pin!(timeout(ANSWER, waited));
+    let mut due = false;
     loop {
-        if std::mem::take(&mut due) {
-            let Some(open) = shared.upgrade() else { return };
-            let caught_up = timeout(ANSWER, catch_up(&open, client));
-            tokio::pin!(caught_up);
-            loop {
-                tokio::select! {
-                    done = &mut caught_up => match done {
-                        Ok(Ok(())) => break,
-                        Ok(Err(_)) | Err(_) => return,
-                    },
-                    message = messages.next() => match message {
-                        Some(message) => due |= concerns(&open, &message),
-                        None => return,
-                    },
-                }
-            }
-            continue;
-        }
-        match timeout(POLL, messages.next()).await {
-            Ok(Some(message)) => {
-                let Some(open) = shared.upgrade() else { return };
-                due = concerns(&open, &message);
-            }
-            Ok(None) => return,
-            Err(_) => due = true,
+        tokio::select! {
+            done = &mut waited => return match done {
+                Ok(done) if due => Heard::Due(done),
+                Ok(done) => Heard::Done(done),
+                Err(_) => Heard::Lost,
+            },
+            message = messages.next() => match message {
+                Some(message) => due |= concerns(shared, &message),
+                None => return Heard::Lost,
+            },
         }
     }
 }
@@ -114,26 +187,22 @@ fn concerns(shared: &Shared, message: &AsyncMessage) -> bool {
     notification.channel() == CHANNEL && *schema == *shared.schema && *node != *shared.node
 }
 
-async fn catch_up(shared: &Shared, client: &Client) -> Result<(), Error> {
-    let commits = client.query("SELECT n FROM version WHERE scope = 'commits'", &[]).await?;
-    let there: i64 = commits.first().map_or(Ok(0), |row| row.try_get(0))?;
-    if there as u64 <= shared.versions.commits() {
-        return Ok(());
+/// Whether there was something new.
+async fn catch_up(shared: &Shared, client: &Client, commits: &Statement, news: &[Statement]) -> Result<bool, Error> {
+    let known = shared.versions.known();
+    let commits = client.query(commits, &[]).await?;
+    if commits.first().map_or(Ok(0), |row| row.try_get::<_, i64>(0))? as u64 <= known.commits {
+        return Ok(false);
     }
-    let mut words = Words::default();
-    for row in client.query("SELECT number, word FROM dictionary", &[]).await? {
-        words.insert(row.try_get(0)?, row.try_get::<_, String>(1)?.into());
+    let mut found = Vec::new();
+    for (statement, (_, values)) in news.iter().zip(News::statements(known)) {
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|n| n as _).collect();
+        found.push(client.query(statement, &values).await?.iter().map(cells).collect::<Result<_, _>>()?);
     }
-    shared.learn(&words);
-    let mut numbers = Vec::new();
-    for row in client.query("SELECT scope, n FROM version", &[]).await? {
-        numbers.push((row.try_get::<_, String>(0)?.into(), row.try_get::<_, i64>(1)? as u64));
-    }
-    let there = numbers.iter().find(|(scope, _): &&(super::super::plan::Name, u64)| **scope == *COMMITS);
-    if let Some((_, there)) = there.cloned()
-        && there > shared.versions.commits()
-    {
-        shared.meet(there, &numbers);
-    }
-    Ok(())
+    shared.take_up(&News::of(known, found));
+    Ok(true)
+}
+
+fn cells(row: &tokio_postgres::Row) -> Result<Row, Error> {
+    (0..row.len()).map(|at| row.try_get::<_, Cell>(at).map(|cell| cell.0)).collect()
 }

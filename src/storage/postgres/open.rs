@@ -1,6 +1,5 @@
 //! Opening a database: what can go wrong and what to do about it.
 
-use super::super::StorageError;
 use super::super::backup::LISTED;
 use super::super::catalogue::Catalogue;
 use super::super::connection::{Connection, DbError, int, text_at};
@@ -9,8 +8,9 @@ use super::super::engine::Common;
 use super::super::migrate::{self, Extent, META_VERSION, Outcome, PendingChange, Schema, kept};
 use super::super::plan::{Layout, Row};
 use super::super::sqlite::OpenError;
-use super::super::versions::{self, Versions};
+use super::super::versions;
 use super::super::words::Words;
+use super::super::{FeedKeep, StorageError};
 use super::Shared;
 use super::connect::{Address, BadAddress, Refused};
 use super::pool::Pool;
@@ -19,8 +19,8 @@ use super::wire::Session;
 use super::writer::PgConnection;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The oldest server, as it numbers itself.
 const OLDEST: i64 = 150_000;
@@ -54,13 +54,16 @@ pub struct PgOptions {
     pub connections: usize,
     /// How long a transaction may make other writers wait.
     pub hold: Duration,
+    /// How long entries of the change feed stay.
+    pub feed: FeedKeep,
 }
 
 impl PgOptions {
     /// The usual settings.
     pub fn new(url: impl Into<String>) -> PgOptions {
         let (queue, connections) = (4096, 16);
-        PgOptions { url: url.into(), migrate: true, queue, connections, hold: Duration::from_secs(10) }
+        let (hold, feed) = (Duration::from_secs(10), FeedKeep::default());
+        PgOptions { url: url.into(), migrate: true, queue, connections, hold, feed }
     }
 }
 
@@ -85,17 +88,18 @@ pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
     let extent = if options.migrate { Extent::Apply { drops: &[] } } else { Extent::Refuse };
     let applied = bring(&conn, &address, (&catalogue, layout), extent)?;
     let failed = |error: DbError| server(&address, &error, SYSTEM);
-    let versions = Versions::default();
-    versions.raise_to(&versions::stored(&conn).map_err(failed)?, []);
+    let versions = versions::load(&conn).map_err(failed)?;
     let words = Words::load(&conn).map_err(failed)?;
-    let node: String = std::iter::repeat_with(rand::random::<u8>).take(8).map(|b| format!("{b:02x}")).collect();
+    let common = Common::new(catalogue, words, versions, (options.hold, options.feed));
     let shared = Shared {
         id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         // The writer, the mailer, the scheduler and others read beside the workers.
         pool: Arc::new(Pool::new(address.clone(), options.connections + 4)),
-        common: Arc::new(Common::new(catalogue, words, versions, options.hold)),
-        node: node.into(),
+        node: common.node.to_string().into(),
+        common: Arc::new(common),
         schema,
+        hears: AtomicBool::new(false),
+        leads: AtomicBool::new(false),
     };
     let session = address.connect().map_err(|refused| explain(&address, refused))?;
     Ok(Opened { address, session, shared, applied })
@@ -132,7 +136,7 @@ fn bring(
 }
 
 /// A connection to a database that this program may use, and the name of its schema.
-fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), OpenError> {
+pub fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), OpenError> {
     let address = Address::parse(url).map_err(|BadAddress(cause)| OpenError::Server {
         at: "storage.url".into(),
         cause,
@@ -165,10 +169,24 @@ fn explain(address: &Address, refused: Refused) -> OpenError {
 
 const FACTS: &str = "SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding'), \
     (pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool)::int, current_schema()::text, \
-    coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)::int, current_setting('server_version')";
+    coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)::int, current_setting('server_version'), \
+    extract(epoch FROM clock_timestamp())::bigint";
 
 const TABLES: &str = "SELECT count(*) FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace \
     AND c.relkind IN ('r', 'p') AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')";
+
+/// Seconds by which two clocks may differ: a connection takes some.
+const CLOCK: u64 = 30;
+
+/// Says that the server's clock differs from this machine's. The times of records come from the machine.
+fn compare_clocks(address: &Address, there: i64) {
+    let here = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+    let apart = here.abs_diff(there);
+    if apart > CLOCK {
+        let shown = &address.shown;
+        tracing::warn!("the clock of {shown} differs from this machine's by {apart} seconds; synchronise both (NTP)");
+    }
+}
 
 /// Checks that the server, the database and the schema can be used; the schema's name.
 fn check(conn: &PgConnection, address: &Address) -> Result<Arc<str>, OpenError> {
@@ -182,6 +200,7 @@ fn check(conn: &PgConnection, address: &Address) -> Result<Arc<str>, OpenError> 
             UPGRADE,
         ));
     }
+    compare_clocks(address, int(&facts, 6));
     let encoding = text_at(&facts, 1).unwrap_or_default();
     if &*encoding != "UTF8" {
         return Err(server(address, &format!("the database is encoded in {encoding}, not in UTF8"), UTF8));

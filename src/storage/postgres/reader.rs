@@ -9,6 +9,7 @@ use super::super::connection::Dialect;
 use super::super::connection::{DbError, Fault, int, text_at};
 use super::super::count_cache;
 use super::super::dependencies;
+use super::super::feed::{self, News};
 use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
 use super::super::sql::{Bind, Lowered, Rendered, Want, lower};
 use super::super::tally::{Tallied, tallied};
@@ -180,24 +181,23 @@ fn settle() {
 }
 
 impl Shared {
-    /// See [`Storage::catch_up`](super::super::Storage::catch_up): one statement where there is nothing new.
+    /// See [`Storage::catch_up`](super::super::Storage::catch_up): one statement where there is nothing new, two round
+    /// trips where there is.
     pub fn catch_up(&self) -> Result<(), StorageError> {
         let view = View::begin(self);
-        let reading = view.reading();
-        let commits = reading.select("SELECT n FROM version WHERE scope = 'commits'", &[])?;
-        let there = commits.first().map_or(0, |row| int(row, 0)) as u64;
-        if there <= self.versions.commits() {
+        let known = self.versions.known();
+        let commits = view.reading().select(feed::NUMBER_OF_COMMITS, &[])?;
+        if commits.first().map_or(0, |row| int(row, 0)) as u64 <= known.commits {
             return Ok(());
         }
-        let mut words = Words::default();
-        for row in reading.select("SELECT number, word FROM dictionary", &[])? {
-            words.insert(int(&row, 0), text_at(&row, 1).unwrap_or_default());
+        let binds = |values: &[i64]| values.iter().map(|n| Bind::One(DbValue::Int(*n))).collect::<Vec<_>>();
+        let statements = News::statements(known).map(|(text, values)| (text, binds(&values)));
+        for (text, binds) in &statements {
+            view.transaction.send(self, text, &|| plain(text), binds);
         }
-        self.learn(&words);
-        let numbers = reading.select("SELECT scope, n FROM version", &[])?;
-        let numbers: Vec<(Name, u64)> =
-            numbers.iter().map(|row| (text_at(row, 0).unwrap_or_default(), int(row, 1) as u64)).collect();
-        self.meet(there, &numbers);
+        let found =
+            statements.iter().map(|(text, binds)| view.reading().select(text, binds)).collect::<Result<_, _>>()?;
+        self.take_up(&News::of(known, found));
         Ok(())
     }
 }

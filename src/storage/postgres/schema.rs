@@ -5,7 +5,7 @@
 
 use super::super::catalogue::{Catalogue, Table};
 use super::super::connection::{Connection, Result, int, params, text_at};
-use super::super::migrate::{Described, META_VERSION, Present, Schema, keep, kept, quoted, type_mark};
+use super::super::migrate::{CHANGE_FEED, Described, META_VERSION, Present, Schema, keep, kept, quoted, type_mark};
 use super::super::plan::{ColumnType, Name};
 use super::super::words::Words;
 use super::functions;
@@ -15,7 +15,21 @@ use super::writer::PgConnection;
 /// What the layout table says of the program that made it.
 pub const PROGRAM: &str = "cms-server";
 
-const COMPANION_TABLES: &str = r#"
+/// The change feed: an entry for each row that a commit changes, by `seq`. `table`, `kind` and the two statuses are words,
+/// `at` is in UTC milliseconds.
+macro_rules! change_feed {
+    () => {
+        r#"
+CREATE TABLE change_feed (
+    seq bigint PRIMARY KEY, in_commit bigint NOT NULL, at bigint NOT NULL, node bigint NOT NULL, "table" bigint NOT NULL,
+    kind bigint, id bigint, key text, action text NOT NULL, status_before bigint, status_after bigint,
+    columns text, actor bigint);
+"#
+    };
+}
+
+const COMPANION_TABLES: &str = concat!(
+    r#"
 CREATE TABLE layout (name text COLLATE "C" PRIMARY KEY, definition text NOT NULL);
 CREATE TABLE dictionary (number bigint PRIMARY KEY, word text COLLATE "C" NOT NULL UNIQUE);
 CREATE TABLE sequence (space text COLLATE "C" PRIMARY KEY, next bigint NOT NULL);
@@ -39,7 +53,9 @@ CREATE TABLE slug_run (
 CREATE TABLE tally (
     "table" bigint NOT NULL, kind bigint NOT NULL, status bigint NOT NULL, author bigint NOT NULL, n bigint NOT NULL,
     PRIMARY KEY ("table", kind, status, author)) WITH (fillfactor = 50);
-"#;
+"#,
+    change_feed!()
+);
 
 const COLUMNS: &str = "SELECT a.attname::text, coalesce(col_description(a.attrelid, a.attnum), ''), \
     pg_get_expr(d.adbin, d.adrelid), (coalesce(a.attnum = ANY(k.conkey), false))::int \
@@ -123,9 +139,8 @@ impl Schema for PgConnection {
         Ok(kept(self, "version")?.and_then(|text| text.parse().ok()).unwrap_or(META_VERSION))
     }
 
-    /// The first version that knows PostgreSQL has today's tables.
-    fn upgrade(&self, _: i64) -> Result<()> {
-        Ok(())
+    fn upgrade(&self, from: i64) -> Result<()> {
+        if from < CHANGE_FEED { self.batch(change_feed!()) } else { Ok(()) }
     }
 
     fn sign(&self) -> Result<()> {

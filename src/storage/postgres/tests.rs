@@ -252,6 +252,7 @@ fn nodes_hear_of_what_others_write() {
     let Some(schema) = Schema::create() else { return };
     let (one, other) = (open(&schema.url), open(&schema.url));
     let stamp = |node: &Postgres| (node.slot_version(VersionSlot::OTHERS), node.scope_version(&name("record")));
+    until(|| one.hears_commits() && other.hears_commits());
     // Both listen from here on.
     commit(&other, vec![Change::Put(post("publish", 1, "First"))]).unwrap();
     until(|| stamp(&one).1 == stamp(&other).1);
@@ -259,10 +260,29 @@ fn nodes_hear_of_what_others_write() {
         let (before, own) = (stamp(&one), stamp(&other));
         commit(&other, vec![Change::Put(post(&format!("word {n}"), 1, "Next"))]).unwrap();
         assert_eq!(stamp(&other).0, own.0, "what a node writes itself does not cost it its caches");
-        until(|| stamp(&one).0 > before.0 && stamp(&one).1 > before.1);
+        until(|| stamp(&one).1 > before.1);
+        assert_eq!(stamp(&one).0, before.0, "the change feed says all of it");
         let found = rows(&one, &read("record", &["title"], eq("status", text(&format!("word {n}")))));
         assert_eq!(found, [[text("Next")]]);
     }
+}
+
+#[test]
+fn one_node_leads_and_another_takes_over() {
+    let Some(schema) = Schema::create() else { return };
+    let nodes = [open(&schema.url), open(&schema.url), open(&schema.url)];
+    let leading = |nodes: &[Postgres]| nodes.iter().filter(|node| node.leads()).count();
+    until(|| nodes.iter().all(Storage::hears_commits) && leading(&nodes) == 1);
+    let (leader, others): (Vec<Postgres>, Vec<Postgres>) = nodes.into_iter().partition(Database::leads);
+    assert_eq!(leading(&others), 0);
+    drop(leader);
+    until(|| leading(&others) == 1);
+    // The server ends the connection, and with it the lock.
+    schema.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 \
+        AND (classid::bigint << 32 | objid::bigint) = hashtextextended('cms-server leader ' || current_schema(), 0)",
+    );
+    until(|| leading(&others) == 1 && others.iter().all(Storage::hears_commits));
 }
 
 // ------------------------------------------------------------------------------------------------ connections

@@ -5,11 +5,14 @@
 //! commits. Plans that wait together are committed together, so that the lock costs each of them little.
 //!
 //! Statements of which nobody needs the outcome are sent without waiting; the next one that is waited for reports a
-//! failure. Where the connection breaks while COMMIT is on its way, the server is asked what became of the transaction.
+//! failure. Where the connection breaks while COMMIT is on its way, the change feed says what became of the transaction:
+//! a transaction that gets the lock sees the entries of every transaction that was committed before. (Numbers of transactions say
+//! less: those that were not on disk when a server crashed are used again.)
 
 use super::super::budget;
 use super::super::catalogue::Catalogue;
 use super::super::connection::{Connection, DbError, Dialect, Fault, Param, Result};
+use super::super::feed::{self, Written};
 use super::super::plan::{DbValue, ReadPlan, Row};
 use super::super::sql::{Bind, Rendered, Want, lower};
 use super::super::words::Words;
@@ -28,11 +31,15 @@ pub const CHANNEL: &str = "cms_server_commits";
 /// How long to ask what became of a transaction.
 const ASKING: Duration = Duration::from_secs(5);
 
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+/// The other nodes wait for a silent one no longer than this. (Its statements follow each other at once.)
+const BEGIN_GROUP: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
+    SET LOCAL idle_in_transaction_session_timeout = '3s'";
+
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('cms-server ' || current_schema(), 0))";
-const TRANSACTION: &str = "SELECT pg_current_xact_id()::text";
-const COMMITS: &str = "SELECT n FROM version WHERE scope = 'commits'";
 const NOTIFY: &str = "SELECT pg_notify('cms_server_commits', current_schema() || ' ' || ?1)";
-const OUTCOME: &str = "SELECT pg_xact_status(?1::text::xid8)";
+/// Before [`LOCK`], where what became of a transaction is asked for.
+const BEGIN_ASKING: &str = "BEGIN; SET LOCAL lock_timeout = '1s'";
 
 /// See the module.
 pub struct PgConnection {
@@ -41,8 +48,6 @@ pub struct PgConnection {
     node: Arc<str>,
     session: RefCell<Option<Session>>,
     open: Cell<bool>,
-    /// The open transaction, as the server numbers it.
-    number: RefCell<Option<Arc<str>>>,
     changes: Cell<u64>,
     failure: RefCell<Option<DbError>>,
     /// What the next transaction reads first.
@@ -80,7 +85,6 @@ impl PgConnection {
             laid_out: false,
             session: RefCell::new(Some(session)),
             open: Cell::new(false),
-            number: RefCell::default(),
             changes: Cell::new(0),
             failure: RefCell::default(),
             expected: RefCell::default(),
@@ -141,15 +145,28 @@ impl PgConnection {
         found.iter().map(|rows| rows.iter().map(cells).collect()).collect()
     }
 
-    fn try_begin(&self) -> Result<()> {
+    fn begin_by(&self, text: &'static str) -> Result<()> {
+        let begun = match self.try_begin(text) {
+            // A connection that has waited may be dead.
+            Err(error) if error.fault == Fault::Unavailable => {
+                *self.session.borrow_mut() = None;
+                self.try_begin(text)
+            }
+            begun => begun,
+        };
+        self.open.set(begun.is_ok());
+        begun
+    }
+
+    fn try_begin(&self, text: &'static str) -> Result<()> {
         let session = self.session()?;
-        let (lock, transaction) = (self.prepared(&session, LOCK)?, self.prepared(&session, TRANSACTION)?);
+        let lock = self.prepared(&session, LOCK)?;
         session.abandon();
-        session.send_text("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+        session.send_text(text);
         session.send(&lock, &[]);
-        let mut asked = vec![(transaction, Vec::new())];
+        let mut asked = Vec::new();
         if self.laid_out {
-            asked.push((self.prepared(&session, COMMITS)?, Vec::new()));
+            asked.push((self.prepared(&session, feed::NUMBER_OF_COMMITS)?, Vec::new()));
         }
         let expected = std::mem::take(&mut *self.expected.borrow_mut());
         let own = asked.len();
@@ -169,35 +186,53 @@ impl PgConnection {
         }
         *self.early.borrow_mut() = early;
         let first = |rows: Option<&Vec<_>>| rows.and_then(|rows| rows.first()).map(cells).transpose();
-        *self.number.borrow_mut() = first(found.first())?.and_then(|row| connection::text_at(&row, 0));
-        let commits = found.get(1).filter(|_| self.laid_out);
+        let commits = found.first().filter(|_| self.laid_out);
         self.there.set(first(commits)?.map_or(0, |row| connection::int(&row, 0)));
         Ok(())
     }
 
     /// What became of a transaction whose COMMIT was not answered.
-    fn outcome(&self, number: &Arc<str>, lost: DbError) -> Result<()> {
+    fn outcome(&self, written: Written, lost: DbError) -> Result<()> {
         let until = Instant::now() + ASKING;
-        let unknown = || DbError {
-            fault: Fault::Unknown,
-            cause: format!("the connection broke during a commit, and whether it was made is not known: {lost}"),
-        };
         loop {
-            let status = self.session().and_then(|session| {
-                let prepared = self.prepared(&session, OUTCOME)?;
-                let found =
-                    session.query_each(&prepared, vec![vec![Bind::One(DbValue::Text(number.clone()))]], None)?;
-                found[0].first().map(cells).transpose()
-            });
-            match status.map(|row| row.and_then(|row| connection::text_at(&row, 0))).as_ref().map(Option::as_deref) {
-                Ok(Some("committed")) => return Ok(()),
-                Ok(Some("aborted")) => return Err(DbError { fault: Fault::Unavailable, cause: lost.cause }),
-                Ok(None) => return Err(unknown()),
-                Ok(Some(_)) | Err(_) if Instant::now() > until => return Err(unknown()),
-                Ok(Some(_)) | Err(_) => thread::sleep(Duration::from_millis(100)),
+            match self.was_committed(written) {
+                Ok(true) => return Ok(()),
+                Ok(false) => return Err(DbError { fault: Fault::Unavailable, cause: lost.cause }),
+                Err(_) if Instant::now() < until => {
+                    // Its transaction may have failed.
+                    *self.session.borrow_mut() = None;
+                    thread::sleep(Duration::from_millis(100));
+                }
+                Err(_) => {
+                    let what = "the connection broke during a commit, and whether it was made is not known";
+                    return Err(DbError { fault: Fault::Unknown, cause: format!("{what}: {lost}") });
+                }
             }
         }
     }
+
+    fn was_committed(&self, written: Written) -> Result<bool> {
+        let session = self.session()?;
+        let (lock, find) = (self.prepared(&session, LOCK)?, self.prepared(&session, feed::FIND)?);
+        session.batch(BEGIN_ASKING)?;
+        // Before it is there, the transaction may still be on its way.
+        session.query_all(&[(lock, Vec::new())], None)?;
+        let values = [written.seq, written.commit as i64, written.node].map(|n| Bind::One(DbValue::Int(n)));
+        let found = session.query_all(&[(find, values.to_vec())], None)?;
+        session.batch("ROLLBACK")?;
+        Ok(found.iter().any(|rows| !rows.is_empty()))
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes of a secret.
+fn bytes_of(name: &str, value: &str) -> Result<Vec<u8>> {
+    let byte = |at| value.get(at..at + 2).and_then(|two| u8::from_str_radix(two, 16).ok());
+    let bytes: Option<Vec<u8>> = (0..value.len()).step_by(2).map(byte).collect();
+    bytes.ok_or_else(|| DbError::other(format!("the secret {name} is damaged")))
 }
 
 fn gone() -> DbError {
@@ -258,6 +293,17 @@ impl Connection for PgConnection {
         self.rows(text, params.iter().map(|params| binds(params)).collect())
     }
 
+    fn select_all(&self, statements: &[(&str, Vec<i64>)]) -> Result<Vec<Vec<Row>>> {
+        let session = self.session()?;
+        let asked = |(text, values): &(&str, Vec<i64>)| {
+            let binds = values.iter().map(|n| Bind::One(DbValue::Int(*n))).collect();
+            Ok((self.prepared(&session, text)?, binds))
+        };
+        let asked = statements.iter().map(asked).collect::<Result<Vec<_>>>()?;
+        let found = session.query_all(&asked, None)?;
+        found.iter().map(|rows| rows.iter().map(cells).collect()).collect()
+    }
+
     fn batch(&self, text: &str) -> Result<()> {
         self.early.borrow_mut().clear();
         self.session()?.batch(text)
@@ -283,22 +329,16 @@ impl Connection for PgConnection {
     }
 
     fn begin(&self) -> Result<()> {
-        let begun = match self.try_begin() {
-            // A connection that has waited may be dead.
-            Err(error) if error.fault == Fault::Unavailable => {
-                *self.session.borrow_mut() = None;
-                self.try_begin()
-            }
-            begun => begun,
-        };
-        self.open.set(begun.is_ok());
-        begun
+        self.begin_by(BEGIN)
     }
 
-    fn commit(&self, number: Option<u64>) -> Result<()> {
-        let transaction = self.number.take();
+    fn begin_group(&self) -> Result<()> {
+        self.begin_by(BEGIN_GROUP)
+    }
+
+    fn commit(&self, written: Option<Written>) -> Result<()> {
         let session = self.session()?;
-        if number.is_some() {
+        if written.is_some() {
             let notify = self.prepared(&session, NOTIFY)?;
             session.send(&notify, &[Bind::One(DbValue::Text(self.node.clone()))]);
         }
@@ -306,11 +346,11 @@ impl Connection for PgConnection {
         let committed = session.settle(None);
         drop(session);
         self.open.set(false);
-        let committed = match (committed, transaction) {
-            (Err(lost), Some(transaction)) if lost.fault == Fault::Unavailable => self.outcome(&transaction, lost),
+        let committed = match (committed, written) {
+            (Err(lost), Some(written)) if lost.fault == Fault::Unavailable => self.outcome(written, lost),
             (committed, _) => committed,
         };
-        let there = number.map_or(self.there.get(), |number| number as i64);
+        let there = written.map_or(self.there.get(), |written| written.commit as i64);
         self.known.set(committed.is_ok().then_some(there));
         committed
     }
@@ -346,21 +386,36 @@ impl Connection for PgConnection {
     }
 
     fn secret(&self, name: &str, len: usize) -> Result<Vec<u8>> {
-        let value: String = std::iter::repeat_with(rand::random::<u8>).take(len).map(|b| format!("{b:02x}")).collect();
-        let insert = "INSERT INTO secret (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
         let select = "SELECT value FROM secret WHERE name = ?1";
-        let stored = |this: &dyn Connection| this.text(select, connection::params![name]);
-        let value = match stored(self)? {
+        let stored = || (self as &dyn Connection).text(select, connection::params![name]);
+        let value = match stored()? {
             Some(value) => value,
             None => {
-                self.execute(insert, connection::params![name, &value])?;
+                let value: Vec<u8> = std::iter::repeat_with(rand::random).take(len).collect();
+                let insert = "INSERT INTO secret (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
+                self.execute(insert, connection::params![name, &hexadecimal(&value)])?;
                 // Another process may have created one meanwhile; then that one is used.
-                stored(self)?.ok_or_else(|| DbError::other("a secret was not stored"))?
+                stored()?.ok_or_else(|| DbError::other("a secret was not stored"))?
             }
         };
-        let byte = |at| value.get(at..at + 2).and_then(|two| u8::from_str_radix(two, 16).ok());
-        let bytes: Option<Vec<u8>> = (0..value.len()).step_by(2).map(byte).collect();
-        bytes.ok_or_else(|| DbError::other(format!("the secret {name} is damaged")))
+        bytes_of(name, &value)
+    }
+
+    fn begin_reading(&self) -> Result<()> {
+        self.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
+        self.open.set(true);
+        Ok(())
+    }
+
+    fn secrets(&self) -> Result<Vec<(Arc<str>, Vec<u8>)>> {
+        let rows = self.select("SELECT name, value FROM secret ORDER BY name", &[])?;
+        let text = |row: &Row, place| connection::text_at(row, place).unwrap_or_default();
+        rows.iter().map(|row| Ok((text(row, 0), bytes_of(&text(row, 0), &text(row, 1))?))).collect()
+    }
+
+    fn put_secret(&self, name: &str, value: &[u8]) -> Result<()> {
+        let insert = "INSERT INTO secret (name, value) VALUES (?1, ?2)";
+        self.execute(insert, connection::params![name, &hexadecimal(value)]).map(drop)
     }
 
     fn close(&self) -> Result<()> {

@@ -3,15 +3,17 @@
 use super::super::Snapshot;
 use super::super::catalogue::Catalogue;
 use super::super::connection::{self, Connection, DbError, Dialect, Fault, Param, Result};
+use super::super::feed::Written;
 use super::super::plan::{DbValue, Row};
 use super::super::words::Words;
 use super::checkpoint::{self, Checkpoints};
 use super::reader::Reading;
 use super::statement_cache::StatementCache;
-use super::{Shared, open, search};
+use super::{Shared, search};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ErrorCode, OptionalExtension, Statement, ToSql};
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 /// See the module.
 pub struct SqliteConnection {
@@ -70,7 +72,7 @@ impl From<rusqlite::Error> for DbError {
 }
 
 /// The first column, `table.column`, of the index that refused a row.
-fn column_of(error: &rusqlite::Error) -> Option<std::sync::Arc<str>> {
+fn column_of(error: &rusqlite::Error) -> Option<Arc<str>> {
     let rusqlite::Error::SqliteFailure(_, Some(message)) = error else { return None };
     Some(message.strip_prefix("UNIQUE constraint failed: ")?.split(',').next()?.into())
 }
@@ -88,6 +90,19 @@ impl ToSql for Param<'_> {
 
 fn bind(statement: &mut Statement<'_>, params: &[Param<'_>]) -> rusqlite::Result<()> {
     params.iter().enumerate().try_for_each(|(place, value)| statement.raw_bind_parameter(place + 1, value))
+}
+
+/// The rows that a statement gives.
+pub fn select(conn: &rusqlite::Connection, text: &str, params: &[Param<'_>]) -> rusqlite::Result<Vec<Row>> {
+    let mut statement = conn.prepare_cached(text)?;
+    let width = statement.column_count();
+    bind(&mut statement, params)?;
+    let mut rows = statement.raw_query();
+    let mut found = Vec::new();
+    while let Some(found_row) = rows.next()? {
+        found.push((0..width).map(|at| found_row.get_ref(at).map(raw)).collect::<rusqlite::Result<Row>>()?);
+    }
+    Ok(found)
 }
 
 /// A stored value, words as their numbers.
@@ -112,15 +127,7 @@ impl Connection for SqliteConnection {
     }
 
     fn select(&self, text: &str, params: &[Param<'_>]) -> Result<Vec<Row>> {
-        let mut statement = self.conn.prepare_cached(text)?;
-        let width = statement.column_count();
-        bind(&mut statement, params)?;
-        let mut rows = statement.raw_query();
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            found.push((0..width).map(|at| row.get_ref(at).map(raw)).collect::<rusqlite::Result<Row>>()?);
-        }
-        Ok(found)
+        Ok(select(&self.conn, text, params)?)
     }
 
     fn batch(&self, text: &str) -> Result<()> {
@@ -135,7 +142,7 @@ impl Connection for SqliteConnection {
         Ok(self.run("BEGIN IMMEDIATE").map(drop)?)
     }
 
-    fn commit(&self, _: Option<u64>) -> Result<()> {
+    fn commit(&self, _: Option<Written>) -> Result<()> {
         Ok(self.run("COMMIT").map(drop)?)
     }
 
@@ -170,8 +177,8 @@ impl Connection for SqliteConnection {
     }
 
     fn take_in(&self, catalogue: &Catalogue) -> bool {
-        let taken = self.run("BEGIN IMMEDIATE").and_then(|_| {
-            let words = open::load_words(&self.conn)?;
+        let taken = self.run("BEGIN IMMEDIATE").map_err(DbError::from).and_then(|_| {
+            let words = Words::load(self)?;
             let taken = search::take_in(&self.conn, catalogue, &words, search::TAKEN_IN)?;
             self.run("COMMIT")?;
             Ok(taken)
@@ -193,6 +200,21 @@ impl Connection for SqliteConnection {
         let text = "INSERT INTO secret (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
         self.conn.prepare_cached(text)?.execute((name, value))?;
         Ok(select.query_row([name], |row| row.get(0))?)
+    }
+
+    fn begin_reading(&self) -> Result<()> {
+        Ok(self.run("BEGIN").map(drop)?)
+    }
+
+    fn secrets(&self) -> Result<Vec<(Arc<str>, Vec<u8>)>> {
+        let mut select = self.conn.prepare("SELECT name, value FROM secret ORDER BY name")?;
+        let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?.into(), row.get(1)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn put_secret(&self, name: &str, value: &[u8]) -> Result<()> {
+        self.conn.prepare_cached("INSERT INTO secret (name, value) VALUES (?1, ?2)")?.execute((name, value))?;
+        Ok(())
     }
 
     fn rest(&self) {

@@ -1,15 +1,15 @@
 //! Opening a file: settings of each connection, what can go wrong and what to do about it.
 
-use super::super::StorageError;
 use super::super::backup;
 use super::super::budget;
 use super::super::catalogue::Catalogue;
 use super::super::connection::{DbError, Fault};
 use super::super::engine::Common;
 use super::super::migrate::{self, Extent, META_VERSION, Outcome, PendingChange};
-use super::super::plan::{Layout, Name};
-use super::super::versions::{COMMITS, Versions};
+use super::super::plan::Layout;
+use super::super::versions;
 use super::super::words::Words;
+use super::super::{FeedKeep, StorageError};
 use super::{Shared, SqliteConnection, functions};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
@@ -43,6 +43,8 @@ pub struct OpenOptions {
     pub mmap: u64,
     /// How long a transaction may make other writers wait. What takes longer is rolled back.
     pub hold: Duration,
+    /// How long entries of the change feed stay.
+    pub feed: FeedKeep,
 }
 
 impl OpenOptions {
@@ -56,6 +58,7 @@ impl OpenOptions {
             queue: 4096,
             mmap: 1 << 30,
             hold: Duration::from_secs(10),
+            feed: FeedKeep::default(),
         }
     }
 }
@@ -227,16 +230,14 @@ pub fn open(options: &OpenOptions, layout: &Layout) -> std::result::Result<Opene
     let extent = if options.migrate { Extent::Apply { drops: &[] } } else { Extent::Refuse };
     let Migrated { changes: applied, copy: copied } =
         bring(&connection, path, (&catalogue, layout), extent, options.copy)?;
+    let words = Words::load(&connection).map_err(|e| explain(path, e))?;
+    let versions = versions::load(&connection).map_err(|e| explain(path, e))?;
     let connection = connection.into_inner();
-    let versions = Versions::default();
-    let load = |connection: &Connection| -> Result<_> { Ok((load_words(connection)?, read_generations(connection)?)) };
-    let (words, numbers) = load(&connection).map_err(|e| explain(path, e))?;
-    versions.raise_to(&numbers, []);
     let shared = Shared {
         id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         path: path.clone(),
         settings,
-        common: Arc::new(Common::new(catalogue, words, versions, options.hold)),
+        common: Arc::new(Common::new(catalogue, words, versions, (options.hold, options.feed))),
         log_pages: Arc::default(),
     };
     Ok(Opened { connection, shared, applied, copied })
@@ -250,9 +251,20 @@ pub fn migrated(
     copy: bool,
 ) -> std::result::Result<Migrated, OpenError> {
     let catalogue = Catalogue::new(layout).map_err(OpenError::Layout)?;
-    let options = OpenOptions::new(path);
-    let connection = SqliteConnection::new(in_its_folder(path, &Settings { busy: options.busy, mmap: options.mmap })?);
-    bring(&connection, path, (&catalogue, layout), extent, copy)
+    bring(&SqliteConnection::open(path)?, path, (&catalogue, layout), extent, copy)
+}
+
+impl SqliteConnection {
+    /// To a file that is written, and made if there is none.
+    pub fn open(path: &Path) -> std::result::Result<SqliteConnection, OpenError> {
+        let options = OpenOptions::new(path);
+        in_its_folder(path, &Settings { busy: options.busy, mmap: options.mmap }).map(SqliteConnection::new)
+    }
+
+    /// To a file of ours that is only read.
+    pub fn examining(path: &Path) -> std::result::Result<SqliteConnection, OpenError> {
+        examining(path).map(SqliteConnection::new)
+    }
 }
 
 /// Brings the file to the layout; with `copy`, copies a file that has to be changed before that.
@@ -410,32 +422,4 @@ fn explain(path: &Path, error: impl Into<DbError>) -> OpenError {
         Fault::ReadOnly => OpenError::ReadOnly { path },
         _ => OpenError::Other { path, cause: error.cause },
     }
-}
-
-/// The whole dictionary.
-pub fn load_words(conn: &Connection) -> Result<Words> {
-    let mut words = Words::default();
-    let mut select = conn.prepare_cached("SELECT number, word FROM dictionary")?;
-    let mut rows = select.query([])?;
-    while let Some(row) = rows.next()? {
-        words.insert(row.get(0)?, row.get::<_, String>(1)?.into());
-    }
-    Ok(words)
-}
-
-/// The numbers of all scopes.
-pub fn read_generations(conn: &Connection) -> Result<Vec<(Name, u64)>> {
-    let mut select = conn.prepare_cached("SELECT scope, n FROM version")?;
-    let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?.into(), row.get::<_, i64>(1)? as u64)))?;
-    rows.collect()
-}
-
-/// Commits of all processes so far.
-pub fn commits(conn: &Connection) -> Result<u64> {
-    let mut select = conn.prepare_cached("SELECT n FROM version WHERE scope = ?1")?;
-    let mut rows = select.query([COMMITS])?;
-    Ok(match rows.next()? {
-        Some(row) => row.get::<_, i64>(0)? as u64,
-        None => 0,
-    })
 }

@@ -9,13 +9,16 @@
 //! long, and when the thread has nothing to do ([`end_idle_transactions`]).
 
 use super::super::catalogue::Catalogue;
+use super::super::connection::{Param, int};
 use super::super::count_cache;
 use super::super::dependencies;
+use super::super::feed::{self, News};
 use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
 use super::super::sql::{Bind, Lowered, Want, lower};
 use super::super::tally::{Tallied, tallied};
 use super::super::words::{NO_WORD, Words};
 use super::super::{Dependencies, Held, Snapshot, StorageError};
+use super::connection;
 use super::open;
 use super::search;
 use super::statement_cache::StatementCache;
@@ -432,10 +435,15 @@ impl Reader {
         if version == self.seen.get() {
             return Ok(());
         }
-        let there = open::commits(&self.conn)?;
-        if there > shared.versions.commits() {
-            shared.learn(&open::load_words(&self.conn)?);
-            shared.versions.meet(there, &open::read_generations(&self.conn)?);
+        let all = |text: &str, values: &[i64]| {
+            connection::select(&self.conn, text, &values.iter().map(Param::from).collect::<Vec<_>>())
+        };
+        let known = shared.versions.known();
+        let commits = all(feed::NUMBER_OF_COMMITS, &[])?.first().map_or(0, |row| int(row, 0));
+        if commits as u64 > known.commits {
+            let found =
+                News::statements(known).iter().map(|(text, values)| all(text, values)).collect::<Result<_>>()?;
+            shared.take_up(&News::of(known, found));
         }
         self.seen.set(version);
         Ok(())

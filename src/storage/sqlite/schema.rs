@@ -2,15 +2,29 @@
 
 use super::super::catalogue::Catalogue;
 use super::super::connection::{Connection as _, Result};
-use super::super::migrate::{Described, Present, Schema, quoted, type_mark};
+use super::super::migrate::{CHANGE_FEED, Described, Present, Schema, quoted, type_mark};
 use super::super::plan::ColumnType;
 use super::super::words::Words;
 use super::{SqliteConnection, open, search};
 
+/// The change feed: an entry for each row that a commit changes, by `seq`. `table`, `kind` and the two statuses are words,
+/// `at` is in UTC milliseconds.
+macro_rules! change_feed {
+    () => {
+        r#"
+CREATE TABLE change_feed (
+    seq INTEGER PRIMARY KEY, in_commit INTEGER NOT NULL, at INTEGER NOT NULL, node INTEGER NOT NULL, "table" INTEGER NOT NULL,
+    kind INTEGER, id INTEGER, key TEXT, action TEXT NOT NULL, status_before INTEGER, status_after INTEGER,
+    columns TEXT, actor INTEGER);
+"#
+    };
+}
+
 /// The tables that storage maintains beside the declared ones. Edges of one source are adjacent, whatever the relation,
 /// so that a change of its status finds them at once. `edge_target` has no descending column: walked backwards it gives
 /// the newest first with ties by source descending, walked forwards the reverse.
-const COMPANION_TABLES: &str = r#"
+const COMPANION_TABLES: &str = concat!(
+    r#"
 CREATE TABLE layout (name TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE dictionary (number INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
 CREATE TABLE sequence (space TEXT PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID;
@@ -34,7 +48,9 @@ CREATE TABLE slug_run (
 CREATE TABLE tally (
     "table" INTEGER NOT NULL, kind INTEGER NOT NULL, status INTEGER NOT NULL, author INTEGER NOT NULL, n INTEGER NOT NULL,
     PRIMARY KEY ("table", kind, status, author)) WITHOUT ROWID;
-"#;
+"#,
+    change_feed!()
+);
 
 /// The version since which the number of a meta value is its alone. Before, it counted the values of a row's key.
 const NUMBERED_VALUES: i64 = 3;
@@ -104,7 +120,10 @@ impl Schema for SqliteConnection {
     }
 
     fn upgrade(&self, from: i64) -> Result<()> {
-        if from < NUMBERED_VALUES { self.batch(NUMBER_VALUES) } else { Ok(()) }
+        if from < NUMBERED_VALUES {
+            self.batch(NUMBER_VALUES)?;
+        }
+        if from < CHANGE_FEED { self.batch(change_feed!()) } else { Ok(()) }
     }
 
     fn sign(&self) -> Result<()> {

@@ -216,7 +216,7 @@ fn more_than_the_queue_holds_is_busy() {
     let db = Sqlite::open(OpenOptions { queue: 3, ..OpenOptions::new(&path) }, &layout()).unwrap();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let write = || db.commit(WritePlan { changes: vec![Change::Put(post("draft", 1, "x"))] });
+    let write = || db.commit(WritePlan::new(vec![Change::Put(post("draft", 1, "x"))]));
     let first = write();
     // The writer takes the first from the queue and waits for the lock.
     std::thread::sleep(Duration::from_millis(100));
@@ -284,28 +284,24 @@ fn transactions_that_are_used_again_show_every_commit_at_once() {
 }
 
 #[test]
-fn commits_of_others_are_told_from_ones_own() {
+fn commits_without_entries_count_as_changes_of_everything() {
     let site = site();
-    let path = site.folder.path().join("site.db");
-    let other = Sqlite::open(options(&path), &layout()).unwrap();
+    let other = Sqlite::open(options(&site.folder.path().join("site.db")), &layout()).unwrap();
     let of_others = |db: &Sqlite| {
-        drop(db.snapshot().unwrap());
+        db.catch_up().unwrap();
         db.slot_version(VersionSlot::OTHERS)
     };
-    for _ in 0..3 {
-        commit(&site.db, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
-    }
-    assert_eq!(of_others(&site.db), 0);
-    let before = of_others(&other);
-    assert!(before > 0, "what was written before it looked");
-    commit(&site.db, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
-    assert!(of_others(&other) > before);
-    commit(&other, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
-    commit(&site.db, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
-    let met = of_others(&site.db);
-    assert!(met > 0, "met when it wrote itself");
-    commit(&site.db, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
-    assert_eq!(of_others(&site.db), met);
+    let write = |db: &Sqlite| commit(db, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
+    (0..3).for_each(|_| drop(write(&site.db)));
+    assert_eq!((of_others(&site.db), of_others(&other)), (0, 0));
+    other_connection(&site).execute_batch("UPDATE version SET n = n + 1 WHERE scope = 'commits'").unwrap();
+    assert_eq!((of_others(&site.db), of_others(&other)), (1, 1));
+    write(&other);
+    write(&site.db);
+    assert_eq!((of_others(&site.db), of_others(&other)), (1, 1));
+    other_connection(&site).execute_batch("DELETE FROM change_feed").unwrap();
+    write(&other);
+    assert_eq!(of_others(&site.db), 2);
 }
 
 #[test]
@@ -340,7 +336,7 @@ fn a_refusal_does_not_undo_its_neighbours() {
                 2 => changes.push(panics.clone()),
                 _ => {}
             }
-            site.db.commit(WritePlan { changes })
+            site.db.commit(WritePlan::new(changes))
         })
         .collect();
     lock.execute_batch("COMMIT").unwrap();
@@ -363,9 +359,8 @@ fn a_failed_commit_fails_every_plan_and_the_writer_goes_on() {
     let trigger = "CREATE TRIGGER fail AFTER INSERT ON setting WHEN new.key = 'fail' \
         BEGIN SELECT raise(ROLLBACK, 'no more'); END";
     other.execute_batch(trigger).unwrap();
-    let write = |key: &str| {
-        site.db.commit(WritePlan { changes: vec![Change::Setting { key: name(key), json: Some("1".into()) }] })
-    };
+    let write =
+        |key: &str| site.db.commit(WritePlan::new(vec![Change::Setting { key: name(key), json: Some("1".into()) }]));
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let plans = ["a", "fail", "b"].map(write);
     other.execute_batch("COMMIT").unwrap();
@@ -521,7 +516,7 @@ mod derived {
             let term = || Change::Put(put("term", Target::New, &[]));
             commit(&site.db, vec![term(), term(), term()]).unwrap();
             let outcomes: Vec<CommitFuture> =
-                plans.into_iter().map(|all| site.db.commit(WritePlan { changes: all.concat() })).collect();
+                plans.into_iter().map(|all| site.db.commit(WritePlan::new(all.concat()))).collect();
             for outcome in outcomes {
                 match wait(outcome) {
                     Ok(_) | Err(CommitError::Stale | CommitError::Refused { .. }) => {}
@@ -629,7 +624,7 @@ fn a_file_from_before_the_index_gets_one() {
     let db = Sqlite::open(options(&path), &layout()).unwrap();
     let apple = id(commit(&db, vec![Change::Put(post("publish", 1, "An apple"))]));
     drop(db);
-    let before = "DROP TABLE search_record; DROP TABLE search_todo; DELETE FROM layout WHERE name LIKE 'search:%'; \
+    let before = "DROP TABLE search_record; DROP TABLE search_todo; DROP TABLE change_feed; DELETE FROM layout WHERE name LIKE 'search:%'; \
         UPDATE layout SET definition = 'of before' WHERE name = 'fingerprint'; PRAGMA user_version = 1";
     Connection::open(&path).unwrap().execute_batch(before).unwrap();
     let site = Site { db: Sqlite::open(options(&path), &layout()).unwrap(), folder };
@@ -650,7 +645,7 @@ fn values_that_were_counted_get_numbers() {
     let one = id(commit(&db, vec![Change::Put(Put { meta: vec![meta("a"), meta("b")], ..post("draft", 1, "x") })]));
     let other = id(commit(&db, vec![Change::Put(Put { meta: vec![meta("a")], ..post("draft", 1, "y") })]));
     drop(db);
-    let before = "UPDATE meta SET n = CAST(json AS INTEGER) - 1; DELETE FROM sequence WHERE space = 'meta'; \
+    let before = "DROP TABLE change_feed; UPDATE meta SET n = CAST(json AS INTEGER) - 1; DELETE FROM sequence WHERE space = 'meta'; \
         UPDATE layout SET definition = 'of before' WHERE name = 'fingerprint'; PRAGMA user_version = 2";
     Connection::open(&path).unwrap().execute_batch(before).unwrap();
     let db = Sqlite::open(options(&path), &layout()).unwrap();

@@ -87,6 +87,7 @@ impl<'c> Writer<'c> {
             work.change(change)?;
         }
         work.settle_versions()?;
+        work.effects.entries.attribute(plan.actor);
         Ok((work.committed, work.effects))
     }
 }
@@ -145,6 +146,7 @@ impl<'c> Work<'_, 'c> {
             None => self.writer.send("DELETE FROM setting WHERE key = ?1", params![key])?,
         };
         self.effects.scopes.insert(Scope::Setting);
+        self.effects.entries.settings.insert(key.into());
         self.effects.wrote = true;
         Ok(())
     }

@@ -4,13 +4,14 @@
 
 use super::super::catalogue::{Catalogue, RelationId, TableId};
 use super::super::connection::{Param, Result, int, params};
-use super::super::dependencies::{ANY_KIND, VersionSlot};
+use super::super::feed::{self, Action, Entries, Entry, Subject};
 use super::super::plan::{Change, DbValue, Name, WritePlan};
 use super::super::sql::{Set, update_text};
 use super::super::tally::ALL_AUTHORS;
 use super::super::versions::{COMMITS, slugs};
 use super::Writer;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Something whose version grows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,7 +40,8 @@ pub type TallyKey = (TableId, i64, i64, i64);
 #[derive(Default)]
 pub struct Effects {
     pub scopes: HashSet<Scope>,
-    pub slots: HashSet<VersionSlot>,
+    /// What happened to rows.
+    pub entries: Entries,
     pub tallies: HashMap<TallyKey, i64>,
     pub counts: HashMap<Counter, i64>,
     /// Spaces whose sequence moved. Never undone: ids of a refused plan are lost, not given again.
@@ -53,7 +55,7 @@ impl Effects {
     /// Takes up what a plan brought.
     pub fn merge(&mut self, other: Effects) {
         self.scopes.extend(other.scopes);
-        self.slots.extend(other.slots);
+        self.entries.merge(other.entries);
         for (key, n) in other.tallies {
             *self.tallies.entry(key).or_default() += n;
         }
@@ -65,22 +67,12 @@ impl Effects {
         self.wrote |= other.wrote;
     }
 
-    /// Marks a row of this kind as written.
-    pub fn written(&mut self, table: TableId, key: &DbValue, kind: Option<i64>) {
+    /// Marks a row as changed, and its table and kind as written.
+    pub fn changed(&mut self, table: TableId, key: &DbValue, entry: Entry) {
         self.scopes.insert(Scope::Table(table));
-        self.scopes.extend(kind.map(|kind| Scope::Kind(table, kind)));
+        self.scopes.extend(entry.kind.map(|kind| Scope::Kind(table, kind)));
         self.wrote = true;
-        if let DbValue::Int(id) = key {
-            self.slots.insert(VersionSlot::row(table, *id));
-        }
-    }
-
-    /// Marks columns (their places) of a row of this kind as written.
-    pub fn changed(&mut self, table: TableId, kind: Option<i64>, places: impl IntoIterator<Item = usize>) {
-        for place in places {
-            let kinds = kind.into_iter().chain([ANY_KIND]);
-            self.slots.extend(kinds.map(|kind| VersionSlot::column(table, kind, place)));
-        }
+        self.entries.add(Subject::of(table, key), entry);
     }
 
     /// Adds to a tally, for the author and for all.
@@ -119,6 +111,14 @@ impl Effects {
 impl Writer<'_> {
     /// Writes everything that is pending. Returns the new versions, to be published after the commit.
     pub fn flush(&mut self) -> Result<Vec<(Name, u64)>> {
+        let versions = self.flush_versions()?;
+        if let Some((_, number)) = versions.iter().find(|(scope, _)| **scope == *COMMITS) {
+            self.write_entries(*number)?;
+        }
+        Ok(versions)
+    }
+
+    fn flush_versions(&mut self) -> Result<Vec<(Name, u64)>> {
         self.flush_counts()?;
         self.flush_tallies()?;
         for space in std::mem::take(&mut self.pending.spaces) {
@@ -172,23 +172,56 @@ impl Writer<'_> {
             let written = self.conn.select_each(&text, &params)?;
             for ((counter, _), row) in like.iter().zip(&written).filter_map(|(c, rows)| Some((c, rows.first()?))) {
                 let kind = table.kind.map(|_| int(row, 0));
-                effects.written(table.id, &DbValue::Int(counter.id), kind);
-                effects.changed(table.id, kind, table.place(column).ok());
+                let columns = table.place(column).into_iter().collect();
+                let entry = Entry { columns, ..Entry::new(Action::Update, kind) };
+                effects.changed(table.id, &DbValue::Int(counter.id), entry);
             }
         }
         Ok(())
     }
 
-    /// Marks a row of a table as written, for the versions of its table and kind. The number of its kind.
-    pub fn touched(&self, effects: &mut Effects, table: TableId, key: &DbValue) -> Result<Option<i64>> {
+    /// Marks a row as written that something else changed.
+    pub fn touched(&self, effects: &mut Effects, table: TableId, key: &DbValue) -> Result<()> {
         let def = &self.shared.catalogue.tables[table];
         let text = format!("SELECT kind FROM \"{}\" WHERE \"{}\" = ?1", def.def.name, def.def.key.name);
         let kind = match def.kind {
             Some(_) => Some(self.conn.number(&text, params![key])?.unwrap_or(0)),
             None => None,
         };
-        effects.written(table, key, kind);
-        Ok(kind)
+        effects.changed(table, key, Entry::new(Action::Update, kind));
+        Ok(())
+    }
+
+    /// Adds what happened to the change feed.
+    fn write_entries(&mut self, commit: u64) -> Result<()> {
+        let first = match self.next_entry {
+            Some(next) => next,
+            None => self.conn.number(feed::NEWEST, &[])?.unwrap_or(0) + 1,
+        };
+        let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+        let commit = feed::Commit { number: commit, at, node: self.shared.node };
+        let setting = match self.pending.entries.settings.is_empty() {
+            true => 0,
+            false => self.word(&feed::SETTING.into())?,
+        };
+        let mut seq = first;
+        for (subject, entry) in self.pending.entries.iter() {
+            let table = &self.shared.catalogue.tables[subject.table];
+            let columns = feed::column_names(table, entry);
+            let values = commit.values(seq, self.table_number(table.id), &subject.key, entry, &columns);
+            self.send(feed::INSERT, &values)?;
+            seq += 1;
+        }
+        for key in &self.pending.entries.settings {
+            let (key, entry) = (feed::Key::Name(key.clone()), Entry::new(Action::Update, None));
+            self.send(feed::INSERT, &commit.values(seq, setting, &key, &entry, &None))?;
+            seq += 1;
+        }
+        if let Some([before, up_to, most]) = feed::pruned(self.shared.feed, first, seq - 1, at) {
+            self.send(feed::PRUNE, params![before, up_to, most])?;
+        }
+        self.next_entry = Some(seq);
+        Ok(())
     }
 
     fn scope_name(&self, scope: Scope) -> Name {

@@ -26,7 +26,7 @@ impl Writer<'_> {
 
     /// Whether it was committed; otherwise it is to be rolled back.
     fn serve(&mut self, Begin { ops, ready }: Begin) -> bool {
-        if let Err(error) = self.open() {
+        if let Err(error) = self.conn.begin().and_then(|()| self.catch_up()) {
             let _ = ready.send(Err(unavailable(&error)));
             return false;
         }

@@ -2,7 +2,7 @@
 
 use super::super::super::catalogue::{META, REVISION, Relation, RelationId, Table};
 use super::super::super::connection::{int, params};
-use super::super::super::dependencies::VersionSlot;
+use super::super::super::feed::{Action, Entry, Subject};
 use super::super::super::plan::{CommitError, DbValue, MetaChange, Name, Put, RevisionPut, SlugClaim};
 use super::super::effects::Scope;
 use super::super::slugs::{self, Owner};
@@ -65,7 +65,6 @@ impl<'c> Work<'_, 'c> {
             self.touch(META)?;
         }
         if self.writer.execute("DELETE FROM revision WHERE space = ?1 AND \"of\" = ?2", params![space, id])? > 0 {
-            self.effects.slots.insert(VersionSlot::revisions(space, id));
             self.touch(REVISION)?;
         }
         Ok(())
@@ -322,8 +321,7 @@ impl<'c> Work<'_, 'c> {
             if let Some(id) = present {
                 let text = "UPDATE revision SET at = ?1, json = ?2 WHERE space = ?3 AND id = ?4";
                 self.writer.send(text, params![revision.at, &revision.json, space, id])?;
-                self.effects.slots.insert(VersionSlot::revisions(space, of));
-                self.touch(REVISION)?;
+                self.revised(table, of)?;
                 return Ok(Some(id));
             }
         } else if revision.skip_same {
@@ -340,9 +338,14 @@ impl<'c> Work<'_, 'c> {
         if let Some(keep) = revision.keep.filter(|_| !revision.autosave) {
             self.writer.send(TRIM, params![space, of, i64::from(keep)])?;
         }
-        self.effects.slots.insert(VersionSlot::revisions(space, of));
-        self.touch(REVISION)?;
+        self.revised(table, of)?;
         Ok(Some(id))
+    }
+
+    /// Marks the revisions of a row as changed.
+    fn revised(&mut self, table: &Table, of: i64) -> Result<()> {
+        self.effects.entries.add(Subject::of(table.id, &DbValue::Int(of)), Entry::new(Action::Revise, None));
+        self.touch(REVISION)
     }
 
     fn touch(&mut self, table: &str) -> Result<()> {

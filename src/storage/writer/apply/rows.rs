@@ -2,8 +2,8 @@
 
 use super::super::super::catalogue::{Count, REVISION, Table};
 use super::super::super::connection::{Param, int, params};
-use super::super::super::dependencies::{ANY_KIND, VersionSlot};
 use super::super::super::derived::recount_text;
+use super::super::super::feed::{Action, Entry};
 use super::super::super::plan::{
     ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Target,
 };
@@ -81,7 +81,7 @@ impl<'c> Work<'_, 'c> {
         }
         self.put_extensions(table, put, &key, slug.as_deref(), true)?;
         let tracked: Vec<DbValue> = table.tracked.iter().map(|place| values[*place].clone()).collect();
-        self.derive(table, &key, None, Some(&tracked))?;
+        self.derive(table, &key, (None, Some(&tracked)), Vec::new())?;
         let revision = self.put_dependents(table, put, &key, &tracked, true)?;
         let version = table.version.map_or(0, |place| number(&values[place]));
         Ok(PutDone { key, version, slug, revision })
@@ -131,8 +131,7 @@ impl<'c> Work<'_, 'c> {
         if !table.incoming.is_empty() && table.place(SLUG).is_ok_and(|slug| sets[slug].is_some()) {
             self.effects.scopes.insert(Scope::Slugs(table.id));
         }
-        self.effects.changed(table.id, table.kind.map(|kind| number(&tracked[kind])), changed);
-        self.derive(table, key, Some(&tracked), Some(&new))?;
+        self.derive(table, key, (Some(&tracked), Some(&new)), changed.collect())?;
         let revision = self.put_dependents(table, put, key, &new, false)?;
         let version = if table.version.is_some() { version + 1 } else { 0 };
         Ok(PutDone { key: key.clone(), version, slug, revision })
@@ -149,7 +148,7 @@ impl<'c> Work<'_, 'c> {
         if let Some(id) = id_of(key) {
             self.remove_belongings(table, id, &tracked)?;
         }
-        self.derive(table, key, Some(&tracked), None)?;
+        self.derive(table, key, (Some(&tracked), None), Vec::new())?;
         for extension in table.extensions.iter().map(|id| &self.catalogue.tables[*id]) {
             self.delete(extension, key)?;
         }
@@ -382,34 +381,16 @@ impl<'c> Work<'_, 'c> {
         Ok(())
     }
 
-    /// What the difference between a row's tracked columns before and after means for others.
+    /// What the difference between a row's tracked columns before and after means for others. `columns`: the places of
+    /// those that have other values.
     fn derive(
         &mut self,
         table: &'c Table,
         key: &DbValue,
-        old: Option<&[DbValue]>,
-        new: Option<&[DbValue]>,
+        (old, new): (Option<&[DbValue]>, Option<&[DbValue]>),
+        columns: Vec<usize>,
     ) -> Result<()> {
-        self.effects.wrote = true;
-        self.effects.scopes.insert(Scope::Table(table.id));
-        if let Some(id) = id_of(key) {
-            self.effects.slots.insert(VersionSlot::row(table.id, id));
-        }
-        if *table.def.name == *REVISION {
-            self.effects.slots.insert(VersionSlot::REVISIONS);
-        }
-        let kind = |state: Option<&[DbValue]>| state.map(|state| table.kind.map(|kind| number(&state[kind])));
-        let kinds = [kind(old), kind(new)];
-        let moves = kinds[0] != kinds[1];
-        if moves {
-            self.effects.slots.insert(VersionSlot::members(table.id, ANY_KIND));
-        }
-        for kind in kinds.into_iter().flatten().flatten() {
-            self.effects.scopes.insert(Scope::Kind(table.id, kind));
-            if moves {
-                self.effects.slots.insert(VersionSlot::members(table.id, kind));
-            }
-        }
+        self.changed(table, key, (old, new), columns);
         if old == new {
             return Ok(());
         }
@@ -430,6 +411,30 @@ impl<'c> Work<'_, 'c> {
         match (id_of(key), old, new) {
             (Some(id), Some(old), Some(new)) => self.copy_to_edges(table, id, old, new),
             _ => Ok(()),
+        }
+    }
+
+    /// Marks the row as changed. One that gets another kind leaves its old one and appears in the new one.
+    fn changed(
+        &mut self,
+        table: &Table,
+        key: &DbValue,
+        (old, new): (Option<&[DbValue]>, Option<&[DbValue]>),
+        columns: Vec<usize>,
+    ) {
+        let kind = |state: &[DbValue]| table.kind.map(|kind| number(&state[kind]));
+        let status = |state: &[DbValue]| table.tally.as_ref().and_then(|tally| id_of(&state[tally.status]));
+        let entry = |action, state: &[DbValue]| Entry {
+            status: [old.and_then(status), new.and_then(status)],
+            columns: columns.clone(),
+            ..Entry::new(action, kind(state))
+        };
+        let entries = match (old, new) {
+            (Some(old), Some(new)) if kind(old) == kind(new) => [Some(entry(Action::Update, new)), None],
+            (old, new) => [old.map(|old| entry(Action::Delete, old)), new.map(|new| entry(Action::Create, new))],
+        };
+        for entry in entries.into_iter().flatten() {
+            self.effects.changed(table.id, key, entry);
         }
     }
 

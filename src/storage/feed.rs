@@ -1,0 +1,376 @@
+//! The change feed: what each commit changed, row by row, in the order of commits.
+//!
+//! Its rows are written in the transaction of the change, under the lock that lets one process write at a time. Their
+//! numbers therefore rise in the order of commits and have no gaps: a reader that has read up to a number has missed
+//! nothing before it, and recognises what it cannot find any more. Other processes learn from it which version slots a
+//! commit raises; the slots themselves depend on the declarations of a process and are not stored.
+
+use super::catalogue::{Catalogue, REVISION, Table, TableId};
+use super::connection::{Param, int, text_at};
+use super::dependencies::{ANY_KIND, VersionSlot};
+use super::plan::{DbValue, Name, Row};
+use super::versions::COMMITS;
+use super::words::Words;
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+/// Entries that are read at once. Where more are new, everything counts as changed.
+const AT_ONCE: usize = 2000;
+
+/// Old entries are deleted after so many new ones.
+const PRUNE_EVERY: i64 = 1024;
+
+/// How the settings are named where others have a table.
+pub const SETTING: &str = "setting";
+
+/// How long entries stay. The newest one stays in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    pub age: Duration,
+    pub entries: u64,
+}
+
+impl Default for Keep {
+    fn default() -> Keep {
+        Keep { age: Duration::from_secs(7 * 24 * 60 * 60), entries: 1_000_000 }
+    }
+}
+
+/// What happened to a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    Create,
+    Update,
+    Delete,
+    /// A revision of the row was written, the row itself was not.
+    Revise,
+}
+
+impl Action {
+    /// As it is stored.
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::Create => "create",
+            Action::Update => "update",
+            Action::Delete => "delete",
+            Action::Revise => "revise",
+        }
+    }
+
+    fn named(name: &str) -> Option<Action> {
+        [Action::Create, Action::Update, Action::Delete, Action::Revise]
+            .into_iter()
+            .find(|action| action.name() == name)
+    }
+}
+
+/// A row, by its table and key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Subject {
+    pub table: TableId,
+    pub key: Key,
+}
+
+/// The key of a row.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    Id(i64),
+    Name(Name),
+}
+
+impl Subject {
+    /// The row of a table with this key.
+    pub fn of(table: TableId, key: &DbValue) -> Subject {
+        let key = match key {
+            DbValue::Int(id) => Key::Id(*id),
+            DbValue::Text(name) => Key::Name(name.clone()),
+            DbValue::Null | DbValue::Real(_) => Key::Id(0),
+        };
+        Subject { table, key }
+    }
+}
+
+/// A change of a row. Words are their numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub action: Action,
+    pub kind: Option<i64>,
+    /// Its status before and after.
+    pub status: [Option<i64>; 2],
+    /// The places of the columns that an update set to other values.
+    pub columns: Vec<usize>,
+    pub actor: Option<i64>,
+}
+
+impl Entry {
+    /// An entry that says only what happened.
+    pub fn new(action: Action, kind: Option<i64>) -> Entry {
+        Entry { action, kind, status: [None; 2], columns: Vec::new(), actor: None }
+    }
+}
+
+/// The changes of a transaction, in their order.
+#[derive(Default)]
+pub struct Entries {
+    list: Vec<(Subject, Entry)>,
+    /// The newest of each row.
+    last: HashMap<Subject, usize>,
+    /// Keys of settings that were written.
+    pub settings: BTreeSet<Name>,
+}
+
+impl Entries {
+    /// Adds a change. An update that follows a creation or an update of the same row becomes a part of that.
+    pub fn add(&mut self, subject: Subject, entry: Entry) {
+        if let Some(before) = self.last.get(&subject).map(|at| &mut self.list[*at].1)
+            && entry.kind == before.kind
+        {
+            match (before.action, entry.action) {
+                (Action::Create | Action::Update, Action::Update) => {
+                    before.status[1] = entry.status[1].or(before.status[1]);
+                    before.actor = before.actor.or(entry.actor);
+                    let columns = entry.columns.into_iter();
+                    let others: Vec<usize> = columns.filter(|place| !before.columns.contains(place)).collect();
+                    before.columns.extend(others);
+                    return;
+                }
+                (Action::Revise, Action::Revise) => return,
+                _ => {}
+            }
+        }
+        self.last.insert(subject.clone(), self.list.len());
+        self.list.push((subject, entry));
+    }
+
+    /// Adds the changes of another.
+    pub fn merge(&mut self, other: Entries) {
+        for (subject, entry) in other.list {
+            self.add(subject, entry);
+        }
+        self.settings.extend(other.settings);
+    }
+
+    /// Says who caused them.
+    pub fn attribute(&mut self, actor: Option<i64>) {
+        self.list.iter_mut().for_each(|(_, entry)| entry.actor = actor);
+    }
+
+    /// The changes.
+    pub fn iter(&self) -> impl Iterator<Item = &(Subject, Entry)> {
+        self.list.iter()
+    }
+
+    /// The version slots that they raise.
+    pub fn slots(&self, catalogue: &Catalogue, words: &Words) -> Vec<VersionSlot> {
+        let mut raised = Vec::with_capacity(self.list.len() * 4);
+        for (subject, entry) in &self.list {
+            let id = match subject.key {
+                Key::Id(id) => Some(id),
+                Key::Name(_) => None,
+            };
+            slots(&catalogue.tables[subject.table], id, entry, words, &mut raised);
+        }
+        raised.sort_unstable();
+        raised.dedup();
+        raised
+    }
+}
+
+/// The version slots that a change raises.
+fn slots(table: &Table, id: Option<i64>, entry: &Entry, words: &Words, raised: &mut Vec<VersionSlot>) {
+    let kinds = || entry.kind.into_iter().chain([ANY_KIND]);
+    let revisions = || id.zip(words.number(&table.space)).map(|(id, space)| VersionSlot::revisions(space, id));
+    if entry.action == Action::Revise {
+        raised.extend(revisions());
+        return;
+    }
+    raised.extend(id.map(|id| VersionSlot::row(table.id, id)));
+    if *table.def.name == *REVISION {
+        raised.push(VersionSlot::REVISIONS);
+    }
+    for place in &entry.columns {
+        raised.extend(kinds().map(|kind| VersionSlot::column(table.id, kind, *place)));
+    }
+    match entry.action {
+        Action::Create => raised.extend(kinds().map(|kind| VersionSlot::members(table.id, kind))),
+        Action::Delete => {
+            raised.extend(kinds().map(|kind| VersionSlot::members(table.id, kind)));
+            raised.extend(revisions());
+        }
+        Action::Update | Action::Revise => {}
+    }
+}
+
+// ------------------------------------------------------------------------------------------------ writing
+
+/// Adds an entry; see [`values`].
+pub const INSERT: &str = "INSERT INTO change_feed (seq, in_commit, at, node, \"table\", kind, id, key, action, \
+    status_before, status_after, columns, actor) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+
+/// The number of the newest entry.
+pub const NEWEST: &str = "SELECT coalesce(max(seq), 0) FROM change_feed";
+
+/// By what a commit is recognised in the feed.
+#[derive(Clone, Copy, Debug)]
+pub struct Written {
+    /// Its number among the commits of all processes.
+    pub commit: u64,
+    /// Its last entry.
+    pub seq: i64,
+    pub node: i64,
+}
+
+/// Finds the last entry of a commit, by number, commit and node.
+pub const FIND: &str = "SELECT 1 FROM change_feed WHERE seq = ?1 AND in_commit = ?2 AND node = ?3";
+
+/// Deletes entries before a time, or up to a number; at most so many.
+pub const PRUNE: &str = "DELETE FROM change_feed WHERE seq IN (SELECT seq FROM \
+    (SELECT seq, at FROM change_feed ORDER BY seq LIMIT ?3) AS oldest WHERE at < ?1 OR seq <= ?2)";
+
+/// What all entries of a commit have in common.
+pub struct Commit {
+    /// Its number among the commits of all processes.
+    pub number: u64,
+    /// When it was made, in UTC milliseconds.
+    pub at: i64,
+    pub node: i64,
+}
+
+impl Commit {
+    /// The values of an entry, for [`INSERT`]. `table` is the number of the table's name.
+    pub fn values<'e>(
+        &self,
+        seq: i64,
+        table: i64,
+        key: &'e Key,
+        entry: &'e Entry,
+        columns: &'e Option<String>,
+    ) -> [Param<'e>; 13] {
+        let number = |number: Option<i64>| number.map_or(Param::Null, Param::Int);
+        let (id, name) = match key {
+            Key::Id(id) => (Param::Int(*id), Param::Null),
+            Key::Name(name) => (Param::Null, Param::Text(name)),
+        };
+        [
+            Param::Int(seq),
+            Param::Int(self.number as i64),
+            Param::Int(self.at),
+            Param::Int(self.node),
+            Param::Int(table),
+            number(entry.kind),
+            id,
+            name,
+            Param::Text(entry.action.name()),
+            number(entry.status[0]),
+            number(entry.status[1]),
+            columns.as_deref().map_or(Param::Null, Param::Text),
+            number(entry.actor),
+        ]
+    }
+}
+
+/// The names of an entry's columns, as they are stored.
+pub fn column_names(table: &Table, entry: &Entry) -> Option<String> {
+    let names: Vec<&str> = entry.columns.iter().map(|place| &*table.def.columns[*place].name).collect();
+    (!names.is_empty()).then(|| names.join(" "))
+}
+
+/// The values for [`PRUNE`] after entries from `first` to `last` were added at `now` (UTC milliseconds), where it is time
+/// for that.
+pub fn pruned(keep: Keep, first: i64, last: i64, now: i64) -> Option<[i64; 3]> {
+    if first / PRUNE_EVERY == (last + 1) / PRUNE_EVERY {
+        return None;
+    }
+    let age = i64::try_from(keep.age.as_millis()).unwrap_or(i64::MAX);
+    let entries = i64::try_from(keep.entries).unwrap_or(i64::MAX);
+    let most = (2 * (last - first + 1)).max(2 * PRUNE_EVERY);
+    Some([now.saturating_sub(age), last.saturating_sub(entries.max(1)), most])
+}
+
+// ------------------------------------------------------------------------------------------------ reading
+
+/// Commits of all processes so far.
+pub const NUMBER_OF_COMMITS: &str = "SELECT n FROM version WHERE scope = 'commits'";
+
+const WORDS: &str = "SELECT number, word FROM dictionary";
+const VERSIONS: &str = "SELECT scope, n FROM version";
+const AFTER: &str = "SELECT seq, in_commit, \"table\", kind, id, action, columns FROM change_feed \
+    WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+
+/// What a process knows already.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known {
+    /// The number of the newest entry that it has taken up.
+    pub seq: i64,
+    pub commits: u64,
+}
+
+/// What other processes have committed since.
+pub struct News {
+    known: Known,
+    pub words: Words,
+    /// The versions of all scopes.
+    pub numbers: Vec<(Name, u64)>,
+    /// The number of the newest entry.
+    pub newest: i64,
+    entries: Vec<Row>,
+}
+
+impl News {
+    /// The statements that give it, with their values. Each may see a later state than the one before.
+    pub fn statements(known: Known) -> [(&'static str, Vec<i64>); 4] {
+        [(WORDS, vec![]), (VERSIONS, vec![]), (NEWEST, vec![]), (AFTER, vec![known.seq, AT_ONCE as i64 + 1])]
+    }
+
+    /// From the rows of [`News::statements`].
+    pub fn of(known: Known, found: Vec<Vec<Row>>) -> News {
+        let mut found = found.into_iter();
+        let mut next = || found.next().unwrap_or_default();
+        let (dictionary, versions, newest, entries) = (next(), next(), next(), next());
+        let mut words = Words::default();
+        for row in &dictionary {
+            words.insert(int(row, 0), text_at(row, 1).unwrap_or_default());
+        }
+        let version = |row: &Row| (text_at(row, 0).unwrap_or_default(), int(row, 1) as u64);
+        let first = |rows: Option<&Row>| rows.map_or(0, |row| int(row, 0));
+        let newest = first(newest.first()).max(first(entries.last()));
+        News { known, words, numbers: versions.iter().map(version).collect(), newest, entries }
+    }
+
+    /// The version slots that commits after number `own` have raised; `None` where entries are missing or too many.
+    /// What a table or a column is that this process does not know, nothing of it depends on.
+    pub fn slots(&self, own: u64, catalogue: &Catalogue) -> Option<Vec<VersionSlot>> {
+        if !self.is_complete() {
+            return None;
+        }
+        let mut raised = Vec::new();
+        for row in self.entries.iter().filter(|row| int(row, 1) as u64 > own) {
+            let Some(table) = self.words.name(int(row, 2)).and_then(|name| catalogue.table(name).ok()) else {
+                continue;
+            };
+            let optional = |place: usize| match row.get(place) {
+                Some(DbValue::Int(n)) => Some(*n),
+                _ => None,
+            };
+            let names = text_at(row, 6).unwrap_or_default();
+            let entry = Entry {
+                columns: names.split(' ').filter_map(|name| table.place(name).ok()).collect(),
+                ..Entry::new(Action::named(&text_at(row, 5)?)?, optional(3))
+            };
+            slots(table, optional(4), &entry, &self.words, &mut raised);
+        }
+        raised.sort_unstable();
+        raised.dedup();
+        Some(raised)
+    }
+
+    /// Whether there are entries for each commit since.
+    fn is_complete(&self) -> bool {
+        let there = self.numbers.iter().find(|(scope, _)| **scope == *COMMITS).map_or(0, |(_, n)| *n);
+        let new = there.saturating_sub(self.known.commits);
+        let is_new = |commit: &u64| *commit > self.known.commits && *commit <= there;
+        let commits: BTreeSet<u64> = self.entries.iter().map(|row| int(row, 1) as u64).filter(is_new).collect();
+        let follows = self.entries.first().is_none_or(|row| int(row, 0) == self.known.seq + 1);
+        follows && self.entries.len() <= AT_ONCE && commits.len() as u64 == new
+    }
+}

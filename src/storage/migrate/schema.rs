@@ -1,0 +1,48 @@
+//! What a migration needs of a database.
+
+use super::super::catalogue::Catalogue;
+use super::super::connection::{Connection, Result};
+use super::super::plan::ColumnType;
+use super::super::words::Words;
+use super::{Described, Present};
+
+/// A connection that can change tables.
+pub trait Schema: Connection {
+    /// Whether there is a table.
+    fn has_table(&self, name: &str) -> Result<bool>;
+
+    /// The columns of a table.
+    fn columns(&self, table: &str) -> Result<Vec<Present>>;
+
+    /// The indexes of a table, that of its key apart.
+    fn indexes(&self, table: &str) -> Result<Vec<Described>>;
+
+    /// A name as the database stores it.
+    fn stored_name(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
+    /// The statements that make the tables that storage maintains beside the declared ones.
+    fn companion_tables(&self) -> &'static str;
+
+    /// The SQL type of a column.
+    fn sql_type(&self, ty: ColumnType) -> &'static str;
+
+    /// Remembers what else is known of the type of a column that was just made.
+    fn note_type(&self, _table: &str, _column: &str, _ty: ColumnType) -> Result<()> {
+        Ok(())
+    }
+
+    /// The statement that makes an index.
+    fn index_text(&self, table: &str, index: &Described) -> String;
+
+    /// The version of the companion tables, and their change from an earlier one.
+    fn version(&self) -> Result<i64>;
+    fn upgrade(&self, from: i64) -> Result<()>;
+
+    /// Marks the database as one of ours.
+    fn sign(&self) -> Result<()>;
+
+    /// Brings the indexes of texts to what the catalogue searches.
+    fn renew_search(&self, catalogue: &Catalogue, words: &Words) -> Result<()>;
+}
