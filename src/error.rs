@@ -129,6 +129,7 @@ catalogue! {
     UserInvalidArgument = "rest_user_invalid_argument", Fixed(400), "The login name of a user cannot be changed.";
     UserInvalidSlug = "rest_user_invalid_slug", Fixed(400), "Another user has this slug.";
     UserInvalidPassword = "rest_user_invalid_password", Fixed(400), "Passwords may not be empty or hold a backslash.";
+    EmptyUserNicename = "empty_user_nicename", Bare(500), "The login has no character for a name in URLs.";
     ExistingUserLogin = "existing_user_login", Bare(500), "Another user has this login.";
     ExistingUserEmail = "existing_user_email", Bare(500), "Another user has this e-mail address already.";
     EmptyUsername = "empty_username", Bare(401), "The user name is empty.";
@@ -408,6 +409,12 @@ impl ApiError {
     pub fn with(mut self, key: &str, value: Value) -> Self {
         self.0.data.get_or_insert_with(Map::new).insert(key.to_owned(), value);
         self
+    }
+
+    /// Makes it a fault of the server, with nothing in `data`.
+    pub fn bare(mut self) -> Self {
+        self.0.status = 500;
+        self.without_data()
     }
 
     /// Makes `data` null.

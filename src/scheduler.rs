@@ -140,8 +140,13 @@ impl Rule<'_> {
                 let rows = storage.snapshot()?.rows(&ReadPlan { limit: Some(AT_ONCE), ..plan })?;
                 for row in &rows {
                     let record = Record { resource, row };
-                    let deciding =
-                        Deciding { registry, snapshot: &*storage.snapshot()?, settings: &settings, heir: None };
+                    let deciding = Deciding {
+                        registry,
+                        snapshot: &*storage.snapshot()?,
+                        settings: &settings,
+                        heir: None,
+                        left: &[],
+                    };
                     let changes = match deciding.plan(record) {
                         Ok(changes) => changes,
                         Err(Held::Storage(error)) => return Err(error.into()),

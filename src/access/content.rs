@@ -6,6 +6,7 @@ use crate::error::{ApiError, Code};
 use crate::records::{self, Record};
 use crate::registry::resource::{Context, Resource};
 use crate::storage::plan::DbValue;
+use serde_json::Value;
 
 pub(super) fn content_list(asking: &Asking<'_>) -> Decision {
     let resource = asking.resource()?;
@@ -127,11 +128,16 @@ fn author_and_sticky(asking: &Asking<'_>, resource: &Resource) -> Result<(), Api
 }
 
 fn assigned_terms(asking: &Asking<'_>, resource: &Resource) -> Result<(), ApiError> {
-    for relation in resource.relations.iter().filter(|r| r.many) {
+    // No term has the number 0, so nobody may assign it; terms that do not exist are left out.
+    let none = |given: &Value| match given {
+        Value::Array(ids) => ids.iter().any(|id| id.as_i64() == Some(0)),
+        id => id.as_i64() == Some(0),
+    };
+    for relation in &resource.relations {
         let taxonomy = &asking.registry().resources[relation.to];
         if taxonomy.family == Family::Term
-            && asking.args.given(&relation.property).is_some()
-            && !policy::may_assign(&asking.scope.principal, taxonomy)
+            && let Some(given) = asking.args.given(&relation.property)
+            && (none(given) || relation.many && !policy::may_assign(&asking.scope.principal, taxonomy))
         {
             return Err(asking.refuse(Code::CannotAssignTerm));
         }

@@ -114,7 +114,7 @@ fn roles(asking: &Asking<'_>) -> Option<Vec<Arc<str>>> {
 pub fn malformed_account(registry: &Registry, args: &Checked) -> Option<ApiError> {
     let site = &registry.declaration.site;
     let given = |name: &str| args.given(name).and_then(Value::as_str);
-    if given("username").is_some_and(|login| !slug::valid_login(login)) {
+    if given("username").is_some_and(|login| !slug::normal_login(login)) {
         return Some(ApiError::invalid_for("username", Code::UserInvalidUsername));
     }
     if given("email").is_some_and(|email| email.len() > site.max_login.as_usize()) {

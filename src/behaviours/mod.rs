@@ -41,4 +41,4 @@ pub type Query = fn(&QueryContext<'_>, &Value) -> Result<Option<Cond>, ApiError>
 
 pub use query::{QUERIES, judge};
 pub use read::{READS, options as text_options};
-pub use write::{WRITES, default_write};
+pub use write::{WRITES, default_write, refused};

@@ -42,7 +42,12 @@ pub const READS: &[Named<(Read, Needs)>] = &[
         "The record's address with a placeholder for the slug.",
     ),
     read("generated_slug", generated_slug, Needs::ROW, "The slug that the title gives."),
-    read("class_list", class_list, Needs { edges: true, ..Needs::ROW }, "Class names that themes style a record by."),
+    read(
+        "class_list",
+        class_list,
+        Needs { edges: true, term_slugs: true, ..Needs::ROW },
+        "Class names that themes style a record by.",
+    ),
     read("author.name", author_name, Needs { author_names: true, ..Needs::ROW }, "What the record's author is called."),
     read(
         "comment.status",
@@ -272,6 +277,7 @@ fn generated_slug(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
 /// Class names that themes style a record by.
 fn class_list(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let (record, resource) = (item.record, item.resource);
+    let format = record.text("format");
     let api_name = &resource.api_name;
     let mut classes = vec![
         format!("post-{}", record.id()),
@@ -280,7 +286,6 @@ fn class_list(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
         format!("status-{}", record.text("status")),
     ];
     if resource.supports("post-formats") {
-        let format = record.text("format");
         classes.push(format!("format-{}", if format.is_empty() { "standard" } else { format }));
     }
     if !record.text("password").is_empty() {
@@ -297,12 +302,23 @@ fn class_list(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
         let taxonomy = &item.scope.registry.resources[relation.to];
         if taxonomy.family == Family::Term {
             let targets = item.batch.edges.get(&(relation.rel.clone(), record.id()));
-            // By number: a term's new slug would concern the documents of all its records.
             let word = taxonomy.kind.strip_prefix("post_").unwrap_or(&taxonomy.kind);
-            classes.extend(targets.into_iter().flatten().map(|id| format!("{word}-{id}")));
+            let slugs = targets.into_iter().flatten().filter_map(|id| Some((id, item.batch.term_slugs.get(id)?)));
+            classes.extend(slugs.map(|(id, slug)| format!("{word}-{}", term_class(*id, slug))));
         }
     }
+    if resource.supports("post-formats") && !matches!(format, "" | "standard") {
+        classes.push(format!("post_format-post-format-{format}"));
+    }
     Some(json!(classes))
+}
+
+/// A term's slug as part of a class name; its number where nothing, a number or dashes would be left.
+fn term_class(id: i64, slug: &str) -> String {
+    let class = slug::html_class(slug);
+    let vague = class.trim_matches('-').is_empty()
+        || (class.contains(|c: char| c.is_ascii_digit()) && class.parse::<f64>().is_ok());
+    if vague { id.to_string() } else { class }
 }
 
 fn wire_kind(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
@@ -325,10 +341,9 @@ fn words(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     Some(json!(text(value).split_whitespace().collect::<Vec<_>>()))
 }
 
-/// A list of the words in a column; nothing at all is one empty word.
+/// A list of the words in a column, as they are separated by blanks; nothing at all is one empty word.
 fn split(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
-    let words: Vec<&str> = text(value).split_whitespace().collect();
-    Some(if words.is_empty() { json!([""]) } else { json!(words) })
+    Some(json!(text(value).split(' ').collect::<Vec<_>>()))
 }
 
 /// The name of the record in paths.

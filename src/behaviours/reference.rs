@@ -24,13 +24,16 @@ fn declared<'a>(item: &Item<'a>) -> Option<&'a Reference> {
 fn referent<'a>(item: &'a Item<'_>) -> Referent<'a> {
     let Some(declared) = declared(item) else { return Referent::Itself };
     let class = item.record.text(&declared.class);
-    let one = |family| item.referenced(family).map_or(Referent::Nothing, |(_, place)| Referent::One(place));
+    let kind = item.record.text(&declared.kind);
+    let one = |family| item.referenced(family).map(|(_, place)| place);
     if class == declared.record {
-        one(Family::Content)
+        one(Family::Content).map_or(Referent::Nothing, Referent::One)
     } else if class == declared.term {
-        one(Family::Term)
+        // A term of another taxonomy is none.
+        let named = |place: &&Linked| kind.is_empty() || *item.scope.registry.resources[place.resource].kind == *kind;
+        one(Family::Term).filter(named).map_or(Referent::Nothing, Referent::One)
     } else if class == declared.archive {
-        item.scope.registry.resource_of_kind(item.record.text(&declared.kind)).map_or(Referent::Nothing, Referent::All)
+        item.scope.registry.resource_of_kind(kind).map_or(Referent::Nothing, Referent::All)
     } else {
         Referent::Itself
     }
@@ -69,11 +72,19 @@ pub fn label(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let kind = item.record.text(&declared.kind);
     let resource = match referent(item) {
         Referent::One(place) if kind.is_empty() => Some(&registry.resources[place.resource]),
-        Referent::One(_) | Referent::Nothing => registry.resources.iter().find(|r| *r.kind == *kind),
+        Referent::One(_) | Referent::Nothing => of_kind(item, kind),
         Referent::All(_) | Referent::Itself => None,
     };
     let class = || declared.labels.get(item.record.text(&declared.class)).map_or(kind, String::as_str);
     Some(json!(resource.and_then(|r| told(r, "singular_name")).unwrap_or_else(class)))
+}
+
+/// The resource of a kind, among those of the family that the row refers to.
+fn of_kind<'a>(item: &Item<'a>, kind: &str) -> Option<&'a Resource> {
+    let declared = declared(item)?;
+    let term = item.record.text(&declared.class) == declared.term;
+    let family = if term { Family::Term } else { Family::Content };
+    item.scope.registry.family(family).find(|resource| *resource.kind == *kind)
 }
 
 /// The kind of the target, as it is written in the API.
@@ -102,15 +113,12 @@ pub fn url(item: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     })
 }
 
-/// The target is gone, in the trash, or of another kind than the row says.
+/// The target is gone or in the trash, or the row names a kind that does not exist.
 pub fn invalid(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let kind = declared(item).map_or("", |d| item.record.text(&d.kind));
     Some(json!(match referent(item) {
         Referent::Itself | Referent::All(_) => false,
         Referent::Nothing => true,
-        Referent::One(place) => {
-            let resource = &item.scope.registry.resources[place.resource];
-            place.trashed || !(kind.is_empty() || *resource.kind == *kind)
-        }
+        Referent::One(place) => place.trashed || !(kind.is_empty() || of_kind(item, kind).is_some()),
     }))
 }

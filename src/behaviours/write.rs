@@ -1,14 +1,16 @@
 //! Behaviours that normalise an argument before it is stored.
 
 use super::{Write, WriteContext};
-use crate::error::{ApiError, Code};
-use crate::registry::resource::{Kind, Property};
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code, ParamFailure};
+use crate::records;
+use crate::registry::resource::{Kind, Property, Resource};
 use crate::registry::vocabulary::Named;
 use crate::scope::Scope;
 use crate::storage::plan::DbValue;
 use crate::text::html_policy::{self, Policy};
-use crate::text::{blocks, font, sanitize, slug, time};
-use serde_json::Value;
+use crate::text::{blocks, font, sanitize, slug, strip, time};
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -47,6 +49,21 @@ pub const WRITES: &[Named<Write>] = &[
         style_sheet,
         "Styles as JSON, whose own style sheet (`css`) cannot end the element that it is in.",
     ),
+    write("time_zone", time_zone, "A setting: a time zone that exists."),
+    write(
+        "time_zone.kept",
+        time_zone_or_stored,
+        "A setting: the name of a time zone; another text leaves the setting as it is.",
+    ),
+    write(
+        "url.kept",
+        url_or_stored,
+        "A setting: an address with HTTP or HTTPS; another text leaves the setting as it is.",
+    ),
+    write("date_format", date_format, "How dates or times are written, without markup."),
+    write("absolute", absolute, "A number without its sign."),
+    write("page_size", page_size, "How many are on a page: -1 for all, other numbers without their sign, at least 1."),
+    write("default_term", default_term, "A setting: the number of a term that exists."),
     write("comment_status", comment_status, "A status of comments by any of its names."),
 ];
 
@@ -122,7 +139,7 @@ fn biography(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
 
 /// Text that is stored as the HTML that shows it.
 fn escaped(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
-    Ok(text(&sanitize::esc_html(inner(value).trim())))
+    Ok(text(&sanitize::esc_html(&inner(value))))
 }
 
 fn css_families(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
@@ -170,19 +187,80 @@ fn seconds(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiErro
     Ok(DbValue::Int(utc))
 }
 
-fn words(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
-    let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);
-    Ok(text(&crate::records::join_words(list)))
+fn time_zone(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let zone = inner(value);
+    match time::Zone::parse(&zone) {
+        Some(_) => Ok(text(&zone)),
+        None => Err(ApiError::invalid_one(
+            &writing.property.name,
+            "This is no time zone; name a city, such as Europe/Madrid.",
+        )),
+    }
 }
 
-/// Words of letters, digits, `-` and `_`; other characters are left out.
+fn time_zone_or_stored(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let zone = inner(value);
+    let named = zone.is_empty() || time::Zone::parse(&zone).is_some_and(|zone| zone.is_named());
+    Ok(text(if named { &zone } else { stored(writing) }))
+}
+
+fn url_or_stored(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let url = inner(value);
+    let scheme = ["http://", "https://"].iter().find(|scheme| {
+        url.as_bytes().get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
+    });
+    match scheme.filter(|scheme| url.len() > scheme.len()) {
+        Some(_) => Ok(text(&sanitize::clean_url(&url))),
+        None => Ok(text(stored(writing))),
+    }
+}
+
+/// What the setting is before the write.
+fn stored<'s>(writing: &WriteContext<'s>) -> &'s str {
+    writing.scope.settings.text(&writing.property.name)
+}
+
+fn date_format(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(text(&html_policy::sanitise(&strip::strip_tags(&inner(value)), Policy::phrases())))
+}
+
+fn absolute(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(DbValue::Int(value.as_i64().unwrap_or_default().saturating_abs()))
+}
+
+fn page_size(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    Ok(DbValue::Int(match value.as_i64().unwrap_or_default() {
+        0 => 1,
+        -1 => -1,
+        size => size.saturating_abs(),
+    }))
+}
+
+fn default_term(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let id = DbValue::Int(value.as_i64().unwrap_or_default());
+    let mut taxonomies = writing.scope.registry.family(Family::Term);
+    let default = |taxonomy: &&Resource| taxonomy.declared.default_setting.as_deref() == Some(&writing.property.name);
+    if let Some(taxonomy) = taxonomies.find(default)
+        && records::find(&*writing.scope.snapshot()?, taxonomy, &id)?.is_none()
+    {
+        let message = Code::SettingInvalidDefaultCategory.message();
+        return Err(ApiError::invalid_one(&writing.property.name, message));
+    }
+    Ok(id)
+}
+
+fn words(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
+    let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    Ok(text(&records::join_words(list)))
+}
+
+/// Words of letters, digits, `-` and `_`; other characters are left out, and a word of others alone is empty.
 fn class_names(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
     let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);
     let kept = |word: &str| -> String {
         word.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect()
     };
-    let names: Vec<String> = list.map(kept).filter(|word| !word.is_empty()).collect();
-    Ok(text(&names.join(" ")))
+    Ok(text(&list.map(kept).collect::<Vec<_>>().join(" ")))
 }
 
 /// Words that name declared entries of the resource that the property's `x-options-from` names.
@@ -191,9 +269,17 @@ fn entries(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiErro
     let known = |word: &str| among.is_some_and(|resource| resource.entry(word).is_some());
     let given = value.as_array().into_iter().flatten().filter_map(Value::as_str);
     match given.clone().find(|word| !known(word)) {
-        Some(word) => Err(ApiError::invalid_one(&writing.property.name, format!("`{word}` is not declared."))),
-        None => Ok(text(&crate::records::join_words(given))),
+        Some(word) => Err(refused(writing.property, word, format!("`{word}` is not declared."))),
+        None => Ok(text(&records::join_words(given))),
     }
+}
+
+/// The refusal of a value that a property does not take.
+pub fn refused(property: &Property, value: &str, message: String) -> ApiError {
+    let Some(refusal) = &property.refusal else { return ApiError::invalid_one(&property.name, message) };
+    let data = refusal.member.as_ref().map_or(Value::Null, |member| json!({member: value}));
+    let (name, reason) = (property.name.clone(), Some(refusal.code.as_str()));
+    ApiError::invalid(vec![ParamFailure { name, message, reason, data }])
 }
 
 /// A kind or taxonomy by its name in the API; what is none stays as it was written.

@@ -1,7 +1,7 @@
 //! Documents rendered once: the JSON text of a row in a context, cached in memory until something in it changes.
 //!
 //! The text of a document follows from its row, its context and the declarations alone, so its key is (resource, key, version,
-//! context) with the scope versions of what it uses outside the row (settings; the rows above, for addresses).
+//! context) with the scope versions of what it uses outside the row (settings; the rows above, for addresses; slugs of terms).
 //! It is the same for every caller with the same rights to the row, which are part of the key where documents list them.
 //!
 //! A document that shows other rows (by its links, or by parts of its content) has read sets, too: it is used as long as
@@ -20,12 +20,16 @@ use crate::render::{Needs, OthersRead};
 use crate::request::fields::Fields;
 use crate::scope::Scope;
 use crate::storage::plan::Name;
-use crate::storage::{ReadSet, Snapshot};
+use crate::storage::{ReadSet, Snapshot, slugs};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use std::collections::BTreeSet;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::Arc;
+
+/// Spreads numbers, so that sums of several do not meet.
+const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Text of one document.
 pub type DocumentText = Arc<[u8]>;
@@ -83,7 +87,7 @@ struct Plan {
     /// Every document shows other rows, or mentions the caller.
     others: bool,
     /// Scopes whose writes may change a document although its row stays: all of them, and those for rows with a parent.
-    always: Option<Name>,
+    always: Vec<Name>,
     below: Option<Name>,
     /// Columns of links to records that the caller has to be able to read: documents of rows that have one show another.
     readable: Vec<usize>,
@@ -185,15 +189,16 @@ impl DocumentCache {
 
     fn key(&self, scope: &Scope, record: Record<'_>, way: Way) -> Key {
         let plan = &self.plans[record.resource.index];
-        let version = |scope_name: &Option<Name>| scope_name.as_ref().map_or(0, |n| scope.storage.scope_version(n));
-        let below = if record.int("parent") == 0 { 0 } else { version(&plan.below) };
+        let version = |scope_name: &Name| scope.storage.scope_version(scope_name);
+        let below = plan.below.as_ref().filter(|_| record.int("parent") != 0).map_or(0, version);
+        let always = plan.always.iter().fold(0, |sum: u64, name| sum.wrapping_add(version(name)).wrapping_mul(MIX));
         Key {
             resource: record.resource.index,
             id: record.id(),
             version: record.int("version"),
             way,
             settings: scope.settings.version,
-            outside: version(&plan.always).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ below,
+            outside: always ^ below,
         }
     }
 }
@@ -217,11 +222,15 @@ fn plan(registry: &Registry, resource: &Resource) -> Plan {
         || resource.links.iter().any(|link| link.when.children);
     let by_author = needs.authors && registry.site.permalinks.structure().contains("%author%");
     let readable: Vec<usize> = resource.links.iter().filter_map(Link::must_be_readable).collect();
+    let users = (by_author || needs.author_names).then(|| name("user")).into_iter();
+    let related = resource.relations.iter().map(|relation| &registry.resources[relation.to]);
+    let tables: BTreeSet<&Name> = related.filter(|to| to.family == Family::Term).map(|to| &to.table).collect();
+    let terms = tables.into_iter().filter(|_| needs.term_slugs).map(slugs);
     let own = [&*resource.key, "version", "parent"].into_iter().filter_map(|column| resource.column(column));
     Plan {
         keeps: family && !resource.key_is_text,
         others: mentions_caller || others,
-        always: (by_author || needs.author_names).then(|| name("user")),
+        always: users.chain(terms).collect(),
         below: needs.above.then(|| resource.table.clone()),
         columns: own.chain(readable.iter().copied()).collect(),
         readable,

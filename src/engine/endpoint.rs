@@ -14,7 +14,6 @@ use crate::records::{self, Record};
 use crate::registry::args::Arg;
 use crate::registry::resource::Resource;
 use crate::request::args::{self, Checked, Judged, Sources};
-use crate::request::fields::Fields;
 use crate::storage::plan::DbValue;
 use serde_json::{Map, Value};
 
@@ -117,7 +116,7 @@ impl<'a> Question<'a> {
         if let Some(missing) = allowed.missing() {
             return Err(missing.clone());
         }
-        let fields = Fields::parse(self.sources.get("_fields"));
+        let fields = engine.fields(self.found.resource(), |name| self.sources.get(name));
         let unshaped = || SHAPING.iter().all(|name| self.sources.get(name).is_none());
         let work = Work {
             scope,

@@ -4,11 +4,12 @@ use super::{Dispatched, Engine, embed};
 use crate::error::ApiError;
 use crate::handlers::{Outcome, Rendered};
 use crate::model::{Method, Payload, Reply};
+use crate::registry::resource::Resource;
 use crate::request::BodyParams;
 use crate::request::args::Sources;
 use crate::request::call::Call;
 use crate::request::conditional::http_date;
-use crate::request::fields::Fields;
+use crate::request::fields::{Fields, Selecting};
 use crate::scope::Scope;
 use serde_json::{Map, Value, json};
 use std::hash::BuildHasher as _;
@@ -70,7 +71,8 @@ impl Engine {
             }
             Ok(mut outcome) => {
                 headers.append(&mut outcome.headers);
-                self.shown(scope, call, &sources, outcome, &headers).await
+                let resource = dispatched.route.and_then(|route| self.resource_of(route));
+                self.shown(scope, call, (&sources, resource), outcome, &headers).await
             }
         };
         let (status, document) = match shown {
@@ -88,12 +90,32 @@ impl Engine {
         Reply { status, headers: join_links(&headers), payload: Payload::Json(document) }
     }
 
+    /// The resource of a route, by its position.
+    pub(super) fn resource_of(&self, route: usize) -> Option<&Resource> {
+        self.registry.routes.get(route)?.resource.map(|index| &self.registry.resources[index])
+    }
+
+    /// The fields that a request names of the documents of a resource.
+    pub(super) fn fields<'v>(
+        &self,
+        resource: Option<&Resource>,
+        parameter: impl Fn(&str) -> Option<&'v Value>,
+    ) -> Fields {
+        let declared = resource.map(|resource| &resource.declared);
+        let way = Selecting {
+            positions: self.registry.declaration.dialect.select_positions,
+            embeds: parameter("_embed").is_some(),
+            keeps_links: declared.is_some_and(|declared| declared.keeps_links),
+        };
+        Fields::read(parameter("_fields"), way, declared.map_or(&[], |declared| &declared.whole_fields))
+    }
+
     /// The requested fields of an outcome, with what is embedded in them.
     async fn shown(
         &self,
         scope: &Scope,
         call: &Call,
-        sources: &Sources<'_>,
+        (sources, resource): (&Sources<'_>, Option<&Resource>),
         outcome: Outcome,
         headers: &[(String, String)],
     ) -> Shown {
@@ -104,7 +126,7 @@ impl Engine {
         }
         let mut document = outcome.body;
         if outcome.text.is_none() && !outcome.reduced {
-            let fields = Fields::parse(sources.get("_fields"));
+            let fields = self.fields(resource, |name| sources.get(name));
             document = match call.method {
                 // Links are a member of a description like any other.
                 Method::Options => fields.keep(document),

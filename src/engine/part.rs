@@ -9,7 +9,6 @@ use crate::handlers::Dispatch;
 use crate::request::BodyParams;
 use crate::request::args::{self, Sources};
 use crate::request::call::{Call, Part};
-use crate::request::fields::Fields;
 use crate::request::route;
 use crate::scope::Scope;
 use std::future::Future;
@@ -34,7 +33,8 @@ impl Engine {
             }
             Ok(outcome) => {
                 headers.extend(outcome.headers);
-                let fields = Fields::parse(call.query.get("_fields"));
+                let resource = dispatched.route.and_then(|route| self.resource_of(route));
+                let fields = self.fields(resource, |name| call.query.get(name));
                 let body = if outcome.reduced { outcome.body } else { reduce(&fields, outcome.body) };
                 Part { status: outcome.status, headers: join_links(&headers), body }
             }

@@ -12,10 +12,9 @@ use crate::registry::resource::Resource;
 use crate::request::BodyParams;
 use crate::request::args::Sources;
 use crate::request::call::Call;
-use crate::request::fields::Fields;
 use crate::request::route::{self, Match};
 use crate::scope::Scope;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::ops::ControlFlow::{self, Break, Continue};
 
 /// A call with its endpoint.
@@ -74,11 +73,11 @@ impl Engine {
         }
         if call.path == "/" || call.path.is_empty() {
             let authentication = self.identity().describe(scope);
-            return Some(indexed(call, discovery::root(scope, &self.discovery, authentication)));
+            return Some(indexed(self, call, discovery::root(scope, &self.discovery, authentication)));
         }
         let path = call.path.trim_matches('/');
         let namespace = self.registry.namespaces.iter().find(|n| n.eq_ignore_ascii_case(path))?;
-        Some(indexed(call, discovery::namespace(scope, &self.discovery, namespace)))
+        Some(indexed(self, call, discovery::namespace(scope, &self.discovery, namespace)))
     }
 
     /// OPTIONS.
@@ -130,11 +129,10 @@ impl Found<'_> {
 }
 
 /// An index without what was not requested. Its links are always included.
-fn indexed(call: &Call, mut document: Value) -> Outcome {
+fn indexed(engine: &Engine, call: &Call, mut document: Value) -> Outcome {
     let links = document.as_object_mut().and_then(|map| map.shift_remove("_links"));
-    let mut document = Fields::parse(call.query.get("_fields")).keep(document);
-    if let Some(map) = document.as_object_mut() {
-        map.extend(links.map(|links| ("_links".to_owned(), links)));
-    }
-    Outcome { reduced: true, ..Outcome::ok(document) }
+    let kept = engine.fields(None, |name| call.query.get(name)).keep(document);
+    let mut map = if let Value::Object(map) = kept { map } else { Map::new() };
+    map.extend(links.map(|links| ("_links".to_owned(), links)));
+    Outcome { reduced: true, ..Outcome::ok(Value::Object(map)) }
 }

@@ -191,7 +191,9 @@ fn draft(edit: &RowEdit<'_>) -> Result<Draft, ApiError> {
         }
         let Some((column, value)) = stored(scope, property, value)? else { continue };
         let Some(column) = SETTABLE.iter().find(|known| **known == &*column) else { continue };
-        draft.set.insert(column, value);
+        // No comment has a number below 0, so such a parent is none.
+        let none = *column == col::PARENT && int(&value) < 0;
+        draft.set.insert(column, if none { DbValue::Int(0) } else { value });
     }
     draft.status = edit.given_text("status").map(str::to_owned);
     // Recorded: the last author's user agent is stored, also of an update.

@@ -277,7 +277,9 @@ pub fn slug_before(trashed: &str) -> &str {
 pub fn leaving(registry: &Registry, record: Record<'_>) -> Change {
     let resource = record.resource;
     let id = DbValue::Int(record.id());
-    let children = Cond::All(vec![records::own_rows(resource), eq(col::PARENT, id.clone())]);
+    // A parent that may be missing stays what it is.
+    let own = if resource.declared.loose_parent { Cond::Any(Vec::new()) } else { records::own_rows(resource) };
+    let children = Cond::All(vec![own, eq(col::PARENT, id.clone())]);
     let hanging = registry.family(Family::Content).filter(|r| r.supports("attached")).map(|r| &*r.kind);
     let hanging = Cond::All(vec![records::words(col::KIND, hanging), eq(col::PARENT, id)]);
     Change::UpdateWhere {
@@ -327,7 +329,22 @@ fn missing_terms(scope: &Scope, record: Record<'_>, given: &[Name]) -> Result<Ve
     let rels = defaults.iter().map(|(rel, _)| rel.clone()).collect();
     let present = scope.snapshot()?.edges(&EdgePlan { rels, of: vec![record.id()], reverse: false })?;
     defaults.retain(|(rel, _)| !present.iter().any(|edge| edge.rel == *rel));
-    Ok(defaults)
+    that_exist(scope, record.resource, defaults)
+}
+
+/// Terms by relation without those that do not exist: a setting may name such a term.
+fn that_exist(
+    scope: &Scope,
+    resource: &Resource,
+    mut terms: Vec<(Name, Vec<i64>)>,
+) -> Result<Vec<(Name, Vec<i64>)>, ApiError> {
+    for (rel, ids) in &mut terms {
+        let relation = resource.relations.iter().find(|relation| relation.rel == *rel);
+        let Some(taxonomy) = relation.map(|relation| &scope.registry.resources[relation.to]) else { continue };
+        let there = scope.snapshot()?.rows(&records::plan(taxonomy, records::among("id", ids.iter().copied())))?;
+        ids.retain(|id| there.iter().any(|row| Record { resource: taxonomy, row }.id() == *id));
+    }
+    Ok(terms)
 }
 
 /// Columns with rules of their own: dates, state, slug, place and picture.

@@ -22,13 +22,13 @@ use removal::Deciding;
 use crate::access::failure;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
-use crate::records::{Record, int, text};
-use crate::registry::name;
+use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::resource::Resource;
+use crate::registry::{columns, name};
 use crate::request::args::Checked;
 use crate::request::call::CustomField;
 use crate::scope::Scope;
-use crate::storage::plan::{Change, CommitError, DbValue, Input, Name, Row, Target};
+use crate::storage::plan::{Change, CommitError, Cond, DbValue, Input, Name, Row, Target};
 use serde_json::{Value, json};
 
 /// Columns and what they are set to, in the order in which they are written.
@@ -133,8 +133,25 @@ pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiErr
 /// Rows that stay refer to it; it is a default term.
 pub fn removal(scope: &Scope, record: Record<'_>, heir: Option<i64>) -> Result<Vec<Change>, ApiError> {
     let snapshot = scope.snapshot()?;
-    let deciding = Deciding { registry: &scope.registry, snapshot: &*snapshot, settings: &scope.settings, heir };
-    deciding.plan(record).map_err(|held| removal::refused(scope, record.resource, held))
+    let mut left = Vec::new();
+    let mut changes = Vec::new();
+    if record.resource.family == Family::User && heir.is_none() {
+        for resource in scope.registry.family(Family::Content).filter(|resource| resource.declared.trash_with_author) {
+            let trash = scope.registry.trash_status();
+            let others = Cond::Not(Box::new(eq(columns::record::STATUS, txt(trash))));
+            let own = eq(columns::record::AUTHOR, DbValue::Int(record.id()));
+            let filter = Cond::All(vec![records::own_rows(resource), own, others]);
+            for row in &snapshot.rows(&records::plan(resource, filter))? {
+                let record = Record { resource, row };
+                left.push(record.id());
+                changes.extend(trashing(scope, record)?);
+            }
+        }
+    }
+    let (registry, settings) = (&*scope.registry, &*scope.settings);
+    let deciding = Deciding { registry, snapshot: &*snapshot, settings, heir, left: &left };
+    changes.extend(deciding.plan(record).map_err(|held| removal::refused(scope, record.resource, held))?);
+    Ok(changes)
 }
 
 /// The error for a refused commit. A row that has changed meanwhile is reported as if it were gone: callers that can

@@ -7,7 +7,7 @@ use super::{POINTED_TO, content, deletion, term, user};
 use crate::access::{failure, policy};
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
-use crate::records::{self, Record, eq, int, txt};
+use crate::records::{self, Record, int, txt};
 use crate::registry::columns::{comment, record};
 use crate::registry::resource::{OnDelete, Relation, Resource};
 use crate::registry::{Registry, name};
@@ -44,6 +44,8 @@ pub struct Deciding<'a> {
     pub settings: &'a Settings,
     /// The user who gets what belongs to a deleted user.
     pub heir: Option<i64>,
+    /// Records of a deleted user that stay.
+    pub left: &'a [i64],
 }
 
 impl<'a> Deciding<'a> {
@@ -60,7 +62,7 @@ impl<'a> Deciding<'a> {
             Family::Content => changes.push(deletion(root)),
             Family::User => {
                 removal.works(root.id())?;
-                changes.extend(user::ending(self.registry, root, self.heir));
+                changes.extend(user::ending(self.registry, root, self.heir, self.left));
             }
             _ => {}
         }
@@ -132,7 +134,7 @@ impl<'a> Removal<'a> {
         let registry = self.by.registry;
         for resource in registry.family(Family::Content) {
             if registry.resources.iter().flat_map(|other| &other.relations).any(|r| leads_to(registry, r, resource)) {
-                let rows = self.read(resource, eq(record::AUTHOR, DbValue::Int(user)))?;
+                let rows = self.read(resource, user::own_records(&DbValue::Int(user), self.by.left))?;
                 self.add(resource, rows);
             }
         }
@@ -188,7 +190,10 @@ impl<'a> Removal<'a> {
             Cond::In(column_of(other, relation)?, keys.to_vec())
         };
         let mut all = vec![records::own_rows(other), points];
-        let gone = self.keys(other);
+        let mut gone = self.keys(other);
+        if other.family == Family::Content {
+            gone.extend(self.by.left.iter().map(|id| DbValue::Int(*id)));
+        }
         if !gone.is_empty() {
             all.push(Cond::Not(Box::new(Cond::In(other.key.clone(), gone))));
         }

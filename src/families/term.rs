@@ -1,6 +1,6 @@
 //! Terms: names unique below a parent, slugs unique in the taxonomy, parents without loops.
 
-use super::values::stored;
+use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, existing, parents, text_column};
 use crate::access::failure;
 use crate::error::{ApiError, Code};
@@ -74,7 +74,7 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let mut set = named(resource, &title);
     set.extend(further(edit, parent)?);
     let unique = resource.declared.unique_names;
-    let given = edit.args.text("slug").map(slug::sanitize_title).filter(|s| !s.is_empty() && !unique);
+    let given = edit.args.text("slug").map(given_slug).filter(|s| !s.is_empty() && !unique);
     let taken_over = taken_over(edit, &set, 0)?;
     let mut changes = Vec::new();
     if given.is_none() || resource.declared.hierarchical {
@@ -84,6 +84,7 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let candidates = candidates(&*edit.scope.snapshot()?, base, parent)?;
     changes.push(Change::Put(Put {
         slug: Some(claimed(resource, candidates)),
+        meta: given_meta(edit),
         ..Put::new(resource.table.clone(), Target::New, set)
     }));
     changes.extend(taken_over);
@@ -109,7 +110,8 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     let slug = given.map(|given| slug_claim(edit, record, given, &title, parent)).transpose()?;
     let mut set = titled(&title);
     set.extend(further(edit, parent)?);
-    let put = Put { slug, ..Put::new(resource.table.clone(), existing(record), set) };
+    let meta = given_meta(edit);
+    let put = Put { slug, meta, ..Put::new(resource.table.clone(), existing(record), set) };
     let mut changes = taken_over(edit, &put.set, record.id())?;
     if unique {
         changes.push(unlike(resource, &title, parent, record.id()));
@@ -129,13 +131,19 @@ fn slug_claim(
     parent: i64,
 ) -> Result<SlugClaim, ApiError> {
     let resource = edit.resource;
-    let slug = slug::sanitize_title(given);
+    let slug = given_slug(given);
     let derived = slug.is_empty() && !resource.declared.unique_names;
     let slug = if slug.is_empty() { slug::sanitize_title(title) } else { slug };
     if derived || parent != record.int(col::PARENT) {
         return Ok(claimed(resource, candidates(&*edit.scope.snapshot()?, slug, parent)?));
     }
     Ok(SlugClaim { refuse: Some(SLUG_TAKEN), ..claimed(resource, vec![slug.into()]) })
+}
+
+/// A slug that is given; empty where it says nothing. Recorded: `0` says nothing.
+fn given_slug(given: &str) -> String {
+    let slug = slug::sanitize_title(given);
+    if slug == "0" { String::new() } else { slug }
 }
 
 /// Declared entries are in one row at most: other rows lose the entries that this one gets.

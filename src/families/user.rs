@@ -1,9 +1,9 @@
 //! Accounts: logins, addresses, names, roles, and what becomes of a user's records.
 
-use super::values::stored;
+use super::values::{given_meta, stored};
 use super::{Columns, RowEdit, column, text_column, text_of};
 use crate::access::outbox::{self, Subject};
-use crate::access::{links, policy};
+use crate::access::{failure, links, policy};
 use crate::config::declaration::Action;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, join_words, split_words, txt};
@@ -63,6 +63,7 @@ fn claim(slug: String, refuse: Option<&'static str>) -> SlugClaim {
 /// A role that does not exist or that the caller may not give.
 pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let login = edit.args.text("username").unwrap_or("");
+    lengths(edit)?;
     let mut set = given(edit)?;
     set.retain(|entry| !is_unnamed(entry));
     if text_of(&set, col::NAME).is_none() {
@@ -72,11 +73,14 @@ pub fn creation(edit: &RowEdit<'_>) -> Result<Vec<Change>, ApiError> {
     let roles = roles(edit)?.unwrap_or_else(default);
     set.push(roles_column(roles.iter().map(|role| &**role)));
     let slug = edit.args.text("slug").map(slug::nicename).filter(|s| !s.is_empty());
+    if slug.is_none() && slug::nicename(login).is_empty() {
+        return Err(failure(edit.resource, Code::EmptyUserNicename));
+    }
     let email = edit.args.text("email").unwrap_or("");
     Ok(vec![
         taken(col::LOGIN_KEY, login, 0, LOGIN_TAKEN),
         taken(col::EMAIL_KEY, email, 0, EMAIL_TAKEN),
-        Change::Put(put(Target::New, login, edit.scope.now, slug, set)),
+        Change::Put(Put { meta: given_meta(edit), ..put(Target::New, login, edit.scope.now, slug, set) }),
     ])
 }
 
@@ -88,6 +92,7 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     if edit.given_text("username").is_some_and(|login| login != record.text(col::LOGIN)) {
         return Err(ApiError::new(Code::UserInvalidArgument));
     }
+    lengths(edit)?;
     let mut set = given(edit)?;
     // Without a name people are called by their login.
     for (_, input) in set.iter_mut().filter(|entry| is_unnamed(entry)) {
@@ -114,7 +119,8 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
         true => claim(slug::nicename(record.text(col::LOGIN)), None),
         false => claim(slug, Some(Code::UserInvalidSlug.as_str())),
     });
-    changes.push(Change::Put(Put { slug, ..Put::new(edit.resource.table.clone(), edit.target(), set) }));
+    let meta = given_meta(edit);
+    changes.push(Change::Put(Put { slug, meta, ..Put::new(edit.resource.table.clone(), edit.target(), set) }));
     Ok(changes)
 }
 
@@ -137,10 +143,10 @@ pub fn set_password(changes: &mut [Change], hash: &str) {
     }
 }
 
-/// What a user leaves: records are reassigned, or deleted with the user; passwords and sessions end.
-pub fn ending(registry: &Registry, record: Record<'_>, heir: Option<i64>) -> Vec<Change> {
+/// What a user leaves: records are reassigned, or deleted with the user but for those `left`; passwords and sessions end.
+pub fn ending(registry: &Registry, record: Record<'_>, heir: Option<i64>, left: &[i64]) -> Vec<Change> {
     let key = record.value(ID);
-    let own = eq(record::AUTHOR, key.clone());
+    let own = own_records(key, left);
     let mut changes: Vec<Change> =
         required_roles(registry, record).map(|role| another_with(role, record.id())).collect();
     match heir {
@@ -169,6 +175,15 @@ pub fn ending(registry: &Registry, record: Record<'_>, heir: Option<i64>) -> Vec
     changes.push(end_sessions(key, None));
     changes.push(links::ended(key));
     changes
+}
+
+/// The records of a user, but for those `left`.
+pub fn own_records(user: &DbValue, left: &[i64]) -> Cond {
+    let own = eq(record::AUTHOR, user.clone());
+    if left.is_empty() {
+        return own;
+    }
+    Cond::All(vec![own, Cond::Not(Box::new(records::among(ID, left.iter().copied())))])
 }
 
 /// Ends the sessions of a user, but for the one named.
@@ -217,6 +232,25 @@ fn given(edit: &RowEdit<'_>) -> Result<Columns, ApiError> {
         set.push((column, Input::Value(value)));
     }
     Ok(set)
+}
+
+/// Texts that are longer than the declaration lets the stored ones be.
+fn lengths(edit: &RowEdit<'_>) -> Result<(), ApiError> {
+    for property in &edit.resource.properties {
+        let Some((given, (most, code))) = edit.given_text(&property.name).zip(property.longest) else { continue };
+        let length = match property.column.as_deref() {
+            Some(col::SLUG) => slug::sanitize_title(given).len(),
+            Some(col::LOGIN) => given.len(),
+            _ => match stored(edit.scope, property, &Value::from(given))? {
+                Some((_, DbValue::Text(text))) => text.len(),
+                _ => continue,
+            },
+        };
+        if length > most {
+            return Err(failure(edit.resource, code));
+        }
+    }
+    Ok(())
 }
 
 fn full_name(edit: &RowEdit<'_>, login: &str) -> String {

@@ -3,7 +3,7 @@
 
 use super::RowEdit;
 use crate::access::{failure, policy};
-use crate::behaviours::{WRITES, WriteContext, default_write};
+use crate::behaviours::{WRITES, WriteContext, default_write, refused};
 use crate::config::declaration::Family;
 use crate::error::ApiError;
 use crate::records::{self, among, columns};
@@ -35,7 +35,14 @@ pub fn stored(scope: &Scope, property: &Property, value: &Value) -> Result<Optio
     }
     let behaviour = property.write.or(writable.write);
     let value = match behaviour {
-        Some(behaviour) => (WRITES[behaviour.0].run)(&WriteContext { scope, property }, value)?,
+        Some(behaviour) => {
+            let written = (WRITES[behaviour.0].run)(&WriteContext { scope, property }, value)?;
+            let given = value.as_str().unwrap_or_default();
+            if property.refusal.is_some() && !given.is_empty() && written == records::txt("") {
+                return Err(refused(property, given, "Nothing of this value can be stored.".into()));
+            }
+            written
+        }
         None => default_write(scope, writable, value),
     };
     // No row has the key 0: it stands for none.
@@ -84,6 +91,13 @@ pub fn meta(resource: &Resource, value: &Value) -> Vec<MetaChange> {
         all.push(MetaChange::Key(name(key), values));
     }
     all
+}
+
+/// The registered meta values that a request gives.
+pub fn given_meta(edit: &RowEdit<'_>) -> Vec<MetaChange> {
+    let properties = edit.resource.properties.iter().filter(|property| matches!(property.source, Source::Meta));
+    let given = properties.filter_map(|property| edit.args.given(&property.name));
+    given.flat_map(|value| meta(edit.resource, value)).collect()
 }
 
 /// The targets of a relation that exist: as they were given, terms by name.

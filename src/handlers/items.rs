@@ -91,6 +91,18 @@ pub fn show(
     documents.pop().ok_or_else(|| ApiError::new(Code::Internal))
 }
 
+/// A row as it was, without links: what they lead to is gone with it.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn show_alone(work: &Work<'_>, resource: &Resource, row: &Row, context: Context) -> Result<Value, ApiError> {
+    let mut document = show(work, resource, row, context, work.fields)?;
+    if let Some(members) = document.as_object_mut() {
+        members.shift_remove("_links");
+    }
+    Ok(document)
+}
+
 /// Whether documents are available as cached text, which the columns of [`DocumentCache::columns`] are enough to find.
 ///
 /// [`DocumentCache::columns`]: crate::cache::documents::DocumentCache::columns
@@ -261,11 +273,16 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         if resource.family == Family::Comment {
             comments::check_change(work, record)?;
         }
-        let changes = families::update(&work.edit(resource, Some(row)), record)?;
+        let changes = families::update(&work.edit(resource, Some(row)), record);
+        let changes = changes.map_err(|error| unexpected(resource, error))?;
         if resource.family == Family::Term {
             terms::check(work, resource)?;
         }
-        work.carry_out(resource, changes).await
+        let carried_out = work.carry_out(resource, changes).await;
+        carried_out.map_err(|refusal| match refusal {
+            Refusal::Error(error) => Refusal::Error(unexpected(resource, error)),
+            stale => stale,
+        })
     })
     .await?;
     if resource.family == Family::Content
@@ -274,6 +291,11 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         auto_add::join(work, resource, &key, Record { resource, row }.text("status")).await?;
     }
     show_written(work, resource, &key)
+}
+
+/// The refusal of an update, as the declaration of the resource has it.
+fn unexpected(resource: &Resource, error: ApiError) -> ApiError {
+    if resource.bare_in_updates.contains(&error.code()) { error.bare() } else { error }
 }
 
 /// `delete`: the trashed item, or `{deleted, previous}`.
@@ -303,7 +325,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
         return show_written(work, resource, &key);
     }
     let context = written_context(work, Record { resource, row: target });
-    let previous = show(work, resource, target, context, work.fields)?;
+    let previous = show_alone(work, resource, target, context)?;
     let files = if resource.supports("files") || resource.declared.options.uploads.is_some() {
         families::file::of_record(&*work.scope.snapshot()?, Record { resource, row: target }.id())?
     } else {

@@ -220,7 +220,8 @@ pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Outcome, ApiError>> + '
 pub type Handler = for<'a> fn(&'a Work<'a>) -> Answer<'a>;
 
 /// Options of a resource whose entries are declared.
-const ENTRIES: &[&str] = &["entries", "entries_from", "key", "key_parts", "links", "links_where", "holder", "filters"];
+const ENTRIES: &[&str] =
+    &["entries", "entries_from", "key", "key_parts", "links", "links_where", "embeddable_links", "holder", "filters"];
 
 const fn handler(name: &'static str, run: Handler, doc: &'static str) -> Named<Handler> {
     Named::new(name, run, doc)

@@ -116,7 +116,10 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
 pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let user = user(work)?;
     let row = find(work, user, uuid(work))?;
-    let previous = document(work, &row, user, None)?;
+    let mut previous = document(work, &row, user, None)?;
+    if let Some(members) = previous.as_object_mut() {
+        members.shift_remove("_links");
+    }
     write(work, vec![Change::Remove { table: name("app_password"), key: row[0].clone(), expect: None }]).await?;
     Ok(Outcome::ok(json!({"deleted": true, "previous": previous})))
 }

@@ -444,7 +444,11 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
         };
         map.insert(property.name.clone(), value);
     }
-    if work.fields.wants("_links") {
+    // Under that dialect the link is one of the member that names the parent.
+    let linked = !scope.registry.declaration.dialect.link_revisions
+        || shown.declared.inherit_properties
+        || work.fields.wants("parent") && past.parent != 0;
+    if linked && work.fields.wants("_links") {
         let mut links = links(work)?;
         if shown.declared.inherit_properties {
             let kind = if past.slug.contains("-autosave-") { "autosaves" } else { "revisions" };

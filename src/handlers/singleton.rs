@@ -4,14 +4,11 @@
 //! effect at once.
 
 use super::{Outcome, Work};
-use crate::config::declaration::Family;
-use crate::error::{ApiError, Code};
+use crate::error::ApiError;
 use crate::families;
-use crate::records;
 use crate::registry::name;
 use crate::registry::resource::{Kind, Property, Resource};
 use crate::storage::plan::{Change, DbValue, WritePlan};
-use crate::text::time::Zone;
 use serde_json::{Map, Value};
 
 /// The whole document.
@@ -33,7 +30,6 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let mut members = Map::new();
     for property in &resource.properties {
         let Some(value) = work.allowed.args().given(&property.name) else { continue };
-        check(work, property, value)?;
         // Null resets a field to the default in its schema.
         let value = if value.is_null() { default_of(resource, property) } else { normal(work, property, value)? };
         members.insert(property.name.clone(), value.clone());
@@ -58,26 +54,6 @@ fn document(properties: &[Property], values: &Map<String, Value>) -> Map<String,
 
 fn default_of(resource: &Resource, property: &Property) -> Value {
     resource.schema["properties"][&property.name].get("default").cloned().unwrap_or(Value::Null)
-}
-
-/// What a schema cannot express: the zone must be real, a default term must exist.
-fn check(work: &Work<'_>, property: &Property, value: &Value) -> Result<(), ApiError> {
-    if property.name == "timezone"
-        && let Some(zone) = value.as_str()
-        && !zone.is_empty()
-        && Zone::parse(zone).is_none()
-    {
-        return Err(ApiError::invalid_one(&property.name, "This is no time zone; name a city, such as Europe/Madrid."));
-    }
-    let registry = &work.scope.registry;
-    let of_terms =
-        registry.family(Family::Term).find(|r| r.declared.default_setting.as_deref() == Some(&property.name));
-    if let (Some(taxonomy), Some(id)) = (of_terms, value.as_i64())
-        && records::find(&*work.scope.snapshot()?, taxonomy, &DbValue::Int(id))?.is_none()
-    {
-        return Err(ApiError::invalid_one(&property.name, Code::SettingInvalidDefaultCategory.message()));
-    }
-    Ok(())
 }
 
 fn normal(work: &Work<'_>, property: &Property, value: &Value) -> Result<Value, ApiError> {

@@ -181,6 +181,9 @@ fn links(work: &Work<'_>, entry: &Value) -> Result<Option<Value>, ApiError> {
         let path = format!("{path}{}", fill(below));
         let link = match rel.as_str() {
             "self" => json!(hints::self_link(work.scope, resource, path)?),
+            rel if resource.declared.options.embeddable_links.iter().any(|one| one == rel) => {
+                json!({"embeddable": true, "href": registry.rest(&path)})
+            }
             _ => json!({"href": registry.rest(&path)}),
         };
         links.insert(rel.clone(), json!([link]));

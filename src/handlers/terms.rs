@@ -10,7 +10,8 @@ use crate::registry::resource::Resource;
 /// # Errors
 /// The request names a parent where there are none.
 pub fn check(work: &Work<'_>, resource: &Resource) -> Result<(), ApiError> {
-    if !resource.declared.hierarchical && work.sources().get(term::PARENT).is_some() {
+    let given = work.sources().get(term::PARENT).is_some_and(|parent| !parent.is_null());
+    if !resource.declared.hierarchical && given {
         return Err(ApiError::new(Code::TaxonomyNotHierarchical));
     }
     Ok(())

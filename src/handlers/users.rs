@@ -1,6 +1,6 @@
 //! Accounts: the caller's own, and what becomes of passwords and records on the way to a write.
 
-use super::items::{created, fetch, show, show_written, with_target, written_context};
+use super::items::{created, fetch, show, show_alone, show_written, with_target, written_context};
 use super::{Outcome, Refusal, Work};
 use crate::access;
 use crate::access::hashing::HashError;
@@ -87,18 +87,19 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let target = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let id = Record { resource, row: target }.id();
     let heir = match args.get("reassign") {
-        Some(Value::String(text)) => text.parse().ok(),
-        Some(value) => value.as_i64(),
+        // A number of any sign and with any fraction stands for its whole part.
+        Some(Value::String(text)) => text.trim().parse::<f64>().ok().map(|number| number as i64),
+        Some(value) => value.as_f64().map(|number| number as i64),
         None => None,
     };
-    let heir = heir.filter(|heir| *heir != 0);
+    let heir = heir.map(i64::saturating_abs).filter(|heir| *heir != 0);
     if let Some(heir) = heir
         && (heir == id || records::find(&*work.scope.snapshot()?, resource, &DbValue::Int(heir))?.is_none())
     {
         return Err(ApiError::new(Code::UserInvalidReassign));
     }
     let context = written_context(work, Record { resource, row: target });
-    let previous = show(work, resource, target, context, work.fields)?;
+    let previous = show_alone(work, resource, target, context)?;
     with_target(work, resource, async |row| {
         let changes = families::removal(work.scope, Record { resource, row }, heir)?;
         work.carry_out(resource, changes).await

@@ -16,5 +16,6 @@ impl Declaration {
 }
 
 fn code(name: &str, declared: &ErrorCode) -> Code {
-    Code::declared(name, declared.status.map_or(Status::Denied, Status::Fixed), &declared.message)
+    let fixed = if declared.bare { Status::Bare } else { Status::Fixed };
+    Code::declared(name, declared.status.map_or(Status::Denied, fixed), &declared.message)
 }

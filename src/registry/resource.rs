@@ -110,6 +110,8 @@ pub struct Property {
     pub write: Option<Behaviour>,
     /// Name of the resource whose declared entries are the values: each is in one row at most.
     pub among: Option<String>,
+    /// How a value is refused that is not accepted (`x-refusal`).
+    pub refusal: Option<Refusal>,
     /// Spelling of values: stored to public.
     pub aliases: Vec<(String, String)>,
     /// The record's password locks it (`x-password-protected`).
@@ -117,6 +119,14 @@ pub struct Property {
     /// Most bytes of the stored value, and the code of the refusal (`x-too-long-code`), where the schema alone does not
     /// decide.
     pub longest: Option<(usize, Code)>,
+}
+
+/// See [`Property::refusal`].
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    pub code: Code,
+    /// Member of the data that holds the value.
+    pub member: Option<String>,
 }
 
 /// A relation of the resource's rows to those of another resource.
@@ -274,6 +284,7 @@ pub struct Resource {
     pub capabilities: HashMap<Action, String>,
     pub codes: HashMap<Code, Code>,
     pub status_of_codes: HashMap<Code, u16>,
+    pub bare_in_updates: HashSet<Code>,
     /// Columns that may not be empty in some rows, with the code of the refusal.
     pub not_empty: Vec<(declaration::NotEmpty, Code)>,
     /// The item that the path names above, with the code for an item below another one.

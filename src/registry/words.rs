@@ -41,6 +41,9 @@ pub struct PropertyWords {
     /// Resource with declared entries whose keys are the allowed values.
     #[serde(rename = "x-options-from")]
     pub options_from: Option<String>,
+    /// How a value is refused that `x-write` does not accept, or a text of which it leaves nothing.
+    #[serde(rename = "x-refusal")]
+    pub refusal: Option<RefusalWord>,
     /// Spelling of values in the API, by the stored value.
     #[serde(rename = "x-value-map")]
     pub value_map: IndexMap<String, String>,
@@ -103,6 +106,17 @@ pub struct PropertyWords {
     /// The description is that of the owner's property of the same name.
     #[serde(rename = "x-inherit")]
     pub inherit: bool,
+}
+
+/// See [`PropertyWords::refusal`].
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RefusalWord {
+    /// Code of the failure of the parameter.
+    pub code: String,
+    /// Member of the failure's data that holds the refused value.
+    #[serde(default)]
+    pub member: Option<String>,
 }
 
 /// See [`PropertyWords::relation`].

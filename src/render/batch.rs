@@ -20,6 +20,8 @@ use std::sync::Arc;
 pub struct Batch {
     /// Targets by relation and source.
     pub edges: HashMap<(Name, i64), Vec<i64>>,
+    /// Slugs of the terms among these targets, by id.
+    pub term_slugs: HashMap<i64, Arc<str>>,
     /// Meta values by id and key.
     pub meta: HashMap<i64, Vec<(Arc<str>, Value)>>,
     /// Number of revisions and the newest one's id, by record.
@@ -77,7 +79,7 @@ impl Batch {
         let needs = Needs::of_documents(resource, view);
         let ids: Vec<i64> = rows.iter().map(|row| Record { resource, row }.id()).collect();
         Batch::ahead(snapshot, resource, &ids, view);
-        batch.load_companions(snapshot, resource, ids, needs)?;
+        batch.load_companions(snapshot, scope, resource, ids, needs)?;
         if needs.members {
             batch.load_members(snapshot, scope, resource, rows)?;
         }
@@ -139,6 +141,7 @@ impl Batch {
     fn load_companions(
         &mut self,
         snapshot: &dyn Snapshot,
+        scope: &Scope,
         resource: &Resource,
         ids: Vec<i64>,
         needs: Needs,
@@ -148,6 +151,9 @@ impl Batch {
             for edge in snapshot.edges(&EdgePlan { rels, of: ids.clone(), reverse: false })? {
                 self.edges.entry((edge.rel, edge.src)).or_default().push(edge.dst);
             }
+        }
+        if needs.term_slugs {
+            self.load_term_slugs(snapshot, scope, resource)?;
         }
         if needs.meta && !resource.declared.meta.is_empty() {
             for row in snapshot.meta(&meta_space(resource), &ids)? {
@@ -162,6 +168,23 @@ impl Batch {
             let filter = Cond::All(vec![records::own_rows(resource), among("parent", ids)]);
             let rows = snapshot.rows(&columns(&resource.table, &["parent"], filter))?;
             self.parents = rows.iter().map(|row| int(&row[0])).collect();
+        }
+        Ok(())
+    }
+
+    /// Slugs of the terms that were found as targets, a query for each table of terms.
+    fn load_term_slugs(&mut self, snapshot: &dyn Snapshot, scope: &Scope, resource: &Resource) -> Result<(), ApiError> {
+        let mut by_table: HashMap<&Name, HashSet<i64>> = HashMap::new();
+        for ((rel, _), targets) in &self.edges {
+            let relation = resource.relations.iter().find(|relation| relation.rel == *rel);
+            let taxonomy = relation.map(|relation| &scope.registry.resources[relation.to]);
+            if let Some(taxonomy) = taxonomy.filter(|taxonomy| taxonomy.family == Family::Term) {
+                by_table.entry(&taxonomy.table).or_default().extend(targets);
+            }
+        }
+        for (table, ids) in by_table {
+            let found = snapshot.rows(&columns(table, &["id", "slug"], among("id", ids)))?;
+            self.term_slugs.extend(found.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))));
         }
         Ok(())
     }

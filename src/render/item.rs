@@ -1,7 +1,7 @@
 //! One row on its way to a document: the values of its properties.
 
 use super::{Batch, Linked, Reads};
-use crate::config::declaration::Family;
+use crate::config::declaration::{Family, Meta};
 use crate::records::{Record, int};
 use crate::registry::args::{Spelling, spell};
 use crate::registry::resource::{Context, Kind, Property, Resource, Source};
@@ -9,6 +9,7 @@ use crate::scope::Scope;
 use crate::storage::plan::DbValue;
 use crate::text::time::format_local;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// One row on its way to a document.
 pub struct Item<'a> {
@@ -72,22 +73,31 @@ impl Item<'_> {
         self.unlocked || self.record.text("password").is_empty()
     }
 
+    /// Meta values that are members of the document (`beside`), as far as these are wanted. `shown`: the document shows
+    /// its `meta`.
+    pub(super) fn beside<'s>(
+        &'s self,
+        shown: bool,
+        wants: impl Fn(&str) -> bool + 's,
+    ) -> impl Iterator<Item = (String, Value)> + 's {
+        let beside = self.resource.declared.meta.iter().filter(move |(key, meta)| meta.beside && wants(key));
+        beside.map(move |(key, meta)| {
+            let stored = self.batch.meta.get(&self.record.id()).filter(|_| shown && self.open());
+            let value = meta_value(key, meta, stored);
+            (key.clone(), if value.is_null() { empty(&meta.schema) } else { value })
+        })
+    }
+
     fn meta(&self, locked: bool) -> Value {
         if self.resource.declared.meta.is_empty() && self.scope.registry.declaration.dialect.empty_list_as_object {
             return json!([]);
         }
         let stored = self.batch.meta.get(&self.record.id());
         let mut map = Map::new();
-        for (key, meta) in self.resource.declared.meta.iter().filter(|(_, meta)| self.shows_meta(&meta.schema)) {
+        let within = self.resource.declared.meta.iter().filter(|(_, meta)| !meta.beside);
+        for (key, meta) in within.filter(|(_, meta)| self.shows_meta(&meta.schema)) {
             let stored = stored.filter(|_| !locked || meta.schema.get("x-password-protected") == Some(&json!(false)));
-            let mut values = stored.into_iter().flatten().filter(|(k, _)| **k == **key).map(|(_, v)| v.clone());
-            let value = if meta.single {
-                let value = values.next().or_else(|| meta.schema.get("default").cloned());
-                allowed(&meta.schema, value.unwrap_or_else(|| empty(&meta.schema)))
-            } else {
-                Value::Array(values.collect())
-            };
-            map.insert(key.clone(), value);
+            map.insert(key.clone(), meta_value(key, meta, stored));
         }
         match map.is_empty() && self.scope.registry.declaration.dialect.empty_list_as_object {
             true => json!([]),
@@ -118,6 +128,16 @@ impl Item<'_> {
     pub(super) fn revisions(&self) -> (i64, i64) {
         self.batch.revisions.get(&self.record.id()).copied().unwrap_or((0, 0))
     }
+}
+
+/// The value of a meta key among the stored ones, or its default.
+fn meta_value(key: &str, meta: &Meta, stored: Option<&Vec<(Arc<str>, Value)>>) -> Value {
+    let mut values = stored.into_iter().flatten().filter(|(k, _)| **k == *key).map(|(_, v)| v.clone());
+    if !meta.single {
+        return Value::Array(values.collect());
+    }
+    let value = values.next().or_else(|| meta.schema.get("default").cloned());
+    allowed(&meta.schema, value.unwrap_or_else(|| empty(&meta.schema)))
 }
 
 /// Recorded: what a meta key's own choices leave out, its default included, reads as null.

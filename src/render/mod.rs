@@ -20,7 +20,7 @@ use crate::access::hints::{self, Hints};
 use crate::access::unlock::RecordPassword;
 use crate::error::ApiError;
 use crate::records::Record;
-use crate::registry::resource::{Context, Property, Resource};
+use crate::registry::resource::{Context, Property, Resource, Source};
 use crate::registry::vocabulary::Named;
 use crate::request::fields::Fields;
 use crate::scope::Scope;
@@ -166,6 +166,8 @@ fn document(scope: &Scope, resource: &Resource, (row, hints): (&Row, Hints), vie
             map.insert(property.name.clone(), value);
         }
     }
+    let meta = shown(&resource.properties, view).any(|property| matches!(property.source, Source::Meta));
+    map.extend(item.beside(meta, |member| view.fields.wants(member)));
     if view.wants_links() {
         let links = item.links(hints);
         if !links.is_empty() {

@@ -7,6 +7,8 @@ use crate::registry::resource::{Context, Link, Property, QueryValue, Resource, S
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Needs {
     pub edges: bool,
+    /// Slugs of the terms that relations lead to.
+    pub term_slugs: bool,
     pub meta: bool,
     pub revisions: bool,
     pub above: bool,
@@ -28,6 +30,7 @@ impl Needs {
     /// Nothing but the row.
     pub const ROW: Needs = Needs {
         edges: false,
+        term_slugs: false,
         meta: false,
         revisions: false,
         above: false,
@@ -49,6 +52,7 @@ impl Needs {
     /// Both.
     pub fn add(&mut self, other: Needs) {
         self.edges |= other.edges;
+        self.term_slugs |= other.term_slugs;
         self.meta |= other.meta;
         self.revisions |= other.revisions;
         self.above |= other.above;

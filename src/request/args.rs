@@ -261,7 +261,7 @@ fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>>
         return Ok(fitting);
     }
     if let (Some(Role::Reassign), Value::String(heir)) = (arg.role, value)
-        && !(matches!(heir.as_str(), "" | "false") || heir.parse::<i64>().is_ok())
+        && !(matches!(heir.as_str(), "" | "false") || heir.trim().parse::<f64>().is_ok_and(f64::is_finite))
     {
         return Err(Box::new(ParamFailure::of(name, Code::InvalidParam)));
     }

@@ -6,28 +6,62 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct Fields {
     paths: Vec<Vec<String>>,
+    /// Names were given, although none of them may select anything.
+    named: bool,
+    way: Selecting,
+}
+
+/// How the parameter is read and what it selects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Hash)]
+pub struct Selecting {
+    /// Blanks separate names, names reach into lists by the positions of items, nothing left of an object is an empty list,
+    /// and `_embedded` is a member only where something is embedded.
+    pub positions: bool,
+    /// Something is embedded.
+    pub embeds: bool,
+    /// The links of a lone document are included whatever is requested.
+    pub keeps_links: bool,
 }
 
 impl Fields {
     /// Reads the parameter: a comma-separated text or a list; paths with dots.
     pub fn parse(value: Option<&Value>) -> Fields {
+        Fields::read(value, Selecting::default(), &[])
+    }
+
+    /// Reads the parameter. Of the members `whole`, only whole ones can be requested; `*` is any but `id`.
+    pub fn read(value: Option<&Value>, way: Selecting, whole: &[String]) -> Fields {
+        let separates = |c: char| c == ',' || way.positions && c.is_ascii_whitespace();
         let names: Vec<String> = match value {
-            Some(Value::String(text)) => text.split(',').map(|s| s.trim().to_owned()).collect(),
+            Some(Value::String(text)) => text.split(separates).map(|s| s.trim().to_owned()).collect(),
             Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).map(|s| s.trim().to_owned()).collect(),
             _ => Vec::new(),
         };
-        let paths = names.into_iter().filter(|n| !n.is_empty());
-        Fields { paths: paths.map(|n| n.split('.').map(str::to_owned).collect()).collect() }
+        let mut paths: Vec<Vec<String>> = Vec::new();
+        let names = names.into_iter().filter(|name| !name.is_empty());
+        for path in names.map(|name| name.split('.').map(str::to_owned).collect::<Vec<_>>()) {
+            // Recorded: what follows a part of what is included whole is not read.
+            if way.positions && path.len() > 1 && paths.iter().any(|known| path[..path.len() - 1].starts_with(known)) {
+                break;
+            }
+            paths.push(path);
+        }
+        let listed = matches!(value, Some(Value::Array(list)) if way.positions && !list.is_empty());
+        let named = listed || !paths.is_empty();
+        let is_whole = |member: &String| whole.iter().any(|one| one == member || one == "*" && member != "id");
+        paths.retain(|path| path.len() == 1 || path[0] == "_links" || !is_whole(&path[0]));
+        Fields { paths, named, way }
     }
 
     /// Whether nothing is left out.
     pub fn is_all(&self) -> bool {
-        self.paths.is_empty()
+        !self.named
     }
 
     /// Whether a top-level member is requested, wholly or in part. `_embedded` depends on the links.
     pub fn wants(&self, member: &str) -> bool {
-        self.is_all() || self.paths.iter().any(|p| p[0] == member)
+        let there = member != "_embedded" || !self.way.positions || self.way.embeds;
+        self.is_all() || there && self.paths.iter().any(|p| p[0] == member)
     }
 
     /// Leaves out of a document what was not requested; `alone`: it is no part of a list.
@@ -37,49 +71,59 @@ impl Fields {
 
     /// Leaves out of a document in a list what was not requested.
     pub fn keep(&self, document: Value) -> Value {
-        if self.is_all() {
+        if self.is_all() || !document.is_object() {
             return document;
         }
-        match document {
-            Value::Object(map) => {
-                let paths: Vec<&[String]> = self.paths.iter().map(Vec::as_slice).collect();
-                Value::Object(kept(map, &paths))
-            }
-            other => other,
-        }
+        let paths: Vec<&[String]> = self.paths.iter().map(Vec::as_slice).collect();
+        self.kept(document, &paths)
     }
 
     /// Leaves out of a lone document what was not requested. Its links are included whole or not at all.
     pub fn keep_alone(&self, mut document: Value) -> Value {
         let links = document.as_object_mut().and_then(|map| map.shift_remove("_links"));
-        let mut kept = self.keep(document);
-        if let (Some(map), Some(links)) = (kept.as_object_mut(), links)
-            && (self.wants("_links") || self.wants("_embedded"))
-        {
-            map.insert("_links".into(), links);
+        let kept = self.keep(document);
+        match links {
+            Some(links) if self.way.keeps_links || self.wants("_links") || self.wants("_embedded") => {
+                let mut map = if let Value::Object(map) = kept { map } else { Map::new() };
+                map.insert("_links".into(), links);
+                Value::Object(map)
+            }
+            _ => kept,
         }
-        kept
     }
-}
 
-fn kept(map: Map<String, Value>, paths: &[&[String]]) -> Map<String, Value> {
-    let mut out = Map::new();
-    for (key, value) in map {
+    fn kept(&self, value: Value, paths: &[&[String]]) -> Value {
+        match value {
+            Value::Object(map) => {
+                let mut out = Map::new();
+                for (key, value) in map {
+                    out.extend(self.member(value, &key, paths).map(|value| (key, value)));
+                }
+                if out.is_empty() && self.way.positions { Value::Array(Vec::new()) } else { Value::Object(out) }
+            }
+            Value::Array(list) if self.way.positions => {
+                let items = list.into_iter().enumerate();
+                let kept: Vec<(usize, Value)> =
+                    items.filter_map(|(at, item)| Some((at, self.member(item, &at.to_string(), paths)?))).collect();
+                // Positions that do not count from 0 on are names.
+                match kept.iter().enumerate().all(|(place, (at, _))| place == *at) {
+                    true => kept.into_iter().map(|(_, item)| item).collect(),
+                    false => Value::Object(kept.into_iter().map(|(at, item)| (at.to_string(), item)).collect()),
+                }
+            }
+            // What has no members is included whole.
+            other => other,
+        }
+    }
+
+    /// What is requested of a member; `None`: nothing.
+    fn member(&self, value: Value, key: &str, paths: &[&[String]]) -> Option<Value> {
         let below: Vec<&[String]> = paths.iter().filter(|p| p[0] == key).map(|p| &p[1..]).collect();
         if below.is_empty() {
-            continue;
+            return None;
         }
-        if below.iter().any(|p| p.is_empty()) {
-            out.insert(key, value);
-            continue;
-        }
-        match value {
-            Value::Object(inner) => drop(out.insert(key, Value::Object(kept(inner, &below)))),
-            // What has no members is included whole.
-            value => drop(out.insert(key, value)),
-        }
+        if below.iter().any(|p| p.is_empty()) { Some(value) } else { Some(self.kept(value, &below)) }
     }
-    out
 }
 
 #[cfg(test)]
@@ -98,5 +142,29 @@ mod tests {
         check(json!(["_links"]), json!({"_links": {"self": []}}));
         check(json!("nothing"), json!({}));
         check(json!("id.more"), json!({"id": 1}));
+    }
+    #[test]
+    fn reaches_into_lists_by_position() {
+        let document =
+            json!({"id": 1, "title": {"raw": "a"}, "list": [{"a": 1, "b": 2}, {"a": 3}], "labels": {"name": "n"}});
+        let way = Selecting { positions: true, ..Selecting::default() };
+        let check = |fields: &str, expected: Value| {
+            let fields = Fields::read(Some(&json!(fields)), way, &["labels".to_owned()]);
+            assert_eq!(fields.keep(document.clone()), expected, "{fields:?}");
+        };
+        check("list.0.a", json!({"list": [{"a": 1}]}));
+        check("list.1", json!({"list": {"1": {"a": 3}}}));
+        check("list.a", json!({"list": []}));
+        check("title.nothing", json!({"title": []}));
+        check("nothing", json!([]));
+        check("id labels", json!({"id": 1, "labels": {"name": "n"}}));
+        check("labels.name", json!([]));
+        check("labels.name,id", json!({"id": 1}));
+        check("title,title.raw,id", json!({"title": {"raw": "a"}}));
+        check("title.raw,title,id", json!({"title": {"raw": "a"}, "id": 1}));
+        check("_embedded", json!([]));
+        let nothing = Fields::read(Some(&json!([""])), way, &[]);
+        assert_eq!(nothing.keep(document.clone()), json!([]), "a list of an empty name names nothing");
+        assert!(!Fields::read(Some(&json!("_embedded")), way, &[]).wants("_embedded"));
     }
 }

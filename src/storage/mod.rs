@@ -38,6 +38,7 @@ pub use feed::Keep as FeedKeep;
 pub use fold::fold;
 pub(crate) use read_set::{ReadSet, TrackedStorage};
 pub(crate) use sqlite::{end_idle_transactions, reuse_transactions};
+pub(crate) use versions::slugs;
 
 use crate::metrics;
 use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
@@ -129,7 +130,7 @@ pub trait Storage: Send + Sync {
     fn commit(&self, plan: WritePlan) -> CommitFuture;
 
     /// How often anything of the scope has been written: what caches compare. Scopes are a table, `table:kind` where it
-    /// has a column of that name, a relation, `setting`. To file something under a scope version, read the version
+    /// has a column of that name, a relation, [`slugs`] of a table that relations lead to, `setting`. To file something under a scope version, read the version
     /// before the snapshot.
     fn scope_version(&self, scope: &Name) -> u64;
 

@@ -12,6 +12,14 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 /// The scope that every commit of any process raises.
 pub(super) const COMMITS: &str = "commits";
 
+/// The scope of the slugs of a table's rows.
+pub(crate) fn slugs(table: &Name) -> Name {
+    format!("{table}/{SLUG}").into()
+}
+
+/// The column that holds a row's slug.
+pub(super) const SLUG: &str = "slug";
+
 /// The state of a database that was just opened.
 pub(super) fn load(conn: &dyn Connection) -> Result<Versions> {
     let rows = conn.select("SELECT scope, n FROM version", &[])?;

@@ -57,6 +57,19 @@ pub fn remove_accents(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// What of a text can be part of a name of a class: ASCII letters and digits, `_`, `-`. Percent-encoded bytes are left
+/// out whole.
+pub fn html_class(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let escape = c == '%' && rest.as_bytes().get(1..3).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit));
+        out.extend(Some(c).filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')));
+        rest = &rest[if escape { 3 } else { c.len_utf8() }..];
+    }
+    out
+}
+
 /// The key by which names sort and compare: case and marks removed (DATA-MODEL 7).
 pub fn title_key(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -82,7 +95,12 @@ pub fn sanitize_user_login(login: &str) -> String {
 
 /// Whether a login is in normal form and of a storable length.
 pub fn valid_login(login: &str) -> bool {
-    !login.is_empty() && login.len() <= MAX_LOGIN && sanitize_user_login(login) == login
+    login.len() <= MAX_LOGIN && normal_login(login)
+}
+
+/// Whether a login is in normal form, of whatever length.
+pub fn normal_login(login: &str) -> bool {
+    !login.is_empty() && sanitize_user_login(login) == login
 }
 
 /// The slug of a user, from the login or what is wished for: letters that have no ASCII fall out.

@@ -1,7 +1,7 @@
 //! One database file serves both dialects: names are stored neutrally and spelled on the way out.
 
 use super::server::Server;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn the_same_file_opens_under_both_prefixes() {
@@ -258,4 +258,45 @@ fn small_rules_of_wordpress() {
     let link = server.admin("POST", "/wp/v2/posts", Some(&locked)).body["link"].as_str().expect("a link").to_owned();
     let described = server.get(&format!("/oembed/1.0/embed?url={link}"));
     assert_eq!(described.body["title"], "Protected: Safe", "{}", described.text);
+}
+
+#[test]
+fn settings_that_do_not_fit_are_adjusted_or_left_alone_under_wp() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let set = |key: &str, value: Value| server.admin("POST", "/wp/v2/settings", Some(&json!({key: value})));
+    set("timezone", json!("Europe/Berlin"));
+    set("url", json!("https://example.org"));
+    for (key, given, stored) in [
+        ("timezone", json!("Nowhere/City"), json!("Europe/Berlin")),
+        ("timezone", json!("europe/berlin"), json!("Europe/Berlin")),
+        ("timezone", json!("UTC+3"), json!("Europe/Berlin")),
+        ("timezone", json!("Etc/GMT+3"), json!("Etc/GMT+3")),
+        ("timezone", json!(""), json!("")),
+        ("url", json!("nowhere"), json!("https://example.org")),
+        ("url", json!("HTTP://other.example/a b"), json!("http://other.example/a%20b")),
+        ("posts_per_page", json!(0), json!(1)),
+        ("posts_per_page", json!(-1), json!(-1)),
+        ("posts_per_page", json!(-5), json!(5)),
+        ("start_of_week", json!(-1), json!(1)),
+        ("start_of_week", json!(99), json!(99)),
+        ("page_on_front", json!(-3), json!(3)),
+        ("page_for_posts", json!(-3), json!(3)),
+        ("site_icon", json!(-1), json!(1)),
+        ("default_category", json!(-4), json!(4)),
+        ("date_format", json!("F j <script>x</script>"), json!("F j x")),
+        ("date_format", json!("  "), json!("  ")),
+        ("date_format", json!("&amp; <"), json!("&amp; ")),
+        ("time_format", json!("g:i & a"), json!("g:i &amp; a")),
+        ("title", json!("  A <b>B</b> "), json!("  A &lt;b&gt;B&lt;/b&gt; ")),
+    ] {
+        let sent = set(key, given.clone());
+        assert_eq!((sent.status, &sent.body[key]), (200, &stored), "{key}: {given}");
+        assert_eq!(server.admin("GET", "/wp/v2/settings", None).body[key], stored, "{key}: {given}");
+    }
+    // A record gets no category where the default one does not exist.
+    set("default_category", json!(999_999));
+    let made = server.admin("POST", "/wp/v2/posts", Some(&json!({"title": "T", "status": "publish"})));
+    assert_eq!((made.status, &made.body["categories"]), (201, &json!([])), "{}", made.text);
+    let edited = server.admin("POST", &format!("/wp/v2/posts/{}", made.body["id"]), Some(&json!({"title": "U"})));
+    assert_eq!((edited.status, &edited.body["categories"]), (200, &json!([])), "{}", edited.text);
 }

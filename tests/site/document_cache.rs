@@ -237,5 +237,42 @@ fn selected_members_are_cached_for_each_selection() {
     // What only some callers see is in no cached text.
     let edited = site.server.admin("GET", &format!("/wp/v2/posts?include={ids}&context=edit&_fields=title.raw"), None);
     assert!(edited.body[0]["title"]["raw"].is_string(), "{}", edited.text);
-    assert_eq!(list("title.raw").body[0], json!({"title": {}}));
+    assert_eq!(list("title.raw").body[0], json!({"title": []}));
+}
+
+#[test]
+fn classes_name_terms_by_slug_and_follow_it() {
+    let site = Site::start();
+    let tag = |slug: &str| site.make("tags", json!({"name": format!("Named {slug}"), "slug": slug}));
+    let tags = ["blue", "77", "1e5", "привет", "-9-", "a_b-c"].map(tag);
+    let body =
+        json!({"title": "T", "status": "publish", "format": "aside", "tags": tags, "categories": [site.terms[0]]});
+    let post = site.make("posts", body);
+    let classes = || -> Vec<String> {
+        let list = site.server.get(&format!("/wp/v2/posts/{post}?_fields=class_list")).body;
+        let edited = site.server.admin("GET", &format!("/wp/v2/posts/{post}?_fields=class_list"), None).body;
+        assert_eq!(list["class_list"], edited["class_list"]);
+        list["class_list"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let has = |class: &str| classes().iter().any(|one| one == class);
+    for class in ["tag-blue", "tag-a_b-c", "category-topic-0", "post_format-post-format-aside", "format-aside"] {
+        assert!(has(class), "{class}: {:?}", classes());
+    }
+    // A number, dashes around one, and what has no letters of a class would say nothing.
+    for id in &tags[1..5] {
+        assert!(has(&format!("tag-{id}")), "{id}: {:?}", classes());
+    }
+    let before = site.hits();
+    classes();
+    assert_eq!(site.hits() - before, 2);
+    // What is written of a term beside its slug leaves the documents where they are.
+    site.make("posts", json!({"title": "Other", "status": "publish", "tags": [tags[0]]}));
+    site.write("POST", &format!("tags/{}", tags[0]), &json!({"description": "Sky"}));
+    let before = site.hits();
+    classes();
+    assert_eq!(site.hits() - before, 2);
+    site.write("POST", &format!("tags/{}", tags[0]), &json!({"slug": "red"}));
+    assert!(has("tag-red") && !has("tag-blue"), "{:?}", classes());
+    site.write("POST", &format!("categories/{}", site.terms[0]), &json!({"slug": "theme"}));
+    assert!(has("category-theme"), "{:?}", classes());
 }

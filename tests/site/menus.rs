@@ -88,7 +88,7 @@ fn bad_menus_and_items_are_refused() {
     let url = json!("https://example.org/");
     let refused: &[(&str, &str, Value, u16, &str)] = &[
         ("POST", "menus", json!({"name": "Main"}), 400, "menu_exists"),
-        ("PUT", &at("menus", &menu), json!({"name": "Other"}), 400, "menu_exists"),
+        ("PUT", &at("menus", &menu), json!({"name": "Other"}), 500, "menu_exists"),
         ("POST", "menus", json!({}), 400, "rest_missing_callback_param"),
         ("POST", "menus", json!({"name": "L", "locations": ["nowhere"]}), 400, "rest_invalid_param"),
         ("POST", "menu-items", json!({"title": "a"}), 400, "rest_url_required"),
@@ -193,4 +193,102 @@ fn menus_that_want_new_pages_get_an_item_for_each() {
         Some(&json!({"title": "x", "url": "https://example.org/"})),
     );
     assert_eq!(own.status, 403, "items are not the editor's to make: {}", own.text);
+}
+
+#[test]
+fn renaming_a_menu_to_a_taken_name_is_a_fault_without_data() {
+    let server = site();
+    made(&server, "menus", json!({"name": "Taken"}));
+    let id = made(&server, "menus", json!({"name": "Other"}))["id"].clone();
+    let created = server.admin("POST", "/wp/v2/menus", Some(&json!({"name": "Taken"})));
+    assert_eq!((created.status, created.code(), &created.body["data"]["status"]), (400, "menu_exists", &json!(400)));
+    for (name, code) in [("Taken", "menu_exists"), ("", "empty_term_name")] {
+        let renamed = server.admin("PUT", &format!("/wp/v2/menus/{id}"), Some(&json!({"name": name})));
+        assert_eq!((renamed.status, renamed.code(), &renamed.body["data"]), (500, code, &Value::Null), "{name}");
+    }
+    let nowhere =
+        server.admin("POST", "/wp/v2/menus", Some(&json!({"name": "X", "locations": ["primary", "nowhere"]})));
+    let detail = &nowhere.body["data"]["details"]["locations"];
+    assert_eq!((nowhere.status, nowhere.code()), (400, "rest_invalid_param"));
+    assert_eq!(detail["code"], json!("rest_invalid_menu_location"));
+    assert_eq!(detail["data"], json!({"location": "nowhere"}));
+}
+
+#[test]
+fn items_keep_titles_and_parents_and_refuse_what_is_no_menu_and_no_url() {
+    let server = site();
+    let menu = made(&server, "menus", json!({"name": "Main"}))["id"].clone();
+    let page = |title: &str| made(&server, "pages", json!({"title": title, "status": "publish"}))["id"].clone();
+    let (one, other) = (page("One"), page("Other"));
+    let term = made(&server, "categories", json!({"name": "News"}))["id"].clone();
+    let item = |body: Value| made(&server, "menu-items", body);
+    let top = item(json!({"title": "Top", "url": "#", "menus": menu}))["id"].clone();
+    let below = item(
+        json!({"type": "post_type", "object": "page", "object_id": one, "title": "One", "menus": menu, "parent": top}),
+    );
+    let path = format!("/wp/v2/menu-items/{}", below["id"]);
+    let titled = || server.admin("GET", &path, None).body["title"]["rendered"].clone();
+    server.admin("PUT", &format!("/wp/v2/pages/{one}"), Some(&json!({"title": "Renamed"})));
+    assert_eq!(titled(), "Renamed", "a title equal to the page's is the page's");
+    server.admin("PUT", &path, Some(&json!({"object_id": other})));
+    assert_eq!(titled(), "Renamed", "an item that leads elsewhere keeps its title");
+    server.admin("PUT", &path, Some(&json!({"title": "Other"})));
+    server.admin("PUT", &format!("/wp/v2/pages/{other}"), Some(&json!({"title": "Again"})));
+    assert_eq!(titled(), "Again");
+    server.admin("DELETE", &format!("/wp/v2/menu-items/{top}?force=true"), None);
+    assert_eq!(server.admin("GET", &path, None).body["parent"], top, "the parent's number stays");
+
+    let kind = item(json!({"type": "post_type", "object": "post", "object_id": other}));
+    assert_eq!((&kind["invalid"], &kind["type_label"]), (&json!(false), &json!("Post")), "the record is there");
+    let taxonomy = item(json!({"type": "taxonomy", "object": "post_tag", "object_id": term}));
+    assert_eq!((&taxonomy["invalid"], &taxonomy["url"]), (&json!(true), &json!("")), "no tag has this number");
+    let unknown = item(json!({"type": "taxonomy", "object": "post", "object_id": term}));
+    assert_eq!((&unknown["invalid"], &unknown["type_label"]), (&json!(true), &json!("post")));
+    let classes = item(json!({"title": "C", "url": "#", "classes": ["<b>", "é!"]}))["classes"].clone();
+    assert_eq!(classes, json!(["b", ""]));
+
+    let refused = |body: Value| server.admin("PUT", &path, Some(&body));
+    let none = refused(json!({"menus": 0}));
+    assert_eq!((none.status, none.code()), (403, "rest_cannot_assign_term"));
+    let script = refused(json!({"url": "javascript:alert(1)"}));
+    assert_eq!((script.status, script.code()), (400, "rest_invalid_param"));
+    assert_eq!(script.body["data"]["details"]["url"]["code"], "rest_invalid_url");
+}
+
+#[test]
+fn nobody_assigns_a_term_without_a_number_and_what_is_deleted_has_no_links() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let tag = made(&server, "tags", json!({"name": "Blue"}))["id"].clone();
+    for ids in [json!([0]), json!([tag, 0])] {
+        let sent = server.admin("POST", "/wp/v2/posts", Some(&json!({"title": "T", "tags": ids})));
+        assert_eq!((sent.status, sent.code()), (403, "rest_cannot_assign_term"), "{ids}");
+    }
+    let post = made(&server, "posts", json!({"title": "T", "tags": [tag, 999_999]}));
+    assert_eq!(post["tags"], json!([tag]));
+    let user = json!({"username": "gone", "email": "gone@example.org", "password": "a long password"});
+    let user = made(&server, "users", user)["id"].clone();
+    let [post, tag] = [&post["id"], &tag].map(Value::to_string);
+    for path in [format!("posts/{post}?"), format!("tags/{tag}?"), format!("users/{user}?reassign=1&")] {
+        let gone = server.admin("DELETE", &format!("/wp/v2/{path}force=true"), None);
+        assert_eq!(gone.body["deleted"], true, "{path}: {}", gone.text);
+        assert!(gone.body["previous"]["id"].is_u64() && gone.body["previous"].get("_links").is_none(), "{}", gone.text);
+    }
+}
+
+#[test]
+fn a_block_shows_whether_it_is_followed_as_a_member_of_its_own() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let meta = json!({"wp_pattern_sync_status": "unsynced"});
+    let own = made(&server, "blocks", json!({"title": "B", "content": "x", "status": "publish", "meta": meta}));
+    let plain = made(&server, "blocks", json!({"title": "P", "content": "x", "status": "publish"}));
+    let shown = |id: &Value, query: &str| {
+        let block = server.admin("GET", &format!("/wp/v2/blocks/{id}?{query}"), None).body;
+        (block["wp_pattern_sync_status"].clone(), block["meta"]["wp_pattern_sync_status"].clone())
+    };
+    let (own, plain) = (&own["id"], &plain["id"]);
+    for query in ["", "context=edit", "_fields=meta,wp_pattern_sync_status"] {
+        assert_eq!(shown(own, query), (json!("unsynced"), Value::Null), "{query}");
+        assert_eq!(shown(plain, query), (json!(""), Value::Null), "{query}");
+    }
+    assert_eq!(shown(own, "_fields=wp_pattern_sync_status"), (json!(""), Value::Null), "without the meta it is empty");
 }

@@ -251,3 +251,23 @@ fn dynamic_blocks_link_to_their_renderer() {
     assert_eq!(links("archives")["wp:render-block"], shown);
     assert_eq!(links("group").get("wp:render-block"), None);
 }
+
+#[test]
+fn a_parent_below_zero_is_none_and_a_record_that_is_its_own_autosave_links_to_no_parent() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let made = |route: &str, body: Value| {
+        let made = server.admin("POST", &format!("/wp/v2/{route}"), Some(&body));
+        assert!(made.status < 300, "{route}: {}", made.text);
+        made.body
+    };
+    let post = made("posts", json!({"title": "T", "content": "x", "status": "publish"}))["id"].clone();
+    let comment = made("comments", json!({"post": post, "content": "First.", "parent": -1}));
+    assert_eq!((&comment["parent"], comment["_links"].get("in-reply-to")), (&json!(0), None), "{comment}");
+    let draft = made("posts", json!({"title": "Draft", "content": "x"}))["id"].clone();
+    let saved = made(&format!("posts/{draft}/autosaves"), json!({"content": "y"}));
+    assert_eq!((&saved["parent"], saved.get("_links")), (&json!(0), None), "{saved}");
+    let tag = made("tags", json!({"name": "Words", "slug": "0", "parent": null}));
+    assert_eq!(tag["slug"], "words", "a slug that is 0 says nothing, and neither does a parent that is null");
+    let other = made(&format!("posts/{post}/autosaves"), json!({"content": "y"}));
+    assert!(other["_links"]["parent"].is_array(), "{other}");
+}

@@ -95,3 +95,50 @@ fn every_field_alone_is_as_in_the_whole_answer() {
     }
     assert!(compared > 500, "{compared}");
 }
+
+#[test]
+fn under_wp_names_reach_into_lists_by_position_and_some_members_are_selected_whole() {
+    let server = Server::with(&["site.prefix=wp"]);
+    fill(&server);
+    let shown = |path: &str, fields: &str| server.admin("GET", &format!("/wp/v2/{path}_fields={fields}"), None).body;
+    let list = |fields: &str| shown("posts?per_page=1&", fields)[0].clone();
+    let href = list("_links.self.0.href")["_links"]["self"].clone();
+    assert_eq!(href.as_array().map(|links| links[0].as_object().map(|link| link.len())), Some(Some(1)), "{href}");
+    assert_eq!(list("_links.self.href"), json!({"_links": {"self": []}}));
+    assert_eq!(list("class_list.nothing"), json!({"class_list": []}));
+    assert_eq!(list("class_list.1"), json!({"class_list": {"1": "post"}}));
+    assert_eq!(list("title.nothing"), json!({"title": []}));
+    assert_eq!(list("nothing"), json!([]));
+    assert_eq!(list("_embedded"), json!([]), "nothing is embedded");
+    let post = &server.get("/wp/v2/posts?per_page=1").body[0]["id"];
+    assert!(
+        server.admin("PUT", &format!("/wp/v2/posts/{post}"), Some(&json!({"content": "Other words"}))).status < 300
+    );
+    let past = |fields: &str| shown(&format!("posts/{post}/revisions?"), fields)[0].clone();
+    assert_eq!(past("_links"), json!([]), "the link is the parent's");
+    assert!(past("parent,_links")["_links"]["parent"].is_array());
+    assert_eq!(server.get("/wp/v2/posts?_fields[]=").body[0], json!([]));
+    assert_eq!(list("type%20status"), json!({"type": "post", "status": "publish"}));
+    // What follows a part of what is there whole is not read.
+    assert_eq!(list("type,type.x,status"), json!({"type": "post"}));
+    for (path, part, whole) in [
+        ("taxonomies/category?context=edit&", "labels.name", "labels"),
+        ("users/1?", "avatar_urls.24", "avatar_urls"),
+        ("users?", "avatar_urls.24", "avatar_urls"),
+        ("comments?per_page=1&", "content.rendered", "content"),
+        ("categories/1?", "meta.x", "meta"),
+    ] {
+        let first = |document: Value| if document.is_array() { document[0].clone() } else { document };
+        assert!(first(shown(path, part)).get(whole).is_none(), "{path}{part}");
+        assert!(first(shown(path, whole)).get(whole).is_some(), "{path}{whole}");
+    }
+    assert_eq!(
+        shown("statuses/publish?", "slug.x").as_object().map(|all| all.keys().cloned().collect()),
+        Some(vec!["_links".to_owned()])
+    );
+    let server = Server::start();
+    let post = json!({"title": "T", "status": "publish"});
+    assert_eq!(server.admin("POST", "/cms/v2/posts", Some(&post)).status, 201);
+    let own = server.get("/cms/v2/posts?per_page=1&_fields=_links.self.href").body;
+    assert!(own[0]["_links"]["self"][0]["href"].is_string(), "{own}");
+}

@@ -141,3 +141,10 @@ fn what_is_empty_on_purpose_is_not_written_either() {
     assert_eq!((other.status, other.code()), (404, "oembed_invalid_url"));
     assert_eq!(server.get(&format!("/oembed/1.0/proxy?url={address}")).status, 401);
 }
+
+#[test]
+fn the_widgets_of_a_place_may_be_embedded() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let places = server.admin("GET", "/wp/v2/sidebars", None).body;
+    assert_eq!(places[0]["_links"]["wp:widget"][0]["embeddable"], true, "{places}");
+}

@@ -59,6 +59,8 @@ pub struct HandlerOptions {
     /// `static.*`: links of an entry by relation: paths below the collection, or below that of another resource where
     /// they begin with `@NAME`, with `{key}` and `{PART}`.
     pub links: IndexMap<String, String>,
+    /// `static.*`: relations whose targets may be embedded.
+    pub embeddable_links: Vec<String>,
     /// `static.*`: links that only those entries have in which this member is true.
     pub links_where: IndexMap<String, String>,
     /// `static.*`: the row that names an entry.

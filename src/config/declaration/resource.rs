@@ -198,6 +198,17 @@ pub struct Resource {
     /// schema.
     #[serde(default)]
     pub inherit_properties: bool,
+    /// Members that `_fields` selects whole or not at all: names of parts of them select nothing. `*` is
+    /// every member but `id`.
+    #[serde(default)]
+    pub whole_fields: Vec<String>,
+    /// When an author is deleted and nobody takes over, the records go to the trash and keep the author's number; otherwise
+    /// they are deleted, too. Those that are in the trash are deleted.
+    #[serde(default)]
+    pub trash_with_author: bool,
+    /// Lone documents have their links whatever `_fields` requests.
+    #[serde(default)]
+    pub keeps_links: bool,
     /// Codes that differ from the family's, by the family's code (`rest_post_invalid_id = "rest_invalid_id"`); codes of
     /// your own are declared in `[codes]`.
     #[serde(default)]
@@ -205,6 +216,9 @@ pub struct Resource {
     /// Statuses that differ from those of the server, by code.
     #[serde(default)]
     pub status_of_codes: IndexMap<String, u16>,
+    /// Codes of refusals that updates answer with status 500 and no data.
+    #[serde(default)]
+    pub bare_in_updates: Vec<String>,
     /// What the lists of types and taxonomies show of it.
     #[serde(default)]
     pub listing: Listing,
@@ -436,6 +450,9 @@ pub struct Meta {
     /// One value (true) or a list.
     #[serde(default = "yes")]
     pub single: bool,
+    /// Documents show the value as a member of their own, not in `meta`; the empty value where they show no `meta`.
+    #[serde(default)]
+    pub beside: bool,
 }
 
 /// The default of switches that are on.

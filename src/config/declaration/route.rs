@@ -119,6 +119,9 @@ pub struct ErrorCode {
     #[serde(default)]
     #[schemars(range(min = 400, max = 599))]
     pub status: Option<u16>,
+    /// The error says nothing in `data`.
+    #[serde(default)]
+    pub bare: bool,
     /// What people read.
     pub message: String,
 }

@@ -83,6 +83,9 @@ pub struct Dialect {
     pub slash_in_comment_urls: bool,
     /// Spaces separate the items of a list in a text, as commas do.
     pub space_separated_lists: bool,
+    /// `_fields` reaches into lists by the positions of items (`_links.self.0.href`), blanks separate its names, what is left of
+    /// an object when nothing of it is named is an empty list, and `_embedded` is a member only with `_embed`.
+    pub select_positions: bool,
     /// An empty list is accepted as an empty object.
     pub empty_list_as_object: bool,
     /// Relations that lead to nothing are embedded, too, as empty lists.
@@ -129,6 +132,7 @@ impl Default for Dialect {
             lenient_dates: false,
             slash_in_comment_urls: false,
             space_separated_lists: false,
+            select_positions: false,
             empty_list_as_object: false,
             embed_empty_relations: true,
             explain_empty_credentials: true,

@@ -1,6 +1,8 @@
 //! What follows from what is given for a record: its dates, state in time, slug, terms, identifier and revision.
 
-use super::{Draft, col, date_columns, default_terms, missing_terms, modified_columns, slug_scope, snapshot};
+use super::{
+    Draft, col, date_columns, default_terms, missing_terms, modified_columns, slug_scope, snapshot, that_exist,
+};
 use crate::config::declaration::{Action, ItemKey};
 use crate::error::{ApiError, Code};
 use crate::families::{Columns, RowEdit, column, text_column};
@@ -193,7 +195,10 @@ fn terms(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), ApiError> {
     let (scope, resource) = (edit.scope, draft.resource);
     draft.edges.extend(match edit.record() {
         Some(record) => missing_terms(scope, record, &given)?,
-        None => default_terms(&scope.registry, resource, &given, |setting| scope.settings.int(setting)),
+        None => {
+            let defaults = default_terms(&scope.registry, resource, &given, |setting| scope.settings.int(setting));
+            that_exist(scope, resource, defaults)?
+        }
     });
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::access::{failure, policy};
 use crate::config::declaration::{Action, Family, NotEmpty};
 use crate::error::{ApiError, Code};
 use crate::families::{RowEdit, parents};
-use crate::records::{self, eq, int, text, txt};
+use crate::records::{self, Record, eq, int, text, txt};
 use crate::registry::columns::{ID, record, term};
 use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue};
@@ -20,6 +20,7 @@ pub(super) fn check(edit: &RowEdit<'_>, draft: &mut Draft<'_>) -> Result<(), Api
     template(edit, draft);
     media(edit, draft)?;
     stands(edit.scope, draft)?;
+    titled(edit.scope, draft)?;
     required(draft)
 }
 
@@ -44,6 +45,34 @@ fn stands(scope: &Scope, draft: &Draft<'_>) -> Result<(), ApiError> {
     let hidden = || table == record::TABLE && !draft.has_already(&declared.id, number) && !readable(scope, number);
     let told = || Ok::<_, ApiError>(there()? && !hidden());
     if kind.is_empty() && !told()? { Err(ApiError::new(code).with_status(400)) } else { Ok(()) }
+}
+
+/// A title that is that of what the row refers to is not stored, so that it follows it; a row that comes to refer to
+/// something else keeps the title that it had.
+fn titled(scope: &Scope, draft: &mut Draft<'_>) -> Result<(), ApiError> {
+    let Some(declared) = &draft.resource.declared.reference else { return Ok(()) };
+    let before = draft.before_text(&declared.class).to_owned();
+    let resource = draft.resource;
+    let former = (before, draft.before.map_or(0, |row| Record { resource, row }.int(&declared.id)));
+    let now = (draft.text(&declared.class), draft.int(&declared.id));
+    let title_of = |(class, id): &(String, i64)| -> Result<Option<String>, ApiError> {
+        let (table, column) = match class {
+            class if *class == declared.record => (record::TABLE, col::TITLE),
+            class if *class == declared.term => (term::TABLE, term::NAME),
+            _ => return Ok(None),
+        };
+        let row = records::first(&*scope.snapshot()?, table, &[column], eq(ID, DbValue::Int(*id)))?;
+        Ok(row.map(|row| text(&row[0]).to_owned()))
+    };
+    if draft.before.is_some() && former != now && draft.text(col::TITLE).is_empty() {
+        let kept = title_of(&former)?.unwrap_or_default();
+        draft.put(col::TITLE, txt(&kept));
+    }
+    let own = draft.text(col::TITLE);
+    if !own.is_empty() && draft.set.contains_key(col::TITLE) && title_of(&now)?.is_some_and(|title| title == own) {
+        draft.put(col::TITLE, txt(""));
+    }
+    Ok(())
 }
 
 /// What the declaration does not let be empty.

@@ -57,13 +57,15 @@ impl Linker<'_> {
         } else {
             Source::Nothing
         };
-        let write = self.written(resource, &words, pointer);
-        let (content, longest) = (is_content(resource, &words), self.longest(resource, &words, pointer));
-        let own = is_own(resource.family, &resource.key, column_name.as_deref());
+        let (content, own) =
+            (is_content(resource, &words), is_own(resource.family, &resource.key, column_name.as_deref()));
         Property {
             name: property_name.to_owned(),
             contexts: if words.hidden { Context(0) } else { contexts_of(doc) },
             readonly: doc.get("readonly") == Some(&json!(true)),
+            write: self.written(resource, &words, pointer),
+            refusal: self.refusal(resource, &words, pointer),
+            longest: self.longest(resource, &words, pointer),
             source,
             kind,
             nullable: types_of(doc).contains(&"null"),
@@ -76,11 +78,9 @@ impl Linker<'_> {
             members: doc.get("items").filter(|_| kind == Kind::Json).map(kind_of),
             column: column_name.and_then(|c| resource.plan_column(&c)),
             digest: words.stored_digest,
-            write,
             among: words.options_from,
             aliases: words.value_map.into_iter().collect(),
             locked: words.password_protected.unwrap_or(content),
-            longest,
         }
     }
 
@@ -88,6 +88,13 @@ impl Linker<'_> {
     fn written(&mut self, resource: &Resource, words: &PropertyWords, pointer: &str) -> Option<Behaviour> {
         let write = words.write.as_deref()?;
         self.schema_name(resource, pointer, "x-write", write, &names(&self.vocabulary.writes)).map(Behaviour)
+    }
+
+    /// `x-refusal`.
+    fn refusal(&mut self, resource: &Resource, words: &PropertyWords, pointer: &str) -> Option<Refusal> {
+        let word = words.refusal.as_ref()?;
+        let code = self.code_in(&resource.declared.schema, &format!("{pointer}/x-refusal/code"), &word.code)?;
+        Some(Refusal { code, member: word.member.clone() })
     }
 
     /// `x-too-long-code` with its `x-max-bytes`.

@@ -95,6 +95,7 @@ impl Linker<'_> {
             not_empty: Vec::new(),
             within: None,
             status_of_codes: HashMap::new(),
+            bare_in_updates: HashSet::new(),
             schema: Value::Null,
             declared: declared.clone(),
         };
@@ -180,10 +181,20 @@ impl Linker<'_> {
                 self.problem(&path, message, Some("declare it with family = \"term\"".to_owned()));
             }
         }
+        self.statuses_of_codes(resource);
+    }
+
+    /// What differs from the server's own statuses.
+    fn statuses_of_codes(&mut self, resource: &mut Resource) {
+        let (declared, owner) = (resource.declared.clone(), resource.name.clone());
         for (code, status) in &declared.status_of_codes {
             if let Some(code) = self.code(&[self.table, &owner, "status_of_codes", code], code) {
                 resource.status_of_codes.insert(code, *status);
             }
+        }
+        for (i, code) in declared.bare_in_updates.iter().enumerate() {
+            let found = self.code(&[self.table, &owner, "bare_in_updates", &i.to_string()], code);
+            resource.bare_in_updates.extend(found);
         }
     }
 

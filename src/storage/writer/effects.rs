@@ -8,7 +8,7 @@ use super::super::feed::{self, Action, Entries, Entry, Subject};
 use super::super::plan::{Change, DbValue, Name, WritePlan};
 use super::super::sql::{Set, update_text};
 use super::super::tally::ALL_AUTHORS;
-use super::super::versions::COMMITS;
+use super::super::versions::{COMMITS, slugs};
 use super::Writer;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -20,6 +20,8 @@ pub enum Scope {
     /// Rows of a table that have this number for their kind.
     Kind(TableId, i64),
     Relation(RelationId),
+    /// Slugs of rows of a table that relations lead to.
+    Slugs(TableId),
     Setting,
 }
 
@@ -231,6 +233,7 @@ impl Writer<'_> {
                 format!("{}:{kind}", catalogue.tables[table].def.name).into()
             }
             Scope::Relation(relation) => catalogue.relations[relation].def.name.clone(),
+            Scope::Slugs(table) => slugs(&catalogue.tables[table].def.name),
             Scope::Setting => "setting".into(),
         }
     }

@@ -9,6 +9,8 @@ use super::super::super::plan::{
 };
 use super::super::super::sql::{Set, delete_text, insert_text, select_text, update_text};
 use super::super::super::tally::NO_AUTHOR;
+use super::super::super::versions::SLUG;
+use super::super::effects::Scope;
 use super::{Result, Stop, Work, failed};
 use std::sync::Arc;
 
@@ -126,6 +128,9 @@ impl<'c> Work<'_, 'c> {
         let same =
             |place: usize| table.tracked.iter().position(|p| *p == place).is_some_and(|at| tracked[at] == new[at]);
         let changed = (0..sets.len()).filter(|place| sets[*place].is_some() && !same(*place));
+        if !table.incoming.is_empty() && table.place(SLUG).is_ok_and(|slug| sets[slug].is_some()) {
+            self.effects.scopes.insert(Scope::Slugs(table.id));
+        }
         self.derive(table, key, (Some(&tracked), Some(&new)), changed.collect())?;
         let revision = self.put_dependents(table, put, key, &new, false)?;
         let version = if table.version.is_some() { version + 1 } else { 0 };
