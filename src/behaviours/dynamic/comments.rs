@@ -6,13 +6,13 @@ use super::{Part, Within, boxed, date_of, frame, heading, moment_of, title_of};
 use crate::config::declaration::Family;
 use crate::records::{self, eq, txt};
 use crate::registry::name;
-use crate::registry::resource::Resource;
 use crate::storage::plan::{Cond, DbValue, Op, Order};
 use crate::text::html::Html;
 use crate::text::sanitize::clean_url;
 use crate::text::slug;
 use serde_json::Value;
 use std::cell::Cell;
+use std::collections::{BTreeSet, HashMap};
 
 /// Answers to answers to answers: deeper ones are shown at this depth.
 const MOST_LEVELS: u32 = 5;
@@ -119,12 +119,27 @@ pub fn list(part: &Part<'_>) -> Option<Html> {
         return None;
     }
     let writer = document_of(part, "author").and_then(|document| document["author"].as_i64());
-    let thread = Thread { part, all: &found, writer, shown: Cell::new(0), threads: Cell::new(0) };
+    let open = discussion(part).is_some_and(|(_, open)| open);
+    let slugs = slugs(part, &found);
+    let thread = Thread { part, all: &found, writer, open, slugs, shown: Cell::new(0), threads: Cell::new(0) };
     let mut html = Html::new();
     html.raw("<ol").attrs(&wrapper(part, "")).raw(">");
     thread.level(0, 1, &mut html);
     html.raw("</ol>");
     Some(html)
+}
+
+/// The slugs of the users who wrote comments.
+fn slugs(part: &Part<'_>, comments: &[Value]) -> HashMap<i64, String> {
+    let ids: BTreeSet<i64> =
+        comments.iter().filter_map(|comment| comment["author"].as_i64()).filter(|id| *id != 0).collect();
+    let Some(users) = part.item.scope.registry.family(Family::User).next().filter(|_| !ids.is_empty()) else {
+        return HashMap::new();
+    };
+    let most = ids.len() as u64;
+    let found = part.documents_of(users, records::among("id", ids), Vec::new(), (0, most), "id,slug");
+    let slug = |user: &Value| Some((user["id"].as_i64()?, slug::sanitize_title(user["slug"].as_str()?)));
+    found.iter().filter_map(slug).collect()
 }
 
 /// A list of comments while it is written.
@@ -133,6 +148,10 @@ struct Thread<'t, 'a> {
     all: &'t [Value],
     /// Who wrote the record.
     writer: Option<i64>,
+    /// Whether the record takes more comments.
+    open: bool,
+    /// See [`slugs`].
+    slugs: HashMap<i64, String>,
     /// Comments so far.
     shown: Cell<u32>,
     /// Of those, how many answer none.
@@ -151,7 +170,12 @@ impl Thread<'_, '_> {
                 break;
             }
             let id = comment["id"].as_i64().unwrap_or(0);
-            let within = Within { comment: Some(comment), depth: self.part.within.depth + 1, ..self.part.within };
+            let within = Within {
+                comment: Some(comment),
+                open: self.open,
+                depth: self.part.within.depth + 1,
+                ..self.part.within
+            };
             html.raw("<li id=\"comment-").number(id).raw("\"").attr("class", &self.classes(comment, depth)).raw(">");
             html.html(&self.part.inside(within));
             if self.all.iter().any(|other| other["parent"] == id) {
@@ -167,7 +191,7 @@ impl Thread<'_, '_> {
     fn classes(&self, comment: &Value, depth: u32) -> String {
         let mut all = vec![slug::sanitize_title(comment["type"].as_str().unwrap_or("comment"))];
         if let Some(author) = comment["author"].as_i64().filter(|author| *author != 0) {
-            let slug = self.slug_of(author);
+            let slug = self.slugs.get(&author);
             all.extend(slug.map(|slug| format!("byuser comment-author-{slug}")));
             all.extend((self.writer == Some(author)).then(|| "bypostauthor".to_owned()));
         }
@@ -179,13 +203,6 @@ impl Thread<'_, '_> {
         }
         all.push(format!("depth-{depth}"));
         all.join(" ")
-    }
-
-    fn slug_of(&self, author: i64) -> Option<String> {
-        let users: &Resource = self.part.item.scope.registry.family(Family::User).next()?;
-        let own = eq("id", DbValue::Int(author));
-        let found = self.part.documents_of(users, own, Vec::new(), (0, 1), "slug");
-        Some(slug::sanitize_title(found.first()?["slug"].as_str()?))
     }
 }
 
@@ -227,8 +244,7 @@ pub fn date(part: &Part<'_>) -> Option<Html> {
 
 /// A link to answer a comment of a record that takes comments.
 pub fn reply(part: &Part<'_>) -> Option<Html> {
-    let comment = part.within.comment?;
-    discussion(part).filter(|(_, open)| *open)?;
+    let comment = part.within.comment.filter(|_| part.within.open)?;
     let id = comment["id"].as_i64()?;
     let post = comment["post"].as_i64()?;
     let link = comment["link"].as_str()?.split('#').next().unwrap_or_default();

@@ -93,6 +93,8 @@ struct Within<'a> {
     shown: Option<&'a loops::Shown<'a>>,
     /// The comment that a list shows here.
     comment: Option<&'a Value>,
+    /// Whether the record of that comment takes more of them.
+    open: bool,
     /// The term that a list shows here, and what it is a term of.
     term: Option<(&'a Resource, &'a Value)>,
     /// The records whose content is being shown.
@@ -120,6 +122,7 @@ impl<'a> Within<'a> {
             around: None,
             shown: None,
             comment: None,
+            open: false,
             term: None,
             shows: None,
         }
