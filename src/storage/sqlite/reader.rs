@@ -386,16 +386,25 @@ impl Reader {
         if !self.conn.is_autocommit() {
             self.end();
         }
-        self.rising.set(shared.versions.rising());
+        let rising = shared.versions.rising();
+        self.rising.set(rising);
         let head = REUSES.get().then(|| self.log_head(shared)).flatten();
         self.since.set(head.map(|head| (Instant::now(), head)));
         execute(&self.conn, "BEGIN", &[])?;
-        let looked = self.look(shared);
-        match looked {
-            Ok(()) => self.begun.set(true),
-            Err(_) => self.end(),
+        match self.look(shared) {
+            Ok(took_up) => {
+                // What this transaction sees is the newest state if only its own look has raised versions.
+                if took_up && shared.versions.rising() == rising + 1 {
+                    self.rising.set(rising + 1);
+                }
+                self.begun.set(true);
+                Ok(())
+            }
+            Err(error) => {
+                self.end();
+                Err(error)
+            }
         }
-        looked
     }
 
     /// Ends the transaction when nothing needs it any more, or leaves it to the next snapshot.
@@ -429,24 +438,26 @@ impl Reader {
         }
     }
 
-    /// Takes notice of what other processes committed. (Also starts the read transaction, which `BEGIN` alone does not.)
-    fn look(&self, shared: &Shared) -> Result<()> {
+    /// Takes notice of what other processes committed; whether there was something new. (Also starts the read transaction,
+    /// which `BEGIN` alone does not.)
+    fn look(&self, shared: &Shared) -> Result<bool> {
         let version: i64 = self.conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         if version == self.seen.get() {
-            return Ok(());
+            return Ok(false);
         }
         let all = |text: &str, values: &[i64]| {
             connection::select(&self.conn, text, &values.iter().map(Param::from).collect::<Vec<_>>())
         };
         let known = shared.versions.known();
         let commits = all(feed::NUMBER_OF_COMMITS, &[])?.first().map_or(0, |row| int(row, 0));
-        if commits as u64 > known.commits {
+        let is_new = commits as u64 > known.commits;
+        if is_new {
             let found =
                 News::statements(known).iter().map(|(text, values)| all(text, values)).collect::<Result<_>>()?;
             shared.take_up(&News::of(known, found));
         }
         self.seen.set(version);
-        Ok(())
+        Ok(is_new)
     }
 
     fn end(&self) {
