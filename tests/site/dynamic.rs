@@ -269,7 +269,7 @@ fn queries_show_the_records_that_they_find() {
     assert!(
         text.contains(&format!(
             "<li class=\"wp-block-post post-{eel} post type-post status-publish format-standard hentry \
-             category-1 tag-{tag}\">"
+             category-uncategorized tag-wet-cold\">"
         )),
         "{text}"
     );

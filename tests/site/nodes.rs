@@ -73,7 +73,8 @@ fn cached_responses_survive_what_another_node_writes_elsewhere() {
             assert!(start.elapsed() < PATIENCE, "{item} {title}");
         }
     };
-    shows(&one, "One");
+    // The first response may be of a moment in which something is taken up, and is not cached then.
+    (0..3).for_each(|_| shows(&one, "One"));
     for round in 0..5 {
         let title = format!("Title {round}");
         first.admin("POST", &other, Some(&json!({"title": {"raw": title}})));

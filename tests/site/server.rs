@@ -446,21 +446,40 @@ fn refs(args: &[String]) -> Vec<&str> {
     args.iter().map(String::as_str).collect()
 }
 
-/// Starts the process and waits until it reports where it listens.
-fn spawn(args: &[String]) -> (Child, String, Log) {
+/// A process that listens: its further lines, what it has said before, and its address.
+type Started = (Child, std::io::Lines<BufReader<std::process::ChildStderr>>, String, String);
+
+/// Starts the process; what it said, if it ended again.
+fn attempt(args: &[String]) -> Result<Started, String> {
     let mut child =
         program().args(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program starts");
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     let mut said = String::new();
-    let rest = loop {
-        let Some(Ok(line)) = lines.next() else { panic!("the server did not start:\n{said}") };
+    loop {
+        let Some(Ok(line)) = lines.next() else {
+            child.wait().expect("it has ended");
+            return Err(said);
+        };
         said.push_str(&line);
         said.push('\n');
         // The log may be lines of JSON.
         if let Some((_, rest)) = line.split_once("ready in ").and_then(|(_, l)| l.split_once(": ")) {
-            break rest.trim_end_matches("\"}").to_owned();
+            let rest = rest.trim_end_matches("\"}").to_owned();
+            return Ok((child, lines, said, rest));
         }
-    };
+    }
+}
+
+/// Starts the process and waits until it reports where it listens. A port that a test has chosen may be in use for a moment,
+/// by a connection of another test.
+fn spawn(args: &[String]) -> (Child, String, Log) {
+    let started = (0..20).map(|_| attempt(args)).find(|attempt| match attempt {
+        Ok(_) => true,
+        Err(said) => !said.contains("another program listens there already"),
+    });
+    let (child, lines, said, rest) = started.expect("a free port").unwrap_or_else(|said| {
+        panic!("the server did not start:\n{said}");
+    });
     // The log continues; without a reader it would block the server.
     let log: Log = Arc::new((Mutex::new(said), Condvar::new()));
     let ours = Arc::clone(&log);
