@@ -758,9 +758,13 @@ fn what_another_process_writes_raises_what_it_raises_there() {
         let many = (0..2100).map(|_| Change::Put(put("x_order", Target::New, &[]))).collect();
         commit(there, many).unwrap();
         assert!(others() > before, "too many to be read");
-        let after = others();
-        commit(there, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
-        assert_eq!(others(), after);
+        // A process that listens takes the many up a second time, in its own time.
+        let is_exact_again = (0..100).any(|_| {
+            let after = others();
+            commit(there, vec![Change::Put(post("publish", 1, "x"))]).unwrap();
+            others() == after
+        });
+        assert!(is_exact_again);
     });
 }
 

@@ -92,7 +92,7 @@ impl Common {
         self.learn(&news.words);
         let slots = news.slots(self.versions.announced(), &self.catalogue);
         let slots = slots.unwrap_or_else(|| vec![VersionSlot::OTHERS]);
-        self.versions.raise_to(&news.numbers, &slots, news.newest);
+        self.versions.raise_to(&news.numbers, &slots, news.taken());
         self.wake_all();
     }
 

@@ -311,30 +311,39 @@ pub struct News {
     pub words: Words,
     /// The versions of all scopes.
     pub numbers: Vec<(Name, u64)>,
-    /// The number of the newest entry.
-    pub newest: i64,
+    /// Commits that these versions count.
+    there: u64,
+    /// The newest entry; later ones may be of later commits.
+    newest: i64,
     entries: Vec<Row>,
 }
 
 impl News {
     /// The statements that give it, with their values. Each may see a later state than the one before.
     pub fn statements(known: Known) -> [(&'static str, Vec<i64>); 4] {
-        [(WORDS, vec![]), (VERSIONS, vec![]), (NEWEST, vec![]), (AFTER, vec![known.seq, AT_ONCE as i64 + 1])]
+        [(NEWEST, vec![]), (VERSIONS, vec![]), (AFTER, vec![known.seq, AT_ONCE as i64 + 1]), (WORDS, vec![])]
     }
 
     /// From the rows of [`News::statements`].
     pub fn of(known: Known, found: Vec<Vec<Row>>) -> News {
         let mut found = found.into_iter();
         let mut next = || found.next().unwrap_or_default();
-        let (dictionary, versions, newest, entries) = (next(), next(), next(), next());
+        let (newest, versions, entries, dictionary) = (next(), next(), next(), next());
         let mut words = Words::default();
         for row in &dictionary {
             words.insert(int(row, 0), text_at(row, 1).unwrap_or_default());
         }
         let version = |row: &Row| (text_at(row, 0).unwrap_or_default(), int(row, 1) as u64);
-        let first = |rows: Option<&Row>| rows.map_or(0, |row| int(row, 0));
-        let newest = first(newest.first()).max(first(entries.last()));
-        News { known, words, numbers: versions.iter().map(version).collect(), newest, entries }
+        let newest = newest.first().map_or(0, |row| int(row, 0));
+        let numbers: Vec<(Name, u64)> = versions.iter().map(version).collect();
+        let there = numbers.iter().find(|(scope, _)| **scope == *COMMITS).map_or(0, |(_, n)| *n);
+        News { known, words, numbers, there, newest, entries }
+    }
+
+    /// The last entry of the commits that are taken up. Entries of later ones come again with their versions.
+    pub fn taken(&self) -> i64 {
+        let taken = self.entries.iter().rev().find(|row| int(row, 1) as u64 <= self.there);
+        taken.map_or(0, |row| int(row, 0)).max(self.newest)
     }
 
     /// The version slots that commits after number `own` have raised; `None` where entries are missing or too many.
@@ -366,9 +375,8 @@ impl News {
 
     /// Whether there are entries for each commit since.
     fn is_complete(&self) -> bool {
-        let there = self.numbers.iter().find(|(scope, _)| **scope == *COMMITS).map_or(0, |(_, n)| *n);
-        let new = there.saturating_sub(self.known.commits);
-        let is_new = |commit: &u64| *commit > self.known.commits && *commit <= there;
+        let new = self.there.saturating_sub(self.known.commits);
+        let is_new = |commit: &u64| *commit > self.known.commits && *commit <= self.there;
         let commits: BTreeSet<u64> = self.entries.iter().map(|row| int(row, 1) as u64).filter(is_new).collect();
         let follows = self.entries.first().is_none_or(|row| int(row, 0) == self.known.seq + 1);
         follows && self.entries.len() <= AT_ONCE && commits.len() as u64 == new

@@ -382,7 +382,7 @@ impl<'c> Writer<'c> {
         let news = News::of(known, self.conn.select_all(&News::statements(known))?);
         self.words = news.words.clone();
         self.sequences.clear();
-        self.next_entry = Some(news.newest + 1);
+        self.next_entry = Some(news.taken() + 1);
         if std::mem::take(&mut self.words_unsure) {
             // Words in memory may have other numbers.
             self.shared.words.store(Arc::new(self.words.clone()));
