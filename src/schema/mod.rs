@@ -496,8 +496,10 @@ mod tests {
             // Values that do not fit may be refused or left alone, but must not bring anything down.
             let _ = schema.coerce("p", value.clone());
             if let Ok(coerced) = schema.accept("p", value) {
+                // Under `wp` an empty list is an empty object as well, and may fit two alternatives then.
+                let is_ambiguous = wp && document.get("oneOf").is_some() && coerced == json!([]);
                 let again = schema.accept("p", coerced.clone());
-                prop_assert_eq!(again.map_err(|f| f.message), Ok(coerced));
+                prop_assert!(is_ambiguous || again.as_ref().is_ok_and(|again| *again == coerced), "{again:?} of {coerced}");
             }
         }
 
