@@ -245,6 +245,11 @@ pub(super) trait Connection {
     /// Stores a secret that is not there.
     fn put_secret(&self, name: &str, value: &[u8]) -> Result<()>;
 
+    /// Lets the database find out how many rows there are of what, where it does not do so at once.
+    fn gather_statistics(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Called after each group of plans.
     fn rest(&self) {}
 

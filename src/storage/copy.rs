@@ -85,7 +85,11 @@ pub(super) fn copy(
     let copied = within(from, to, (&catalogue, layout), progress);
     from.rollback();
     match copied {
-        Ok(copied) => to.commit(None).map(|()| copied).map_err(StorageError::from),
+        Ok(copied) => {
+            to.commit(None)?;
+            to.gather_statistics()?;
+            Ok(copied)
+        }
         Err(error) => {
             to.rollback();
             Err(error)

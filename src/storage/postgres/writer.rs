@@ -407,6 +407,10 @@ impl Connection for PgConnection {
         Ok(())
     }
 
+    fn gather_statistics(&self) -> Result<()> {
+        self.batch("ANALYZE")
+    }
+
     fn secrets(&self) -> Result<Vec<(Arc<str>, Vec<u8>)>> {
         let rows = self.select("SELECT name, value FROM secret ORDER BY name", &[])?;
         let text = |row: &Row, place| connection::text_at(row, place).unwrap_or_default();
