@@ -18,8 +18,12 @@ pub fn list(part: &Part<'_>) -> Option<Html> {
     const ROWS: u64 = 10;
     let query = part.within.around("termQuery").filter(|_| part.within.depth < MOST_DEPTH)?;
     let registry = &part.item.scope.registry;
-    let wanted = query["taxonomy"].as_str().unwrap_or("category");
-    let taxonomy = registry.resource_by_api_name(wanted).filter(|r| r.family == Family::Term && r.viewable())?;
+    // A query that names no taxonomy is of the first one.
+    let taxonomy = match query["taxonomy"].as_str() {
+        Some(wanted) => registry.resource_by_api_name(wanted).filter(|r| r.family == Family::Term),
+        None => registry.family(Family::Term).find(|r| r.viewable()),
+    };
+    let taxonomy = taxonomy.filter(|r| r.viewable())?;
     let include: Vec<i64> = query["include"].as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
     let mut filter = Vec::new();
     if query["hideEmpty"] != false {
