@@ -87,7 +87,7 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let target = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let id = Record { resource, row: target }.id();
     let heir = match args.get("reassign") {
-        // A number of any sign and with any fraction stands for its whole part.
+        // The sign and the fraction of a number are ignored.
         Some(Value::String(text)) => text.trim().parse::<f64>().ok().map(|number| number as i64),
         Some(value) => value.as_f64().map(|number| number as i64),
         None => None,

@@ -1,17 +1,8 @@
 //! Blocks that the server makes: links to accounts, authors, comments, pages of queries, terms, calendars.
 
+use super::dynamic::{made, server};
 use super::server::Server;
 use serde_json::{Value, json};
-
-fn server() -> Server {
-    Server::with(&["site.prefix=wp"])
-}
-
-fn made(server: &Server, route: &str, body: &Value) -> i64 {
-    let made = server.admin("POST", route, Some(body));
-    assert_eq!(made.status, 201, "{}", made.text);
-    made.body["id"].as_i64().expect("an id")
-}
 
 fn record(server: &Server, content: &str) -> i64 {
     let body = json!({"title": "Otters", "content": content, "status": "publish", "date": "2019-05-04T10:00:00"});

@@ -3,11 +3,12 @@
 use super::server::Server;
 use serde_json::{Value, json};
 
-fn server() -> Server {
+pub fn server() -> Server {
     Server::with(&["site.prefix=wp"])
 }
 
-fn made(server: &Server, route: &str, body: &Value) -> i64 {
+/// Creates an item; its number.
+pub fn made(server: &Server, route: &str, body: &Value) -> i64 {
     let made = server.admin("POST", route, Some(body));
     assert_eq!(made.status, 201, "{}", made.text);
     made.body["id"].as_i64().expect("an id")
