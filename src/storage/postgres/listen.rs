@@ -93,7 +93,7 @@ impl Listener {
         let (client, mut messages) = address.listen().await?;
         let prepared = async {
             client.batch_execute(LISTEN).await?;
-            let commits = client.prepare(feed::NUMBER_OF_COMMITS).await?;
+            let commits = client.prepare(&for_server(feed::COMMITS_AND_ENTRY)).await?;
             let mut news = Vec::new();
             for (text, _) in News::statements(feed::Known::default()) {
                 news.push(client.prepare(&for_server(text)).await?);
@@ -190,8 +190,9 @@ fn concerns(shared: &Shared, message: &AsyncMessage) -> bool {
 /// Whether there was something new.
 async fn catch_up(shared: &Shared, client: &Client, commits: &Statement, news: &[Statement]) -> Result<bool, Error> {
     let known = shared.versions.known();
-    let commits = client.query(commits, &[]).await?;
-    if commits.first().map_or(Ok(0), |row| row.try_get::<_, i64>(0))? as u64 <= known.commits {
+    let commits = client.query(commits, &[&known.mark.seq]).await?;
+    let commits = commits.first().map(cells).transpose()?;
+    if !known.is_behind(commits.as_ref(), shared.common.node) {
         return Ok(false);
     }
     let mut found = Vec::new();

@@ -185,12 +185,16 @@ impl Shared {
     /// trips where there is.
     pub fn catch_up(&self) -> Result<(), StorageError> {
         let view = View::begin(self);
+        // What this node has written since an older state began is no sign that commits were lost.
+        let begins = !view.transaction.has_read.get();
         let known = self.versions.known();
-        let commits = view.reading().select(feed::NUMBER_OF_COMMITS, &[])?;
-        if commits.first().map_or(0, |row| int(row, 0)) as u64 <= known.commits {
+        let binds = |values: &[i64]| values.iter().map(|n| Bind::One(DbValue::Int(*n))).collect::<Vec<_>>();
+        let commits = view.reading().select(feed::COMMITS_AND_ENTRY, &binds(&[known.mark.seq]))?;
+        let is_new = commits.first().map_or(0, |row| int(row, 0)) as u64 > known.commits;
+        let is_another = begins && known.is_behind(commits.first(), self.common.node);
+        if !is_new && !is_another {
             return Ok(());
         }
-        let binds = |values: &[i64]| values.iter().map(|n| Bind::One(DbValue::Int(*n))).collect::<Vec<_>>();
         let statements = News::statements(known).map(|(text, values)| (text, binds(&values)));
         for (text, binds) in &statements {
             view.transaction.send(self, text, &|| plain(text), binds);

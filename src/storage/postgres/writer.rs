@@ -107,6 +107,8 @@ impl PgConnection {
                 return Err(gone());
             }
             *self.session.borrow_mut() = None;
+            // Behind another connection may be a server that lacks commits.
+            self.known.set(None);
             let session = self.address.connect()?;
             *self.session.borrow_mut() = Some(session);
         }
