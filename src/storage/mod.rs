@@ -2,6 +2,9 @@
 //!
 //! Knows tables and columns, nothing of schemas, resources or requests. No SQL text occurs outside this module.
 
+// Some of it only PostgreSQL needs.
+#![cfg_attr(not(feature = "postgres"), allow(dead_code, unused_imports))]
+
 pub(crate) mod backup;
 mod batching;
 mod budget;
@@ -19,10 +22,13 @@ mod feed;
 mod fixtures;
 mod fold;
 mod migrate;
+pub mod nodes;
 pub mod place;
 pub mod plan;
+#[cfg(feature = "postgres")]
 pub mod postgres;
 mod read_set;
+mod server;
 mod sql;
 pub mod sqlite;
 mod tally;

@@ -124,17 +124,6 @@ impl Postgres {
         open::examine(url, layout)
     }
 
-    /// The address without the password.
-    pub fn shown(url: &str) -> String {
-        Address::parse(url).map_or_else(|_| "storage.url".into(), |address| address.shown)
-    }
-
-    /// The name of the database.
-    pub fn name(url: &str) -> String {
-        let name = url::Url::parse(url).ok().map(|url| url.path().trim_matches('/').to_owned());
-        name.filter(|name| !name.is_empty()).unwrap_or_else(|| "site".into())
-    }
-
     /// What [`Postgres::open`] changed in an existing database.
     pub fn applied(&self) -> &[PendingChange] {
         &self.applied
