@@ -12,6 +12,7 @@ mod blocks_shown;
 mod books;
 mod cli;
 mod collections;
+mod databases;
 mod dialects;
 mod doctor;
 mod document_cache;
