@@ -47,6 +47,7 @@ pub(crate) use sqlite::{end_idle_transactions, reuse_transactions};
 pub(crate) use versions::slugs;
 
 use crate::metrics;
+use nodes::{NodeFacts, Nodes};
 use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -185,6 +186,30 @@ pub trait Database: Storage {
 
     /// After each commit from now on, this thread is unparked, too.
     fn wake(&self, sleeper: Thread);
+
+    /// Shows others that serve the same database what they have to agree on with this process.
+    fn announce(&self, _facts: NodeFacts) {}
+
+    /// The processes that serve the database, where it can say so.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    fn nodes(&self) -> Result<Option<Nodes>, StorageError> {
+        Ok(None)
+    }
+
+    /// In what others differ from what this process has announced, a sentence for each.
+    fn disagreements(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Lets the database find out how many rows there are of what, where it does not do so at once.
+    ///
+    /// # Errors
+    /// It could not in time. It will later, by itself.
+    fn gather_statistics(&self) -> Result<(), StorageError> {
+        Ok(())
+    }
 
     /// What `/metrics` shows of the database and its writer.
     fn readings(&self) -> Vec<metrics::Reading>;

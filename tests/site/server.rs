@@ -332,6 +332,11 @@ impl Server {
         log.clone()
     }
 
+    /// What the process was started with.
+    pub fn args(&self) -> Vec<&str> {
+        refs(&self.args)
+    }
+
     /// The process's number.
     pub fn pid(&self) -> u32 {
         self.process.id()

@@ -110,6 +110,7 @@ pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
         schema,
         hears: AtomicBool::new(false),
         leads: AtomicBool::new(false),
+        neighbours: Neighbours::default(),
     };
     let session = address.connect().map_err(|refused| explain(&address, refused))?;
     Ok(Opened { address, session, shared, applied })

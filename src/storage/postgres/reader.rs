@@ -10,12 +10,14 @@ use super::super::connection::{DbError, Fault, int, text_at};
 use super::super::count_cache;
 use super::super::dependencies;
 use super::super::feed::{self, News};
+use super::super::nodes::Nodes;
 use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
 use super::super::sql::{Bind, Lowered, Rendered, Want, lower};
 use super::super::tally::{Tallied, tallied};
 use super::super::words::{NO_WORD, Words};
 use super::super::{Ahead, Dependencies, Held, Snapshot, StorageError};
 use super::Shared;
+use super::neighbours;
 use super::pool::Lease;
 use super::values::Cell;
 use super::wire::{Asked, Prepared, Session, plain};
@@ -203,6 +205,14 @@ impl Shared {
             statements.iter().map(|(text, binds)| view.reading().select(text, binds)).collect::<Result<_, _>>()?;
         self.take_up(&News::of(known, found));
         Ok(())
+    }
+}
+
+impl Shared {
+    /// See [`Database::nodes`](super::super::Database::nodes).
+    pub fn nodes(&self) -> Result<Nodes, StorageError> {
+        let rows = View::begin(self).reading().select(neighbours::NODES, &[])?;
+        Ok(neighbours::nodes(&rows, &self.schema))
     }
 }
 

@@ -410,7 +410,7 @@ impl Connection for PgConnection {
     }
 
     fn gather_statistics(&self) -> Result<()> {
-        self.batch("ANALYZE")
+        self.batch(super::STATISTICS)
     }
 
     fn secrets(&self) -> Result<Vec<(Arc<str>, Vec<u8>)>> {
