@@ -40,14 +40,17 @@ mod nodes;
 mod notes;
 mod one_state;
 mod operate;
+mod outage;
 mod own_types;
 mod pages;
 mod parity;
 mod permissions;
 mod pictures;
 mod queries;
+mod relay;
 mod reload;
 mod response_cache;
+mod round_trips;
 #[cfg(feature = "s3")]
 mod s3;
 mod safety;

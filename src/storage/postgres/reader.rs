@@ -30,6 +30,10 @@ use std::sync::Arc;
 /// Most reads that are under way before they are asked for.
 const AHEAD: usize = 16;
 
+/// Most reads of a transaction whose outcome is remembered, and most rows of one.
+const REMEMBERED: usize = 64;
+const FEW: usize = 16;
+
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 thread_local! {
@@ -59,6 +63,8 @@ struct Transaction {
     has_read: Flag<bool>,
     /// Reads that were sent and not taken yet, by statement and binds.
     ahead: RefCell<Vec<Sent>>,
+    /// Outcomes of few rows: the same read finds the same in a transaction of one state.
+    known: RefCell<Vec<(String, Vec<Bind>, Found)>>,
     /// Snapshots open.
     depth: Flag<u32>,
     /// [`Versions::rising`] before the transaction began.
@@ -93,10 +99,23 @@ impl Transaction {
 }
 
 impl Transaction {
+    /// The outcome of the same read before.
+    fn known(&self, key: &str, binds: &[Bind]) -> Option<Found> {
+        let known = self.known.borrow();
+        known.iter().find(|(text, values, _)| text == key && values == binds).map(|(.., found)| found.clone())
+    }
+
+    fn remember(&self, key: &str, binds: &[Bind], found: &Found) {
+        let mut known = self.known.borrow_mut();
+        if found.rows.len() <= FEW && known.len() < REMEMBERED {
+            known.push((key.to_owned(), binds.to_vec(), found.clone()));
+        }
+    }
+
     /// Sends a read. Where that is not possible, the read itself will say so.
     fn send(&self, shared: &Shared, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) {
         let sent = |ahead: &[Sent]| ahead.iter().any(|sent| sent.key == key && sent.binds == binds);
-        if self.ahead.borrow().len() >= AHEAD || sent(&self.ahead.borrow()) {
+        if self.ahead.borrow().len() >= AHEAD || sent(&self.ahead.borrow()) || self.known(key, binds).is_some() {
             return;
         }
         let has_read = self.has_read.get();
@@ -234,6 +253,7 @@ impl<'s> View<'s> {
                 lease: RefCell::default(),
                 has_read: Flag::new(false),
                 ahead: RefCell::default(),
+                known: RefCell::default(),
                 depth: Flag::new(0),
                 rising: shared.versions.rising(),
             });
@@ -263,6 +283,7 @@ pub trait Run {
 }
 
 /// The rows of a statement, words as their numbers.
+#[derive(Clone)]
 pub struct Found {
     pub rows: Vec<Row>,
     /// See [`Rendered::words`].
@@ -292,10 +313,15 @@ pub fn cells(row: &tokio_postgres::Row) -> Result<Row, DbError> {
 
 impl Run for View<'_> {
     fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
-        if let Some(found) = self.transaction.sent_before(key, binds) {
-            return found;
+        if let Some(found) = self.transaction.known(key, binds) {
+            return Ok(found);
         }
-        self.transaction.within(self.shared, &|session| run_on(session, key, make, binds))
+        let found = match self.transaction.sent_before(key, binds) {
+            Some(found) => found?,
+            None => self.transaction.within(self.shared, &|session| run_on(session, key, make, binds))?,
+        };
+        self.transaction.remember(key, binds, &found);
+        Ok(found)
     }
 }
 
