@@ -42,6 +42,7 @@ impl Engine {
             let loaded = Loaded::default();
             let result = async {
                 let args = question.check()?;
+                question.send_ahead(&args);
                 let allowed = question.authorize(args, &loaded)?;
                 question.limit()?;
                 question.handle(&allowed).await
