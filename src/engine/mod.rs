@@ -28,7 +28,6 @@ use crate::behaviours::{QUERIES, READS, WRITES, dynamic};
 use crate::cache::documents::DocumentCache;
 use crate::cache::responses::ResponseCache;
 use crate::clock::Clock;
-use crate::config::units::{Optional, Size};
 use crate::error::ApiError;
 use crate::families::file::MediaServices;
 use crate::handlers::abilities::ABILITIES;
@@ -125,11 +124,10 @@ impl Engine {
         clock: Arc<dyn Clock>,
     ) -> Result<Engine, StorageError> {
         let settings = read_settings(&registry, &*storage)?;
-        let cache = &registry.declaration.cache;
-        let bytes = |size: &Optional<Size>| size.get().map_or(0, |size| size.bytes());
-        let documents = DocumentCache::new(&registry, bytes(&cache.documents) / 4 * 3);
-        let embedded = Embedded::new(bytes(&cache.documents) / 4);
-        let responses = ResponseCache::new(bytes(&cache.responses));
+        let [responses, documents] = registry.declaration.cache.shares();
+        let embedded = Embedded::new(documents / 4);
+        let documents = DocumentCache::new(&registry, documents / 4 * 3);
+        let responses = ResponseCache::new(responses);
         let outbound = Outbound::new(&registry.declaration.outbound);
         let read_timeout = registry.declaration.storage.read_timeout.get().map(|limit| limit.std());
         Ok(Engine {

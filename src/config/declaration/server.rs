@@ -181,10 +181,13 @@ impl LogLevel {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cache {
-    /// Memory for whole responses; `false`: none are cached.
-    pub responses: Optional<Size>,
-    /// Memory for the JSON of single documents; `false`: none are cached.
-    pub documents: Optional<Size>,
+    /// Memory for all that is cached. Responses get three eighths of it, documents the rest, unless they have sizes of
+    /// their own; what one of them does not take is the other's.
+    pub memory: Size,
+    /// Memory for whole responses and their compressed forms: `true` for a share, `false` for none.
+    pub responses: Share,
+    /// Memory for the JSON of single documents: `true` for a share, `false` for none.
+    pub documents: Share,
     /// How soon what another process wrote is seen: `bounded` (a few milliseconds later), or `strict` (at once: every
     /// request first asks the database whether there is something new).
     pub consistency: Consistency,
@@ -204,9 +207,58 @@ pub enum Consistency {
 impl Default for Cache {
     fn default() -> Self {
         Cache {
-            responses: Optional::on(Size::mib(32)),
-            documents: Optional::on(Size::mib(64)),
+            memory: Size::mib(56),
+            responses: Share::Used(true),
+            documents: Share::Used(true),
             consistency: Consistency::default(),
+        }
+    }
+}
+
+impl Cache {
+    /// Bytes for responses and for documents.
+    pub fn shares(&self) -> [u64; 2] {
+        let all = self.memory.bytes();
+        match (self.responses.own(), self.documents.own()) {
+            (Some(responses), Some(documents)) => [responses, documents],
+            (Some(responses), None) => [responses, all.saturating_sub(responses)],
+            (None, Some(documents)) => [all.saturating_sub(documents), documents],
+            (None, None) => [all / 8 * 3, all - all / 8 * 3],
+        }
+    }
+}
+
+/// What a cache may take of the memory for all.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum Share {
+    /// Its share; `false`: nothing.
+    Used(bool),
+    /// A size of its own.
+    Own(Size),
+}
+
+impl JsonSchema for Share {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Share".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({"anyOf": [{"const": true}, {"const": false}, generator.subschema_for::<Size>()]})
+    }
+}
+
+impl Share {
+    /// Bytes, where they are no share.
+    fn own(self) -> Option<u64> {
+        match self {
+            Share::Used(true) => None,
+            Share::Used(false) => Some(0),
+            Share::Own(size) => Some(size.bytes()),
         }
     }
 }
@@ -455,4 +507,27 @@ pub struct Cors {
     pub expose_headers: Vec<String>,
     /// How long browsers may cache the response to a preflight; `false`: the header is absent.
     pub max_age: Optional<Duration>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn caches_share_the_memory() {
+        let mib = |n: u64| n << 20;
+        let (share, off, own) = (Share::Used(true), Share::Used(false), |n| Share::Own(Size::mib(n)));
+        for (responses, documents, shares) in [
+            (share, share, [mib(24), mib(40)]),
+            (off, share, [0, mib(64)]),
+            (share, off, [mib(64), 0]),
+            (own(10), share, [mib(10), mib(54)]),
+            (share, own(100), [0, mib(100)]),
+            (own(1), own(2), [mib(1), mib(2)]),
+            (off, off, [0, 0]),
+        ] {
+            let cache = Cache { memory: Size::mib(64), responses, documents, ..Cache::default() };
+            assert_eq!(cache.shares(), shares, "{cache:?}");
+        }
+    }
 }

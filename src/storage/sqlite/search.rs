@@ -130,8 +130,7 @@ fn distinct(text: &str) -> String {
     // Where the last letters began, and the letters as one number: the newest is the least, each has 21 bits.
     let (mut starts, mut letters, mut usable) = ([0; LETTERS], 0_u64, 0);
     for (at, letter) in text.char_indices() {
-        starts.rotate_left(1);
-        starts[LETTERS - 1] = at;
+        starts = [starts[1], starts[2], at];
         letters = (letters << 21 | u64::from(letter)) & ((1 << (21 * LETTERS)) - 1);
         usable = if in_entries(letter) { usable + 1 } else { 0 };
         if usable >= LETTERS && seen.insert(letters) {
