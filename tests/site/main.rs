@@ -59,4 +59,5 @@ mod tls;
 mod values;
 mod versions;
 mod views;
+mod widgets;
 mod xmlrpc;

@@ -36,6 +36,8 @@ impl Linker<'_> {
                 (options.user_styles.as_ref().map(|o| &o.resource), vec!["user_styles", "resource"]),
                 (options.styles.as_ref(), vec!["styles"]),
                 (options.types.as_ref(), vec!["types"]),
+                (options.widgets.as_ref().map(|o| &o.types), vec!["widgets", "types"]),
+                (options.widgets.as_ref().map(|o| &o.places), vec!["widgets", "places"]),
                 (options.navigation.as_ref().map(|o| &o.resource), vec!["navigation", "resource"]),
                 (options.navigation.as_ref().map(|o| &o.menus), vec!["navigation", "menus"]),
                 (options.navigation.as_ref().map(|o| &o.items), vec!["navigation", "items"]),
