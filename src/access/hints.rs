@@ -66,10 +66,22 @@ pub fn of_rows(scope: &Scope, resource: &Resource, rows: &[Row], readable: bool)
 /// # Errors
 /// The database cannot be read.
 pub fn self_link(scope: &Scope, resource: &Resource, path: String) -> Result<Map<String, Value>, ApiError> {
+    hinted(scope, resource, path, true)
+}
+
+/// The link to a path of a resource, which the caller may read or not.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn link(scope: &Scope, resource: &Resource, path: String) -> Result<Map<String, Value>, ApiError> {
+    hinted(scope, resource, path, false)
+}
+
+fn hinted(scope: &Scope, resource: &Resource, path: String, readable: bool) -> Result<Map<String, Value>, ApiError> {
     let mut link = Map::from_iter([("href".to_owned(), Value::String(scope.registry.rest(&path)))]);
     let Some(route) = route_of(&scope.registry, resource, &path) else { return Ok(link) };
     let route = &scope.registry.routes[route];
-    let hints = on_route(scope, resource, route, 1, true, || vec![Item { path, row: None }])?;
+    let hints = on_route(scope, resource, route, 1, readable, || vec![Item { path, row: None }])?;
     let shown = hints.first().and_then(|hints| hints.shown_of(route));
     link.extend(shown.map(|shown| ("targetHints".to_owned(), shown)));
     Ok(link)

@@ -328,8 +328,10 @@ pub const HANDLERS: &[Named<Handler>] = &[
         "Searches records, terms and declared values of all searchable types at once.",
     )
     .settings(&["values"]),
-    handler("theme.list", |w| Box::pin(themes::list(w)), "Lists the declared themes.").settings(&["user_styles"]),
-    handler("theme.get", |w| Box::pin(themes::get(w)), "Responds with one declared theme.").settings(&["user_styles"]),
+    handler("theme.list", |w| Box::pin(themes::list(w)), "Lists the declared themes.")
+        .settings(&["user_styles", "theme_links"]),
+    handler("theme.get", |w| Box::pin(themes::get(w)), "Responds with one declared theme.")
+        .settings(&["user_styles", "theme_links"]),
     handler("revision.list", |w| Box::pin(async move { revisions::list(w) }), "Lists the revisions of a record.")
         .on(&[Family::Virtual])
         .parent(),

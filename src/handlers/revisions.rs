@@ -511,8 +511,11 @@ fn then_text(item: &Item<'_>, property: &Property) -> Value {
     for child in children.iter().filter(|c| c.name == "raw" && c.contexts.shows_in(item.context)) {
         map.insert("raw".into(), item.value(child).unwrap_or(Value::Null));
     }
+    // A content shows what the server makes of its blocks now; the other texts follow from what was stored.
+    let shown = children.iter().find(|child| child.name == "rendered" && property.name == "content");
     let stored = item.record.text(&property.name);
-    map.insert("rendered".into(), json!(rendered(item, &property.name, stored)));
+    let rendered = shown.and_then(|child| item.value(child));
+    map.insert("rendered".into(), rendered.unwrap_or_else(|| json!(self::rendered(item, &property.name, stored))));
     Value::Object(map)
 }
 

@@ -212,6 +212,7 @@ fn the_site_looks_at_itself() {
     };
     assert_eq!(found("https-status"), ["https_status", "recommended"]);
     assert_eq!(found("authorization-header"), ["authorization_header", "good"]);
+    assert_eq!(found("page-cache"), ["page_cache", "good"]);
     assert_eq!(server.get("/wp-site-health/v1/tests/https-status").code(), "rest_forbidden");
 }
 

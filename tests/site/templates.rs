@@ -230,3 +230,30 @@ fn the_widgets_of_a_place_may_be_embedded() {
     let places = server.admin("GET", "/wp/v2/sidebars", None).body;
     assert_eq!(places[0]["_links"]["wp:widget"][0]["embeddable"], true, "{places}");
 }
+
+#[test]
+fn the_theme_says_what_editors_may_change() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let theme = server.admin("GET", "/wp/v2/themes/plain", None).body;
+    assert_eq!(theme["is_block_theme"], true, "{theme}");
+    let kinds = theme["default_template_types"].as_array().expect("a list");
+    assert!(kinds.iter().any(|kind| kind["slug"] == "single"), "{theme}");
+    let export = |who: &Value| who["_links"]["wp:export-theme"][0].clone();
+    assert_eq!(export(&theme)["targetHints"]["allow"], json!(["GET"]), "{theme}");
+    let author = server.user("anna", "author");
+    let seen = server.ask("GET", "/wp/v2/themes/plain", Some(&author), None).body;
+    assert!(export(&seen)["href"].is_string() && export(&seen).get("targetHints").is_none(), "{seen}");
+}
+
+#[test]
+fn a_revision_shows_what_the_server_makes_of_its_blocks() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let link = |label: &str| json!({"content": format!("<!-- wp:navigation-link {{\"label\":\"{label}\",\"url\":\"/a\"}} /-->")});
+    let made = server.admin("POST", "/wp/v2/navigation", Some(&link("Before"))).body;
+    let route = format!("/wp/v2/navigation/{}", made["id"]);
+    server.admin("PUT", &route, Some(&link("After")));
+    let past = server.admin("GET", &format!("{route}/revisions"), None).body;
+    let shown = past[0]["content"]["rendered"].as_str().expect("HTML");
+    assert!(shown.contains(">After</span>"), "{past}");
+    assert_eq!(past[0]["meta"], json!([]), "{past}");
+}

@@ -110,6 +110,9 @@ pub struct HandlerOptions {
     pub values: IndexMap<String, SearchedValues>,
     /// `theme.list`, `theme.get`: the record with the site's own styles.
     pub user_styles: Option<UserStyles>,
+    /// `theme.list`, `theme.get`: links of the active theme by relation: resources, with the methods that the caller may
+    /// use.
+    pub theme_links: IndexMap<String, String>,
     /// `theme.export`: folders of the archive, each with the resource whose records are its files.
     pub folders: IndexMap<String, String>,
     /// `theme.export`: the resource whose one record becomes `theme.json`.

@@ -44,7 +44,8 @@ impl Linker<'_> {
             ];
             let own = own.into_iter().filter_map(|(wanted, keys)| Some((wanted?, keys)));
             let folders = options.folders.iter().map(|(folder, wanted)| (wanted, vec!["folders", folder.as_str()]));
-            for (wanted, keys) in own.chain(folders) {
+            let linked = options.theme_links.iter().map(|(rel, wanted)| (wanted, vec!["theme_links", rel.as_str()]));
+            for (wanted, keys) in own.chain(folders).chain(linked) {
                 self.resource_named(&below(owner, &keys), wanted);
             }
             for (rel, template) in &options.links {
