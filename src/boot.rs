@@ -15,6 +15,7 @@ use crate::pool::Pool;
 use crate::records::{self, txt};
 use crate::registry::{Registry, link, name};
 use crate::scope::Limits;
+use crate::storage::nodes::{Digest, NodeFacts};
 use crate::storage::place::{CopyError, Place, Terms};
 use crate::storage::plan::{Change, CommitError, Cond, DbValue, Target, WritePlan};
 use crate::storage::sqlite::OpenError;
@@ -23,7 +24,7 @@ use crate::text::slug;
 use crate::xmlrpc::Rpc;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Files that are swept away in one commit.
@@ -189,6 +190,8 @@ pub struct Services {
     pub hasher: Arc<Hasher>,
     pub media: Arc<MediaServices>,
     pub clock: Arc<dyn Clock>,
+    /// Of the secrets that were read.
+    secrets: Digest,
 }
 
 impl Services {
@@ -207,6 +210,7 @@ impl Services {
         let pool = pool.map_err(|e| BootError::Other(format!("no thread for pictures: {e}")))?;
         Ok(Services {
             storage,
+            secrets: Digest::of(&key),
             identity: Arc::new(Identity::new(key)),
             hasher: Arc::new(hasher),
             media: Arc::new(MediaServices { files: Arc::new(files), pool, memory: Arc::default() }),
@@ -217,6 +221,22 @@ impl Services {
     /// With another clock.
     pub fn with_clock(self, clock: Arc<dyn Clock>) -> Services {
         Services { clock, ..self }
+    }
+
+    /// What other nodes have to agree on with this one. `files`: where uploads go, as [`Files::place`] says.
+    pub fn facts(&self, registry: &Registry, name: &str, files: Option<&str>) -> NodeFacts {
+        static PROCESS: OnceLock<u64> = OnceLock::new();
+        let process = PROCESS.get_or_init(rand::random);
+        NodeFacts {
+            name: name.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            process: Digest::of(process.to_string()),
+            declarations: Digest::of(&registry.shared),
+            site: Digest::of(format!("{} {}", registry.site.prefix, registry.site.url)),
+            secrets: self.secrets.clone(),
+            files: files.map(Digest::of),
+            clock: 0,
+        }
     }
 
     /// An engine over a registry.

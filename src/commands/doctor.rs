@@ -1,4 +1,5 @@
-//! Checks a running site from outside: whether the proxies in front of it pass on what the contract needs.
+//! Checks a running site from outside: whether the proxies in front of it pass on what the contract needs, and whether the
+//! nodes that share its database agree.
 //!
 //! It creates an application password for itself, which can only read and expires, and deletes it again. It changes
 //! nothing else.
@@ -10,6 +11,7 @@ use crate::mailer;
 use crate::records::{self, eq, txt};
 use crate::registry::{Registry, name};
 use crate::scope::Limits;
+use crate::storage::nodes::NodeFacts;
 use crate::storage::plan::{Change, WritePlan};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -21,6 +23,9 @@ use ureq::{Agent, Body};
 /// Seconds that the doctor waits for a response, and after which its password expires at the latest.
 const PATIENCE: u64 = 10;
 const LIFE: i64 = 300;
+
+/// Seconds by which the clocks of the database and of this machine may differ.
+const CLOCK: u64 = 30;
 
 /// Users among whom one is searched who may have application passwords.
 const MOST_USERS: u64 = 100;
@@ -55,6 +60,7 @@ pub fn examine(
         .max_idle_connections(0)
         .timeout_global(Some(Duration::from_secs(PATIENCE)));
     let mut findings = Vec::new();
+    nodes(registry, services, &mut findings)?;
     mail(registry, &mut findings);
     let visit = Visit { registry, site: site.trim_end_matches('/'), agent: config.build().into() };
     let Some(root) = visit.root(&mut findings) else { return Ok(findings) };
@@ -65,6 +71,24 @@ pub fn examine(
         visit.credentials(services, &mut findings)?;
     }
     Ok(findings)
+}
+
+/// Whether each node that serves the database agrees with these declarations, with this machine's clock and with each
+/// other.
+fn nodes(registry: &Registry, services: &Services, findings: &mut Vec<Finding>) -> Result<(), BootError> {
+    let Some(nodes) = services.storage.nodes()? else { return Ok(()) };
+    let apart = nodes.clock.unsigned_abs();
+    let wrong = (apart > CLOCK).then(|| format!("they differ by {apart} seconds; synchronise both (NTP)."));
+    findings.push(Finding { what: "the clocks of the database and of this machine agree".into(), wrong });
+    let files = services.media.files.place(false).map_err(|error| BootError::Other(error.to_string()))?;
+    let own = services.facts(registry, "", files.as_deref());
+    let own = NodeFacts { clock: nodes.clock, ..own };
+    for node in &nodes.serving {
+        let differences = own.differences(node);
+        let wrong = (!differences.is_empty()).then(|| format!("it {}", differences.join("; it ")));
+        findings.push(Finding { what: format!("the node {} agrees with what is here", node.name), wrong });
+    }
+    Ok(())
 }
 
 /// Whether the mail server takes messages, where there is one.

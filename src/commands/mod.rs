@@ -415,6 +415,9 @@ fn print(text: &[u8]) {
 fn import(source: &Source, file: &Path, attachments: Option<&Path>, user: Option<&str>) -> Result<(), BootError> {
     let (registry, services) = services_or_new(source)?;
     let report = crate::import::import(&registry, &services, file, user, true)?;
+    if let Err(error) = services.storage.gather_statistics() {
+        tracing::warn!("the database has not gathered its statistics yet, queries may be slow until it has: {error}");
+    }
     say!("{report}");
     if let Some(folder) = attachments {
         say!("{}", crate::import::attachments::bring(&Arc::new(registry), &services, folder)?);

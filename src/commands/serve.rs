@@ -94,7 +94,10 @@ impl Service for Site {
     fn health(&self) -> Result<String, String> {
         let read = self.storage.snapshot().and_then(|snapshot| snapshot.setting(&Name::from("site")));
         match read {
-            Ok(_) => Ok(self.status.warnings()),
+            Ok(_) => {
+                let differing = self.storage.disagreements();
+                Ok(self.status.warnings() + &differing.iter().map(|line| format!("{line}\n")).collect::<String>())
+            }
             Err(error) => Err(format!("the database cannot be read: {error}")),
         }
     }
@@ -320,11 +323,24 @@ pub(super) fn site(
         strict_route_parameter: registry.declaration.dialect.strict_route_parameter,
         full_no_cache: registry.declaration.dialect.full_no_cache,
     };
+    announce(services, &registry, facts.server.node.get().map_or("", String::as_str));
     let calls = calls.map(|calls| (registry.declaration.xmlrpc.path.clone(), calls));
     let pages = Pages::new(&registry);
     let engine = services.engine(registry)?;
     let (storage, status) = (services.storage.clone(), status.clone());
     Ok(Arc::new(Site { engine, calls, pages, storage, status, facts }))
+}
+
+/// Shows other nodes what they have to agree on with this one, where there can be others.
+fn announce(services: &Services, registry: &Registry, name: &str) {
+    if boot::place(&registry.declaration).is_ok_and(|place| place.file().is_some()) {
+        return;
+    }
+    let files = services.media.files.place(true).unwrap_or_else(|error| {
+        tracing::warn!("the folder of uploads cannot be written: {error}");
+        None
+    });
+    services.storage.announce(services.facts(registry, name, files.as_deref()));
 }
 
 /// At its first start a site gets an administrator, and the demo site when that is wanted, unless commands have brought

@@ -6,19 +6,23 @@ use super::password::PasswordAttempt;
 use super::routing::Found;
 use crate::access::unlock::RecordPassword;
 use crate::access::{self, Allowed, Asking, Loaded};
-use crate::behaviours::judge;
+use crate::behaviours::{READS, judge};
 use crate::error::{ApiError, Code, ParamFailure};
 use crate::handlers::{HANDLERS, Outcome, Work};
 use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::args::Arg;
 use crate::registry::resource::Resource;
+use crate::render::{Batch, View};
 use crate::request::args::{self, Checked, Judged, Sources};
 use crate::storage::plan::DbValue;
 use serde_json::{Map, Value};
 
 /// Parameters that add to the documents of a response, or put something around them.
 const SHAPING: [&str; 2] = ["_envelope", "_highlight"];
+
+/// The handler that responds with one item.
+const ITEM: &str = "get";
 
 /// A call of an endpoint.
 pub(super) struct Question<'a> {
@@ -88,6 +92,26 @@ impl<'a> Question<'a> {
                 data: Value::Null,
             })),
         })
+    }
+
+    /// The document of an item is made from rows beside its own. Where each read costs a round trip, they are sent with the
+    /// first one. Parts of another request are read together anyway.
+    pub(super) fn send_ahead(&self, args: &Checked) {
+        let Found { engine, scope, endpoint, .. } = self.found;
+        let item = HANDLERS[endpoint.handler.0].is.name == ITEM && self.reads() && scope.depth == 0;
+        let Some(resource) = self.found.resource().filter(|resource| item && !resource.key_is_text) else { return };
+        let key = self.sources.path.get(&*resource.key).and_then(Value::as_str).and_then(|key| key.parse().ok());
+        let (Some(id), Ok(snapshot)) = (key, scope.snapshot()) else { return };
+        let view = View {
+            context: args.context(&endpoint.args),
+            fields: &engine.fields(Some(resource), |name| self.sources.get(name)),
+            password: self.given(),
+            links: true,
+            readable: true,
+            reads: READS,
+            excerpt_words: None,
+        };
+        Batch::ahead(&*snapshot, resource, &[id], &view);
     }
 
     /// Whether the caller may, and what the path names: 401, 403, 404.

@@ -25,6 +25,9 @@ const CHUNK: usize = 1 << 19;
 /// Files on their way in, below the folder; no key leads there.
 const INCOMING: &str = ".incoming";
 
+/// A file of the folder by which nodes recognise it; no key leads there.
+const MARKER: &str = ".cms-server-folder";
+
 /// Why a file cannot be had or put.
 #[derive(Debug)]
 pub struct FilesError(pub String);
@@ -128,6 +131,34 @@ impl Files {
     /// A folder for files on their way in, on the same disk where that is possible.
     pub fn incoming(&self) -> PathBuf {
         self.folder().map_or_else(std::env::temp_dir, |folder| folder.join(INCOMING))
+    }
+
+    /// By what another process recognises that it stores files in the same place: the text of a file in the folder that
+    /// the first one makes (`make`), or the address of the bucket. `None` where there is no such file.
+    ///
+    /// # Errors
+    /// The folder cannot be read or written.
+    pub fn place(&self, make: bool) -> Result<Option<String>, FilesError> {
+        let folder = match &self.place {
+            // Nobody else reads this memory.
+            Backend::Memory => return Ok(Some(format!("memory of {}", std::process::id()))),
+            #[cfg(feature = "s3")]
+            Backend::Bucket(url) => return Ok(Some(url.clone())),
+            Backend::Folder(folder) => folder,
+        };
+        let path = folder.join(MARKER);
+        if make && !path.is_file() {
+            private_folder(folder)?;
+            let mut file = tempfile::NamedTempFile::new_in(folder)?;
+            std::io::Write::write_all(&mut file, format!("{:032x}\n", rand::random::<u128>()).as_bytes())?;
+            // Another process may be faster; then its file stays.
+            let _ = file.persist_noclobber(&path);
+        }
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn folder(&self) -> Option<&Path> {
@@ -347,6 +378,20 @@ mod tests {
         assert_eq!(folder("memory:", "s").ok(), Some(Backend::Memory));
         assert!(folder("ftp://x", "s").is_err());
         assert_eq!(folder("s3://bucket/site", "s").is_ok(), cfg!(feature = "s3"));
+    }
+
+    #[test]
+    fn a_folder_is_recognised() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| {
+            Files::at(&format!("file:{}", dir.path().join(name).display()), Path::new("s")).expect("files")
+        };
+        assert_eq!(at("one").place(false).expect("read"), None);
+        assert!(!dir.path().join("one").exists(), "a look makes nothing");
+        let one = at("one").place(true).expect("made").expect("a text");
+        assert_eq!(at("one").place(true).expect("read"), Some(one.clone()));
+        assert_eq!(at("one").place(false).expect("read"), Some(one.clone()));
+        assert!(at("other").place(true).expect("made").is_some_and(|other| other != one));
     }
 
     #[tokio::test]

@@ -11,6 +11,7 @@ use crate::storage::plan::DbValue;
 use crate::text::html::Html;
 use crate::text::render::render_content;
 use serde_json::{Map, Value};
+use std::cell::OnceCell;
 
 /// A widget that is shown.
 pub struct Shown<'a> {
@@ -76,6 +77,7 @@ impl Shown<'_> {
             batch: &Batch::default(),
             reads: READS,
             excerpt_words: None,
+            rendered: OnceCell::new(),
         };
         if let Some(block) = self.entry["block"].as_str() {
             return dynamic::block(&item, block, self.attributes()).unwrap_or_default();

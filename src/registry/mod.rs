@@ -131,6 +131,8 @@ pub struct Registry {
     pub block_styles: BlockStyles,
     /// Changes whenever a declaration does; part of what caches are keyed by.
     pub fingerprint: u64,
+    /// Of what all nodes that share a database have to declare alike, as a text of any length.
+    pub shared: String,
 }
 
 impl Registry {

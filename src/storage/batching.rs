@@ -7,7 +7,7 @@
 //! itself.
 
 use super::plan::{Cond, DbValue, Edge, EdgePlan, MetaRow, Name, Op, ReadPlan, RevisionCount, Row, WritePlan};
-use super::{BeginFuture, CommitFuture, Dependencies, Held, Snapshot, Storage, StorageError, VersionSlot};
+use super::{Ahead, BeginFuture, CommitFuture, Dependencies, Held, Snapshot, Storage, StorageError, VersionSlot};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -110,12 +110,51 @@ impl BatchedReads {
     /// The database cannot be read.
     pub fn fetch(&self) -> Result<(), StorageError> {
         let mut state = self.lock();
-        let mut wanted = std::mem::take(&mut state.wanted).into_iter();
-        let mut rows: Vec<(ReadPlan, Hole, HashSet<i64>)> = Vec::new();
-        let mut edges: Vec<(Vec<Name>, bool, HashSet<i64>)> = Vec::new();
-        let mut meta: Vec<(Name, HashSet<i64>)> = Vec::new();
-        let mut revisions: Vec<(Name, HashSet<i64>)> = Vec::new();
-        for read in &mut wanted {
+        let wanted = Wanted::of(std::mem::take(&mut state.wanted));
+        let snapshot = self.inner.snapshot()?;
+        wanted.send(&*snapshot);
+        for (shape, hole, ids) in wanted.rows {
+            match together(&*snapshot, &shape, &hole, ids)? {
+                Some(found) => state.known.rows.push((shape, hole, found)),
+                None => state.known.alone.push(shape),
+            }
+        }
+        for (rels, reverse, ids) in wanted.edges {
+            let plan = EdgePlan { rels, of: sorted(&ids), reverse };
+            let found = snapshot.edges(&plan)?;
+            let found = Together::new(ids, found, |e| vec![if reverse { e.dst } else { e.src }]);
+            state.known.edges.push((plan.rels, reverse, found));
+        }
+        for (space, ids) in wanted.meta {
+            let found = snapshot.meta(&space, &sorted(&ids))?;
+            state.known.meta.push((space, Together::new(ids, found, |m| vec![m.id])));
+        }
+        for (space, ids) in wanted.revisions {
+            let found = snapshot.revisions(&space, &sorted(&ids))?;
+            state.known.revisions.push((space, Together::new(ids, found, |r| vec![r.of])));
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// Reads that were needed, those that differ only in ids as one.
+#[derive(Default)]
+struct Wanted {
+    rows: Vec<(ReadPlan, Hole, HashSet<i64>)>,
+    edges: Vec<(Vec<Name>, bool, HashSet<i64>)>,
+    meta: Vec<(Name, HashSet<i64>)>,
+    revisions: Vec<(Name, HashSet<i64>)>,
+}
+
+impl Wanted {
+    fn of(reads: Vec<Read>) -> Wanted {
+        let mut wanted = Wanted::default();
+        let Wanted { rows, edges, meta, revisions } = &mut wanted;
+        for read in reads {
             match read {
                 Read::Rows { shape, hole, ids } => match rows.iter_mut().find(|r| r.0 == shape && r.1 == hole) {
                     Some(like) => like.2.extend(ids),
@@ -125,36 +164,33 @@ impl BatchedReads {
                     Some(like) => like.2.extend(plan.of),
                     None => edges.push((plan.rels, plan.reverse, plan.of.into_iter().collect())),
                 },
-                Read::Meta(space, ids) => gather(&mut meta, space, ids),
-                Read::Revisions(space, ids) => gather(&mut revisions, space, ids),
+                Read::Meta(space, ids) => gather(meta, space, ids),
+                Read::Revisions(space, ids) => gather(revisions, space, ids),
             }
         }
-        let snapshot = self.inner.snapshot()?;
-        for (shape, hole, ids) in rows {
-            match together(&*snapshot, &shape, &hole, ids)? {
-                Some(found) => state.known.rows.push((shape, hole, found)),
-                None => state.known.alone.push(shape),
-            }
-        }
-        for (rels, reverse, ids) in edges {
-            let plan = EdgePlan { rels, of: sorted(&ids), reverse };
-            let found = snapshot.edges(&plan)?;
-            let found = Together::new(ids, found, |e| vec![if reverse { e.dst } else { e.src }]);
-            state.known.edges.push((plan.rels, reverse, found));
-        }
-        for (space, ids) in meta {
-            let found = snapshot.meta(&space, &sorted(&ids))?;
-            state.known.meta.push((space, Together::new(ids, found, |m| vec![m.id])));
-        }
-        for (space, ids) in revisions {
-            let found = snapshot.revisions(&space, &sorted(&ids))?;
-            state.known.revisions.push((space, Together::new(ids, found, |r| vec![r.of])));
-        }
-        Ok(())
+        wanted
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    /// Sends all of them at once, where each would cost a round trip.
+    fn send(&self, snapshot: &dyn Snapshot) {
+        if !snapshot.reads_ahead() {
+            return;
+        }
+        for (shape, hole, ids) in &self.rows {
+            snapshot.ahead(&[Ahead::Rows(&all_of(shape, hole, ids))]);
+            if let Hole::From(rels) = hole {
+                snapshot.ahead(&[Ahead::Edges(&edges_from(rels, ids))]);
+            }
+        }
+        for (rels, reverse, ids) in &self.edges {
+            snapshot.ahead(&[Ahead::Edges(&EdgePlan { reverse: *reverse, ..edges_from(rels, ids) })]);
+        }
+        for (space, ids) in &self.meta {
+            snapshot.ahead(&[Ahead::Meta(space, &sorted(ids))]);
+        }
+        for (space, ids) in &self.revisions {
+            snapshot.ahead(&[Ahead::Revisions(space, &sorted(ids))]);
+        }
     }
 }
 
@@ -171,6 +207,22 @@ fn sorted(ids: &HashSet<i64>) -> Vec<i64> {
     ids
 }
 
+/// The plan of all rows of a shape, without their windows. Its last column says to which ids a row belongs.
+fn all_of(shape: &ReadPlan, hole: &Hole, ids: &HashSet<i64>) -> ReadPlan {
+    let mut plan = shape.clone();
+    plan.filter = fill(&shape.filter, hole, &sorted(ids));
+    plan.columns.push(match hole {
+        Hole::Column(column) => column.clone(),
+        Hole::From(_) => "id".into(),
+    });
+    (plan.limit, plan.offset) = (Some(MOST), 0);
+    plan
+}
+
+fn edges_from(rels: &[Name], ids: &HashSet<i64>) -> EdgePlan {
+    EdgePlan { rels: rels.to_vec(), of: sorted(ids), reverse: false }
+}
+
 /// The rows of all plans of a shape, without their windows. `None`: there are too many.
 fn together(
     snapshot: &dyn Snapshot,
@@ -178,22 +230,14 @@ fn together(
     hole: &Hole,
     ids: HashSet<i64>,
 ) -> Result<Option<Together<Row>>, StorageError> {
-    let mut plan = shape.clone();
-    plan.filter = fill(&shape.filter, hole, &sorted(&ids));
-    let (told, place) = match hole {
-        Hole::Column(column) => (column.clone(), shape.columns.len()),
-        Hole::From(_) => (Name::from("id"), shape.columns.len()),
-    };
-    plan.columns.push(told);
-    (plan.limit, plan.offset) = (Some(MOST), 0);
+    let (plan, place) = (all_of(shape, hole, &ids), shape.columns.len());
     let found = snapshot.rows(&plan)?;
     if found.len() as u64 == MOST {
         return Ok(None);
     }
     let mut sources: HashMap<i64, Vec<i64>> = HashMap::new();
     if let Hole::From(rels) = hole {
-        let edges = EdgePlan { rels: rels.clone(), of: sorted(&ids), reverse: false };
-        for edge in snapshot.edges(&edges)? {
+        for edge in snapshot.edges(&edges_from(rels, &ids))? {
             sources.entry(edge.dst).or_default().push(edge.src);
         }
     }

@@ -89,10 +89,19 @@ impl Common {
 
     /// Takes notice of what other processes have committed. It may fall due here: they may have ended by then.
     pub fn take_up(&self, news: &News) {
+        if news.is_another_past(self.node) {
+            tracing::warn!(
+                "the database has lost commits that this server knew of (a failover, or a restored copy); nothing that was \
+                 cached before is used"
+            );
+            self.words.store(Arc::new(news.words.clone()));
+            self.versions.start_over(&news.numbers, news.mark());
+            return self.wake_all();
+        }
         self.learn(&news.words);
         let slots = news.slots(self.versions.announced(), &self.catalogue);
         let slots = slots.unwrap_or_else(|| vec![VersionSlot::OTHERS]);
-        self.versions.raise_to(&news.numbers, &slots, news.taken());
+        self.versions.take_up(&news.numbers, &slots, news.mark());
         self.wake_all();
     }
 

@@ -207,8 +207,8 @@ fn slots(table: &Table, id: Option<i64>, entry: &Entry, words: &Words, raised: &
 pub const INSERT: &str = "INSERT INTO change_feed (seq, in_commit, at, node, \"table\", kind, id, key, action, \
     status_before, status_after, columns, actor) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
 
-/// The number of the newest entry.
-pub const NEWEST: &str = "SELECT coalesce(max(seq), 0) FROM change_feed";
+/// The newest entry: its number, and what [`Mark`] has of it.
+pub const NEWEST: &str = "SELECT seq, in_commit, node, at FROM change_feed ORDER BY seq DESC LIMIT 1";
 
 /// By what a commit is recognised in the feed.
 #[derive(Clone, Copy, Debug)]
@@ -292,17 +292,70 @@ pub fn pruned(keep: Keep, first: i64, last: i64, now: i64) -> Option<[i64; 3]> {
 /// Commits of all processes so far.
 pub const NUMBER_OF_COMMITS: &str = "SELECT n FROM version WHERE scope = 'commits'";
 
+/// The same, and what [`Mark`] has of the entry with this number.
+pub const COMMITS_AND_ENTRY: &str = "SELECT version.n, entry.in_commit, entry.node, entry.at FROM version \
+    LEFT JOIN change_feed AS entry ON entry.seq = ?1 WHERE version.scope = 'commits'";
+
+const ENTRY: &str = "SELECT in_commit, node, at FROM change_feed WHERE seq = ?1";
+
 const WORDS: &str = "SELECT number, word FROM dictionary";
 const VERSIONS: &str = "SELECT scope, n FROM version";
-const AFTER: &str = "SELECT seq, in_commit, \"table\", kind, id, action, columns FROM change_feed \
+const AFTER: &str = "SELECT seq, in_commit, \"table\", kind, id, action, columns, node, at FROM change_feed \
     WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+
+/// An entry by which a process recognises that the feed still is the one that it has read. A database that loses commits
+/// (a replica that lacked the newest ones takes over, an older copy is restored) gives their numbers to other commits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// The number of the entry; 0: there was none.
+    pub seq: i64,
+    /// Its commit, node and time, where it was read. Otherwise the process has written it itself.
+    read: Option<[i64; 3]>,
+}
+
+impl Mark {
+    /// An entry of an own commit.
+    pub fn own(seq: i64) -> Mark {
+        Mark { seq, read: None }
+    }
+
+    /// An entry as it was read: its number, and the rest from this place of the row on.
+    fn read(row: &Row, rest: [usize; 3]) -> Mark {
+        Mark { seq: int(row, 0), read: Some(rest.map(|place| int(row, place))) }
+    }
+
+    /// From the row of [`NEWEST`], if there is one.
+    pub fn newest(rows: &[Row]) -> Mark {
+        rows.first().map_or(Mark::default(), |row| Mark::read(row, [1, 2, 3]))
+    }
+
+    /// Whether the entry that is there now, three values of a row from this place on, is the same. `own` is what entries of
+    /// this process have as their node.
+    pub fn is(&self, row: Option<&Row>, place: usize, own: i64) -> bool {
+        let there = row.filter(|row| matches!(row.get(place), Some(DbValue::Int(_))));
+        match (there.map(|row| [0, 1, 2].map(|offset| int(row, place + offset))), self.read) {
+            _ if self.seq == 0 => true,
+            (None, _) => false,
+            (Some(there), Some(read)) => there == read,
+            // A process takes notice of what was lost before it writes again, so no later entry with this number is its own.
+            (Some([_, node, _]), None) => node == own,
+        }
+    }
+}
 
 /// What a process knows already.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known {
-    /// The number of the newest entry that it has taken up.
-    pub seq: i64,
+    /// The newest entry that it has taken up.
+    pub mark: Mark,
     pub commits: u64,
+}
+
+impl Known {
+    /// Whether there is something new, by a row of [`COMMITS_AND_ENTRY`]: further commits, or others than before.
+    pub fn is_behind(&self, row: Option<&Row>, own: i64) -> bool {
+        row.map_or(0, |row| int(row, 0)) as u64 > self.commits || !self.mark.is(row, 1, own)
+    }
 }
 
 /// What other processes have committed since.
@@ -314,36 +367,51 @@ pub struct News {
     /// Commits that these versions count.
     there: u64,
     /// The newest entry; later ones may be of later commits.
-    newest: i64,
+    newest: Mark,
     entries: Vec<Row>,
+    /// The entry with the number of the one that was taken up last.
+    last: Option<Row>,
 }
 
 impl News {
     /// The statements that give it, with their values. Each may see a later state than the one before.
-    pub fn statements(known: Known) -> [(&'static str, Vec<i64>); 4] {
-        [(NEWEST, vec![]), (VERSIONS, vec![]), (AFTER, vec![known.seq, AT_ONCE as i64 + 1]), (WORDS, vec![])]
+    pub fn statements(known: Known) -> [(&'static str, Vec<i64>); 5] {
+        let seq = known.mark.seq;
+        let after = (AFTER, vec![seq, AT_ONCE as i64 + 1]);
+        [(NEWEST, vec![]), (VERSIONS, vec![]), after, (WORDS, vec![]), (ENTRY, vec![seq])]
     }
 
     /// From the rows of [`News::statements`].
     pub fn of(known: Known, found: Vec<Vec<Row>>) -> News {
         let mut found = found.into_iter();
         let mut next = || found.next().unwrap_or_default();
-        let (newest, versions, entries, dictionary) = (next(), next(), next(), next());
+        let (newest, versions, entries, dictionary, last) = (next(), next(), next(), next(), next());
         let mut words = Words::default();
         for row in &dictionary {
             words.insert(int(row, 0), text_at(row, 1).unwrap_or_default());
         }
         let version = |row: &Row| (text_at(row, 0).unwrap_or_default(), int(row, 1) as u64);
-        let newest = newest.first().map_or(0, |row| int(row, 0));
         let numbers: Vec<(Name, u64)> = versions.iter().map(version).collect();
         let there = numbers.iter().find(|(scope, _)| **scope == *COMMITS).map_or(0, |(_, n)| *n);
-        News { known, words, numbers, there, newest, entries }
+        let (newest, last) = (Mark::newest(&newest), last.into_iter().next());
+        News { known, words, numbers, there, newest, entries, last }
+    }
+
+    /// Whether the database has lost commits that were known: what is there now is no continuation of it.
+    pub fn is_another_past(&self, own: i64) -> bool {
+        !self.known.mark.is(self.last.as_ref(), 0, own)
     }
 
     /// The last entry of the commits that are taken up. Entries of later ones come again with their versions.
-    pub fn taken(&self) -> i64 {
+    pub fn mark(&self) -> Mark {
         let taken = self.entries.iter().rev().find(|row| int(row, 1) as u64 <= self.there);
-        taken.map_or(0, |row| int(row, 0)).max(self.newest)
+        let taken = taken.map_or(Mark::default(), |row| Mark::read(row, [1, 7, 8]));
+        if taken.seq > self.newest.seq { taken } else { self.newest }
+    }
+
+    /// The number of [`News::mark`].
+    pub fn taken(&self) -> i64 {
+        self.mark().seq
     }
 
     /// The version slots that commits after number `own` have raised; `None` where entries are missing or too many.
@@ -378,7 +446,43 @@ impl News {
         let new = self.there.saturating_sub(self.known.commits);
         let is_new = |commit: &u64| *commit > self.known.commits && *commit <= self.there;
         let commits: BTreeSet<u64> = self.entries.iter().map(|row| int(row, 1) as u64).filter(is_new).collect();
-        let follows = self.entries.first().is_none_or(|row| int(row, 0) == self.known.seq + 1);
+        let follows = self.entries.first().is_none_or(|row| int(row, 0) == self.known.mark.seq + 1);
         follows && self.entries.len() <= AT_ONCE && commits.len() as u64 == new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(values: [i64; 4]) -> Row {
+        values.map(DbValue::Int).into()
+    }
+
+    #[test]
+    fn an_entry_is_recognised() {
+        const OWN: i64 = 7;
+        let read = Mark::newest(&[row([20, 9, 3, 1000])]);
+        let missing: Row = vec![DbValue::Int(9), DbValue::Null, DbValue::Null, DbValue::Null];
+        for (mark, there, same) in [
+            (Mark::default(), None, true),
+            (Mark::default(), Some(missing.clone()), true),
+            (read, Some(row([9, 9, 3, 1000])), true),
+            // The same node has written another commit at another time.
+            (read, Some(row([9, 9, 3, 1001])), false),
+            (read, Some(row([9, 9, 4, 1000])), false),
+            (read, Some(row([9, 8, 3, 1000])), false),
+            (read, Some(missing.clone()), false),
+            (read, None, false),
+            (Mark::own(20), Some(row([9, 9, OWN, 1000])), true),
+            (Mark::own(20), Some(row([9, 9, 3, 1000])), false),
+            (Mark::own(20), Some(missing), false),
+        ] {
+            assert_eq!(mark.is(there.as_ref(), 1, OWN), same, "{mark:?} {there:?}");
+        }
+        let known = Known { mark: read, commits: 9 };
+        assert!(!known.is_behind(Some(&row([9, 9, 3, 1000])), OWN));
+        assert!(known.is_behind(Some(&row([10, 9, 3, 1000])), OWN));
+        assert!(known.is_behind(Some(&row([8, 9, 4, 1000])), OWN));
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! Knows tables and columns, nothing of schemas, resources or requests. No SQL text occurs outside this module.
 
+// Some of it only PostgreSQL needs.
+#![cfg_attr(not(feature = "postgres"), allow(dead_code, unused_imports))]
+
 pub(crate) mod backup;
 mod batching;
 mod budget;
@@ -19,10 +22,14 @@ mod feed;
 mod fixtures;
 mod fold;
 mod migrate;
+mod new_row;
+pub mod nodes;
 pub mod place;
 pub mod plan;
+#[cfg(feature = "postgres")]
 pub mod postgres;
 mod read_set;
+mod server;
 mod sql;
 pub mod sqlite;
 mod tally;
@@ -36,11 +43,13 @@ pub(crate) use budget::{Budgeted, ReadBudget};
 pub(crate) use dependencies::{Dependencies, VersionSlot};
 pub use feed::Keep as FeedKeep;
 pub use fold::fold;
+pub(crate) use new_row::{Belongings, NewRowSnapshot};
 pub(crate) use read_set::{ReadSet, TrackedStorage};
 pub(crate) use sqlite::{end_idle_transactions, reuse_transactions};
 pub(crate) use versions::slugs;
 
 use crate::metrics;
+use nodes::{NodeFacts, Nodes};
 use plan::{CommitError, Committed, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row, WritePlan};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -179,6 +188,30 @@ pub trait Database: Storage {
 
     /// After each commit from now on, this thread is unparked, too.
     fn wake(&self, sleeper: Thread);
+
+    /// Shows others that serve the same database what they have to agree on with this process.
+    fn announce(&self, _facts: NodeFacts) {}
+
+    /// The processes that serve the database, where it can say so.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    fn nodes(&self) -> Result<Option<Nodes>, StorageError> {
+        Ok(None)
+    }
+
+    /// In what others differ from what this process has announced, a sentence for each.
+    fn disagreements(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Lets the database find out how many rows there are of what, where it does not do so at once.
+    ///
+    /// # Errors
+    /// It could not in time. It will later, by itself.
+    fn gather_statistics(&self) -> Result<(), StorageError> {
+        Ok(())
+    }
 
     /// What `/metrics` shows of the database and its writer.
     fn readings(&self) -> Vec<metrics::Reading>;

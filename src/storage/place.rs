@@ -4,7 +4,7 @@ use super::backup;
 use super::copy::{self, Copied};
 use super::migrate::Schema;
 use super::plan::Layout;
-use super::postgres::{PgOptions, Postgres};
+use super::server;
 use super::sqlite::{Migrated, OpenError, OpenOptions, PendingChange, Sqlite, SqliteConnection};
 use super::{Database, FeedKeep, StorageError};
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ impl Place {
     pub fn shown(&self) -> String {
         match self {
             Place::File(path) => path.display().to_string(),
-            Place::Server(url) => Postgres::shown(url),
+            Place::Server(url) => server::shown(url),
         }
     }
 
@@ -83,7 +83,7 @@ impl Place {
     pub fn base(&self) -> PathBuf {
         match self {
             Place::File(path) => path.clone(),
-            Place::Server(url) => Postgres::name(url).into(),
+            Place::Server(url) => server::name(url).into(),
         }
     }
 
@@ -92,7 +92,7 @@ impl Place {
     /// # Errors
     /// See [`OpenError`].
     pub fn open(&self, terms: Terms, layout: &Layout) -> Result<Arc<dyn Database>, OpenError> {
-        let Terms { migrate, copy, queue, connections, feed } = terms;
+        let Terms { migrate, copy, queue, feed, .. } = terms;
         let (database, applied): (Arc<dyn Database>, Vec<PendingChange>) = match self {
             Place::File(path) => {
                 let options = OpenOptions { migrate, copy, queue, feed, ..OpenOptions::new(path) };
@@ -103,12 +103,7 @@ impl Place {
                 let applied = opened.applied().to_vec();
                 (Arc::new(opened), applied)
             }
-            Place::Server(url) => {
-                let options = PgOptions { migrate, queue, connections, feed, ..PgOptions::new(url) };
-                let opened = Postgres::open(&options, layout)?;
-                let applied = opened.applied().to_vec();
-                (Arc::new(opened), applied)
-            }
+            Place::Server(url) => server::open(url, terms, layout)?,
         };
         for change in applied {
             tracing::info!("tables follow the declarations: {change}");
@@ -123,7 +118,7 @@ impl Place {
     pub fn rehearse(&self, layout: &Layout) -> Result<Vec<PendingChange>, OpenError> {
         match self {
             Place::File(path) => Sqlite::rehearse(path, layout),
-            Place::Server(url) => Postgres::rehearse(url, layout),
+            Place::Server(url) => server::rehearse(url, layout),
         }
     }
 
@@ -134,7 +129,7 @@ impl Place {
     pub fn migrate(&self, layout: &Layout, drops: &[String], copy: bool) -> Result<Migrated, OpenError> {
         match self {
             Place::File(path) => Sqlite::migrate(path, layout, drops, copy),
-            Place::Server(url) => Postgres::migrate(url, layout, drops).map(|changes| Migrated { changes, copy: None }),
+            Place::Server(url) => server::migrate(url, layout, drops).map(|changes| Migrated { changes, copy: None }),
         }
     }
 
@@ -151,7 +146,7 @@ impl Place {
         Ok(match self {
             Place::File(path) if reading => Box::new(SqliteConnection::examining(path)?),
             Place::File(path) => Box::new(SqliteConnection::open(path)?),
-            Place::Server(url) => Box::new(Postgres::connection(url)?),
+            Place::Server(url) => server::connection(url)?,
         })
     }
 
@@ -162,7 +157,7 @@ impl Place {
     pub fn examine(&self, layout: &Layout) -> Result<Vec<String>, StorageError> {
         match self {
             Place::File(path) => backup::examine(path, layout),
-            Place::Server(url) => Postgres::examine(url, layout),
+            Place::Server(url) => server::examine(url, layout),
         }
     }
 

@@ -6,6 +6,7 @@
 mod connect;
 mod functions;
 mod listen;
+mod neighbours;
 mod open;
 mod pool;
 mod reader;
@@ -19,19 +20,25 @@ mod writer;
 
 pub use open::PgOptions;
 
+use super::connection::DbError;
 use super::engine::{Common, Queue};
 use super::migrate::{Extent, PendingChange};
+use super::nodes::{NodeFacts, Nodes};
 use super::plan::{Layout, Name, WritePlan};
 use super::sqlite::OpenError;
 use super::{BeginFuture, CommitFuture, Database, Held, Snapshot, Storage, StorageError, VersionSlot};
 use crate::metrics::{self, Reading};
 use connect::Address;
+use neighbours::Neighbours;
 use pool::Pool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 use writer::PgConnection;
+
+/// Counts and samples the rows of all tables.
+const STATISTICS: &str = "ANALYZE";
 
 /// A schema of a database. Dropping it waits until the writer has carried out what is queued.
 pub struct Postgres {
@@ -55,6 +62,7 @@ struct Shared {
     hears: AtomicBool,
     /// See [`Database::leads`].
     leads: AtomicBool,
+    neighbours: Neighbours,
 }
 
 impl Shared {
@@ -122,17 +130,6 @@ impl Postgres {
     /// The database cannot be read.
     pub fn examine(url: &str, layout: &Layout) -> Result<Vec<String>, StorageError> {
         open::examine(url, layout)
-    }
-
-    /// The address without the password.
-    pub fn shown(url: &str) -> String {
-        Address::parse(url).map_or_else(|_| "storage.url".into(), |address| address.shown)
-    }
-
-    /// The name of the database.
-    pub fn name(url: &str) -> String {
-        let name = url::Url::parse(url).ok().map(|url| url.path().trim_matches('/').to_owned());
-        name.filter(|name| !name.is_empty()).unwrap_or_else(|| "site".into())
     }
 
     /// What [`Postgres::open`] changed in an existing database.
@@ -212,11 +209,31 @@ impl Database for Postgres {
         self.shared.wake(sleeper);
     }
 
+    fn announce(&self, facts: NodeFacts) {
+        self.shared.neighbours.announce(facts);
+    }
+
+    fn nodes(&self) -> Result<Option<Nodes>, StorageError> {
+        self.shared.nodes().map(Some)
+    }
+
+    fn disagreements(&self) -> Vec<String> {
+        self.shared.neighbours.warnings()
+    }
+
+    fn gather_statistics(&self) -> Result<(), StorageError> {
+        let session = self.address.connect().map_err(DbError::from)?;
+        Ok(session.batch(STATISTICS)?)
+    }
+
     fn readings(&self) -> Vec<Reading> {
         let mut readings: Vec<metrics::Reading> = self.shared.readings();
         readings.push(Reading::count("cms_server_database_round_trips", &[], self.round_trips()));
         readings.push(Reading::gauge("cms_server_database_connections", &[], self.shared.pool.open() as f64));
         readings.push(Reading::gauge("cms_server_leader", &[], f64::from(u8::from(self.leads()))));
+        let neighbours = &self.shared.neighbours;
+        readings.push(Reading::gauge("cms_server_nodes", &[], (neighbours.others() + 1) as f64));
+        readings.push(Reading::gauge("cms_server_nodes_differing", &[], neighbours.warnings().len() as f64));
         readings
     }
 }

@@ -187,6 +187,13 @@ class Node:
             raise SystemExit(f"{' '.join(words)}: {done.stdout}{done.stderr}")
         return done.stdout.strip()
 
+    def fails(self, setting):
+        """What the node says that does not start with another setting."""
+        args = self.command()
+        args += ["--set", setting, "--set", f"server.listen=127.0.0.1:{free_port()}"]
+        done = subprocess.run(args, text=True, capture_output=True, cwd=self.folder, timeout=20)
+        return done.stdout + done.stderr
+
     def start(self):
         self.offset = len(self.log())
         with open(os.path.join(self.folder, f"{self.name}.log"), "ab") as log:
@@ -242,3 +249,46 @@ class Database:
 
     def start(self):
         subprocess.run([self.control, "-l", "/dev/null", "-w", "start"], check=True, stdout=subprocess.DEVNULL)
+
+
+class Standby:
+    """A replica of a database server. It may take its place, and is a `Database` then."""
+
+    def __init__(self, primary, folder):
+        # A server refuses to run as root.
+        self.prefix = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        self.folder, self.primary = folder, primary
+        os.mkdir(folder)
+        if self.prefix:
+            shutil.chown(folder, "postgres")
+        self.data, self.port, self.link = os.path.join(folder, "data"), free_port(), Relay([primary.port])
+        self.url = primary.url.replace(f":{primary.port}/", f":{self.port}/")
+        copy = ["pg_basebackup", "-D", self.data, "-R", "-X", "stream", "-c", "fast", "-d",
+            f"postgres://postgres@127.0.0.1:{self.link.port}/?sslmode=disable"]
+        subprocess.run(self.prefix + copy, check=True, cwd=folder, stdout=subprocess.DEVNULL)
+        with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="utf-8") as settings:
+            settings.write(f"port = {self.port}\nunix_socket_directories = '{folder}'\n")
+        self.start()
+
+    def control(self, *words):
+        subprocess.run([*self.prefix, shutil.which("pg_ctl"), "-D", self.data, "-s", *words], check=True, cwd=self.folder,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def start(self):
+        self.control("-l", os.path.join(self.folder, "log"), "-w", "start")
+
+    def stop(self):
+        self.control("-m", "immediate", "stop")
+
+    def promote(self):
+        self.control("-w", "promote")
+
+    def await_primary(self, patience=30):
+        """Waits until everything that the primary has written is here."""
+        until, place = time.monotonic() + patience, self.primary.sql("SELECT pg_current_wal_lsn()")[0][0]
+        while self.sql(f"SELECT pg_last_wal_replay_lsn() >= '{place}'")[0][0] != "t":
+            if time.monotonic() > until:
+                raise SystemExit("the replica does not follow")
+            threading.Event().wait(0.05)
+
+    sql = Database.sql

@@ -22,7 +22,7 @@ cat >"$CMS_TEST_POSTGRES_CONTROL" <<END
 cd "$folder" && exec ${as[*]} "$bin/pg_ctl" -D "$folder/data" -s "\$@"
 END
 chmod 755 "$CMS_TEST_POSTGRES_CONTROL"
-trap '"$CMS_TEST_POSTGRES_CONTROL" -m immediate stop || true; rm -rf "$folder"' EXIT
+trap '"$CMS_TEST_POSTGRES_CONTROL" -m immediate stop 2>/dev/null || true; rm -rf "$folder"' EXIT
 (cd "$folder" && "${as[@]}" "$bin/initdb" -D "$folder/data" -A trust -U postgres -E UTF8 --locale=C.UTF-8 >/dev/null)
 # Nothing here outlives the tests, so nothing has to reach the disk; what a killed server has written is there without it.
 cat >>"$folder/data/postgresql.conf" <<END
@@ -32,8 +32,15 @@ listen_addresses = '127.0.0.1'
 max_connections = 400
 fsync = off
 END
+# Users whom a server treats in other ways: one has a password, one has to encrypt.
+cat - "$folder/data/pg_hba.conf" >"$folder/hba" <<END
+host all guarded 127.0.0.1/32 scram-sha-256
+hostnossl all encrypted 127.0.0.1/32 reject
+END
+cat "$folder/hba" >"$folder/data/pg_hba.conf"
 "$CMS_TEST_POSTGRES_CONTROL" -l "$folder/log" -w start
 base="postgres://postgres@127.0.0.1:$port"
 psql -q "$base/postgres" -c "CREATE DATABASE tests"
 psql -q "$base/tests" -c "CREATE EXTENSION pg_trgm"
+psql -q "$base/postgres" -c "CREATE ROLE guarded LOGIN PASSWORD 'right'; CREATE ROLE encrypted LOGIN; CREATE ROLE limited LOGIN"
 export CMS_TEST_POSTGRES="$base/tests?sslmode=disable"

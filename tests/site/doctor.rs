@@ -6,11 +6,15 @@ use std::net::{TcpListener, TcpStream};
 
 /// The doctor's report on the server at an address, and whether all is well.
 fn doctor(server: &Server, url: &str) -> (String, bool) {
-    let config = server.path("routes.toml");
-    let database = server.storage();
-    let mut args = vec!["--config", config.to_str().expect("a path"), "--set", &database];
-    let prefix = format!("site.prefix={}", server.prefix);
-    args.extend(["--set", &prefix, "doctor", "--url", url]);
+    doctor_with(server, url, &[])
+}
+
+/// The same with further settings.
+fn doctor_with(server: &Server, url: &str, sets: &[&str]) -> (String, bool) {
+    let own = format!("site.url={}", server.site);
+    let mut args = server.args();
+    args.extend(sets.iter().chain([&&*own]).flat_map(|set| ["--set", *set]));
+    args.extend(["doctor", "--url", url]);
     let done = run(&args, "");
     let said = format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     (said, done.status.success())
@@ -87,4 +91,35 @@ fn what_stands_before_the_server_is_told_with_what_helps() {
     let nobody = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let (said, well) = doctor(&careful, &format!("http://{nobody}"));
     assert!(!well && said.contains("Does the server run"), "{said}");
+}
+
+#[test]
+fn nodes_that_differ_from_what_is_here_are_named() {
+    let server = Server::with(&["server.node=one"]);
+    if !server.storage().starts_with("storage.url=postgres") {
+        return;
+    }
+    let other = server.beside_with(&["server.node=two", &format!("site.url={}", server.site)]);
+    let seen = |said: &str| said.contains("the node one ") && said.contains("the node two ");
+    let mut found = doctor(&server, &server.site);
+    // A node shows itself a moment after it is ready.
+    for _ in 0..20 {
+        if !seen(&found.0) {
+            found = doctor(&server, &server.site);
+        }
+    }
+    let (said, well) = found;
+    assert!(well && seen(&said) && !said.contains("WRONG"), "{said}");
+    assert!(said.contains("good   the clocks of the database and of this machine agree"), "{said}");
+    let elsewhere = format!("media.url=file:{}", other.path("elsewhere").display());
+    for (set, wrong) in [
+        ("settings.title=Another", "has other declarations"),
+        ("site.prefix=other", "another site.url or site.prefix"),
+        // This folder has no mark yet, so nothing is known of it.
+        (&*elsewhere, ""),
+    ] {
+        let (said, well) = doctor_with(&server, &server.site, &[set]);
+        assert_eq!(said.contains("WRONG  the node two"), !wrong.is_empty(), "{set}: {said}");
+        assert!(said.contains(wrong) && (wrong.is_empty() || !well), "{set}: {said}");
+    }
 }

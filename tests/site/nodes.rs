@@ -111,3 +111,53 @@ fn nodes_make_no_slug_twice() {
         assert_eq!(listed.header("x-cms-total"), Some("30"));
     }
 }
+
+#[test]
+fn nodes_that_differ_are_named_in_the_log_in_health_and_in_metrics() {
+    let ports: Vec<u16> = (0..2).map(|_| free_port()).collect();
+    let operator = |n: usize| format!("server.admin_listen=127.0.0.1:{}", ports[n]);
+    let first = Server::with(&["site.url=http://127.0.0.1:1", "server.node=one", &operator(0)]);
+    if !first.storage().starts_with("storage.url=postgres") {
+        return;
+    }
+    let second = first.beside_with(&["server.node=two", &operator(1)]);
+    let read = |n: usize, path: &str| {
+        second.send("GET", &format!("http://127.0.0.1:{}{path}", ports[n]), None, None, &[]).text
+    };
+    let until = |n: usize, path: &str, text: &str| {
+        let start = Instant::now();
+        while !read(n, path).contains(text) {
+            assert!(start.elapsed() < Duration::from_secs(20), "no {text} in {}", read(n, path));
+        }
+    };
+    until(0, "/metrics", "cms_server_nodes 2\n");
+    until(0, "/metrics", "cms_server_nodes_differing 0\n");
+    assert_eq!(read(1, "/health"), "ok\n");
+    assert!(!first.log().contains("the node "), "{}", first.log());
+
+    let folder = tempfile::TempDir::new().expect("a temporary folder");
+    let elsewhere = format!("media.url=file:{}", folder.path().join("own").display());
+    let unseen = "server.admin_listen=127.0.0.1:0";
+    let mut third = first.beside_with(&["server.node=three", "site.url=http://127.0.0.1:2", &elsewhere, unseen]);
+    for (node, other) in [(&third, "one"), (&third, "two"), (&first, "three"), (&second, "three")] {
+        let log = node.log_until(&format!("the node {other} "));
+        assert!(log.contains("has another site.url or site.prefix"), "{log}");
+        assert!(log.contains("stores uploads in another place"), "{log}");
+        assert!(!log.contains("has other declarations"), "{log}");
+    }
+    until(1, "/health", "the node three has another site.url");
+    until(1, "/metrics", "cms_server_nodes 3\n");
+    until(1, "/metrics", "cms_server_nodes_differing 1\n");
+    third.stop();
+    first.log_until("all nodes agree again");
+    until(1, "/metrics", "cms_server_nodes 2\n");
+    until(1, "/health", "ok\n");
+
+    let newer = first.beside_with(&["server.node=four", "settings.title=Another", unseen]);
+    let log = newer.log_until("the node two ");
+    assert!(log.contains("has other declarations") && !log.contains("uploads"), "{log}");
+}
+
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port()
+}

@@ -39,7 +39,13 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// Metrics that only a PostgreSQL server has, and those that only a file has.
 const OF_ENGINES: [&[&str]; 2] = [
-    &["cms_server_database_connections", "cms_server_database_round_trips", "cms_server_leader"],
+    &[
+        "cms_server_database_connections",
+        "cms_server_database_round_trips",
+        "cms_server_leader",
+        "cms_server_nodes",
+        "cms_server_nodes_differing",
+    ],
     &["cms_server_database_bytes", "cms_server_database_log_bytes"],
 ];
 

@@ -146,7 +146,7 @@ pub fn storage(folder: &Path) -> String {
 }
 
 /// Databases on a PostgreSQL server, for the tests that run on one.
-mod postgres {
+pub mod postgres {
     use super::*;
 
     /// The server that tests use, instead of files.
@@ -160,10 +160,18 @@ mod postgres {
         format!("site_{}", name.replace(|c: char| !c.is_ascii_alphanumeric(), "_"))
     }
 
+    /// Who uses the databases, instead of the user who creates them.
+    fn user() -> Option<String> {
+        std::env::var("CMS_TEST_POSTGRES_USER").ok().filter(|user| !user.is_empty())
+    }
+
     /// The address of a database.
     pub fn url(server: &str, name: &str) -> String {
         let mut url = url::Url::parse(server).expect("an address");
         url.set_path(name);
+        if let Some(user) = user() {
+            url.set_username(&user).expect("an address has a user");
+        }
         url.to_string()
     }
 
@@ -179,6 +187,12 @@ mod postgres {
         let Some(server) = server() else { return };
         let template = like.map_or_else(String::new, |like| format!(" TEMPLATE {like}"));
         psql(&server, &format!("CREATE DATABASE {}{template}", name(folder)));
+        if let (Some(user), None) = (user(), like) {
+            let mut url = url::Url::parse(&server).expect("an address");
+            url.set_path(&name(folder));
+            // It may create what it needs there, and no extension.
+            psql(url.as_str(), &format!("CREATE SCHEMA {user} AUTHORIZATION {user}"));
+        }
     }
 
     /// Whether a folder has its database.
@@ -316,6 +330,11 @@ impl Server {
         let (log, waited) = waited.expect("no panic holds it");
         assert!(!waited.timed_out(), "the log has no {text}: {log}");
         log.clone()
+    }
+
+    /// What the process was started with.
+    pub fn args(&self) -> Vec<&str> {
+        refs(&self.args)
     }
 
     /// The process's number.

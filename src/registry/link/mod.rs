@@ -26,11 +26,12 @@ use super::capabilities;
 use super::resource::Resource;
 use super::vocabulary::Vocabulary;
 use super::{Registry, Route};
-use crate::config::declaration::{self, Declaration, Family};
+use crate::config::declaration::{self, Declaration, Family, Media, Site};
 use crate::config::load::Loaded;
 use crate::error::Problem;
 use crate::model::Method;
 use crate::schema::{Bounds, Dialect};
+use sha2::{Digest as _, Sha256};
 use shown::schema_links;
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -105,6 +106,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
         layout,
         block_styles: blocks::block_styles(&loaded.declaration),
         fingerprint: fingerprint(loaded),
+        shared: shared(loaded),
     })
 }
 
@@ -131,6 +133,27 @@ fn fingerprint(loaded: &Loaded) -> u64 {
         schema.to_string().hash(&mut hasher);
     }
     hasher.finish()
+}
+
+/// See [`Registry::shared`]: everything but how one process listens, logs, stores and caches.
+fn shared(loaded: &Loaded) -> String {
+    let own = Media::default();
+    let declared = Declaration {
+        server: Default::default(),
+        log: Default::default(),
+        cache: Default::default(),
+        storage: Default::default(),
+        backup: Default::default(),
+        media: Media { url: None, workers: own.workers, queue: own.queue, ..loaded.declaration.media.clone() },
+        site: Site { url: None, ..loaded.declaration.site.clone() },
+        ..loaded.declaration.clone()
+    };
+    let mut digest = Sha256::new();
+    digest.update(format!("{declared:?}"));
+    for (file, schema) in &loaded.schemas {
+        digest.update(format!("{file} {schema}"));
+    }
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 struct Linker<'a> {

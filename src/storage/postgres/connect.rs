@@ -100,7 +100,7 @@ impl Address {
             return Err(Refused::Closed("the last attempt to connect has just failed".into()));
         }
         let connected = self.attempt();
-        let failed = if matches!(connected, Err(Refused::Closed(_))) { now.max(1) } else { 0 };
+        let failed = if matches!(connected, Err(Refused::Closed(_) | Refused::Full(_))) { now.max(1) } else { 0 };
         self.failed.store(failed, Ordering::Relaxed);
         let session = Session::new(connected?, self.clone());
         session.batch(SETTINGS).map_err(|e| Refused::Closed(e.cause))?;
@@ -219,6 +219,8 @@ impl Messages {
 pub enum Refused {
     /// Nobody answers, or the server takes nobody in now.
     Closed(String),
+    /// All connections that the server, the database or the user may have are in use.
+    Full(String),
     /// The server refuses this user, password, database or encryption.
     Unwanted { code: String, cause: String },
 }
@@ -226,8 +228,9 @@ pub enum Refused {
 impl Refused {
     fn of(error: &Error) -> Refused {
         match error.as_db_error() {
-            // Starting up, shutting down, too many connections.
+            Some(db) if db.code().code() == "53300" => Refused::Full(db.message().to_owned()),
             Some(db) if db.code().code().starts_with("57P") || db.code().code().starts_with("53") => {
+                // Starting up, shutting down, out of memory.
                 Refused::Closed(db.message().to_owned())
             }
             Some(db) => Refused::Unwanted { code: db.code().code().to_owned(), cause: db.message().to_owned() },
@@ -252,7 +255,7 @@ fn is_io(error: &Error) -> bool {
 
 impl From<Refused> for DbError {
     fn from(refused: Refused) -> DbError {
-        let (Refused::Closed(cause) | Refused::Unwanted { cause, .. }) = refused;
+        let (Refused::Closed(cause) | Refused::Full(cause) | Refused::Unwanted { cause, .. }) = refused;
         DbError { fault: Fault::Unavailable, cause: format!("the database cannot be reached: {cause}") }
     }
 }

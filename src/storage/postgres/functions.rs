@@ -61,7 +61,7 @@ pub fn trigrams(conn: &PgConnection) -> Result<Option<Name>> {
         conn.batch("ROLLBACK TO extension; RELEASE extension")?;
         tracing::warn!(
             "searches read every row: the extension pg_trgm cannot be created ({error}). Ask the database's administrator \
-             for CREATE EXTENSION pg_trgm; the index follows when the tables change next"
+             for CREATE EXTENSION pg_trgm; the index follows at the next start"
         );
         return Ok(None);
     }

@@ -5,13 +5,17 @@
 //! commits more often. While it does not listen, it looks before every request: see
 //! [`Storage::hears_commits`](super::super::Storage::hears_commits).
 //!
+//! Once the node serves, the session is named after its facts (see [`nodes`](super::super::nodes)).
+//!
 //! The connection also holds the lock of the node that leads ([`Database::leads`](super::super::Database::leads)). The
 //! server releases it with the connection, and ends one that says nothing for three seconds.
 
 use super::super::feed::{self, News};
+use super::super::nodes::NodeFacts;
 use super::super::plan::Row;
 use super::Shared;
 use super::connect::{Address, Messages};
+use super::neighbours;
 use super::text::for_server;
 use super::values::Cell;
 use super::writer::CHANNEL;
@@ -37,6 +41,9 @@ const ATTEMPT: Duration = Duration::from_secs(1);
 
 /// Without an answer in this time the connection counts as lost.
 const ANSWER: Duration = Duration::from_millis(500);
+
+/// Between two looks at which nodes there are.
+const LOOK: Duration = Duration::from_secs(5);
 
 /// The time for a new connection.
 const CONNECT: Duration = Duration::from_millis(1500);
@@ -74,6 +81,9 @@ struct Listener {
     /// See [`News::statements`].
     news: Vec<Statement>,
     lead: Statement,
+    nodes: Statement,
+    /// What the session is named after, and when it was looked at others.
+    shown: Option<(Arc<NodeFacts>, Instant)>,
 }
 
 const LISTEN: &str = "SET idle_session_timeout = '3s'; LISTEN cms_server_commits";
@@ -93,12 +103,12 @@ impl Listener {
         let (client, mut messages) = address.listen().await?;
         let prepared = async {
             client.batch_execute(LISTEN).await?;
-            let commits = client.prepare(feed::NUMBER_OF_COMMITS).await?;
+            let commits = client.prepare(&for_server(feed::COMMITS_AND_ENTRY)).await?;
             let mut news = Vec::new();
             for (text, _) in News::statements(feed::Known::default()) {
                 news.push(client.prepare(&for_server(text)).await?);
             }
-            Ok((commits, news, client.prepare(LEAD).await?))
+            Ok((commits, news, client.prepare(LEAD).await?, client.prepare(neighbours::NODES).await?))
         };
         let prepared = {
             let mut prepared = pin!(prepared);
@@ -110,8 +120,28 @@ impl Listener {
                 }
             }
         };
-        let (commits, news, lead) = prepared?;
-        Ok(Listener { client, messages, commits, news, lead })
+        let (commits, news, lead, nodes) = prepared?;
+        Ok(Listener { client, messages, commits, news, lead, nodes, shown: None })
+    }
+
+    /// Shows the other nodes what this one has announced, and looks at theirs, from time to time. Whether there is
+    /// something due; `None` where the connection has ended.
+    async fn meet(&mut self, shared: &Shared) -> Option<bool> {
+        let Some(announced) = shared.neighbours.announced() else { return Some(false) };
+        let Listener { client, messages, nodes, shown, .. } = self;
+        // The clock that is shown is measured, not announced.
+        let same = |shown: &NodeFacts| NodeFacts { clock: announced.clock, ..shown.clone() } == *announced;
+        if shown.as_ref().is_some_and(|(shown, at)| at.elapsed() < LOOK && same(shown)) {
+            return Some(false);
+        }
+        let before = shown.as_ref().map(|(shown, _)| shown.clone());
+        let (facts, due) = match during(look(shared, client, nodes, &announced, before), messages, shared).await {
+            Heard::Done(Ok(facts)) => (facts, false),
+            Heard::Due(Ok(facts)) => (facts, true),
+            Heard::Done(Err(_)) | Heard::Due(Err(_)) | Heard::Lost => return None,
+        };
+        *shown = Some((facts, Instant::now()));
+        Some(due)
     }
 
     /// Takes up what others have committed, now and with every notification, until the connection ends.
@@ -129,6 +159,10 @@ impl Listener {
                     return;
                 };
                 (due, leads) = (true, row.get(0));
+            }
+            match self.meet(&open).await {
+                Some(heard) => (due, told) = (due || heard, told || heard),
+                None => return,
             }
             if std::mem::take(&mut due) {
                 let Listener { client, messages, commits, news, .. } = self;
@@ -190,8 +224,9 @@ fn concerns(shared: &Shared, message: &AsyncMessage) -> bool {
 /// Whether there was something new.
 async fn catch_up(shared: &Shared, client: &Client, commits: &Statement, news: &[Statement]) -> Result<bool, Error> {
     let known = shared.versions.known();
-    let commits = client.query(commits, &[]).await?;
-    if commits.first().map_or(Ok(0), |row| row.try_get::<_, i64>(0))? as u64 <= known.commits {
+    let commits = client.query(commits, &[&known.mark.seq]).await?;
+    let commits = commits.first().map(cells).transpose()?;
+    if !known.is_behind(commits.as_ref(), shared.common.node) {
         return Ok(false);
     }
     let mut found = Vec::new();
@@ -201,6 +236,26 @@ async fn catch_up(shared: &Shared, client: &Client, commits: &Statement, news: &
     }
     shared.take_up(&News::of(known, found));
     Ok(true)
+}
+
+/// Names the session after this node's facts, and takes notice of the others; what is shown.
+async fn look(
+    shared: &Shared,
+    client: &Client,
+    nodes: &Statement,
+    announced: &NodeFacts,
+    before: Option<Arc<NodeFacts>>,
+) -> Result<Arc<NodeFacts>, Error> {
+    let rows = client.query(nodes, &[]).await?.iter().map(cells).collect::<Result<Vec<_>, _>>()?;
+    let found = neighbours::nodes(&rows, &shared.schema);
+    let facts = NodeFacts { clock: found.clock, ..announced.clone() };
+    shared.neighbours.take(&facts, &found);
+    if let Some(before) = before.filter(|before| **before == facts) {
+        return Ok(before);
+    }
+    // It has letters, digits, spaces and a few signs, no quotes.
+    client.batch_execute(&format!("SET application_name = '{}'", facts.session(&shared.schema))).await?;
+    Ok(Arc::new(facts))
 }
 
 fn cells(row: &tokio_postgres::Row) -> Result<Row, Error> {

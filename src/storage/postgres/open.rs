@@ -2,7 +2,7 @@
 
 use super::super::backup::LISTED;
 use super::super::catalogue::Catalogue;
-use super::super::connection::{Connection, DbError, int, text_at};
+use super::super::connection::{Connection, DbError, Fault, int, text_at};
 use super::super::derived;
 use super::super::engine::Common;
 use super::super::migrate::{self, Extent, META_VERSION, Outcome, PendingChange, Schema, kept};
@@ -13,8 +13,9 @@ use super::super::words::Words;
 use super::super::{FeedKeep, StorageError};
 use super::Shared;
 use super::connect::{Address, BadAddress, Refused};
+use super::neighbours::Neighbours;
 use super::pool::Pool;
-use super::schema::PROGRAM;
+use super::schema::{PROGRAM, search_key};
 use super::wire::Session;
 use super::writer::PgConnection;
 use std::path::PathBuf;
@@ -26,7 +27,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const OLDEST: i64 = 150_000;
 
 pub const SYSTEM: &str = "The cause comes from the database or the operating system.";
-const REACH: &str = "Start the database server, or correct host and port in storage.url; a firewall may be in between.";
+const REACH: &str = "Start the database server, or correct host and port in storage.url, where another program may listen; a \
+    firewall may be in between.";
+const FULL: &str =
+    "Raise max_connections of the server or the limit of the user, or lower storage.connections of the nodes.";
+const OTHER: &str = "Is there a PostgreSQL server at host and port of storage.url, and no other program?";
 const LOGIN: &str = "Correct user and password in storage.url (special characters in them are percent-encoded), or allow the \
     user in pg_hba.conf.";
 const NO_DATABASE: &str = "Create the database (`createdb NAME`), or name another one in storage.url.";
@@ -40,6 +45,8 @@ const RIGHTS: &str =
     "Give the user the schema: GRANT USAGE, CREATE ON SCHEMA NAME TO USER, or let it own the database.";
 const FOREIGN: &str =
     "Name an empty database, or an empty schema by `options=-csearch_path%3DNAME`; this one was left as it is.";
+const ROOM: &str = "Make room on the database server's disk.";
+const BUSY: &str = "Another session holds locks on the tables; end it, or try again when it is done.";
 const NEWER: &str = "Start the newer version, or restore the backup from before the upgrade.";
 
 /// How to open a database.
@@ -87,7 +94,10 @@ pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
     let (address, conn, schema) = connected(&options.url)?;
     let extent = if options.migrate { Extent::Apply { drops: &[] } } else { Extent::Refuse };
     let applied = bring(&conn, &address, (&catalogue, layout), extent)?;
-    let failed = |error: DbError| server(&address, &error, SYSTEM);
+    let failed = |error: DbError| server(&address, &error, explain_write(&error));
+    if options.migrate && lacks_index(&conn, &catalogue).map_err(failed)? {
+        add_indexes(&conn, &catalogue).map_err(failed)?;
+    }
     let versions = versions::load(&conn).map_err(failed)?;
     let words = Words::load(&conn).map_err(failed)?;
     let common = Common::new(catalogue, words, versions, (options.hold, options.feed));
@@ -100,6 +110,7 @@ pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
         schema,
         hears: AtomicBool::new(false),
         leads: AtomicBool::new(false),
+        neighbours: Neighbours::default(),
     };
     let session = address.connect().map_err(|refused| explain(&address, refused))?;
     Ok(Opened { address, session, shared, applied })
@@ -127,11 +138,43 @@ fn bring(
 ) -> Result<Vec<PendingChange>, OpenError> {
     let path = PathBuf::from(&address.shown);
     let outcome = migrate::migrate(conn, catalogue, layout, extent, &mut || Ok(()));
-    match outcome.map_err(|error| server(address, &error, SYSTEM))? {
+    match outcome.map_err(|error| server(address, &error, explain_write(&error)))? {
         Outcome::Done(changes) => Ok(changes),
         Outcome::Unsafe(cause) => Err(OpenError::NotCopied { path, cause: cause.to_string() }),
         Outcome::Pending(changes) => Err(OpenError::Pending { path, changes }),
         Outcome::Destructive(changes) => Err(OpenError::Destructive { path, changes }),
+    }
+}
+
+/// Whether searched texts have no index, because it was not allowed when their table was made.
+fn lacks_index(conn: &PgConnection, catalogue: &Catalogue) -> Result<bool, DbError> {
+    let made = (conn as &dyn Connection).texts(INDEXED, &[])?;
+    let searched = catalogue.tables.iter().filter(|table| !table.searched.is_empty());
+    Ok(searched.map(|table| search_key(&table.def.name)).any(|key| !made.iter().any(|made| **made == *key)))
+}
+
+/// Makes the indexes of texts that are missing, where that is allowed by now.
+fn add_indexes(conn: &PgConnection, catalogue: &Catalogue) -> Result<(), DbError> {
+    conn.begin()?;
+    let renewed = Words::load(conn).and_then(|words| conn.renew_search(catalogue, &words));
+    match renewed {
+        Ok(()) => conn.commit(None),
+        Err(error) => {
+            conn.rollback();
+            Err(error)
+        }
+    }
+}
+
+/// What to do about a failure while tables are made.
+fn explain_write(error: &DbError) -> &'static str {
+    let code = |code: &str| error.cause.ends_with(&format!("({code})"));
+    match () {
+        () if code("53100") => ROOM,
+        () if code("42501") => RIGHTS,
+        () if error.fault == Fault::ReadOnly => PRIMARY,
+        () if error.fault == Fault::Locked => BUSY,
+        () => SYSTEM,
     }
 }
 
@@ -152,6 +195,7 @@ pub fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), Op
 fn explain(address: &Address, refused: Refused) -> OpenError {
     let (cause, hint) = match refused {
         Refused::Closed(cause) => (cause, REACH),
+        Refused::Full(cause) => (cause, FULL),
         Refused::Unwanted { code, cause } => {
             let hint = match &*code {
                 "3D000" => NO_DATABASE,
@@ -159,6 +203,7 @@ fn explain(address: &Address, refused: Refused) -> OpenError {
                 "28000" | "28P01" => LOGIN,
                 "" if cause.to_lowercase().contains("tls") || cause.contains("certificate") => ENCRYPTION,
                 "" if cause.contains("password") => LOGIN,
+                "" => OTHER,
                 _ => SYSTEM,
             };
             (cause, hint)
@@ -174,6 +219,9 @@ const FACTS: &str = "SELECT current_setting('server_version_num')::bigint, curre
 
 const TABLES: &str = "SELECT count(*) FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace \
     AND c.relkind IN ('r', 'p') AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')";
+
+/// The tables whose texts have an index: see [`search_key`].
+const INDEXED: &str = "SELECT name FROM layout WHERE name LIKE 'search:%' AND definition <> ''";
 
 /// Seconds by which two clocks may differ: a connection takes some.
 const CLOCK: u64 = 30;

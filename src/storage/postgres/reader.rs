@@ -10,12 +10,14 @@ use super::super::connection::{DbError, Fault, int, text_at};
 use super::super::count_cache;
 use super::super::dependencies;
 use super::super::feed::{self, News};
+use super::super::nodes::Nodes;
 use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
 use super::super::sql::{Bind, Lowered, Rendered, Want, lower};
 use super::super::tally::{Tallied, tallied};
 use super::super::words::{NO_WORD, Words};
 use super::super::{Ahead, Dependencies, Held, Snapshot, StorageError};
 use super::Shared;
+use super::neighbours;
 use super::pool::Lease;
 use super::values::Cell;
 use super::wire::{Asked, Prepared, Session, plain};
@@ -27,6 +29,10 @@ use std::sync::Arc;
 
 /// Most reads that are under way before they are asked for.
 const AHEAD: usize = 16;
+
+/// Most reads of a transaction whose outcome is remembered, and most rows of one.
+const REMEMBERED: usize = 64;
+const FEW: usize = 16;
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
@@ -57,6 +63,8 @@ struct Transaction {
     has_read: Flag<bool>,
     /// Reads that were sent and not taken yet, by statement and binds.
     ahead: RefCell<Vec<Sent>>,
+    /// Outcomes of few rows: the same read finds the same in a transaction of one state.
+    known: RefCell<Vec<(String, Vec<Bind>, Found)>>,
     /// Snapshots open.
     depth: Flag<u32>,
     /// [`Versions::rising`] before the transaction began.
@@ -91,10 +99,23 @@ impl Transaction {
 }
 
 impl Transaction {
+    /// The outcome of the same read before.
+    fn known(&self, key: &str, binds: &[Bind]) -> Option<Found> {
+        let known = self.known.borrow();
+        known.iter().find(|(text, values, _)| text == key && values == binds).map(|(.., found)| found.clone())
+    }
+
+    fn remember(&self, key: &str, binds: &[Bind], found: &Found) {
+        let mut known = self.known.borrow_mut();
+        if found.rows.len() <= FEW && known.len() < REMEMBERED {
+            known.push((key.to_owned(), binds.to_vec(), found.clone()));
+        }
+    }
+
     /// Sends a read. Where that is not possible, the read itself will say so.
     fn send(&self, shared: &Shared, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) {
         let sent = |ahead: &[Sent]| ahead.iter().any(|sent| sent.key == key && sent.binds == binds);
-        if self.ahead.borrow().len() >= AHEAD || sent(&self.ahead.borrow()) {
+        if self.ahead.borrow().len() >= AHEAD || sent(&self.ahead.borrow()) || self.known(key, binds).is_some() {
             return;
         }
         let has_read = self.has_read.get();
@@ -185,12 +206,16 @@ impl Shared {
     /// trips where there is.
     pub fn catch_up(&self) -> Result<(), StorageError> {
         let view = View::begin(self);
+        // What this node has written since an older state began is no sign that commits were lost.
+        let begins = !view.transaction.has_read.get();
         let known = self.versions.known();
-        let commits = view.reading().select(feed::NUMBER_OF_COMMITS, &[])?;
-        if commits.first().map_or(0, |row| int(row, 0)) as u64 <= known.commits {
+        let binds = |values: &[i64]| values.iter().map(|n| Bind::One(DbValue::Int(*n))).collect::<Vec<_>>();
+        let commits = view.reading().select(feed::COMMITS_AND_ENTRY, &binds(&[known.mark.seq]))?;
+        let is_new = commits.first().map_or(0, |row| int(row, 0)) as u64 > known.commits;
+        let is_another = begins && known.is_behind(commits.first(), self.common.node);
+        if !is_new && !is_another {
             return Ok(());
         }
-        let binds = |values: &[i64]| values.iter().map(|n| Bind::One(DbValue::Int(*n))).collect::<Vec<_>>();
         let statements = News::statements(known).map(|(text, values)| (text, binds(&values)));
         for (text, binds) in &statements {
             view.transaction.send(self, text, &|| plain(text), binds);
@@ -199,6 +224,14 @@ impl Shared {
             statements.iter().map(|(text, binds)| view.reading().select(text, binds)).collect::<Result<_, _>>()?;
         self.take_up(&News::of(known, found));
         Ok(())
+    }
+}
+
+impl Shared {
+    /// See [`Database::nodes`](super::super::Database::nodes).
+    pub fn nodes(&self) -> Result<Nodes, StorageError> {
+        let rows = View::begin(self).reading().select(neighbours::NODES, &[])?;
+        Ok(neighbours::nodes(&rows, &self.schema))
     }
 }
 
@@ -220,6 +253,7 @@ impl<'s> View<'s> {
                 lease: RefCell::default(),
                 has_read: Flag::new(false),
                 ahead: RefCell::default(),
+                known: RefCell::default(),
                 depth: Flag::new(0),
                 rising: shared.versions.rising(),
             });
@@ -249,6 +283,7 @@ pub trait Run {
 }
 
 /// The rows of a statement, words as their numbers.
+#[derive(Clone)]
 pub struct Found {
     pub rows: Vec<Row>,
     /// See [`Rendered::words`].
@@ -278,10 +313,15 @@ pub fn cells(row: &tokio_postgres::Row) -> Result<Row, DbError> {
 
 impl Run for View<'_> {
     fn run(&self, key: &str, make: &dyn Fn() -> Rendered, binds: &[Bind]) -> Result<Found, DbError> {
-        if let Some(found) = self.transaction.sent_before(key, binds) {
-            return found;
+        if let Some(found) = self.transaction.known(key, binds) {
+            return Ok(found);
         }
-        self.transaction.within(self.shared, &|session| run_on(session, key, make, binds))
+        let found = match self.transaction.sent_before(key, binds) {
+            Some(found) => found?,
+            None => self.transaction.within(self.shared, &|session| run_on(session, key, make, binds))?,
+        };
+        self.transaction.remember(key, binds, &found);
+        Ok(found)
     }
 }
 

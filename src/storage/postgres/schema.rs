@@ -158,11 +158,16 @@ impl Schema for PgConnection {
     }
 }
 
+/// Where the layout table says which texts of a table have an index.
+pub fn search_key(table: &str) -> String {
+    format!("search:{table}")
+}
+
 impl PgConnection {
     /// Brings the index of a table's texts to what is searched.
     fn renew_index(&self, table: &Table, trigrams: Option<&Name>) -> Result<()> {
         let columns: Vec<&str> = table.searched.iter().map(|place| &*table.def.columns[*place].name).collect();
-        let key = format!("search:{}", table.def.name);
+        let key = search_key(&table.def.name);
         let wanted = match trigrams.filter(|_| !columns.is_empty()) {
             Some(_) => format!("pg_trgm {}", columns.join(" ")),
             None => String::new(),

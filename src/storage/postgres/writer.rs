@@ -107,6 +107,8 @@ impl PgConnection {
                 return Err(gone());
             }
             *self.session.borrow_mut() = None;
+            // Behind another connection may be a server that lacks commits.
+            self.known.set(None);
             let session = self.address.connect()?;
             *self.session.borrow_mut() = Some(session);
         }
@@ -408,7 +410,7 @@ impl Connection for PgConnection {
     }
 
     fn gather_statistics(&self) -> Result<()> {
-        self.batch("ANALYZE")
+        self.batch(super::STATISTICS)
     }
 
     fn secrets(&self) -> Result<Vec<(Arc<str>, Vec<u8>)>> {

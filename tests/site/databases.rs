@@ -1,0 +1,234 @@
+//! PostgreSQL databases that cannot be used, or not well: the program says at the start what is wrong and what helps.
+
+use super::server::{Server, postgres, program};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use url::Url;
+
+/// The answer comes in this time.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A database of its own, deleted at the end.
+struct Database {
+    folder: TempDir,
+    /// Its address, for the user who may do everything.
+    url: Url,
+}
+
+impl Database {
+    /// With further words of `CREATE DATABASE`; `None` without a server.
+    fn with(options: &str) -> Option<Database> {
+        let server = postgres::server()?;
+        let folder = TempDir::new().expect("a temporary folder");
+        let name = postgres::name(folder.path());
+        postgres::psql(&server, &format!("CREATE DATABASE {name} {options}"));
+        let mut url = Url::parse(&server).expect("an address");
+        url.set_path(&name);
+        Some(Database { folder, url })
+    }
+
+    fn run(&self, text: &str) {
+        postgres::psql(self.url.as_str(), text);
+    }
+
+    /// Its address with changes.
+    fn at(&self, change: impl Fn(&mut Url)) -> String {
+        let mut url = self.url.clone();
+        change(&mut url);
+        url.to_string()
+    }
+
+    /// What the program says that is started over an address, and whether it ended by itself.
+    fn start(&self, url: &str) -> (String, bool) {
+        let files = format!("media.url=file:{}", self.folder.path().join("files").display());
+        let sets = [&format!("storage.url={url}"), &files, "server.listen=127.0.0.1:0", "site.demo=false"];
+        let mut child = program()
+            .args(sets.iter().flat_map(|set| ["--set", set]))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut pipe = child.stderr.take().expect("a pipe");
+        let (ended, end) = mpsc::channel();
+        let reader = std::thread::spawn(move || {
+            let mut said = Vec::new();
+            let mut buffer = [0; 4096];
+            while let Ok(read @ 1..) = pipe.read(&mut buffer) {
+                said.extend_from_slice(&buffer[..read]);
+                if String::from_utf8_lossy(&said).contains("ready in") {
+                    break;
+                }
+            }
+            // Nobody may be waiting any more.
+            let _ = ended.send(());
+            String::from_utf8_lossy(&said).into_owned()
+        });
+        let in_time = end.recv_timeout(PATIENCE).is_ok();
+        let _ = child.kill();
+        let code = child.wait().expect("it has ended").code();
+        let said = reader.join().expect("a text");
+        assert!(in_time, "{url}: nothing in time: {said}");
+        (said, code.is_some_and(|code| code != 0))
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        postgres::delete(self.folder.path());
+    }
+}
+
+/// A port where something else than a database answers with these bytes, or not at all; how long it waits is up to the client.
+fn stranger(answer: &'static [u8]) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        // Those that get no answer wait for it.
+        let mut open = Vec::new();
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut first = [0; 1024];
+            let _ = stream.read(&mut first);
+            let _ = stream.write_all(answer);
+            if answer.is_empty() {
+                open.push(stream);
+            }
+        }
+    });
+    port
+}
+
+/// Options of an address: the functions of a schema come before those of the system.
+fn shadowed(url: &mut Url) {
+    url.set_query(Some("sslmode=disable&options=-csearch_path%3Dfake,pg_catalog"));
+}
+
+#[test]
+fn what_is_wrong_with_a_server_is_said_at_the_start_with_what_helps() {
+    let Some(database) = Database::with("") else { return };
+    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+    let port = |port: u16| database.at(|url| url.set_port(Some(port)).expect("a port"));
+    let user = |name: &str, password: Option<&str>| {
+        database.at(|url| {
+            url.set_username(name).expect("a user");
+            url.set_password(password).expect("a password");
+        })
+    };
+    let query = |text: &str| database.at(|url| url.set_query(Some(text)));
+    database.run("CREATE SCHEMA fake");
+    database.run(
+        "CREATE FUNCTION fake.current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT CASE $1 \
+         WHEN 'server_version_num' THEN '140012' WHEN 'server_version' THEN '14.12' \
+         ELSE pg_catalog.current_setting($1) END $$",
+    );
+    for (url, said, hint) in [
+        (port(nobody), "refused", "Start the database server"),
+        (port(stranger(b"")), "no answer in time", "Start the database server"),
+        (port(stranger(b"HTTP/1.1 400 Bad Request\r\n\r\n")), "", "host and port"),
+        (port(stranger(b"\x00\x01\x02garbage of some kind, longer than a head")), "", "host and port"),
+        (user("guarded", Some("wrong")), "password authentication failed", "Correct user and password"),
+        (user("guarded", None), "password", "Correct user and password"),
+        (user("missing", None), "missing", "Correct user and password"),
+        (user("encrypted", None), "no encryption", "Set sslmode"),
+        (query("sslmode=require"), "TLS", "Set sslmode"),
+        (query("sslmode=perhaps"), "perhaps", "The form is"),
+        (database.at(|url| url.set_path("not_there")), "does not exist", "Create the database"),
+        (user("limited", None), "may not create tables", "Give the user the schema"),
+        (query("sslmode=disable&options=-csearch_path%3Dno_schema"), "search_path", "Give the user"),
+        (query("sslmode=disable&options=-cdefault_transaction_read_only%3Don"), "takes no writes", "Name the primary"),
+        (database.at(shadowed), "PostgreSQL 14.12", "Upgrade the database server"),
+        ("postgres://".into(), "", "hint"),
+    ] {
+        let (text, failed) = database.start(&url);
+        assert!(failed && text.contains(said) && text.contains(hint), "{url}: {text}");
+        assert!(!text.contains("wrong@") && !text.contains("panicked"), "{url}: {text}");
+    }
+    let Some(latin) = Database::with("ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0") else {
+        return;
+    };
+    let (text, failed) = latin.start(latin.url.as_str());
+    assert!(failed && text.contains("LATIN1") && text.contains("ENCODING 'UTF8'"), "{text}");
+}
+
+#[test]
+fn what_is_wrong_with_a_database_is_said_at_the_start_with_what_helps() {
+    let Some(database) = Database::with("") else { return };
+    let start = || database.start(database.url.as_str());
+    let refused = |said: &str, hint: &str| {
+        let (text, failed) = start();
+        assert!(failed && text.contains(said) && text.contains(hint), "{said}: {text}");
+    };
+    database.run("CREATE TABLE theirs (a int)");
+    refused("holds tables of another program", "Name an empty database");
+    database.run("DROP TABLE theirs");
+
+    // What a server says whose disk is full.
+    database.run(
+        "CREATE FUNCTION full_disk() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN \
+         RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$; \
+         CREATE EVENT TRIGGER no_space ON ddl_command_start WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION full_disk()",
+    );
+    refused("No space left on device", "Make room on the database server's disk");
+    database.run("DROP EVENT TRIGGER no_space");
+
+    database.run("CREATE ROLE narrow LOGIN CONNECTION LIMIT 0");
+    let narrow = database.at(|url| url.set_username("narrow").expect("a user"));
+    let (text, failed) = database.start(&narrow);
+    database.run("DROP ROLE narrow");
+    assert!(failed && text.contains("too many connections") && text.contains("max_connections"), "{text}");
+
+    let (text, failed) = start();
+    assert!(!failed && text.contains("ready in"), "{text}");
+    database.run("UPDATE layout SET definition = '99' WHERE name = 'version'");
+    refused("written by a newer version", "Start the newer version");
+    database.run("UPDATE layout SET definition = 'else' WHERE name = 'program'");
+    refused("holds tables of another program", "Name an empty database");
+}
+
+#[test]
+fn a_clock_that_differs_is_reported_at_the_start() {
+    let Some(database) = Database::with("") else { return };
+    database.run("CREATE SCHEMA fake");
+    database.run(
+        "CREATE FUNCTION fake.clock_timestamp() RETURNS timestamptz LANGUAGE sql \
+         AS 'SELECT pg_catalog.clock_timestamp() + interval ''1 hour'''",
+    );
+    let begun = Instant::now();
+    let (text, failed) = database.start(&database.at(shadowed));
+    assert!(!failed && text.contains("ready in") && begun.elapsed() < PATIENCE, "{text}");
+    let told = text.lines().find(|line| line.contains("synchronise both")).unwrap_or_else(|| panic!("{text}"));
+    assert!((3598..=3602).any(|seconds| told.contains(&format!("by {seconds} seconds"))), "{told}");
+}
+
+#[test]
+fn a_missing_extension_is_reported_at_each_start_until_it_is_there() {
+    let Some(database) = Database::with("") else { return };
+    database.run("CREATE SCHEMA limited AUTHORIZATION limited");
+    let limited = database.at(|url| url.set_username("limited").expect("a user"));
+    for _ in 0..2 {
+        let (text, failed) = database.start(&limited);
+        assert!(!failed && text.contains("ready in"), "{text}");
+        assert!(text.contains("pg_trgm cannot be created") && text.contains("CREATE EXTENSION pg_trgm"), "{text}");
+    }
+    let indexes = "SELECT count(*) FROM pg_indexes WHERE indexdef LIKE '%gin_trgm_ops%'";
+    assert_eq!(postgres::psql(database.url.as_str(), indexes).trim(), "0");
+    database.run("CREATE EXTENSION pg_trgm");
+    for _ in 0..2 {
+        let (text, failed) = database.start(&limited);
+        assert!(!failed && !text.contains("pg_trgm"), "{text}");
+    }
+    assert_ne!(postgres::psql(database.url.as_str(), indexes).trim(), "0");
+}
+
+#[test]
+fn another_prefix_finds_the_same_records() {
+    let server = Server::start();
+    let body = serde_json::json!({"title": {"raw": "One"}, "status": "publish"});
+    let made = server.admin("POST", "/cms/v2/posts", Some(&body));
+    let other = server.restart_with(&["site.prefix=wp"]);
+    let shown = other.get(&format!("/wp/v2/posts/{}", made.body["id"]));
+    assert_eq!(shown.body["title"]["rendered"], "One", "{}", shown.text);
+}

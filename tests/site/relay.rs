@@ -1,0 +1,164 @@
+//! A relay between a server and its PostgreSQL database: it counts round trips, and is cut.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// What a network adds to every answer: messages that are sent without waiting come before it.
+const DELAY: Duration = Duration::from_millis(3);
+
+/// See the module.
+pub struct Relay {
+    /// `storage.url=…`, by way of the relay.
+    pub storage: String,
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    trips: AtomicU64,
+    away: AtomicBool,
+    /// When a client sends this text, the relay is cut.
+    trap: Mutex<Option<String>>,
+    streams: Mutex<Vec<TcpStream>>,
+}
+
+impl State {
+    fn cut(&self) {
+        self.away.store(true, Ordering::SeqCst);
+        for stream in self.streams.lock().expect("no panic holds it").drain(..) {
+            // It may have ended already.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+impl Relay {
+    /// A relay before the database of a server, if that is PostgreSQL.
+    pub fn before(storage: &str) -> Option<Relay> {
+        let mut url = url::Url::parse(storage.strip_prefix("storage.url=").filter(|url| url.starts_with("postgres"))?)
+            .expect("an address");
+        let server = format!("{}:{}", url.host_str().expect("a host"), url.port().unwrap_or(5432));
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        url.set_port(Some(listener.local_addr().expect("an address").port())).expect("a port");
+        let state = Arc::new(State::default());
+        let shared = state.clone();
+        std::thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                if shared.away.load(Ordering::SeqCst) {
+                    continue;
+                }
+                let Ok(server) = TcpStream::connect(&server) else { continue };
+                serve(client, server, &shared);
+            }
+        });
+        Some(Relay { storage: format!("storage.url={url}"), state })
+    }
+
+    /// How often a client has sent something for which it then waited, so far. Connections that listen are not counted.
+    pub fn trips(&self) -> u64 {
+        self.state.trips.load(Ordering::SeqCst)
+    }
+
+    /// Ends all connections and takes no others.
+    pub fn cut(&self) {
+        self.state.cut();
+    }
+
+    /// The same, as soon as a client sends this text.
+    pub fn cut_at(&self, text: &str) {
+        *self.state.trap.lock().expect("no panic holds it") = Some(text.to_owned());
+    }
+
+    /// Takes connections again.
+    pub fn restore(&self) {
+        *self.state.trap.lock().expect("no panic holds it") = None;
+        self.state.away.store(false, Ordering::SeqCst);
+    }
+}
+
+fn serve(client: TcpStream, server: TcpStream, state: &Arc<State>) {
+    for stream in [&client, &server] {
+        stream.set_nodelay(true).expect("a socket");
+        state.streams.lock().expect("no panic holds it").push(stream.try_clone().expect("a socket"));
+    }
+    let answered = Arc::new(AtomicBool::new(true));
+    let (from, to) = (client.try_clone().expect("a socket"), server.try_clone().expect("a socket"));
+    let (counted, heard) = (state.clone(), answered.clone());
+    std::thread::spawn(move || {
+        let mut counter = Counter::default();
+        pass(from, to, |bytes| {
+            counter.take(bytes, &heard, &counted.trips);
+            let trap = counted.trap.lock().expect("no panic holds it").clone();
+            let caught = trap.is_some_and(|text| bytes.windows(text.len()).any(|part| part == text.as_bytes()));
+            if caught {
+                counted.cut();
+            }
+            !caught
+        });
+    });
+    std::thread::spawn(move || {
+        pass(server, client, |_| {
+            std::thread::sleep(DELAY);
+            answered.store(true, Ordering::SeqCst);
+            true
+        });
+    });
+}
+
+/// Passes on what is read, as long as `passes` agrees.
+fn pass(mut from: TcpStream, mut to: TcpStream, mut passes: impl FnMut(&[u8]) -> bool) {
+    let mut buffer = [0; 1 << 16];
+    while let Ok(read @ 1..) = from.read(&mut buffer) {
+        if !passes(&buffer[..read]) || to.write_all(&buffer[..read]).is_err() {
+            break;
+        }
+    }
+    let _ = from.shutdown(Shutdown::Both);
+    let _ = to.shutdown(Shutdown::Both);
+}
+
+/// Reads the messages of a client.
+#[derive(Default)]
+struct Counter {
+    buffer: Vec<u8>,
+    begun: bool,
+    listens: bool,
+    /// The open transaction only reads: nobody waits for its end.
+    reads: bool,
+    /// The round trip that is under way is counted.
+    counted: bool,
+}
+
+impl Counter {
+    fn take(&mut self, bytes: &[u8], answered: &AtomicBool, trips: &AtomicU64) {
+        self.buffer.extend_from_slice(bytes);
+        // The first message has no type.
+        let mut head = usize::from(self.begun);
+        while self.buffer.len() >= head + 4 {
+            let length = u32::from_be_bytes(self.buffer[head..head + 4].try_into().expect("four bytes")) as usize;
+            if self.buffer.len() < head + length {
+                return;
+            }
+            let message: Vec<u8> = self.buffer.drain(..head + length).collect();
+            let text = String::from_utf8_lossy(&message).into_owned();
+            let query = self.begun && message[0] == b'Q';
+            self.listens |= query && text.contains("LISTEN ");
+            if query && text.contains("BEGIN") {
+                self.reads = text.contains("READ ONLY");
+            }
+            if answered.swap(false, Ordering::SeqCst) {
+                self.counted = false;
+            }
+            let ends = query && self.reads && text.contains("COMMIT");
+            if !self.counted && !ends && !self.listens {
+                self.counted = true;
+                trips.fetch_add(1, Ordering::SeqCst);
+            }
+            self.begun = true;
+            head = 1;
+        }
+    }
+}
