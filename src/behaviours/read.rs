@@ -217,12 +217,21 @@ fn long_line(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
 }
 
 fn content(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
-    Some(Value::String(dynamic::content(item, item.record.text("content"), &options(item))))
+    let raw = item.record.text("content");
+    let html = dynamic::content(item, raw, &options(item));
+    if render::shows_itself(raw) && item.record.text("excerpt").is_empty() {
+        let _ = item.rendered.set(html.clone());
+    }
+    Some(Value::String(html))
 }
 
 fn excerpt(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     let (excerpt, content) = (item.record.text("excerpt"), item.record.text("content"));
-    Some(Value::String(render::render_excerpt(excerpt, content, &options(item))))
+    let html = match item.rendered.get() {
+        Some(rendered) => render::excerpt_of_rendered(rendered, &options(item)),
+        None => render::render_excerpt(excerpt, content, &options(item)),
+    };
+    Some(Value::String(html))
 }
 
 fn protected(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {

@@ -32,6 +32,7 @@ use crate::config::units::{Optional, Size};
 use crate::error::ApiError;
 use crate::families::file::MediaServices;
 use crate::handlers::abilities::ABILITIES;
+use crate::handlers::auto_add::Menus;
 use crate::handlers::{HANDLERS, Outcome, Shared};
 use crate::metrics::ByClass;
 use crate::model::{Peer, Request};
@@ -138,7 +139,7 @@ impl Engine {
             settings: ArcSwap::from_pointee(settings),
             registry,
             storage,
-            shared: Shared { identity, hasher, media, documents, outbound },
+            shared: Shared { identity, hasher, media, documents, outbound, menus: Menus::default() },
             responses,
             embedded,
             read_timeout,

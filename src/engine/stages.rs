@@ -15,7 +15,7 @@ use crate::storage::Storage;
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::ops::ControlFlow::{self, Break, Continue};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 
 impl Engine {
     /// Serves one request from outside.
@@ -50,10 +50,11 @@ impl Engine {
             let result = result.await;
             Continue(question.conclude(result, &loaded))
         };
-        let answered = async {
+        // Pinned where it is made: it has several thousand bytes.
+        let answered = pin!(async {
             let dispatched = last(dispatched.await);
             origin.finish(self, scope, call, dispatched).await
-        };
+        });
         Continue(in_one_state(&*self.storage, answered).await)
     }
 }
@@ -100,8 +101,7 @@ impl<'a> Origin<'a> for Inside<'a> {
 }
 
 /// Carries a request out so that all snapshots between two of its waits are of one state.
-async fn in_one_state<T>(storage: &dyn Storage, request: impl Future<Output = T>) -> T {
-    let mut request = pin!(request);
+async fn in_one_state<T>(storage: &dyn Storage, mut request: Pin<&mut impl Future<Output = T>>) -> T {
     poll_fn(|context| {
         let _state = storage.hold();
         request.as_mut().poll(context)

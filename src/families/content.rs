@@ -16,7 +16,7 @@ pub use crate::registry::columns::record as columns;
 use crate::registry::resource::{Property, Resource, Source};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
-use crate::storage::plan::{Change, Cond, DbValue, EdgePlan, MetaChange, Name, Put, Row, SlugClaim, Target};
+use crate::storage::plan::{Change, Cond, DbValue, EdgePlan, MetaChange, Name, Put, ReadPlan, Row, SlugClaim, Target};
 use crate::text::slug;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -341,8 +341,9 @@ fn that_exist(
     for (rel, ids) in &mut terms {
         let relation = resource.relations.iter().find(|relation| relation.rel == *rel);
         let Some(taxonomy) = relation.map(|relation| &scope.registry.resources[relation.to]) else { continue };
-        let there = scope.snapshot()?.rows(&records::plan(taxonomy, records::among("id", ids.iter().copied())))?;
-        ids.retain(|id| there.iter().any(|row| Record { resource: taxonomy, row }.id() == *id));
+        let named = records::plan(taxonomy, records::among("id", ids.iter().copied()));
+        let there = scope.snapshot()?.rows(&ReadPlan { columns: vec![taxonomy.key.clone()], ..named })?;
+        ids.retain(|id| there.iter().any(|row| int(&row[0]) == *id));
     }
     Ok(terms)
 }

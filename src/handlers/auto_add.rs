@@ -1,16 +1,17 @@
 //! Records that are added to menus automatically: when one is first published, every menu with that option gets an
 //! item.
 
-use super::{Work, items};
+use super::{Work, Written, items};
 use crate::config::declaration::Action;
 use crate::error::ApiError;
 use crate::model::Method;
 use crate::records::{self, Record, eq};
 use crate::registry::resource::Resource;
 use crate::request::BodyParams;
-use crate::storage::plan::{Cond, DbValue};
+use crate::storage::plan::{Cond, DbValue, Name};
+use crate::storage::{ReadSet, Storage, TrackedStorage};
 use serde_json::json;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Adds the items that `auto_add` of other resources declares for a record that was written; `before` is the state that it
 /// was in. Only records without a parent are added, and only once. An item that cannot be added is left out: the record is
@@ -18,14 +19,14 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// The database cannot be read.
-pub async fn join(work: &Work<'_>, resource: &Resource, key: &DbValue, before: &str) -> Result<(), ApiError> {
+pub async fn join(work: &Work<'_>, resource: &Resource, written: &Written, before: &str) -> Result<(), ApiError> {
     let registry = &work.scope.registry;
     let public = |status: &str| registry.status_is(status, |status| status.public);
     let joining = |other: &&Resource| {
         other.declared.auto_add.as_ref().is_some_and(|auto_add| auto_add.resources.contains(&resource.name))
     };
     let Some(items) = registry.resources.iter().find(joining).filter(|_| !public(before)) else { return Ok(()) };
-    let row = items::fetch(work, resource, key)?;
+    let row = items::row_of(work, resource, written)?;
     let record = Record { resource, row: &row };
     if !public(record.text("status")) || record.int("parent") != 0 {
         return Ok(());
@@ -54,6 +55,36 @@ pub async fn join(work: &Work<'_>, resource: &Resource, key: &DbValue, before: &
     Ok(())
 }
 
+/// Which menus want new records, and what that was read from: most sites have none, so that it is read once.
+#[derive(Default)]
+pub struct Menus(Mutex<Option<Known>>);
+
+/// Their numbers.
+type Known = (Arc<ReadSet>, Arc<[i64]>);
+
+impl Menus {
+    fn wanting(&self, work: &Work<'_>, menus: &Resource, asked_by: &Name) -> Result<Arc<[i64]>, ApiError> {
+        let storage = &work.scope.storage;
+        let known = self.lock().clone();
+        // A transaction may have changed them itself.
+        if let Some((_, known)) = known.filter(|(read, _)| !work.scope.tentative && read.holds(&**storage)) {
+            return Ok(known);
+        }
+        let tracked = TrackedStorage::new(storage.clone());
+        let plan = records::plan(menus, eq(asked_by, DbValue::Int(1)));
+        let found = tracked.snapshot()?.rows(&plan)?;
+        let found: Arc<[i64]> = found.iter().map(|row| Record { resource: menus, row }.id()).collect();
+        if let Some(read) = tracked.seen() {
+            *self.lock() = Some((Arc::new(read), found.clone()));
+        }
+        Ok(found)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Known>> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
 /// The menus that want the record and have no item for it, each with the place behind its items.
 fn wanting(work: &Work<'_>, items: &Resource, record: i64) -> Result<Vec<(i64, u64)>, ApiError> {
     let declared = items.declared.auto_add.as_ref().zip(items.declared.reference.as_ref());
@@ -64,10 +95,13 @@ fn wanting(work: &Work<'_>, items: &Resource, record: i64) -> Result<Vec<(i64, u
         .zip(items.plan_column(&auto_add.menu))
         .zip(items.plan_column(&reference.id));
     let Some(((asked_by, of_menu), number)) = columns else { return Ok(Vec::new()) };
-    let snapshot = work.scope.snapshot()?;
+    let all = work.shared.menus.wanting(work, menus, &asked_by)?;
     let mut wanting = Vec::new();
-    for row in snapshot.rows(&records::plan(menus, eq(&asked_by, DbValue::Int(1))))? {
-        let menu = Record { resource: menus, row: &row }.id();
+    if all.is_empty() {
+        return Ok(wanting);
+    }
+    let snapshot = work.scope.snapshot()?;
+    for menu in all.iter().copied() {
         let own = eq(&of_menu, DbValue::Int(menu));
         let same = Cond::All(vec![own.clone(), eq(&number, DbValue::Int(record))]);
         if snapshot.count(&records::plan(items, same))? == 0 {

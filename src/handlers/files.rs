@@ -3,7 +3,7 @@
 //! The request is read here; the family `file` stores it.
 
 use super::fetched::{self, ADDRESS};
-use super::{Outcome, Work, items};
+use super::{Outcome, Work, Written, items};
 use crate::behaviours::files::{address, file_of};
 use crate::error::{ApiError, Code};
 use crate::families::content::{self, FileDefaults};
@@ -62,9 +62,9 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         extra.insert(ALTERNATIVE.into(), json!(sanitize::sanitize_text_field(&kept.alternative)));
     }
     let brought = FileDefaults { texts, guid: kept.url, extra, changes: file::owned_by_new(&kept.keys) };
-    let key = make(work, resource, brought).await;
-    let key = undo_on_failure(work, key, kept.keys).await?;
-    Ok(told(work, items::created(work, resource, &key)?, &key))
+    let written = make(work, resource, brought).await;
+    let written = undo_on_failure(work, written, kept.keys).await?;
+    Ok(told(work, items::created(work, resource, &written)?, &written.key))
 }
 
 /// Most characters of a title that is the name of a file.
@@ -99,8 +99,8 @@ fn told(work: &Work<'_>, mut outcome: Outcome, key: &DbValue) -> Outcome {
     outcome
 }
 
-/// Creates the record that stands for a file; its key.
-async fn make(work: &Work<'_>, resource: &Resource, brought: FileDefaults) -> Result<DbValue, ApiError> {
+/// Creates the record of a file.
+async fn make(work: &Work<'_>, resource: &Resource, brought: FileDefaults) -> Result<Written, ApiError> {
     let changes = content::creation(&work.edit(resource, None), brought)?;
     work.insert(resource, changes).await
 }
@@ -151,12 +151,12 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let texts = texts.into_iter().chain([("mime", kept.mime), ("file", kept.file)]);
     let changes = file::owned_by_new(&kept.keys);
     let brought = FileDefaults { texts: texts.collect(), guid: kept.url, extra: all, changes };
-    let key = make(work, resource, brought).await;
-    let key = undo_on_failure(work, key, kept.keys).await?;
-    let row = items::fetch(work, resource, &key)?;
+    let written = make(work, resource, brought).await;
+    let written = undo_on_failure(work, written, kept.keys).await?;
+    let row = items::row_of(work, resource, &written)?;
     let path = resource.item_path(&Record { resource, row: &row }.key());
     let document = items::show(work, resource, &row, Context::VIEW, work.fields)?;
-    Ok(told(work, Outcome::created(document, work.scope.registry.rest(&path)), &key))
+    Ok(told(work, Outcome::created(document, work.scope.registry.rest(&path)), &written.key))
 }
 
 /// `file_process`: makes the sizes that are still missing.
@@ -205,7 +205,7 @@ pub async fn process(work: &Work<'_>) -> Result<Outcome, ApiError> {
         });
         undo_on_failure(work, done, keys).await?;
     }
-    items::show_written(work, resource, record.value("id"))
+    items::show_written(work, resource, Written::unread(record.value("id").clone()))
 }
 
 /// Deletes files whose record is gone. Where the record may yet be restored, they are left to be swept.
@@ -388,11 +388,11 @@ pub(super) fn file_store<'a>(work: &'a Work<'_>) -> FileStore<'a> {
 }
 
 /// Files of a record that was not created are deleted at once.
-pub(super) async fn undo_on_failure(
+pub(super) async fn undo_on_failure<T>(
     work: &Work<'_>,
-    done: Result<DbValue, ApiError>,
+    done: Result<T, ApiError>,
     keys: Vec<String>,
-) -> Result<DbValue, ApiError> {
+) -> Result<T, ApiError> {
     if done.is_err() {
         remove(work, keys).await;
     }

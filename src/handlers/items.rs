@@ -1,6 +1,6 @@
 //! Single items of every family: read, and the way to each family's writes.
 
-use super::{Outcome, Refusal, Rendered, Work, auto_add, comments, terms, users};
+use super::{Outcome, Refusal, Rendered, Work, Written, auto_add, comments, terms, users};
 use crate::access::hints::{self, Hints};
 use crate::access::policy;
 use crate::behaviours::{READS, dynamic};
@@ -82,12 +82,23 @@ pub fn show(
     context: Context,
     fields: &Fields,
 ) -> Result<Value, ApiError> {
+    show_on(work, &*work.scope.snapshot()?, resource, row, context, fields)
+}
+
+/// The same, on a given state.
+fn show_on(
+    work: &Work<'_>,
+    snapshot: &dyn Snapshot,
+    resource: &Resource,
+    row: &Row,
+    context: Context,
+    fields: &Fields,
+) -> Result<Value, ApiError> {
     let readable = matches!(work.allowed.method(), Method::Get | Method::Head);
     let excerpt_words = excerpt_words(work);
     let view = View { context, fields, password: work.given, links: true, readable, reads: READS, excerpt_words };
-    let snapshot = work.scope.snapshot()?;
     let rows = std::slice::from_ref(row);
-    let mut documents = render::documents(work.scope, &*snapshot, resource, rows, &view)?;
+    let mut documents = render::documents(work.scope, snapshot, resource, rows, &view)?;
     documents.pop().ok_or_else(|| ApiError::new(Code::Internal))
 }
 
@@ -165,12 +176,12 @@ pub fn written_context(work: &Work<'_>, record: Record<'_>) -> Context {
     if policy::sees_edited(work.scope, record) { Context::EDIT } else { Context::VIEW }
 }
 
-/// The response to a change: the row with this key as it is now, as [`written_context`] says.
+/// The response to a change: the row as it is now, as [`written_context`] says.
 ///
 /// # Errors
 /// It is gone, or the database cannot be read.
-pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Outcome, ApiError> {
-    let mut row = fetch(work, resource, key)?;
+pub fn show_written(work: &Work<'_>, resource: &Resource, written: Written) -> Result<Outcome, ApiError> {
+    let mut row = row_of(work, resource, &written)?;
     // The response to the caller who has moved it to the trash has the name by which it was found.
     if resource.declared.key != ItemKey::Id
         && let Some(slug) = resource.column(record::SLUG).and_then(|at| row.get_mut(at))
@@ -179,7 +190,8 @@ pub fn show_written(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Resu
     }
     let record = Record { resource, row: &row };
     let context = written_context(work, record);
-    let shown = Outcome::of_row(show(work, resource, &row, context, work.fields)?, record);
+    let document = show_on(work, &*written.snapshot(work, resource)?, resource, &row, context, work.fields)?;
+    let shown = Outcome::of_row(document, record);
     Ok(Outcome { written: Some((resource.index, row)), edited: true, ..shown })
 }
 
@@ -191,6 +203,17 @@ pub fn fetch(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Row,
     let snapshot = work.scope.snapshot()?;
     let found = records::find(&*snapshot, resource, key)?;
     found.ok_or_else(|| work.scope.internal(&format!("{}: the row {key:?} is not there", resource.name)))
+}
+
+/// A written row as it is now.
+///
+/// # Errors
+/// It is gone, or the database cannot be read.
+pub fn row_of(work: &Work<'_>, resource: &Resource, written: &Written) -> Result<Row, ApiError> {
+    match &written.row {
+        Some(row) => Ok(row.clone()),
+        None => fetch(work, resource, &written.key),
+    }
 }
 
 /// `create`: 201, the new item as [`written_context`] says, its address in `Location`.
@@ -208,11 +231,11 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if resource.family == Family::Term {
         terms::check(work, resource)?;
     }
-    let key = work.insert(resource, changes).await?;
+    let written = work.insert(resource, changes).await?;
     if resource.family == Family::Content {
-        auto_add::join(work, resource, &key, "").await?;
+        auto_add::join(work, resource, &written, "").await?;
     }
-    created(work, resource, &key)
+    created(work, resource, &written)
 }
 
 /// The item that serves for a slug: the one of this slug, of its shorter beginnings (`page-about`, `page`), or `index`;
@@ -243,8 +266,8 @@ pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
 ///
 /// # Errors
 /// The database cannot be read.
-pub fn created(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Outcome, ApiError> {
-    let row = fetch(work, resource, key)?;
+pub fn created(work: &Work<'_>, resource: &Resource, written: &Written) -> Result<Outcome, ApiError> {
+    let row = row_of(work, resource, written)?;
     let record = Record { resource, row: &row };
     let path = records::item_path(&work.scope.registry, record);
     let context = match resource.family {
@@ -252,7 +275,7 @@ pub fn created(work: &Work<'_>, resource: &Resource, key: &DbValue) -> Result<Ou
         Family::Comment if !policy::moderates(work.scope) => Context::VIEW,
         _ => written_context(work, record),
     };
-    let document = show(work, resource, &row, context, work.fields)?;
+    let document = show_on(work, &*written.snapshot(work, resource)?, resource, &row, context, work.fields)?;
     let made = Outcome::created(document, work.scope.registry.rest(&path));
     // Recorded: a caller who may only comment needs permission to read.
     let edited = resource.family != Family::Comment || context == Context::EDIT;
@@ -268,7 +291,7 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if resource.family == Family::User {
         return users::update(work).await;
     }
-    let key = with_target(work, resource, async |row| {
+    let written = with_target(work, resource, async |row| {
         let record = Record { resource, row };
         if resource.family == Family::Comment {
             comments::check_change(work, record)?;
@@ -278,8 +301,8 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
         if resource.family == Family::Term {
             terms::check(work, resource)?;
         }
-        let carried_out = work.carry_out(resource, changes).await;
-        carried_out.map_err(|refusal| match refusal {
+        let written = work.rewrite(record, changes).await;
+        written.map_err(|refusal| match refusal {
             Refusal::Error(error) => Refusal::Error(unexpected(resource, error)),
             stale => stale,
         })
@@ -288,9 +311,9 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if resource.family == Family::Content
         && let Some(row) = work.allowed.target()
     {
-        auto_add::join(work, resource, &key, Record { resource, row }.text("status")).await?;
+        auto_add::join(work, resource, &written, Record { resource, row }.text("status")).await?;
     }
-    show_written(work, resource, &key)
+    show_written(work, resource, written)
 }
 
 /// The refusal of an update, as the declaration of the resource has it.
@@ -317,12 +340,12 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     }
     let target = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     if !force && trashes {
-        let key = with_target(work, resource, async |row| {
-            let changes = families::trashing(work.scope, Record { resource, row })?;
-            work.carry_out(resource, changes).await
+        let written = with_target(work, resource, async |row| {
+            let record = Record { resource, row };
+            work.rewrite(record, families::trashing(work.scope, record)?).await
         })
         .await?;
-        return show_written(work, resource, &key);
+        return show_written(work, resource, written);
     }
     let context = written_context(work, Record { resource, row: target });
     let previous = show_alone(work, resource, target, context)?;
@@ -340,14 +363,13 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
     Ok(Outcome { reduced: false, ..Outcome::ok(json!({"deleted": true, "previous": previous})) })
 }
 
-/// Carries out a write on the target; when the row has changed since it was decided, decides again on the new one. The
-/// key of the row.
+/// Carries out a write on the target; when the row has changed since it was decided, decides again on the new one.
 ///
 /// # Errors
 /// The write's own; the row is not what the request expects; or it kept changing.
-pub async fn with_target<F>(work: &Work<'_>, resource: &Resource, write: F) -> Result<DbValue, ApiError>
+pub async fn with_target<F, T>(work: &Work<'_>, resource: &Resource, write: F) -> Result<T, ApiError>
 where
-    F: AsyncFn(&Row) -> Result<(), Refusal>,
+    F: AsyncFn(&Row) -> Result<T, Refusal>,
 {
     let first = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
     let mut row = first.clone();
@@ -358,7 +380,7 @@ where
         }
         let key = record.value(&resource.key).clone();
         match write(&row).await {
-            Ok(()) => return Ok(key),
+            Ok(done) => return Ok(done),
             Err(Refusal::Stale) => {
                 let snapshot = work.scope.snapshot()?;
                 let again = records::find(&*snapshot, resource, &key)?;

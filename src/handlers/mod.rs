@@ -4,7 +4,7 @@
 //! never resources by name.
 
 pub mod abilities;
-mod auto_add;
+pub mod auto_add;
 mod batch;
 pub mod catalogue;
 mod comments;
@@ -34,6 +34,9 @@ mod uploads;
 mod users;
 mod view_patch;
 mod views;
+mod written;
+
+pub use written::{Refusal, Written};
 
 use crate::access::hashing::Hasher;
 use crate::access::identity::Identity;
@@ -43,8 +46,8 @@ use crate::cache::documents::DocumentCache;
 use crate::cache::documents::DocumentText;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
+use crate::families::RowEdit;
 use crate::families::file::MediaServices;
-use crate::families::{self, RowEdit};
 use crate::model::Method;
 use crate::outbound::Outbound;
 use crate::records::Record;
@@ -57,7 +60,7 @@ use crate::request::call::{Call, CustomField, Part};
 use crate::request::conditional::Expects;
 use crate::request::fields::Fields;
 use crate::scope::Scope;
-use crate::storage::plan::{Change, CommitError, Committed, DbValue, Row, WritePlan};
+use crate::storage::plan::{Change, CommitError, Committed, Row, WritePlan};
 use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::future::Future;
@@ -105,6 +108,8 @@ pub struct Shared {
     pub documents: DocumentCache,
     /// Requests to other sites.
     pub outbound: Outbound,
+    /// Menus that new records are added to.
+    pub menus: auto_add::Menus,
 }
 
 /// Requests inside a request.
@@ -521,29 +526,6 @@ impl<'a> Work<'a> {
         plan.changes.extend(audited(self));
         self.scope.storage.commit(plan.by(self.scope.actor())).await
     }
-
-    /// Writes a new row, the first put of the changes; its key.
-    ///
-    /// # Errors
-    /// What the database refuses, with the resource's codes.
-    pub async fn insert(&self, resource: &Resource, changes: Vec<Change>) -> Result<DbValue, ApiError> {
-        let done = self.commit(WritePlan::new(changes)).await;
-        let done = done.map_err(|error| families::refusal(self.scope, resource, error))?;
-        done.puts.into_iter().next().map(|put| put.key).ok_or_else(|| ApiError::new(Code::Internal))
-    }
-
-    /// Writes changes of a row; what the database refuses is reported with the resource's codes, except that the row
-    /// has changed.
-    ///
-    /// # Errors
-    /// See [`Refusal`].
-    pub async fn carry_out(&self, resource: &Resource, changes: Vec<Change>) -> Result<(), Refusal> {
-        match self.commit(WritePlan::new(changes)).await {
-            Ok(_) => Ok(()),
-            Err(CommitError::Stale) => Err(Refusal::Stale),
-            Err(error) => Err(Refusal::Error(families::refusal(self.scope, resource, error))),
-        }
-    }
 }
 
 /// The entry that an endpoint's declaration requires, when the request sets one of the arguments that it names.
@@ -570,18 +552,4 @@ fn audited(work: &Work<'_>) -> Option<Change> {
         changed,
     };
     audit::entry(work.scope, &event)
-}
-
-/// Why a row was not changed.
-#[derive(Debug)]
-pub enum Refusal {
-    /// The row has changed since the decision: decide again.
-    Stale,
-    Error(ApiError),
-}
-
-impl From<ApiError> for Refusal {
-    fn from(error: ApiError) -> Refusal {
-        Refusal::Error(error)
-    }
 }

@@ -19,6 +19,7 @@ use crate::text::sanitize::esc_html;
 use crate::text::strip::strip_tags;
 use crate::text::time::Civil;
 use serde_json::{Map, Value, json};
+use std::cell::OnceCell;
 
 /// Widths are limited to these.
 const WIDTHS: std::ops::RangeInclusive<i64> = 200..=600;
@@ -106,6 +107,7 @@ fn picture(work: &Work<'_>, record: Record<'_>, most: i64) -> Result<Option<Map<
         batch: &Batch::default(),
         reads: READS,
         excerpt_words: None,
+        rendered: OnceCell::new(),
     };
     let value = |name: &str| media.property(name).and_then(|property| item.value(property)).unwrap_or_default();
     let details = value("media_details");

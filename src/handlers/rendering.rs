@@ -11,6 +11,7 @@ use crate::render::{Batch, Item};
 use crate::schema::Schema;
 use crate::storage::plan::DbValue;
 use serde_json::{Map, Value, json};
+use std::cell::OnceCell;
 
 /// The argument with the attributes of the block.
 const ATTRIBUTES: &str = "attributes";
@@ -74,6 +75,7 @@ pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
         batch: &Batch::default(),
         reads: READS,
         excerpt_words: None,
+        rendered: OnceCell::new(),
     };
     let attributes = attributes(work, block)?;
     let rendered = dynamic::block(&item, block, attributes).ok_or_else(missing)?;

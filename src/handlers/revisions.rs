@@ -22,6 +22,7 @@ use crate::storage::plan::{
 use crate::text::time;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -247,12 +248,12 @@ pub async fn save(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let record = Record { resource: owner, row };
     let own = record.int("author") == work.scope.principal.id;
     if own && work.scope.registry.status_is(record.text("status"), |status| status.draft) {
-        let key = super::items::with_target(work, owner, async |row| {
-            let changes = content::overwriting(&work.edit(owner, Some(row)), Record { resource: owner, row })?;
-            work.carry_out(owner, changes).await
+        let written = super::items::with_target(work, owner, async |row| {
+            let record = Record { resource: owner, row };
+            work.rewrite(record, content::overwriting(&work.edit(owner, Some(row)), record)?).await
         })
         .await?;
-        let row = super::items::fetch(work, owner, &key)?;
+        let row = super::items::row_of(work, owner, &written)?;
         let past = RevisionFacts::present(work, Record { resource: owner, row: &row });
         return alone(work, show(work, &past, Context::EDIT)?);
     }
@@ -402,9 +403,9 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
     let record = Record { resource: owner, row: &past.then };
     let author_names = if shown.declared.inherit_properties { authored(work, record, past)? } else { HashMap::new() };
     let batch = Batch { author_names, ..Batch::default() };
-    let (scope, excerpt_words) = (work.scope, None);
-    let item =
-        Item { scope, resource: owner, record, context, unlocked: true, batch: &batch, reads: READS, excerpt_words };
+    let (scope, excerpt_words, rendered) = (work.scope, None, OnceCell::new());
+    let (batch, reads) = (&batch, READS);
+    let item = Item { scope, resource: owner, record, context, unlocked: true, batch, reads, excerpt_words, rendered };
     let local = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.0));
     let utc = |at: Option<(i64, i64)>| at.map(|at| time::format_local(at.1));
     let mut map = Map::new();

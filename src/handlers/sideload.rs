@@ -5,7 +5,7 @@
 //! writes metadata. What each one is for is declared with the argument (`x-picture-sizes`).
 
 use super::files::{extra, file_store, not_taken, picture_refusal, refusal, sent, undo_on_failure, unreachable_files};
-use super::{Outcome, Refusal, Work, items};
+use super::{Outcome, Refusal, Work, Written, items};
 use crate::behaviours::files::file_of;
 use crate::error::{ApiError, Code};
 use crate::families::content::columns;
@@ -116,11 +116,11 @@ pub async fn add(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// A file is none of the record's.
 pub async fn finish(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let key = items::with_target(work, resource, async |row| describe(work, resource, row).await).await?;
-    items::show_written(work, resource, &key)
+    let written = items::with_target(work, resource, async |row| describe(work, resource, row).await).await?;
+    items::show_written(work, resource, written)
 }
 
-async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<(), Refusal> {
+async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Written, Refusal> {
     let record = Record { resource, row };
     let mut all = extra(record);
     let own = suited(work, record, &all)?;
@@ -132,7 +132,7 @@ async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<(),
     };
     let mut set = Vec::new();
     let Some(details) = all.as_object_mut().map(|all| all.entry("media_details").or_insert_with(|| json!({}))) else {
-        return Ok(());
+        return Ok(Written::unread(record.value("id").clone()));
     };
     let mut shown = own;
     for entry in &sent {
@@ -172,7 +172,7 @@ async fn describe(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<(),
     set.push(text_column(columns::FILE, &shown));
     set.push(text_column(columns::EXTRA, &all.to_string()));
     let target = Target::Existing { key: record.value("id").clone(), expect: Some(record.int("version")) };
-    work.carry_out(resource, vec![Change::Put(Put::new(resource.table.clone(), target, set))]).await
+    work.rewrite(record, vec![Change::Put(Put::new(resource.table.clone(), target, set))]).await
 }
 
 /// The key of the file of a record that may have derived ones.

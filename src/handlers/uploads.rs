@@ -39,7 +39,7 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
                     addresses.push(Value::from(address));
                     keys.push(key);
                 }
-                Err(error) => return undo_on_failure(work, Err(error), keys).await.map(|_| Outcome::default()),
+                Err(error) => return undo_on_failure(work, Err(error), keys).await,
             },
         }
     }
@@ -62,8 +62,8 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
         Ok(changes) => work.insert(resource, changes).await,
         Err(error) => Err(error),
     };
-    let key = undo_on_failure(work, made, keys).await?;
-    items::created(work, resource, &key)
+    let written = undo_on_failure(work, made, keys).await?;
+    items::created(work, resource, &written)
 }
 
 /// The addresses and the names of files that are sent.

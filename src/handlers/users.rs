@@ -1,7 +1,7 @@
 //! Accounts: the caller's own, and what becomes of passwords and records on the way to a write.
 
 use super::items::{created, fetch, show, show_alone, show_written, with_target, written_context};
-use super::{Outcome, Refusal, Work};
+use super::{Outcome, Refusal, Work, Written};
 use crate::access;
 use crate::access::hashing::HashError;
 use crate::error::{ApiError, Code};
@@ -37,8 +37,8 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let mut changes = user::creation(&work.edit(resource, None))?;
     work.allowed.args().late()?;
     hash_password(work, &mut changes).await?;
-    let key = work.insert(resource, changes).await?;
-    created(work, resource, &key)
+    let written = work.insert(resource, changes).await?;
+    created(work, resource, &written)
 }
 
 /// Changes a user.
@@ -47,16 +47,16 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
 /// As [`create`]; the login cannot change, and the last administrator stays one.
 pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
-    let key = with_target(work, resource, async |row| change(work, resource, row).await).await?;
-    show_written(work, resource, &key)
+    let written = with_target(work, resource, async |row| change(work, resource, row).await).await?;
+    show_written(work, resource, written)
 }
 
-async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<(), Refusal> {
+async fn change(work: &Work<'_>, resource: &Resource, row: &Row) -> Result<Written, Refusal> {
     well_formed(work)?;
     let mut changes = user::update(&work.edit(resource, Some(row)), Record { resource, row })?;
     work.allowed.args().late()?;
     hash_password(work, &mut changes).await?;
-    work.carry_out(resource, changes).await
+    work.rewrite(Record { resource, row }, changes).await
 }
 
 fn well_formed(work: &Work<'_>) -> Result<(), ApiError> {

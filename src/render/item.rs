@@ -9,6 +9,7 @@ use crate::scope::Scope;
 use crate::storage::plan::DbValue;
 use crate::text::time::format_local;
 use serde_json::{Map, Value, json};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// One row on its way to a document.
@@ -23,6 +24,8 @@ pub struct Item<'a> {
     pub reads: Reads,
     /// Words of an excerpt that is made from the content, where the request says how many.
     pub excerpt_words: Option<usize>,
+    /// Its content as HTML, once that is rendered and an excerpt can be made from it.
+    pub rendered: OnceCell<String>,
 }
 
 impl Item<'_> {

@@ -27,6 +27,7 @@ use crate::scope::Scope;
 use crate::storage::plan::{DbValue, Row};
 use crate::storage::{ReadSet, Snapshot, TrackedStorage};
 use serde_json::{Map, Value};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// Computes a property's value; `None` leaves the property out.
@@ -159,7 +160,8 @@ fn document(scope: &Scope, resource: &Resource, (row, hints): (&Row, Hints), vie
     let unlocked =
         view.context == Context::EDIT || view.password.is_some_and(|given| given.opens(record.text("password")));
     let (context, reads, excerpt_words) = (view.context, view.reads, view.excerpt_words);
-    let item = Item { scope, resource, record, context, unlocked, batch, reads, excerpt_words };
+    let rendered = OnceCell::new();
+    let item = Item { scope, resource, record, context, unlocked, batch, reads, excerpt_words, rendered };
     let mut map = Map::new();
     for property in shown(&resource.properties, view) {
         if let Some(value) = item.value(property) {

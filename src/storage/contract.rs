@@ -324,6 +324,60 @@ fn text_keys_work() {
 }
 
 #[test]
+fn a_write_returns_the_row_that_a_read_finds() {
+    on_each(|db| {
+        let columns =
+            names(&["id", "kind", "slug", "author", "title", "sticky", "version", "x_book.isbn", "x_book.pages"]);
+        let mut row: Option<Row> = None;
+        // Whether a plan returns the row.
+        let mut check = |what: &str, changes: Vec<Change>, returns: bool| {
+            let done = wait(db.commit(WritePlan::new(changes).returning(&columns))).unwrap();
+            let plan = ReadPlan { extensions: names(&["x_book"]), ..read("record", &[], eq("id", int(1))) };
+            let read = rows(db, &ReadPlan { columns: columns.clone(), ..plan }).remove(0);
+            assert_eq!(done.row.is_some(), returns, "{what}: {:?}", done.row);
+            if let Some(set) = done.row {
+                let before = row.clone().unwrap_or_else(|| vec![text("not set"); columns.len()]);
+                let merged: Row = set.into_iter().zip(before).map(|(set, before)| set.unwrap_or(before)).collect();
+                assert_eq!(merged, read, "{what}");
+            }
+            row = Some(read);
+        };
+        let set = |more: &[(&str, DbValue)]| put("record", existing(1), more);
+        let adding = |column: &str| Put { set: vec![(name(column), Input::Add(2))], ..set(&[]) };
+        let comment = || put("comment", Target::New, &[("status", text("approved")), ("post", int(1))]);
+        let everywhere = |title: &str| Change::UpdateWhere {
+            table: name("record"),
+            filter: Cond::All(vec![]),
+            set: vec![(name("title"), text(title))],
+        };
+        let made = Put { slug: Some(slug("post", &["a"])), ..post("publish", 1, "A") };
+        check("created", vec![Change::Put(made)], true);
+        check("a column", vec![Change::Put(set(&[("title", text("B"))]))], true);
+        check("an extension that it did not have", vec![Change::Put(set(&[("x_book.isbn", text("1"))]))], true);
+        check("an extension that it has", vec![Change::Put(set(&[("x_book.pages", int(7))]))], true);
+        check(
+            "null and a new word",
+            vec![Change::Put(set(&[("author", DbValue::Null), ("kind", text("page"))]))],
+            true,
+        );
+        check("nothing", vec![Change::Put(set(&[]))], true);
+        check("a slug", vec![Change::Put(Put { slug: Some(slug("post", &["b"])), ..set(&[]) })], true);
+        let other = || Change::Put(post("draft", 1, "C"));
+        check("another row, too", vec![Change::Put(set(&[("sticky", int(1))])), other()], true);
+        check("after others", vec![everywhere("D"), Change::Put(set(&[("sticky", int(0))]))], false);
+        check(
+            "twice",
+            vec![Change::Put(set(&[("title", text("E"))])), Change::Put(set(&[("title", text("F"))]))],
+            false,
+        );
+        check("with others", vec![Change::Put(set(&[("sticky", int(1))])), everywhere("G")], false);
+        check("counted into", vec![Change::Put(set(&[("sticky", int(0))])), Change::Put(comment())], false);
+        check("a sum", vec![Change::Put(adding("sticky"))], false);
+        check("a sum in the extension", vec![Change::Put(adding("x_book.pages"))], false);
+    });
+}
+
+#[test]
 fn ids_are_never_given_twice() {
     on_each(|db| {
         let first = id(commit(db, vec![Change::Put(post("draft", 1, "a"))]));
@@ -431,6 +485,38 @@ fn slugs_are_claimed_once() {
         assert_eq!(new(&["a"]), "a");
         let plan = read("record", &["slug"], eq("id", int(2)));
         assert_eq!(rows(db, &plan), [[text("draft")]]);
+    });
+}
+
+#[test]
+fn slugs_of_plans_that_are_committed_together_are_claimed_once() {
+    on_each_outside(|db| {
+        let claimed = |wanted: &[&str]| -> Vec<String> {
+            // They wait while the first one is committed.
+            let put = |slug_: &&str| Put { slug: Some(slug("post", &[slug_])), ..post("publish", 1, "x") };
+            let waiting: Vec<_> =
+                wanted.iter().map(|one| db.commit(WritePlan::new(vec![Change::Put(put(one))]))).collect();
+            let done =
+                waiting.into_iter().map(|waiting| wait(waiting).unwrap().puts[0].slug.clone().unwrap().to_string());
+            done.collect()
+        };
+        let first: Vec<String> = (2..20).rev().map(|n| format!("a-{n}")).collect();
+        let wanted: Vec<&str> =
+            first.iter().map(String::as_str).chain(["a", "b-3", "b-5", "b-4", "a", "b", "b", "a"]).collect();
+        let mut expected = first.clone();
+        expected.extend(["a", "b-3", "b-5", "b-4", "a-20", "b", "b-2", "a-21"].map(str::to_owned));
+        assert_eq!(claimed(&wanted), expected);
+        // Rows 1 to 18 have a-19 to a-2; what is given up is free in the same group.
+        let give_up = |id: i64| vec![Change::Remove { table: name("record"), key: int(id), expect: None }];
+        let plans = [
+            give_up(14),
+            give_up(9),
+            vec![Change::Put(Put { slug: Some(slug("post", &["a"])), ..post("publish", 1, "x") })],
+        ];
+        let waiting: Vec<_> = plans.into_iter().map(|changes| db.commit(WritePlan::new(changes))).collect();
+        let done: Vec<Committed> = waiting.into_iter().map(|waiting| wait(waiting).unwrap()).collect();
+        assert_eq!(done[2].puts[0].slug.as_deref(), Some("a-6"));
+        assert_eq!(claimed(&["a", "a", "a-7", "b-6", "b"]), ["a-11", "a-22", "a-7-2", "b-6", "b-7"]);
     });
 }
 

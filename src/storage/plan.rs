@@ -259,17 +259,24 @@ pub struct WritePlan {
     pub changes: Vec<Change>,
     /// The user who causes them, for the change feed.
     pub actor: Option<i64>,
+    /// Columns of the first put's row that the caller wants to know afterwards, named as in a [`ReadPlan`].
+    pub returning: Vec<Name>,
 }
 
 impl WritePlan {
     /// Changes that nobody in particular causes.
     pub fn new(changes: Vec<Change>) -> WritePlan {
-        WritePlan { changes, actor: None }
+        WritePlan { changes, actor: None, returning: Vec::new() }
     }
 
     /// The same changes, caused by a user.
     pub fn by(self, actor: Option<i64>) -> WritePlan {
         WritePlan { actor, ..self }
+    }
+
+    /// The same changes; the caller wants to know these columns of the first put's row.
+    pub fn returning(self, columns: &[Name]) -> WritePlan {
+        WritePlan { returning: columns.to_vec(), ..self }
     }
 }
 
@@ -428,6 +435,9 @@ pub struct Committed {
     pub puts: Vec<PutDone>,
     /// Rows that [`Change::UpdateWhere`], [`Change::RemoveWhere`] and [`Change::Unlink`] touched, summed.
     pub touched: u64,
+    /// What the first put's row has in the columns of [`WritePlan::returning`]; `None` for a column that is as it was
+    /// before. `None` for all where the row has to be read.
+    pub row: Option<Vec<Option<DbValue>>>,
 }
 
 /// See [`Committed`].

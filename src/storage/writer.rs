@@ -23,6 +23,7 @@ use apply::Stop;
 use effects::Effects;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
+use slugs::Claims;
 use std::any::Any;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -194,6 +195,8 @@ struct Writer<'c> {
     words: Words,
     /// The next id of each space.
     sequences: HashMap<Name, i64>,
+    /// The versions of scopes, as far as they are known.
+    numbers: HashMap<Name, u64>,
     /// The number of the next entry of the change feed, where it is known.
     next_entry: Option<i64>,
     /// Text of statements about one row, by statement, table and columns set.
@@ -202,6 +205,8 @@ struct Writer<'c> {
     relation_numbers: Vec<i64>,
     /// What the open transaction still has to write.
     pending: Effects,
+    /// Slugs in the open transaction.
+    claims: Claims,
     /// The words in memory may have numbers that are not in the database.
     words_unsure: bool,
     /// There may be rows that the search index does not know.
@@ -222,9 +227,11 @@ impl<'c> Writer<'c> {
             relation_numbers: shared.catalogue.relations.iter().map(number).collect(),
             words,
             sequences: HashMap::new(),
+            numbers: HashMap::new(),
             next_entry: None,
             texts: Cache::with_weighter(TEXTS / 1024, TEXTS as u64, TextBytes),
             pending: Effects::default(),
+            claims: Claims::default(),
             words_unsure: false,
             unsearched: true,
             taken_in: Instant::now(),
@@ -275,10 +282,13 @@ impl<'c> Writer<'c> {
 
     /// Carries out the plans as one transaction. `None`: one of them has to be undone, and there are no savepoints.
     fn attempt(&mut self, plans: &[WritePlan], savepoints: bool) -> Result<Option<Vec<Outcome>>> {
+        let wanted = slugs::wanted(self.conn, plans.iter().filter(|_| !savepoints));
+        slugs::expect(self.conn, &wanted);
         if let Some(first) = plans.first().filter(|_| !savepoints) {
             self.expect(first);
         }
         self.conn.begin_group()?;
+        self.claims = Claims::read(self.conn, wanted)?;
         self.catch_up()?;
         let mut outcomes = Vec::with_capacity(plans.len());
         for plan in plans {
@@ -291,28 +301,18 @@ impl<'c> Writer<'c> {
         Ok(Some(outcomes))
     }
 
-    /// What a plan reads before it writes.
+    /// What a plan requires is read before anything is written.
     fn expect(&self, plan: &WritePlan) {
         for change in &plan.changes {
-            match change {
-                Change::Require { plan, .. } => {
-                    let plan = ReadPlan { limit: Some(1), ..plan.clone() };
-                    self.conn.expect_rows(&plan, &self.words, &self.shared.catalogue);
-                }
-                Change::Put(put) => {
-                    if let Some((claim, scope)) =
-                        put.slug.as_ref().and_then(|claim| Some((claim, claim.scope.as_ref()?)))
-                    {
-                        slugs::expect(self.conn, scope, &claim.candidates);
-                    }
-                    return;
-                }
-                _ => return,
-            }
+            let Change::Require { plan, .. } = change else { return };
+            let plan = ReadPlan { limit: Some(1), ..plan.clone() };
+            self.conn.expect_rows(&plan, &self.words, &self.shared.catalogue);
         }
     }
 
     fn close(&mut self) -> Result<()> {
+        self.claims.write_runs(self.conn)?;
+        self.claims = Claims::default();
         let versions = self.flush()?;
         let slots = std::mem::take(&mut self.pending.entries).slots(&self.shared.catalogue, &self.words);
         // Before the commit, so that no reader meets a number it cannot name.
@@ -344,6 +344,7 @@ impl<'c> Writer<'c> {
         let applied = catch_unwind(AssertUnwindSafe(|| {
             let applied = self.apply(plan)?;
             if savepoint {
+                self.claims.write_runs(self.conn)?;
                 self.conn.settle()?;
             }
             Ok(applied)
@@ -366,6 +367,7 @@ impl<'c> Writer<'c> {
         if savepoint {
             self.execute("ROLLBACK TO plan", &[])?;
             self.execute("RELEASE plan", &[])?;
+            self.claims = Claims::default();
             self.unlearn(words);
         } else if self.conn.changes() != written || (stop.is_failure() && !self.conn.survives_failure()) {
             return Ok(None);
@@ -382,6 +384,7 @@ impl<'c> Writer<'c> {
         let news = News::of(known, self.conn.select_all(&News::statements(known))?);
         self.words = news.words.clone();
         self.sequences.clear();
+        self.numbers.clear();
         self.next_entry = Some(news.taken() + 1);
         if std::mem::take(&mut self.words_unsure) {
             // Words in memory may have other numbers.
@@ -395,7 +398,9 @@ impl<'c> Writer<'c> {
     fn forget(&mut self) {
         self.conn.rollback();
         self.pending = Effects::default();
+        self.claims = Claims::default();
         self.sequences.clear();
+        self.numbers.clear();
         self.next_entry = None;
         match Words::load(self.conn) {
             Ok(words) => {

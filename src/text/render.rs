@@ -85,11 +85,19 @@ pub fn render_title(raw: &str) -> String {
 
 /// `excerpt.rendered`: the author's own, or the beginning of the content.
 pub fn render_excerpt(excerpt_raw: &str, content_raw: &str, options: &RenderOptions) -> String {
-    let text = match excerpt_raw {
-        "" => Cow::Owned(plain_excerpt(content_raw, options.excerpt_words, options)),
-        own => Cow::Borrowed(own),
-    };
-    let text = texturize(&text);
+    match excerpt_raw {
+        "" => excerpt_html(&plain_excerpt(content_raw, options.excerpt_words, options), options),
+        own => excerpt_html(own, options),
+    }
+}
+
+/// The same, from a content that is rendered already and [`shows_itself`].
+pub fn excerpt_of_rendered(rendered: &str, options: &RenderOptions) -> String {
+    excerpt_html(&beginning_of(rendered, options.excerpt_words), options)
+}
+
+fn excerpt_html(text: &str, options: &RenderOptions) -> String {
+    let text = texturize(text);
     let text = autop(&smile(&text, options));
     let text = unwrap_shortcodes(&text);
     defer_images(&text).into_owned()
@@ -109,6 +117,15 @@ pub fn plain_excerpt(content_raw: &str, words: usize, options: &RenderOptions) -
     let content = if content.contains('[') { Cow::Owned(shortcode::strip(&content)) } else { content };
     let content = if has_blocks(&content) { Cow::Owned(prose_blocks(&content, options.styles)) } else { content };
     let rendered = render_content(&content, &RenderOptions { shortcodes: None, ..*options });
+    beginning_of(&rendered, words)
+}
+
+/// Whether an excerpt is made from the very HTML of a content: nothing in it is left out or rendered in another way.
+pub fn shows_itself(content_raw: &str) -> bool {
+    content_raw.len() <= EXCERPT_SOURCE && !content_raw.contains('[') && !content_raw.contains("<!--")
+}
+
+fn beginning_of(rendered: &str, words: usize) -> String {
     first_words(&rendered.replace("]]>", "]]&gt;"), words, CUT)
 }
 

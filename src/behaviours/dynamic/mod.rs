@@ -45,7 +45,7 @@ use crate::text::render::{self, RenderOptions};
 use crate::text::shortcode::Shortcode;
 use crate::text::time::{format_local, parse_datetime};
 use serde_json::Value;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 /// Pieces in pieces in pieces: beyond that, nothing is shown.
 const MOST_DEPTH: u8 = 4;
@@ -544,7 +544,7 @@ fn content_of(part: &Part<'_>, resource: &Resource, wanted: i64, within: Within<
     let rows = part.item.scope.snapshot().ok()?.rows(&records::plan(resource, Cond::All(filter))).ok()?;
     let record = Record { resource, row: rows.first()? };
     within.budget.render(record.text("content").len())?;
-    let item = Item { resource, record, ..*part.item };
+    let item = Item { resource, record, rendered: OnceCell::new(), ..*part.item };
     let within = Within { depth: within.depth + 1, ..within };
     Some(Html::rendered(nested(&item, record.text("content"), &super::read::options(&item), within)))
 }

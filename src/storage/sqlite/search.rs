@@ -125,22 +125,31 @@ fn tokenizer() -> String {
 
 /// The trigrams of a text, each once: most occur many times, and the index takes as long for each.
 fn distinct(text: &str) -> String {
-    let mut ends = text.char_indices().map(|(at, _)| at).chain([text.len()]).skip(LETTERS);
-    let (mut seen, mut all) = (HashSet::with_hasher(foldhash::fast::RandomState::default()), String::new());
-    for (start, _) in text.char_indices() {
-        let Some(end) = ends.next() else { break };
-        let entry = &text[start..end];
-        if is_entry(entry) && seen.insert(entry) {
-            all.push_str(entry);
+    let mut seen = HashSet::with_capacity_and_hasher(text.len().min(2048), foldhash::fast::RandomState::default());
+    let mut all = String::with_capacity(text.len().min(1 << 16));
+    // Where the last letters began, and the letters as one number: the newest is the least, each has 21 bits.
+    let (mut starts, mut letters, mut usable) = ([0; LETTERS], 0_u64, 0);
+    for (at, letter) in text.char_indices() {
+        starts.rotate_left(1);
+        starts[LETTERS - 1] = at;
+        letters = (letters << 21 | u64::from(letter)) & ((1 << (21 * LETTERS)) - 1);
+        usable = if in_entries(letter) { usable + 1 } else { 0 };
+        if usable >= LETTERS && seen.insert(letters) {
+            all.push_str(&text[starts[0]..at + letter.len_utf8()]);
             all.push(SEPARATOR);
         }
     }
     all
 }
 
+/// Whether a letter can be part of a trigram in the index.
+fn in_entries(letter: char) -> bool {
+    letter != '\0' && letter != SEPARATOR
+}
+
 /// Whether a trigram can be in the index.
 fn is_entry(trigram: &str) -> bool {
-    !trigram.contains(['\0', SEPARATOR])
+    trigram.chars().all(in_entries)
 }
 
 /// Counts the rows of a table that neither the index knows nor the writer has before it.

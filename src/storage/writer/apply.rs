@@ -4,15 +4,19 @@
 //! after; the difference goes to edges at once and to counts, tallies and versions at the end of the group.
 
 mod dependents;
+mod returned;
 mod rows;
 
 use super::super::StorageError;
 use super::super::catalogue::{Catalogue, Table, TableId};
 use super::super::connection::{DbError, Fault, params};
-use super::super::plan::{Change, CommitError, Committed, DbValue, Put, PutDone, ReadPlan, Row, Target, WritePlan};
+use super::super::plan::{
+    Change, CommitError, Committed, DbValue, Name, Put, PutDone, ReadPlan, Row, Target, WritePlan,
+};
 use super::super::sql::extensions_named;
 use super::Writer;
 use super::effects::{Counter, Effects, Scope};
+use returned::Returned;
 
 /// Why a plan stops.
 pub(super) enum Stop {
@@ -82,11 +86,16 @@ impl<'c> Writer<'c> {
             effects: Effects::default(),
             committed: Committed::default(),
             puts: vec![],
+            returning: &plan.returning,
+            returned: None,
+            first: false,
         };
         for change in &plan.changes {
+            work.doubt_row(change);
             work.change(change)?;
         }
         work.settle_versions()?;
+        work.committed.row = work.returned.map(|returned| returned.row);
         work.effects.entries.attribute(plan.actor);
         Ok((work.committed, work.effects))
     }
@@ -100,6 +109,11 @@ struct Work<'w, 'c> {
     committed: Committed,
     /// The table of each put done.
     puts: Vec<TableId>,
+    /// See [`WritePlan::returning`].
+    returning: &'w [Name],
+    returned: Option<Returned>,
+    /// The first put is being carried out, and its row can be returned.
+    first: bool,
 }
 
 impl<'c> Work<'_, 'c> {
@@ -160,7 +174,9 @@ impl<'c> Work<'_, 'c> {
     }
 
     fn put(&mut self, put: &Put) -> Result<()> {
+        self.first = self.puts.is_empty() && !self.returning.is_empty();
         let (table, done) = self.carry(put)?;
+        self.first = false;
         self.puts.push(table);
         self.committed.puts.push(done);
         Ok(())
@@ -181,8 +197,14 @@ impl<'c> Work<'_, 'c> {
 
     /// Rows as they are at this point of the plan, counts included.
     fn rows(&mut self, plan: &ReadPlan) -> Result<Vec<Row>> {
-        self.writer.write_counts(&mut self.effects)?;
+        self.write_counts()?;
         Ok(self.writer.rows(plan)?)
+    }
+
+    /// Writes the counts that the plan has raised so far.
+    fn write_counts(&mut self) -> Result<()> {
+        self.doubt_counted_row();
+        Ok(self.writer.write_counts(&mut self.effects)?)
     }
 
     fn keys(&mut self, table: &Table, filter: &super::super::plan::Cond) -> Result<Vec<DbValue>> {
@@ -211,7 +233,7 @@ impl<'c> Work<'_, 'c> {
         if !self.puts.iter().zip(&self.committed.puts).any(|(table, done)| counted(*table, done, &counters)) {
             return Ok(());
         }
-        self.writer.write_counts(&mut self.effects)?;
+        self.write_counts()?;
         for (at, table) in self.puts.clone().into_iter().enumerate() {
             let key = self.committed.puts[at].key.clone();
             if let Some(state) = self.state(&self.catalogue.tables[table], &key)? {

@@ -132,10 +132,27 @@ impl Writer<'_> {
         if std::mem::take(&mut self.pending.wrote) {
             raised.push(COMMITS.into());
         }
-        let params: Vec<Vec<Param<'_>>> = raised.iter().map(|scope| vec![Param::from(scope)]).collect();
-        let numbers = self.conn.select_each(GENERATION, &params)?;
-        let number = |rows: &Vec<_>| rows.first().map_or(0, |row| int(row, 0) as u64);
-        Ok(raised.iter().cloned().zip(numbers.iter().map(number)).collect())
+        let unknown: Vec<&Name> = raised.iter().filter(|scope| !self.numbers.contains_key(*scope)).collect();
+        let params: Vec<Vec<Param<'_>>> = unknown.iter().map(|scope| vec![Param::from(*scope)]).collect();
+        let numbers = self.conn.select_each(RAISE, &params)?;
+        let mut read: HashMap<&Name, u64> = HashMap::new();
+        for (scope, rows) in unknown.into_iter().zip(&numbers) {
+            read.insert(scope, rows.first().map_or(0, |row| int(row, 0) as u64));
+        }
+        let mut versions = Vec::with_capacity(raised.len());
+        for scope in &raised {
+            let number = match read.get(scope) {
+                Some(number) => *number,
+                None => {
+                    let next = self.numbers.get(scope).map_or(1, |number| number + 1);
+                    self.conn.send(SET_VERSION, params![next as i64, scope])?;
+                    next
+                }
+            };
+            versions.push((scope.clone(), number));
+        }
+        self.numbers.extend(versions.iter().cloned());
+        Ok(versions)
     }
 
     /// Writes the counts that are pending.
@@ -249,5 +266,6 @@ const TALLY: &str = "INSERT INTO tally (\"table\", kind, status, author, n) VALU
     ON CONFLICT (\"table\", kind, status, author) DO UPDATE SET n = tally.n + excluded.n";
 const SEQUENCE: &str = "INSERT INTO sequence (space, next) VALUES (?1, ?2) \
     ON CONFLICT (space) DO UPDATE SET next = excluded.next";
-const GENERATION: &str = "INSERT INTO version (scope, n) VALUES (?1, 1) \
+const RAISE: &str = "INSERT INTO version (scope, n) VALUES (?1, 1) \
     ON CONFLICT (scope) DO UPDATE SET n = version.n + 1 RETURNING n";
+const SET_VERSION: &str = "UPDATE version SET n = ?1 WHERE scope = ?2";

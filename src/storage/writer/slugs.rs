@@ -4,8 +4,9 @@
 //! as `base-n` (n from 2), however the claim came about. The smallest free suffix is the end of the first run plus one,
 //! so 100,000 equal titles cost one lookup each.
 
-use super::super::connection::{Connection, Result, int, params, text_at};
-use super::super::plan::SlugClaim;
+use super::super::connection::{Connection, Dialect, Result, int, params, text_at};
+use super::super::plan::{Change, SlugClaim, WritePlan};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// The most bytes a slug may have.
@@ -26,17 +27,129 @@ pub struct Free {
 }
 
 const OWNER: &str = "SELECT \"table\", id FROM slug WHERE scope = ?1 AND slug = ?2";
+/// The same of many slugs, between [`BETWEEN`]. The limit makes the planner look each of them up, whatever it knows of the
+/// table.
+const OWNERS: &str = "SELECT wanted.slug, found.\"table\", found.id \
+    FROM unnest(string_to_array(?2, chr(31))) AS wanted (slug), LATERAL (SELECT \"table\", id FROM slug \
+    WHERE slug.scope = ?1 AND slug.slug = wanted.slug LIMIT 1) AS found";
+/// No slug has it.
+const BETWEEN: &str = "\u{1f}";
 
-/// One of these is going to be claimed.
-pub fn expect(conn: &dyn Connection, scope: &str, candidates: &[Arc<str>]) {
-    for candidate in candidates.iter().filter(|candidate| ***candidate != *SlugClaim::ID) {
-        conn.expect(OWNER, params![scope, candidate]);
+type Scope = Arc<str>;
+
+/// Claims as the open transaction sees them. What it reads or writes of them is remembered until it ends.
+#[derive(Default)]
+pub struct Claims {
+    owners: HashMap<(Scope, Arc<str>), Option<Owner>>,
+    /// Numbers that were claimed, by scope and base, and are not in `slug_run` yet.
+    numbers: BTreeSet<(Scope, Arc<str>, i64)>,
+}
+
+/// The slugs that plans are going to claim, by scope, where reading all of them at once saves round trips.
+pub fn wanted<'p>(conn: &dyn Connection, plans: impl Iterator<Item = &'p WritePlan>) -> BTreeMap<Scope, Vec<Arc<str>>> {
+    let mut wanted: BTreeMap<Scope, Vec<Arc<str>>> = BTreeMap::new();
+    if conn.dialect() == Dialect::Postgres {
+        let puts = plans.flat_map(|plan| &plan.changes).filter_map(|change| match change {
+            Change::Put(put) => put.slug.as_ref(),
+            _ => None,
+        });
+        for (claim, scope) in puts.filter_map(|claim| Some((claim, claim.scope.as_ref()?))) {
+            let named = claim.candidates.iter().filter(|candidate| ***candidate != *SlugClaim::ID);
+            wanted.entry(scope.clone()).or_default().extend(named.cloned());
+        }
+    }
+    wanted
+}
+
+/// These slugs are going to be claimed in the next transaction.
+pub fn expect(conn: &dyn Connection, wanted: &BTreeMap<Scope, Vec<Arc<str>>>) {
+    for (scope, slugs) in wanted {
+        conn.expect(OWNERS, params![scope, &slugs.join(BETWEEN)]);
     }
 }
 
-/// Who claims a slug.
-pub fn owner(conn: &dyn Connection, scope: &str, slug: &str) -> Result<Option<Owner>> {
-    Ok(conn.first(OWNER, params![scope, slug])?.map(|row| Owner { table: int(&row, 0), id: int(&row, 1) }))
+impl Claims {
+    /// Reads who claims the slugs that are going to be claimed.
+    pub fn read(conn: &dyn Connection, wanted: BTreeMap<Scope, Vec<Arc<str>>>) -> Result<Claims> {
+        let mut claims = Claims::default();
+        for (scope, slugs) in wanted {
+            let found = conn.select(OWNERS, params![&scope, &slugs.join(BETWEEN)])?;
+            claims.owners.extend(slugs.into_iter().map(|slug| ((scope.clone(), slug), None)));
+            for row in found {
+                let owner = Owner { table: int(&row, 1), id: int(&row, 2) };
+                let slug = text_at(&row, 0).unwrap_or_else(|| "".into());
+                claims.owners.insert((scope.clone(), slug), Some(owner));
+            }
+        }
+        Ok(claims)
+    }
+
+    /// Who claims a slug.
+    fn owner(&mut self, conn: &dyn Connection, scope: &Scope, slug: &Arc<str>) -> Result<Option<Owner>> {
+        let key = (scope.clone(), slug.clone());
+        if let Some(known) = self.owners.get(&key) {
+            return Ok(*known);
+        }
+        let found = conn.first(OWNER, params![scope, slug])?;
+        let owner = found.map(|row| Owner { table: int(&row, 0), id: int(&row, 1) });
+        self.owners.insert(key, owner);
+        Ok(owner)
+    }
+
+    /// The first candidate that is free or `own`; otherwise the last with the smallest free suffix.
+    pub fn free(
+        &mut self,
+        conn: &dyn Connection,
+        scope: &Scope,
+        candidates: &[Arc<str>],
+        own: Option<&str>,
+        is_own: impl Fn(&Owner) -> bool,
+    ) -> Result<Free> {
+        let mut holder = None;
+        for candidate in candidates {
+            holder = self.owner(conn, scope, candidate)?.filter(|o| !is_own(o));
+            if holder.is_none() {
+                return Ok(Free { slug: candidate.clone(), holder });
+            }
+        }
+        let last = candidates.last().map_or("", |c| c);
+        self.write_runs(conn)?;
+        let slug = smallest_suffix(conn, scope, last, own)?;
+        Ok(Free { slug: slug.into(), holder })
+    }
+
+    /// Claims a slug that is free.
+    pub fn claim(&mut self, conn: &dyn Connection, scope: &Scope, slug: &Arc<str>, owner: Owner) -> Result<()> {
+        let text = "INSERT INTO slug (scope, slug, \"table\", id) VALUES (?1, ?2, ?3, ?4)";
+        conn.send(text, params![scope, slug, owner.table, owner.id])?;
+        self.owners.insert((scope.clone(), slug.clone()), Some(owner));
+        if let Some((base, n)) = split(slug) {
+            self.numbers.insert((scope.clone(), base.into(), n));
+        }
+        Ok(())
+    }
+
+    /// Gives a claim up.
+    pub fn release(&mut self, conn: &dyn Connection, scope: &Scope, slug: &Arc<str>) -> Result<()> {
+        conn.send("DELETE FROM slug WHERE scope = ?1 AND slug = ?2", params![scope, slug])?;
+        self.owners.insert((scope.clone(), slug.clone()), None);
+        match split(slug) {
+            Some((base, n)) if !self.numbers.remove(&(scope.clone(), base.into(), n)) => part_run(conn, scope, base, n),
+            _ => Ok(()),
+        }
+    }
+
+    /// Brings `slug_run` to what is claimed: numbers that follow each other cost one statement.
+    pub fn write_runs(&mut self, conn: &dyn Connection) -> Result<()> {
+        let numbers: Vec<_> = std::mem::take(&mut self.numbers).into_iter().collect();
+        for run in
+            numbers.chunk_by(|(scope, base, n), (other, same, next)| (scope, base, n + 1) == (other, same, *next))
+        {
+            let ((scope, base, first), (.., last)) = (&run[0], &run[run.len() - 1]);
+            join_runs(conn, scope, base, *first, *last)?;
+        }
+        Ok(())
+    }
 }
 
 /// The claim that a row holds: scope and slug.
@@ -44,45 +157,6 @@ pub fn held(conn: &dyn Connection, owner: Owner) -> Result<Option<(Arc<str>, Arc
     let text = "SELECT scope, slug FROM slug WHERE \"table\" = ?1 AND id = ?2";
     let row = conn.first(text, params![owner.table, owner.id])?;
     Ok(row.and_then(|row| text_at(&row, 0).zip(text_at(&row, 1))))
-}
-
-/// The first candidate that is free or `own`; otherwise the last with the smallest free suffix.
-pub fn free(
-    conn: &dyn Connection,
-    scope: &str,
-    candidates: &[Arc<str>],
-    own: Option<&str>,
-    is_own: impl Fn(&Owner) -> bool,
-) -> Result<Free> {
-    let mut holder = None;
-    for candidate in candidates {
-        holder = owner(conn, scope, candidate)?.filter(|o| !is_own(o));
-        if holder.is_none() {
-            return Ok(Free { slug: candidate.clone(), holder });
-        }
-    }
-    let last = candidates.last().map_or("", |c| c);
-    let slug = smallest_suffix(conn, scope, last, own)?;
-    Ok(Free { slug: slug.into(), holder })
-}
-
-/// Claims a slug that is free.
-pub fn claim(conn: &dyn Connection, scope: &str, slug: &str, owner: Owner) -> Result<()> {
-    let text = "INSERT INTO slug (scope, slug, \"table\", id) VALUES (?1, ?2, ?3, ?4)";
-    conn.send(text, params![scope, slug, owner.table, owner.id])?;
-    match split(slug) {
-        Some((base, n)) => join_runs(conn, scope, base, n),
-        None => Ok(()),
-    }
-}
-
-/// Gives a claim up.
-pub fn release(conn: &dyn Connection, scope: &str, slug: &str) -> Result<()> {
-    conn.send("DELETE FROM slug WHERE scope = ?1 AND slug = ?2", params![scope, slug])?;
-    match split(slug) {
-        Some((base, n)) => part_run(conn, scope, base, n),
-        None => Ok(()),
-    }
 }
 
 /// Base and number of `base-n`, written as suffixes are.
@@ -134,14 +208,15 @@ fn run_around(conn: &dyn Connection, scope: &str, base: &str, n: i64) -> Result<
     Ok(conn.first(text, params![scope, base, n])?.map(|row| (int(&row, 0), int(&row, 1))))
 }
 
-fn join_runs(conn: &dyn Connection, scope: &str, base: &str, n: i64) -> Result<()> {
-    let (mut lo, mut hi) = (n, n);
+/// Adds the numbers from `lo` to `hi`, none of which was claimed.
+fn join_runs(conn: &dyn Connection, scope: &str, base: &str, mut lo: i64, mut hi: i64) -> Result<()> {
+    let (before, after) = (lo - 1, hi + 1);
     let near = "SELECT lo, hi FROM slug_run WHERE scope = ?1 AND base = ?2 AND lo <= ?3 ORDER BY lo DESC LIMIT 2";
-    for run in conn.select(near, params![scope, base, n + 1])?.iter().map(|row| (int(row, 0), int(row, 1))) {
-        if run.0 == n + 1 {
+    for run in conn.select(near, params![scope, base, after])?.iter().map(|row| (int(row, 0), int(row, 1))) {
+        if run.0 == after {
             hi = run.1;
             drop_run(conn, scope, base, run.0)?;
-        } else if run.1 == n - 1 {
+        } else if run.1 == before {
             lo = run.0;
         }
     }

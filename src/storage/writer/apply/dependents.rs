@@ -58,7 +58,7 @@ impl<'c> Work<'_, 'c> {
         }
         let owner = Owner { table: self.writer.table_number(table.id), id };
         while let Some((scope, slug)) = slugs::held(self.writer.conn, owner)? {
-            slugs::release(self.writer.conn, &scope, &slug)?;
+            self.writer.claims.release(self.writer.conn, &scope, &slug)?;
         }
         let space = self.writer.word(&table.space)?;
         if self.writer.execute("DELETE FROM meta WHERE space = ?1 AND id = ?2", params![space, id])? > 0 {
@@ -91,7 +91,7 @@ impl<'c> Work<'_, 'c> {
         let first = || candidates.first().cloned().unwrap_or_else(|| "".into());
         let Some(scope) = &claim.scope else {
             if let Some((scope, slug)) = held {
-                slugs::release(conn, &scope, &slug)?;
+                self.writer.claims.release(conn, &scope, &slug)?;
             }
             return Ok(first());
         };
@@ -99,15 +99,15 @@ impl<'c> Work<'_, 'c> {
         if let Some(kept) = candidates.iter().find(|c| Some(&***c) == own) {
             return Ok(kept.clone());
         }
-        let free = slugs::free(conn, scope, &candidates, own, |o| *o == owner)?;
+        let free = self.writer.claims.free(conn, scope, &candidates, own, |o| *o == owner)?;
         if let (Some(tag), Some(holder)) = (claim.refuse, free.holder) {
             return Err(Stop::Refuse(CommitError::Refused { tag, row: Some(vec![DbValue::Int(holder.id)]) }));
         }
         if own != Some(&*free.slug) {
             if let Some((scope, slug)) = &held {
-                slugs::release(conn, scope, slug)?;
+                self.writer.claims.release(conn, scope, slug)?;
             }
-            slugs::claim(conn, scope, &free.slug, owner)?;
+            self.writer.claims.claim(conn, scope, &free.slug, owner)?;
         }
         Ok(free.slug)
     }

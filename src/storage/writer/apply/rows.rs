@@ -1,6 +1,6 @@
 //! One row: created, updated, removed, and what its tracked columns mean for others.
 
-use super::super::super::catalogue::{Count, REVISION, Table};
+use super::super::super::catalogue::{Count, REVISION, Table, TableId};
 use super::super::super::connection::{Param, int, params};
 use super::super::super::derived::recount_text;
 use super::super::super::feed::{Action, Entry};
@@ -11,6 +11,7 @@ use super::super::super::sql::{Set, delete_text, insert_text, select_text, updat
 use super::super::super::tally::NO_AUTHOR;
 use super::super::super::versions::SLUG;
 use super::super::effects::Scope;
+use super::returned::SetColumns;
 use super::{Result, Stop, Work, failed};
 use std::sync::Arc;
 
@@ -68,7 +69,7 @@ impl<'c> Work<'_, 'c> {
         }
         if given.is_some() {
             // Differences that are still to be written are part of what is counted then.
-            self.writer.write_counts(&mut self.effects)?;
+            self.write_counts()?;
         }
         if *table.def.name == *REVISION {
             self.complete_revision(table, &mut values)?;
@@ -79,7 +80,12 @@ impl<'c> Work<'_, 'c> {
         if given.is_some() {
             self.recount(table, &key)?;
         }
-        self.put_extensions(table, put, &key, slug.as_deref(), true)?;
+        let extensions = self.put_extensions(table, put, &key, slug.as_deref(), true)?;
+        // What refers to a key that was given was counted before there was the row.
+        if self.first && (given.is_none() || table.counted.is_empty()) {
+            let own: Vec<Option<DbValue>> = values.iter().cloned().map(Some).collect();
+            self.note_row(table, &key, &own, &extensions, true);
+        }
         let tracked: Vec<DbValue> = table.tracked.iter().map(|place| values[*place].clone()).collect();
         self.derive(table, &key, (None, Some(&tracked)), Vec::new())?;
         let revision = self.put_dependents(table, put, &key, &tracked, true)?;
@@ -100,6 +106,9 @@ impl<'c> Work<'_, 'c> {
         }
         let changes_nothing = put.set.is_empty() && put.slug.is_none() && put.edges.is_empty() && put.meta.is_empty();
         if changes_nothing {
+            if self.first {
+                self.note_row(table, key, &vec![None; table.def.columns.len()], &[], false);
+            }
             let revision = self.put_dependents(table, put, key, &tracked, false)?;
             return Ok(PutDone { key: key.clone(), version, slug: None, revision });
         }
@@ -121,7 +130,14 @@ impl<'c> Work<'_, 'c> {
         }
         self.set_columns(table, key, &sets)?;
         self.leave_for_search(table, key, |place| sets[place].is_some())?;
-        self.put_extensions(table, put, key, slug.as_deref(), false)?;
+        let extensions = self.put_extensions(table, put, key, slug.as_deref(), false)?;
+        if self.first && !sets.iter().flatten().any(Resolved::adds) {
+            let mut own: SetColumns = sets.iter().map(|set| set.as_ref().map(|set| set.clone().alone())).collect();
+            if let Some(place) = table.version {
+                own[place] = Some(DbValue::Int(version + 1));
+            }
+            self.note_row(table, key, &own, &extensions, false);
+        }
         let new: Vec<DbValue> =
             table.tracked.iter().zip(&tracked).map(|(place, old)| Resolved::over(&sets[*place], old)).collect();
         // The former values of columns that are not tracked are unknown.
@@ -339,7 +355,8 @@ impl<'c> Work<'_, 'c> {
         Ok(())
     }
 
-    /// Writes the columns of extensions, each in the row of the same key. `new`: the row was just created, so it has none.
+    /// Writes the columns of extensions, each in the row of the same key, and gives what was set. `new`: the row was just
+    /// created, so it has none.
     fn put_extensions(
         &mut self,
         table: &'c Table,
@@ -347,7 +364,8 @@ impl<'c> Work<'_, 'c> {
         key: &DbValue,
         slug: Option<&str>,
         new: bool,
-    ) -> Result<()> {
+    ) -> Result<Vec<(TableId, SetColumns)>> {
+        let mut written = Vec::new();
         for extension in table.extensions.iter().map(|id| &self.catalogue.tables[*id]) {
             let mut sets: Vec<Option<Resolved>> = (0..extension.def.columns.len()).map(|_| None).collect();
             for (name, input) in &put.set {
@@ -364,12 +382,16 @@ impl<'c> Work<'_, 'c> {
             if !new {
                 let (text, binds) = self.update_of(extension, key, &sets);
                 if self.writer.execute(&text, &binds)? > 0 {
+                    // What was added to is not known.
+                    self.first &= !sets.iter().flatten().any(Resolved::adds);
+                    written.push((extension.id, sets.into_iter().map(|set| set.map(Resolved::alone)).collect()));
                     continue;
                 }
             }
             let values = sets.into_iter().map(|set| set.map(Resolved::alone)).collect();
             let values = self.with_defaults(extension, values)?;
             self.insert(extension, key, &values)?;
+            written.push((extension.id, values.into_iter().map(Some).collect()));
         }
         for (name, _) in &put.set {
             if let Some((of, _)) = name.split_once('.')
@@ -378,7 +400,7 @@ impl<'c> Work<'_, 'c> {
                 return failed(format!("the table {of} does not extend {}", table.def.name));
             }
         }
-        Ok(())
+        Ok(written)
     }
 
     /// What the difference between a row's tracked columns before and after means for others. `columns`: the places of
@@ -457,6 +479,7 @@ impl<'c> Work<'_, 'c> {
 }
 
 /// A column's new value, once everything is known that the transaction had to determine.
+#[derive(Clone)]
 enum Resolved {
     To(DbValue),
     Add(i64),
@@ -469,6 +492,10 @@ impl Resolved {
             Resolved::To(value) => value,
             Resolved::Add(n) => DbValue::Int(n),
         }
+    }
+
+    fn adds(&self) -> bool {
+        matches!(self, Resolved::Add(_))
     }
 
     fn over(set: &Option<Resolved>, old: &DbValue) -> DbValue {

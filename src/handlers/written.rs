@@ -1,0 +1,95 @@
+//! Writes of one row, and what they leave to be read afterwards: nothing of a new row, and of a changed one only what
+//! belongs to it.
+
+use super::Work;
+use crate::error::{ApiError, Code};
+use crate::families;
+use crate::records::{Record, meta_space};
+use crate::registry::resource::Resource;
+use crate::storage::plan::{Change, CommitError, DbValue, Row, WritePlan};
+use crate::storage::{Belongings, NewRowSnapshot, Snapshot};
+
+/// A row that a request has written.
+pub struct Written {
+    pub key: DbValue,
+    /// As it is now; `None`: it has to be read.
+    pub row: Option<Row>,
+    /// What belongs to it, where it is new.
+    belongings: Option<Belongings>,
+}
+
+impl Written {
+    /// A row of which nothing is known but its key.
+    pub fn unread(key: DbValue) -> Written {
+        Written { key, row: None, belongings: None }
+    }
+
+    /// A snapshot for the response. It reads nothing that is known from the write.
+    pub fn snapshot<'s>(&'s self, work: &'s Work<'_>, resource: &Resource) -> Result<Box<dyn Snapshot + 's>, ApiError> {
+        let inner = work.scope.snapshot()?;
+        let (Some(belongings), DbValue::Int(id)) = (&self.belongings, &self.key) else { return Ok(inner) };
+        let relations = resource.relations.iter().map(|relation| relation.rel.clone()).collect();
+        Ok(Box::new(NewRowSnapshot { inner, id: *id, space: meta_space(resource), relations, belongings }))
+    }
+}
+
+/// Why a row was not changed.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The row has changed since the decision: decide again.
+    Stale,
+    Error(ApiError),
+}
+
+impl From<ApiError> for Refusal {
+    fn from(error: ApiError) -> Refusal {
+        Refusal::Error(error)
+    }
+}
+
+impl Work<'_> {
+    /// Writes a new row, the first put of the changes.
+    ///
+    /// # Errors
+    /// What the database refuses, with the resource's codes.
+    pub async fn insert(&self, resource: &Resource, changes: Vec<Change>) -> Result<Written, ApiError> {
+        let belongings = Belongings::of(&changes);
+        let done = self.commit(WritePlan::new(changes).returning(&resource.columns)).await;
+        let done = done.map_err(|error| families::refusal(self.scope, resource, error))?;
+        let row = done.row.and_then(|row| row.into_iter().collect());
+        let key = done.puts.into_iter().next().map(|put| put.key).ok_or_else(|| ApiError::new(Code::Internal))?;
+        Ok(Written { key, row, belongings })
+    }
+
+    /// Writes changes of a row, the first put among them, that were decided on what it was.
+    ///
+    /// # Errors
+    /// See [`Work::carry_out`].
+    pub async fn rewrite(&self, record: Record<'_>, changes: Vec<Change>) -> Result<Written, Refusal> {
+        let Record { resource, row } = record;
+        // Without a version, it may have been changed by others meanwhile.
+        let columns: &[_] = if record.version().is_some() { &resource.columns } else { &[] };
+        let done = self.commit(WritePlan::new(changes).returning(columns)).await;
+        let done = done.map_err(|error| refused(self, resource, error))?;
+        let of = |set: Vec<Option<DbValue>>| -> Row {
+            set.into_iter().zip(row).map(|(set, before)| set.unwrap_or_else(|| before.clone())).collect()
+        };
+        Ok(Written { key: record.value(&resource.key).clone(), row: done.row.map(of), belongings: None })
+    }
+
+    /// Writes changes; what the database refuses is reported with the resource's codes, except that the row has changed.
+    ///
+    /// # Errors
+    /// See [`Refusal`].
+    pub async fn carry_out(&self, resource: &Resource, changes: Vec<Change>) -> Result<(), Refusal> {
+        let done = self.commit(WritePlan::new(changes)).await;
+        done.map(drop).map_err(|error| refused(self, resource, error))
+    }
+}
+
+fn refused(work: &Work<'_>, resource: &Resource, error: CommitError) -> Refusal {
+    match error {
+        CommitError::Stale => Refusal::Stale,
+        error => Refusal::Error(families::refusal(work.scope, resource, error)),
+    }
+}
