@@ -136,6 +136,7 @@ catalogue! {
     EmptyPassword = "empty_password", Bare(401), "The password is empty.";
     LastAdministrator = "rest_last_administrator", Fixed(409), "Somebody has to have this role: the last one keeps it.";
     PostInvalidId = "rest_post_invalid_id", Fixed(404), "There is no such record.";
+    OriginalInvalid = "rest_original_invalid", Fixed(400), "Nobody has written this item yet: it is neither deleted nor has it revisions.";
     PostInvalidParent = "rest_post_invalid_parent", Fixed(404), "The parent record does not exist.";
     PostInvalidPageNumber = "rest_post_invalid_page_number", Fixed(400), "There are fewer pages than that.";
     PostIncorrectPassword = "rest_post_incorrect_password", Fixed(403), "This is not the password of the record.";

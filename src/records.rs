@@ -47,6 +47,11 @@ impl<'a> Record<'a> {
         self.resource.column("modified_utc").map(|_| self.int("modified_utc"))
     }
 
+    /// Whether nobody has written it: it is one of the declared `originals`.
+    pub fn is_original(&self) -> bool {
+        self.resource.original(self.id()).is_some()
+    }
+
     /// The key as it is in a path.
     pub fn key(&self) -> String {
         match self.value(&self.resource.key) {
@@ -100,7 +105,11 @@ pub fn key_of(
     }
     let there = Cond::Compare(name("status"), Op::Ne, txt(registry.trash_status()));
     let filter = Cond::All(vec![own_rows(resource), eq("slug", txt(slug)), there]);
-    Ok(first(snapshot, &resource.table, &["id"], filter)?.map(|row| row[0].clone()))
+    let stored = first(snapshot, &resource.table, &["id"], filter)?.map(|row| row[0].clone());
+    Ok(stored.or_else(|| {
+        let row = resource.original_of_slug(slug)?;
+        Some(Record { resource, row }.value(&resource.key).clone())
+    }))
 }
 
 /// The integer in a value, or 0.
@@ -223,6 +232,9 @@ pub fn ordered(mut plan: ReadPlan, column: &str, descending: bool) -> ReadPlan {
 /// # Errors
 /// The database cannot be read.
 pub fn find(snapshot: &dyn Snapshot, resource: &Resource, key: &DbValue) -> Result<Option<Row>, StorageError> {
+    if let Some(original) = resource.original(int(key)) {
+        return Ok(Some(original.clone()));
+    }
     let mut plan = plan(resource, Cond::Compare(resource.key.clone(), Op::Eq, key.clone()));
     plan.limit = Some(1);
     Ok(snapshot.rows(&plan)?.into_iter().next())

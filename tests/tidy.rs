@@ -308,6 +308,7 @@ const FINISHED_HTML: &[(&str, usize)] = &[
     ("behaviours/dynamic/players.rs", 2),
     ("behaviours/dynamic/social.rs", 1),
     ("handlers/oembed.rs", 1),
+    ("handlers/widget_html.rs", 2),
     ("text/dress.rs", 2),
     ("text/shortcode.rs", 2),
 ];

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 pub(super) fn content_list(asking: &Asking<'_>) -> Decision {
     let resource = asking.resource()?;
-    if asking.context() == Context::EDIT && !asking.scope.principal.can(resource.capability(Action::Edit)) {
+    if asks_to_edit(asking, resource) && !asking.scope.principal.can(resource.capability(Action::Edit)) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     Ok(Found::default())
@@ -19,7 +19,7 @@ pub(super) fn content_list(asking: &Asking<'_>) -> Decision {
 pub(super) fn content_read(asking: &Asking<'_>) -> Decision {
     let row = asking.target(Code::PostInvalidId)?;
     let record = Record { resource: asking.resource()?, row: &row };
-    if asking.context() == Context::EDIT && !policy::sees_edited(asking.scope, record) {
+    if asks_to_edit(asking, record.resource) && !policy::sees_edited(asking.scope, record) {
         return Err(asking.refuse(Code::ForbiddenContext));
     }
     if asking.given.is_some_and(|given| !given.opens(record.text("password"))) {
@@ -29,6 +29,12 @@ pub(super) fn content_read(asking: &Asking<'_>) -> Decision {
         return Err(asking.refuse(Code::Forbidden));
     }
     target(row)
+}
+
+/// Whether the request shows what only those see who may edit. Where only editors read what has a name, the edit context
+/// opens nothing more.
+fn asks_to_edit(asking: &Asking<'_>, resource: &Resource) -> bool {
+    asking.context() == Context::EDIT && !(asking.endpoint.editors_only && by_name(resource))
 }
 
 pub(super) fn content_create(asking: &Asking<'_>) -> Decision {
@@ -71,8 +77,8 @@ pub(super) fn file_edit(asking: &Asking<'_>) -> Decision {
         return Err(asking.refuse(Code::CannotEditImage));
     }
     let found = content_update(asking)?;
-    // The new file hangs where the request says.
-    attaches(asking, asking.resource()?, None)?;
+    // The new file hangs where the request says, as after an update.
+    attaches(asking, asking.resource()?, Some(0))?;
     Ok(found)
 }
 

@@ -32,7 +32,10 @@ pub struct Hints(u32);
 impl Hints {
     /// As links show them; `None` when there is no method.
     pub fn shown(self, registry: &Registry, resource: &Resource) -> Option<Value> {
-        let route = &registry.routes[registry.item_routes[resource.index]?];
+        self.shown_of(&registry.routes[registry.item_routes[resource.index]?])
+    }
+
+    fn shown_of(self, route: &Route) -> Option<Value> {
         let endpoints = route.endpoints.iter().enumerate().filter(|(at, _)| self.has(*at));
         let methods: Vec<&str> = endpoints.flat_map(|(_, e)| e.methods.iter().map(|method| method.as_str())).collect();
         (!methods.is_empty()).then(|| json!({"allow": methods}))
@@ -63,11 +66,36 @@ pub fn of_rows(scope: &Scope, resource: &Resource, rows: &[Row], readable: bool)
 /// # Errors
 /// The database cannot be read.
 pub fn self_link(scope: &Scope, resource: &Resource, path: String) -> Result<Map<String, Value>, ApiError> {
+    hinted(scope, resource, path, true)
+}
+
+/// The link to a path of a resource, which the caller may read or not.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn link(scope: &Scope, resource: &Resource, path: String) -> Result<Map<String, Value>, ApiError> {
+    hinted(scope, resource, path, false)
+}
+
+fn hinted(scope: &Scope, resource: &Resource, path: String, readable: bool) -> Result<Map<String, Value>, ApiError> {
     let mut link = Map::from_iter([("href".to_owned(), Value::String(scope.registry.rest(&path)))]);
-    let hints = of(scope, resource, 1, true, || vec![Item { path, row: None }])?;
-    let shown = hints.first().and_then(|hints| hints.shown(&scope.registry, resource));
+    let Some(route) = route_of(&scope.registry, resource, &path) else { return Ok(link) };
+    let route = &scope.registry.routes[route];
+    let hints = on_route(scope, resource, route, 1, readable, || vec![Item { path, row: None }])?;
+    let shown = hints.first().and_then(|hints| hints.shown_of(route));
     link.extend(shown.map(|shown| ("targetHints".to_owned(), shown)));
     Ok(link)
+}
+
+/// The route of an item: that of its resource, or else the one that its path leads to, where items of the resource are
+/// below those of others.
+fn route_of(registry: &Registry, resource: &Resource, path: &str) -> Option<usize> {
+    let leads = |route: &Route| {
+        route.resource == Some(resource.index)
+            && route.endpoints.iter().any(|endpoint| endpoint.methods.contains(&Method::Get))
+            && route.matcher.is_match(path.as_bytes())
+    };
+    registry.item_routes[resource.index].or_else(|| registry.routes.iter().position(leads))
 }
 
 /// Whether the hints of rows follow from more of them than their keys.
@@ -82,12 +110,24 @@ fn of<'a>(
     readable: bool,
     items: impl FnOnce() -> Vec<Item<'a>>,
 ) -> Result<Vec<Hints>, ApiError> {
-    let none = || Ok(vec![Hints::default(); count]);
-    let Some(route) = scope.registry.item_routes[resource.index].filter(|_| count > 0) else { return none() };
-    if !scope.registry.declaration.dialect.target_hints {
-        return none();
+    match scope.registry.item_routes[resource.index] {
+        Some(route) => on_route(scope, resource, &scope.registry.routes[route], count, readable, items),
+        None => Ok(vec![Hints::default(); count]),
     }
-    let asked = Asked { resource, route: &scope.registry.routes[route], readable };
+}
+
+fn on_route<'a>(
+    scope: &Scope,
+    resource: &Resource,
+    route: &Route,
+    count: usize,
+    readable: bool,
+    items: impl FnOnce() -> Vec<Item<'a>>,
+) -> Result<Vec<Hints>, ApiError> {
+    if count == 0 || !scope.registry.declaration.dialect.target_hints {
+        return Ok(vec![Hints::default(); count]);
+    }
+    let asked = Asked { resource, route, readable };
     // What the guards find missing is no reason for a refusal of this request.
     let scope = scope.clone();
     if readable && is_closed(&scope, resource) {

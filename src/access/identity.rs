@@ -329,6 +329,11 @@ impl Identity {
         self.digest(&secret.chars().filter(char::is_ascii_alphanumeric).collect::<String>())
     }
 
+    /// Proves that this server has made a text: a keyed hash, in hexadecimal digits.
+    pub fn proof(&self, text: &str) -> String {
+        self.digest(text)
+    }
+
     /// A keyed hash of a text, in hexadecimal digits.
     pub(super) fn digest(&self, text: &str) -> String {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");

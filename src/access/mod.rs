@@ -224,8 +224,13 @@ pub const GUARDS: &[Named<Guard>] = &[
         .item(),
     guard("revision.list", revisions::read, "Allows callers who may edit the record.").on(&[Family::Virtual]).parent(),
     guard("revision.read", revisions::read, "Allows callers who may edit the record.").on(&[Family::Virtual]).parent(),
-    guard("revision.delete", revisions::delete, "Allows nobody; the refusal says whether the revision exists.")
-        .on(&[Family::Virtual]),
+    guard(
+        "revision.delete",
+        revisions::delete,
+        "Allows callers who may delete the record where it says `deletes_revisions`, otherwise nobody.",
+    )
+    .on(&[Family::Virtual])
+    .parent(),
     guard("autosave.list", revisions::read, "Allows callers who may edit the record.").on(&[Family::Virtual]).parent(),
     guard("autosave.read", revisions::read, "Allows callers who may edit the record.").on(&[Family::Virtual]).parent(),
     guard("autosave.create", revisions::autosave, "Allows callers who may edit the record.")

@@ -20,13 +20,17 @@ fn record(asking: &Asking<'_>, missing: Code) -> Result<Row, ApiError> {
     let text = asking.sources.path.get(arg).and_then(Value::as_str).unwrap_or("");
     let key = records::key_of(asking.registry(), &*asking.scope.snapshot()?, resource, text)?;
     let row = key.map(|key| asking.load(resource, &key)).transpose()?.flatten();
-    row.ok_or_else(|| failure(resource, missing))
+    let row = row.ok_or_else(|| failure(resource, missing))?;
+    if (Record { resource, row: &row }).is_original() {
+        return Err(failure(resource, Code::OriginalInvalid));
+    }
+    Ok(row)
 }
 
 fn editable(asking: &Asking<'_>, missing: Code, refusal: Code) -> Decision {
     let row = record(asking, missing)?;
     if !policy::may(asking.scope, Action::Edit, Record { resource: owner(asking)?, row: &row }) {
-        return Err(asking.scope.principal.refuse(refusal));
+        return Err(asking.scope.principal.refuse(owner(asking)?.code(refusal)));
     }
     Ok(Found { parent: Some(row), ..Found::default() })
 }
@@ -36,15 +40,25 @@ pub fn read(asking: &Asking<'_>) -> Decision {
     editable(asking, Code::PostInvalidParent, Code::CannotRead)
 }
 
-/// History is not unmade, by nobody.
+/// Deletes from the history, where the resource lets those who may delete the record do so (`deletes_revisions`).
 pub fn delete(asking: &Asking<'_>) -> Decision {
-    record(asking, Code::PostInvalidParent)?;
+    let row = record(asking, Code::PostInvalidParent)?;
+    let of = Record { resource: owner(asking)?, row: &row };
+    let allowed = of.resource.declared.deletes_revisions && policy::may(asking.scope, Action::Delete, of);
+    if of.resource.declared.deletes_revisions && !allowed {
+        return Err(asking.scope.principal.refuse(Code::CannotDelete));
+    }
     let number = asking.sources.path.get("id").and_then(|v| v.as_str()?.parse::<i64>().ok()).unwrap_or(0);
+    let own = eq("of", DbValue::Int(of.id()));
     let filter = Cond::All(vec![eq("space", txt("content")), eq("id", DbValue::Int(number))]);
+    let filter = if allowed { Cond::All(vec![filter, own]) } else { filter };
     if records::first(&*asking.scope.snapshot()?, "revision", &["id"], filter)?.is_none() {
         return Err(ApiError::new(Code::PostInvalidId));
     }
-    Err(asking.scope.principal.refuse(Code::CannotDelete))
+    if !allowed {
+        return Err(asking.scope.principal.refuse(Code::CannotDelete));
+    }
+    Ok(Found { parent: Some(row), ..Found::default() })
 }
 
 /// May leave an autosave.

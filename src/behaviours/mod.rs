@@ -6,6 +6,7 @@
 
 pub mod dynamic;
 pub mod files;
+mod original;
 mod query;
 mod read;
 mod reference;
@@ -41,4 +42,4 @@ pub type Query = fn(&QueryContext<'_>, &Value) -> Result<Option<Cond>, ApiError>
 
 pub use query::{QUERIES, judge};
 pub use read::{READS, options as text_options};
-pub use write::{WRITES, default_write, refused};
+pub use write::{WRITES, allowed_html, default_write, refused};

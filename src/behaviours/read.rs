@@ -1,6 +1,6 @@
 //! Behaviours that compute a property.
 
-use super::{dynamic, files, reference};
+use super::{dynamic, files, original, reference};
 use crate::config::declaration::Family;
 use crate::records::{self, text};
 use crate::registry::resource::Property;
@@ -48,7 +48,6 @@ pub const READS: &[Named<(Read, Needs)>] = &[
         Needs { edges: true, term_slugs: true, ..Needs::ROW },
         "Class names that themes style a record by.",
     ),
-    read("author.name", author_name, Needs { author_names: true, ..Needs::ROW }, "What the record's author is called."),
     read(
         "comment.status",
         comment_status,
@@ -120,6 +119,28 @@ pub const READS: &[Named<(Read, Needs)>] = &[
     ),
     read("split", split, Needs::ROW, "A list of the words in a column; one empty word where it is empty."),
     read("id.given", given_id, Needs::ROW, "A number, left out where it is 0."),
+    read(
+        "original.id",
+        original::id,
+        Needs::ROW,
+        "A number; 0 for a record that nobody has written yet (`originals`).",
+    ),
+    read(
+        "original.source",
+        original::source,
+        Needs::ROW,
+        "`theme` for a record that nobody has written yet, or `custom`.",
+    ),
+    read("original.origin", original::origin, Needs::ROW, "`theme` for a changed record of the theme, or null."),
+    read("original.first", original::first_source, Needs::ROW, "`theme` where the theme has an original, or `user`."),
+    read("original.exists", original::exists, Needs::ROW, "Whether the theme has an original of the record."),
+    read("original.none", original::is_own, Needs::ROW, "Whether the theme has no original of the record."),
+    read(
+        "original.author",
+        original::author,
+        Needs { author_names: true, ..Needs::ROW },
+        "The name of the theme that has an original of the record, or of its author.",
+    ),
     read("named", named, Needs::ROW, "The key of the record in paths: theme and slug."),
     read("active_theme", active_theme, Needs::ROW, "The name of the active theme."),
     read(
@@ -413,11 +434,6 @@ fn locale(item: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value
         return Some(json!(item.scope.settings.text("language")));
     }
     Some(column_value(property, value))
-}
-
-fn author_name(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
-    let named = item.batch.author_names.get(&item.record.int("author"));
-    Some(json!(named.map_or("", |name| name)))
 }
 
 fn comment_status(item: &Item<'_>, property: &Property, value: &DbValue) -> Option<Value> {

@@ -105,12 +105,16 @@ fn raw(_: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
 
 /// Markup: unchanged from users with `unfiltered_html`, through an allow-list and without style sheets from the rest.
 fn html(writing: &WriteContext<'_>, value: &Value) -> Result<DbValue, ApiError> {
-    let markup = &*inner(value);
-    if writing.scope.principal.can("unfiltered_html") {
-        return Ok(text(markup));
+    Ok(text(&allowed_html(writing.scope, &inner(value))))
+}
+
+/// Markup as the caller may write it.
+pub fn allowed_html(scope: &Scope, markup: &str) -> String {
+    if scope.principal.can("unfiltered_html") {
+        return markup.to_owned();
     }
     let clean = html_policy::sanitise(markup, Policy::posts());
-    Ok(text(&blocks::change_attributes(&clean, without_css)))
+    blocks::change_attributes(&clean, without_css)
 }
 
 /// The attributes of a block without a style sheet of its own; `None` where there is none.

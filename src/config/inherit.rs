@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 /// The identity of a resource, which others do not inherit from it. From a base resource they inherit every key.
 /// `declaration::Resource::extends` documents this list.
-const OWN: [&str; 10] = [
+const OWN: [&str; 11] = [
     "base",
     "kind",
     "api_name",
@@ -23,6 +23,7 @@ const OWN: [&str; 10] = [
     "default_setting",
     "auto_add",
     "schema_links",
+    "originals",
 ];
 
 /// The tables of resources, in the order in which `extends` is looked up.

@@ -131,7 +131,7 @@ pub fn namespace(scope: &Scope, discovery: &Discovery, namespace: &str) -> Value
 }
 
 fn listed(registry: &Registry, route: &Route) -> Value {
-    let mut map = base(route);
+    let mut map = base(registry, route);
     // A pattern is no address to follow.
     if route.captures.is_empty() {
         map.insert("_links".into(), json!({"self": [{"href": registry.rest(&route.pattern)}]}));
@@ -140,7 +140,7 @@ fn listed(registry: &Registry, route: &Route) -> Value {
 }
 
 fn described(registry: &Registry, route: &Route) -> Value {
-    let mut map = base(route);
+    let mut map = base(registry, route);
     let of_resource = route.resource.filter(|_| !route.no_schema).map(|r| &registry.resources[r].schema);
     if let Some(schema) = route.schema.as_ref().filter(|_| !route.no_schema).or(of_resource) {
         map.insert("schema".into(), schema.clone());
@@ -148,14 +148,14 @@ fn described(registry: &Registry, route: &Route) -> Value {
     Value::Object(map)
 }
 
-fn base(route: &Route) -> Map<String, Value> {
+fn base(registry: &Registry, route: &Route) -> Map<String, Value> {
     let mut methods: Vec<&str> = Vec::new();
     for method in route.endpoints.iter().flat_map(|e| &e.methods) {
         if !methods.contains(&method.as_str()) {
             methods.push(method.as_str());
         }
     }
-    let endpoints: Vec<Value> = route.endpoints.iter().map(endpoint).collect();
+    let endpoints: Vec<Value> = route.endpoints.iter().map(|one| endpoint(registry, one)).collect();
     let mut map = Map::new();
     map.insert("namespace".into(), json!(route.namespace));
     map.insert("methods".into(), json!(methods));
@@ -163,7 +163,7 @@ fn base(route: &Route) -> Map<String, Value> {
     map
 }
 
-fn endpoint(endpoint: &Endpoint) -> Value {
+fn endpoint(registry: &Registry, endpoint: &Endpoint) -> Value {
     let methods: Vec<&str> = endpoint.methods.iter().map(|m| m.as_str()).collect();
     let args: Map<String, Value> = endpoint.args.args.iter().map(|a| (a.name.clone(), a.shown.clone())).collect();
     let mut map = Map::new();
@@ -171,7 +171,9 @@ fn endpoint(endpoint: &Endpoint) -> Value {
     if let Some(allowed) = endpoint.batch {
         map.insert("allow_batch".into(), json!({"v1": allowed}));
     }
-    map.insert("args".into(), Value::Object(args));
+    // Where empty lists pass for empty maps, one shows that there are no arguments.
+    let none = args.is_empty() && registry.declaration.dialect.empty_list_as_object;
+    map.insert("args".into(), if none { json!([]) } else { Value::Object(args) });
     Value::Object(map)
 }
 

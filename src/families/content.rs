@@ -13,6 +13,7 @@ use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::records::{self, Record, eq, int, text, txt};
 pub use crate::registry::columns::record as columns;
+use crate::registry::columns::{ID, VERSION};
 use crate::registry::resource::{Property, Resource, Source};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
@@ -196,6 +197,30 @@ pub fn creation(edit: &RowEdit<'_>, brought: FileDefaults) -> Result<Vec<Change>
     changes.append(&mut draft.unmoved);
     changes.extend(brought.changes);
     Ok(changes)
+}
+
+/// The plan that makes a record of an original: what is given, and else what the original has.
+///
+/// # Errors
+/// The rules of the family; somebody has made it meanwhile.
+pub fn from_original(edit: &RowEdit<'_>, original: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    let edit = RowEdit { row: None, ..*edit };
+    let resource = edit.resource;
+    let mut draft = draft(&edit)?;
+    for (column, value) in resource.columns.iter().zip(original.row) {
+        let own = matches!(&**column, col::SLUG | col::STATUS);
+        let fixed = matches!(&**column, col::KIND | col::AUTHOR | ID | VERSION);
+        let plain = column.split_once('.').map_or(&**column, |(_, plain)| plain);
+        if !fixed && *value != DbValue::Null && (own || draft.get(plain) == DbValue::Null) {
+            draft.set_column(column.clone(), value.clone());
+        }
+    }
+    let slug = original.text(col::SLUG);
+    let there = Cond::Not(Box::new(eq(col::STATUS, txt(edit.scope.registry.trash_status()))));
+    let taken = Cond::All(vec![records::own_rows(resource), eq(col::SLUG, txt(slug)), there]);
+    let plan = records::columns(&resource.table, &["id"], taken);
+    let put = derived::finish(&edit, &mut draft)?;
+    Ok(vec![Change::Require { plan, found: false, tag: super::parents::MOVED }, Change::Put(put)])
 }
 
 /// What a text that a file brings is stored as: what the caller's own text would be, where a client may write the column.

@@ -106,6 +106,16 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     Ok(changes)
 }
 
+/// The plan that makes a row of an original (`originals`), which is its last put.
+///
+/// # Errors
+/// The rules of the family.
+pub fn from_original(edit: &RowEdit<'_>, original: Record<'_>) -> Result<Vec<Change>, ApiError> {
+    let changes = content::from_original(edit, original)?;
+    edit.args.late()?;
+    Ok(changes)
+}
+
 /// Whether rows of a resource go to the trash before they are deleted.
 pub fn has_trash(resource: &Resource) -> bool {
     match resource.family {

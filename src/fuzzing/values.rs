@@ -147,6 +147,7 @@ pub(super) fn schema(bytes: &[u8], _: Judge) {
             scalars_as_lists: wordpress,
             lenient_dates: wordpress,
             lenient_numbers: wordpress,
+            empty_text_as_text: wordpress,
             explain_types: !wordpress,
             bounds,
         };

@@ -136,7 +136,9 @@ pub async fn edit(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let mut meta = extra.pointer("/media_details/image_meta").cloned();
     if let Some(meta) = &mut meta {
         // The edit began with the picture upright.
-        meta["orientation"] = json!("1");
+        if meta["orientation"].as_str().is_none_or(|told| told != "0") {
+            meta["orientation"] = json!("1");
+        }
     }
     let making = Making::all("");
     let source = Source { path: incoming.path(), size: edited.len() as u64, meta, making };

@@ -1,6 +1,6 @@
 //! Single items of every family: read, and the way to each family's writes.
 
-use super::{Outcome, Refusal, Rendered, Work, Written, auto_add, comments, terms, users};
+use super::{Outcome, Refusal, Rendered, Work, Written, auto_add, comments, originals, terms, users};
 use crate::access::hints::{self, Hints};
 use crate::access::policy;
 use crate::behaviours::{READS, dynamic};
@@ -238,28 +238,31 @@ pub async fn create(work: &Work<'_>) -> Result<Outcome, ApiError> {
     created(work, resource, &written)
 }
 
-/// The item that serves for a slug: the one of this slug, of its shorter beginnings (`page-about`, `page`), or `index`;
-/// `{}` when there is none.
+/// The item that serves for a slug: the one of this slug, of its shorter beginnings (`page-about`, `page`), or of the
+/// slugs that `options.lookup` names for those; `{}` when there is none.
 ///
 /// # Errors
 /// The database cannot be read.
 pub fn lookup(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     let snapshot = work.scope.snapshot()?;
-    let mut slug = work.allowed.args().text("slug").unwrap_or("");
-    loop {
+    let declared = resource.declared.options.lookup.clone().unwrap_or_default();
+    let custom = work.allowed.args().flag("is_custom");
+    let asked = work.allowed.args().text("slug").unwrap_or("");
+    let mut next = (!asked.is_empty()).then_some(if custom { declared.custom.as_str() } else { asked });
+    // Each slug is shorter, or named by the one before: a circle of names ends where there are as many as declared.
+    for _ in 0..=asked.len() + declared.instead.len() {
+        let Some(slug) = next else { break };
         let name = format!("{}//{slug}", work.scope.registry.active_theme());
         if let Some(key) = records::key_of(&work.scope.registry, &*snapshot, resource, &name)? {
             let row = fetch(work, resource, &key)?;
-            let context = written_context(work, Record { resource, row: &row });
-            return Ok(Outcome::ok(show(work, resource, &row, context, work.fields)?));
+            return Ok(Outcome::ok(show(work, resource, &row, Context::VIEW, work.fields)?));
         }
-        slug = match slug.rsplit_once('-') {
-            Some((shorter, _)) => shorter,
-            None if slug == "index" => return Ok(Outcome::ok(json!({}))),
-            None => "index",
-        };
+        let named = declared.instead.get(slug).map(String::as_str);
+        let shorter = || slug.rsplit_once('-').map(|(shorter, _)| shorter);
+        next = named.or_else(shorter).or((slug != declared.last).then_some(declared.last.as_str()));
     }
+    Ok(Outcome::ok(json!({})))
 }
 
 /// The response to a creation.
@@ -273,6 +276,8 @@ pub fn created(work: &Work<'_>, resource: &Resource, written: &Written) -> Resul
     let context = match resource.family {
         // Recorded: the author of a record sees a new comment on it as its readers do.
         Family::Comment if !policy::moderates(work.scope) => Context::VIEW,
+        // Recorded, too: what is found by its name is shown as in lists.
+        Family::Content if resource.declared.key != ItemKey::Id => Context::VIEW,
         _ => written_context(work, record),
     };
     let document = show_on(work, &*written.snapshot(work, resource)?, resource, &row, context, work.fields)?;
@@ -290,6 +295,27 @@ pub async fn update(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let resource = work.resource()?;
     if resource.family == Family::User {
         return users::update(work).await;
+    }
+    if let Some(row) = work.allowed.target().filter(|row| Record { resource, row }.is_original()) {
+        if originals::reverts(work, resource) {
+            return Ok(Outcome::ok(show(work, resource, row, Context::EDIT, work.fields)?));
+        }
+        let changes = families::from_original(&work.edit(resource, None), Record { resource, row })?;
+        let written = work.insert(resource, changes).await?;
+        return show_written(work, resource, written);
+    }
+    if let Some(original) = work
+        .allowed
+        .target()
+        .filter(|_| originals::reverts(work, resource))
+        .and_then(|row| resource.original_of_slug(Record { resource, row }.text(record::SLUG)))
+    {
+        with_target(work, resource, async |row| {
+            let changes = families::removal(work.scope, Record { resource, row }, None)?;
+            work.carry_out(resource, changes).await
+        })
+        .await?;
+        return Ok(Outcome::ok(show(work, resource, original, Context::EDIT, work.fields)?));
     }
     let written = with_target(work, resource, async |row| {
         let record = Record { resource, row };
@@ -339,6 +365,9 @@ pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
         }
     }
     let target = work.allowed.target().ok_or_else(|| ApiError::new(Code::Internal))?;
+    if (Record { resource, row: target }).is_original() {
+        return Err(crate::access::failure(resource, Code::OriginalInvalid));
+    }
     if !force && trashes {
         let written = with_target(work, resource, async |row| {
             let record = Record { resource, row };

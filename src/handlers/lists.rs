@@ -4,7 +4,7 @@
 
 use super::cursor::{self, Cursor};
 pub use super::search_words::{Search, words_within};
-use super::{Outcome, Rendered, Work, comparisons, items};
+use super::{Outcome, Rendered, Work, comparisons, items, originals};
 use crate::access::{failure, hints, policy};
 use crate::behaviours::{QUERIES, QueryContext, READS};
 use crate::config::declaration::{Family, ItemKey, Total};
@@ -101,6 +101,9 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if listing.lifts_sticky() {
         listing.lift_sticky(&*snapshot, &view, &mut rows)?;
     }
+    if !listing.paged {
+        rows.extend(originals::unwritten(work, &*snapshot)?);
+    }
     let mut outcome = listing.documents(&*snapshot, &view, &rows)?;
     if listing.counts {
         paging_headers(work, &mut outcome, total, &listing.window);
@@ -137,12 +140,13 @@ impl<'w> Listing<'w> {
         }
         let mut window = Window::of(args, set);
         window.offset_pages = matches!(resource.family, Family::Term | Family::User);
+        // Where only editors read what has a name, the edit context is theirs, too (see the guards of records).
+        let named = work.endpoint.editors_only && resource.declared.key != ItemKey::Id;
+        let asks_to_edit = context == Context::EDIT && !named;
         let visible = match resource.family {
             Family::Comment => policy::visible_comments(work.scope, unlocked(work)),
             Family::User if names_authors(args, set) => records::everything(),
-            Family::Content | Family::Plain if context == Context::EDIT => {
-                policy::visible_for_editing(work.scope, resource)
-            }
+            Family::Content | Family::Plain if asks_to_edit => policy::visible_for_editing(work.scope, resource),
             _ => policy::visible_among(work.scope, resource, &filter),
         };
         let mut plan = records::plan(resource, Cond::All(vec![filter.clone(), visible]));
@@ -228,8 +232,8 @@ impl<'w> Listing<'w> {
                 Some(shown) => records::read(snapshot, resource, plan, &shown)?,
                 None => snapshot.rows(&plan)?,
             };
-            let by_key: HashMap<i64, Row> =
-                found.into_iter().map(|row| (Record { resource, row: &row }.id(), row)).collect();
+            let all = found.into_iter().chain(resource.originals.iter().cloned());
+            let by_key: HashMap<i64, Row> = all.map(|row| (Record { resource, row: &row }.id(), row)).collect();
             Ok(missing.iter().filter_map(|row| by_key.get(&Record { resource, row }.id()).cloned()).collect())
         };
         if let Some(texts) = items::ready(work, resource, rows, view, snapshot, false, whole)? {

@@ -19,6 +19,8 @@ mod link_preview;
 pub mod lists;
 mod navigation_fallback;
 mod oembed;
+mod originals;
+mod outcome;
 mod passwords;
 mod rendering;
 mod revisions;
@@ -34,8 +36,11 @@ mod uploads;
 mod users;
 mod view_patch;
 mod views;
+mod widget_html;
+mod widgets;
 mod written;
 
+pub use outcome::{Outcome, Rendered};
 pub use written::{Refusal, Written};
 
 use crate::access::hashing::Hasher;
@@ -43,14 +48,12 @@ use crate::access::identity::Identity;
 use crate::access::unlock::RecordPassword;
 use crate::access::{Allowed, audit};
 use crate::cache::documents::DocumentCache;
-use crate::cache::documents::DocumentText;
 use crate::config::declaration::Family;
 use crate::error::{ApiError, Code};
 use crate::families::RowEdit;
 use crate::families::file::MediaServices;
 use crate::model::Method;
 use crate::outbound::Outbound;
-use crate::records::Record;
 use crate::registry::resource::Resource;
 use crate::registry::vocabulary::{Named, ROWS};
 use crate::registry::{Endpoint, Route};
@@ -61,7 +64,6 @@ use crate::request::conditional::Expects;
 use crate::request::fields::Fields;
 use crate::scope::Scope;
 use crate::storage::plan::{Change, CommitError, Committed, Row, WritePlan};
-use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::future::Future;
 use std::pin::Pin;
@@ -124,100 +126,6 @@ pub trait Dispatch {
     fn check_part(&self, call: &Call) -> Result<(), ApiError>;
 }
 
-/// The outcome of a successful request.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    pub status: u16,
-    pub headers: Vec<(String, String)>,
-    pub body: Value,
-    /// The body was reduced to the requested fields already.
-    pub reduced: bool,
-    /// Anything but JSON: media type and bytes.
-    pub other: Option<(&'static str, Vec<u8>)>,
-    /// Rendered JSON of the body, when it was at hand; `body` is null then.
-    pub text: Option<Rendered>,
-    /// The version of the row that is shown, where it is one row that has versions.
-    pub version: Option<i64>,
-    /// Seconds since 1970 of the row's last change, where it has one.
-    pub modified: Option<i64>,
-    /// For this request alone.
-    pub private: bool,
-    /// The row that was written, as it is now, and its resource's index.
-    pub written: Option<(usize, Row)>,
-    /// A row was written: `Allow` lists what the caller may do with it in the edit context.
-    pub edited: bool,
-}
-
-/// JSON text of a document, or of each in a list.
-#[derive(Debug)]
-pub enum Rendered {
-    One(DocumentText),
-    List(Vec<DocumentText>),
-}
-
-impl Rendered {
-    /// What a body is as text.
-    pub fn of(body: &Value) -> Rendered {
-        let text = |document: &Value| DocumentText::from(document.to_string().into_bytes());
-        match body {
-            Value::Array(list) => Rendered::List(list.iter().map(text).collect()),
-            document => Rendered::One(text(document)),
-        }
-    }
-
-    /// The documents.
-    pub fn documents(&self) -> &[DocumentText] {
-        match self {
-            Rendered::One(text) => std::slice::from_ref(text),
-            Rendered::List(texts) => texts,
-        }
-    }
-
-    /// All of it as one text; each document is written by `write`.
-    pub fn write(&self, mut write: impl FnMut(&DocumentText, &mut Vec<u8>)) -> Vec<u8> {
-        let mut all = Vec::with_capacity(self.documents().iter().map(|text| text.len() + 1).sum::<usize>() + 1);
-        match self {
-            Rendered::One(text) => write(text, &mut all),
-            Rendered::List(texts) => {
-                all.push(b'[');
-                for (i, text) in texts.iter().enumerate() {
-                    if i > 0 {
-                        all.push(b',');
-                    }
-                    write(text, &mut all);
-                }
-                all.push(b']');
-            }
-        }
-        all
-    }
-
-    /// All of it as one text. A single document is not copied.
-    pub fn into_text(self) -> Bytes {
-        match self {
-            Rendered::One(text) => Bytes::from_owner(text),
-            list => list.write(|text, all| all.extend_from_slice(text)).into(),
-        }
-    }
-}
-
-impl Outcome {
-    /// 200 with one row's document, and what identifies the row's state.
-    pub fn of_row(body: Value, record: Record<'_>) -> Outcome {
-        Outcome { version: record.version(), modified: record.modified(), ..Outcome::ok(body) }
-    }
-
-    /// 200 with a body.
-    pub fn ok(body: Value) -> Outcome {
-        Outcome { status: 200, body, ..Outcome::default() }
-    }
-
-    /// 201 with a body and the address of what was made.
-    pub fn created(body: Value, location: String) -> Outcome {
-        Outcome { status: 201, headers: vec![("Location".into(), location)], body, ..Outcome::default() }
-    }
-}
-
 /// A handler's outcome, ready perhaps only after a commit.
 pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Outcome, ApiError>> + 'a>>;
 
@@ -237,9 +145,10 @@ pub const HANDLERS: &[Named<Handler>] = &[
     handler(
         "lookup",
         |w| Box::pin(async move { items::lookup(w) }),
-        "Responds with the item of a slug, of its beginnings (`page-about`, `page`), or of `index`.",
+        "Responds with the item that serves for a slug, in the view context.",
     )
-    .on(ROWS),
+    .on(ROWS)
+    .settings(&["lookup"]),
     handler(
         "list",
         |w| Box::pin(async move { lists::list(w) }),
@@ -383,21 +292,59 @@ pub const HANDLERS: &[Named<Handler>] = &[
     )
     .settings(ENTRIES),
     handler(
+        "widget.list",
+        |w| Box::pin(async move { widgets::list(w) }),
+        "Lists widgets, in the order of their places.",
+    )
+    .on(&[Family::Plain])
+    .settings(&["widgets"]),
+    handler("widget.get", |w| Box::pin(async move { widgets::get(w) }), "Responds with one widget.")
+        .on(&[Family::Plain]),
+    handler("widget.create", |w| Box::pin(widgets::create(w)), "Makes a widget of a declared type.")
+        .on(&[Family::Plain]),
+    handler("widget.update", |w| Box::pin(widgets::update(w)), "Changes the settings or the place of a widget.")
+        .on(&[Family::Plain]),
+    handler("widget.delete", |w| Box::pin(widgets::delete(w)), "Deletes a widget, or moves it to the unused ones.")
+        .on(&[Family::Plain]),
+    handler(
+        "widget.places",
+        |w| Box::pin(async move { widgets::places(w) }),
+        "Lists the declared places with their widgets.",
+    )
+    .settings(ENTRIES),
+    handler("widget.place", |w| Box::pin(async move { widgets::place(w) }), "Responds with one place and its widgets.")
+        .settings(ENTRIES),
+    handler("widget.arrange", |w| Box::pin(widgets::arrange(w)), "Puts widgets into a place, in an order.")
+        .settings(ENTRIES),
+    handler(
+        "widget.encode",
+        |w| Box::pin(async move { widgets::encode(w) }),
+        "Responds with the form for settings, the widget that they make, and the settings as they are stored.",
+    ),
+    handler(
+        "widget.preview",
+        |w| Box::pin(async move { widgets::preview(w) }),
+        "Responds with a page that shows a widget alone.",
+    ),
+    handler(
         "search",
         |w| Box::pin(async move { search::search(w) }),
         "Searches records, terms and declared values of all searchable types at once.",
     )
     .settings(&["values"]),
-    handler("theme.list", |w| Box::pin(themes::list(w)), "Lists the declared themes.").settings(&["user_styles"]),
-    handler("theme.get", |w| Box::pin(themes::get(w)), "Responds with one declared theme.").settings(&["user_styles"]),
+    handler("theme.list", |w| Box::pin(themes::list(w)), "Lists the declared themes.")
+        .settings(&["user_styles", "theme_links"]),
+    handler("theme.get", |w| Box::pin(themes::get(w)), "Responds with one declared theme.")
+        .settings(&["user_styles", "theme_links"]),
     handler("revision.list", |w| Box::pin(async move { revisions::list(w) }), "Lists the revisions of a record.")
         .on(&[Family::Virtual])
         .parent(),
     handler("revision.get", |w| Box::pin(async move { revisions::get(w) }), "Responds with one revision of a record.")
         .on(&[Family::Virtual])
         .parent(),
-    handler("revision.delete", |w| Box::pin(async move { revisions::delete(w) }), "Deletes a revision.")
-        .on(&[Family::Virtual]),
+    handler("revision.delete", |w| Box::pin(revisions::delete(w)), "Deletes a revision.")
+        .on(&[Family::Virtual])
+        .parent(),
     handler("autosave.list", |w| Box::pin(async move { revisions::autosaves(w) }), "Lists the autosaves of a record.")
         .on(&[Family::Virtual])
         .parent(),

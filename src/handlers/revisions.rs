@@ -5,6 +5,7 @@
 
 use super::lists::{Window, paging_headers, words_within};
 use super::{Outcome, Work};
+use crate::access::hints;
 use crate::behaviours::READS;
 use crate::error::{ApiError, Code};
 use crate::families::{self, content, stored};
@@ -15,6 +16,7 @@ use crate::registry::name;
 use crate::registry::resource::{Context, Property, Resource, Source};
 use crate::render::address;
 use crate::render::{Batch, Item};
+use crate::scope::Scope;
 use crate::storage::fold;
 use crate::storage::plan::{
     Change, Cond, DbValue, Input, Op, Order, Put, ReadPlan, RevisionPut, Row, Target, WritePlan,
@@ -174,6 +176,11 @@ fn by_texts(work: &Work<'_>, plan: &ReadPlan, search: &str) -> Result<Vec<Found>
 /// # Errors
 /// There is none of this number, or it belongs to another record.
 pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    alone(work, document(work, &wanted(work)?)?)
+}
+
+/// The revision that the path names.
+fn wanted(work: &Work<'_>) -> Result<Row, ApiError> {
     let wanted = work.captures.get("id").and_then(|v| v.as_str()?.parse::<i64>().ok()).unwrap_or(0);
     let filter = Cond::All(vec![eq("space", txt("content")), eq("id", DbValue::Int(wanted))]);
     let found = records::first(&*work.scope.snapshot()?, "revision", COLUMNS, filter)?;
@@ -181,15 +188,36 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if int(&row[1]) != parent(work)?.id() {
         return Err(ApiError::new(Code::RevisionParentMismatch));
     }
-    alone(work, document(work, &row)?)
+    Ok(row)
 }
 
-/// Never reached: the guard refuses. It represents the method in the route's description.
+/// Deletes a revision for good.
 ///
 /// # Errors
-/// Always.
-pub fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
-    Err(work.scope.principal.refuse(Code::CannotDelete))
+/// The request does not say `force`: there is no trash for revisions.
+pub async fn delete(work: &Work<'_>) -> Result<Outcome, ApiError> {
+    let force = work.allowed.args().role(&work.endpoint.args, Role::Force).and_then(Value::as_bool).unwrap_or(false);
+    if !force {
+        return Err(ApiError::new(Code::TrashNotSupported));
+    }
+    let record = parent(work)?;
+    let row = wanted(work)?;
+    let mut previous = document(work, &row)?;
+    if let Some(members) = previous.as_object_mut() {
+        members.shift_remove("_links");
+    }
+    let own = Cond::All(vec![of(record.id()), eq("id", row[0].clone())]);
+    let removal = Change::RemoveWhere { table: name("revision"), filter: own };
+    let done = work.commit(WritePlan::new(vec![removal, touched(record)])).await;
+    done.map_err(|error| families::refusal(work.scope, record.resource, error))?;
+    Ok(Outcome { reduced: false, ..Outcome::ok(json!({"deleted": true, "previous": previous})) })
+}
+
+/// Changes nothing but the version of a record: its links contain its history, so what shows them is out of date.
+fn touched(record: Record<'_>) -> Change {
+    let set = vec![(name(content::columns::PARENT), Input::Add(0))];
+    let target = Target::Existing { key: record.value("id").clone(), expect: None };
+    Change::Put(Put::new(record.resource.table.clone(), target, set))
 }
 
 /// The autosaves of a record, the newest first.
@@ -417,7 +445,10 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
                 Some("author") => json!(past.author),
                 Some("status") => json!(scope.registry.inherited_status()),
                 Some("modified_local") => json!(local(Some(past.modified))),
-                _ => item.value(property).unwrap_or(Value::Null),
+                _ => match item.value(property) {
+                    Some(value) => value,
+                    None => continue,
+                },
             };
             map.insert(property.name.clone(), value);
         }
@@ -436,7 +467,7 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
             "guid" => json!({"rendered": past.guid}),
             "preview_link" => json!(past.preview),
             // Values are not stored; what is shown is what a record without values shows.
-            "meta" => owner.property("meta").and_then(|p| item.value(p)).unwrap_or_else(|| json!({})),
+            "meta" => owner.property("meta").and_then(|p| item.value(p)).unwrap_or_else(|| no_meta(scope)),
             texts => match owner.property(texts) {
                 Some(property) if matches!(property.source, Source::Object(_)) => then_text(&item, property),
                 Some(property) => item.value(property).unwrap_or(Value::Null),
@@ -453,12 +484,18 @@ fn show(work: &Work<'_>, past: &RevisionFacts, context: Context) -> Result<Value
         let mut links = links(work)?;
         if shown.declared.inherit_properties {
             let kind = if past.slug.contains("-autosave-") { "autosaves" } else { "revisions" };
-            let up = links["parent"][0]["href"].as_str().unwrap_or_default();
-            links["self"] = json!([{"href": format!("{up}/{kind}/{}", past.id)}]);
+            let path = records::path_key(&scope.registry, parent(work)?);
+            let path = format!("{}/{kind}/{}", owner.item_path(&path), past.id);
+            links["self"] = json!([hints::self_link(scope, shown, path)?]);
         }
         map.insert("_links".into(), links);
     }
     Ok(Value::Object(map))
+}
+
+/// What a record shows of meta values when none are registered.
+fn no_meta(scope: &Scope) -> Value {
+    if scope.registry.declaration.dialect.empty_list_as_object { json!([]) } else { json!({}) }
 }
 
 /// What the author of a revision is called, in place of the record's.
@@ -475,8 +512,11 @@ fn then_text(item: &Item<'_>, property: &Property) -> Value {
     for child in children.iter().filter(|c| c.name == "raw" && c.contexts.shows_in(item.context)) {
         map.insert("raw".into(), item.value(child).unwrap_or(Value::Null));
     }
+    // A content shows what the server makes of its blocks now; the other texts follow from what was stored.
+    let shown = children.iter().find(|child| child.name == "rendered" && property.name == "content");
     let stored = item.record.text(&property.name);
-    map.insert("rendered".into(), json!(rendered(item, &property.name, stored)));
+    let rendered = shown.and_then(|child| item.value(child));
+    map.insert("rendered".into(), rendered.unwrap_or_else(|| json!(self::rendered(item, &property.name, stored))));
     Value::Object(map)
 }
 

@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 type Check = fn(&Work<'_>) -> bool;
 
 /// The checks, by the name that declarations use.
-const CHECKS: [(&str, Check); 2] = [
+const CHECKS: [(&str, Check); 3] = [
+    // Nothing can be wrong: the server does not need what is checked.
+    ("needless", |_| true),
     // The site's address is one of HTTPS.
     ("https", |work| work.scope.registry.site.url.starts_with("https://")),
     // Credentials that a program sends in the header arrive: this request had some.

@@ -116,6 +116,11 @@ fn document(work: &Work<'_>, name: &str, theme: &Theme) -> Result<Value, ApiErro
         let href = registry.rest(&kept.item_path(&id.to_string()));
         links[own.rel.as_str()] = json!([{"href": href}]);
     }
+    for (rel, of) in resource.declared.options.theme_links.iter().filter(|_| theme.active) {
+        if let Some(of) = registry.resource(of) {
+            links[rel.as_str()] = json!([hints::link(work.scope, of, of.path.clone())?]);
+        }
+    }
     map.insert("_links".into(), links);
     Ok(Value::Object(map))
 }

@@ -4,7 +4,7 @@ use super::Behaviour;
 use super::words::DerivedWord;
 use crate::config::declaration::{self, Action, Family, When};
 use crate::error::Code;
-use crate::storage::plan::Name;
+use crate::storage::plan::{DbValue, Name, Row};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -289,6 +289,8 @@ pub struct Resource {
     pub not_empty: Vec<(declaration::NotEmpty, Code)>,
     /// The item that the path names above, with the code for an item below another one.
     pub within: Option<(declaration::Within, Code)>,
+    /// Rows of the declared `originals`; their keys are negative numbers.
+    pub originals: Vec<Row>,
     /// The resource schema as clients see it.
     pub schema: Value,
     /// The block in `routes.toml`.
@@ -299,6 +301,18 @@ impl Resource {
     /// Whether it has rows of its own.
     pub fn stores_rows(&self) -> bool {
         !self.table.is_empty()
+    }
+
+    /// The original with this key.
+    pub fn original(&self, key: i64) -> Option<&Row> {
+        let place = key.checked_neg()?.checked_sub(1)?;
+        self.originals.get(usize::try_from(place).ok()?)
+    }
+
+    /// The original with this slug.
+    pub fn original_of_slug(&self, slug: &str) -> Option<&Row> {
+        let at = self.column("slug")?;
+        self.originals.iter().find(|row| matches!(&row[at], DbValue::Text(own) if **own == *slug))
     }
 
     /// Position of a column; `None` when the resource has none of this name.

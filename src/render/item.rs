@@ -46,7 +46,8 @@ impl Item<'_> {
             Source::Object(children) => {
                 let children = children.iter().filter(|c| c.contexts.shows_in(self.context));
                 let map: Map<String, Value> = children.filter_map(|c| Some((c.name.clone(), self.value(c)?))).collect();
-                Value::Object(map)
+                let empty = map.is_empty() && self.scope.registry.declaration.dialect.empty_list_as_object;
+                if empty { json!([]) } else { Value::Object(map) }
             }
             Source::Relation(index) => {
                 let rel = &self.resource.relations[*index].rel;

@@ -100,6 +100,7 @@ impl Item<'_> {
             && when.can.as_deref().is_none_or(|c| self.scope.principal.can(c))
             && when.act.is_none_or(|action| policy::may(self.scope, action, self.record))
             && (!when.revised || self.revisions().0 > 0)
+            && (!when.stored || !self.record.is_original())
             && (!when.children || self.batch.parents.contains(&self.record.id()))
             && (!when.readable || self.reads_target(link))
     }

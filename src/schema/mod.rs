@@ -54,6 +54,8 @@ pub struct Dialect {
     pub any_address: bool,
     /// Blanks around a number are left out, and an integer beyond 64 bits is the nearest that has so many.
     pub lenient_numbers: bool,
+    /// An empty text is a text where a text may be given, before it is anything else.
+    pub empty_text_as_text: bool,
     /// What values may hold where a schema sets no bound of its own.
     pub bounds: Bounds,
 }
@@ -173,6 +175,7 @@ mod tests {
         explain_types: false,
         any_address: true,
         lenient_numbers: true,
+        empty_text_as_text: true,
         bounds: NO_BOUNDS,
     };
 

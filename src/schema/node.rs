@@ -111,6 +111,10 @@ impl Node {
         if types.is_empty() {
             return Some(Cow::Borrowed(value));
         }
+        // There, an empty text that may be a text is one, whatever else it could be read as.
+        if self.dialect.empty_text_as_text && types.contains(&Type::String) && value.as_str() == Some("") {
+            return Some(Cow::Borrowed(value));
+        }
         types.iter().find_map(|kind| kind.read(value, self.dialect))
     }
 

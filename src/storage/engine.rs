@@ -91,8 +91,8 @@ impl Common {
     pub fn take_up(&self, news: &News) {
         if news.is_another_past(self.node) {
             tracing::warn!(
-                "the database has lost commits that this server knew of (a failover, or a restored copy); nothing that was \
-                 cached before is used"
+                "the change feed does not go on where this server has read it: commits were lost (a failover, a restored \
+                 copy), or entries are deleted too soon (feed.entries); nothing that was cached before is used"
             );
             self.words.store(Arc::new(news.words.clone()));
             self.versions.start_over(&news.numbers, news.mark());

@@ -212,6 +212,7 @@ fn the_site_looks_at_itself() {
     };
     assert_eq!(found("https-status"), ["https_status", "recommended"]);
     assert_eq!(found("authorization-header"), ["authorization_header", "good"]);
+    assert_eq!(found("page-cache"), ["page_cache", "good"]);
     assert_eq!(server.get("/wp-site-health/v1/tests/https-status").code(), "rest_forbidden");
 }
 
@@ -226,7 +227,9 @@ fn a_theme_is_exported_with_the_templates_of_the_site() {
     assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"plain.zip\""));
     let mut zip = zip::ZipArchive::new(std::io::Cursor::new(answer.bytes)).expect("an archive");
     let names: Vec<String> = zip.file_names().map(|name| name.expect("text").into_owned()).collect();
-    assert_eq!(names, ["templates/single.html", "parts/top.html", "theme.json", "style.css"]);
+    let own = ["templates/single.html", "templates/index.html", "templates/page.html"];
+    let parts = ["parts/top.html", "parts/header.html", "parts/footer.html", "theme.json", "style.css"];
+    assert_eq!(names, [&own[..], &parts[..]].concat(), "what the site has written, and what the theme has");
     let mut text = String::new();
     zip.by_name("templates/single.html").expect("a page").read_to_string(&mut text).expect("text");
     assert_eq!(text, "<p>one</p>");

@@ -63,4 +63,5 @@ mod tls;
 mod values;
 mod versions;
 mod views;
+mod widgets;
 mod xmlrpc;

@@ -118,6 +118,8 @@ pub fn stored(server: &Server) -> Vec<String> {
     walk(root.clone(), &mut found);
     let below = |p: PathBuf| p.strip_prefix(&root).expect("below").to_string_lossy().into_owned();
     let mut names: Vec<String> = found.into_iter().map(below).collect();
+    // The mark by which nodes recognise the folder.
+    names.retain(|name| name != ".cms-server-folder");
     names.sort();
     names
 }

@@ -83,7 +83,7 @@ fn requests_wait_for_the_database_as_often_as_documented() {
         ("list of terms", 2, Box::new(|n| get(format!("/cms/v2/tags?per_page=10&offset={n}")))),
         (
             "create",
-            9,
+            7,
             Box::new(|n| {
                 let body = json!({"title": {"raw": format!("New {n}")}, "content": {"raw": "Text"}, "status": "publish",
                 "slug": format!("new-{n}"), "tags": [tags[n]]});
@@ -92,7 +92,7 @@ fn requests_wait_for_the_database_as_often_as_documented() {
         ),
         (
             "update",
-            10,
+            8,
             Box::new(|n| {
                 write(
                     format!("/cms/v2/posts/{}", posts[n + 3 * ROUNDS]),

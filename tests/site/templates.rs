@@ -29,12 +29,20 @@ fn templates_are_known_by_theme_and_slug() {
     assert_eq!(past.body[0]["content"]["raw"], "<p>y</p>");
     assert_ne!(past.body[0]["wp_id"], made.body["wp_id"], "the revision has a number of its own");
 
-    for (slug, found) in [("page-about-us", json!("plain//page-about")), ("single", Value::Null)] {
-        let answer = server.admin("GET", &format!("/wp/v2/templates/lookup?slug={slug}"), None);
-        assert_eq!((answer.status, answer.body.get("id").cloned().unwrap_or_default()), (200, found), "{slug}");
+    for (query, found) in [
+        ("slug=page-about-us", json!("plain//page-about")),
+        ("slug=single-post-hello", json!("plain//single")),
+        ("slug=category-news", json!("plain//index")),
+        ("slug=anything&is_custom=true", json!("plain//page")),
+        ("slug=", Value::Null),
+    ] {
+        let answer = server.admin("GET", &format!("/wp/v2/templates/lookup?{query}"), None);
+        assert_eq!((answer.status, answer.body.get("id").cloned().unwrap_or_default()), (200, found), "{query}");
     }
     let all = server.admin("GET", "/wp/v2/templates", None);
-    assert_eq!((all.body.as_array().map(Vec::len), all.header("x-wp-total")), (Some(1), None), "no pages, no totals");
+    let ids: Vec<&Value> = all.body.as_array().expect("a list").iter().map(|one| &one["id"]).collect();
+    assert_eq!(json!(ids), json!(["plain//page-about", "plain//index", "plain//single", "plain//page"]));
+    assert_eq!(all.header("x-wp-total"), None, "no pages, no totals");
 
     assert_eq!(server.admin("DELETE", "/wp/v2/templates/plain//page-about", None).body["status"], "trash");
     for (method, address) in [("GET", "plain//page-about"), ("PUT", "other//page-about"), ("DELETE", "plain//none")] {
@@ -46,6 +54,80 @@ fn templates_are_known_by_theme_and_slug() {
     assert_eq!(refused.code(), "rest_missing_callback_param");
 }
 
+/// Chosen members of a document, in the order in which they are named.
+fn members(document: &Value, names: &[&str]) -> Value {
+    json!(names.iter().map(|name| document[*name].clone()).collect::<Vec<_>>())
+}
+
+#[test]
+fn parts_of_the_theme_are_changed_and_brought_back() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let part = "/wp/v2/template-parts/plain//header";
+    let facts = ["source", "origin", "wp_id", "has_theme_file", "author", "author_text", "original_source", "date"];
+    let theirs = json!(["theme", null, 0, true, 0, "Plain", "theme", null]);
+    let first = server.admin("GET", part, None).body;
+    assert_eq!(members(&first, &facts), theirs);
+    assert!(first["_links"].get("version-history").is_none(), "{first}");
+    for (method, below) in [("DELETE", "?force=true"), ("GET", "/revisions"), ("POST", "/autosaves")] {
+        let body = json!({"content": "x"});
+        let refused = server.admin(method, &format!("{part}{below}"), Some(&body).filter(|_| method == "POST"));
+        assert_eq!((refused.status, refused.code()), (400, "rest_invalid_template"), "{method} {below}");
+    }
+
+    let changed = server.admin("PUT", part, Some(&json!({"content": "mine"})));
+    assert_eq!(changed.status, 200, "{}", changed.text);
+    let own = members(&changed.body, &["source", "origin", "has_theme_file", "author_text", "title", "area", "slug"]);
+    let title = json!({"raw": "Header", "rendered": "Header"});
+    assert_eq!(own, json!(["custom", "theme", true, "Plain", title, "header", "header"]));
+    let listed = server.admin("GET", "/wp/v2/template-parts?_fields=id,source", None).body;
+    let expected = json!([{"id": "plain//header", "source": "custom"}, {"id": "plain//footer", "source": "theme"}]);
+    assert_eq!(listed, expected, "a changed part is listed once");
+    let again = server.admin("PUT", part, Some(&json!({"content": ""})));
+    assert_eq!(again.body["content"]["raw"], "", "an empty text is a text");
+
+    // The editor resets a part by saying whose it is.
+    let reset = server.admin("PUT", part, Some(&json!({"content": "ignored", "source": "theme"})));
+    assert_eq!((reset.status, &reset.body["content"]["raw"]), (200, &first["content"]["raw"]));
+    assert_eq!(members(&server.admin("GET", part, None).body, &facts), theirs);
+
+    server.admin("PUT", part, Some(&json!({"content": "mine again"})));
+    let gone = server.admin("DELETE", &format!("{part}?force=true"), None);
+    assert_eq!((gone.status, &gone.body["previous"]["content"]["raw"]), (200, &json!("mine again")));
+    assert_eq!(server.admin("GET", part, None).body["source"], "theme", "behind a deleted part is the theme's");
+}
+
+#[test]
+fn revisions_of_templates_are_deleted_for_good() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let template = "/wp/v2/templates/plain//own";
+    server.admin("POST", "/wp/v2/templates", Some(&json!({"slug": "own", "content": "1"})));
+    server.admin("PUT", template, Some(&json!({"content": "2"})));
+    server.admin("PUT", template, Some(&json!({"content": "3"})));
+    let past = server.admin("GET", &format!("{template}/revisions"), None).body;
+    let hints = &past[0]["_links"]["self"][0]["targetHints"]["allow"];
+    assert_eq!(hints, &json!(["GET", "DELETE"]), "{past}");
+    let one = format!("{template}/revisions/{}", past[0]["wp_id"]);
+    let editor = server.user("eve", "editor");
+    assert_eq!(server.ask("DELETE", &one, Some(&editor), None).code(), "rest_cannot_delete");
+    assert_eq!(server.admin("DELETE", &one, None).code(), "rest_trash_not_supported");
+    let deleted = server.admin("DELETE", &format!("{one}?force=true"), None);
+    assert_eq!((deleted.status, &deleted.body["previous"]["content"]["raw"]), (200, &json!("3")), "{}", deleted.text);
+    assert_eq!(server.admin("GET", &one, None).code(), "rest_post_invalid_id");
+    let left = server.admin("GET", template, None);
+    assert_eq!(left.body["_links"]["version-history"][0]["count"], 1, "{}", left.text);
+}
+
+#[test]
+fn callers_who_edit_anything_read_templates_in_the_edit_context() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let (author, subscriber) = (server.user("anna", "author"), server.user("sid", "subscriber"));
+    for route in ["templates?context=edit", "templates/plain//index?context=edit"] {
+        assert_eq!(server.ask("GET", &format!("/wp/v2/{route}"), Some(&author), None).status, 200, "{route}");
+        let refused = server.ask("GET", &format!("/wp/v2/{route}"), Some(&subscriber), None);
+        assert_eq!((refused.status, refused.code()), (403, "rest_cannot_manage_templates"), "{route}");
+    }
+}
+
 #[test]
 fn parts_are_found_by_area_and_strangers_see_none() {
     let server = Server::with(&["site.prefix=wp"]);
@@ -53,8 +135,8 @@ fn parts_are_found_by_area_and_strangers_see_none() {
         let body = json!({"slug": slug, "area": area, "content": "x"});
         assert_eq!(server.admin("POST", "/wp/v2/template-parts", Some(&body)).status, 201);
     }
-    let found = server.admin("GET", "/wp/v2/template-parts?area=footer", None).body;
-    assert_eq!((found.as_array().map(Vec::len), &found[0]["id"]), (Some(1), &json!("plain//bottom")));
+    let found = server.admin("GET", "/wp/v2/template-parts?area=footer&_fields=id", None).body;
+    assert_eq!(found, json!([{"id": "plain//bottom"}, {"id": "plain//footer"}]));
     let author = server.user("anna", "author");
     for (route, who, status) in [
         ("template-parts", None, 401),
@@ -147,4 +229,31 @@ fn the_widgets_of_a_place_may_be_embedded() {
     let server = Server::with(&["site.prefix=wp"]);
     let places = server.admin("GET", "/wp/v2/sidebars", None).body;
     assert_eq!(places[0]["_links"]["wp:widget"][0]["embeddable"], true, "{places}");
+}
+
+#[test]
+fn the_theme_says_what_editors_may_change() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let theme = server.admin("GET", "/wp/v2/themes/plain", None).body;
+    assert_eq!(theme["is_block_theme"], true, "{theme}");
+    let kinds = theme["default_template_types"].as_array().expect("a list");
+    assert!(kinds.iter().any(|kind| kind["slug"] == "single"), "{theme}");
+    let export = |who: &Value| who["_links"]["wp:export-theme"][0].clone();
+    assert_eq!(export(&theme)["targetHints"]["allow"], json!(["GET"]), "{theme}");
+    let author = server.user("anna", "author");
+    let seen = server.ask("GET", "/wp/v2/themes/plain", Some(&author), None).body;
+    assert!(export(&seen)["href"].is_string() && export(&seen).get("targetHints").is_none(), "{seen}");
+}
+
+#[test]
+fn a_revision_shows_what_the_server_makes_of_its_blocks() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let link = |label: &str| json!({"content": format!("<!-- wp:navigation-link {{\"label\":\"{label}\",\"url\":\"/a\"}} /-->")});
+    let made = server.admin("POST", "/wp/v2/navigation", Some(&link("Before"))).body;
+    let route = format!("/wp/v2/navigation/{}", made["id"]);
+    server.admin("PUT", &route, Some(&link("After")));
+    let past = server.admin("GET", &format!("{route}/revisions"), None).body;
+    let shown = past[0]["content"]["rendered"].as_str().expect("HTML");
+    assert!(shown.contains(">After</span>"), "{past}");
+    assert_eq!(past[0]["meta"], json!([]), "{past}");
 }

@@ -126,12 +126,10 @@ fn files_that_do_not_belong_together_are_named() {
 #[test]
 fn the_doctor_trusts_a_given_authority() {
     let (server, folder) = server();
-    let at = |name: &str| server.path(name).display().to_string();
-    let (config, database) = (at("routes.toml"), server.storage());
     let site = format!("site.url={}", server.site);
     let asked = |more: &[&str]| {
-        let common = ["--config", &config, "--set", &database, "--set", &site, "doctor", "--url", &server.site];
-        let output = run(&[&common[..], more].concat(), "");
+        let common = ["--set", &site, "doctor", "--url", &server.site];
+        let output = run(&[&server.args()[..], &common, more].concat(), "");
         (
             output.status.success(),
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr),

@@ -42,10 +42,43 @@ pub struct Listing {
     pub capabilities: IndexMap<String, String>,
 }
 
+/// See [`HandlerOptions::widgets`]. An entry of a type has the members `settings` (by name: `type`, which is `text`,
+/// `html`, `integer`, `switch`, `boolean` or `any`, and `default`) and `block`, with `attributes` (the setting of each), or
+/// `html` (the setting that is shown).
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct WidgetOptions {
+    /// Resource whose entries are the types.
+    pub types: String,
+    /// Resource whose entries are the places.
+    pub places: String,
+    /// The place of widgets that are not shown.
+    pub unused: String,
+}
+
+/// See [`HandlerOptions::lookup`]. A slug for which nothing is named is shortened by its last part (`page-about`, `page`).
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lookup {
+    /// The slug that is looked for in place of one that no item has.
+    #[serde(default)]
+    pub instead: IndexMap<String, String>,
+    /// The slug for items that users have thought of (`is_custom`).
+    #[serde(default)]
+    pub custom: String,
+    /// The slug that is looked for last.
+    #[serde(default)]
+    pub last: String,
+}
+
 /// What handlers need in addition to the schema. Each option names its handlers.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HandlerOptions {
+    /// `widget.*`: the types of widgets, and where they are.
+    pub widgets: Option<WidgetOptions>,
+    /// `lookup`: which item serves for a slug that none has.
+    pub lookup: Option<Lookup>,
     /// `static.list`, `static.get`, `site_health.test`: the entries.
     pub entries: Vec<Value>,
     /// `static.*`: declared tables that are entries, too: each by its name under `key`.
@@ -77,6 +110,9 @@ pub struct HandlerOptions {
     pub values: IndexMap<String, SearchedValues>,
     /// `theme.list`, `theme.get`: the record with the site's own styles.
     pub user_styles: Option<UserStyles>,
+    /// `theme.list`, `theme.get`: links of the active theme by relation: resources, with the methods that the caller may
+    /// use.
+    pub theme_links: IndexMap<String, String>,
     /// `theme.export`: folders of the archive, each with the resource whose records are its files.
     pub folders: IndexMap<String, String>,
     /// `theme.export`: the resource whose one record becomes `theme.json`.

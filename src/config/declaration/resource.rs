@@ -128,6 +128,18 @@ pub struct Resource {
     /// content; of terms: the default term (`default_setting`), in an empty database.
     #[serde(default)]
     pub seed: IndexMap<String, String>,
+    /// Records that are there before anybody writes them, as the files of a theme are: values by column, `slug` among
+    /// them. Only for resources whose `key` is `theme_and_slug`. An update makes a record of one; when that is deleted,
+    /// the original is back. An original itself is not deleted, and has no revisions.
+    #[serde(default)]
+    pub originals: Vec<IndexMap<String, String>>,
+    /// Members of an update that bring the original back, with the value that does so (`source = "theme"`): the record
+    /// is deleted, and nothing else of the request counts.
+    #[serde(default)]
+    pub reverts: IndexMap<String, String>,
+    /// Callers who may delete a record may delete its revisions. Otherwise nobody may.
+    #[serde(default)]
+    pub deletes_revisions: bool,
     /// Deleted records go to the trash first; otherwise a deletion has to be forced.
     #[serde(default = "yes")]
     pub trash: bool,
@@ -435,6 +447,8 @@ pub struct When {
     pub can: Option<String>,
     /// The record has at least one revision.
     pub revised: bool,
+    /// Somebody has written the item: it is none of the `originals`.
+    pub stored: bool,
     /// The item has at least one child of its kind.
     pub children: bool,
     /// The record that `key` names is there, and the caller may read it.

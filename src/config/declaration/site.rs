@@ -104,6 +104,8 @@ pub struct Dialect {
     pub check_addresses: bool,
     /// Blanks around a number in a text are left out, and an integer beyond 64 bits is the nearest that has so many.
     pub lenient_numbers: bool,
+    /// An empty text is a text where a text may be given. Otherwise the first type that fits decides.
+    pub empty_text_as_text: bool,
     /// The path in `?rest_route=` has to begin with a slash.
     pub strict_route_parameter: bool,
     /// Responses to callers with credentials have every header that keeps old caches from storing them.
@@ -141,6 +143,7 @@ impl Default for Dialect {
             explain_types: true,
             check_addresses: true,
             lenient_numbers: false,
+            empty_text_as_text: false,
             strict_route_parameter: false,
             full_no_cache: false,
             refuse_unknown_parameters: false,

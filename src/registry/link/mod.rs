@@ -185,6 +185,7 @@ pub(super) fn dialect(declared: &Declaration) -> Dialect {
         scalars_as_lists: declared.dialect.scalars_as_lists,
         lenient_dates: declared.dialect.lenient_dates,
         lenient_numbers: declared.dialect.lenient_numbers,
+        empty_text_as_text: declared.dialect.empty_text_as_text,
         bounds: usual_bounds(&declared.bounds),
     }
 }

@@ -36,13 +36,16 @@ impl Linker<'_> {
                 (options.user_styles.as_ref().map(|o| &o.resource), vec!["user_styles", "resource"]),
                 (options.styles.as_ref(), vec!["styles"]),
                 (options.types.as_ref(), vec!["types"]),
+                (options.widgets.as_ref().map(|o| &o.types), vec!["widgets", "types"]),
+                (options.widgets.as_ref().map(|o| &o.places), vec!["widgets", "places"]),
                 (options.navigation.as_ref().map(|o| &o.resource), vec!["navigation", "resource"]),
                 (options.navigation.as_ref().map(|o| &o.menus), vec!["navigation", "menus"]),
                 (options.navigation.as_ref().map(|o| &o.items), vec!["navigation", "items"]),
             ];
             let own = own.into_iter().filter_map(|(wanted, keys)| Some((wanted?, keys)));
             let folders = options.folders.iter().map(|(folder, wanted)| (wanted, vec!["folders", folder.as_str()]));
-            for (wanted, keys) in own.chain(folders) {
+            let linked = options.theme_links.iter().map(|(rel, wanted)| (wanted, vec!["theme_links", rel.as_str()]));
+            for (wanted, keys) in own.chain(folders).chain(linked) {
                 self.resource_named(&below(owner, &keys), wanted);
             }
             for (rel, template) in &options.links {

@@ -9,6 +9,7 @@ use super::property::kind_of;
 use super::shown::shown_schema;
 use super::{Linker, escape, extend};
 use crate::config::declaration::{self, Action, CapabilityMap, Family};
+use crate::storage::plan::{DbValue, Row};
 use crate::text::html_policy::{Policy, sanitise};
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -97,6 +98,7 @@ impl Linker<'_> {
             status_of_codes: HashMap::new(),
             bare_in_updates: HashSet::new(),
             schema: Value::Null,
+            originals: Vec::new(),
             declared: declared.clone(),
         };
         resource.column_index = resource.columns.iter().enumerate().map(|(i, c)| (c.to_string(), i)).collect();
@@ -115,7 +117,44 @@ impl Linker<'_> {
         resource.edit_only = edit_only::columns(&resource);
         resource.schema = shown_schema(schema, &resource, self.declared, self.dialect);
         self.names(&mut resource);
+        self.originals(&mut resource);
         Some(resource)
+    }
+
+    /// The rows of declared originals: their keys count down from -1, and they are published.
+    fn originals(&mut self, resource: &mut Resource) {
+        let (declared, owner) = (resource.declared.clone(), resource.name.clone());
+        let published = self.declared.statuses.iter().find(|(_, status)| status.public && !status.inherits);
+        let published = published.map_or("", |(name, _)| name.as_str()).to_owned();
+        for (i, columns) in declared.originals.iter().enumerate() {
+            let path = [self.table, owner.as_str(), "originals", &i.to_string()];
+            if declared.key != declaration::ItemKey::ThemeAndSlug || !columns.contains_key("slug") {
+                let message = "an original is found by the theme and its slug".to_owned();
+                self.problem(
+                    &path,
+                    message,
+                    Some("set key = \"theme_and_slug\", and slug in each original".to_owned()),
+                );
+                continue;
+            }
+            let mut row: Row = vec![DbValue::Null; resource.columns.len()];
+            let key = i64::try_from(i).map_or(i64::MIN, |i| -1 - i);
+            let fixed = [("id", DbValue::Int(key)), ("author", DbValue::Int(0)), ("version", DbValue::Int(0))];
+            let texts = [("kind", &*resource.kind), ("status", published.as_str())];
+            let given = columns.iter().map(|(column, value)| (column.as_str(), value.as_str()));
+            for (column, value) in texts.into_iter().chain(given) {
+                self.column(resource, &extend(&path, column), column);
+                if let Some(at) = resource.column(column) {
+                    row[at] = DbValue::Text(value.into());
+                }
+            }
+            for (column, value) in fixed {
+                if let Some(at) = resource.column(column) {
+                    row[at] = value;
+                }
+            }
+            resource.originals.push(row);
+        }
     }
 
     /// Capabilities, sort keys, searched columns and codes of a resource.

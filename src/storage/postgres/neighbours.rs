@@ -1,7 +1,7 @@
 //! The other nodes: what this one has announced of itself, and in what they differ.
 
 use super::super::connection::{int, text_at};
-use super::super::nodes::{NodeFacts, Nodes};
+use super::super::nodes::{Digest, NodeFacts, Nodes};
 use super::super::plan::Row;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use std::sync::Arc;
@@ -26,8 +26,21 @@ pub struct Neighbours {
 #[derive(Default)]
 struct Seen {
     others: usize,
-    /// A sentence for each node that differs.
-    warnings: Vec<String>,
+    differing: Vec<Differing>,
+}
+
+/// Another node that differs.
+struct Differing {
+    process: Digest,
+    /// In how many facts. A clock is never as far off as the last time, which is nothing new.
+    facts: usize,
+    warning: String,
+}
+
+impl Differing {
+    fn is_known(&self, before: &Seen) -> bool {
+        before.differing.iter().any(|known| known.process == self.process && known.facts == self.facts)
+    }
 }
 
 impl Neighbours {
@@ -44,15 +57,18 @@ impl Neighbours {
     /// Takes notice of the nodes that there are; `own` is what this one shows.
     pub fn take(&self, own: &NodeFacts, nodes: &Nodes) {
         let others = || nodes.serving.iter().filter(|node| node.process != own.process);
-        let warnings: Vec<String> = others().filter_map(|other| own.warning(other)).collect();
-        let before = self.seen.load();
-        for warning in warnings.iter().filter(|warning| !before.warnings.contains(warning)) {
-            tracing::warn!("{warning}");
+        let differing = others().filter_map(|other| {
+            let (process, facts) = (other.process.clone(), own.differences(other).len());
+            own.warning(other).map(|warning| Differing { process, facts, warning })
+        });
+        let (differing, before): (Vec<Differing>, _) = (differing.collect(), self.seen.load());
+        for node in differing.iter().filter(|node| !node.is_known(&before)) {
+            tracing::warn!("{}", node.warning);
         }
-        if warnings.is_empty() && !before.warnings.is_empty() {
+        if differing.is_empty() && !before.differing.is_empty() {
             tracing::info!("all nodes agree again");
         }
-        self.seen.store(Arc::new(Seen { others: others().count(), warnings }));
+        self.seen.store(Arc::new(Seen { others: others().count(), differing }));
     }
 
     /// How many others there are.
@@ -62,7 +78,7 @@ impl Neighbours {
 
     /// A sentence for each that differs.
     pub fn warnings(&self) -> Vec<String> {
-        self.seen.load().warnings.clone()
+        self.seen.load().differing.iter().map(|node| node.warning.clone()).collect()
     }
 }
 
@@ -72,4 +88,44 @@ pub fn nodes(rows: &[Row], schema: &str) -> Nodes {
     let ahead = rows.first().map_or(0, |row| (here - int(row, 1)) / 1000);
     let serving = rows.iter().filter_map(|row| NodeFacts::read(&text_at(row, 0)?, schema)).collect();
     Nodes { clock: if ahead.abs() <= TOLERANCE { 0 } else { ahead }, serving }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_difference_is_told_once() {
+        let fact = |text: &str| Digest::of(text);
+        let own = NodeFacts {
+            name: "one".into(),
+            version: "0.1.0".into(),
+            process: fact("one"),
+            declarations: fact("declarations"),
+            site: fact("site"),
+            secrets: fact("secrets"),
+            files: None,
+            clock: 0,
+        };
+        let other = |clock, declarations: &str| NodeFacts {
+            process: fact("two"),
+            clock,
+            declarations: fact(declarations),
+            ..own.clone()
+        };
+        let neighbours = Neighbours::default();
+        let meets = |nodes: Vec<NodeFacts>| {
+            let before = neighbours.seen.load_full();
+            neighbours.take(&own, &Nodes { clock: 0, serving: nodes });
+            let seen = neighbours.seen.load();
+            (neighbours.others(), seen.differing.iter().map(|node| node.is_known(&before)).collect::<Vec<_>>())
+        };
+        assert_eq!(meets(vec![own.clone()]), (0, vec![]), "it is no neighbour of its own");
+        assert_eq!(meets(vec![own.clone(), other(0, "declarations")]), (1, vec![]));
+        assert_eq!(meets(vec![other(3600, "declarations")]), (1, vec![false]));
+        assert_eq!(meets(vec![other(3601, "declarations")]), (1, vec![true]));
+        assert!(neighbours.warnings()[0].contains("3601 seconds ahead"));
+        assert_eq!(meets(vec![other(3601, "others")]), (1, vec![false]));
+        assert_eq!(meets(vec![]), (0, vec![]));
+    }
 }

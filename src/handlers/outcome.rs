@@ -1,0 +1,101 @@
+//! What a handler makes of a request: status, headers and a body, as JSON or as text that is rendered already.
+
+use crate::cache::documents::DocumentText;
+use crate::records::Record;
+use crate::storage::plan::Row;
+use bytes::Bytes;
+use serde_json::Value;
+
+/// The outcome of a successful request.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Value,
+    /// The body was reduced to the requested fields already.
+    pub reduced: bool,
+    /// Anything but JSON: media type and bytes.
+    pub other: Option<(&'static str, Vec<u8>)>,
+    /// Rendered JSON of the body, when it was at hand; `body` is null then.
+    pub text: Option<Rendered>,
+    /// The version of the row that is shown, where it is one row that has versions.
+    pub version: Option<i64>,
+    /// Seconds since 1970 of the row's last change, where it has one.
+    pub modified: Option<i64>,
+    /// For this request alone.
+    pub private: bool,
+    /// The row that was written, as it is now, and its resource's index.
+    pub written: Option<(usize, Row)>,
+    /// A row was written: `Allow` lists what the caller may do with it in the edit context.
+    pub edited: bool,
+}
+
+/// JSON text of a document, or of each in a list.
+#[derive(Debug)]
+pub enum Rendered {
+    One(DocumentText),
+    List(Vec<DocumentText>),
+}
+
+impl Rendered {
+    /// What a body is as text.
+    pub fn of(body: &Value) -> Rendered {
+        let text = |document: &Value| DocumentText::from(document.to_string().into_bytes());
+        match body {
+            Value::Array(list) => Rendered::List(list.iter().map(text).collect()),
+            document => Rendered::One(text(document)),
+        }
+    }
+
+    /// The documents.
+    pub fn documents(&self) -> &[DocumentText] {
+        match self {
+            Rendered::One(text) => std::slice::from_ref(text),
+            Rendered::List(texts) => texts,
+        }
+    }
+
+    /// All of it as one text; each document is written by `write`.
+    pub fn write(&self, mut write: impl FnMut(&DocumentText, &mut Vec<u8>)) -> Vec<u8> {
+        let mut all = Vec::with_capacity(self.documents().iter().map(|text| text.len() + 1).sum::<usize>() + 1);
+        match self {
+            Rendered::One(text) => write(text, &mut all),
+            Rendered::List(texts) => {
+                all.push(b'[');
+                for (i, text) in texts.iter().enumerate() {
+                    if i > 0 {
+                        all.push(b',');
+                    }
+                    write(text, &mut all);
+                }
+                all.push(b']');
+            }
+        }
+        all
+    }
+
+    /// All of it as one text. A single document is not copied.
+    pub fn into_text(self) -> Bytes {
+        match self {
+            Rendered::One(text) => Bytes::from_owner(text),
+            list => list.write(|text, all| all.extend_from_slice(text)).into(),
+        }
+    }
+}
+
+impl Outcome {
+    /// 200 with one row's document, and what identifies the row's state.
+    pub fn of_row(body: Value, record: Record<'_>) -> Outcome {
+        Outcome { version: record.version(), modified: record.modified(), ..Outcome::ok(body) }
+    }
+
+    /// 200 with a body.
+    pub fn ok(body: Value) -> Outcome {
+        Outcome { status: 200, body, ..Outcome::default() }
+    }
+
+    /// 201 with a body and the address of what was made.
+    pub fn created(body: Value, location: String) -> Outcome {
+        Outcome { status: 201, headers: vec![("Location".into(), location)], body, ..Outcome::default() }
+    }
+}
