@@ -37,7 +37,7 @@ pub fn exists(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     Some(json!(has_original(item)))
 }
 
-/// Whether users have thought of the record, and not the theme.
+/// Whether users made the record, and not the theme.
 pub fn is_own(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
     Some(json!(!has_original(item)))
 }

@@ -63,7 +63,7 @@ pub struct Lookup {
     /// The slug that is looked for in place of one that no item has.
     #[serde(default)]
     pub instead: IndexMap<String, String>,
-    /// The slug for items that users have thought of (`is_custom`).
+    /// The slug for items that users made (`is_custom`).
     #[serde(default)]
     pub custom: String,
     /// The slug that is looked for last.
