@@ -125,7 +125,7 @@ fn write(conn: &Connection, jobs: &Receiver<Job>) {
         }
         execute("UPDATE sequence SET next = ?1 WHERE space = 'content'", params![next]);
         for scope in ["record", "record:post", "commits", if made > 0 { "term" } else { "revision" }] {
-            execute("UPDATE generation SET n = n + 1 WHERE scope = ?1", params![scope]);
+            execute("UPDATE version SET n = n + 1 WHERE scope = ?1", params![scope]);
         }
         execute("COMMIT", &[]);
         for (job, id) in group.into_iter().zip(written) {
