@@ -83,7 +83,7 @@ impl Drop for Database {
 }
 
 /// A port where something else than a database answers with these bytes, or not at all; how long it waits is up to the client.
-fn stranger(answer: &'static [u8]) -> u16 {
+fn other_program(answer: &'static [u8]) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || {
@@ -126,9 +126,9 @@ fn what_is_wrong_with_a_server_is_said_at_the_start_with_what_helps() {
     );
     for (url, said, hint) in [
         (port(nobody), "refused", "Start the database server"),
-        (port(stranger(b"")), "no answer in time", "Start the database server"),
-        (port(stranger(b"HTTP/1.1 400 Bad Request\r\n\r\n")), "", "host and port"),
-        (port(stranger(b"\x00\x01\x02garbage of some kind, longer than a head")), "", "host and port"),
+        (port(other_program(b"")), "no answer in time", "Start the database server"),
+        (port(other_program(b"HTTP/1.1 400 Bad Request\r\n\r\n")), "", "host and port"),
+        (port(other_program(b"\x00\x01\x02garbage of some kind, longer than a head")), "", "host and port"),
         (user("guarded", Some("wrong")), "password authentication failed", "Correct user and password"),
         (user("guarded", None), "password", "Correct user and password"),
         (user("missing", None), "missing", "Correct user and password"),
