@@ -94,7 +94,7 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// The document of an item is made from rows beside its own. Where each read costs a round trip, they are sent with the
+    /// The document of an item is made from other rows, too. Where each read costs a round trip, they are sent with the
     /// first one. Parts of another request are read together anyway.
     pub(super) fn send_ahead(&self, args: &Checked) {
         let Found { engine, scope, endpoint, .. } = self.found;
@@ -102,6 +102,9 @@ impl<'a> Question<'a> {
         let Some(resource) = self.found.resource().filter(|resource| item && !resource.key_is_text) else { return };
         let key = self.sources.path.get(&*resource.key).and_then(Value::as_str).and_then(|key| key.parse().ok());
         let (Some(id), Ok(snapshot)) = (key, scope.snapshot()) else { return };
+        if !snapshot.reads_ahead() {
+            return;
+        }
         let view = View {
             context: args.context(&endpoint.args),
             fields: &engine.fields(Some(resource), |name| self.sources.get(name)),

@@ -7,7 +7,7 @@ use crate::config::declaration::{Action, Family};
 use crate::error::{ApiError, Code};
 use crate::families::content;
 use crate::records::{self, Record, eq};
-use crate::registry::resource::{Context, Resource};
+use crate::registry::resource::Resource;
 use crate::render::address;
 use crate::render::{Batch, Item};
 use crate::storage::Snapshot;
@@ -19,7 +19,6 @@ use crate::text::sanitize::esc_html;
 use crate::text::strip::strip_tags;
 use crate::text::time::Civil;
 use serde_json::{Map, Value, json};
-use std::cell::OnceCell;
 
 /// Widths are limited to these.
 const WIDTHS: std::ops::RangeInclusive<i64> = 200..=600;
@@ -98,17 +97,8 @@ fn picture(work: &Work<'_>, record: Record<'_>, most: i64) -> Result<Option<Map<
     if !policy::may(work.scope, Action::Read, picture) {
         return Ok(None);
     }
-    let item = Item {
-        scope: work.scope,
-        resource: media,
-        record: picture,
-        context: Context::VIEW,
-        unlocked: true,
-        batch: &Batch::default(),
-        reads: READS,
-        excerpt_words: None,
-        rendered: OnceCell::new(),
-    };
+    let batch = Batch::default();
+    let item = Item::viewed(work.scope, picture, &batch, READS);
     let value = |name: &str| media.property(name).and_then(|property| item.value(property)).unwrap_or_default();
     let details = value("media_details");
     let (Some(width), Some(height)) = (details["width"].as_i64(), details["height"].as_i64()) else { return Ok(None) };

@@ -6,12 +6,10 @@ use crate::behaviours::{READS, dynamic};
 use crate::config::declaration::Action;
 use crate::error::{ApiError, Code};
 use crate::records::Record;
-use crate::registry::resource::Context;
 use crate::render::{Batch, Item};
 use crate::schema::Schema;
 use crate::storage::plan::DbValue;
 use serde_json::{Map, Value, json};
-use std::cell::OnceCell;
 
 /// The argument with the attributes of the block.
 const ATTRIBUTES: &str = "attributes";
@@ -66,17 +64,8 @@ pub fn render(work: &Work<'_>) -> Result<Outcome, ApiError> {
     if let Some(place) = resource.column("id") {
         row[place] = DbValue::Int(within);
     }
-    let item = Item {
-        scope: work.scope,
-        resource,
-        record: Record { resource, row: &row },
-        context: Context::VIEW,
-        unlocked: true,
-        batch: &Batch::default(),
-        reads: READS,
-        excerpt_words: None,
-        rendered: OnceCell::new(),
-    };
+    let batch = Batch::default();
+    let item = Item::viewed(work.scope, Record { resource, row: &row }, &batch, READS);
     let attributes = attributes(work, block)?;
     let rendered = dynamic::block(&item, block, attributes).ok_or_else(missing)?;
     Ok(Outcome::ok(json!({"rendered": rendered})))

@@ -5,13 +5,11 @@
 use super::Work;
 use crate::behaviours::{READS, dynamic, text_options};
 use crate::records::Record;
-use crate::registry::resource::Context;
 use crate::render::{Batch, Item};
 use crate::storage::plan::DbValue;
 use crate::text::html::Html;
 use crate::text::render::render_content;
 use serde_json::{Map, Value};
-use std::cell::OnceCell;
 
 /// A widget that is shown.
 pub struct Shown<'a> {
@@ -68,17 +66,8 @@ impl Shown<'_> {
     fn content(&self, work: &Work<'_>) -> String {
         let Some(resource) = work.scope.registry.resources.first() else { return String::new() };
         let row = vec![DbValue::Null; resource.columns.len()];
-        let item = Item {
-            scope: work.scope,
-            resource,
-            record: Record { resource, row: &row },
-            context: Context::VIEW,
-            unlocked: true,
-            batch: &Batch::default(),
-            reads: READS,
-            excerpt_words: None,
-            rendered: OnceCell::new(),
-        };
+        let batch = Batch::default();
+        let item = Item::viewed(work.scope, Record { resource, row: &row }, &batch, READS);
         if let Some(block) = self.entry["block"].as_str() {
             return dynamic::block(&item, block, self.attributes()).unwrap_or_default();
         }

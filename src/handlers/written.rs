@@ -7,7 +7,7 @@ use crate::families;
 use crate::records::{Record, meta_space};
 use crate::registry::resource::Resource;
 use crate::storage::plan::{Change, CommitError, DbValue, Row, WritePlan};
-use crate::storage::{Belongings, NewRowSnapshot, Snapshot};
+use crate::storage::{NewRowSnapshot, RelatedRows, Snapshot};
 
 /// A row that a request has written.
 pub struct Written {
@@ -15,21 +15,21 @@ pub struct Written {
     /// As it is now; `None`: it has to be read.
     pub row: Option<Row>,
     /// What belongs to it, where it is new.
-    belongings: Option<Belongings>,
+    related: Option<RelatedRows>,
 }
 
 impl Written {
     /// A row of which nothing is known but its key.
     pub fn unread(key: DbValue) -> Written {
-        Written { key, row: None, belongings: None }
+        Written { key, row: None, related: None }
     }
 
     /// A snapshot for the response. It reads nothing that is known from the write.
     pub fn snapshot<'s>(&'s self, work: &'s Work<'_>, resource: &Resource) -> Result<Box<dyn Snapshot + 's>, ApiError> {
         let inner = work.scope.snapshot()?;
-        let (Some(belongings), DbValue::Int(id)) = (&self.belongings, &self.key) else { return Ok(inner) };
+        let (Some(related), DbValue::Int(id)) = (&self.related, &self.key) else { return Ok(inner) };
         let relations = resource.relations.iter().map(|relation| relation.rel.clone()).collect();
-        Ok(Box::new(NewRowSnapshot { inner, id: *id, space: meta_space(resource), relations, belongings }))
+        Ok(Box::new(NewRowSnapshot { inner, id: *id, space: meta_space(resource), relations, related }))
     }
 }
 
@@ -53,12 +53,12 @@ impl Work<'_> {
     /// # Errors
     /// What the database refuses, with the resource's codes.
     pub async fn insert(&self, resource: &Resource, changes: Vec<Change>) -> Result<Written, ApiError> {
-        let belongings = Belongings::of(&changes);
+        let related = RelatedRows::of(&changes);
         let done = self.commit(WritePlan::new(changes).returning(&resource.columns)).await;
         let done = done.map_err(|error| families::refusal(self.scope, resource, error))?;
         let row = done.row.and_then(|row| row.into_iter().collect());
         let key = done.puts.into_iter().next().map(|put| put.key).ok_or_else(|| ApiError::new(Code::Internal))?;
-        Ok(Written { key, row, belongings })
+        Ok(Written { key, row, related })
     }
 
     /// Writes changes of a row, the first put among them, that were decided on what it was.
@@ -74,7 +74,7 @@ impl Work<'_> {
         let of = |set: Vec<Option<DbValue>>| -> Row {
             set.into_iter().zip(row).map(|(set, before)| set.unwrap_or_else(|| before.clone())).collect()
         };
-        Ok(Written { key: record.value(&resource.key).clone(), row: done.row.map(of), belongings: None })
+        Ok(Written { key: record.value(&resource.key).clone(), row: done.row.map(of), related: None })
     }
 
     /// Writes changes; what the database refuses is reported with the resource's codes, except that the row has changed.

@@ -28,6 +28,14 @@ pub struct Item<'a> {
     pub rendered: OnceCell<String>,
 }
 
+impl<'a> Item<'a> {
+    /// An item that is shown in the view context to callers who may read it.
+    pub fn viewed(scope: &'a Scope, record: Record<'a>, batch: &'a Batch, reads: Reads) -> Item<'a> {
+        let (resource, context, rendered) = (record.resource, Context::VIEW, OnceCell::new());
+        Item { scope, resource, record, context, unlocked: true, batch, reads, excerpt_words: None, rendered }
+    }
+}
+
 impl Item<'_> {
     /// The value of a property; `None` leaves it out. What the record's password locks shows as if nothing were stored.
     pub fn value(&self, property: &Property) -> Option<Value> {

@@ -43,7 +43,7 @@ pub(crate) use budget::{Budgeted, ReadBudget};
 pub(crate) use dependencies::{Dependencies, VersionSlot};
 pub use feed::Keep as FeedKeep;
 pub use fold::fold;
-pub(crate) use new_row::{Belongings, NewRowSnapshot};
+pub(crate) use new_row::{NewRowSnapshot, RelatedRows};
 pub(crate) use read_set::{ReadSet, TrackedStorage};
 pub(crate) use sqlite::{end_idle_transactions, reuse_transactions};
 pub(crate) use versions::slugs;

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 /// Edges of a new row, and whether it has meta values and revisions.
 #[derive(Debug)]
-pub struct Belongings {
+pub struct RelatedRows {
     edges: Vec<(Name, Vec<i64>)>,
     meta: bool,
     revisions: bool,
 }
 
-impl Belongings {
+impl RelatedRows {
     /// Those of the first put of a plan; `None` where that is no new row, or something else in the plan may change them.
-    pub fn of(changes: &[Change]) -> Option<Belongings> {
+    pub fn of(changes: &[Change]) -> Option<RelatedRows> {
         let puts = |change: &&Change| matches!(change, Change::Put(_));
         let Change::Put(Put { target: Target::New, edges, meta, revision, .. }) = changes.iter().find(puts)? else {
             return None;
@@ -24,7 +24,7 @@ impl Belongings {
         if changes.iter().any(unlinks) {
             return None;
         }
-        Some(Belongings { edges: edges.clone(), meta: !meta.is_empty(), revisions: revision.is_some() })
+        Some(RelatedRows { edges: edges.clone(), meta: !meta.is_empty(), revisions: revision.is_some() })
     }
 
     /// The edges of some relations, as they are stored: each target once, in the order given.
@@ -47,7 +47,7 @@ pub struct NewRowSnapshot<'s> {
     pub space: Name,
     /// Relations that begin at rows of its table.
     pub relations: Vec<Name>,
-    pub belongings: &'s Belongings,
+    pub related: &'s RelatedRows,
 }
 
 impl NewRowSnapshot<'_> {
@@ -69,8 +69,8 @@ impl Snapshot for NewRowSnapshot<'_> {
     fn ahead(&self, reads: &[Ahead<'_>]) {
         let unknown = |read: &&Ahead<'_>| match read {
             Ahead::Edges(plan) => !self.knows_edges(plan),
-            Ahead::Meta(space, ids) => !self.has_none(self.belongings.meta, space, ids),
-            Ahead::Revisions(space, ids) => !self.has_none(self.belongings.revisions, space, ids),
+            Ahead::Meta(space, ids) => !self.has_none(self.related.meta, space, ids),
+            Ahead::Revisions(space, ids) => !self.has_none(self.related.revisions, space, ids),
             Ahead::Rows(_) | Ahead::Count(_) => true,
         };
         let unknown: Vec<Ahead<'_>> = reads.iter().filter(unknown).copied().collect();
@@ -88,18 +88,18 @@ impl Snapshot for NewRowSnapshot<'_> {
     }
 
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
-        if self.knows_edges(plan) { Ok(self.belongings.edges(&plan.rels, self.id)) } else { self.inner.edges(plan) }
+        if self.knows_edges(plan) { Ok(self.related.edges(&plan.rels, self.id)) } else { self.inner.edges(plan) }
     }
 
     fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError> {
-        match self.has_none(self.belongings.meta, space, ids) {
+        match self.has_none(self.related.meta, space, ids) {
             true => Ok(Vec::new()),
             false => self.inner.meta(space, ids),
         }
     }
 
     fn revisions(&self, space: &Name, ids: &[i64]) -> Result<Vec<RevisionCount>, StorageError> {
-        match self.has_none(self.belongings.revisions, space, ids) {
+        match self.has_none(self.related.revisions, space, ids) {
             true => Ok(Vec::new()),
             false => self.inner.revisions(space, ids),
         }
@@ -135,16 +135,16 @@ mod tests {
     }
 
     #[test]
-    fn belongings_are_those_of_a_new_row_that_nothing_else_changes() {
+    fn related_rows_are_known_where_nothing_else_changes_them() {
         let edges = vec![(Name::from("post.tags"), vec![3, 1, 3])];
         let made = put(Target::New, edges.clone());
-        let known = Belongings::of(std::slice::from_ref(&made)).expect("a new row");
+        let known = RelatedRows::of(std::slice::from_ref(&made)).expect("a new row");
         let ends: Vec<i64> = known.edges(&[Name::from("post.tags")], 7).iter().map(|edge| edge.dst).collect();
         assert_eq!(ends, [3, 1]);
         assert!(known.edges(&[Name::from("post.categories")], 7).is_empty());
         let unlink = Change::Unlink { rel: Name::from("post.tags"), dst: 3, instead: None };
-        assert!(Belongings::of(&[made, unlink]).is_none());
+        assert!(RelatedRows::of(&[made, unlink]).is_none());
         let existing = Target::Existing { key: super::super::plan::DbValue::Int(1), expect: None };
-        assert!(Belongings::of(&[put(existing, edges)]).is_none());
+        assert!(RelatedRows::of(&[put(existing, edges)]).is_none());
     }
 }
