@@ -4,7 +4,8 @@
 //! just a hundred of them, whatever the size. Responses are not cached (`cache.responses=false`), so each is made from
 //! the database and from cached documents; a thousand hot keys are requested, after a round to warm up. The table shows
 //! responses per second at 16 connections, with the median and the 99th percentile; the last column is the time at the
-//! largest size divided by that at the smallest. The figures are also written to `target/bench-sizes.json`.
+//! largest size divided by that at the smallest. At the end the program is killed right after creates and started again.
+//! The figures are also written to `target/bench-sizes.json`.
 
 mod common;
 
@@ -62,7 +63,15 @@ fn print(sizes: &[usize], told: &[Value]) {
         let ratio = rate(&told[0]) / rate(&told[told.len() - 1]);
         println!("| {question} | {} | {ratio:.2} |", cells.join(" | "));
     }
-    for fact in ["filled, posts/s", "start, ms", "memory idle, MB", "memory under load, MB", "database, MB"] {
+    let facts = [
+        "filled, posts/s",
+        "start, ms",
+        "start after a kill, ms",
+        "memory idle, MB",
+        "memory under load, MB",
+        "database, MB",
+    ];
+    for fact in facts {
         let cells: Vec<String> = told.iter().map(|site| site[fact].to_string()).collect();
         println!("| {fact} | {} | |", cells.join(" | "));
     }
@@ -86,6 +95,9 @@ fn site(folder: &Path, size: usize) -> Value {
         told[question] = asked(&server.address, ask);
     }
     told["memory under load, MB"] = json!(server.memory() >> 20);
+    server.creates(16);
+    let server = server.kill_and_restart(folder, &sets);
+    told["start after a kill, ms"] = json!(server.ready_in);
     told["database, MB"] = json!(std::fs::metadata(folder.join("bench.db")).map_or(0, |m| m.len() >> 20));
     told
 }

@@ -211,7 +211,7 @@ impl Services {
         Ok(Services {
             storage,
             secrets: Digest::of(&key),
-            identity: Arc::new(Identity::new(key)),
+            identity: Arc::new(Identity::new(&key)),
             hasher: Arc::new(hasher),
             media: Arc::new(MediaServices { files: Arc::new(files), pool, memory: Arc::default() }),
             clock: Arc::new(SystemClock),

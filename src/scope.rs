@@ -7,11 +7,12 @@ use crate::config::declaration::SecureContext;
 use crate::error::{ApiError, Code};
 use crate::model::{Method, Peer};
 use crate::registry::{Endpoint, Registry, Route, name};
+use crate::storage::plan::Name;
 use crate::storage::{ReadBudget, Snapshot, Storage, StorageError};
 use crate::text::time::Zone;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 /// The caller. An anonymous one has id 0 and no capability.
 #[derive(Clone, Debug, Default)]
@@ -196,12 +197,15 @@ impl From<StorageError> for ApiError {
     }
 }
 
+/// The scope of the settings' versions.
+pub static SETTINGS: LazyLock<Name> = LazyLock::new(|| name("setting"));
+
 /// Reads the settings: what is stored over what the declarations start with.
 ///
 /// # Errors
 /// The database cannot be read.
 pub fn read_settings(registry: &Registry, storage: &dyn Storage) -> Result<Settings, StorageError> {
-    let version = storage.scope_version(&name("setting"));
+    let version = storage.scope_version(&SETTINGS);
     let mut values = registry.declaration.settings.clone();
     for value in values.values_mut().filter(|value| *value == "{site}") {
         *value = Value::String(registry.site.url.clone());

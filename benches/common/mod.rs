@@ -43,9 +43,8 @@ impl Program {
     pub fn start_under(other: &[&str], folder: &Path, more: &[&str]) -> Program {
         use base64::Engine;
         let program = env!("CARGO_BIN_EXE_cms-server");
-        let url = format!("storage.url=sqlite:{}/bench.db", folder.display());
-        let mut sets = vec!["--set", &url, "--set", "server.listen=127.0.0.1:0", "--set", "site.demo=false"];
-        more.iter().for_each(|set| sets.extend(["--set", set]));
+        let sets = settings(folder, more);
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         // Several programs that start in one folder share a database.
         let made = folder.join("administrator");
         if !folder.join("bench.db").exists() && !made.exists() {
@@ -55,10 +54,23 @@ impl Program {
         let secret = Command::new(program).args(&sets).args(["app-password", "add", "admin", "bench"]).output();
         let secret = String::from_utf8(secret.expect("it ends").stdout).expect("text");
         let pair = base64::engine::general_purpose::STANDARD.encode(format!("admin:{}", secret.trim()));
-        let words: Vec<&str> = other.iter().copied().chain([program]).collect();
+        Program::run(other, &sets, format!("Basic {pair}"))
+    }
+
+    /// Kills it, and starts it again with other settings over the same database.
+    pub fn kill_and_restart(self, folder: &Path, more: &[&str]) -> Program {
+        let sets = settings(folder, more);
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let authorization = self.authorization.clone();
+        drop(self);
+        Program::run(&[], &sets, authorization)
+    }
+
+    fn run(other: &[&str], sets: &[&str], authorization: String) -> Program {
+        let words: Vec<&str> = other.iter().copied().chain([env!("CARGO_BIN_EXE_cms-server")]).collect();
         let mut process = Command::new(words[0])
             .args(&words[1..])
-            .args(&sets)
+            .args(sets)
             .args(["--set", "server.access_log=false"])
             .stderr(Stdio::piped())
             .spawn()
@@ -72,7 +84,7 @@ impl Program {
             }
         };
         std::thread::spawn(move || lines.for_each(drop));
-        Program { process, address, authorization: format!("Basic {pair}"), ready_in }
+        Program { process, address, authorization, ready_in }
     }
 
     /// Creates a second by many connections.
@@ -110,6 +122,13 @@ pub fn cpu_seconds(process: &Path) -> f64 {
     let ticks = stat.rsplit(')').next().unwrap_or("").split_whitespace().skip(11).take(2);
     // Linux counts in hundredths.
     ticks.filter_map(|t| t.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+/// The arguments of a program over `bench.db` in the folder.
+fn settings(folder: &Path, more: &[&str]) -> Vec<String> {
+    let url = format!("storage.url=sqlite:{}/bench.db", folder.display());
+    let own = [&url, "server.listen=127.0.0.1:0", "site.demo=false"];
+    own.iter().chain(more).flat_map(|set| ["--set".to_owned(), (*set).to_owned()]).collect()
 }
 
 /// Makes the administrator.

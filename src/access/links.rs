@@ -140,7 +140,7 @@ mod tests {
             (0..100).map(|_| URL_SAFE_NO_PAD.encode(rand::random::<[u8; BYTES]>())).collect();
         assert_eq!(tokens.len(), 100);
         assert!(tokens.iter().all(|token| token.len() == LENGTH));
-        let (one, other) = (Identity::new(vec![7; 32]), Identity::new(vec![8; 32]));
+        let (one, other) = (Identity::new(&[7; 32]), Identity::new(&[8; 32]));
         assert_ne!(one.link_key("token"), other.link_key("token"));
         assert_ne!(one.link_key("token"), one.hash("token"));
     }

@@ -7,6 +7,7 @@ use crate::registry::resource::Property;
 use crate::registry::vocabulary::Named;
 use crate::render::{Item, Needs, Read, address, column_value};
 use crate::storage::plan::DbValue;
+use crate::text::hex::hex;
 use crate::text::render::{self, RenderOptions};
 use crate::text::texturize::texturize;
 use crate::text::{blocks, slug, time};
@@ -358,7 +359,7 @@ fn wire_kind(item: &Item<'_>, _: &Property, _: &DbValue) -> Option<Value> {
 /// Addresses of the avatar for an e-mail address, by width in pixels.
 fn avatar_urls(_: &Item<'_>, _: &Property, value: &DbValue) -> Option<Value> {
     let digest = Sha256::digest(text(value).trim().to_lowercase().as_bytes());
-    let hash: String = digest.iter().map(|b| format!("{b:02x}")).collect();
+    let hash = hex(&digest);
     let sizes = [24, 48, 96].map(|size| {
         let url = format!("https://secure.gravatar.com/avatar/{hash}?s={size}&d=mm&r=g");
         (size.to_string(), Value::String(url))

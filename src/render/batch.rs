@@ -9,7 +9,7 @@ use crate::records::{self, Record, among, columns, int, meta_space, text};
 use crate::registry::name;
 use crate::registry::resource::{Link, Resource, Source, Target};
 use crate::scope::Scope;
-use crate::storage::plan::{Cond, EdgePlan, Name, Row};
+use crate::storage::plan::{Cond, EdgePlan, Name, ReadPlan, Row};
 use crate::storage::{Ahead, Snapshot};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -78,7 +78,7 @@ impl Batch {
         }
         let needs = Needs::of_documents(resource, view);
         let ids: Vec<i64> = rows.iter().map(|row| Record { resource, row }.id()).collect();
-        Batch::ahead(snapshot, resource, &ids, view);
+        Batch::ahead(snapshot, scope, resource, &ids, view);
         batch.load_companions(snapshot, scope, resource, ids, needs)?;
         if needs.members {
             batch.load_members(snapshot, scope, resource, rows)?;
@@ -120,13 +120,19 @@ impl Batch {
     }
 
     /// What will be read of these rows' companions, where reads are sent ahead: they are known before the rows are.
-    pub fn ahead(snapshot: &dyn Snapshot, resource: &Resource, ids: &[i64], view: &View<'_>) {
+    pub fn ahead(snapshot: &dyn Snapshot, scope: &Scope, resource: &Resource, ids: &[i64], view: &View<'_>) {
         if ids.is_empty() || !snapshot.reads_ahead() {
             return;
         }
         let needs = Needs::of_documents(resource, view);
         if needs.edges && resource.relations.iter().any(|r| r.many) {
             let rels = resource.relations.iter().filter(|r| r.many).map(|r| r.rel.clone()).collect();
+            if needs.term_slugs {
+                for (table, rels) in taxonomies(scope, resource) {
+                    let edges = EdgePlan { rels, of: ids.to_vec(), reverse: false };
+                    snapshot.ahead(&[Ahead::Targets(&edges, &slugs_of(table, HashSet::new()))]);
+                }
+            }
             snapshot.ahead(&[Ahead::Edges(&EdgePlan { rels, of: ids.to_vec(), reverse: false })]);
         }
         if needs.meta && !resource.declared.meta.is_empty() {
@@ -183,7 +189,7 @@ impl Batch {
             }
         }
         for (table, ids) in by_table {
-            let found = snapshot.rows(&columns(table, &["id", "slug"], among("id", ids)))?;
+            let found = snapshot.rows(&slugs_of(table, ids))?;
             self.term_slugs.extend(found.iter().map(|row| (int(&row[0]), Arc::from(text(&row[1])))));
         }
         Ok(())
@@ -336,6 +342,23 @@ impl Batch {
         }
         Ok(())
     }
+}
+
+/// Relations to terms, by the tables of those.
+fn taxonomies<'s>(scope: &'s Scope, resource: &Resource) -> HashMap<&'s Name, Vec<Name>> {
+    let mut by_table: HashMap<&Name, Vec<Name>> = HashMap::new();
+    for relation in resource.relations.iter().filter(|relation| relation.many) {
+        let taxonomy = &scope.registry.resources[relation.to];
+        if taxonomy.family == Family::Term {
+            by_table.entry(&taxonomy.table).or_default().push(relation.rel.clone());
+        }
+    }
+    by_table
+}
+
+/// The plan that reads slugs of terms.
+fn slugs_of(table: &Name, ids: HashSet<i64>) -> ReadPlan {
+    columns(table, &["id", "slug"], among("id", ids))
 }
 
 /// Whether addresses of the resource depend on other records.

@@ -30,8 +30,8 @@ impl Router {
     pub fn new(registry: &Registry) -> Router {
         let mut router = Router { literal: HashMap::new(), patterns: HashMap::new(), loose: Vec::new() };
         for (index, route) in registry.routes.iter().enumerate() {
-            match route.pattern.find(|c: char| "()[]{}?*+\\|^$.".contains(c)) {
-                // A dot in a namespace (`oembed/1.0`) is no pattern to people.
+            // A dot alone (`oembed/1.0`, `openapi.json`) is no pattern to people.
+            match route.pattern.find(|c: char| "()[]{}?*+\\|^$".contains(c)) {
                 None => router.literal.entry(route.pattern.to_lowercase()).or_default().push(index),
                 Some(at) => match head(&route.pattern[..at]) {
                     Some(head) => router.patterns.entry(head.to_lowercase()).or_default().push(index),

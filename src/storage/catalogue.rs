@@ -228,6 +228,11 @@ impl Table {
             .ok_or_else(|| StorageError::Failed(format!("the table {} has no column {name}", self.def.name)))
     }
 
+    /// The columns of which the writer knows the values before it writes a row: the tracked ones, and the version.
+    pub fn state_columns(&self) -> impl Iterator<Item = &str> {
+        self.tracked.iter().chain(&self.version).map(|place| &*self.def.columns[*place].name)
+    }
+
     fn count_into(&mut self, name: &Name) -> Result<(), StorageError> {
         self.place(name)?;
         if !self.counted.contains(name) {

@@ -158,6 +158,11 @@ pub(super) trait Connection {
         self.execute(text, params).map(drop)
     }
 
+    /// The same for an insertion of each of several rows.
+    fn send_each(&self, text: &str, rows: &[Vec<Param<'_>>]) -> Result<()> {
+        rows.iter().try_for_each(|row| self.send(text, row))
+    }
+
     /// Waits for everything that was sent.
     fn settle(&self) -> Result<()> {
         Ok(())

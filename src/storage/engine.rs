@@ -13,8 +13,8 @@ use super::writer::{self, Begin, Job};
 use super::{BeginFuture, CommitFuture, FeedKeep, StorageError, Transaction, VersionSlot, later};
 use crate::metrics::{self, Counter, DURATIONS, Gauge, Histogram, SIZES};
 use arc_swap::ArcSwap;
-use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender, TrySendError};
+use std::sync::{Arc, Mutex};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -34,6 +34,8 @@ pub(super) struct Common {
     pub feed: FeedKeep,
     /// Names this process in the change feed: a random number.
     pub node: i64,
+    /// Held while commits of others are taken up: two threads may have read the same.
+    taking_up: Mutex<()>,
 }
 
 /// What the writer has done.
@@ -71,6 +73,7 @@ impl Common {
             sleepers: ArcSwap::default(),
             remembered: CountCache::default(),
             counts: WriteCounts::default(),
+            taking_up: Mutex::default(),
         }
     }
 
@@ -89,6 +92,7 @@ impl Common {
 
     /// Takes notice of what other processes have committed. It may fall due here: they may have ended by then.
     pub fn take_up(&self, news: &News) {
+        let _alone = self.taking_up.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if news.is_another_past(self.node) {
             tracing::warn!(
                 "the change feed does not go on where this server has read it: commits were lost (a failover, a restored \
@@ -99,7 +103,10 @@ impl Common {
             return self.wake_all();
         }
         self.learn(&news.words);
-        let slots = news.slots(self.versions.announced(), &self.catalogue);
+        let (known, announced) = (self.versions.known().commits, self.versions.announced());
+        // A commit that was announced and failed has left its number to another node's.
+        let taken = |commit: u64, node: i64| commit <= known || (commit <= announced && node == self.node);
+        let slots = news.slots(taken, &self.catalogue);
         let slots = slots.unwrap_or_else(|| vec![VersionSlot::OTHERS]);
         self.versions.take_up(&news.numbers, &slots, news.mark());
         self.wake_all();

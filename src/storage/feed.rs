@@ -414,14 +414,14 @@ impl News {
         self.mark().seq
     }
 
-    /// The version slots that commits after number `own` have raised; `None` where entries are missing or too many.
-    /// What a table or a column is that this process does not know, nothing of it depends on.
-    pub fn slots(&self, own: u64, catalogue: &Catalogue) -> Option<Vec<VersionSlot>> {
+    /// The version slots that commits have raised that are not `taken` up (by number and node); `None` where entries are
+    /// missing or too many. What a table or a column is that this process does not know, nothing of it depends on.
+    pub fn slots(&self, taken: impl Fn(u64, i64) -> bool, catalogue: &Catalogue) -> Option<Vec<VersionSlot>> {
         if !self.is_complete() {
             return None;
         }
         let mut raised = Vec::new();
-        for row in self.entries.iter().filter(|row| int(row, 1) as u64 > own) {
+        for row in self.entries.iter().filter(|row| !taken(int(row, 1) as u64, int(row, 7))) {
             let Some(table) = self.words.name(int(row, 2)).and_then(|name| catalogue.table(name).ok()) else {
                 continue;
             };

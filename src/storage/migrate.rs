@@ -15,6 +15,7 @@ use super::catalogue::{Catalogue, Table};
 use super::connection::{Connection, Dialect, Fault, Result, params};
 use super::derived;
 use super::plan::{ColumnDef, ColumnType, DbValue, IndexDef, Layout};
+use super::sqlite::search;
 use super::versions::COMMITS;
 use super::words::{NO_WORD, Words};
 use sea_query::{Alias, Expr, PostgresQueryBuilder, SchemaStatementBuilder, SqliteQueryBuilder, Table as Ddl};
@@ -165,7 +166,7 @@ pub(super) fn word_number(conn: &dyn Connection, word: &str) -> Result<i64> {
 
 fn fingerprint(layout: &Layout) -> String {
     let builtin = super::catalogue::builtin_tables();
-    let digest = Sha256::digest(format!("{META_VERSION} {layout:?} {builtin:?}"));
+    let digest = Sha256::digest(format!("{META_VERSION} {} {layout:?} {builtin:?}", search::LAYOUT));
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -233,6 +233,8 @@ pub enum Ahead<'a> {
     Edges(&'a EdgePlan),
     Meta(&'a Name, &'a [i64]),
     Revisions(&'a Name, &'a [i64]),
+    /// These edges, and rows that they lead to: the plan follows, with some of their keys (its first column) as its filter.
+    Targets(&'a EdgePlan, &'a ReadPlan),
 }
 
 /// A consistent view of the database.

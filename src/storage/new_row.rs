@@ -71,7 +71,7 @@ impl Snapshot for NewRowSnapshot<'_> {
             Ahead::Edges(plan) => !self.knows_edges(plan),
             Ahead::Meta(space, ids) => !self.has_none(self.related.meta, space, ids),
             Ahead::Revisions(space, ids) => !self.has_none(self.related.revisions, space, ids),
-            Ahead::Rows(_) | Ahead::Count(_) => true,
+            Ahead::Rows(_) | Ahead::Count(_) | Ahead::Targets(..) => true,
         };
         let unknown: Vec<Ahead<'_>> = reads.iter().filter(unknown).copied().collect();
         if !unknown.is_empty() {

@@ -15,7 +15,7 @@ mod write;
 pub(super) use dialect::{FOLD, PATTERN};
 pub(super) use join_order::extensions_named;
 pub(super) use lower::{Lowered, Want, conjuncts, lower};
-pub(super) use write::{Set, delete_text, insert_text, select_text, update_text};
+pub(super) use write::{Set, delete_text, insert_text, select_many_text, select_text, update_text};
 
 use super::plan::DbValue;
 

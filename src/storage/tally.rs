@@ -16,8 +16,19 @@ pub(super) const NO_AUTHOR: i64 = -2;
 pub(super) struct Tallied {
     pub of: ReadPlan,
     /// What is to be subtracted from it.
-    pub without: Option<ReadPlan>,
+    pub without: Option<Without>,
 }
+
+/// Rows that a filter excludes.
+pub(super) enum Without {
+    /// As many as this plan's one column sums up to.
+    Sum(ReadPlan),
+    /// The rows of this plan, which are named by their keys.
+    Rows(ReadPlan),
+}
+
+/// Where more rows than this are excluded by their keys, all rows are counted.
+const FEW: usize = 100;
 
 /// The tallies that sum up to the number of rows that meet `plan`'s filter, if there are such.
 pub(super) fn tallied(plan: &ReadPlan, catalogue: &Catalogue) -> Option<Tallied> {
@@ -26,8 +37,16 @@ pub(super) fn tallied(plan: &ReadPlan, catalogue: &Catalogue) -> Option<Tallied>
         conjuncts(&plan.filter).into_iter().partition(|cond| matches!(cond, Cond::Linked { .. } | Cond::Not(_)));
     match links[..] {
         [] => Some(Tallied { of: by_columns(table, &pinned)?, without: None }),
-        [Cond::Not(link)] => {
-            Some(Tallied { of: by_columns(table, &pinned)?, without: Some(by_link(table, link, &pinned, catalogue)?) })
+        [Cond::Not(link)] if matches!(**link, Cond::Linked { .. }) => {
+            let without = Without::Sum(by_link(table, link, &pinned, catalogue)?);
+            Some(Tallied { of: by_columns(table, &pinned)?, without: Some(without) })
+        }
+        [Cond::Not(named)] => {
+            let (column, keys) = pins(named)?;
+            let few = *column == table.def.key.name && keys.len() <= FEW && !keys.contains(&DbValue::Null);
+            let filter = Cond::All(pinned.iter().copied().chain([&**named]).cloned().collect());
+            let rows = ReadPlan { filter, order: Vec::new(), limit: None, offset: 0, ..plan.clone() };
+            few.then_some(Tallied { of: by_columns(table, &pinned)?, without: Some(Without::Rows(rows)) })
         }
         [link] => Some(Tallied { of: by_link(table, link, &pinned, catalogue)?, without: None }),
         _ => None,

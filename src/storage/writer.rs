@@ -7,12 +7,13 @@
 
 mod apply;
 mod effects;
+mod prefetch;
 pub(super) mod slugs;
 mod transaction;
 
 use super::StorageError;
 use super::catalogue::Relation;
-use super::connection::{Connection, DbError, Fault, Param, Result, params};
+use super::connection::{Connection, DbError, Dialect, Fault, Param, Result, params};
 use super::engine::Common;
 use super::feed::{News, Written};
 use super::migrate;
@@ -21,6 +22,7 @@ use super::versions::COMMITS;
 use super::words::Words;
 use apply::Stop;
 use effects::Effects;
+use prefetch::{Prefetched, Wanted};
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 use slugs::Claims;
@@ -42,6 +44,9 @@ const TEXTS: usize = 1 << 20;
 
 /// The queue is empty for so long before the search index has its turn.
 const IDLE: Duration = Duration::from_millis(20);
+
+/// The search index has its first turn so long after the start, which needs the processors more.
+const SETTLED: Duration = Duration::from_millis(300);
 
 /// Under load the search index has a turn so often.
 const OVERDUE: Duration = Duration::from_secs(2);
@@ -76,12 +81,13 @@ pub(super) fn spawn(
     Builder::new().name("storage-writer".into()).spawn(move || {
         let conn = connect();
         let mut writer = Writer::new(&*conn, &shared);
-        let mut pace = Pace::default();
+        let (mut pace, mut idle) = (Pace::default(), SETTLED);
         loop {
             let job = match writer.unsearched {
                 false => jobs.recv().ok(),
-                true => match jobs.recv_timeout(IDLE) {
+                true => match jobs.recv_timeout(idle) {
                     Err(RecvTimeoutError::Timeout) => {
+                        idle = IDLE;
                         writer.take_in();
                         continue;
                     }
@@ -207,6 +213,8 @@ struct Writer<'c> {
     pending: Effects,
     /// Slugs in the open transaction.
     claims: Claims,
+    /// What was read of rows when it began.
+    prefetched: Prefetched,
     /// The words in memory may have numbers that are not in the database.
     words_unsure: bool,
     /// There may be rows that the search index does not know.
@@ -232,6 +240,7 @@ impl<'c> Writer<'c> {
             texts: Cache::with_weighter(TEXTS / 1024, TEXTS as u64, TextBytes),
             pending: Effects::default(),
             claims: Claims::default(),
+            prefetched: Prefetched::default(),
             words_unsure: false,
             unsearched: true,
             taken_in: Instant::now(),
@@ -284,11 +293,14 @@ impl<'c> Writer<'c> {
     fn attempt(&mut self, plans: &[WritePlan], savepoints: bool) -> Result<Option<Vec<Outcome>>> {
         let wanted = slugs::wanted(self.conn, plans.iter().filter(|_| !savepoints));
         slugs::expect(self.conn, &wanted);
+        let rows = self.wanted(if savepoints { &[] } else { plans });
+        rows.expect(self.conn, &self.shared.catalogue);
         if let Some(first) = plans.first().filter(|_| !savepoints) {
             self.expect(first);
         }
         self.conn.begin_group()?;
         self.claims = Claims::read(self.conn, wanted)?;
+        self.prefetched = rows.read(self.conn, &self.shared.catalogue)?;
         self.catch_up()?;
         let mut outcomes = Vec::with_capacity(plans.len());
         for plan in plans {
@@ -299,6 +311,14 @@ impl<'c> Writer<'c> {
         }
         self.close()?;
         Ok(Some(outcomes))
+    }
+
+    /// What plans are going to read of single rows, where reading all of it at once saves round trips.
+    fn wanted(&self, plans: &[WritePlan]) -> Wanted {
+        match self.conn.dialect() {
+            Dialect::Sqlite => Wanted::default(),
+            Dialect::Postgres => Wanted::of(plans, &self.shared.catalogue, &self.words),
+        }
     }
 
     /// What a plan requires is read before anything is written.
@@ -314,6 +334,7 @@ impl<'c> Writer<'c> {
         self.claims.write_runs(self.conn)?;
         self.claims = Claims::default();
         let versions = self.flush()?;
+        self.prefetched = Prefetched::default();
         let slots = std::mem::take(&mut self.pending.entries).slots(&self.shared.catalogue, &self.words);
         // Before the commit, so that no reader meets a number it cannot name.
         self.publish_words();
@@ -337,7 +358,7 @@ impl<'c> Writer<'c> {
             self.flush_counts()?;
         }
         if savepoint {
-            self.execute("SAVEPOINT plan", &[])?;
+            self.send("SAVEPOINT plan", &[])?;
         }
         let written = self.conn.changes();
         let words = self.pending.words.len();
@@ -352,7 +373,7 @@ impl<'c> Writer<'c> {
         let stop = match applied {
             Ok(Ok((committed, effects))) => {
                 if savepoint {
-                    self.execute("RELEASE plan", &[])?;
+                    self.send("RELEASE plan", &[])?;
                 }
                 self.pending.merge(effects);
                 return Ok(Some(Ok(committed)));
@@ -368,6 +389,7 @@ impl<'c> Writer<'c> {
             self.execute("ROLLBACK TO plan", &[])?;
             self.execute("RELEASE plan", &[])?;
             self.claims = Claims::default();
+            self.prefetched = Prefetched::default();
             self.unlearn(words);
         } else if self.conn.changes() != written || (stop.is_failure() && !self.conn.survives_failure()) {
             return Ok(None);
@@ -399,6 +421,7 @@ impl<'c> Writer<'c> {
         self.conn.rollback();
         self.pending = Effects::default();
         self.claims = Claims::default();
+        self.prefetched = Prefetched::default();
         self.sequences.clear();
         self.numbers.clear();
         self.next_entry = None;

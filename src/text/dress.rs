@@ -7,6 +7,7 @@ use super::block_css::fluid_size;
 use super::block_sizes::{Proportions, Width, background, with_style};
 use super::block_styles::{BlockClass, BlockStyle};
 use super::blocks::{BlockOptions, class_name};
+use super::hex::hex;
 use super::html::Html;
 use super::layout::{self, LayoutClasses};
 use super::markup::{Piece, is_space, spans, tag_name};
@@ -148,7 +149,7 @@ impl<'a> Look<'a> {
         let css = style["css"].as_str().map(str::trim).filter(|_| supports(|block| block.css));
         if let Some(css) = css.filter(|css| !css.is_empty() && !has_markup(css)) {
             let digest = Sha256::digest(format!("{name}\n{css}").as_bytes());
-            let hash: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+            let hash = hex(&digest[..4]);
             classes.extend(["has-custom-css".to_owned(), format!("wp-custom-css-{hash}")]);
         }
         let opened_by = declared.and_then(|block| block.opened_by.as_deref());

@@ -4,6 +4,7 @@
 //! sheets that are written for WordPress name both, so their spelling is the contract. It must not know markup.
 
 use super::blocks::class_name;
+use super::hex::hex;
 use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -284,7 +285,7 @@ fn class_of(known: &[(&str, &'static str)], word: &str) -> Option<&'static str> 
 fn fingerprint(value: &Value) -> String {
     let mut text = String::new();
     write_json(value, &mut text);
-    Md5::digest(text.as_bytes()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    hex(&Md5::digest(text.as_bytes())[..4])
 }
 
 /// A value in the spelling of WordPress: slashes and letters beyond ASCII are escaped, an object without members is a list.

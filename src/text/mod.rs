@@ -19,6 +19,7 @@ pub(crate) mod dates;
 pub(crate) mod dress;
 pub(crate) mod font;
 pub(crate) mod head;
+pub(crate) mod hex;
 pub(crate) mod highlight;
 pub(crate) mod html;
 pub(crate) mod html_policy;

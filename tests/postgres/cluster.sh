@@ -31,7 +31,16 @@ unix_socket_directories = '$folder'
 listen_addresses = '127.0.0.1'
 max_connections = 400
 fsync = off
+ssl = on
+ssl_cert_file = 'server.pem'
+ssl_key_file = 'server.key'
 END
+tls=$(dirname "${BASH_SOURCE[0]}")/../../fixtures/tls
+for end in pem key; do
+  cp "$tls/server1.$end" "$folder/data/server.$end"
+  [ "$(id -u)" != 0 ] || chown postgres "$folder/data/server.$end"
+  chmod 600 "$folder/data/server.$end"
+done
 # Users whom a server treats in other ways: one has a password, one has to encrypt.
 cat - "$folder/data/pg_hba.conf" >"$folder/hba" <<END
 host all guarded 127.0.0.1/32 scram-sha-256

@@ -1,9 +1,12 @@
 //! PostgreSQL databases that cannot be used, or not well: the program says at the start what is wrong and what helps.
 
 use super::server::{Server, postgres, program};
-use std::io::{Read, Write};
+use serde_json::json;
+use std::fs::Permissions;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
-use std::process::Stdio;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -133,7 +136,7 @@ fn what_is_wrong_with_a_server_is_said_at_the_start_with_what_helps() {
         (user("guarded", None), "password", "Correct user and password"),
         (user("missing", None), "missing", "Correct user and password"),
         (user("encrypted", None), "no encryption", "Set sslmode"),
-        (query("sslmode=require"), "TLS", "Set sslmode"),
+        (port(other_program(b"N")).replace("disable", "require"), "TLS", "Set sslmode"),
         (query("sslmode=perhaps"), "perhaps", "The form is"),
         (database.at(|url| url.set_path("not_there")), "does not exist", "Create the database"),
         (user("limited", None), "may not create tables", "Give the user the schema"),
@@ -151,6 +154,147 @@ fn what_is_wrong_with_a_server_is_said_at_the_start_with_what_helps() {
     };
     let (text, failed) = latin.start(latin.url.as_str());
     assert!(failed && text.contains("LATIN1") && text.contains("ENCODING 'UTF8'"), "{text}");
+}
+
+#[test]
+fn connections_are_encrypted_as_the_address_says() {
+    let Some(database) = Database::with("") else { return };
+    if postgres::psql(database.url.as_str(), "SHOW ssl").trim() != "on" {
+        println!("the server offers no TLS, so that nothing is tested of it");
+        return;
+    }
+    // This user has to encrypt.
+    database.run("CREATE SCHEMA encrypted AUTHORIZATION encrypted");
+    let file = |name: &str| concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tls/").to_owned() + name;
+    let (own, another) = (file("authority.pem"), file("server2.pem"));
+    let at = |host: &str, mode: &str, roots: Option<&str>| {
+        database.at(|url| {
+            url.set_username("encrypted").expect("a user");
+            url.set_host(Some(host)).expect("a host");
+            url.query_pairs_mut().clear().append_pair("hostaddr", "127.0.0.1").append_pair("sslmode", mode);
+            if let Some(roots) = roots {
+                url.query_pairs_mut().append_pair("sslrootcert", roots);
+            }
+        })
+    };
+    for (host, mode, roots) in [
+        ("127.0.0.1", "prefer", None),
+        ("127.0.0.1", "require", None),
+        ("other.test", "require", None),
+        ("127.0.0.1", "require", Some(&*own)),
+        ("127.0.0.1", "verify-full", Some(&*own)),
+        ("localhost", "verify-full", Some(&*own)),
+    ] {
+        let (text, failed) = database.start(&at(host, mode, roots));
+        assert!(!failed && text.contains("ready in"), "{host} {mode} {roots:?}: {text}");
+    }
+    for (host, mode, roots, said) in [
+        ("127.0.0.1", "disable", None, "no encryption"),
+        ("127.0.0.1", "require", Some(&*another), "certificate"),
+        ("127.0.0.1", "verify-full", Some(&*another), "certificate"),
+        ("other.test", "verify-full", Some(&*own), "certificate"),
+        ("127.0.0.1", "verify-full", None, "sslrootcert"),
+        ("127.0.0.1", "verify-full", Some("/nowhere.pem"), "/nowhere.pem"),
+    ] {
+        let (text, failed) = database.start(&at(host, mode, roots));
+        assert!(failed && text.contains(said), "{host} {mode} {roots:?}: {text}");
+        let hint = if said == "certificate" { "Name the authority" } else { "sslmode" };
+        assert!(text.contains(hint), "{host} {mode} {roots:?}: {text}");
+    }
+}
+
+/// A running PgBouncer.
+struct Pooler {
+    process: Child,
+    port: u16,
+    _folder: TempDir,
+}
+
+impl Pooler {
+    /// In a mode, before the server of an address; `None` where it is not installed.
+    fn before(server: &Url, mode: &str) -> Option<Pooler> {
+        let folder = TempDir::new().expect("a temporary folder");
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("users"), "\"postgres\" \"\"\n").expect("a file");
+        let settings = format!(
+            "[databases]\n* = host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+             unix_socket_dir =\nauth_type = trust\nauth_file = {}\npool_mode = {mode}\ndefault_pool_size = 50\n",
+            server.port().unwrap_or(5432),
+            at("users").display(),
+        );
+        std::fs::write(at("settings"), settings).expect("a file");
+        let mut command = Command::new("pgbouncer");
+        // It refuses to run as root, and then reads its files as another user.
+        if std::fs::metadata(folder.path()).expect("a folder").uid() == 0 {
+            command.args(["-u", "postgres"]);
+            std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("a mode");
+        }
+        let started = command.arg(at("settings")).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+        let Ok(mut process) = started else {
+            println!("PgBouncer is not installed, so that nothing is tested with it");
+            return None;
+        };
+        // It says when it listens.
+        let mut said = BufReader::new(process.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+        let up = said.by_ref().find(|line| line.contains("process up") || line.contains("FATAL")).unwrap_or_default();
+        assert!(up.contains("process up"), "{up}");
+        std::thread::spawn(move || said.for_each(drop));
+        Some(Pooler { process, port, _folder: folder })
+    }
+}
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_pooler_has_to_lend_its_connections_for_whole_sessions() {
+    let Some(database) = Database::with("") else { return };
+    for mode in ["session", "transaction", "statement"] {
+        let Some(pooler) = Pooler::before(&database.url, mode) else { return };
+        let url = database.at(|url| url.set_port(Some(pooler.port)).expect("a port"));
+        let (text, failed) = database.start(&url);
+        match mode {
+            "session" => assert!(!failed && text.contains("ready in"), "{text}"),
+            _ => {
+                assert!(failed && text.contains("a pooler lends its connections"), "{mode}: {text}");
+                assert!(text.contains("pool_mode = session"), "{mode}: {text}");
+            }
+        }
+        let refused = format!("{url}&options=-csearch_path%3Dpublic");
+        let (text, failed) = database.start(&refused);
+        assert!(failed && text.contains("ALTER ROLE"), "{mode}: {text}");
+    }
+}
+
+#[test]
+fn nodes_work_behind_a_pooler_in_session_mode() {
+    let first = Server::start();
+    let Some(url) = first.storage().strip_prefix("storage.url=postgres").map(|rest| format!("postgres{rest}")) else {
+        return;
+    };
+    let mut url = Url::parse(&url).expect("an address");
+    let Some(pooler) = Pooler::before(&url, "session") else { return };
+    url.set_port(Some(pooler.port)).expect("a port");
+    let node = first.beside_with(&[&format!("storage.url={url}")]);
+    let title = |n: usize| json!({"title": {"raw": format!("Title {n}")}, "status": "publish"});
+    let made = node.admin("POST", "/cms/v2/posts", Some(&title(0)));
+    assert_eq!(made.status, 201, "{}", made.text);
+    let path = format!("/cms/v2/posts/{}", made.body["id"]);
+    let shows = |server: &Server, n: usize| server.get(&path).body["title"]["rendered"] == format!("Title {n}");
+    for n in 1..=10 {
+        let [here, there] = if n % 2 == 0 { [&first, &node] } else { [&node, &first] };
+        assert_eq!(here.admin("POST", &path, Some(&title(n))).status, 200);
+        assert!(shows(here, n));
+        let begun = Instant::now();
+        while !shows(there, n) {
+            assert!(begun.elapsed() < PATIENCE, "the other node hears of it");
+        }
+    }
 }
 
 #[test]

@@ -19,6 +19,8 @@ use tokio_rustls::rustls::{self, ClientConfig, DigitallySignedStruct, RootCertSt
 
 /// How long opening a connection may take.
 const CONNECTING: Duration = Duration::from_secs(5);
+/// What the cause says where the server's certificate does not hold.
+pub const CERTIFICATE: &str = "invalid peer certificate";
 /// After a failed attempt nobody tries again for so long.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -234,6 +236,10 @@ impl Refused {
                 Refused::Closed(db.message().to_owned())
             }
             Some(db) => Refused::Unwanted { code: db.code().code().to_owned(), cause: db.message().to_owned() },
+            // To rustls a certificate that does not hold is an error of input and output.
+            None if with_causes(error).contains(CERTIFICATE) => {
+                Refused::Unwanted { code: String::new(), cause: with_causes(error) }
+            }
             None if explain(error, false).fault == Fault::Other && !is_io(error) => {
                 Refused::Unwanted { code: String::new(), cause: with_causes(error) }
             }

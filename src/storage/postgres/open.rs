@@ -12,7 +12,7 @@ use super::super::versions;
 use super::super::words::Words;
 use super::super::{FeedKeep, StorageError};
 use super::Shared;
-use super::connect::{Address, BadAddress, Refused};
+use super::connect::{Address, BadAddress, CERTIFICATE, Refused};
 use super::neighbours::Neighbours;
 use super::pool::Pool;
 use super::schema::{PROGRAM, search_key};
@@ -38,6 +38,8 @@ const NO_DATABASE: &str = "Create the database (`createdb NAME`), or name anothe
 const FORM: &str = "The form is postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require.";
 const ENCRYPTION: &str =
     "Set sslmode in storage.url to what the server offers: disable, prefer, require or verify-full.";
+const AUTHORITY: &str = "Name the authority that signed the server's certificate in sslrootcert, and the server in storage.url \
+    as its certificate does; sslmode=require without sslrootcert takes any certificate.";
 const UPGRADE: &str = "Upgrade the database server to PostgreSQL 15 or later.";
 const UTF8: &str = "Create the database with ENCODING 'UTF8' TEMPLATE template0.";
 const PRIMARY: &str = "Name the primary server in storage.url; a replica takes no writes.";
@@ -46,6 +48,9 @@ const RIGHTS: &str =
 const FOREIGN: &str =
     "Name an empty database, or an empty schema by `options=-csearch_path%3DNAME`; this one was left as it is.";
 const ROOM: &str = "Make room on the database server's disk.";
+const SESSIONS: &str = "Set the pooler to session mode (PgBouncer: pool_mode = session), or name the database server itself in storage.url.";
+const PARAMETER: &str = "Leave the parameter out of storage.url, where a pooler does not take it; what it sets, ALTER ROLE sets for \
+    the user, too.";
 const BUSY: &str = "Another session holds locks on the tables; end it, or try again when it is done.";
 const NEWER: &str = "Start the newer version, or restore the backup from before the upgrade.";
 
@@ -187,9 +192,25 @@ pub fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), Op
     })?;
     let address = Arc::new(address);
     let session = address.connect().map_err(|refused| explain(&address, refused))?;
+    let other = address.connect().map_err(|refused| explain(&address, refused))?;
+    if is_lent(&session, &other).map_err(|error| server(&address, &error, SYSTEM))? {
+        return Err(server(&address, &"a pooler lends its connections for one transaction at a time", SESSIONS));
+    }
     let conn = PgConnection::new(address.clone(), session);
     let schema = check(&conn, &address)?;
     Ok((address, conn, schema))
+}
+
+/// Whether a pooler in between gives connections to different processes of the server: those that are open both have one
+/// process, or one of them has another than before. Nothing is prepared for that, which such a pooler may refuse.
+fn is_lent(one: &Session, other: &Session) -> Result<bool, DbError> {
+    let first = one.backend()?;
+    for _ in 0..ASKED {
+        if other.backend()? == first || one.backend()? != first {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn explain(address: &Address, refused: Refused) -> OpenError {
@@ -201,8 +222,10 @@ fn explain(address: &Address, refused: Refused) -> OpenError {
                 "3D000" => NO_DATABASE,
                 "28000" if cause.contains("encryption") || cause.contains("SSL") => ENCRYPTION,
                 "28000" | "28P01" => LOGIN,
+                "" if cause.contains(CERTIFICATE) => AUTHORITY,
                 "" if cause.to_lowercase().contains("tls") || cause.contains("certificate") => ENCRYPTION,
                 "" if cause.contains("password") => LOGIN,
+                "08P01" if cause.contains("startup parameter") => PARAMETER,
                 "" => OTHER,
                 _ => SYSTEM,
             };
@@ -222,6 +245,9 @@ const TABLES: &str = "SELECT count(*) FROM pg_class c WHERE c.relnamespace = cur
 
 /// The tables whose texts have an index: see [`search_key`].
 const INDEXED: &str = "SELECT name FROM layout WHERE name LIKE 'search:%' AND definition <> ''";
+
+/// How often two connections are asked for their processes.
+const ASKED: usize = 3;
 
 /// Seconds by which two clocks may differ: a connection takes some.
 const CLOCK: u64 = 30;

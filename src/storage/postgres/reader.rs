@@ -3,6 +3,8 @@
 //! The transaction begins with the first statement, in the same round trip, and ends without waiting. It is repeatable:
 //! every statement of a request sees the same state. Nothing is sent for a snapshot that reads nothing.
 
+mod targets;
+
 use super::super::budget;
 use super::super::catalogue::Catalogue;
 use super::super::connection::Dialect;
@@ -13,7 +15,7 @@ use super::super::feed::{self, News};
 use super::super::nodes::Nodes;
 use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
 use super::super::sql::{Bind, Lowered, Rendered, Want, lower};
-use super::super::tally::{Tallied, tallied};
+use super::super::tally::{Tallied, Without, tallied};
 use super::super::words::{NO_WORD, Words};
 use super::super::{Ahead, Dependencies, Held, Snapshot, StorageError};
 use super::Shared;
@@ -26,7 +28,11 @@ use std::cell::{Cell as Flag, RefCell};
 use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+use targets::Targets;
 
+/// How long reading what other nodes have committed may take.
+const CATCHING_UP: Duration = Duration::from_secs(5);
 /// Most reads that are under way before they are asked for.
 const AHEAD: usize = 16;
 
@@ -65,6 +71,8 @@ struct Transaction {
     ahead: RefCell<Vec<Sent>>,
     /// Outcomes of few rows: the same read finds the same in a transaction of one state.
     known: RefCell<Vec<(String, Vec<Bind>, Found)>>,
+    /// Edges that were sent for with the rows at their ends.
+    targets: RefCell<Vec<Rc<Targets>>>,
     /// Snapshots open.
     depth: Flag<u32>,
     /// [`Versions::rising`] before the transaction began.
@@ -205,6 +213,12 @@ impl Shared {
     /// See [`Storage::catch_up`](super::super::Storage::catch_up): one statement where there is nothing new, two round
     /// trips where there is.
     pub fn catch_up(&self) -> Result<(), StorageError> {
+        // A request asks before it has a budget: a silent connection, and the one that replaces it, hold it no longer.
+        let deadline = budget::deadline().unwrap_or_else(|| Instant::now() + CATCHING_UP);
+        budget::until(Some(deadline), || self.catch_up_in_time())
+    }
+
+    fn catch_up_in_time(&self) -> Result<(), StorageError> {
         let view = View::begin(self);
         // What this node has written since an older state began is no sign that commits were lost.
         let begins = !view.transaction.has_read.get();
@@ -254,6 +268,7 @@ impl<'s> View<'s> {
                 has_read: Flag::new(false),
                 ahead: RefCell::default(),
                 known: RefCell::default(),
+                targets: RefCell::default(),
                 depth: Flag::new(0),
                 rising: shared.versions.rising(),
             });
@@ -348,15 +363,20 @@ impl Snapshot for View<'_> {
             let _ = match read {
                 Ahead::Rows(plan) => reading.rows(plan).map(drop),
                 Ahead::Count(plan) => reading.count(plan).map(drop),
+                Ahead::Edges(plan) if self.has_edges(plan) => Ok(()),
                 Ahead::Edges(plan) => reading.edges(plan).map(drop),
                 Ahead::Meta(space, ids) => reading.meta(space, ids).map(drop),
                 Ahead::Revisions(space, ids) => reading.revisions(space, ids).map(drop),
+                Ahead::Targets(edges, plan) => self.send_targets(edges, plan),
             };
         }
     }
 
     fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        self.reading().rows(plan)
+        match self.rows_of_targets(plan)? {
+            Some(rows) => Ok(rows),
+            None => self.reading().rows(plan),
+        }
     }
 
     fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
@@ -381,7 +401,10 @@ impl Snapshot for View<'_> {
     }
 
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
-        self.reading().edges(plan)
+        match self.edges_of_targets(plan)? {
+            Some(edges) => Ok(edges),
+            None => self.reading().edges(plan),
+        }
     }
 
     fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError> {
@@ -432,7 +455,11 @@ impl Reading<'_> {
 
     fn tallied(&self, tallies: &Tallied) -> Result<u64, StorageError> {
         let sum = |plan: &ReadPlan| self.number(&lower(plan, Want::Sum, self.catalogue, self.words)?);
-        let without = tallies.without.as_ref().map_or(Ok(0), sum)?;
+        let without = match &tallies.without {
+            None => 0,
+            Some(Without::Sum(plan)) => sum(plan)?,
+            Some(Without::Rows(plan)) => self.number(&lower(plan, Want::Count, self.catalogue, self.words)?)?,
+        };
         Ok(sum(&tallies.of)?.saturating_sub(without))
     }
 

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Client, Error, Row, Statement};
+use tokio_postgres::{Client, Error, Row, SimpleQueryMessage, Statement};
 
 /// Most bytes of statements that a connection has prepared, as far as their texts tell.
 const STATEMENTS: u64 = 2 << 20;
@@ -88,6 +88,13 @@ pub fn wait<T>(future: impl Future<Output = T>, deadline: Option<Instant>) -> Op
 pub struct Prepared {
     statement: Statement,
     pub rendered: Rendered,
+}
+
+impl Prepared {
+    /// The types of its placeholders.
+    pub fn types(&self) -> impl Iterator<Item = &str> {
+        self.statement.params().iter().map(tokio_postgres::types::Type::name)
+    }
 }
 
 #[derive(Clone)]
@@ -290,6 +297,17 @@ impl Session {
             Poll::Ready(done) => self.waited(std::future::ready(done), deadline),
             Poll::Pending => self.waited(request, deadline),
         }
+    }
+
+    /// The number of the server's process behind the connection.
+    pub fn backend(&self) -> Result<String, DbError> {
+        self.settle(None)?;
+        let messages = self.waited(self.client.simple_query("SELECT pg_backend_pid()"), None)?;
+        let number = messages.iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => row.get(0),
+            _ => None,
+        });
+        Ok(number.unwrap_or_default().to_owned())
     }
 
     /// Carries out a text of statements without placeholders.

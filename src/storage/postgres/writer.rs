@@ -241,14 +241,25 @@ fn gone() -> DbError {
     DbError { fault: Fault::Unavailable, cause: "the connection to the database was lost".into() }
 }
 
-fn binds(params: &[Param<'_>]) -> Vec<Bind> {
-    let value = |param: &Param<'_>| match *param {
+fn value(param: &Param<'_>) -> DbValue {
+    match *param {
         Param::Null => DbValue::Null,
         Param::Int(n) => DbValue::Int(n),
         Param::Real(n) => DbValue::Real(n),
         Param::Text(text) => DbValue::Text(text.into()),
-    };
+    }
+}
+
+fn binds(params: &[Param<'_>]) -> Vec<Bind> {
     params.iter().map(|param| Bind::One(value(param))).collect()
+}
+
+/// An insertion of one row, as one of the rows that arrays of their values make.
+fn of_arrays(text: &str, one: &Prepared) -> Rendered {
+    let head = text.split_once("VALUES").map_or(text, |(head, _)| head);
+    let array = |(place, ty): (usize, &str)| format!("?{}::{ty}[]", place + 1);
+    let arrays: Vec<String> = one.types().enumerate().map(array).collect();
+    plain(&format!("{head} SELECT * FROM unnest({})", arrays.join(", ")))
 }
 
 impl Connection for PgConnection {
@@ -272,6 +283,20 @@ impl Connection for PgConnection {
         let prepared = self.prepared(&session, text)?;
         session.send(&prepared, &binds(params));
         self.changed(1);
+        Ok(())
+    }
+
+    /// All rows in one statement: arrays of the values of each column.
+    fn send_each(&self, text: &str, rows: &[Vec<Param<'_>>]) -> Result<()> {
+        let [_, _, ..] = rows else { return rows.iter().try_for_each(|row| self.send(text, row)) };
+        let session = self.session()?;
+        let one = self.prepared(&session, text)?;
+        let key = format!("{text} FROM ARRAYS");
+        let prepared = session.prepared(&key, &|| of_arrays(text, &one), None)?;
+        let column = |place| Bind::List(rows.iter().map(|row| value(&row[place])).collect());
+        let columns: Vec<Bind> = (0..prepared.rendered.order.len()).map(column).collect();
+        session.send(&prepared, &columns);
+        self.changed(rows.len() as u64);
         Ok(())
     }
 

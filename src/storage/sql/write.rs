@@ -51,6 +51,15 @@ pub fn select_text<'a>(table: &str, key: &str, columns: impl Iterator<Item = &'a
     select.build(SqliteQueryBuilder).0
 }
 
+/// Columns of rows. `ids` is an array of their keys.
+pub fn select_many_text<'a>(table: &str, key: &str, columns: impl Iterator<Item = &'a str>, ids: &str) -> String {
+    let mut select = Query::select();
+    select.from(Alias::new(table)).columns(columns.map(Alias::new));
+    // Built, the operator's right side would be in parentheses, which it may not be.
+    select.and_where(Expr::cust(format!("\"{}\" = ANY({ids})", key.replace('"', "\"\""))));
+    select.build(SqliteQueryBuilder).0
+}
+
 /// A row's end.
 pub fn delete_text(table: &str, key: &str) -> String {
     let mut delete = Query::delete();

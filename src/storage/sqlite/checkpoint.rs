@@ -7,14 +7,14 @@
 use super::Shared;
 use super::open::checkpointing;
 use rusqlite::Connection;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 /// Pages in the log that call for a checkpoint.
-pub const PAGES: usize = 4000;
+pub const PAGES: usize = 1000;
 /// Pages in the log at which the writer helps.
 const TOO_MANY: usize = 4 * PAGES;
 
@@ -31,6 +31,16 @@ struct Log {
     commits: AtomicU64,
     /// The thread knows that there is something in the log.
     noticed: AtomicBool,
+    /// Held during a checkpoint.
+    busy: Mutex<()>,
+}
+
+impl Log {
+    /// Moves the log into the file, after a checkpoint that runs already.
+    fn checkpoint(&self, conn: &Connection) -> rusqlite::Result<()> {
+        let _busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        conn.prepare_cached(CHECKPOINT)?.query_row([], |_| Ok(()))
+    }
 }
 
 /// See the module.
@@ -65,7 +75,7 @@ impl Checkpoints {
         self.log.commits.fetch_add(1, Ordering::Relaxed);
         let pages = self.log.pages.load(Ordering::Relaxed);
         if pages >= TOO_MANY {
-            let _ = checkpoint(writer);
+            let _ = self.log.checkpoint(writer);
         }
         let unknown = !self.log.noticed.swap(true, Ordering::Relaxed);
         if let (true, Some(wake)) = (unknown || pages >= PAGES, &self.wake) {
@@ -87,13 +97,13 @@ fn keep_short(conn: &Connection, calls: &Receiver<()>, log: &Log) {
         match call {
             Err(RecvTimeoutError::Disconnected) => return,
             Ok(()) if log.pages.load(Ordering::Relaxed) < PAGES => {}
-            Ok(()) => drop(checkpoint(conn)),
+            Ok(()) => drop(log.checkpoint(conn)),
             Err(RecvTimeoutError::Timeout) => {
                 let before = std::mem::replace(&mut commits, log.commits.load(Ordering::Relaxed));
                 if before == commits {
                     // What is committed from here on calls again.
                     log.noticed.store(false, Ordering::Relaxed);
-                    if checkpoint(conn).and_then(|()| empty(conn)).is_err() {
+                    if log.checkpoint(conn).and_then(|()| empty(conn)).is_err() {
                         log.noticed.store(true, Ordering::Relaxed);
                     }
                 }
@@ -109,10 +119,6 @@ impl Drop for Checkpoints {
             let _ = thread.join();
         }
     }
-}
-
-fn checkpoint(conn: &Connection) -> rusqlite::Result<()> {
-    conn.prepare_cached(CHECKPOINT)?.query_row([], |_| Ok(()))
 }
 
 /// Moves the whole log into the file and leaves none of it. Fails where another process still reads the log.

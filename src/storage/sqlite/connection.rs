@@ -19,6 +19,7 @@ use std::sync::Arc;
 pub struct SqliteConnection {
     conn: rusqlite::Connection,
     shapes: StatementCache,
+    frequent: search::FrequentTexts,
     data_version: Cell<i64>,
     checkpoints: RefCell<Option<Checkpoints>>,
 }
@@ -29,6 +30,7 @@ impl SqliteConnection {
         SqliteConnection {
             conn,
             shapes: StatementCache::default(),
+            frequent: search::FrequentTexts::default(),
             data_version: Cell::new(i64::MIN),
             checkpoints: RefCell::default(),
         }
@@ -135,7 +137,8 @@ impl Connection for SqliteConnection {
     }
 
     fn reading<'r>(&'r self, words: &'r Words, catalogue: &'r Catalogue) -> Box<dyn Snapshot + 'r> {
-        Box::new(Reading { conn: &self.conn, shapes: &self.shapes, words, catalogue })
+        let SqliteConnection { conn, shapes, frequent, .. } = self;
+        Box::new(Reading { conn, shapes, frequent, words, catalogue })
     }
 
     fn begin(&self) -> Result<()> {

@@ -15,7 +15,7 @@ use super::super::dependencies;
 use super::super::feed::{self, News};
 use super::super::plan::{DbValue, Edge, EdgePlan, MetaRow, Name, ReadPlan, RevisionCount, Row};
 use super::super::sql::{Bind, Lowered, Want, lower};
-use super::super::tally::{Tallied, tallied};
+use super::super::tally::{Tallied, Without, tallied};
 use super::super::words::{NO_WORD, Words};
 use super::super::{Dependencies, Held, Snapshot, StorageError};
 use super::connection;
@@ -98,6 +98,7 @@ pub fn forget(id: u64) {
 struct Reader {
     conn: Connection,
     shapes: StatementCache,
+    frequent: search::FrequentTexts,
     /// Snapshots open.
     depth: Cell<u32>,
     /// There is a transaction.
@@ -162,8 +163,8 @@ impl<'s> View<'s> {
     }
 
     fn reading(&self) -> Reading<'_> {
-        let Reader { conn, shapes, .. } = &*self.reader;
-        Reading { conn, shapes, words: &self.words, catalogue: &self.shared.catalogue }
+        let Reader { conn, shapes, frequent, .. } = &*self.reader;
+        Reading { conn, shapes, frequent, words: &self.words, catalogue: &self.shared.catalogue }
     }
 }
 
@@ -237,6 +238,7 @@ impl Snapshot for View<'_> {
 pub struct Reading<'r> {
     pub conn: &'r Connection,
     pub shapes: &'r StatementCache,
+    pub frequent: &'r search::FrequentTexts,
     pub words: &'r Words,
     pub catalogue: &'r Catalogue,
 }
@@ -250,7 +252,11 @@ impl Reading<'_> {
 
     fn tallied(&self, tallies: &Tallied) -> std::result::Result<u64, StorageError> {
         let sum = |plan: &ReadPlan| self.number(&lower(plan, Want::Sum, self.catalogue, self.words)?);
-        let without = tallies.without.as_ref().map_or(Ok(0), sum)?;
+        let without = match &tallies.without {
+            None => 0,
+            Some(Without::Sum(plan)) => sum(plan)?,
+            Some(Without::Rows(plan)) => self.number(&lower(plan, Want::Count, self.catalogue, self.words)?)?,
+        };
         Ok(sum(&tallies.of)?.saturating_sub(without))
     }
 
@@ -261,7 +267,7 @@ impl Reading<'_> {
     }
 
     fn narrowed<'p>(&self, plan: &'p ReadPlan) -> std::result::Result<Cow<'p, ReadPlan>, StorageError> {
-        search::narrowed(self.conn, self.catalogue, self.words, plan)
+        search::narrowed((self.conn, self.frequent), self.catalogue, self.words, plan)
     }
 
     fn dictionary(&self) -> Dictionary<'_> {
@@ -368,6 +374,7 @@ fn reader(shared: &Shared) -> std::result::Result<Rc<Reader>, StorageError> {
         let reader = Rc::new(Reader {
             conn,
             shapes: StatementCache::default(),
+            frequent: search::FrequentTexts::default(),
             depth: Cell::new(0),
             begun: Cell::new(false),
             idle: Cell::new(false),

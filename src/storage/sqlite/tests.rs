@@ -210,6 +210,23 @@ fn the_log_is_emptied_when_nobody_writes() {
 }
 
 #[test]
+fn the_log_stays_short_while_much_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = Sqlite::open(OpenOptions::new(folder.path().join("site.db")), &layout()).unwrap();
+    let mut longest = 0;
+    for n in 0..120_u32 {
+        // Some 64 pages, none of which is like another.
+        let words: String = (0..60_000_u32).map(|m| (n * 60_000 + m).to_string() + " ").collect();
+        let mut change = post("publish", 1, "Long");
+        change.set.push((name("content"), Input::Value(text(&words[..256 << 10]))));
+        commit(&db, vec![Change::Put(change)]).unwrap();
+        longest = longest.max(std::fs::metadata(folder.path().join("site.db-wal")).unwrap().len());
+    }
+    // 120 commits write some 32 MB. A start after a crash reads no more than this.
+    assert!(longest < 20 << 20, "{longest} bytes");
+}
+
+#[test]
 fn more_than_the_queue_holds_is_busy() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("site.db");
@@ -563,11 +580,20 @@ fn found(db: &dyn Storage, needle: &str) -> Vec<i64> {
 #[test]
 fn a_search_finds_the_same_before_and_after_the_index() {
     let site = site();
-    let titles =
-        ["An apple a day", "Ångström units", "apples, and pears", "", "“quoted” \"text\"", "日本語の本", "a\0b apple"];
+    let titles = [
+        "An apple a day",
+        "Ångström units",
+        "apples, and pears",
+        "",
+        "“quoted” \"text\"",
+        "日本語の本",
+        "a\0b apple",
+        "7",
+        "x7",
+    ];
     let ids: Vec<i64> =
         titles.iter().map(|title| id(commit(&site.db, vec![Change::Put(post("publish", 1, title))]))).collect();
-    let needles: [(&str, &[usize]); 12] = [
+    let needles: [(&str, &[usize]); 24] = [
         ("apple", &[0, 2, 6]),
         ("APPLE", &[0, 2, 6]),
         ("pples", &[2]),
@@ -580,6 +606,18 @@ fn a_search_finds_the_same_before_and_after_the_index() {
         ("NOT", &[]),
         ("s, a", &[2]),
         ("\0b ap", &[6]),
+        ("7", &[7, 8]),
+        ("x7", &[8]),
+        ("7x", &[]),
+        ("A", &[0, 1, 2, 6]),
+        ("Å", &[0, 1, 2, 6]),
+        ("本", &[5]),
+        ("の本", &[5]),
+        ("の", &[5]),
+        ("a\0", &[6]),
+        ("b ", &[6]),
+        ("\"", &[4]),
+        ("” ", &[4]),
     ];
     let check = |when: &str| {
         for (needle, expected) in needles {
@@ -604,6 +642,46 @@ fn a_search_finds_the_same_before_and_after_the_index() {
     let conn = other_connection(&site);
     let known: i64 = conn.query_row("SELECT count(*) FROM search_record_docsize", [], |row| row.get(0)).unwrap();
     assert_eq!(known, ids.len() as i64 - 1, "what was removed is forgotten");
+}
+
+#[test]
+fn short_texts_are_looked_up_where_few_rows_have_them() {
+    let site = site();
+    let plans: Vec<_> = (0..400)
+        .map(|n| WritePlan::new(vec![Change::Put(post("publish", 1, &format!("Post {n} of many")))]))
+        .map(|plan| site.db.commit(plan))
+        .collect();
+    plans.into_iter().for_each(|outcome| drop(wait(outcome).unwrap()));
+    indexed(&site);
+    let (conn, frequent) = (other_connection(&site), search::FrequentTexts::default());
+    let columns = || names(&["title", "content"]);
+    for (filter, narrowed) in [
+        (vec!["77"], Some(4)),
+        (vec!["post", "77"], Some(4)),
+        (vec!["post", "77", "f m"], Some(4)),
+        (vec!["9", "77"], Some(4)),
+        (vec!["o", "77"], Some(4)),
+        (vec!["qx"], Some(0)),
+        (vec!["post", "qx"], Some(0)),
+        (vec!["o"], None),
+        (vec!["o"], None),
+        (vec!["st", "of"], None),
+    ] {
+        let conds = filter.iter().map(|needle| Cond::Contains(columns(), (*needle).into())).collect();
+        let plan = read("record", &["id"], Cond::All(conds));
+        let shared = &site.db.shared;
+        let found = search::narrowed((&conn, &frequent), &shared.catalogue, &shared.words.load(), &plan).unwrap();
+        let named = match &found.filter {
+            Cond::All(conds) => conds.iter().find_map(|cond| match cond {
+                Cond::In(_, ids) => Some(ids.len()),
+                _ => None,
+            }),
+            _ => None,
+        };
+        assert_eq!(named, narrowed, "{filter:?}");
+        let expected = (0..400).filter(|n| filter.iter().all(|w| format!("post {n} of many").contains(w))).count();
+        assert_eq!(rows(&site.db, &plan).len(), expected, "{filter:?}");
+    }
 }
 
 #[test]

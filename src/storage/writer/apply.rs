@@ -17,6 +17,7 @@ use super::super::sql::extensions_named;
 use super::Writer;
 use super::effects::{Counter, Effects, Scope};
 use returned::Returned;
+pub(super) use rows::{State, id_of};
 
 /// Why a plan stops.
 pub(super) enum Stop {

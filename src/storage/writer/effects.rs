@@ -184,14 +184,26 @@ impl Writer<'_> {
             let set = std::iter::once((&**column, Set::Add));
             let update = update_text(&table.def.name, &table.def.key.name, set, table.def.versioned);
             let text = format!("{update} RETURNING {}", if table.kind.is_some() { "kind" } else { "0" });
+            let (known, unknown): (Vec<_>, Vec<_>) =
+                like.iter().partition(|(c, _)| self.prefetched.state(table.id, &DbValue::Int(c.id)).is_some());
             let params: Vec<Vec<Param<'_>>> =
-                like.iter().map(|(c, n)| vec![Param::Int(*n), Param::Int(c.id)]).collect();
+                unknown.iter().map(|(c, n)| vec![Param::Int(*n), Param::Int(c.id)]).collect();
             let written = self.conn.select_each(&text, &params)?;
-            for ((counter, _), row) in like.iter().zip(&written).filter_map(|(c, rows)| Some((c, rows.first()?))) {
-                let kind = table.kind.map(|_| int(row, 0));
+            let written = unknown.iter().zip(&written).filter_map(|((c, _), rows)| Some((c.id, int(rows.first()?, 0))));
+            let mut counted: Vec<(i64, i64)> = written.collect();
+            for (counter, n) in known {
+                let key = DbValue::Int(counter.id);
+                // Where there is no such row, there is nothing to count into.
+                if let Some(Some(state)) = self.prefetched.state(table.id, &key) {
+                    counted.push((counter.id, table.kind.map_or(0, |kind| int(&state.tracked, kind))));
+                    self.send(&update, params![*n, counter.id])?;
+                    self.prefetched.raise_version(table.id, &key);
+                }
+            }
+            for (id, kind) in counted {
                 let columns = table.place(column).into_iter().collect();
-                let entry = Entry { columns, ..Entry::new(Action::Update, kind) };
-                effects.changed(table.id, &DbValue::Int(counter.id), entry);
+                let entry = Entry { columns, ..Entry::new(Action::Update, table.kind.map(|_| kind)) };
+                effects.changed(table.id, &DbValue::Int(id), entry);
             }
         }
         Ok(())
@@ -201,9 +213,10 @@ impl Writer<'_> {
     pub fn touched(&self, effects: &mut Effects, table: TableId, key: &DbValue) -> Result<()> {
         let def = &self.shared.catalogue.tables[table];
         let text = format!("SELECT kind FROM \"{}\" WHERE \"{}\" = ?1", def.def.name, def.def.key.name);
-        let kind = match def.kind {
-            Some(_) => Some(self.conn.number(&text, params![key])?.unwrap_or(0)),
-            None => None,
+        let kind = match (def.kind, self.prefetched.state(table, key)) {
+            (Some(kind), Some(Some(state))) => Some(int(&state.tracked, kind)),
+            (Some(_), _) => Some(self.conn.number(&text, params![key])?.unwrap_or(0)),
+            (None, _) => None,
         };
         effects.changed(table, key, Entry::new(Action::Update, kind));
         Ok(())
@@ -222,18 +235,22 @@ impl Writer<'_> {
             false => self.word(&feed::SETTING.into())?,
         };
         let mut seq = first;
-        for (subject, entry) in self.pending.entries.iter() {
-            let table = &self.shared.catalogue.tables[subject.table];
-            let columns = feed::column_names(table, entry);
-            let values = commit.values(seq, self.table_number(table.id), &subject.key, entry, &columns);
-            self.send(feed::INSERT, &values)?;
+        let named = |(subject, entry): &(Subject, Entry)| {
+            feed::column_names(&self.shared.catalogue.tables[subject.table], entry)
+        };
+        let columns: Vec<Option<String>> = self.pending.entries.iter().map(named).collect();
+        let mut rows = Vec::with_capacity(columns.len());
+        for ((subject, entry), columns) in self.pending.entries.iter().zip(&columns) {
+            rows.push(commit.values(seq, self.table_number(subject.table), &subject.key, entry, columns).to_vec());
             seq += 1;
         }
-        for key in &self.pending.entries.settings {
-            let (key, entry) = (feed::Key::Name(key.clone()), Entry::new(Action::Update, None));
-            self.send(feed::INSERT, &commit.values(seq, setting, &key, &entry, &None))?;
+        let written = Entry::new(Action::Update, None);
+        let keys: Vec<feed::Key> = self.pending.entries.settings.iter().cloned().map(feed::Key::Name).collect();
+        for key in &keys {
+            rows.push(commit.values(seq, setting, key, &written, &None).to_vec());
             seq += 1;
         }
+        self.conn.send_each(feed::INSERT, &rows)?;
         if let Some([before, up_to, most]) = feed::pruned(self.shared.feed, first, seq - 1, at) {
             self.send(feed::PRUNE, params![before, up_to, most])?;
         }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 const LONGEST: usize = 200;
 
 /// Who claims a slug: table's number and row's id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Owner {
     pub table: i64,
     pub id: i64,
@@ -32,6 +32,13 @@ const OWNER: &str = "SELECT \"table\", id FROM slug WHERE scope = ?1 AND slug = 
 const OWNERS: &str = "SELECT wanted.slug, found.\"table\", found.id \
     FROM unnest(string_to_array(?2, chr(31))) AS wanted (slug), LATERAL (SELECT \"table\", id FROM slug \
     WHERE slug.scope = ?1 AND slug.slug = wanted.slug LIMIT 1) AS found";
+/// The last two runs that start at a number or before.
+const NEAR: &str = "SELECT lo, hi FROM slug_run WHERE scope = ?1 AND base = ?2 AND lo <= ?3 ORDER BY lo DESC LIMIT 2";
+/// The same for many bases and numbers.
+const ALL_NEAR: &str = "SELECT wanted.base, wanted.n, found.lo, found.hi \
+    FROM unnest(string_to_array(?2, chr(31)), string_to_array(?3, chr(31))::bigint[]) AS wanted (base, n), \
+    LATERAL (SELECT lo, hi FROM slug_run WHERE slug_run.scope = ?1 AND slug_run.base = wanted.base AND lo <= wanted.n \
+    ORDER BY lo DESC LIMIT 2) AS found";
 /// No slug has it.
 const BETWEEN: &str = "\u{1f}";
 
@@ -43,7 +50,12 @@ pub struct Claims {
     owners: HashMap<(Scope, Arc<str>), Option<Owner>>,
     /// Numbers that were claimed, by scope and base, and are not in `slug_run` yet.
     numbers: BTreeSet<(Scope, Arc<str>, i64)>,
+    /// The last two runs that start at a number or before, where that was read and nothing of the base was written.
+    near: HashMap<(Scope, Arc<str>, i64), Vec<Run>>,
 }
+
+/// First and last number.
+type Run = (i64, i64);
 
 /// The slugs that plans are going to claim, by scope, where reading all of them at once saves round trips.
 pub fn wanted<'p>(conn: &dyn Connection, plans: impl Iterator<Item = &'p WritePlan>) -> BTreeMap<Scope, Vec<Arc<str>>> {
@@ -65,7 +77,16 @@ pub fn wanted<'p>(conn: &dyn Connection, plans: impl Iterator<Item = &'p WritePl
 pub fn expect(conn: &dyn Connection, wanted: &BTreeMap<Scope, Vec<Arc<str>>>) {
     for (scope, slugs) in wanted {
         conn.expect(OWNERS, params![scope, &slugs.join(BETWEEN)]);
+        let (bases, numbers) = numbered(slugs);
+        if !bases.is_empty() {
+            conn.expect(ALL_NEAR, params![scope, &bases.join(BETWEEN), &numbers.join(BETWEEN)]);
+        }
     }
+}
+
+/// The bases of slugs that have numbers, and the numbers that follow.
+fn numbered(slugs: &[Arc<str>]) -> (Vec<&str>, Vec<String>) {
+    slugs.iter().filter_map(|slug| split(slug)).map(|(base, n)| (base, (n + 1).to_string())).unzip()
 }
 
 impl Claims {
@@ -74,6 +95,18 @@ impl Claims {
         let mut claims = Claims::default();
         for (scope, slugs) in wanted {
             let found = conn.select(OWNERS, params![&scope, &slugs.join(BETWEEN)])?;
+            let (bases, numbers) = numbered(&slugs);
+            if !bases.is_empty() {
+                let key = |base: &str, n: i64| (scope.clone(), Arc::from(base), n);
+                let (all, after) = (bases.join(BETWEEN), numbers.join(BETWEEN));
+                let runs = conn.select(ALL_NEAR, params![&scope, &all, &after])?;
+                let unread = bases.iter().zip(&numbers).filter_map(|(base, n)| Some(key(base, n.parse().ok()?)));
+                claims.near.extend(unread.map(|key| (key, Vec::new())));
+                for row in runs {
+                    let key = key(&text_at(&row, 0).unwrap_or_default(), int(&row, 1));
+                    claims.near.entry(key).or_default().push((int(&row, 2), int(&row, 3)));
+                }
+            }
             claims.owners.extend(slugs.into_iter().map(|slug| ((scope.clone(), slug), None)));
             for row in found {
                 let owner = Owner { table: int(&row, 1), id: int(&row, 2) };
@@ -134,21 +167,49 @@ impl Claims {
         conn.send("DELETE FROM slug WHERE scope = ?1 AND slug = ?2", params![scope, slug])?;
         self.owners.insert((scope.clone(), slug.clone()), None);
         match split(slug) {
-            Some((base, n)) if !self.numbers.remove(&(scope.clone(), base.into(), n)) => part_run(conn, scope, base, n),
+            Some((base, n)) if !self.numbers.remove(&(scope.clone(), base.into(), n)) => {
+                self.forget_runs(scope, base);
+                part_run(conn, scope, base, n)
+            }
             _ => Ok(()),
         }
+    }
+
+    /// Something of a base is written.
+    fn forget_runs(&mut self, scope: &str, base: &str) {
+        self.near.retain(|(of, other, _), _| (&**of, &**other) != (scope, base));
     }
 
     /// Brings `slug_run` to what is claimed: numbers that follow each other cost one statement.
     pub fn write_runs(&mut self, conn: &dyn Connection) -> Result<()> {
         let numbers: Vec<_> = std::mem::take(&mut self.numbers).into_iter().collect();
-        for run in
-            numbers.chunk_by(|(scope, base, n), (other, same, next)| (scope, base, n + 1) == (other, same, *next))
-        {
-            let ((scope, base, first), (.., last)) = (&run[0], &run[run.len() - 1]);
-            join_runs(conn, scope, base, *first, *last)?;
+        let runs: Vec<_> = numbers
+            .chunk_by(|(scope, base, n), (other, same, next)| (scope, base, n + 1) == (other, same, *next))
+            .map(|run| (&run[0].0, &run[0].1, (run[0].2, run[run.len() - 1].2)))
+            .collect();
+        for of_base in runs.chunk_by(|(scope, base, _), (other, same, _)| (scope, base) == (other, same)) {
+            let (scope, base, _) = of_base[0];
+            let own: Vec<Run> = of_base.iter().map(|(.., run)| *run).collect();
+            let near = self.near(conn, scope, base, &own)?;
+            join_runs(conn, scope, base, &own, near)?;
+            self.forget_runs(scope, base);
         }
         Ok(())
+    }
+
+    /// The runs that may touch others, none of whose numbers was claimed.
+    fn near(&self, conn: &dyn Connection, scope: &Scope, base: &Arc<str>, own: &[Run]) -> Result<BTreeMap<i64, i64>> {
+        let mut near = BTreeMap::new();
+        let mut unread = Vec::new();
+        for (_, hi) in own {
+            match self.near.get(&(scope.clone(), base.clone(), hi + 1)) {
+                Some(known) => near.extend(known.iter().copied()),
+                None => unread.push(params![scope, base, hi + 1].to_vec()),
+            }
+        }
+        let read = conn.select_each(NEAR, &unread)?;
+        near.extend(read.iter().flatten().map(|row| (int(row, 0), int(row, 1))));
+        Ok(near)
     }
 }
 
@@ -208,19 +269,20 @@ fn run_around(conn: &dyn Connection, scope: &str, base: &str, n: i64) -> Result<
     Ok(conn.first(text, params![scope, base, n])?.map(|row| (int(&row, 0), int(&row, 1))))
 }
 
-/// Adds the numbers from `lo` to `hi`, none of which was claimed.
-fn join_runs(conn: &dyn Connection, scope: &str, base: &str, mut lo: i64, mut hi: i64) -> Result<()> {
-    let (before, after) = (lo - 1, hi + 1);
-    let near = "SELECT lo, hi FROM slug_run WHERE scope = ?1 AND base = ?2 AND lo <= ?3 ORDER BY lo DESC LIMIT 2";
-    for run in conn.select(near, params![scope, base, after])?.iter().map(|row| (int(row, 0), int(row, 1))) {
-        if run.0 == after {
-            hi = run.1;
-            drop_run(conn, scope, base, run.0)?;
-        } else if run.1 == before {
-            lo = run.0;
+/// Adds runs, none of whose numbers was claimed. `near` are those that may touch them, by their first numbers.
+fn join_runs(conn: &dyn Connection, scope: &str, base: &str, own: &[Run], mut near: BTreeMap<i64, i64>) -> Result<()> {
+    for (mut lo, mut hi) in own.iter().copied() {
+        if let Some(last) = near.remove(&(hi + 1)) {
+            drop_run(conn, scope, base, hi + 1)?;
+            hi = last;
         }
+        if let Some((first, _)) = near.range(..lo).next_back().filter(|(_, last)| **last == lo - 1) {
+            lo = *first;
+        }
+        near.insert(lo, hi);
+        put_run(conn, scope, base, lo, hi)?;
     }
-    put_run(conn, scope, base, lo, hi)
+    Ok(())
 }
 
 fn part_run(conn: &dyn Connection, scope: &str, base: &str, n: i64) -> Result<()> {

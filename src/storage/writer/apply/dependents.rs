@@ -51,16 +51,18 @@ impl<'c> Work<'_, 'c> {
         for rel in &table.incoming {
             let relation = &self.catalogue.relations[*rel];
             for source in self.sources(*rel, id)? {
+                self.writer.prefetched.forget_edges(source.id);
                 self.raise_version(&self.catalogue.tables[relation.src], &DbValue::Int(source.id))?;
                 self.effects.scopes.insert(Scope::Relation(*rel));
             }
             self.writer.send("DELETE FROM edge WHERE rel = ?1 AND dst = ?2", params![self.number(*rel), id])?;
         }
         let owner = Owner { table: self.writer.table_number(table.id), id };
+        let space = self.writer.word(&table.space)?;
+        self.writer.prefetched.forget_row(table.id, owner, space);
         while let Some((scope, slug)) = slugs::held(self.writer.conn, owner)? {
             self.writer.claims.release(self.writer.conn, &scope, &slug)?;
         }
-        let space = self.writer.word(&table.space)?;
         if self.writer.execute("DELETE FROM meta WHERE space = ?1 AND id = ?2", params![space, id])? > 0 {
             self.touch(META)?;
         }
@@ -85,13 +87,17 @@ impl<'c> Work<'_, 'c> {
         };
         let conn = self.writer.conn;
         let owner = Owner { table: self.writer.table_number(table.id), id };
-        let held = if held { slugs::held(conn, owner)? } else { None };
+        let held = match held {
+            true => self.writer.prefetched.held(owner).map_or_else(|| slugs::held(conn, owner), Ok)?,
+            false => None,
+        };
         let named = |wanted: &Arc<str>| if **wanted == *SlugClaim::ID { id.to_string().into() } else { wanted.clone() };
         let candidates: Vec<Arc<str>> = claim.candidates.iter().map(named).collect();
         let first = || candidates.first().cloned().unwrap_or_else(|| "".into());
         let Some(scope) = &claim.scope else {
             if let Some((scope, slug)) = held {
                 self.writer.claims.release(conn, &scope, &slug)?;
+                self.writer.prefetched.set_held(owner, None);
             }
             return Ok(first());
         };
@@ -108,6 +114,7 @@ impl<'c> Work<'_, 'c> {
                 self.writer.claims.release(conn, scope, slug)?;
             }
             self.writer.claims.claim(conn, scope, &free.slug, owner)?;
+            self.writer.prefetched.set_held(owner, Some((scope.clone(), free.slug.clone())));
         }
         Ok(free.slug)
     }
@@ -124,11 +131,17 @@ impl<'c> Work<'_, 'c> {
         if table.outgoing.is_empty() {
             return Ok(found);
         }
-        let text = "SELECT rel, dst FROM edge WHERE src = ?1 ORDER BY rel, pos";
-        for row in self.writer.conn.select(text, params![src])? {
-            let number = int(&row, 0);
+        let mut add = |number: i64, dst: i64| {
             if let Some(rel) = table.outgoing.iter().find(|rel| self.writer.relation_numbers[**rel] == number) {
-                found.entry(*rel).or_default().push(int(&row, 1));
+                found.entry(*rel).or_default().push(dst);
+            }
+        };
+        match self.writer.prefetched.edges(src) {
+            Some(known) => known.iter().for_each(|(number, dst)| add(*number, *dst)),
+            None => {
+                let text = "SELECT rel, dst FROM edge WHERE src = ?1 ORDER BY rel, pos";
+                let rows = self.writer.conn.select(text, params![src])?;
+                rows.iter().for_each(|row| add(int(row, 0), int(row, 1)));
             }
         }
         Ok(found)
@@ -166,6 +179,8 @@ impl<'c> Work<'_, 'c> {
         for (pos, dst) in wanted.iter().enumerate() {
             self.insert_edge(rel, src, *dst, pos as i64, &status, &sort)?;
         }
+        let number = self.number(rel);
+        self.writer.prefetched.set_edges(src, number, &wanted);
         self.effects.scopes.insert(Scope::Relation(rel));
         if self.counted(relation, table, tracked) {
             let before: HashSet<i64> = present.iter().copied().collect();
@@ -213,6 +228,7 @@ impl<'c> Work<'_, 'c> {
         let sources = self.sources(rel, dst)?;
         self.writer.send("DELETE FROM edge WHERE rel = ?1 AND dst = ?2", params![self.number(rel), dst])?;
         for source in &sources {
+            self.writer.prefetched.forget_edges(source.id);
             let counted = match relation.status {
                 Some(at) => self.status_counts(relation, table, at, &source.status),
                 None => relation.def.counted.is_some(),
@@ -325,8 +341,11 @@ impl<'c> Work<'_, 'c> {
                 return Ok(Some(id));
             }
         } else if revision.skip_same {
-            let newest = conn.text(NEWEST, params![space, of])?;
-            if newest.as_deref() == Some(&*revision.json) {
+            let same = match self.writer.prefetched.is_newest(space, of, &revision.json) {
+                Some(same) => same,
+                None => conn.text(NEWEST, params![space, of])?.as_deref() == Some(&*revision.json),
+            };
+            if same {
                 return Ok(None);
             }
         }
@@ -335,8 +354,14 @@ impl<'c> Work<'_, 'c> {
         let autosave = i64::from(revision.autosave);
         let values = params![number, id, space, of, revision.author, revision.at, autosave, &revision.json];
         self.writer.send(INSERT_REVISION, values)?;
+        if !revision.autosave {
+            self.writer.prefetched.add_revision(space, of, revision.at, &revision.json);
+        }
         if let Some(keep) = revision.keep.filter(|_| !revision.autosave) {
             self.writer.send(TRIM, params![space, of, i64::from(keep)])?;
+            if keep == 0 {
+                self.writer.prefetched.forget_revisions(space, of);
+            }
         }
         self.revised(table, of)?;
         Ok(Some(id))

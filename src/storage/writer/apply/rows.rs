@@ -5,7 +5,7 @@ use super::super::super::connection::{Param, int, params};
 use super::super::super::derived::recount_text;
 use super::super::super::feed::{Action, Entry};
 use super::super::super::plan::{
-    ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Target,
+    ColumnDef, ColumnType, CommitError, DbValue, Input, Name, Piece, Put, PutDone, Row, Target,
 };
 use super::super::super::sql::{Set, delete_text, insert_text, select_text, update_text};
 use super::super::super::tally::NO_AUTHOR;
@@ -16,11 +16,22 @@ use super::{Result, Stop, Work, failed};
 use std::sync::Arc;
 
 /// What is known of a row before it is written.
+#[derive(Clone)]
 pub struct State {
     /// 0 for tables without versions.
     pub version: i64,
     /// The tracked columns as they are stored.
     pub tracked: Vec<DbValue>,
+}
+
+impl State {
+    /// From the row's key and its [`Table::state_columns`].
+    pub fn of_row(table: &Table, mut row: Row) -> State {
+        let version = table.version.map_or(0, |_| int(&row, table.tracked.len() + 1));
+        row.truncate(table.tracked.len() + 1);
+        row.remove(0);
+        State { version, tracked: row }
+    }
 }
 
 /// A put that only sets columns.
@@ -148,8 +159,12 @@ impl<'c> Work<'_, 'c> {
             self.effects.scopes.insert(Scope::Slugs(table.id));
         }
         self.derive(table, key, (Some(&tracked), Some(&new)), changed.collect())?;
-        let revision = self.put_dependents(table, put, key, &new, false)?;
         let version = if table.version.is_some() { version + 1 } else { 0 };
+        if *table.def.name == *REVISION {
+            self.writer.prefetched.forget_all_revisions();
+        }
+        self.writer.prefetched.set_state(table.id, key, State { version, tracked: new.clone() });
+        let revision = self.put_dependents(table, put, key, &new, false)?;
         Ok(PutDone { key: key.clone(), version, slug, revision })
     }
 
@@ -185,16 +200,14 @@ impl<'c> Work<'_, 'c> {
 
     /// The row's version and tracked columns; `None` where there is no such row.
     pub(super) fn state(&mut self, table: &Table, key: &DbValue) -> Result<Option<State>> {
+        if let Some(known) = self.writer.prefetched.state(table.id, key) {
+            return Ok(known.clone());
+        }
         let text = self.writer.text(text_key(b's', table), || {
-            let columns = table.tracked.iter().chain(&table.version).map(|place| &*table.def.columns[*place].name);
-            select_text(&table.def.name, &table.def.key.name, std::iter::once(&*table.def.key.name).chain(columns))
+            let key = &*table.def.key.name;
+            select_text(&table.def.name, key, std::iter::once(key).chain(table.state_columns()))
         });
-        Ok(self.writer.conn.first(&text, params![key])?.map(|mut row| {
-            let version = table.version.map_or(0, |_| int(&row, table.tracked.len() + 1));
-            row.truncate(table.tracked.len() + 1);
-            row.remove(0);
-            State { version, tracked: row }
-        }))
+        Ok(self.writer.conn.first(&text, params![key])?.map(|row| State::of_row(table, row)))
     }
 
     /// A row that something else changed: its version rises.
@@ -202,6 +215,7 @@ impl<'c> Work<'_, 'c> {
         if table.version.is_some() {
             let sets: Vec<Option<Resolved>> = (0..table.def.columns.len()).map(|_| None).collect();
             self.set_columns(table, key, &sets)?;
+            self.writer.prefetched.raise_version(table.id, key);
         }
         self.writer.touched(&mut self.effects, table.id, key)?;
         Ok(())
@@ -236,6 +250,14 @@ impl<'c> Work<'_, 'c> {
         });
         self.writer.send(&text, params![key])?;
         Ok(())
+    }
+
+    /// What was read of a row before is no longer so.
+    fn forget_row(&mut self, table: &Table, key: &DbValue) {
+        self.writer.prefetched.forget_state(table.id, key);
+        if *table.def.name == *REVISION {
+            self.writer.prefetched.forget_all_revisions();
+        }
     }
 
     /// Whether a table of the same space has this key, or a revision this id.
@@ -309,6 +331,7 @@ impl<'c> Work<'_, 'c> {
             insert_text(&table.def.name, columns.chain(std::iter::once(&*table.def.key.name)))
         });
         let binds: Vec<Param<'_>> = values.iter().chain(std::iter::once(key)).map(Param::from).collect();
+        self.forget_row(table, key);
         Ok(self.writer.send(&text, &binds)?)
     }
 
@@ -351,6 +374,7 @@ impl<'c> Work<'_, 'c> {
 
     fn delete(&mut self, table: &Table, key: &DbValue) -> Result<()> {
         let text = self.writer.text(text_key(b'd', table), || delete_text(&table.def.name, &table.def.key.name));
+        self.forget_row(table, key);
         self.writer.send(&text, params![key])?;
         Ok(())
     }
@@ -379,9 +403,15 @@ impl<'c> Work<'_, 'c> {
             if sets.iter().all(Option::is_none) {
                 continue;
             }
-            if !new {
+            let known = self.writer.prefetched.state(extension.id, key).map(Option::is_some);
+            if !new && known != Some(false) {
                 let (text, binds) = self.update_of(extension, key, &sets);
-                if self.writer.execute(&text, &binds)? > 0 {
+                let found = match known {
+                    Some(_) => self.writer.send(&text, &binds).map(|()| true)?,
+                    None => self.writer.execute(&text, &binds)? > 0,
+                };
+                self.forget_row(extension, key);
+                if found {
                     // What was added to is not known.
                     self.first &= !sets.iter().flatten().any(Resolved::adds);
                     written.push((extension.id, sets.into_iter().map(|set| set.map(Resolved::alone)).collect()));
