@@ -26,6 +26,7 @@
 //! | 3 | [`scope`] | what a stage may use: registry, storage, settings, caller, time |
 //! | 4 | [`records`] | rows by name |
 //! | 5 | [`access`] | authentication and authorization: identification, guards, visibility of rows; rate limits and the audit trail |
+//! | 6 | [`openapi`] | the registry as an OpenAPI description; not who asks for it |
 //! | 6 | [`render`] | rows to documents: values, links, addresses; not which functions compute properties |
 //! | 7 | [`behaviours`] | named functions that declarations use |
 //! | 8 | [`families`] | what a row of each family is: draft to plan, states, slugs, removal, refusals; no request |
@@ -82,6 +83,7 @@ pub mod mailer;
 pub mod metrics;
 pub mod model;
 mod network;
+pub mod openapi;
 mod outbound;
 mod pages;
 mod pictures;

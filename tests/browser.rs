@@ -7,6 +7,9 @@
 //! coarse: a cell is 16 pixels wide and high, so that fonts of other machines make no difference, and a lost style sheet
 //! does. `UPDATE_EXPECT=1` renews them.
 
+#[allow(dead_code, reason = "shared with the other tests, which use all of it")]
+#[path = "site/described.rs"]
+mod described;
 #[path = "site/server.rs"]
 #[allow(dead_code, reason = "shared with the other tests, which use all of it")]
 mod server;
@@ -30,7 +33,7 @@ fn main() {
         println!("left out: there is no chromedriver here");
         return;
     };
-    let walks: [(&str, Walk); 7] = [
+    let walks: [(&str, Walk); 8] = [
         ("the address says what runs here", the_address_says_what_runs_here),
         ("a program is authorized", a_program_is_let_in),
         ("a program is refused", a_program_is_refused),
@@ -38,6 +41,7 @@ fn main() {
         ("an unsafe address is reported", an_unsafe_address_is_told),
         ("a profile makes and revokes passwords", a_profile_makes_and_revokes_passwords),
         ("the keyboard is enough", the_keyboard_is_enough),
+        ("the explorer tries a request", the_explorer_tries_a_request),
     ];
     for (name, walk) in walks {
         for width in [1280, 390] {
@@ -167,6 +171,25 @@ fn the_keyboard_is_enough(browser: &Browser, site: &Server) {
     assert_eq!(visited[0], "Skip to the page", "{visited:?}");
     browser.keys(ENTER);
     browser.until(|| Some(browser.text("h1")).filter(|t| t == "The program has a password"));
+}
+
+fn the_explorer_tries_a_request(browser: &Browser, site: &Server) {
+    // The route needs the rights of the session's user.
+    browser.open(&format!("{}/login", site.site));
+    log_in(browser);
+    browser.open(&format!("{}/explorer", site.site));
+    let shown = |css: &str| browser.until(|| Some(browser.text(css)).filter(|text| !text.is_empty()));
+    shown("#operations-tag-settings");
+    browser.fill(".operation-filter-input", "settings");
+    browser.until(|| Some(browser.text("#operations-tag-posts")).filter(String::is_empty));
+    browser.click("#operations-tag-settings button");
+    assert_eq!(shown(".opblock-get .opblock-summary-path").replace('\u{200b}', ""), "/cms/v2/settings");
+    browser.click(".opblock-get .opblock-summary-control");
+    shown(".opblock-get .execute");
+    browser.click(".opblock-get .execute");
+    let status = shown(".live-responses-table tbody .response-col_status");
+    assert!(status.contains("200"), "{status}: {}", browser.text(".live-responses-table"));
+    browser.until(|| Some(browser.text(".live-responses-table")).filter(|text| text.contains("posts_per_page")));
 }
 
 fn log_in(browser: &Browser) {

@@ -7,7 +7,7 @@ use super::attempts::{AttemptLimit, AttemptOutcome, Attempts, Guess, Who};
 use super::audit::{self, Event};
 use super::hashing::{HashError, Hasher, is_foreign};
 use super::same_text;
-use super::sessions::{Purpose, nonce_given};
+use super::sessions::{Purpose, nonce_given, nonce_header};
 use super::throttle::Throttle;
 use crate::config::declaration::AppPasswords;
 use crate::config::declaration::Family;
@@ -21,6 +21,7 @@ use crate::registry::resource::Resource;
 use crate::scope::{Limits, Missing, Principal, Scope};
 use crate::storage::Storage;
 use crate::storage::plan::{Change, Cond, DbValue, Input, Put, Row, Target, WritePlan};
+use crate::text::hex::hex;
 use crate::text::slug::title_key;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -44,7 +45,8 @@ const MOMENT: i64 = 1;
 
 /// Verifies credentials.
 pub struct Identity {
-    key: Vec<u8>,
+    /// A keyed hash of nothing yet.
+    key: Hmac<Sha256>,
     attempts: Attempts,
     /// Requests for links to set a password: counted apart, so that neither evicts the other.
     link_requests: Attempts,
@@ -91,9 +93,9 @@ fn versions(storage: &dyn Storage) -> [u64; 2] {
 
 impl Identity {
     /// `key` hashes the secrets; it is made once per database.
-    pub fn new(key: Vec<u8>) -> Identity {
+    pub fn new(key: &[u8]) -> Identity {
         Identity {
-            key,
+            key: Hmac::new_from_slice(key).expect("HMAC takes keys of any length"),
             attempts: Attempts::default(),
             link_requests: Attempts::default(),
             throttle: Throttle::default(),
@@ -336,9 +338,9 @@ impl Identity {
 
     /// A keyed hash of a text, in hexadecimal digits.
     pub(super) fn digest(&self, text: &str) -> String {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");
+        let mut mac = self.key.clone();
         mac.update(text.as_bytes());
-        mac.finalize().into_bytes().iter().map(|b| format!("{b:02x}")).collect()
+        hex(&mac.finalize().into_bytes())
     }
 
     /// A request that carries a nonce which is not its session's is refused, whatever it requests.
@@ -353,8 +355,7 @@ impl Identity {
     /// The header that brings a caller with a session a fresh nonce.
     pub fn fresh_nonce(&self, scope: &Scope) -> Option<(String, String)> {
         scope.principal.session.as_ref()?;
-        let header = format!("X-{}-Nonce", scope.registry.site.prefix.to_uppercase());
-        Some((header, self.nonce(&scope.principal, Purpose::Rest, scope.now)))
+        Some((nonce_header(&scope.registry.site.prefix), self.nonce(&scope.principal, Purpose::Rest, scope.now)))
     }
 
     /// The root's `authentication`.
@@ -591,13 +592,13 @@ mod tests {
 
     #[test]
     fn only_letters_and_digits_of_a_secret_count() {
-        let identity = Identity::new(vec![7; 32]);
+        let identity = Identity::new(&[7; 32]);
         let hash = identity.hash("abcdEFGH1234");
         for same in ["abcd EFGH 1234", "abcd_EFGH-1234", " abcdEFGH1234 "] {
             assert_eq!(identity.hash(same), hash);
         }
         assert_ne!(identity.hash("abcdefgh1234"), hash);
-        assert_ne!(Identity::new(vec![8; 32]).hash("abcdEFGH1234"), hash);
+        assert_ne!(Identity::new(&[8; 32]).hash("abcdEFGH1234"), hash);
     }
 
     #[test]

@@ -33,13 +33,13 @@ use self::declared::{catalogue_list, catalogue_read, theme_read};
 use self::plain::{plain_create, plain_delete, plain_list, plain_read, plain_update};
 use self::terms::{term_create, term_delete, term_list, term_read, term_update};
 use self::users::{user_create, user_delete, user_list, user_read, user_update};
-use crate::config::declaration::Family;
+use crate::config::declaration::{Action, Family};
 use crate::error::{ApiError, Code};
 use crate::model::Method;
 use crate::records::{self, Record};
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource, Sort};
-use crate::registry::vocabulary::Named;
+use crate::registry::vocabulary::{Anonymous, Named};
 use crate::registry::{Endpoint, Registry, Route};
 use crate::request::args::{Checked, Sources};
 use crate::scope::Scope;
@@ -154,7 +154,7 @@ const fn guard(name: &'static str, run: Guard, doc: &'static str) -> Named<Guard
 
 /// Every guard by the name that declarations use.
 pub const GUARDS: &[Named<Guard>] = &[
-    guard("public", public, "Allows every caller."),
+    guard("public", public, "Allows every caller.").anonymous(Anonymous::Perhaps),
     guard("authenticated", authenticated, "Allows every caller with valid credentials.")
         .example(r#"{ methods = ["GET"], handler = "echo", access = "authenticated" }"#),
     guard("can", can, "Allows callers who hold the capability behind the colon.").param("CAPABILITY"),
@@ -163,12 +163,14 @@ pub const GUARDS: &[Named<Guard>] = &[
         content_list,
         "Allows every caller, for the rows that the caller may read; the edit context needs `edit`.",
     )
+    .anonymous(Anonymous::Perhaps)
     .on(&[Family::Content]),
     guard(
         "content.read",
         content_read,
         "Allows callers who may read the record; the edit context needs the right to edit it.",
     )
+    .anonymous(Anonymous::Perhaps)
     .on(&[Family::Content])
     .item(),
     guard(
@@ -176,19 +178,25 @@ pub const GUARDS: &[Named<Guard>] = &[
         content_create,
         "Allows callers with the capability `create` who may set the given author, stickiness and terms.",
     )
+    .needs(Action::Create)
     .on(&[Family::Content]),
     guard("content.update", content_update, "Allows callers who may edit the record in its state.")
+        .needs(Action::Edit)
         .on(&[Family::Content])
         .item(),
     guard("content.delete", content_delete, "Allows callers who may delete the record in its state.")
+        .needs(Action::Delete)
         .on(&[Family::Content])
         .item(),
     guard("file.edit", file_edit, "Allows callers who may create files and edit this one.")
+        .needs(Action::Create)
         .on(&[Family::Content])
         .item(),
     guard("term.list", term_list, "Allows every caller; the edit context needs the capability `edit`.")
+        .anonymous(Anonymous::Perhaps)
         .on(&[Family::Term]),
     guard("term.read", term_read, "Allows every caller; the edit context needs the capability `edit`.")
+        .anonymous(Anonymous::Perhaps)
         .on(&[Family::Term])
         .item(),
     guard(
@@ -197,8 +205,12 @@ pub const GUARDS: &[Named<Guard>] = &[
         "Allows callers with the capability `edit`, or `assign` where the taxonomy is flat.",
     )
     .on(&[Family::Term]),
-    guard("term.update", term_update, "Allows callers with the capability `edit`.").on(&[Family::Term]).item(),
+    guard("term.update", term_update, "Allows callers with the capability `edit`.")
+        .needs(Action::Edit)
+        .on(&[Family::Term])
+        .item(),
     guard("term.delete", term_delete, "Allows callers with the capability `delete`; never the default term.")
+        .needs(Action::Delete)
         .on(&[Family::Term])
         .item(),
     guard(
@@ -206,15 +218,18 @@ pub const GUARDS: &[Named<Guard>] = &[
         user_list,
         "Allows every caller, for users with published records; the edit context needs `list`.",
     )
+    .anonymous(Anonymous::Perhaps)
     .on(&[Family::User]),
     guard(
         "user.read",
         user_read,
         "Allows the user, callers who may list users, and everybody for users with published records.",
     )
+    .anonymous(Anonymous::Perhaps)
     .on(&[Family::User])
     .item(),
     guard("user.create", user_create, "Allows callers with the capability `create`, for roles that they may give.")
+        .needs(Action::Create)
         .on(&[Family::User]),
     guard("user.update", user_update, "Allows the user, and callers who may edit users and have their rights.")
         .on(&[Family::User])
@@ -222,18 +237,32 @@ pub const GUARDS: &[Named<Guard>] = &[
     guard("user.delete", user_delete, "Allows callers who may delete users and have their rights.")
         .on(&[Family::User])
         .item(),
-    guard("revision.list", revisions::read, "Allows callers who may edit the record.").on(&[Family::Virtual]).parent(),
-    guard("revision.read", revisions::read, "Allows callers who may edit the record.").on(&[Family::Virtual]).parent(),
+    guard("revision.list", revisions::read, "Allows callers who may edit the record.")
+        .needs(Action::Edit)
+        .on(&[Family::Virtual])
+        .parent(),
+    guard("revision.read", revisions::read, "Allows callers who may edit the record.")
+        .needs(Action::Edit)
+        .on(&[Family::Virtual])
+        .parent(),
     guard(
         "revision.delete",
         revisions::delete,
         "Allows callers who may delete the record where it says `deletes_revisions`, otherwise nobody.",
     )
+    .needs(Action::Delete)
     .on(&[Family::Virtual])
     .parent(),
-    guard("autosave.list", revisions::read, "Allows callers who may edit the record.").on(&[Family::Virtual]).parent(),
-    guard("autosave.read", revisions::read, "Allows callers who may edit the record.").on(&[Family::Virtual]).parent(),
+    guard("autosave.list", revisions::read, "Allows callers who may edit the record.")
+        .needs(Action::Edit)
+        .on(&[Family::Virtual])
+        .parent(),
+    guard("autosave.read", revisions::read, "Allows callers who may edit the record.")
+        .needs(Action::Edit)
+        .on(&[Family::Virtual])
+        .parent(),
     guard("autosave.create", revisions::autosave, "Allows callers who may edit the record.")
+        .needs(Action::Edit)
         .on(&[Family::Virtual])
         .item()
         .parent(),
@@ -242,8 +271,10 @@ pub const GUARDS: &[Named<Guard>] = &[
         comments::list,
         "Allows callers who may read the named records; filters by author or status are for editors.",
     )
+    .anonymous(Anonymous::Perhaps)
     .on(&[Family::Comment]),
     guard("comment.read", comments::read, "Allows callers who may read the comment and its record.")
+        .anonymous(Anonymous::Perhaps)
         .on(&[Family::Comment])
         .item(),
     guard(
@@ -251,6 +282,7 @@ pub const GUARDS: &[Named<Guard>] = &[
         comments::create,
         "Allows callers who may comment on the record, as far as author and state are theirs to set.",
     )
+    .anonymous(Anonymous::Perhaps)
     .on(&[Family::Comment]),
     guard("comment.update", comments::update, "Allows moderators and callers who may edit the record.")
         .on(&[Family::Comment])
@@ -263,8 +295,10 @@ pub const GUARDS: &[Named<Guard>] = &[
         catalogue_list,
         "Allows every caller; the edit context needs the right to edit any content.",
     )
+    .anonymous(Anonymous::Perhaps)
     .on(&[Family::Catalogue]),
     guard("catalogue.read", catalogue_read, "Allows every caller; a status must be one that the caller may see.")
+        .anonymous(Anonymous::Perhaps)
         .on(&[Family::Catalogue]),
     guard("theme.list", theme_read, "Allows callers who may switch themes, and editors for the active one."),
     guard("theme.read", theme_read, "Allows callers who may switch themes, and editors for the active one."),
@@ -284,16 +318,21 @@ pub const GUARDS: &[Named<Guard>] = &[
     guard("view_config.read", views::read, "Allows callers who may edit the entity that `kind` and `name` name.")
         .on(&[Family::Virtual]),
     guard("plain.list", plain_list, "Allows callers with the capability `read`, or everybody where none is declared.")
+        .anonymous(Anonymous::WhereReadable)
         .on(&[Family::Plain]),
     guard("plain.read", plain_read, "Allows callers with the capability `read`, or everybody where none is declared.")
+        .anonymous(Anonymous::WhereReadable)
         .on(&[Family::Plain])
         .item(),
-    guard("plain.create", plain_create, "Allows callers with the capability `create`.").on(&[Family::Plain]),
+    guard("plain.create", plain_create, "Allows callers with the capability `create`.")
+        .needs(Action::Create)
+        .on(&[Family::Plain]),
     guard(
         "plain.update",
         plain_update,
         "Allows callers with `edit`; rows of others need `edit_others` where the resource has an owner.",
     )
+    .needs(Action::Edit)
     .on(&[Family::Plain])
     .item(),
     guard(
@@ -301,6 +340,7 @@ pub const GUARDS: &[Named<Guard>] = &[
         plain_delete,
         "Allows callers with `delete`; rows of others need `delete_others` where there is an owner.",
     )
+    .needs(Action::Delete)
     .on(&[Family::Plain])
     .item(),
 ];

@@ -15,7 +15,7 @@ use crate::request::{BodyParams, body_params};
 use crate::scope::{Principal, Scope};
 use crate::storage::plan::{Change, Cond, DbValue, Input, Op, Put, ReadPlan, Target, WritePlan};
 use rand::RngExt;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Seconds of half a nonce's life: it lasts until the end of the next half.
 const HALF_LIFE: i64 = 12 * 60 * 60;
@@ -77,8 +77,8 @@ impl Identity {
     /// # Errors
     /// The database cannot be read.
     pub fn session(&self, scope: &Scope, request: &Request) -> Result<Option<Principal>, ApiError> {
-        let wanted = cookie_name(&scope.registry.site.prefix);
-        let Some(token) = cookies(request).find(|(name, _)| *name == wanted).map(|(_, value)| value) else {
+        let of_session = |name: &str| name.strip_suffix(SESSION) == Some(&*scope.registry.site.prefix);
+        let Some(token) = cookies(request).find(|(name, _)| of_session(name)).map(|(_, value)| value) else {
             return Ok(None);
         };
         // No cookie of another length was ever issued, so others need no lookup.
@@ -146,27 +146,38 @@ fn superseded(scope: &Scope, user: i64) -> Result<Option<Change>, ApiError> {
 
 /// The cookie that holds a session.
 pub fn cookie_name(prefix: &str) -> String {
-    format!("{prefix}_session")
+    format!("{prefix}{SESSION}")
+}
+
+/// What follows the prefix in that name.
+const SESSION: &str = "_session";
+
+/// The header of requests and responses that holds a nonce of the interface.
+pub fn nonce_header(prefix: &str) -> String {
+    format!("X-{}-Nonce", prefix.to_uppercase())
 }
 
 /// The nonce that a request to the interface carries: a header, or a parameter of the query or of a form.
 pub fn nonce_given(prefix: &str, request: &Request, max_depth: usize) -> Option<String> {
-    let parameter = format!("_{prefix}nonce");
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    if let Some(nonce) = request.header(&format!("x-{prefix}-nonce")) {
-        return Some(nonce.to_owned());
+    let within = |name: &str, before: &str, after: &str| {
+        name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)) == Some(prefix)
+    };
+    if let Some((_, nonce)) = request.headers.iter().find(|(name, _)| within(name, "x-", "-nonce")) {
+        return Some(nonce.clone());
     }
+    let parameter = |fields: &Map<String, Value>| {
+        let (_, value) = fields.iter().find(|(name, _)| within(name, "_", "nonce"))?;
+        Some(value.as_str().unwrap_or_default().to_owned())
+    };
     // JSON holds no nonce, and reading it twice would cost twice.
-    let json = request.header("content-type").is_some_and(|kind| kind.contains("json"));
-    if let Some(nonce) = request.query.get(&parameter) {
-        return Some(text(nonce));
-    }
-    if json {
-        return None;
+    let json = || request.header("content-type").is_some_and(|kind| kind.contains("json"));
+    let given = parameter(&request.query);
+    if given.is_some() || request.body.is_empty() && request.upload.is_none() || json() {
+        return given;
     }
     match body_params(request, max_depth) {
-        Ok(BodyParams::Form(fields)) => fields.get(&parameter).map(text),
-        Ok(BodyParams::Upload(upload)) if upload.form => upload.fields.get(&parameter).map(text),
+        Ok(BodyParams::Form(fields)) => parameter(&fields),
+        Ok(BodyParams::Upload(upload)) if upload.form => parameter(&upload.fields),
         _ => None,
     }
 }
@@ -186,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_nonce_lasts_between_twelve_and_twenty_four_hours() {
-        let identity = Identity::new(vec![7; 32]);
+        let identity = Identity::new(&[7; 32]);
         let caller = caller(1, "a");
         let nonce = identity.nonce(&caller, Purpose::Rest, 0);
         let fits = |now| identity.nonce_fits(&caller, Purpose::Rest, &nonce, now);
@@ -196,12 +207,12 @@ mod tests {
 
     #[test]
     fn a_nonce_is_one_user_s_in_one_session_for_one_purpose() {
-        let identity = Identity::new(vec![7; 32]);
+        let identity = Identity::new(&[7; 32]);
         let nonce = identity.nonce(&caller(1, "a"), Purpose::Rest, 0);
         assert!(!identity.nonce_fits(&caller(2, "a"), Purpose::Rest, &nonce, 0));
         assert!(!identity.nonce_fits(&caller(1, "b"), Purpose::Rest, &nonce, 0));
         assert!(!identity.nonce_fits(&caller(1, "a"), Purpose::Form, &nonce, 0));
-        assert!(!Identity::new(vec![8; 32]).nonce_fits(&caller(1, "a"), Purpose::Rest, &nonce, 0));
+        assert!(!Identity::new(&[8; 32]).nonce_fits(&caller(1, "a"), Purpose::Rest, &nonce, 0));
         assert!(!identity.nonce_fits(&caller(1, "a"), Purpose::Rest, "", 0));
     }
 }

@@ -21,6 +21,7 @@ mod backups;
 mod declarations;
 mod doctor;
 mod new;
+mod openapi;
 pub mod reference;
 mod reload;
 mod serve;
@@ -116,6 +117,23 @@ pub enum Command {
         /// Print them as JSON.
         #[arg(long)]
         json: bool,
+    },
+    /// Print the OpenAPI 3.1 description of the routes.
+    Openapi {
+        /// Print it as YAML.
+        #[arg(long)]
+        yaml: bool,
+        /// Only the routes of this namespace.
+        #[arg(long, value_name = "NAMESPACE")]
+        namespace: Option<String>,
+    },
+    /// Print TypeScript declarations of documents, arguments, bodies and errors.
+    Types,
+    /// Print a client with these types.
+    Client {
+        /// The language that it is written in.
+        #[arg(long, value_enum, default_value = "ts")]
+        lang: openapi::Language,
     },
     /// Print the JSON Schema of routes.toml, for editors.
     Schema,
@@ -276,6 +294,9 @@ pub fn main() -> ExitCode {
         Some(Command::Copy { from, to }) => backups::copy(&source, from.as_deref(), &to),
         Some(Command::Doctor { url, ca }) => doctor(&source, url, ca.as_deref()),
         Some(Command::Routes { json }) => declarations::routes(&source, json),
+        Some(Command::Openapi { yaml, namespace }) => openapi::openapi(&source, yaml, namespace.as_deref()),
+        Some(Command::Types) => openapi::types(&source),
+        Some(Command::Client { lang }) => openapi::client(&source, lang),
         Some(Command::Schema) => schema(),
         Some(Command::Explain { word }) => explain(&word),
         Some(Command::Docs { directory }) => docs(&directory),

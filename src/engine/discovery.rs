@@ -11,8 +11,8 @@ use std::collections::HashMap;
 pub struct Discovery {
     /// As the root lists them.
     listed: Vec<Value>,
-    /// As in the response to OPTIONS.
-    described: Vec<Value>,
+    /// As in the response to OPTIONS, as JSON text of an object.
+    described: Vec<Box<str>>,
     /// The root and the namespaces, which every registry has, as the root lists them.
     indexes: Vec<(String, Value)>,
     /// Their schemas, by path.
@@ -23,7 +23,7 @@ impl Discovery {
     /// Renders all of them.
     pub fn new(registry: &Registry) -> Discovery {
         let listed = registry.routes.iter().map(|route| listed(registry, route)).collect();
-        let described = registry.routes.iter().map(|route| described(registry, route)).collect();
+        let described = registry.routes.iter().map(|route| described(registry, route).to_string().into()).collect();
         let spaces = registry.namespaces.iter().map(|n| format!("/{n}"));
         let indexes = std::iter::once("/".to_owned()).chain(spaces).map(|at| {
             let described = index(registry, &at);
@@ -43,16 +43,19 @@ impl Discovery {
         Some(described)
     }
 
-    /// The OPTIONS document of a route; `path` is the one requested, for `self`.
-    pub fn options(&self, scope: &Scope, index: usize, path: &str) -> Value {
-        let mut document = self.described[index].clone();
+    /// The OPTIONS document of a route as JSON text; `path` is the one requested, for `self`.
+    pub fn options(&self, scope: &Scope, index: usize, path: &str) -> String {
+        let text = &*self.described[index];
         let linked = !scope.registry.declaration.dialect.options_without_route
             || scope.registry.routes[index].captures.is_empty();
-        if let Some(map) = document.as_object_mut().filter(|_| linked) {
-            let own = scope.registry.rest(path.trim_end_matches('/'));
-            map.insert("_links".into(), json!({"self": [{"href": own}]}));
+        match text.strip_suffix('}').filter(|_| linked) {
+            Some(members) => {
+                let own = scope.registry.rest(path.trim_end_matches('/'));
+                let links = json!({"self": [{"href": own}]}).to_string();
+                [members, ",\"_links\":", &links, "}"].concat()
+            }
+            None => text.to_owned(),
         }
-        document
     }
 
     /// The routes of a namespace (or all of them) by pattern.

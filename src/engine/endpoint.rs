@@ -8,6 +8,7 @@ use crate::access::unlock::RecordPassword;
 use crate::access::{self, Allowed, Asking, Loaded};
 use crate::behaviours::{READS, judge};
 use crate::error::{ApiError, Code, ParamFailure};
+use crate::families;
 use crate::handlers::{HANDLERS, Outcome, Work};
 use crate::model::Method;
 use crate::records::{self, Record};
@@ -23,6 +24,8 @@ const SHAPING: [&str; 2] = ["_envelope", "_highlight"];
 
 /// The handler that responds with one item.
 const ITEM: &str = "get";
+/// The handler that changes an item.
+const UPDATE: &str = "update";
 
 /// A call of an endpoint.
 pub(super) struct Question<'a> {
@@ -98,12 +101,16 @@ impl<'a> Question<'a> {
     /// first one. Parts of another request are read together anyway.
     pub(super) fn send_ahead(&self, args: &Checked) {
         let Found { engine, scope, endpoint, .. } = self.found;
-        let item = HANDLERS[endpoint.handler.0].is.name == ITEM && self.reads() && scope.depth == 0;
+        let handler = HANDLERS[endpoint.handler.0].is.name;
+        let item = scope.depth == 0 && (handler == ITEM && self.reads() || handler == UPDATE);
         let Some(resource) = self.found.resource().filter(|resource| item && !resource.key_is_text) else { return };
         let key = self.sources.path.get(&*resource.key).and_then(Value::as_str).and_then(|key| key.parse().ok());
         let (Some(id), Ok(snapshot)) = (key, scope.snapshot()) else { return };
         if !snapshot.reads_ahead() {
             return;
+        }
+        if handler == UPDATE {
+            return families::ahead_of_update(scope, resource, &*snapshot, id, &|name| args.given(name).is_some());
         }
         let view = View {
             context: args.context(&endpoint.args),
@@ -114,7 +121,7 @@ impl<'a> Question<'a> {
             reads: READS,
             excerpt_words: None,
         };
-        Batch::ahead(&*snapshot, resource, &[id], &view);
+        Batch::ahead(&*snapshot, scope, resource, &[id], &view);
     }
 
     /// Whether the caller may, and what the path names: 401, 403, 404.

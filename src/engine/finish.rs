@@ -44,7 +44,8 @@ impl Engine {
             && matches!(call.method, Method::Get | Method::Options)
             && let Payload::Json(document) = &reply.payload
         {
-            reply.payload = Payload::Text(document.to_string().into());
+            // Writing a value that is already in memory cannot fail.
+            reply.payload = Payload::Text(serde_json::to_vec(document).unwrap_or_default().into());
         }
         if reply.status == 200 && call.method == Method::Get {
             if let Payload::Text(text) = &reply.payload {

@@ -36,12 +36,12 @@ use crate::handlers::{HANDLERS, Outcome, Shared};
 use crate::metrics::ByClass;
 use crate::model::{Peer, Request};
 use crate::outbound::Outbound;
+use crate::registry::Registry;
 use crate::registry::vocabulary::{Vocabulary, descriptions};
-use crate::registry::{Registry, name};
 use crate::request::args::{Checked, Sources};
 use crate::request::route::{self, Router};
 use crate::request::{self, BodyParams};
-use crate::scope::{Principal, Scope, Settings, read_settings};
+use crate::scope::{Principal, SETTINGS, Scope, Settings, read_settings};
 use crate::storage::{Budgeted, ReadBudget, Storage, StorageError};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
@@ -137,7 +137,15 @@ impl Engine {
             settings: ArcSwap::from_pointee(settings),
             registry,
             storage,
-            shared: Shared { identity, hasher, media, documents, outbound, menus: Menus::default() },
+            shared: Shared {
+                identity,
+                hasher,
+                media,
+                documents,
+                outbound,
+                menus: Menus::default(),
+                descriptions: Default::default(),
+            },
             responses,
             embedded,
             read_timeout,
@@ -268,7 +276,7 @@ impl Engine {
     /// The settings as they are now.
     fn settings(&self) -> Result<Arc<Settings>, ApiError> {
         let current = self.settings.load_full();
-        if current.version == self.storage.scope_version(&name("setting")) {
+        if current.version == self.storage.scope_version(&SETTINGS) {
             return Ok(current);
         }
         let fresh = Arc::new(read_settings(&self.registry, &*self.storage)?);

@@ -83,7 +83,7 @@ impl Engine {
     /// OPTIONS.
     fn describe(&self, scope: &Scope, call: &Call, matches: Vec<Match<'_>>) -> Dispatched {
         if let Some(matched) = matches.into_iter().next() {
-            let document = self.discovery.options(scope, matched.index, &call.path);
+            let text = self.discovery.options(scope, matched.index, &call.path);
             let body = call.body.as_ref().unwrap_or(&BodyParams::None);
             let sources = Sources { path: &matched.captures, body, query: &call.query };
             let tried = match self.try_password(scope, &matched, &sources) {
@@ -95,7 +95,11 @@ impl Engine {
             let asked = Asked { scope, matched: &matched, method, sources: &sources, given };
             let allow = asked.allow(None, None, &Loaded::default());
             self.tried(scope, tried.as_ref());
-            let outcome = Outcome { private: given.is_some(), ..Outcome::ok(document) };
+            let outcome = match sources.get("_fields") {
+                Some(_) => Outcome::ok(serde_json::from_str(&text).unwrap_or_default()),
+                None => Outcome::of_text(text.into_bytes()),
+            };
+            let outcome = Outcome { private: given.is_some(), ..outcome };
             return Dispatched { result: Ok(outcome), allow, route: Some(matched.index) };
         }
         match self.discovery.index_options(&call.path) {

@@ -18,6 +18,7 @@ use crate::registry::resource::{Property, Resource, Source};
 use crate::registry::{Registry, name};
 use crate::scope::Scope;
 use crate::storage::plan::{Change, Cond, DbValue, EdgePlan, MetaChange, Name, Put, ReadPlan, Row, SlugClaim, Target};
+use crate::storage::{Ahead, Snapshot};
 use crate::text::slug;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -180,6 +181,7 @@ pub fn seed(registry: &Registry, resource: &Resource, now: i64) -> Put {
 /// # Errors
 /// The rules of the family.
 pub fn creation(edit: &RowEdit<'_>, brought: FileDefaults) -> Result<Vec<Change>, ApiError> {
+    ahead_of_creation(edit)?;
     let mut draft = draft(edit)?;
     for (column, value) in &brought.texts {
         if draft.text(column).is_empty() {
@@ -351,8 +353,7 @@ fn missing_terms(scope: &Scope, record: Record<'_>, given: &[Name]) -> Result<Ve
     if defaults.is_empty() {
         return Ok(defaults);
     }
-    let rels = defaults.iter().map(|(rel, _)| rel.clone()).collect();
-    let present = scope.snapshot()?.edges(&EdgePlan { rels, of: vec![record.id()], reverse: false })?;
+    let present = scope.snapshot()?.edges(&edges_of(&defaults, record.id()))?;
     defaults.retain(|(rel, _)| !present.iter().any(|edge| edge.rel == *rel));
     that_exist(scope, record.resource, defaults)
 }
@@ -366,11 +367,57 @@ fn that_exist(
     for (rel, ids) in &mut terms {
         let relation = resource.relations.iter().find(|relation| relation.rel == *rel);
         let Some(taxonomy) = relation.map(|relation| &scope.registry.resources[relation.to]) else { continue };
-        let named = records::plan(taxonomy, records::among("id", ids.iter().copied()));
-        let there = scope.snapshot()?.rows(&ReadPlan { columns: vec![taxonomy.key.clone()], ..named })?;
+        let there = scope.snapshot()?.rows(&those_of(taxonomy, ids))?;
         ids.retain(|id| there.iter().any(|row| int(&row[0]) == *id));
     }
     Ok(terms)
+}
+
+/// The plan that finds which of these terms exist.
+fn those_of(taxonomy: &Resource, ids: &[i64]) -> ReadPlan {
+    let named = records::plan(taxonomy, records::among("id", ids.iter().copied()));
+    ReadPlan { columns: vec![taxonomy.key.clone()], ..named }
+}
+
+/// The edges of a record in the relations of some terms.
+fn edges_of(terms: &[(Name, Vec<i64>)], id: i64) -> EdgePlan {
+    EdgePlan { rels: terms.iter().map(|(rel, _)| rel.clone()).collect(), of: vec![id], reverse: false }
+}
+
+/// The default terms of relations of which a request gives no property.
+fn defaults_beside(scope: &Scope, resource: &Resource, given: &dyn Fn(&str) -> bool) -> Vec<(Name, Vec<i64>)> {
+    let given = resource.relations.iter().filter(|relation| given(&relation.property));
+    let given: Vec<Name> = given.map(|relation| relation.rel.clone()).collect();
+    default_terms(&scope.registry, resource, &given, |setting| scope.settings.int(setting))
+}
+
+/// Whether the default terms of a new record exist is asked together with what else is asked for.
+fn ahead_of_creation(edit: &RowEdit<'_>) -> Result<(), ApiError> {
+    let snapshot = edit.scope.snapshot()?;
+    if !snapshot.reads_ahead() {
+        return Ok(());
+    }
+    for (rel, ids) in defaults_beside(edit.scope, edit.resource, &|name| edit.wanted(name).is_some()) {
+        let relation = edit.resource.relations.iter().find(|relation| relation.rel == rel);
+        if let Some(relation) = relation {
+            snapshot.ahead(&[Ahead::Rows(&those_of(&edit.scope.registry.resources[relation.to], &ids))]);
+        }
+    }
+    Ok(())
+}
+
+/// See [`super::ahead_of_update`].
+pub fn ahead_of_update(
+    scope: &Scope,
+    resource: &Resource,
+    snapshot: &dyn Snapshot,
+    id: i64,
+    given: &dyn Fn(&str) -> bool,
+) {
+    let defaults = defaults_beside(scope, resource, given);
+    if !defaults.is_empty() {
+        snapshot.ahead(&[Ahead::Edges(&edges_of(&defaults, id))]);
+    }
 }
 
 /// Columns with rules of their own: dates, state, slug, place and picture.

@@ -28,6 +28,7 @@ use crate::registry::{columns, name};
 use crate::request::args::Checked;
 use crate::request::call::CustomField;
 use crate::scope::Scope;
+use crate::storage::Snapshot;
 use crate::storage::plan::{Change, CommitError, Cond, DbValue, Input, Name, Row, Target};
 use serde_json::{Value, json};
 
@@ -104,6 +105,19 @@ pub fn update(edit: &RowEdit<'_>, record: Record<'_>) -> Result<Vec<Change>, Api
     custom_fields::add(&RowEdit { row: Some(record.row), ..*edit }, &mut changes)?;
     edit.args.late()?;
     Ok(changes)
+}
+
+/// What an update of a row reads beside the row is sent with the read of that. `given`: properties that the request has.
+pub fn ahead_of_update(
+    scope: &Scope,
+    resource: &Resource,
+    snapshot: &dyn Snapshot,
+    id: i64,
+    given: &dyn Fn(&str) -> bool,
+) {
+    if resource.family == Family::Content {
+        content::ahead_of_update(scope, resource, snapshot, id, given);
+    }
 }
 
 /// The plan that makes a row of an original (`originals`), which is its last put.

@@ -226,7 +226,7 @@ impl<'w> Listing<'w> {
         let (work, resource) = (self.work, self.resource);
         let whole = |missing: &[Row]| {
             let keys: Vec<i64> = missing.iter().map(|row| Record { resource, row }.id()).collect();
-            Batch::ahead(snapshot, resource, &keys, view);
+            Batch::ahead(snapshot, work.scope, resource, &keys, view);
             let plan = records::plan(resource, among(&resource.key, keys));
             let found = match render::columns_for(resource, view) {
                 Some(shown) => records::read(snapshot, resource, plan, &shown)?,

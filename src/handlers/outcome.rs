@@ -40,7 +40,8 @@ pub enum Rendered {
 impl Rendered {
     /// What a body is as text.
     pub fn of(body: &Value) -> Rendered {
-        let text = |document: &Value| DocumentText::from(document.to_string().into_bytes());
+        // Writing a value that is already in memory cannot fail.
+        let text = |document: &Value| DocumentText::from(serde_json::to_vec(document).unwrap_or_default());
         match body {
             Value::Array(list) => Rendered::List(list.iter().map(text).collect()),
             document => Rendered::One(text(document)),
@@ -92,6 +93,12 @@ impl Outcome {
     /// 200 with a body.
     pub fn ok(body: Value) -> Outcome {
         Outcome { status: 200, body, ..Outcome::default() }
+    }
+
+    /// 200 with a body that is JSON text.
+    pub fn of_text(text: Vec<u8>) -> Outcome {
+        let text = Some(Rendered::One(DocumentText::from(text)));
+        Outcome { status: 200, body: Value::Null, text, ..Outcome::default() }
     }
 
     /// 201 with a body and the address of what was made.

@@ -28,6 +28,7 @@ use crate::metrics::Reading;
 use crate::model::{Method, Payload, Peer, Reply, Request};
 use crate::request::effective_method;
 use crate::storage;
+use crate::text::hex::hex;
 use access_log::{AccessLog, Entry};
 use actix_http::body::BoxBody;
 use actix_http::error::DispatchError;
@@ -38,11 +39,13 @@ use actix_service::{ServiceFactoryExt as _, fn_service};
 use actix_web::rt::net::{TcpStream, UnixStream};
 use admin::Metrics;
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use connection::{Busy, Connection, ConnectionState, Timeouts};
 use listen::{Socket, Stream};
 use receive::Destination;
 use respond::{RequestFacts, Shape};
 use std::convert::Infallible;
+use std::fmt::Write as _;
 use std::future::{Future, ready};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -167,8 +170,8 @@ impl Compiled {
 
     /// `Link` in one line: what a reply gives, then where the REST base is.
     fn link_after(&self, own: &str) -> HeaderValue {
-        let line = format!("{own}, {}", api_link(self.service.facts()));
-        HeaderValue::try_from(line).unwrap_or_else(|_| self.link.clone())
+        let line = [own.as_bytes(), b", ", self.link.as_bytes()].concat();
+        HeaderValue::from_maybe_shared(Bytes::from(line)).unwrap_or_else(|_| self.link.clone())
     }
 }
 
@@ -360,17 +363,22 @@ struct Edge {
 
 /// Makes ids that are short, and different between runs too.
 struct Ids {
-    run: u32,
+    /// Eight digits and a hyphen.
+    run: String,
     next: AtomicU64,
 }
 
 impl Ids {
     fn new() -> Ids {
-        Ids { run: rand::random(), next: AtomicU64::new(1) }
+        Ids { run: hex(&rand::random::<[u8; 4]>()) + "-", next: AtomicU64::new(1) }
     }
 
     fn next(&self) -> Arc<str> {
-        format!("{:08x}-{:x}", self.run, self.next.fetch_add(1, Ordering::Relaxed)).into()
+        let mut id = String::with_capacity(self.run.len() + 16);
+        id.push_str(&self.run);
+        // Writing to a text cannot fail.
+        let _ = write!(id, "{:x}", self.next.fetch_add(1, Ordering::Relaxed));
+        id.into()
     }
 }
 

@@ -62,10 +62,10 @@ impl Shape {
 /// Whether a request may authenticate its sender: by an `Authorization` header, or by the cookie of a session together
 /// with a nonce. A cookie alone authenticates nobody.
 pub fn brings_credentials(headers: &HeaderMap, query: &Map<String, Value>, prefix: &str) -> bool {
-    let session = format!("{prefix}_session=");
-    let cookie = |value: &HeaderValue| {
-        value.as_bytes().split(|b| *b == b';').any(|c| c.trim_ascii().starts_with(session.as_bytes()))
+    let session = |cookie: &[u8]| {
+        cookie.trim_ascii().strip_prefix(prefix.as_bytes()).is_some_and(|rest| rest.starts_with(b"_session="))
     };
+    let cookie = |value: &HeaderValue| value.as_bytes().split(|b| *b == b';').any(session);
     // A nonce may also be in a form, which is read later: any body counts.
     let nonce = || {
         headers.contains_key(format!("x-{prefix}-nonce"))

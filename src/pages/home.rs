@@ -36,6 +36,7 @@ fn document(visit: &Visit<'_>) -> Value {
         "namespaces": namespaces,
         "xmlrpc": xmlrpc::address(registry),
         "docs": declared.docs.get(),
+        "explorer": declared.explorer.get().and_then(|path| absolute(path)),
         "login": absolute(&declared.login),
         "profile": absolute(&declared.profile),
         "authorize": absolute(&declared.authorize),

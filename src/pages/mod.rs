@@ -7,6 +7,7 @@
 mod addresses;
 mod authorize;
 mod browsers;
+mod explorer;
 mod home;
 mod media;
 mod profile;
@@ -35,7 +36,7 @@ use serde_json::{Map, Value, json};
 
 const HTML: &str = "text/html; charset=UTF-8";
 
-const TEMPLATES: [(&str, &str); 10] = [
+const TEMPLATES: [(&str, &str); 11] = [
     ("base.html", include_str!("templates/base.html")),
     ("home.html", include_str!("templates/home.html")),
     ("message.html", include_str!("templates/message.html")),
@@ -46,15 +47,17 @@ const TEMPLATES: [(&str, &str); 10] = [
     ("authorize.html", include_str!("templates/authorize.html")),
     ("secret.html", include_str!("templates/secret.html")),
     ("profile.html", include_str!("templates/profile.html")),
+    ("explorer.html", include_str!("templates/explorer.html")),
 ];
 
 /// Paths of the site's address; a route in `?rest_route=` takes precedence over the page.
 const HOME: [&str; 2] = ["/", "/index.php"];
 
-const ASSETS: [(&str, &str, &str); 3] = [
+const ASSETS: [(&str, &str, &str); 4] = [
     ("favicon.svg", "image/svg+xml", include_str!("templates/favicon.svg")),
     ("style.css", "text/css; charset=UTF-8", include_str!("templates/style.css")),
     ("copy.js", "text/javascript; charset=UTF-8", include_str!("templates/copy.js")),
+    ("explorer.js", "text/javascript; charset=UTF-8", include_str!("explorer/explorer.js")),
 ];
 
 /// See the module's description.
@@ -74,7 +77,9 @@ enum PageKind {
     Lost,
     Reset,
     Nonce,
+    Explorer,
     Asset(usize),
+    Packed(usize),
 }
 
 /// One request for a page.
@@ -123,6 +128,9 @@ impl Pages {
         let Some(place) = self.place(&request) else {
             return crate::engine::error_reply(&ApiError::new(Code::NoRoute));
         };
+        if let PageKind::Packed(index) = place {
+            return explorer::PACKED[index].reply(request.header("accept-encoding"));
+        }
         if let PageKind::Asset(index) = place {
             let (_, media_type, text) = ASSETS[index];
             return Reply {
@@ -157,6 +165,7 @@ impl Pages {
             (declared.authorize.as_str(), PageKind::Authorize),
             (declared.lost.as_str(), PageKind::Lost),
             (declared.reset.as_str(), PageKind::Reset),
+            (declared.explorer.get().map_or("", String::as_str), PageKind::Explorer),
         ]
         .into_iter()
         .filter(|(address, _)| declared.enabled && !address.is_empty())
@@ -174,12 +183,13 @@ impl Pages {
         let (with, without): (Vec<_>, Vec<_>) = self.addresses().partition(|(address, _)| address.contains('?'));
         let found = with.into_iter().chain(without).find(|(address, _)| fits(address)).map(|(_, place)| place);
         let home = || HOME.contains(&request.path.as_str()).then_some(PageKind::Home);
-        found.or_else(|| self.asset(&request.path).map(PageKind::Asset)).or_else(home)
+        found.or_else(|| self.asset(&request.path)).or_else(home)
     }
 
-    fn asset(&self, path: &str) -> Option<usize> {
+    fn asset(&self, path: &str) -> Option<PageKind> {
         let file = path.strip_prefix(self.declared.assets.as_str())?.strip_prefix('/')?;
-        ASSETS.iter().position(|(name, ..)| *name == file)
+        let packed = || explorer::PACKED.iter().position(|asset| asset.name == file).map(PageKind::Packed);
+        ASSETS.iter().position(|(name, ..)| *name == file).map(PageKind::Asset).or_else(packed)
     }
 }
 
@@ -216,6 +226,7 @@ impl<'a> Visit<'a> {
             (PageKind::Login, false) => self.login(200, None),
             (PageKind::Login, true) => self.log_in().await,
             (PageKind::Nonce, false) => self.nonce(),
+            (PageKind::Explorer, false) => explorer::show(self),
             (PageKind::Logout, true) => self.log_out().await,
             (PageKind::Lost, false) => reset::ask(self),
             (PageKind::Lost, true) => reset::request(self).await,
@@ -465,8 +476,13 @@ fn headers(further: &str) -> Vec<(String, String)> {
          frame-ancestors 'none'",
         if further.is_empty() { "" } else { " " }
     );
+    frame_headers(&policy)
+}
+
+/// The headers of a page with a policy of its own.
+fn frame_headers(policy: &str) -> Vec<(String, String)> {
     [
-        ("Content-Security-Policy", policy.as_str()),
+        ("Content-Security-Policy", policy),
         ("X-Frame-Options", "DENY"),
         ("Referrer-Policy", "same-origin"),
         ("Cross-Origin-Opener-Policy", "same-origin"),

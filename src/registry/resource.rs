@@ -98,6 +98,12 @@ pub struct Property {
     pub clock: Option<Clock>,
     /// The property holds keys of another resource's items.
     pub refers: bool,
+    /// Documents may lack it (`x-optional`).
+    pub optional: bool,
+    /// Documents may have other values than the listed ones (`x-open-enum`).
+    pub open_enum: bool,
+    /// Further types that it has in documents (`x-shown-types`).
+    pub shown_types: Vec<String>,
     /// Only the server uses it (`x-hidden`).
     pub hidden: bool,
     /// What its text is made of (`x-derived`).

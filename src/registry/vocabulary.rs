@@ -3,7 +3,8 @@
 //! The functions are in tables beside their code ([`Named`]); a description is part of each entry, so no behaviour
 //! exists without one. The linker, the reference, the editor schema and `cms-server explain` read the descriptions.
 
-use crate::config::declaration::Family;
+use crate::config::declaration::{Action, Family};
+use crate::error::Code;
 
 /// Families whose resources have rows.
 pub const ROWS: &[Family] = &[Family::Content, Family::Plain, Family::Term, Family::Comment, Family::User];
@@ -34,6 +35,55 @@ pub struct Description {
     pub param: Option<&'static str>,
     /// A use of it, where the shipped declarations have none to show.
     pub example: Option<&'static str>,
+    /// For handlers: what a successful response contains.
+    pub responds: Responds,
+    /// For handlers: the errors that they and the guards before them end requests with, as they are called before an
+    /// endpoint or a resource renames them.
+    pub fails: &'static [Code],
+    /// Those of resources of one family.
+    pub fails_of: &'static [(Family, &'static [Code])],
+    /// For guards: the action that callers have to be able to do with some records of the kind.
+    pub needs: Option<Action>,
+    /// For handlers: another media type of responses and errors, where the request asks for it.
+    pub also: Option<&'static str>,
+    /// For guards: whether anonymous callers may pass.
+    pub anonymous: Anonymous,
+}
+
+/// What a successful response of a handler contains. "The document" is that of the route's schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Responds {
+    /// The document.
+    #[default]
+    Document,
+    /// 201: the document, and its address in `Location`.
+    Created,
+    /// A list of documents; with the number of all of them in headers.
+    Page,
+    /// A list of documents.
+    List,
+    /// An object with documents by their keys.
+    ByKey,
+    /// What was deleted: `deleted` and `previous`.
+    Deleted,
+    /// As [`Responds::Deleted`], or the document where it went to the trash.
+    Trashed,
+    /// This status and JSON of this schema.
+    Json(u16, &'static str),
+    /// Bytes of this media type.
+    Bytes(&'static str),
+}
+
+/// Whether a guard lets anonymous callers pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Anonymous {
+    /// It refuses them.
+    #[default]
+    Never,
+    /// It may let them pass.
+    Perhaps,
+    /// It may where the resource asks for no capability to read.
+    WhereReadable,
 }
 
 /// Rows that a guard hands to the handler.
@@ -79,7 +129,22 @@ impl<F: Copy> Named<F> {
     pub const fn new(name: &'static str, run: F, doc: &'static str) -> Named<F> {
         let rows = Rows { item: false, parent: false };
         Named {
-            is: Description { name, doc, serves: &[], rows, settings: &[], options: &[], param: None, example: None },
+            is: Description {
+                name,
+                doc,
+                serves: &[],
+                rows,
+                settings: &[],
+                options: &[],
+                param: None,
+                example: None,
+                responds: Responds::Document,
+                fails: &[],
+                fails_of: &[],
+                needs: None,
+                also: None,
+                anonymous: Anonymous::Never,
+            },
             run,
         }
     }
@@ -117,6 +182,42 @@ impl<F: Copy> Named<F> {
     /// It is used like this; the shipped declarations do not use it.
     pub const fn example(mut self, example: &'static str) -> Named<F> {
         self.is.example = Some(example);
+        self
+    }
+
+    /// A successful response contains this.
+    pub const fn responds(mut self, responds: Responds) -> Named<F> {
+        self.is.responds = responds;
+        self
+    }
+
+    /// Its responses and errors may be of this media type instead of JSON.
+    pub const fn also(mut self, media_type: &'static str) -> Named<F> {
+        self.is.also = Some(media_type);
+        self
+    }
+
+    /// It ends requests with these errors.
+    pub const fn fails(mut self, codes: &'static [Code]) -> Named<F> {
+        self.is.fails = codes;
+        self
+    }
+
+    /// It ends requests for resources of a family with these errors.
+    pub const fn fails_of(mut self, codes: &'static [(Family, &'static [Code])]) -> Named<F> {
+        self.is.fails_of = codes;
+        self
+    }
+
+    /// It passes only callers with the capability for this action.
+    pub const fn needs(mut self, action: Action) -> Named<F> {
+        self.is.needs = Some(action);
+        self
+    }
+
+    /// Anonymous callers may pass.
+    pub const fn anonymous(mut self, anonymous: Anonymous) -> Named<F> {
+        self.is.anonymous = anonymous;
         self
     }
 

@@ -100,6 +100,15 @@ pub struct PropertyWords {
     /// The text that members of another property make together, in a form in which equal values are equal texts.
     #[serde(rename = "x-derived")]
     pub derived: Option<DerivedWord>,
+    /// Documents may lack the property: they have it only where there is a value.
+    #[serde(rename = "x-optional")]
+    pub optional: bool,
+    /// Documents may have values that `enum` does not list.
+    #[serde(rename = "x-open-enum")]
+    pub open_enum: bool,
+    /// Further types that the value may have in documents although OPTIONS does not list them.
+    #[serde(rename = "x-shown-types")]
+    pub shown_types: Vec<String>,
     /// Of declared entries: the value is an SVG drawing, of which only shapes are left.
     #[serde(rename = "x-drawing")]
     pub drawing: bool,

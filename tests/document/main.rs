@@ -4,6 +4,9 @@
 //! A test's name is the statement in short; its module is the part that contains it.
 
 mod authentication;
+#[allow(dead_code, reason = "shared with the other tests, which use all of it")]
+#[path = "../site/described.rs"]
+mod described;
 mod endpoints;
 mod errors;
 mod events;

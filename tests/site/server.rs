@@ -1,5 +1,6 @@
 //! Starts the real program on a free port over a database of its own, and sends it requests.
 
+use super::described;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::Permissions;
@@ -21,7 +22,12 @@ pub struct Server {
     pub admin: (String, String),
     args: Vec<String>,
     log: Log,
+    /// Nothing was declared beside what is shipped.
+    is_shipped: bool,
 }
+
+/// Overrides that change no description.
+const SETTINGS: &[&str] = &["site.prefix=", "site.demo=", "server.", "storage.", "log.", "cache.", "site.bcrypt_cost"];
 
 /// What the process has written to its standard error.
 type Log = Arc<(Mutex<String>, Condvar)>;
@@ -266,7 +272,9 @@ impl Server {
         let (process, rest, log) = spawn(&args);
         let site = rest.trim_end_matches('/').trim_end_matches(&format!("/{prefix}-json")).to_owned();
         let rest = rest.trim_end_matches('/').to_owned();
-        Server { process, folder, site, rest, prefix, admin: ("admin".into(), secret), args, log }
+        let declares = |set: &&str| !SETTINGS.iter().any(|own| set.starts_with(own));
+        let is_shipped = !sets.iter().any(declares) && !folder.path().join("site.toml").exists();
+        Server { process, folder, site, rest, prefix, admin: ("admin".into(), secret), args, log, is_shipped }
     }
 
     /// Ends the process and serves the same folder with other overrides.
@@ -303,7 +311,7 @@ impl Server {
         let site = rest.trim_end_matches(&format!("/{}-json", self.prefix)).to_owned();
         let folder = TempDir::new().expect("a temporary folder");
         let (prefix, admin) = (self.prefix.clone(), self.admin.clone());
-        Server { process, folder, site, rest, prefix, admin, args, log }
+        Server { process, folder, site, rest, prefix, admin, args, log, is_shipped: false }
     }
 
     /// What the log holds by now.
@@ -439,7 +447,7 @@ impl Server {
         let mut response = done.unwrap_or_else(|e| panic!("{method} {url}: {e}"));
         let bytes = response.body_mut().read_to_vec().unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        Answer {
+        let answer = Answer {
             status: response.status().as_u16(),
             headers: response
                 .headers()
@@ -449,6 +457,21 @@ impl Server {
             body: serde_json::from_str(&text).unwrap_or(Value::Null),
             text,
             bytes,
+        };
+        self.hold_to_the_description(method, url, headers, &answer);
+        answer
+    }
+
+    /// A response of the shipped declarations is what their description says.
+    fn hold_to_the_description(&self, method: &str, url: &str, headers: &[(&str, &str)], answer: &Answer) {
+        let Some(route) = url.strip_prefix(&self.rest).filter(|_| self.is_shipped) else { return };
+        let (path, query) = route.split_once('?').unwrap_or((route, ""));
+        let shaped = ["_envelope", "_jsonp", "_method"].iter().any(|name| query.contains(name));
+        if shaped || headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("x-http-method-override")) {
+            return;
+        }
+        if let Some(objection) = described::under(&self.prefix).objection(method, path, answer) {
+            panic!("{method} {route} is not as described: {objection}");
         }
     }
 }

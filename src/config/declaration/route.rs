@@ -37,6 +37,9 @@ pub struct Route {
     /// For routes outside a resource: whose schema OPTIONS shows and handlers use.
     #[serde(default)]
     pub resource: Option<String>,
+    /// It is served, but neither the root nor the descriptions list it.
+    #[serde(default)]
+    pub hidden: bool,
     /// It exists only for requests that are sent in a secure context (`site.secure_context`).
     #[serde(default)]
     pub secure_context: bool,

@@ -232,6 +232,8 @@ pub struct Pages {
     pub reset: String,
     /// Returns a fresh nonce to a session; `false`: nowhere.
     pub nonce: Optional<String>,
+    /// Path of the page that shows the service's description and tries requests; `false`: nowhere.
+    pub explorer: Optional<String>,
     /// Folder of the style and the script.
     pub assets: String,
     /// Parameter of the login that holds where to go afterwards.
@@ -264,6 +266,7 @@ impl Default for Pages {
             lost: "/lost-password".into(),
             reset: "/set-password".into(),
             nonce: Optional::OFF,
+            explorer: Optional::on("/explorer".into()),
             assets: "/assets".into(),
             redirect: "redirect".into(),
             fields: LoginFields::default(),

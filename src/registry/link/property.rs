@@ -45,12 +45,7 @@ impl Linker<'_> {
         } else if let Some(column) = &words.column {
             self.place(resource, column, pointer).map_or(Source::Nothing, Source::Column)
         } else if composed {
-            let children = children.cloned().unwrap_or_default();
-            let list = children.iter().map(|(child, doc)| {
-                let pointer = format!("{pointer}/properties/{}", escape(child));
-                self.property(resource, child, doc, &pointer, false)
-            });
-            Source::Object(list.collect())
+            Source::Object(self.children(resource, doc, pointer))
         } else if top {
             column_name = Some(property_name.to_owned());
             self.place(resource, property_name, pointer).map_or(Source::Nothing, Source::Column)
@@ -74,6 +69,9 @@ impl Linker<'_> {
             clock: (own && kind == Kind::Time).then(|| clock_of(&words)),
             refers: words.relation.is_some(),
             hidden: words.hidden,
+            optional: words.optional,
+            shown_types: words.shown_types,
+            open_enum: words.open_enum,
             derived: words.derived,
             members: doc.get("items").filter(|_| kind == Kind::Json).map(kind_of),
             column: column_name.and_then(|c| resource.plan_column(&c)),
@@ -82,6 +80,16 @@ impl Linker<'_> {
             aliases: words.value_map.into_iter().collect(),
             locked: words.password_protected.unwrap_or(content),
         }
+    }
+
+    /// The properties that an object is composed of.
+    fn children(&mut self, resource: &mut Resource, doc: &Value, pointer: &str) -> Vec<Property> {
+        let children = doc.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let list = children.map(|(child, doc)| {
+            let pointer = format!("{pointer}/properties/{}", escape(child));
+            self.property(resource, child, doc, &pointer, false)
+        });
+        list.collect()
     }
 
     /// `x-write`.

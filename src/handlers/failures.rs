@@ -1,0 +1,209 @@
+//! The errors that the handlers of rows end requests with, by family: their own, those of the guards before them, and
+//! those of the families' rules.
+
+use crate::config::declaration::Family;
+use crate::error::Code;
+
+/// Codes by family.
+type ByFamily = &'static [(Family, &'static [Code])];
+
+/// Of a page of rows.
+pub(super) const LIST: ByFamily = &[
+    (Family::Comment, &[Code::CannotRead, Code::CannotReadPost, Code::ForbiddenContext, Code::ForbiddenParam]),
+    (
+        Family::Content,
+        &[
+            Code::CannotView,
+            Code::ForbiddenContext,
+            Code::NoSearchTerm,
+            Code::OrderbyIncludeMissing,
+            Code::PostInvalidPageNumber,
+        ],
+    ),
+    (Family::Plain, &[Code::Forbidden, Code::ForbiddenOrderby, Code::ForbiddenParam]),
+    (Family::Term, &[Code::CannotView, Code::ForbiddenContext, Code::PostInvalidId]),
+    (Family::User, &[Code::ForbiddenContext, Code::ForbiddenOrderby, Code::UserCannotView]),
+];
+
+/// Of one row.
+pub(super) const GET: ByFamily = &[
+    (
+        Family::Comment,
+        &[Code::CannotRead, Code::CannotReadPost, Code::CommentInvalidId, Code::ForbiddenContext, Code::PostInvalidId],
+    ),
+    (
+        Family::Content,
+        &[
+            Code::CannotRead,
+            Code::CannotView,
+            Code::Forbidden,
+            Code::ForbiddenContext,
+            Code::PostIncorrectPassword,
+            Code::PostInvalidId,
+            Code::PostInvalidParent,
+        ],
+    ),
+    (Family::Plain, &[Code::Forbidden, Code::ForbiddenContext, Code::RecordInvalidId]),
+    (Family::Term, &[Code::CannotView, Code::ForbiddenContext, Code::TermInvalid]),
+    (Family::User, &[Code::ForbiddenContext, Code::UserCannotView, Code::UserInvalidId]),
+];
+
+/// Of a new row.
+pub(super) const CREATE: ByFamily = &[
+    (
+        Family::Comment,
+        &[
+            Code::CannotCreate,
+            Code::CannotReadPost,
+            Code::CommentAuthorInvalid,
+            Code::CommentAuthorRequired,
+            Code::CommentClosed,
+            Code::CommentContentInvalid,
+            Code::CommentDraftPost,
+            Code::CommentDuplicate,
+            Code::CommentExists,
+            Code::CommentFlood,
+            Code::CommentInvalidAuthor,
+            Code::CommentInvalidAuthorIp,
+            Code::CommentInvalidPostId,
+            Code::CommentInvalidStatus,
+            Code::CommentInvalidType,
+            Code::CommentLoginRequired,
+            Code::CommentNotSupported,
+            Code::CommentTrashPost,
+        ],
+    ),
+    (
+        Family::Content,
+        &[
+            Code::CannotAssignSticky,
+            Code::CannotAssignTerm,
+            Code::CannotCreate,
+            Code::CannotEditOthers,
+            Code::CannotPublish,
+            Code::DuplicateValue,
+            Code::EmptyContent,
+            Code::InvalidAuthor,
+            Code::InvalidField,
+            Code::PostExists,
+            Code::PostInvalidId,
+            Code::PostInvalidType,
+            Code::TermInvalidId,
+        ],
+    ),
+    (Family::Plain, &[Code::CannotCreate, Code::DuplicateValue]),
+    (
+        Family::Term,
+        &[Code::CannotCreate, Code::EmptyTermName, Code::TaxonomyNotHierarchical, Code::TermExists, Code::TermInvalid],
+    ),
+    (
+        Family::User,
+        &[
+            Code::CannotCreateUser,
+            Code::CannotEditRoles,
+            Code::EmptyUserNicename,
+            Code::ExistingUserEmail,
+            Code::ExistingUserLogin,
+            Code::UserExists,
+            Code::UserInvalidRole,
+        ],
+    ),
+];
+
+/// Of changes of a row.
+pub(super) const UPDATE: ByFamily = &[
+    (
+        Family::Comment,
+        &[
+            Code::CannotEdit,
+            Code::CommentAuthorInvalid,
+            Code::CommentContentInvalid,
+            Code::CommentInvalidAuthor,
+            Code::CommentInvalidAuthorIp,
+            Code::CommentInvalidId,
+            Code::CommentInvalidPostId,
+            Code::CommentTypeFixed,
+            Code::PreconditionFailed,
+        ],
+    ),
+    (
+        Family::Content,
+        &[
+            Code::OriginalInvalid,
+            Code::CannotAssignSticky,
+            Code::CannotAssignTerm,
+            Code::CannotEdit,
+            Code::CannotEditOthers,
+            Code::CannotPublish,
+            Code::CustomCssMarkup,
+            Code::CustomCssType,
+            Code::PostInvalidId,
+            Code::PreconditionFailed,
+        ],
+    ),
+    (Family::Plain, &[Code::PreconditionFailed]),
+    (
+        Family::Term,
+        &[
+            Code::CannotUpdate,
+            Code::DuplicateTermSlug,
+            Code::EmptyTermName,
+            Code::PreconditionFailed,
+            Code::TermInvalid,
+        ],
+    ),
+    (
+        Family::User,
+        &[
+            Code::CannotEdit,
+            Code::CannotEditRoles,
+            Code::LastAdministrator,
+            Code::PreconditionFailed,
+            Code::UserInvalidArgument,
+            Code::UserInvalidEmail,
+            Code::UserInvalidId,
+            Code::UserInvalidRole,
+            Code::UserInvalidSlug,
+        ],
+    ),
+];
+
+/// Of a deletion.
+pub(super) const DELETE: ByFamily = &[
+    (Family::Comment, &[Code::AlreadyTrashed, Code::CannotDelete, Code::CommentInvalidId, Code::PreconditionFailed]),
+    (
+        Family::Content,
+        &[
+            Code::OriginalInvalid,
+            Code::AlreadyTrashed,
+            Code::CannotDelete,
+            Code::CannotDeleteStored,
+            Code::PostInvalidId,
+            Code::PreconditionFailed,
+            Code::TrashNotSupported,
+        ],
+    ),
+    (Family::Plain, &[Code::CannotDeleteStored, Code::PreconditionFailed]),
+    (
+        Family::Term,
+        &[
+            Code::CannotDelete,
+            Code::CannotDeleteStored,
+            Code::PreconditionFailed,
+            Code::TermInvalid,
+            Code::TrashNotSupported,
+        ],
+    ),
+    (
+        Family::User,
+        &[
+            Code::CannotDeleteStored,
+            Code::LastAdministrator,
+            Code::PreconditionFailed,
+            Code::TrashNotSupported,
+            Code::UserCannotDelete,
+            Code::UserInvalidId,
+            Code::UserInvalidReassign,
+        ],
+    ),
+];

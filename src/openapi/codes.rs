@@ -1,0 +1,78 @@
+//! The error codes that an operation may end with: those of each stage, and those that its guard and its handler name.
+
+use super::Describing;
+use super::parameters::has_body;
+use crate::error::{Code, Status};
+use crate::model::Method;
+use crate::registry::resource::{Property, Source};
+use crate::registry::{Endpoint, Route};
+
+impl Describing<'_> {
+    /// The codes of all stages, as the endpoint and its resource rename them. A failed check of a single argument is
+    /// [`Code::InvalidParam`]; the checks are not listed.
+    pub(super) fn codes(&self, route: &Route, endpoint: &Endpoint, method: Method) -> Vec<Code> {
+        let (handler, guard) = (self.handler(endpoint), self.vocabulary.guards[endpoint.guard.0]);
+        let mut codes = vec![Code::InvalidCredentials, Code::InvalidNonce, Code::AppPasswordLimited];
+        codes.extend([Code::EmptyUsername, Code::EmptyPassword]);
+        codes.extend([Code::BadRequest, Code::UriTooLong, Code::TooManyRequests]);
+        codes.extend([Code::Internal, Code::ReadTimeout, Code::StorageReadOnly]);
+        // A guard with a capability behind its name refuses those who lack it.
+        codes.extend(guard.param.map(|_| Code::Forbidden));
+        if !endpoint.args.args.is_empty() {
+            codes.push(Code::InvalidParam);
+        }
+        if endpoint.args.args.iter().any(|arg| arg.required) {
+            codes.push(Code::MissingParam);
+        }
+        if has_body(method) {
+            codes.extend([Code::InvalidJson, Code::PayloadTooLarge]);
+            codes.extend(self.registry.declaration.dialect.refuse_unlabelled_json.then_some(Code::UnlabelledJson));
+        }
+        if method != Method::Get {
+            codes.extend([Code::Busy, Code::OutcomeUnknown]);
+        }
+        let resource = route.resource.map(|index| &self.registry.resources[index]);
+        let family = resource.map(|resource| resource.family);
+        let of_family = handler.fails_of.iter().filter(|(of, _)| Some(*of) == family).flat_map(|(_, codes)| *codes);
+        codes.extend(handler.fails.iter().chain(of_family));
+        if let Some(resource) = resource.filter(|_| has_body(method)) {
+            codes.extend(resource.not_empty.iter().map(|(_, code)| *code));
+            codes.extend(resource.relations.iter().filter_map(|relation| relation.missing));
+            of_values(&resource.properties, &mut codes);
+        }
+        // A value that has to be an entry of another resource.
+        let filters = resource.into_iter().flat_map(|resource| resource.declared.options.filters.values());
+        let among = filters.filter_map(|filter| self.registry.resource(filter.among.as_deref()?));
+        codes.extend(among.map(|among| among.code(Code::RecordInvalidId)));
+        codes.extend(resource.and_then(|resource| resource.within.as_ref()).map(|(_, code)| *code));
+        // The resource, the one above it and the endpoint rename codes; not every refusal passes through all of them.
+        let owner = route.owner.map(|index| &self.registry.resources[index]);
+        let names = |code: Code| {
+            let of_resources = [resource, owner].into_iter().flatten().map(move |of| of.code(code));
+            let all = std::iter::once(code).chain(of_resources);
+            all.map(|code| endpoint.codes.get(&code).copied().unwrap_or(code)).chain([code])
+        };
+        let mut all: Vec<Code> = codes.into_iter().flat_map(names).collect();
+        all.extend(endpoint.codes.values());
+        all
+    }
+}
+
+/// The statuses that a code may be sent with.
+pub(super) fn statuses(code: Code) -> Vec<u16> {
+    match code.status() {
+        Status::Fixed(status) | Status::Bare(status) => vec![status],
+        Status::Denied => vec![401, 403],
+    }
+}
+
+/// How values are refused that the schema alone does not refuse.
+fn of_values(properties: &[Property], codes: &mut Vec<Code>) {
+    for property in properties {
+        codes.extend(property.refusal.as_ref().map(|refusal| refusal.code));
+        codes.extend(property.longest.map(|(_, code)| code));
+        if let Source::Object(members) = &property.source {
+            of_values(members, codes);
+        }
+    }
+}

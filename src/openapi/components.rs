@@ -1,0 +1,318 @@
+//! The shared parts of a description: schemas by name, security schemes, the error object.
+
+use super::schemas::{Side, has_contexts, modern, shown_in};
+use crate::access::sessions::{cookie_name, nonce_header};
+use crate::error::Code;
+use crate::registry::Registry;
+use crate::registry::args::{Spelling, spell};
+use crate::registry::resource::{Context, Property, Resource, Source, Target};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Schemas of a document, which are added to the description when they are used.
+#[derive(Clone, Debug)]
+pub(super) struct Shown {
+    /// View, edit and embed, with the names that they get; one name where the schema has no contexts.
+    contexts: [(Context, String, Arc<Value>); 3],
+    /// Any of the members, as `_fields` selects them.
+    selected: (String, Arc<Value>),
+}
+
+/// See the module's description.
+pub(super) struct Components<'a> {
+    registry: &'a Registry,
+    schemas: Map<String, Value>,
+    /// Names of the schemas of resources, by position.
+    titles: Vec<String>,
+    /// Resources whose documents others embed.
+    embedded: BTreeSet<usize>,
+    empty_lists: bool,
+}
+
+impl<'a> Components<'a> {
+    pub fn new(registry: &'a Registry) -> Components<'a> {
+        let mut titles: Vec<String> = Vec::new();
+        for resource in &registry.resources {
+            let title = resource.schema["title"].as_str().unwrap_or(&resource.name);
+            let names = [pascal(title), pascal(&resource.name), format!("{}{}", pascal(title), resource.index)];
+            let free = names.into_iter().find(|name| !name.is_empty() && !titles.contains(name));
+            titles.push(free.unwrap_or_else(|| format!("Resource{}", resource.index)));
+        }
+        let empty_lists = registry.declaration.dialect.empty_list_as_object;
+        let mut schemas = Map::new();
+        schemas.insert("Link".into(), link());
+        Components { registry, schemas, titles, embedded: BTreeSet::new(), empty_lists }
+    }
+
+    /// Adds a schema under a name, or under one with a number if another schema has it already. Returns a reference.
+    pub fn add(&mut self, name: &str, schema: Value) -> Value {
+        let names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}{number}")));
+        for name in names {
+            match self.schemas.get(&name) {
+                Some(own) if *own != schema => {}
+                Some(_) => return reference(&name),
+                None => {
+                    self.schemas.insert(name.clone(), schema);
+                    return reference(&name);
+                }
+            }
+        }
+        json!({})
+    }
+
+    /// The schemas of a document: of a resource itself, or of what is shown below the items of another one.
+    pub fn document(&mut self, schema: &Value, resources: &[&Resource], fallback: &str) -> Shown {
+        let own = resources.first().filter(|resource| resource.schema == *schema);
+        let title = match (own, schema["title"].as_str()) {
+            (Some(resource), _) => self.titles[resource.index].clone(),
+            (None, Some(title)) => pascal(title),
+            (None, None) => fallback.to_owned(),
+        };
+        let mut of_context = |context: Context| {
+            let seen = shown_in(schema, Some(context).filter(|_| has_contexts(schema)));
+            (context, format!("{title}{}", suffix(schema, context)), Arc::new(self.response(&seen, resources, true)))
+        };
+        let contexts = [Context::VIEW, Context::EDIT, Context::EMBED].map(&mut of_context);
+        let selected = (format!("{title}Fields"), Arc::new(self.response(schema, resources, false)));
+        Shown { contexts, selected }
+    }
+
+    /// References to the schemas of these contexts, each once, and to that of a selection.
+    pub fn any(&mut self, shown: &Shown, contexts: &[Context]) -> Value {
+        let mut options: Vec<Value> = Vec::new();
+        let wanted = shown.contexts.iter().filter(|(context, ..)| contexts.contains(context));
+        for (name, document) in
+            wanted.map(|(_, name, document)| (name, document)).chain([(&shown.selected.0, &shown.selected.1)])
+        {
+            let reference = self.add(name, Value::clone(document));
+            if !options.contains(&reference) {
+                options.push(reference);
+            }
+        }
+        // `_fields` may select nothing.
+        if self.empty_lists {
+            options.push(json!({"type": "array", "maxItems": 0}));
+        }
+        json!({"anyOf": options})
+    }
+
+    /// A schema of what the server sends, with its links; `whole`: all members are there. A member may be declared by the
+    /// first resource, or by the one that it is shown below.
+    fn response(&mut self, schema: &Value, resources: &[&Resource], whole: bool) -> Value {
+        let mut document = modern(schema, Side::Response { empty_lists: self.empty_lists });
+        let Some(map) = document.as_object_mut() else { return document };
+        map.remove("maxItems");
+        if map.contains_key("properties") {
+            map.insert("type".into(), json!("object"));
+        }
+        if let Some(resource) = resources.first()
+            && let Some(properties) = map.get_mut("properties").and_then(Value::as_object_mut)
+        {
+            let declared = |name: &str| resources.iter().filter_map(|of| of.property(name)).collect::<Vec<_>>();
+            let always = |name: &&String| declared(name).iter().all(|own| !own.hidden && !own.optional);
+            let required: Vec<Value> = properties.keys().filter(always).map(|name| json!(name)).collect();
+            for (name, document) in properties.iter_mut() {
+                declared(name).into_iter().for_each(|property| self.stored(property, document));
+                let composed = |own: &&Property| matches!(own.source, Source::Object(_));
+                if whole && declared(name).first().is_some_and(composed) {
+                    require_all(document);
+                }
+            }
+            properties.insert("_links".into(), links(resource));
+            properties.insert("_embedded".into(), self.embedded(resource));
+            if whole {
+                map.insert("required".into(), Value::Array(required));
+            }
+        }
+        document
+    }
+
+    /// The members of `_embedded` that links of a resource lead to.
+    fn embedded(&mut self, resource: &Resource) -> Value {
+        let mut named = Map::new();
+        for link in resource.links.iter().filter(|link| link.embeddable) {
+            let target = match link.target {
+                Target::Item { resource, .. } | Target::Collection { resource, .. } => Some(resource),
+                _ => None,
+            };
+            let document = target.map(|index| {
+                self.embedded.insert(index);
+                let schema = &self.registry.resources[index].schema;
+                reference(&format!("{}{}", self.titles[index], suffix(schema, Context::EMBED)))
+            });
+            let one = match (document, &link.target) {
+                (None, _) => json!({}),
+                (Some(document), Target::Collection { .. }) => json!({"type": "array", "items": document}),
+                (Some(document), _) => document,
+            };
+            let list = named.entry(&link.rel).or_insert_with(|| json!({"type": "array", "items": {"anyOf": []}}));
+            if let Some(alternatives) = list["items"]["anyOf"].as_array_mut() {
+                alternatives.push(one);
+            }
+        }
+        for list in named.values_mut() {
+            if let Some(alternatives) = list["items"]["anyOf"].as_array_mut() {
+                alternatives.push(reference("Error"));
+            }
+        }
+        let description = "Documents that `_embed` puts here, by the relation of the link that leads to them.";
+        let any = json!({"type": "array", "items": {}});
+        json!({"type": "object", "description": description, "properties": named, "additionalProperties": any})
+    }
+
+    /// What a stored value may be beside what a request may send.
+    fn stored(&self, property: &Property, document: &mut Value) {
+        if let Some(map) = document.as_object_mut().filter(|_| property.open_enum) {
+            map.shift_remove("enum");
+        }
+        for also in &property.shown_types {
+            allow(document, also);
+        }
+        // The server sets states that no request may set. A column of a kind's own has no such states.
+        if !property.own
+            && property.column.as_deref() == Some("status")
+            && let Some(values) = document.get_mut("enum").and_then(Value::as_array_mut)
+        {
+            let shown = |name: &String| spell(json!(name), &property.aliases, Spelling::ToApi);
+            let statuses = self.registry.declaration.statuses.keys();
+            let others: Vec<Value> = statuses.map(shown).filter(|name| !values.contains(name)).collect();
+            values.extend(others);
+        }
+        // A value that nobody has set is null unless it has a default.
+        if matches!(property.source, Source::Meta)
+            && let Some(values) = document.get_mut("properties").and_then(Value::as_object_mut)
+        {
+            values.values_mut().for_each(|document| allow(document, "null"));
+        }
+    }
+
+    /// The codes of the server and of the declarations.
+    fn codes(&self) -> BTreeSet<&'static str> {
+        let declared = self.registry.resources.iter().flat_map(|resource| resource.codes.values());
+        let endpoints = self.registry.routes.iter().flat_map(|route| &route.endpoints);
+        let renamed = declared.chain(endpoints.flat_map(|endpoint| endpoint.codes.values()));
+        Code::ALL.iter().chain(renamed).map(|code| code.as_str()).collect()
+    }
+
+    /// All of them.
+    pub fn finish(mut self) -> Value {
+        let mut described = BTreeSet::new();
+        while let Some(index) = self.embedded.iter().copied().find(|index| !described.contains(index)) {
+            let resource = &self.registry.resources[index];
+            let shown = self.document(&resource.schema, &[resource], &resource.name);
+            let [.., (_, name, document)] = &shown.contexts;
+            self.add(name, Value::clone(document));
+            described.insert(index);
+        }
+        let description = "The codes that the server and its declarations have. A failed check of a single value has the \
+                           name of the check.";
+        let codes = json!({"type": "string", "enum": self.codes(), "description": description});
+        self.schemas.insert("ErrorCode".into(), codes);
+        self.schemas.insert("Error".into(), error());
+        let mut schemas: Vec<(String, Value)> = std::mem::take(&mut self.schemas).into_iter().collect();
+        schemas.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let prefix = &self.registry.site.prefix;
+        json!({
+            "schemas": Map::from_iter(schemas),
+            "securitySchemes": {
+                "basic": {"type": "http", "scheme": "basic", "description": "A login name and an application password."},
+                "session": {"type": "apiKey", "in": "cookie", "name": cookie_name(prefix),
+                    "description": "A session of the pages; needs the nonce, too."},
+                "nonce": {"type": "apiKey", "in": "header", "name": nonce_header(prefix),
+                    "description": "The nonce of a session."},
+            },
+        })
+    }
+}
+
+/// All members of an object that is composed of properties are there.
+fn require_all(document: &mut Value) {
+    let names: Option<Vec<Value>> =
+        document.get("properties").and_then(Value::as_object).map(|all| all.keys().map(|name| json!(name)).collect());
+    if let (Some(names), Some(map)) = (names, document.as_object_mut()) {
+        map.insert("required".into(), Value::Array(names));
+    }
+}
+
+/// What the names of schemas of a context end with.
+fn suffix(schema: &Value, context: Context) -> &'static str {
+    match context {
+        _ if !has_contexts(schema) => "",
+        Context::EDIT => "Edit",
+        Context::EMBED => "Embed",
+        _ => "",
+    }
+}
+
+/// A link of a document.
+fn link() -> Value {
+    json!({
+        "type": "object",
+        "required": ["href"],
+        "properties": {
+            "href": {"type": "string", "description": "Address, or a template of addresses."},
+            "embeddable": {"type": "boolean", "description": "`_embed` puts what it leads to into the response."},
+            "templated": {"type": "boolean"},
+        },
+    })
+}
+
+/// Allows one more type.
+fn allow(document: &mut Value, also: &str) {
+    let Some(map) = document.as_object_mut() else { return };
+    let mut types = match map.get("type") {
+        Some(Value::Array(list)) => list.clone(),
+        Some(one) => vec![one.clone()],
+        None => return,
+    };
+    if !types.contains(&json!(also)) {
+        types.push(json!(also));
+    }
+    map.insert("type".into(), Value::Array(types));
+    if let Some(values) = map.get_mut("enum").and_then(Value::as_array_mut).filter(|_| also == "null")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+}
+
+/// The members of `_links` that a resource declares.
+fn links(resource: &Resource) -> Value {
+    let list = json!({"type": "array", "items": {"$ref": "#/components/schemas/Link"}});
+    let declared = resource.links.iter().map(|link| (link.rel.clone(), list.clone()));
+    let named: Map<String, Value> = declared.collect();
+    json!({"type": "object", "properties": named, "additionalProperties": list})
+}
+
+/// The error object.
+fn error() -> Value {
+    json!({
+        "type": "object",
+        "required": ["code", "message", "data"],
+        "properties": {
+            "code": {"description": "Machine code.", "anyOf": [reference("ErrorCode"), {"type": "string"}]},
+            "message": {"type": "string", "description": "A sentence for people."},
+            "data": {
+                "type": ["object", "null"],
+                "properties": {
+                    "status": {"type": "integer", "description": "The status of the response."},
+                    "params": {"description": "Arguments that do not fit or are absent, each with a sentence."},
+                    "details": {"description": "For each of them the failed check, as an error object."},
+                },
+            },
+            "additional_errors": {"type": "array", "items": {"type": "object"}},
+        },
+    })
+}
+
+/// A reference to a schema.
+pub(super) fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+/// `post-revision` as `PostRevision`.
+pub(super) fn pascal(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect()
+}

@@ -1,0 +1,165 @@
+//! What requests bring: parameters of path, query and header, and bodies.
+
+use super::Describing;
+use super::schemas::{Side, modern};
+use super::template::{Parameter, Template};
+use crate::model::Method;
+use crate::registry::Endpoint;
+use crate::registry::args::Arg;
+use serde_json::{Map, Value, json};
+
+/// Whether requests with this method have a body.
+pub(super) fn has_body(method: Method) -> bool {
+    matches!(method, Method::Post | Method::Put | Method::Patch)
+}
+
+/// The parameters of an operation; those of a body are in [`Describing::body`].
+pub(super) fn parameters(template: &Template, endpoint: &Endpoint, method: Method) -> Vec<Value> {
+    let mut parameters: Vec<Value> = Vec::new();
+    for parameter in &template.parameters {
+        let whole = endpoint.args.get(&parameter.name).filter(|_| parameter.name == parameter.capture);
+        parameters.push(path_parameter(parameter, whole));
+    }
+    let in_query = |arg: &&Arg| !template.holds(&arg.name);
+    if !has_body(method) {
+        parameters.extend(endpoint.args.args.iter().filter(in_query).map(query_parameter));
+    }
+    parameters.extend(shaping());
+    if method == Method::Get {
+        parameters.push(header("If-None-Match", "Entity tags; 304 if the response would have one of them."));
+    } else if !template.parameters.is_empty() {
+        parameters.push(header(
+            "If-Match",
+            "The entity tag of the document that is to be changed; 412 if it has another one by now.",
+        ));
+    }
+    if endpoint.file {
+        parameters
+            .push(header("Content-Disposition", "`attachment; filename=\"tree.png\"`, where the body is the file."));
+    }
+    parameters
+}
+
+fn path_parameter(Parameter { name, class, .. }: &Parameter, arg: Option<&Arg>) -> Value {
+    let mut schema = arg.map_or_else(|| json!({"type": "string"}), value_schema);
+    if let Some(map) = schema.as_object_mut() {
+        map.remove("default");
+        if map.get("type") == Some(&json!("string")) && !map.contains_key("pattern") {
+            map.insert("pattern".into(), json!(format!("^{class}$")));
+        }
+    }
+    let mut parameter = json!({"name": name, "in": "path", "required": true, "schema": schema});
+    describe(&mut parameter, arg);
+    parameter
+}
+
+fn query_parameter(arg: &Arg) -> Value {
+    let schema = value_schema(arg);
+    let mut parameter = json!({"name": arg.name, "in": "query", "schema": schema});
+    if arg.required {
+        parameter["required"] = json!(true);
+    }
+    match first_type(&parameter["schema"]) {
+        Some("array") => {
+            parameter["style"] = json!("form");
+            parameter["explode"] = json!(false);
+        }
+        Some("object") => {
+            parameter["style"] = json!("deepObject");
+            parameter["explode"] = json!(true);
+        }
+        _ => {}
+    }
+    describe(&mut parameter, Some(arg));
+    parameter
+}
+
+/// What every response is shaped by.
+pub(super) fn shaping() -> Vec<Value> {
+    let names = |name: &str, description: &str| {
+        let schema = json!({"type": "array", "items": {"type": "string"}});
+        json!({"name": name, "in": "query", "description": description, "schema": schema, "style": "form", "explode": false})
+    };
+    vec![
+        names("_fields", "Names of the members that the response contains; `a.b` selects a member of a member."),
+        names("_embed", "Relations of the links whose documents are embedded; `1` embeds all that can be."),
+    ]
+}
+
+fn header(name: &str, description: &str) -> Value {
+    json!({"name": name, "in": "header", "description": description, "schema": {"type": "string"}})
+}
+
+/// Moves the sentence about an argument from its schema to the parameter.
+fn describe(parameter: &mut Value, arg: Option<&Arg>) {
+    let written = parameter["schema"].as_object_mut().and_then(|schema| schema.shift_remove("description"));
+    let described = written.filter(|text| text.as_str().is_some_and(|text| !text.is_empty()));
+    if let Some(map) = parameter.as_object_mut() {
+        map.extend(described.map(|text| ("description".to_owned(), text)));
+        let also: Vec<&str> = arg.into_iter().flat_map(|arg| &arg.also).map(String::as_str).collect();
+        if !also.is_empty() {
+            let before = map.get("description").and_then(Value::as_str).unwrap_or_default();
+            let text = format!("{before} Also as {}.", also.join(", "));
+            map.insert("description".into(), json!(text.trim_start()));
+        }
+    }
+}
+
+/// What an argument takes.
+fn value_schema(arg: &Arg) -> Value {
+    let mut schema = modern(&arg.shown, Side::Request);
+    let Some(map) = schema.as_object_mut() else { return schema };
+    if !arg.accepts.is_empty()
+        && let Some(own) = map.get("type").cloned()
+    {
+        let mut types = own.as_array().cloned().unwrap_or_else(|| vec![own]);
+        types.extend(
+            arg.accepts.iter().map(|also| json!(also)).filter(|also| !types.contains(also)).collect::<Vec<_>>(),
+        );
+        map.insert("type".into(), if types.len() == 1 { types.remove(0) } else { Value::Array(types) });
+    }
+    schema
+}
+
+fn first_type(schema: &Value) -> Option<&str> {
+    match &schema["type"] {
+        Value::String(one) => Some(one),
+        Value::Array(list) => list.iter().filter_map(Value::as_str).find(|one| *one != "null"),
+        _ => None,
+    }
+}
+
+impl Describing<'_> {
+    /// The body of an operation, as JSON and as a form; `None` where there are no arguments for it.
+    pub(super) fn body(&mut self, name: &str, template: &Template, endpoint: &Endpoint) -> Option<Value> {
+        let args: Vec<&Arg> = endpoint.args.args.iter().filter(|arg| !template.holds(&arg.name)).collect();
+        if args.is_empty() && !endpoint.file {
+            return None;
+        }
+        let properties: Map<String, Value> = args.iter().map(|arg| (arg.name.clone(), value_schema(arg))).collect();
+        let required: Vec<&str> = args.iter().filter(|arg| arg.required).map(|arg| arg.name.as_str()).collect();
+        let mut schema = json!({"type": "object", "properties": properties});
+        if !required.is_empty() {
+            schema["required"] = json!(required);
+        }
+        let mut content = Map::new();
+        if endpoint.file {
+            let bytes = json!({"type": "string", "contentMediaType": "application/octet-stream"});
+            if let Some(properties) = schema["properties"].as_object_mut() {
+                properties.insert("file".into(), bytes);
+            }
+            content.insert("application/octet-stream".into(), json!({}));
+            content.insert("multipart/form-data".into(), json!({"schema": schema}));
+        } else {
+            let reference = self.components.add(name, schema);
+            for media_type in ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"] {
+                content.insert(media_type.into(), json!({"schema": reference}));
+            }
+        }
+        let mut body = json!({"content": content});
+        if endpoint.file || !required.is_empty() {
+            body["required"] = json!(true);
+        }
+        Some(body)
+    }
+}

@@ -1,0 +1,223 @@
+//! What operations respond with: documents, headers, errors.
+
+use super::Describing;
+use super::codes::statuses;
+use super::components::{Shown, reference};
+use super::template::{Parameter, Template};
+use crate::model::Method;
+use crate::registry::args::Role;
+use crate::registry::resource::{Context, Resource};
+use crate::registry::vocabulary::Responds;
+use crate::registry::{Endpoint, Route};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Describing<'_> {
+    pub(super) fn responses(
+        &mut self,
+        route: &Route,
+        template: &Template,
+        endpoint: &Endpoint,
+        method: Method,
+        responds: Responds,
+    ) -> Value {
+        let json = |schema: Value| Map::from_iter([("application/json".to_owned(), json!({"schema": schema}))]);
+        let (content, by_context) = match responds {
+            Responds::Bytes(media_type) => (Map::from_iter([(media_type.to_owned(), json!({}))]), Map::new()),
+            Responds::Json(_, text) => {
+                let schema: Value = serde_json::from_str(text).unwrap_or_default();
+                (json(self.or_empty_list(schema)), Map::new())
+            }
+            _ => {
+                let (shown, contexts) = (self.shown(route, template), contexts(endpoint));
+                (json(self.schema(&shown, &contexts, responds)), self.by_context(&shown, &contexts, responds))
+            }
+        };
+        let status = match responds {
+            Responds::Created => 201,
+            Responds::Json(status, _) => status,
+            _ => 200,
+        };
+        let mut found = json!({"description": described(responds), "content": content});
+        if let Some(links) = self.follow_up(route, responds) {
+            found["links"] = links;
+        }
+        if !by_context.is_empty() {
+            found["x-contexts"] = Value::Object(by_context);
+        }
+        found["headers"] = Value::Object(self.headers(method, responds));
+        let mut all = Map::from_iter([(status.to_string(), found)]);
+        if method == Method::Get {
+            all.insert("304".into(), json!({"description": "The caller has this response already."}));
+        }
+        self.with_errors(all, route, endpoint, method)
+    }
+
+    /// What a response contains in each context, for generators of types: `anyOf` does not say which is which.
+    fn by_context(&mut self, shown: &Shown, contexts: &[Context], responds: Responds) -> Map<String, Value> {
+        let list = matches!(responds, Responds::Page | Responds::List);
+        if !list && !matches!(responds, Responds::Document | Responds::Created) {
+            return Map::new();
+        }
+        let names = [("view", Context::VIEW), ("edit", Context::EDIT), ("embed", Context::EMBED)];
+        let chosen = names.iter().filter(|(_, context)| contexts.contains(context));
+        let document = |(name, context): &(&str, Context)| {
+            let one = self.components.any(shown, &[*context])["anyOf"][0].clone();
+            ((*name).to_owned(), if list { json!({"type": "array", "items": one}) } else { one })
+        };
+        chosen.map(document).collect()
+    }
+
+    /// What a response contains as JSON.
+    fn schema(&mut self, shown: &Shown, contexts: &[Context], responds: Responds) -> Value {
+        let document = self.components.any(shown, contexts);
+        let deleted = |required: &[&str]| {
+            json!({"type": "object", "required": required,
+                "properties": {"deleted": {"type": "boolean"}, "previous": document}})
+        };
+        match responds {
+            Responds::Page | Responds::List => json!({"type": "array", "items": document}),
+            Responds::ByKey => self.by_key(document),
+            // `_fields` selects among the members of the whole response.
+            Responds::Deleted => self.or_empty_list(deleted(&[])),
+            Responds::Trashed => json!({"anyOf": [deleted(&["deleted", "previous"]), document]}),
+            _ => document,
+        }
+    }
+
+    /// The schemas of the route's document.
+    fn shown(&mut self, route: &Route, template: &Template) -> Shown {
+        let registry = self.registry;
+        let resource = route.resource.map(|index| &registry.resources[index]);
+        let schema = route.schema.as_ref().or(resource.map(|resource| &resource.schema));
+        let own = registry.index_schemas.get(&route.pattern);
+        let any = json!({});
+        let words = super::components::pascal(&template.words(&route.namespace).join(" "));
+        let owner = route.owner.filter(|owner| Some(*owner) != route.resource).map(|index| &registry.resources[index]);
+        let resources: Vec<&Resource> = resource.into_iter().chain(owner).collect();
+        self.components.document(schema.or(own).unwrap_or(&any), &resources, &words)
+    }
+
+    fn by_key(&self, document: Value) -> Value {
+        self.or_empty_list(json!({"type": "object", "additionalProperties": document}))
+    }
+
+    /// An object; where the platform writes empty ones as lists, it may be one.
+    fn or_empty_list(&self, object: Value) -> Value {
+        match self.registry.declaration.dialect.empty_list_as_object {
+            true => json!({"anyOf": [object, {"type": "array", "maxItems": 0}]}),
+            false => object,
+        }
+    }
+
+    fn headers(&self, method: Method, responds: Responds) -> Map<String, Value> {
+        let prefix = self.registry.site.prefix.to_uppercase();
+        let text = |description: &str| json!({"description": description, "schema": {"type": "string"}});
+        let number = |description: &str| json!({"description": description, "schema": {"type": "integer"}});
+        let mut headers = Map::new();
+        headers.insert("Allow".into(), text("Methods that the caller may use here."));
+        if method == Method::Get {
+            headers.insert("ETag".into(), text("Changes whenever the response does."));
+        }
+        if responds == Responds::Page {
+            headers.insert(format!("X-{prefix}-Total"), number("How many there are."));
+            headers.insert(format!("X-{prefix}-TotalPages"), number("How many pages there are."));
+            headers.insert("Link".into(), text("The pages before and after."));
+        }
+        if responds == Responds::Created {
+            headers.insert("Location".into(), text("The address of what was created."));
+        }
+        headers
+    }
+
+    /// What may be done with a document that was created.
+    fn follow_up(&self, route: &Route, responds: Responds) -> Option<Value> {
+        if responds != Responds::Created {
+            return None;
+        }
+        let item = self.registry.item_routes.get(route.resource?).copied().flatten()?;
+        let item = &self.registry.routes[item];
+        let template = Template::of(&item.pattern);
+        let [Parameter { name: capture, .. }] = template.parameters.as_slice() else { return None };
+        if Template::of(&route.pattern).path != template.path.rsplit_once('/')?.0 {
+            return None;
+        }
+        let key = &self.registry.resources[route.resource?].key;
+        let links = item.endpoints.iter().filter_map(|endpoint| {
+            let method = endpoint.methods.first()?.as_str().to_lowercase();
+            let verb = self.vocabulary.handlers[endpoint.handler.0].name.rsplit('.').next()?;
+            let path = template.path.replace('~', "~0").replace('/', "~1");
+            let link = json!({
+                "operationRef": format!("#/paths/{path}/{method}"),
+                "parameters": {capture: format!("$response.body#/{key}")},
+            });
+            Some((verb.to_owned(), link))
+        });
+        Some(Value::Object(links.collect()))
+    }
+
+    /// Adds the errors that an operation may end with.
+    fn with_errors(
+        &self,
+        mut responses: Map<String, Value>,
+        route: &Route,
+        endpoint: &Endpoint,
+        method: Method,
+    ) -> Value {
+        let mut by_status: BTreeMap<u16, BTreeSet<&'static str>> = BTreeMap::new();
+        let resource = route.resource.map(|index| &self.registry.resources[index]);
+        let of_resource = |code| resource.and_then(|own| own.status_of_codes.get(&code)).map(|status| vec![*status]);
+        for code in self.codes(route, endpoint, method) {
+            for status in of_resource(code).unwrap_or_else(|| statuses(code)) {
+                by_status.entry(status).or_default().insert(code.as_str());
+            }
+        }
+        for (status, codes) in by_status {
+            let list = codes.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", ");
+            let schema = json!({
+                "allOf": [reference("Error")],
+                "properties": {"code": {"type": "string", "examples": codes}},
+            });
+            let response = json!({"description": list, "content": {"application/json": {"schema": schema}}});
+            responses.entry(status.to_string()).or_insert(response);
+        }
+        responses.insert("default".into(), any_error());
+        Value::Object(responses)
+    }
+}
+
+/// Responses may be of another media type, too.
+pub(super) fn add_media_type(responses: &mut Value, media_type: &str) {
+    let all = responses.as_object_mut().into_iter().flat_map(Map::values_mut);
+    for content in all.filter_map(|response| response.get_mut("content")?.as_object_mut()) {
+        content.insert(media_type.to_owned(), json!({}));
+    }
+}
+
+/// Any error.
+pub(super) fn any_error() -> Value {
+    json!({"description": "An error.", "content": {"application/json": {"schema": reference("Error")}}})
+}
+
+fn described(responds: Responds) -> &'static str {
+    match responds {
+        Responds::Document => "The document.",
+        Responds::Created => "What was created.",
+        Responds::Page => "A page of documents.",
+        Responds::List => "All of them.",
+        Responds::ByKey => "All of them, by key.",
+        Responds::Deleted => "What was deleted.",
+        Responds::Trashed => "What was deleted, or what went to the trash.",
+        Responds::Json(..) => "The outcome.",
+        Responds::Bytes(_) => "The file.",
+    }
+}
+
+/// The contexts that an operation shows documents in: those of its argument; without one, writes are shown for editing
+/// to those who may.
+fn contexts(endpoint: &Endpoint) -> Vec<Context> {
+    let Some(arg) = endpoint.args.role(Role::Context) else { return vec![Context::VIEW, Context::EDIT] };
+    let listed = arg.shown["enum"].as_array();
+    let all = vec![Context::VIEW, Context::EDIT, Context::EMBED];
+    listed.map_or(all, |list| list.iter().filter_map(Value::as_str).filter_map(Context::parse).collect())
+}
