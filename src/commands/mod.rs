@@ -135,6 +135,16 @@ pub enum Command {
         #[arg(long, value_enum, default_value = "ts")]
         lang: openapi::Language,
     },
+    /// Print what changed between two declarations for clients. Breaking changes end with status 1.
+    ///
+    /// OLD and NEW are declarations as --config takes them, or, with a name that ends in .json, descriptions as `openapi`
+    /// prints them. --set holds for both declarations.
+    Diff {
+        /// What clients use now.
+        old: PathBuf,
+        /// What they will use.
+        new: PathBuf,
+    },
     /// Print the JSON Schema of routes.toml, for editors.
     Schema,
     /// Print the meaning of a word: a handler, guard, behaviour, renderer, schema word (`x-…`) or configuration key.
@@ -297,6 +307,7 @@ pub fn main() -> ExitCode {
         Some(Command::Openapi { yaml, namespace }) => openapi::openapi(&source, yaml, namespace.as_deref()),
         Some(Command::Types) => openapi::types(&source),
         Some(Command::Client { lang }) => openapi::client(&source, lang),
+        Some(Command::Diff { old, new }) => openapi::diff(&source, &old, &new),
         Some(Command::Schema) => schema(),
         Some(Command::Explain { word }) => explain(&word),
         Some(Command::Docs { directory }) => docs(&directory),

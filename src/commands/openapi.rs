@@ -1,10 +1,14 @@
-//! `openapi`, `types`, `client`: the description of the routes, its TypeScript declarations, and a client with them.
+//! `openapi`, `types`, `client`, `diff`: the description of the routes, its types, a client with them, and what changed
+//! between two descriptions.
 
 use super::{linked, print};
 use crate::boot::{BootError, Source};
 use crate::engine;
+use crate::openapi::diff::{Effect, changes};
 use crate::openapi::{Selection, document, typescript, yaml};
 use serde_json::Value;
+use std::io::Read as _;
+use std::path::Path;
 
 /// See [`super::Command::Openapi`].
 pub(super) fn openapi(source: &Source, as_yaml: bool, namespace: Option<&str>) -> Result<(), BootError> {
@@ -50,4 +54,48 @@ fn whole(source: &Source) -> Result<Value, BootError> {
     let registry = linked(source)?;
     let selection = Selection { namespace: None, endpoints: &|_, _| true, server: &registry.site.rest_url };
     Ok(document(&registry, &engine::vocabulary(), &selection))
+}
+
+/// Bytes of a description that is read.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// See [`super::Command::Diff`].
+pub(super) fn diff(source: &Source, old: &Path, new: &Path) -> Result<(), BootError> {
+    if source.config.is_some() {
+        return Err(BootError::Other("diff compares OLD and NEW; leave out --config".to_owned()));
+    }
+    let found = changes(&described(source, old)?, &described(source, new)?);
+    let mut text: String = found.iter().map(|change| format!("{change}\n")).collect();
+    let breaking = found.iter().filter(|change| change.effect == Effect::Breaking).count();
+    text.push_str(&match (breaking, found.len()) {
+        (_, 0) => "no changes\n".to_owned(),
+        (0, all) => format!("{all} additive\n"),
+        (_, all) => format!(
+            "{breaking} breaking, {} additive\n  hint: keep the old namespace as it is and declare the new version in one \
+             of its own\n",
+            all - breaking
+        ),
+    });
+    print(text.as_bytes());
+    if breaking == 0 { Ok(()) } else { Err(BootError::Reported) }
+}
+
+/// A description that is in a file, or that of declarations.
+fn described(source: &Source, path: &Path) -> Result<Value, BootError> {
+    if path.extension().is_none_or(|end| end != "json") {
+        return whole(&Source { config: Some(path.to_owned()), sets: source.sets.clone() });
+    }
+    let refused = |what: &str| BootError::Other(format!("{}: {what}", path.display()));
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(|error| refused(&error.to_string()))?;
+    file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(|error| refused(&error.to_string()))?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(refused("the file is larger than 64 MiB"));
+    }
+    let document: Value = serde_json::from_str(&text).map_err(|error| refused(&error.to_string()))?;
+    let version = document["openapi"].as_str().unwrap_or_default();
+    match version.starts_with("3.1.") && document["paths"].is_object() {
+        true => Ok(document),
+        false => Err(refused("this is no OpenAPI 3.1 description; `cms-server openapi` prints one")),
+    }
 }

@@ -6,6 +6,7 @@
 
 mod codes;
 mod components;
+pub mod diff;
 mod operations;
 mod parameters;
 mod responses;
