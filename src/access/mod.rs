@@ -37,7 +37,7 @@ use crate::config::declaration::{Action, Family};
 use crate::error::{ApiError, Code};
 use crate::model::Method;
 use crate::records::{self, Record};
-use crate::registry::args::Role;
+use crate::registry::args::{Arg, Filter, Role};
 use crate::registry::resource::{Context, Resource, Sort};
 use crate::registry::vocabulary::{Anonymous, Named};
 use crate::registry::{Endpoint, Registry, Route};
@@ -403,6 +403,25 @@ fn within(asking: &Asking<'_>, target: Option<&Row>) -> Result<Option<ApiError>,
     })
 }
 
+/// Criteria of `where`, and the one that rows are counted by, use nothing that the caller may not see.
+fn open_criteria(asking: &Asking<'_>, context: Context) -> Result<(), ApiError> {
+    let (set, args) = (&asking.endpoint.args, asking.args);
+    let Some(arg) = set.role(Role::Where).filter(|arg| arg.edit_only) else { return Ok(()) };
+    let Some(Filter::Where(criteria)) = &arg.filter else { return Ok(()) };
+    let given = args.given(&arg.name).and_then(Value::as_object).into_iter().flatten();
+    let named = given.map(|(name, _)| name.as_str()).chain(args.role(set, Role::CountBy).and_then(Value::as_str));
+    for (name, criterion) in named.filter_map(|name| Some((name, criteria.0.get(name)?))) {
+        let target = &asking.registry().resources[criterion.resource];
+        // Related rows are not listed, so none of them is shown for editing.
+        let context = if criterion.through.is_some() { Context::VIEW } else { context };
+        if criterion.edit_only && !policy::sees_edit_only(asking.scope, target, context) {
+            let message = format!("You may not use these parameters with these values: {}[{name}].", arg.name);
+            return Err(asking.refuse(Code::ForbiddenParam).with_message(message));
+        }
+    }
+    Ok(())
+}
+
 /// Callers who may not see edit-only columns learn nothing of them by a filter, a sort order or a searched column
 /// either.
 fn edit_only(asking: &Asking<'_>) -> Result<(), ApiError> {
@@ -414,9 +433,15 @@ fn edit_only(asking: &Asking<'_>) -> Result<(), ApiError> {
     };
     let args = asking.args;
     let empty = |value: &Value| matches!(value, Value::Null) || value.as_array().is_some_and(Vec::is_empty);
-    let filter = set.args.iter().find(|arg| arg.edit_only && args.given(&arg.name).is_some_and(|value| !empty(value)));
+    open_criteria(asking, asking.context())?;
+    let usual = |arg: &&Arg| arg.edit_only && arg.role != Some(Role::Where);
+    let filter = set.args.iter().filter(usual).find(|arg| args.given(&arg.name).is_some_and(|value| !empty(value)));
     let sort = args.role(set, Role::Orderby).and_then(Value::as_str).and_then(|orderby| resource.sort.get(orderby));
-    let sorts = matches!(sort, Some(Sort::Column(column)) if resource.edit_only.contains(column));
+    let keys =
+        args.role(set, Role::OrderKeys).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let keys = keys.filter_map(|key| resource.sort.get(key.strip_prefix('-').unwrap_or(key)));
+    let hidden = |sort: &Sort| matches!(sort, Sort::Column(column) if resource.edit_only.contains(column));
+    let sorts = sort.into_iter().chain(keys).any(hidden);
     let named = args.role(set, Role::SearchColumns).and_then(Value::as_array).into_iter().flatten();
     let closed = |name: &&str| resource.search.get(*name).is_some_and(|column| resource.edit_only.contains(column));
     let searched = named.filter_map(Value::as_str).find(closed);

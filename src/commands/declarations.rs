@@ -57,6 +57,13 @@ fn checked(source: &Source, data: bool) -> Result<Checked, BootError> {
     let unheld = registry.unheld_capabilities().into_iter().map(|(capability, place)| {
         format!("no role has the capability `{capability}`, which {place} asks for: everybody is refused there")
     });
+    let unindexed = registry.unindexed_criteria().into_iter().map(|(resource, property)| {
+        format!(
+            "lists of `{resource}` can be filtered by `{property}`, which has no index: where there are many rows, add \
+             \"x-index\": true to the property"
+        )
+    });
+    let warnings = unheld.chain(unindexed).collect();
     let data = match data {
         false => None,
         true => {
@@ -73,7 +80,7 @@ fn checked(source: &Source, data: bool) -> Result<Checked, BootError> {
             })
         }
     };
-    let (resources, routes, warnings) = (registry.resources.len(), registry.routes.len(), unheld.collect());
+    let (resources, routes) = (registry.resources.len(), registry.routes.len());
     Ok(Checked { problems: Vec::new(), resources, routes, methods, warnings, data })
 }
 

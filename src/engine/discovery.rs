@@ -168,7 +168,8 @@ fn base(registry: &Registry, route: &Route) -> Map<String, Value> {
 
 fn endpoint(registry: &Registry, endpoint: &Endpoint) -> Value {
     let methods: Vec<&str> = endpoint.methods.iter().map(|m| m.as_str()).collect();
-    let args: Map<String, Value> = endpoint.args.args.iter().map(|a| (a.name.clone(), a.shown.clone())).collect();
+    let listed = endpoint.args.args.iter().filter(|arg| arg.listed);
+    let args: Map<String, Value> = listed.map(|arg| (arg.name.clone(), arg.shown.clone())).collect();
     let mut map = Map::new();
     map.insert("methods".into(), json!(methods));
     if let Some(allowed) = endpoint.batch {

@@ -4,6 +4,8 @@
 //! with the caller's rights, in the embed context; each address once per reply, however many documents link to it. What
 //! such a request returned is cached as text, until something that was read for it changes, and is used in responses of
 //! that state only. Documents stay text, too: what is embedded is inserted before their last brace.
+//!
+//! A name with a dot (`venue.owner`) embeds in what is embedded, one level deep.
 
 use super::Engine;
 use crate::cache::documents::DocumentText;
@@ -21,6 +23,7 @@ use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
@@ -41,9 +44,21 @@ impl Wanted {
     fn includes(&self, rel: &str) -> bool {
         match self {
             Wanted::All => true,
-            Wanted::Only(names) => names.iter().any(|name| name == rel),
+            Wanted::Only(names) => names.iter().any(|name| name == rel || below(name, rel).is_some()),
         }
     }
+
+    /// What is to be embedded in the documents of a relation.
+    fn below(&self, rel: &str) -> Option<Wanted> {
+        let Wanted::Only(names) = self else { return None };
+        let below: Vec<String> = names.iter().filter_map(|name| below(name, rel)).map(str::to_owned).collect();
+        (!below.is_empty()).then_some(Wanted::Only(below))
+    }
+}
+
+/// The part of a name below a relation: `owner` of `venue.owner`.
+fn below<'n>(name: &'n str, rel: &str) -> Option<&'n str> {
+    name.strip_prefix(rel)?.strip_prefix('.').filter(|below| !below.is_empty())
 }
 
 /// Reads the parameter; `None` when nothing is to be embedded.
@@ -65,6 +80,9 @@ const ROUNDS: usize = 16;
 
 /// As many linked resources are fetched each for itself; what more of them read is read together.
 const FEW: usize = 3;
+
+/// Links that are followed from documents that are embedded themselves; the documents after that stay as they are.
+const MOST_BELOW: usize = 1000;
 
 /// Placeholder for links that are not to be followed.
 const NOTHING: &[u8] = b"{}";
@@ -178,24 +196,93 @@ fn links<'a>(document: &'a [u8], wanted: &Wanted) -> Links<'a> {
 pub async fn embed(engine: &Engine, scope: &Scope, documents: &Rendered, wanted: &Wanted) -> Vec<u8> {
     let links: Vec<Links<'_>> = documents.documents().iter().map(|document| links(document, wanted)).collect();
     let found = fetch_all(engine, scope, &links).await;
+    let begun = embedded_documents(&links, &found, wanted);
+    let below = embed_below(engine, scope, &begun).await;
+    let texts = Texts { found: &found, below: &below };
     let mut links = links.iter();
     let empty = scope.registry.declaration.dialect.embed_empty_relations;
-    documents.write(|document, all| write(document, links.next().map_or(&[], |links| links), &found, empty, all))
+    documents.write(|document, all| write(document, links.next().map_or(&[], |links| links), &texts, empty, all))
+}
+
+/// What is embedded, by address; by relation and address where more is embedded in it.
+struct Texts<'t> {
+    found: &'t HashMap<&'t str, DocumentText>,
+    below: &'t Below<'t>,
+}
+
+/// By relation and address.
+type Below<'a> = HashMap<&'a str, HashMap<&'a str, DocumentText>>;
+
+impl<'t> Texts<'t> {
+    fn get(&self, rel: &str, href: &str) -> Option<&'t DocumentText> {
+        self.below.get(rel).and_then(|texts| texts.get(href)).or_else(|| self.found.get(href))
+    }
+}
+
+/// An embedded text in which more is to be embedded, by its relation and its address.
+struct Begun<'a> {
+    at: (&'a str, &'a str),
+    documents: Rendered,
+    wanted: Wanted,
+}
+
+/// The embedded texts in which more is to be embedded.
+fn embedded_documents<'a>(
+    links: &'a [Links<'_>],
+    found: &HashMap<&'a str, DocumentText>,
+    wanted: &Wanted,
+) -> Vec<Begun<'a>> {
+    let mut seen = HashSet::new();
+    let mut begun = Vec::new();
+    for (rel, links) in links.iter().flatten() {
+        let Some(wanted) = wanted.below(rel) else { continue };
+        for href in links.iter().filter(|link| link.embeddable).map(|link| &*link.href) {
+            let Some(text) = found.get(href).filter(|_| seen.insert((&**rel, href))) else { continue };
+            let documents = match serde_json::from_slice::<Vec<&RawValue>>(text) {
+                Ok(list) => Rendered::List(list.iter().map(|one| one.get().as_bytes().into()).collect()),
+                Err(_) => Rendered::One(text.clone()),
+            };
+            begun.push(Begun { at: (rel, href), documents, wanted: wanted.clone() });
+        }
+    }
+    begun
+}
+
+/// The texts with what is embedded in them.
+async fn embed_below<'a>(engine: &Engine, scope: &Scope, begun: &[Begun<'a>]) -> Below<'a> {
+    if begun.is_empty() {
+        return HashMap::new();
+    }
+    let mut left = MOST_BELOW;
+    let mut followed = Vec::new();
+    for one in begun {
+        for document in one.documents.documents() {
+            let links = links(document, &one.wanted);
+            left = left.saturating_sub(links.iter().map(|(_, links)| links.len()).sum());
+            followed.push(if left > 0 { links } else { Links::new() });
+        }
+    }
+    let found = fetch_all(engine, scope, &followed).await;
+    let texts = Texts { found: &found, below: &HashMap::new() };
+    let empty = scope.registry.declaration.dialect.embed_empty_relations;
+    let mut links = followed.iter();
+    let mut below = Below::new();
+    for Begun { at: (rel, href), documents, .. } in begun {
+        let text = documents.write(|document, all| {
+            write(document, links.next().map_or(&[], |links| links), &texts, empty, all);
+        });
+        below.entry(rel).or_default().insert(href, text.into());
+    }
+    below
 }
 
 /// Appends a document with what it links to; with `empty` also relations under which there is nothing at all.
-fn write(
-    document: &[u8],
-    links: &[(Cow<'_, str>, Vec<Link<'_>>)],
-    found: &HashMap<&str, DocumentText>,
-    empty: bool,
-    all: &mut Vec<u8>,
-) {
+fn write(document: &[u8], links: &[(Cow<'_, str>, Vec<Link<'_>>)], texts: &Texts<'_>, empty: bool, all: &mut Vec<u8>) {
     let begun = all.len() + document.len();
     all.extend_from_slice(document);
     for (rel, links) in links {
         let texts =
-            || links.iter().map(|link| found.get(&*link.href).filter(|_| link.embeddable).map_or(NOTHING, |t| t));
+            || links.iter().map(|link| texts.get(rel, &link.href).filter(|_| link.embeddable).map_or(NOTHING, |t| t));
         if !empty && texts().all(|text| text == NOTHING || text == b"[]") {
             continue;
         }

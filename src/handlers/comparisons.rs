@@ -60,8 +60,11 @@ pub fn linked(rel: &Name, without: bool, value: &Value) -> Option<Cond> {
     Some(if without { Cond::Not(Box::new(linked)) } else { linked })
 }
 
-/// A date and time as the seconds that a column holds; without an offset it is in the site's zone.
+/// A date and time, or `now`, as the seconds that a column holds; without an offset it is in the site's zone.
 fn seconds(scope: &Scope, clock: Clock, value: &Value) -> DbValue {
+    if value == "now" {
+        return DbValue::Int(if clock == Clock::Utc { scope.now } else { scope.local_now() });
+    }
     let Some(moment) = value.as_str().and_then(time::parse_datetime) else { return DbValue::Null };
     let (local, utc) = moment.in_zone(&scope.settings.zone);
     DbValue::Int(if clock == Clock::Utc { utc } else { local })

@@ -15,6 +15,8 @@ pub(super) const LIST: ByFamily = &[
         &[
             Code::CannotView,
             Code::ForbiddenContext,
+            Code::ForbiddenOrderby,
+            Code::ForbiddenParam,
             Code::NoSearchTerm,
             Code::OrderbyIncludeMissing,
             Code::PostInvalidPageNumber,
@@ -22,7 +24,7 @@ pub(super) const LIST: ByFamily = &[
     ),
     (Family::Plain, &[Code::Forbidden, Code::ForbiddenOrderby, Code::ForbiddenParam]),
     (Family::Term, &[Code::CannotView, Code::ForbiddenContext, Code::PostInvalidId]),
-    (Family::User, &[Code::ForbiddenContext, Code::ForbiddenOrderby, Code::UserCannotView]),
+    (Family::User, &[Code::ForbiddenContext, Code::ForbiddenOrderby, Code::ForbiddenParam, Code::UserCannotView]),
 ];
 
 /// Of one row.

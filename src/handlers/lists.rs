@@ -3,8 +3,9 @@
 //! Contract: "Collection parameters".
 
 use super::cursor::{self, Cursor};
+use super::order::order;
 pub use super::search_words::{Search, words_within};
-use super::{Outcome, Rendered, Work, comparisons, items, originals};
+use super::{Outcome, Rendered, Work, comparisons, criteria, items, originals};
 use crate::access::{failure, hints, policy};
 use crate::behaviours::{QUERIES, QueryContext, READS};
 use crate::config::declaration::{Family, ItemKey, Total};
@@ -13,7 +14,7 @@ use crate::records::{self, Record, among, txt};
 use crate::registry::args::{Arg, ArgSet, Filter, FilterOp, Role};
 use crate::registry::columns::record;
 use crate::registry::name;
-use crate::registry::resource::{Context, Resource, Sort};
+use crate::registry::resource::{Context, Resource};
 use crate::registry::vocabulary::Named;
 use crate::render::{self, Batch, View};
 use crate::request::args::Checked;
@@ -21,7 +22,6 @@ use crate::scope::Scope;
 use crate::storage::plan::{Cond, DbValue, Name, Op, Order, ReadPlan, Row};
 use crate::storage::{Ahead, Snapshot};
 use crate::text::highlight::highlight;
-use crate::text::slug;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -30,6 +30,9 @@ const CONTENT_QUERIES: [&str; 3] = ["terms", "format", "sticky"];
 
 /// Most sticky records that are added to a page.
 const MOST_STICKY: u64 = 100;
+
+/// Values that rows are counted by.
+const MOST_GROUPS: u64 = 1000;
 
 /// Rows of a collection that knows no pages.
 const UNPAGED: i64 = 10_000;
@@ -80,6 +83,9 @@ impl Window {
 /// Arguments that cannot be combined, values that the caller may not request, a page beyond the end.
 pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let listing = Listing::of(work)?;
+    if let Some(by) = work.allowed.args().role(&work.endpoint.args, Role::CountBy).and_then(Value::as_str) {
+        return listing.counts_by(by);
+    }
     let context = work.allowed.context();
     let view = View {
         context,
@@ -166,6 +172,17 @@ impl<'w> Listing<'w> {
         }
         let highlights = Highlights::asked(work, resource)?;
         Ok(Listing { work, resource, window, filter, plan, cursor, highlights, paged, counts })
+    }
+
+    /// How many rows have each value of a criterion, the most frequent first.
+    fn counts_by(&self, by: &str) -> Result<Outcome, ApiError> {
+        let filter = self.work.endpoint.args.role(Role::Where).and_then(|arg| arg.filter.as_ref());
+        let Some(Filter::Where(criteria)) = filter else { return Ok(Outcome::ok(Value::Array(Vec::new()))) };
+        let counted = criteria.0.get(by).and_then(|criterion| Some((criterion, criteria::column(criterion)?)));
+        let Some((criterion, column)) = counted else { return Ok(Outcome::ok(Value::Array(Vec::new()))) };
+        let plan = ReadPlan { columns: vec![column], limit: Some(MOST_GROUPS), ..self.plan.clone() };
+        let groups = self.work.scope.snapshot()?.groups(&plan)?;
+        Ok(Outcome::ok(Value::Array(groups.iter().map(|row| criteria::group(criterion, row)).collect())))
     }
 
     /// The rows of the window, with the columns that they are shown by.
@@ -458,6 +475,7 @@ pub fn filter(
             Filter::Fixed { column, op, value: fixed } => {
                 all.extend(comparisons::fixed(scope, column, *op, fixed, value))
             }
+            Filter::Where(criteria) => all.extend(criteria::conditions(scope, criteria, value)),
             Filter::Linked { rel, without } => all.extend(comparisons::linked(rel, *without, value)),
             Filter::Query { behaviour, params } => {
                 let Named { is, run: query } = QUERIES[behaviour.0];
@@ -520,73 +538,4 @@ fn decided_columns<'a>(resource: &'a Resource, args: &Checked, set: &'a ArgSet) 
         }
     }
     (chosen, ruled_out)
-}
-
-/// The order of the arguments.
-///
-/// # Errors
-/// Sorting by what the request does not contain (`include` without ids, `relevance` without a search), a search of too many
-/// words.
-pub fn order(
-    scope: &Scope,
-    resource: &Resource,
-    args: &Checked,
-    set: &ArgSet,
-    context: Context,
-) -> Result<Vec<Order>, ApiError> {
-    let descending = args.role(set, Role::Order).and_then(Value::as_str) != Some("asc");
-    let Some(orderby) = args.role(set, Role::Orderby).and_then(Value::as_str) else {
-        return Ok(vec![Order::Column(resource.key.clone(), descending)]);
-    };
-    let list =
-        |role: Role| -> Vec<Value> { args.role(set, role).and_then(Value::as_array).cloned().unwrap_or_default() };
-    Ok(match resource.sort.get(orderby) {
-        None => vec![Order::Column(resource.key.clone(), descending)],
-        // Recorded: among comments that are equal in the sort order the newest comes first, whatever the direction.
-        Some(Sort::Column(column))
-            if resource.family == Family::Comment && !column.starts_with("date") && *column != resource.key =>
-        {
-            vec![Order::Column(column.clone(), descending), Order::Column(resource.key.clone(), true)]
-        }
-        Some(Sort::Column(column)) => vec![Order::Column(column.clone(), descending)],
-        Some(Sort::Include) => {
-            let ids = list(Role::Include);
-            if ids.is_empty() && resource.family != Family::Content {
-                return Ok(usual_order(resource, set, descending));
-            }
-            if ids.is_empty() {
-                return Err(ApiError::new(Code::OrderbyIncludeMissing));
-            }
-            let mut ids: Vec<DbValue> =
-                ids.iter().filter_map(Value::as_i64).map(|i| DbValue::Int(i.saturating_abs())).collect();
-            // Recorded: the direction turns the list of people around, and of nothing else.
-            if resource.family == Family::User && descending {
-                ids.reverse();
-            }
-            vec![Order::Given(resource.key.clone(), ids)]
-        }
-        Some(Sort::Slugs) => {
-            let slugs = args.get("slug").and_then(Value::as_array).cloned().unwrap_or_default();
-            let slugs: Vec<DbValue> =
-                slugs.iter().filter_map(Value::as_str).map(|s| txt(&slug::sanitize_title(s))).collect();
-            if slugs.is_empty() {
-                return Ok(usual_order(resource, set, descending));
-            }
-            vec![Order::Given(name("slug"), slugs)]
-        }
-        Some(Sort::Relevance) => {
-            let search = Search::asked(args, set, resource.family)?.ok_or_else(|| ApiError::new(Code::NoSearchTerm))?;
-            search.relevance(&searched(scope, resource, context, &[]), descending)
-        }
-    })
-}
-
-/// The order that a list has without a sort key: its own, or that of the key.
-fn usual_order(resource: &Resource, set: &ArgSet, descending: bool) -> Vec<Order> {
-    let usual = set.role(Role::Orderby).and_then(|arg| arg.default.as_ref()).and_then(Value::as_str);
-    let column = match usual.and_then(|usual| resource.sort.get(usual)) {
-        Some(Sort::Column(column)) => column,
-        _ => &resource.key,
-    };
-    vec![Order::Column(column.clone(), descending)]
 }

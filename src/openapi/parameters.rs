@@ -5,7 +5,7 @@ use super::schemas::{Side, modern};
 use super::template::{Parameter, Template};
 use crate::model::Method;
 use crate::registry::Endpoint;
-use crate::registry::args::Arg;
+use crate::registry::args::{Arg, Role};
 use serde_json::{Map, Value, json};
 
 /// Whether requests with this method have a body.
@@ -22,7 +22,12 @@ pub(super) fn parameters(template: &Template, endpoint: &Endpoint, method: Metho
     }
     let in_query = |arg: &&Arg| !template.holds(&arg.name);
     if !has_body(method) {
-        parameters.extend(endpoint.args.args.iter().filter(in_query).map(query_parameter));
+        for arg in endpoint.args.args.iter().filter(in_query) {
+            match arg.role {
+                Some(Role::Where) => parameters.extend(criteria(arg)),
+                _ => parameters.push(query_parameter(arg)),
+            }
+        }
     }
     parameters.extend(shaping());
     if method == Method::Get {
@@ -74,6 +79,46 @@ fn query_parameter(arg: &Arg) -> Value {
     parameter
 }
 
+/// The criteria of `where`, each operator as a parameter of its own: what `deepObject` means two levels down is not defined.
+fn criteria(arg: &Arg) -> Vec<Value> {
+    let members = |doc: &Value| doc["properties"].as_object().cloned().unwrap_or_default();
+    let mut found = Vec::new();
+    for (name, criterion) in members(&arg.shown) {
+        for (operator, operand) in members(&criterion) {
+            let mut parameter = json!({
+                "name": format!("{}[{name}][{operator}]", arg.name),
+                "in": "query",
+                "description": format!("Only items by their `{name}`: {}.", explained(&operator)),
+                "schema": modern(&operand, Side::Request),
+            });
+            if operand["type"] == "array" {
+                parameter["style"] = json!("form");
+                parameter["explode"] = json!(false);
+            }
+            found.push(parameter);
+        }
+    }
+    found
+}
+
+fn explained(operator: &str) -> &'static str {
+    match operator {
+        "eq" => "it is this value",
+        "ne" => "it is another value, or none",
+        "lt" => "less than this value",
+        "le" => "at most this value",
+        "gt" => "more than this value",
+        "ge" => "at least this value",
+        "in" => "it is one of these values",
+        "not_in" => "it is none of these values",
+        "contains" => "it contains this text, whatever its case",
+        "any" => "one of these values is among them",
+        "all" => "each of these values is among them",
+        "none" => "none of these values is among them",
+        _ => "it has a value, or it has none",
+    }
+}
+
 /// What every response is shaped by.
 pub(super) fn shaping() -> Vec<Value> {
     let names = |name: &str, description: &str| {
@@ -82,7 +127,10 @@ pub(super) fn shaping() -> Vec<Value> {
     };
     vec![
         names("_fields", "Names of the members that the response contains; `a.b` selects a member of a member."),
-        names("_embed", "Relations of the links whose documents are embedded; `1` embeds all that can be."),
+        names(
+            "_embed",
+            "Relations whose documents are embedded; `1` embeds all that can be, `a.b` also `b` in the documents of `a`.",
+        ),
     ]
 }
 

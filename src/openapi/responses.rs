@@ -30,7 +30,12 @@ impl Describing<'_> {
             }
             _ => {
                 let (shown, contexts) = (self.shown(route, template), contexts(endpoint));
-                (json(self.schema(&shown, &contexts, responds)), self.by_context(&shown, &contexts, responds))
+                let mut schema = self.schema(&shown, &contexts, responds);
+                if endpoint.args.role(Role::CountBy).is_some() {
+                    let counts = self.components.add("ValueCount", value_count());
+                    schema["items"]["anyOf"].as_array_mut().into_iter().for_each(|any| any.push(counts.clone()));
+                }
+                (json(schema), self.by_context(&shown, &contexts, responds))
             }
         };
         let status = match responds {
@@ -197,6 +202,14 @@ pub(super) fn add_media_type(responses: &mut Value, media_type: &str) {
 /// Any error.
 pub(super) fn any_error() -> Value {
     json!({"description": "An error.", "content": {"application/json": {"schema": reference("Error")}}})
+}
+
+/// What `_count_by` responds with.
+fn value_count() -> Value {
+    json!({"type": "object", "required": ["value", "count"], "properties": {
+        "value": {"type": ["string", "number", "boolean", "null"], "description": "A value; null where there is none."},
+        "count": {"type": "integer", "description": "How many items have it."},
+    }})
 }
 
 fn described(responds: Responds) -> &'static str {

@@ -1,6 +1,7 @@
 //! Arguments compiled from their declarations: schema, role, filter and spelling.
 
 use super::Behaviour;
+use super::criteria::Criteria;
 use super::resource::Clock;
 use super::words::SizesWord;
 use crate::error::{Code, ParamFailure};
@@ -29,6 +30,9 @@ pub enum Role {
     TaxRelation,
     IgnoreSticky,
     ExcerptWords,
+    Where,
+    OrderKeys,
+    CountBy,
 }
 
 impl Role {
@@ -56,6 +60,9 @@ impl Role {
         ("tax_relation", Role::TaxRelation),
         ("ignore_sticky", Role::IgnoreSticky),
         ("excerpt_words", Role::ExcerptWords),
+        ("where", Role::Where),
+        ("order_keys", Role::OrderKeys),
+        ("count_by", Role::CountBy),
     ];
 }
 
@@ -134,6 +141,8 @@ pub enum Filter {
         behaviour: Behaviour,
         params: Map<String, Value>,
     },
+    /// Rows that meet all the criteria of the value.
+    Where(Criteria),
 }
 
 /// One argument of an endpoint.
@@ -176,6 +185,8 @@ pub struct Arg {
     pub checked_default: Option<Value>,
     /// A failure is reported when the value would be written, with the code of the failed check (`x-late`).
     pub late: bool,
+    /// OPTIONS lists the argument.
+    pub listed: bool,
     /// What OPTIONS shows.
     pub shown: Value,
 }

@@ -4,7 +4,7 @@
 //! uses such a column is therefore only for callers who may edit the rows.
 
 use super::args::{ArgSet, Filter, Role};
-use super::resource::{Context, Property, Resource, Sort, Source};
+use super::resource::{Context, Property, Relation, Resource, Sort, Source};
 use crate::storage::plan::Name;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -58,15 +58,16 @@ fn gather(
 /// Whether some value of some argument uses what only the edit context shows.
 pub fn reached(resource: &Resource, set: &ArgSet) -> bool {
     let sorts = |sort: &Sort| matches!(sort, Sort::Column(column) if resource.edit_only.contains(column));
-    let sorted = set.role(Role::Orderby).is_some() && resource.sort.values().any(sorts);
+    let sorted =
+        (set.role(Role::Orderby).is_some() || set.role(Role::OrderKeys).is_some()) && resource.sort.values().any(sorts);
     let named = set.role(Role::SearchColumns).is_some()
         && resource.search.values().any(|column| resource.edit_only.contains(column));
     sorted || named || set.args.iter().any(|arg| arg.edit_only)
 }
 
 /// Whether only the edit context shows the targets of a relation.
-fn hidden_relation(resource: &Resource, rel: &Name) -> bool {
-    let property = resource.relations.iter().find(|r| r.rel == *rel).and_then(|r| resource.property(&r.property));
+pub fn hidden_relation(resource: &Resource, relation: &Relation) -> bool {
+    let property = resource.property(&relation.property);
     property.is_some_and(|property| !property.contexts.shows_in(OPEN))
 }
 
@@ -74,7 +75,11 @@ fn hidden_relation(resource: &Resource, rel: &Name) -> bool {
 pub fn filters(resource: &Resource, filter: &Filter) -> bool {
     match filter {
         Filter::Column { column, .. } | Filter::Fixed { column, .. } => resource.edit_only.contains(column),
-        Filter::Linked { rel, .. } => hidden_relation(resource, rel),
+        Filter::Linked { rel, .. } => {
+            let relation = resource.relations.iter().find(|relation| relation.rel == *rel);
+            relation.is_some_and(|relation| hidden_relation(resource, relation))
+        }
+        Filter::Where(criteria) => criteria.0.values().any(|criterion| criterion.edit_only),
         Filter::Query { params, .. } => {
             let text = |key: &str| params.get(key).and_then(Value::as_str);
             let column = text("column").and_then(|column| resource.plan_column(column));

@@ -9,6 +9,7 @@ mod bounds;
 mod capabilities;
 mod codes;
 pub mod columns;
+pub mod criteria;
 mod edit_only;
 pub mod link;
 pub mod resource;

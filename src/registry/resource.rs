@@ -98,6 +98,8 @@ pub struct Property {
     pub clock: Option<Clock>,
     /// The property holds keys of another resource's items.
     pub refers: bool,
+    /// Lists can be filtered by it (`x-filterable`).
+    pub filterable: bool,
     /// Documents may lack it (`x-optional`).
     pub optional: bool,
     /// Documents may have other values than the listed ones (`x-open-enum`).

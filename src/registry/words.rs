@@ -100,6 +100,10 @@ pub struct PropertyWords {
     /// The text that members of another property make together, in a form in which equal values are equal texts.
     #[serde(rename = "x-derived")]
     pub derived: Option<DerivedWord>,
+    /// Lists can be filtered by the property (`where`), and counted by it (`_count_by`).
+    #[serde(rename = "x-filterable")]
+    #[schemars(example = true)]
+    pub filterable: bool,
     /// Documents may lack the property: they have it only where there is a value.
     #[serde(rename = "x-optional")]
     pub optional: bool,
@@ -226,6 +230,9 @@ pub struct ArgumentWords {
     /// Keywords that OPTIONS shows beside those of the schema, or instead of them; they have no effect.
     #[serde(rename = "x-described")]
     pub described: Option<Map<String, Value>>,
+    /// OPTIONS does not list the argument.
+    #[serde(rename = "x-unlisted")]
+    pub unlisted: bool,
     /// OPTIONS lists the choices as an object.
     #[serde(rename = "x-enum-as-object")]
     #[schemars(example = true)]

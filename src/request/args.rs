@@ -5,7 +5,7 @@
 
 use crate::config::check::nearest;
 use crate::error::{ApiError, Code, ParamFailure};
-use crate::registry::args::{Arg, ArgSet, Role, Spelling, spell};
+use crate::registry::args::{Arg, ArgSet, Filter, Role, Spelling, spell};
 use crate::registry::resource::Context;
 use crate::request::BodyParams;
 use crate::schema::Type;
@@ -247,6 +247,9 @@ fn empty(arg: &Arg) -> Option<Value> {
 
 /// The coerced value, a text to search without its markup; a failure calls the argument by the name that was used.
 fn fit(arg: &Arg, name: &str, value: &Value) -> Result<Value, Box<ParamFailure>> {
+    if let Some(Filter::Where(criteria)) = &arg.filter {
+        return arg.schema.accept(name, criteria.in_full(value)).map_err(|failure| arg.told(failure));
+    }
     if arg.late
         && let Value::Object(members) = value
         && members.values().any(Value::is_null)

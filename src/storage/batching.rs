@@ -405,6 +405,10 @@ impl Snapshot for BatchedSnapshot<'_> {
         }
     }
 
+    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
+        self.inner.groups(plan)
+    }
+
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
         let known = |known: &Known| {
             let like = known.edges.iter().filter(|(rels, reverse, _)| *rels == plan.rels && *reverse == plan.reverse);

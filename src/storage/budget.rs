@@ -195,6 +195,10 @@ impl Snapshot for Counted<'_> {
         self.budget.read(|| self.inner.count(plan))
     }
 
+    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
+        self.budget.read(|| self.inner.groups(plan))
+    }
+
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
         self.budget.read(|| self.inner.edges(plan))
     }

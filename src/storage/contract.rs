@@ -184,6 +184,53 @@ fn windows_are_slices_of_the_whole() {
 }
 
 #[test]
+fn edges_lead_to_rows_that_meet_a_condition() {
+    on_each(|db| {
+        let term = |title: &str| Change::Put(put("term", Target::New, &[("name", text(title))]));
+        commit(db, vec![term("tea"), term("coffee")]).unwrap();
+        for dst in [vec![1], vec![2, 1], vec![2], vec![]] {
+            let linked = Put { edges: vec![(name("post.categories"), dst)], ..post("publish", 1, "x") };
+            commit(db, vec![Change::Put(linked)]).unwrap();
+        }
+        let to =
+            |filter| Cond::LinkedTo { rel: name("post.categories"), table: name("term"), filter: Box::new(filter) };
+        let not = |cond| Cond::Not(Box::new(cond));
+        let named = |title: &str| to(eq("name", text(title)));
+        for (cond, expected) in [
+            (named("tea"), vec![1, 2]),
+            (named("milk"), vec![]),
+            (not(named("tea")), vec![3, 4]),
+            (Cond::All(vec![named("tea"), named("coffee")]), vec![2]),
+            (Cond::Any(vec![named("tea"), named("coffee")]), vec![1, 2, 3]),
+            (not(to(Cond::All(vec![]))), vec![4]),
+        ] {
+            let order = vec![Order::Column(name("id"), false)];
+            let plan = ReadPlan { order, ..read("record", &["id"], cond.clone()) };
+            assert_eq!(ints(rows(db, &plan)), expected, "{cond:?}");
+            assert_eq!(db.snapshot().unwrap().count(&plan).unwrap(), expected.len() as u64, "{cond:?}");
+        }
+    });
+}
+
+#[test]
+fn rows_are_counted_by_the_values_of_a_column() {
+    on_each(|db| {
+        seeds(db);
+        commit(db, vec![Change::Put(post("private", 9, "One"))]).unwrap();
+        let groups = |column: &str, limit, filter| {
+            let plan = ReadPlan { limit, ..read("record", &[column], filter) };
+            db.snapshot().unwrap().groups(&plan).unwrap()
+        };
+        let by_status = [vec![text("publish"), int(4)], vec![text("private"), int(1)]];
+        assert_eq!(groups("status", None, Cond::All(vec![])), by_status);
+        assert_eq!(groups("status", Some(1), Cond::All(vec![])), by_status[..1]);
+        assert_eq!(groups("title", Some(1), Cond::All(vec![])), [vec![text("One"), int(2)]]);
+        assert_eq!(groups("extra", None, eq("status", text("private"))), [vec![DbValue::Null, int(1)]]);
+        assert_eq!(groups("status", None, eq("title", text("none"))), [] as [Vec<DbValue>; 0]);
+    });
+}
+
+#[test]
 fn counts_follow_writes() {
     on_each(|db| {
         let category = || Cond::Linked { rel: name("post.categories"), dst: vec![1] };

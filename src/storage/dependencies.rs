@@ -216,7 +216,7 @@ fn named(cond: &Cond, table: &Table, found: &mut Vec<usize>) -> Option<()> {
         Cond::Contains(names, _) | Cond::Same(names, _) => names.iter().try_for_each(|name| column(name, table, found)),
         Cond::Related { outer, .. } => column(outer, table, found),
         // Edges have versions of their own, and their copies follow the columns that are named here.
-        Cond::Linked { .. } | Cond::LinkedFrom { .. } => Some(()),
+        Cond::Linked { .. } | Cond::LinkedFrom { .. } | Cond::LinkedTo { .. } => Some(()),
     }
 }
 
@@ -244,22 +244,38 @@ fn table(name: &Name) -> Option<Name> {
     (![SLUG, TALLY, CHANGE_FEED].contains(&&**name)).then(|| name.clone())
 }
 
+/// What a condition on rows of another table reads: the column that they are found by (their key without one) and those
+/// of the condition.
+fn related(
+    name: &Name,
+    by: Option<&Name>,
+    filter: &Cond,
+    catalogue: &Catalogue,
+    words: &Words,
+    found: &mut Dependencies,
+) -> Option<()> {
+    let related = catalogue.table(name).ok().filter(|table| marked(table)).and_then(|table| {
+        let mut columns = Vec::new();
+        by.map_or(Some(()), |by| column(by, table, &mut columns))?;
+        frame(filter, columns, table, words)
+    });
+    match related {
+        Some(slots) => found.slots.extend(slots),
+        // What an extension holds is written with its row.
+        None => found.scopes.push(table(catalogue.table(name).ok()?.def.extends.as_ref().unwrap_or(name))?),
+    }
+    condition(filter, catalogue, words, found)
+}
+
 /// What a condition reads beside the plan's own table.
 fn condition(cond: &Cond, catalogue: &Catalogue, words: &Words, found: &mut Dependencies) -> Option<()> {
     match cond {
         Cond::All(conds) | Cond::Any(conds) => conds.iter().try_for_each(|c| condition(c, catalogue, words, found)),
         Cond::Not(cond) => condition(cond, catalogue, words, found),
-        Cond::Related { table: name, inner, filter, .. } => {
-            let related = catalogue.table(name).ok().filter(|table| marked(table)).and_then(|table| {
-                let mut columns = Vec::new();
-                column(inner, table, &mut columns)?;
-                frame(filter, columns, table, words)
-            });
-            match related {
-                Some(slots) => found.slots.extend(slots),
-                None => found.scopes.push(table(name)?),
-            }
-            condition(filter, catalogue, words, found)
+        Cond::Related { table, inner, filter, .. } => related(table, Some(inner), filter, catalogue, words, found),
+        Cond::LinkedTo { rel, table, filter } => {
+            found.scopes.push(rel.clone());
+            related(table, None, filter, catalogue, words, found)
         }
         Cond::Linked { rel, .. } | Cond::LinkedFrom { rel, .. } => {
             found.scopes.push(rel.clone());

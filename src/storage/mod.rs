@@ -249,6 +249,9 @@ pub trait Snapshot {
     fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError>;
     /// The number of rows that meet the plan's filter (order and window are ignored).
     fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError>;
+    /// The values of the plan's one column, each with the number of rows that have it (`Int`), the most frequent first; at
+    /// most `limit` of them. Order and offset are ignored.
+    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError>;
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError>;
     /// Meta values of many rows of one space, by id, key and position.
     fn meta(&self, space: &Name, ids: &[i64]) -> Result<Vec<MetaRow>, StorageError>;

@@ -87,6 +87,10 @@ impl Snapshot for NewRowSnapshot<'_> {
         self.inner.count(plan)
     }
 
+    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
+        self.inner.groups(plan)
+    }
+
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
         if self.knows_edges(plan) { Ok(self.related.edges(&plan.rels, self.id)) } else { self.inner.edges(plan) }
     }

@@ -190,6 +190,12 @@ pub enum Cond {
         rel: Name,
         src: Vec<i64>,
     },
+    /// An edge of relation `rel` goes from this row to a row of `table` that meets `filter`.
+    LinkedTo {
+        rel: Name,
+        table: Name,
+        filter: Box<Cond>,
+    },
 }
 
 /// A sort key; `true` is descending. Ties are broken by the key column in the direction of the first entry.

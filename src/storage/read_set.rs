@@ -201,6 +201,11 @@ impl Snapshot for TrackedSnapshot<'_> {
         self.checked(self.inner.count(plan))
     }
 
+    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
+        self.note(self.inner.depends(&ReadPlan { limit: None, ..plan.clone() }, Some(&[])));
+        self.checked(self.inner.groups(plan))
+    }
+
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
         self.note(Some(Dependencies { scopes: plan.rels.clone(), slots: Vec::new() }));
         self.checked(self.inner.edges(plan))

@@ -134,6 +134,11 @@ impl Snapshot for Inside<'_> {
         self.0.read(move |snapshot| snapshot.count(&plan))
     }
 
+    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
+        let plan = plan.clone();
+        self.0.read(move |snapshot| snapshot.groups(&plan))
+    }
+
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
         let plan = plan.clone();
         self.0.read(move |snapshot| snapshot.edges(&plan))

@@ -12,6 +12,7 @@ mod blocks_shown;
 mod books;
 mod cli;
 mod collections;
+mod criteria;
 mod databases;
 mod described;
 mod dialects;

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 /// A folder with the shipped declarations, a namespace `own`, and resources given as name, family, properties and
 /// further lines of their tables.
-fn folder(resources: &[(&str, &str, Value, &str)]) -> TempDir {
+pub(super) fn folder(resources: &[(&str, &str, Value, &str)]) -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
     stdout(&["init", folder.path().to_str().expect("a path")], "");
     let mut site = String::from("[namespaces.own]\npath = \"own/v1\"\n\n[capabilities.own]\nread = \"\"\n");
@@ -22,7 +22,7 @@ fn folder(resources: &[(&str, &str, Value, &str)]) -> TempDir {
                 "title": {"type": "string", "description": "Title.", "x-column": "title", "x-write": "text_field"},
                 "slug": {"type": "string", "description": "Slug.", "x-column": "slug", "x-write": "slug"},
                 "status": {"type": "string", "description": "State.", "x-column": "status",
-                    "enum": ["draft", "publish", "private"]}
+                    "enum": ["draft", "publish", "private"], "x-filterable": true}
             }),
             _ => json!({
                 "id": {"type": "integer", "description": "Id.", "readonly": true},
@@ -66,7 +66,7 @@ fn folder(resources: &[(&str, &str, Value, &str)]) -> TempDir {
 const LISTS: &str = "sort = { id = \"id\" }\n";
 
 /// Makes an item and returns its id.
-fn make(server: &Server, resource: &str, mut body: Value) -> i64 {
+pub(super) fn make(server: &Server, resource: &str, mut body: Value) -> i64 {
     if body.get("status").is_none() && resource.starts_with("c_") {
         body["status"] = json!("publish");
     }
@@ -75,7 +75,7 @@ fn make(server: &Server, resource: &str, mut body: Value) -> i64 {
     made.body["id"].as_i64().expect("an id")
 }
 
-fn relation(to: &str, on_delete: &str) -> Value {
+pub(super) fn relation(to: &str, on_delete: &str) -> Value {
     json!({"type": "integer", "x-relation": {"to": to, "on_delete": on_delete}})
 }
 

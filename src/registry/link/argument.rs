@@ -1,6 +1,6 @@
 //! Arguments of endpoints: groups, what schemas derive, adjustments; compiled with their filters.
 
-use super::super::args::{Arg, JsonText, Role as ArgRole, Spelling, spell};
+use super::super::args::{Arg, Filter, JsonText, Role as ArgRole, Spelling, spell};
 use super::super::resource::*;
 use super::super::words::{ArgumentWords, JsonWord, PropertyWords};
 use super::super::{bounds, edit_only, without_x_words};
@@ -142,7 +142,7 @@ impl Linker<'_> {
         &mut self,
         arg: &str,
         mut doc: SchemaDoc,
-        resource: Option<&Resource>,
+        (resource, resources): (Option<&Resource>, &[Resource]),
         place: &Declared,
         dialect: Dialect,
     ) -> Option<Arg> {
@@ -157,7 +157,16 @@ impl Linker<'_> {
                 ArgRole::parse(wanted)
             }
         };
-        let filter = words.filter.and_then(|filter| self.filter(filter, &doc, resource, place));
+        let mut filter = words.filter.and_then(|filter| self.filter(filter, &doc, resource, place));
+        if let Some(role @ (ArgRole::Where | ArgRole::OrderKeys | ArgRole::CountBy)) = role
+            && let Some(resource) = resource
+        {
+            let criteria = self.criteria(resource, resources);
+            if !self.complete(role, &mut doc, &criteria, resource) {
+                return None;
+            }
+            filter = (role == ArgRole::Where).then_some(Filter::Where(criteria));
+        }
         let aliases: Vec<(String, String)> = words.value_map.into_iter().collect();
         let accepts = words.also_types;
         if let Some(resource) = resource.filter(|resource| resource.family == Family::Content) {
@@ -235,6 +244,7 @@ impl Linker<'_> {
             current: words.current,
             theme_template: words.theme_template,
             late: words.late,
+            listed: !words.unlisted,
             shown: Value::Object(shown),
         })
     }

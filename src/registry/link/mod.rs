@@ -5,6 +5,7 @@
 mod abilities;
 mod argument;
 mod blocks;
+mod criteria;
 mod filter;
 mod layout;
 mod limits;
@@ -343,6 +344,7 @@ mod tests {
     const WITHOUT_A_CASE: &[&str] = &[
         "did you mean `{n}`?",
         "The {capture} in the path.",
+        "How the value is compared.",
         "public, max-age={}",
         ", {word}={}",
         // The grammar uses no keyword that has no sentence of its own, and requires no key at the top.

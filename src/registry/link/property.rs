@@ -69,6 +69,7 @@ impl Linker<'_> {
             clock: (own && kind == Kind::Time).then(|| clock_of(&words)),
             refers: words.relation.is_some(),
             hidden: words.hidden,
+            filterable: words.filterable,
             optional: words.optional,
             shown_types: words.shown_types,
             open_enum: words.open_enum,

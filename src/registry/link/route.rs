@@ -69,7 +69,7 @@ impl Linker<'_> {
         for (group, args) in declared.args.iter().filter(|(group, _)| !named.contains(group)) {
             for (arg, doc) in args {
                 let place = Declared::Config(vec!["args".into(), group.clone(), arg.clone()]);
-                self.arg(arg, doc.clone(), None, &place, self.dialect);
+                self.arg(arg, doc.clone(), (None, &[]), &place, self.dialect);
             }
         }
     }
@@ -122,7 +122,7 @@ impl Linker<'_> {
         for (i, endpoint) in route.endpoints.iter().enumerate() {
             let mut at: Vec<String> = path.to_vec();
             at.extend(["endpoints".to_owned(), i.to_string()]);
-            endpoints.extend(self.endpoint(endpoint, (resource, shown), &captures, &at));
+            endpoints.extend(self.endpoint(endpoint, (resource, shown, resources), &captures, &at));
         }
         Some(Route {
             pattern,
@@ -171,7 +171,7 @@ impl Linker<'_> {
     pub(super) fn endpoint(
         &mut self,
         endpoint: &declaration::Endpoint,
-        (resource, shown): (Option<&Resource>, Option<&Resource>),
+        (resource, shown, resources): (Option<&Resource>, Option<&Resource>, &[Resource]),
         captures: &[String],
         path: &[String],
     ) -> Option<Endpoint> {
@@ -196,7 +196,7 @@ impl Linker<'_> {
         let mut args = ArgSet { null_as_empty, ..ArgSet::default() };
         let dialect = self.dialect_of(&methods);
         for (arg, (doc, place)) in docs {
-            args.args.extend(self.arg(&arg, doc, resource, &place, dialect));
+            args.args.extend(self.arg(&arg, doc, (resource, resources), &place, dialect));
         }
         args.edit_only = resource.is_some_and(|resource| edit_only::reached(resource, &args));
         Some(Endpoint {

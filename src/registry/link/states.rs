@@ -90,7 +90,7 @@ impl Linker<'_> {
             Some(Filter::Column { column, .. }) => {
                 resource.plan_column(columns::record::STATUS).as_ref() == Some(column)
             }
-            Some(Filter::Fixed { .. } | Filter::Linked { .. }) | None => false,
+            Some(Filter::Fixed { .. } | Filter::Linked { .. } | Filter::Where(_)) | None => false,
         };
         let sets = doc.get("x-column").and_then(Value::as_str) == Some(columns::record::STATUS);
         if !selects && !sets {

@@ -400,6 +400,10 @@ impl Snapshot for View<'_> {
         Ok(n)
     }
 
+    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
+        self.reading().groups(plan)
+    }
+
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {
         match self.edges_of_targets(plan)? {
             Some(edges) => Ok(edges),
@@ -485,11 +489,10 @@ impl Reading<'_> {
         let space = DbValue::Int(self.words.number(space).unwrap_or(NO_WORD));
         [Bind::One(space), Bind::List(ids.iter().map(|id| DbValue::Int(*id)).collect())]
     }
-}
 
-impl Snapshot for Reading<'_> {
-    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
-        let Found { mut rows, words } = self.lowered(&lower(plan, Want::Rows, self.catalogue, self.words)?)?;
+    /// The rows of a plan, or its groups.
+    fn read(&self, plan: &ReadPlan, want: Want) -> Result<Vec<Row>, StorageError> {
+        let Found { mut rows, words } = self.lowered(&lower(plan, want, self.catalogue, self.words)?)?;
         for place in words.iter().enumerate().filter_map(|(place, word)| word.then_some(place)) {
             for row in &mut rows {
                 if let DbValue::Int(number) = row[place] {
@@ -503,12 +506,22 @@ impl Snapshot for Reading<'_> {
         }
         Ok(rows)
     }
+}
+
+impl Snapshot for Reading<'_> {
+    fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
+        self.read(plan, Want::Rows)
+    }
 
     fn count(&self, plan: &ReadPlan) -> Result<u64, StorageError> {
         match tallied(plan, self.catalogue) {
             Some(tallies) => self.tallied(&tallies),
             None => self.number(&lower(plan, Want::Count, self.catalogue, self.words)?),
         }
+    }
+
+    fn groups(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {
+        self.read(plan, Want::Groups)
     }
 
     fn edges(&self, plan: &EdgePlan) -> Result<Vec<Edge>, StorageError> {

@@ -42,7 +42,7 @@ impl<'p> Driver<'p> {
     ) -> Option<Driver<'p>> {
         let order = match want {
             Want::Rows => column_order(plan, &table.def.key.name),
-            Want::Count | Want::Sum => None,
+            Want::Count | Want::Sum | Want::Groups => None,
         };
         let ladder = order.filter(|_| plan.limit.is_some() && extensions_named(&plan.filter).is_empty());
         let keys = |cond: &&'p Cond| match cond {
@@ -107,7 +107,7 @@ pub fn extensions_named(cond: &Cond) -> BTreeSet<Name> {
             | Cond::HasMember(column, _)
             | Cond::Related { outer: column, .. } => name(column),
             Cond::Contains(columns, _) | Cond::Same(columns, _) => columns.iter().for_each(name),
-            Cond::Linked { .. } | Cond::LinkedFrom { .. } => {}
+            Cond::Linked { .. } | Cond::LinkedFrom { .. } | Cond::LinkedTo { .. } => {}
         }
     }
     let mut found = BTreeSet::new();

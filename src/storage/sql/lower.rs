@@ -19,6 +19,8 @@ pub enum Want {
     Count,
     /// The sum of the plan's one column.
     Sum,
+    /// The values of the plan's one column, each with the number of rows that have it, the most frequent first.
+    Groups,
 }
 
 /// The number of a bind.
@@ -112,6 +114,7 @@ pub enum Test<'p> {
         filter: Box<Test<'p>>,
     },
     Linked(Linked<'p>),
+    LinkedTo(LinkedTo<'p>),
 }
 
 /// Rows at the other end of edges.
@@ -127,6 +130,21 @@ pub struct Linked<'p> {
     /// The ends' rows are gathered first; else each row is probed.
     pub gathered: bool,
     pub alias: u32,
+}
+
+/// Rows at the other end of edges, by a condition.
+pub struct LinkedTo<'p> {
+    /// The row's own key.
+    pub key: Column<'p>,
+    pub rel: Param,
+    /// Alias of the edges.
+    pub edges: u32,
+    pub table: &'p Table,
+    /// The key of the rows at the other end.
+    pub end: Column<'p>,
+    pub filter: Box<Test<'p>>,
+    /// See [`Linked::gathered`].
+    pub gathered: bool,
 }
 
 /// A lowered sort key.
@@ -183,6 +201,11 @@ pub fn lower<'p>(
     };
     if let Some(Driver::Keys { keys, .. }) = &leader {
         lowering.leading = keys;
+    }
+    if want == Want::Groups
+        && let Some(most) = plan.limit
+    {
+        limit = Some((lowering.bind(DbValue::Int(whole(most))), lowering.bind(DbValue::Int(0))));
     }
     if want == Want::Rows {
         if !lead.as_ref().is_some_and(Lead::orders) {
@@ -392,6 +415,7 @@ impl<'p> Lowering<'p, '_> {
             Cond::Related { table, inner, outer, filter } => self.related(scope, table, inner, outer, filter)?,
             Cond::Linked { rel, dst } => self.linked(scope, rel, dst, true, conjunct)?,
             Cond::LinkedFrom { rel, src } => self.linked(scope, rel, src, false, conjunct)?,
+            Cond::LinkedTo { rel, table, filter } => self.linked_to(scope, rel, table, filter, conjunct)?,
         })
     }
 
@@ -448,6 +472,22 @@ impl<'p> Lowering<'p, '_> {
             ends => (self.bind_list(ends.iter().map(|e| DbValue::Int(*e)).collect()), false),
         };
         Ok(Test::Linked(Linked { key, rel, ends, one, forward, gathered, alias }))
+    }
+
+    fn linked_to(
+        &mut self,
+        scope: Scope<'p>,
+        rel: &Name,
+        table: &'p Name,
+        filter: &'p Cond,
+        gathered: bool,
+    ) -> Result<Test<'p>, StorageError> {
+        self.catalogue.relation(rel)?;
+        let (key, rel, edges) = (self.key(scope), self.bind_word(rel), self.alias());
+        let table = self.catalogue.table(table)?;
+        let inside = Scope { table, alias: self.alias() };
+        let (end, filter) = (self.key(inside), Box::new(self.test(inside, filter, false)?));
+        Ok(Test::LinkedTo(LinkedTo { key, rel, edges, table, end, filter, gathered }))
     }
 
     fn order(&mut self, scope: Scope<'p>, plan: &'p ReadPlan) -> Result<Vec<Sort<'p>>, StorageError> {

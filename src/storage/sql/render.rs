@@ -4,7 +4,7 @@ use super::super::connection::Dialect;
 use super::super::plan::{ColumnType, Op};
 use super::Rendered;
 use super::dialect::{LIST_PLACE, LIST_VALUE, param};
-use super::lower::{Column, EdgeParams, Edges, Ladder, Lead, Linked, Lowered, Rung, Sort, Test, Want};
+use super::lower::{Column, EdgeParams, Edges, Ladder, Lead, Linked, LinkedTo, Lowered, Rung, Sort, Test, Want};
 use sea_query::{Alias, BinOper, Cond, Expr, ExprTrait, JoinType, NullOrdering, Order, Query, SelectStatement};
 
 const EDGE: &str = "e";
@@ -30,13 +30,23 @@ impl Lowered<'_> {
             select.limit(most as u64).offset(offset as u64);
         }
         let (text, order) = dialect.build(&select);
-        Rendered { text, order, words: self.columns.iter().map(|c| c.ty == ColumnType::Word).collect() }
+        // Behind a value is its number of rows.
+        let counted = (self.want == Want::Groups).then_some(false);
+        Rendered { text, order, words: self.columns.iter().map(|c| c.ty == ColumnType::Word).chain(counted).collect() }
     }
 
     fn select_columns(&self, select: &mut SelectStatement, dialect: Dialect) {
         match self.want {
             Want::Count => select.expr(Expr::cust("count(*)")),
             Want::Sum => select.exprs(self.columns.iter().map(|c| dialect.sum(column(c)))),
+            Want::Groups => {
+                select.exprs(self.columns.iter().map(column)).expr(Expr::cust("count(*)"));
+                // By position: what is grouped by is the selected expression.
+                let places = (1..=self.columns.len()).map(|place| Expr::cust(place.to_string()));
+                select.add_group_by(places.collect::<Vec<_>>());
+                select.order_by_expr(Expr::cust("count(*)"), sea_query::Order::Desc);
+                select.order_by_expr_with_nulls(Expr::cust("1"), sea_query::Order::Asc, sea_query::NullOrdering::First)
+            }
             Want::Rows if self.columns.is_empty() => select.expr(Expr::cust("1")),
             Want::Rows => select.exprs(self.columns.iter().map(column)),
         };
@@ -211,13 +221,14 @@ fn expr(test: &Test<'_>, dialect: Dialect) -> Expr {
             Expr::exists(select)
         }
         Test::Linked(linked) => linked_expr(linked, dialect),
+        Test::LinkedTo(linked) => linked_to_expr(linked, dialect),
     }
 }
 
 /// Whether a condition is on other rows.
 fn reads_rows(test: &Test<'_>) -> bool {
     match test {
-        Test::Linked(_) | Test::Related { .. } => true,
+        Test::Linked(_) | Test::LinkedTo(_) | Test::Related { .. } => true,
         Test::Not(test) => reads_rows(test),
         _ => false,
     }
@@ -270,6 +281,20 @@ fn linked_expr(linked: &Linked<'_>, dialect: Dialect) -> Expr {
         return column(&linked.key).in_subquery(select);
     }
     select.expr(Expr::cust("1")).and_where(end(near).eq(column(&linked.key)));
+    Expr::exists(select)
+}
+
+fn linked_to_expr(linked: &LinkedTo<'_>, dialect: Dialect) -> Expr {
+    let edge = |name: &str| at(linked.edges, name);
+    let mut select = Query::select();
+    select.from_as("edge", alias(linked.edges)).from_as(Alias::new(&*linked.table.def.name), alias(linked.end.alias));
+    select.and_where(edge("rel").eq(param(linked.rel))).and_where(column(&linked.end).eq(edge("dst")));
+    select.and_where(expr(&linked.filter, dialect));
+    if linked.gathered {
+        select.expr(edge("src"));
+        return column(&linked.key).in_subquery(select);
+    }
+    select.expr(Expr::cust("1")).and_where(edge("src").eq(column(&linked.key)));
     Expr::exists(select)
 }
 

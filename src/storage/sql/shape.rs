@@ -11,6 +11,7 @@ impl Lowered<'_> {
             Want::Rows => "rows",
             Want::Count => "count",
             Want::Sum => "sum",
+            Want::Groups => "groups",
         });
         key.tag(&self.table.def.name);
         for (table, _) in &self.extensions {
@@ -131,6 +132,12 @@ impl Shape {
                 self.tag(flag(linked.one, "1", "*"));
                 self.tag(flag(linked.gathered, "set", "probe"));
                 self.column(&linked.key);
+            }
+            Test::LinkedTo(linked) => {
+                self.tag(if linked.gathered { "to set" } else { "to probe" });
+                self.tag(&linked.table.def.name);
+                self.column(&linked.key);
+                self.test(&linked.filter);
             }
         }
     }

@@ -120,6 +120,18 @@ fn shapes() -> Vec<(&'static str, ReadPlan)> {
             ),
         ),
         (
+            "by the name of a term",
+            list(vec![
+                posts(),
+                published(),
+                Cond::LinkedTo {
+                    rel: name("post.categories"),
+                    table: name("term"),
+                    filter: Box::new(eq("name_key", text("tea"))),
+                },
+            ]),
+        ),
+        (
             "by meta",
             list(vec![
                 posts(),

@@ -201,6 +201,10 @@ impl Snapshot for View<'_> {
         Ok(n)
     }
 
+    fn groups(&self, plan: &ReadPlan) -> std::result::Result<Vec<Row>, StorageError> {
+        self.reading().groups(plan)
+    }
+
     fn edges(&self, plan: &EdgePlan) -> std::result::Result<Vec<Edge>, StorageError> {
         self.reading().edges(plan)
     }
@@ -290,7 +294,7 @@ impl Reading<'_> {
 
 impl Snapshot for Reading<'_> {
     fn rows(&self, plan: &ReadPlan) -> std::result::Result<Vec<Row>, StorageError> {
-        self.shapes.rows(&*self.narrowed(plan)?, self.catalogue, self.dictionary())
+        self.shapes.rows(&*self.narrowed(plan)?, Want::Rows, self.catalogue, self.dictionary())
     }
 
     fn count(&self, plan: &ReadPlan) -> std::result::Result<u64, StorageError> {
@@ -298,6 +302,10 @@ impl Snapshot for Reading<'_> {
             Some(tallies) => self.tallied(&tallies),
             None => self.counted(plan),
         }
+    }
+
+    fn groups(&self, plan: &ReadPlan) -> std::result::Result<Vec<Row>, StorageError> {
+        self.shapes.rows(&*self.narrowed(plan)?, Want::Groups, self.catalogue, self.dictionary())
     }
 
     fn edges(&self, plan: &EdgePlan) -> std::result::Result<Vec<Edge>, StorageError> {

@@ -58,14 +58,15 @@ impl Default for StatementCache {
 }
 
 impl StatementCache {
-    /// The rows of a plan.
+    /// The rows of a plan, or its groups.
     pub fn rows(
         &self,
         plan: &ReadPlan,
+        want: Want,
         catalogue: &Catalogue,
         dictionary: Dictionary<'_>,
     ) -> std::result::Result<Vec<Row>, StorageError> {
-        let lowered = lower(plan, Want::Rows, catalogue, dictionary.words)?;
+        let lowered = lower(plan, want, catalogue, dictionary.words)?;
         Ok(self.select(dictionary.conn, &lowered, |rendered, row| {
             let mut values = Vec::with_capacity(rendered.words.len());
             let mut text = 0;
@@ -153,7 +154,7 @@ mod tests {
         let (shapes, dictionary) = (StatementCache::default(), Dictionary { words: &words, conn: &conn });
         let mut rounds = 0;
         for number in 0..1200 {
-            shapes.rows(&plan(number, 12), &shared.catalogue, dictionary).unwrap();
+            shapes.rows(&plan(number, 12), Want::Rows, &shared.catalogue, dictionary).unwrap();
             let (texts, prepared) = shapes.bytes();
             assert!(texts <= TEXTS && prepared <= STATEMENTS, "{texts} {prepared}");
             rounds = shapes.round.get();

@@ -1,0 +1,100 @@
+//! The order of a collection, from its arguments.
+
+use super::lists::searched;
+use super::search_words::Search;
+use crate::config::declaration::Family;
+use crate::error::{ApiError, Code};
+use crate::records::txt;
+use crate::registry::args::{ArgSet, Role};
+use crate::registry::name;
+use crate::registry::resource::{Context, Resource, Sort};
+use crate::request::args::Checked;
+use crate::scope::Scope;
+use crate::storage::plan::{DbValue, Order};
+use crate::text::slug;
+use serde_json::Value;
+
+/// The order of the arguments.
+///
+/// # Errors
+/// Sorting by what the request does not contain (`include` without ids, `relevance` without a search), a search of too many
+/// words.
+pub fn order(
+    scope: &Scope,
+    resource: &Resource,
+    args: &Checked,
+    set: &ArgSet,
+    context: Context,
+) -> Result<Vec<Order>, ApiError> {
+    if let Some(keys) = args.role(set, Role::OrderKeys).and_then(Value::as_array).filter(|keys| !keys.is_empty()) {
+        return Ok(by_keys(resource, keys));
+    }
+    let descending = args.role(set, Role::Order).and_then(Value::as_str) != Some("asc");
+    let Some(orderby) = args.role(set, Role::Orderby).and_then(Value::as_str) else {
+        return Ok(vec![Order::Column(resource.key.clone(), descending)]);
+    };
+    let list =
+        |role: Role| -> Vec<Value> { args.role(set, role).and_then(Value::as_array).cloned().unwrap_or_default() };
+    Ok(match resource.sort.get(orderby) {
+        None => vec![Order::Column(resource.key.clone(), descending)],
+        // Recorded: among comments that are equal in the sort order the newest comes first, whatever the direction.
+        Some(Sort::Column(column))
+            if resource.family == Family::Comment && !column.starts_with("date") && *column != resource.key =>
+        {
+            vec![Order::Column(column.clone(), descending), Order::Column(resource.key.clone(), true)]
+        }
+        Some(Sort::Column(column)) => vec![Order::Column(column.clone(), descending)],
+        Some(Sort::Include) => {
+            let ids = list(Role::Include);
+            if ids.is_empty() && resource.family != Family::Content {
+                return Ok(usual_order(resource, set, descending));
+            }
+            if ids.is_empty() {
+                return Err(ApiError::new(Code::OrderbyIncludeMissing));
+            }
+            let mut ids: Vec<DbValue> =
+                ids.iter().filter_map(Value::as_i64).map(|i| DbValue::Int(i.saturating_abs())).collect();
+            // Recorded: the direction turns the list of people around, and of nothing else.
+            if resource.family == Family::User && descending {
+                ids.reverse();
+            }
+            vec![Order::Given(resource.key.clone(), ids)]
+        }
+        Some(Sort::Slugs) => {
+            let slugs = args.get("slug").and_then(Value::as_array).cloned().unwrap_or_default();
+            let slugs: Vec<DbValue> =
+                slugs.iter().filter_map(Value::as_str).map(|s| txt(&slug::sanitize_title(s))).collect();
+            if slugs.is_empty() {
+                return Ok(usual_order(resource, set, descending));
+            }
+            vec![Order::Given(name("slug"), slugs)]
+        }
+        Some(Sort::Relevance) => {
+            let search = Search::asked(args, set, resource.family)?.ok_or_else(|| ApiError::new(Code::NoSearchTerm))?;
+            search.relevance(&searched(scope, resource, context, &[]), descending)
+        }
+    })
+}
+
+/// The order by several sort keys; `-` is before those that descend.
+fn by_keys(resource: &Resource, keys: &[Value]) -> Vec<Order> {
+    let key = |key: &Value| {
+        let key = key.as_str()?;
+        let name = key.strip_prefix('-').unwrap_or(key);
+        match resource.sort.get(name)? {
+            Sort::Column(column) => Some(Order::Column(column.clone(), key.starts_with('-'))),
+            _ => None,
+        }
+    };
+    keys.iter().filter_map(key).collect()
+}
+
+/// The order that a list has without a sort key: its own, or that of the key.
+fn usual_order(resource: &Resource, set: &ArgSet, descending: bool) -> Vec<Order> {
+    let usual = set.role(Role::Orderby).and_then(|arg| arg.default.as_ref()).and_then(Value::as_str);
+    let column = match usual.and_then(|usual| resource.sort.get(usual)) {
+        Some(Sort::Column(column)) => column,
+        _ => &resource.key,
+    };
+    vec![Order::Column(column.clone(), descending)]
+}

@@ -1,0 +1,170 @@
+//! `where`: by what lists can be filtered, and how each value is compared.
+//!
+//! A criterion is a property that its schema marks with `x-filterable`, or such a property of a related resource
+//! (`venue.city`). Each has the operators of its type.
+
+use super::Registry;
+use super::args::{Filter, FilterOp, Operand};
+use super::resource::Kind;
+use crate::storage::plan::{Name, Op};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+/// How a criterion compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Test {
+    Compare(FilterOp),
+    /// Each of the values occurs.
+    All,
+    /// There is a value, or there is none.
+    Set,
+}
+
+/// Operators of a criterion, by name.
+pub type Operators = &'static [(&'static str, Test)];
+
+const EQ: (&str, Test) = ("eq", Test::Compare(FilterOp::Compare(Op::Eq)));
+const NE: (&str, Test) = ("ne", Test::Compare(FilterOp::Compare(Op::Ne)));
+const LT: (&str, Test) = ("lt", Test::Compare(FilterOp::Compare(Op::Lt)));
+const LE: (&str, Test) = ("le", Test::Compare(FilterOp::Compare(Op::Le)));
+const GT: (&str, Test) = ("gt", Test::Compare(FilterOp::Compare(Op::Gt)));
+const GE: (&str, Test) = ("ge", Test::Compare(FilterOp::Compare(Op::Ge)));
+const IN: (&str, Test) = ("in", Test::Compare(FilterOp::In));
+const NOT_IN: (&str, Test) = ("not_in", Test::Compare(FilterOp::NotIn));
+const CONTAINS: (&str, Test) = ("contains", Test::Compare(FilterOp::Contains));
+const ANY: (&str, Test) = ("any", Test::Compare(FilterOp::In));
+const NONE: (&str, Test) = ("none", Test::Compare(FilterOp::NotIn));
+const ALL: (&str, Test) = ("all", Test::All);
+const SET: (&str, Test) = ("set", Test::Set);
+
+/// Numbers and times.
+pub const ORDERED: Operators = &[EQ, NE, LT, LE, GT, GE, IN, NOT_IN, SET];
+/// Texts.
+pub const TEXT: Operators = &[EQ, NE, IN, NOT_IN, CONTAINS, SET];
+/// Choices and keys.
+pub const CHOICE: Operators = &[EQ, NE, IN, NOT_IN, SET];
+/// True or false.
+pub const FLAG: Operators = &[EQ, NE, SET];
+/// Lists of values.
+pub const LIST: Operators = &[ANY, ALL, NONE];
+/// Lists of keys.
+pub const KEYS: Operators = &[ANY, ALL, NONE, SET];
+
+/// Whether an operator takes a list.
+pub fn takes_list(test: Test) -> bool {
+    matches!(test, Test::All | Test::Compare(FilterOp::In | FilterOp::NotIn))
+}
+
+/// What is compared.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// The name of the column in its own table, the extension table that has it, and how values are read.
+    Column { column: Name, extension: Option<Name>, operand: Operand },
+    /// The targets of a relation.
+    Edges(Name),
+}
+
+/// How a related row is found.
+#[derive(Clone, Debug)]
+pub enum Through {
+    /// Its key is in this column, by the name that plans have for it.
+    Column(Name),
+    Edges(Name),
+}
+
+/// See the module's description.
+#[derive(Clone, Debug)]
+pub struct Criterion {
+    /// Position of the resource that has the property.
+    pub resource: usize,
+    /// `None`: the property is one of the listed rows.
+    pub through: Option<Through>,
+    pub subject: Subject,
+    pub operators: Operators,
+    /// Schema of the values.
+    pub value: Value,
+    pub kind: Kind,
+    /// Only the edit context shows the property.
+    pub edit_only: bool,
+    /// A record's password locks the property.
+    pub locked: bool,
+    /// Spelling of values: stored to public.
+    pub aliases: Vec<(String, String)>,
+}
+
+impl Criterion {
+    /// The operator of this name.
+    pub fn operator(&self, name: &str) -> Option<Test> {
+        self.operators.iter().find(|(own, _)| *own == name).map(|(_, test)| *test)
+    }
+
+    /// Rows can be counted by its values.
+    pub fn counts(&self) -> bool {
+        let compared = matches!(&self.subject, Subject::Column { operand: Operand::Id | Operand::Value, .. });
+        self.through.is_none() && compared
+    }
+
+    /// The operator of a value that names none.
+    fn usual(&self, value: &Value) -> &'static str {
+        match self.operators {
+            [(first @ "any", _), ..] => first,
+            _ if value.is_array() && self.operator("in").is_some() => "in",
+            _ => "eq",
+        }
+    }
+}
+
+/// The criteria of a resource's lists, by name.
+#[derive(Clone, Debug, Default)]
+pub struct Criteria(pub IndexMap<String, Criterion>);
+
+impl Criteria {
+    /// The value of `where` in which each criterion has an object of operators: `{"city": "Oslo"}` becomes
+    /// `{"city": {"eq": "Oslo"}}`.
+    pub fn in_full(&self, value: &Value) -> Value {
+        let Value::Object(members) = value else { return value.clone() };
+        let full = |(name, value): (&String, &Value)| {
+            let value = match self.0.get(name) {
+                Some(criterion) if !value.is_object() => {
+                    Value::Object(Map::from_iter([(criterion.usual(value).to_owned(), value.clone())]))
+                }
+                _ => value.clone(),
+            };
+            (name.clone(), value)
+        };
+        Value::Object(members.iter().map(full).collect())
+    }
+}
+
+impl Registry {
+    /// Criteria of own properties that have an order and no index, each with its resource and its property.
+    pub fn unindexed_criteria(&self) -> Vec<(&str, &str)> {
+        let mut found = Vec::new();
+        for route in &self.routes {
+            let filters = route.endpoints.iter().flat_map(|endpoint| &endpoint.args.args).map(|arg| &arg.filter);
+            for criteria in filters.filter_map(|filter| match filter {
+                Some(Filter::Where(criteria)) => Some(criteria),
+                _ => None,
+            }) {
+                let slow = criteria.0.iter().filter(|(_, criterion)| self.unindexed(criterion));
+                found.extend(slow.map(|(name, own)| (self.resources[own.resource].name.as_str(), name.as_str())));
+            }
+        }
+        found.dedup();
+        found
+    }
+
+    fn unindexed(&self, criterion: &Criterion) -> bool {
+        let Subject::Column { column, extension, operand: Operand::Id | Operand::Value | Operand::Time(_) } =
+            &criterion.subject
+        else {
+            return false;
+        };
+        let table = extension.as_ref().unwrap_or(&self.resources[criterion.resource].table);
+        let table = self.layout.tables.iter().find(|own| own.name == *table && own.is_declared());
+        // An index on two values saves little.
+        criterion.through.is_none()
+            && criterion.kind != Kind::Boolean
+            && table.is_some_and(|table| table.indexes.iter().all(|index| index.columns[0].0 != *column))
+    }
+}

@@ -1,0 +1,205 @@
+//! `where`, `order_by` and `_count_by`: arguments of lists that follow from the properties marked `x-filterable` and from the
+//! sort keys.
+
+use super::super::args::{Operand, Role};
+use super::super::criteria::{
+    CHOICE, Criteria, Criterion, FLAG, KEYS, LIST, ORDERED, Subject, TEXT, Test, Through, takes_list,
+};
+use super::super::edit_only;
+use super::super::resource::*;
+use super::{Linker, escape};
+use crate::config::declaration::SchemaDoc;
+use serde_json::{Map, Value, json};
+
+/// Criteria that one request may have.
+const MOST_CRITERIA: u64 = 20;
+/// Values of one list.
+const MOST_VALUES: u64 = 100;
+/// Length of a text that is compared.
+const LONGEST: u64 = 1000;
+/// Sort keys that one request may have.
+const MOST_KEYS: u64 = 5;
+
+/// A property that lists can be filtered by.
+struct Filterable<'r> {
+    property: &'r Property,
+    /// Its name; that of a member of an object is behind a dot.
+    name: String,
+    pointer: String,
+}
+
+/// The properties of a resource that are marked.
+fn filterable(resource: &Resource) -> Vec<Filterable<'_>> {
+    fn gather<'r>(properties: &'r [Property], above: &str, pointer: &str, found: &mut Vec<Filterable<'r>>) {
+        for property in properties {
+            let name = format!("{above}{}", property.name);
+            let pointer = format!("{pointer}/properties/{}", escape(&property.name));
+            if let Source::Object(children) = &property.source {
+                gather(children, &format!("{name}."), &pointer, found);
+            }
+            if property.filterable {
+                found.push(Filterable { property, name, pointer });
+            }
+        }
+    }
+    let mut found = Vec::new();
+    gather(&resource.properties, "", "", &mut found);
+    found
+}
+
+impl Linker<'_> {
+    /// Fills in what an argument with one of these roles takes. `false`: the resource has nothing that it could take.
+    pub(super) fn complete(&self, role: Role, doc: &mut SchemaDoc, criteria: &Criteria, resource: &Resource) -> bool {
+        match role {
+            Role::Where => {
+                let properties: Map<String, Value> =
+                    criteria.0.iter().map(|(name, own)| (name.clone(), operators(own))).collect();
+                doc.insert("properties".into(), Value::Object(properties));
+                doc.insert("additionalProperties".into(), json!(false));
+                doc.insert("maxProperties".into(), json!(MOST_CRITERIA));
+                !criteria.0.is_empty()
+            }
+            Role::OrderKeys => {
+                let column = |sort: &Sort| matches!(sort, Sort::Column(_));
+                let keys = resource.sort.iter().filter(|(_, sort)| column(sort)).map(|(name, _)| name);
+                let both: Vec<String> = keys.flat_map(|name| [name.clone(), format!("-{name}")]).collect();
+                let any = !both.is_empty();
+                doc.insert("items".into(), json!({"type": "string", "enum": both}));
+                doc.insert("maxItems".into(), json!(MOST_KEYS));
+                any
+            }
+            Role::CountBy => {
+                let names: Vec<&String> =
+                    criteria.0.iter().filter(|(_, own)| own.counts()).map(|(name, _)| name).collect();
+                doc.insert("enum".into(), json!(names));
+                !names.is_empty()
+            }
+            _ => true,
+        }
+    }
+
+    /// The criteria of a resource's lists: its own, and those of related resources, one relation away.
+    pub(super) fn criteria(&mut self, resource: &Resource, resources: &[Resource]) -> Criteria {
+        let mut found = Criteria::default();
+        for own in filterable(resource) {
+            match self.criterion(resource, &own) {
+                Some(criterion) => drop(found.0.insert(own.name, criterion)),
+                None => {
+                    let message = format!("lists cannot be filtered by `{}`", own.name);
+                    let hint = "x-filterable is for properties with a column or a relation of their own";
+                    self.in_schema(
+                        &resource.declared.schema,
+                        &format!("{}/x-filterable", own.pointer),
+                        message,
+                        Some(hint.into()),
+                    );
+                }
+            }
+        }
+        for relation in &resource.relations {
+            let target = &resources[relation.to];
+            let through = match resource.plan_column(&relation.property) {
+                _ if !target.stores_rows() || target.key_is_text => continue,
+                _ if relation.many => Through::Edges(relation.rel.clone()),
+                Some(column) => Through::Column(column),
+                None => continue,
+            };
+            let hidden = edit_only::hidden_relation(resource, relation);
+            for own in filterable(target) {
+                let name = format!("{}.{}", relation.property, own.name);
+                if let Some(criterion) = self.criterion(target, &own)
+                    && !found.0.contains_key(&name)
+                    && !hidden
+                {
+                    found.0.insert(name, Criterion { through: Some(through.clone()), ..criterion });
+                }
+            }
+        }
+        found
+    }
+
+    fn criterion(&self, resource: &Resource, own: &Filterable<'_>) -> Option<Criterion> {
+        let property = own.property;
+        let doc = self.loaded.schemas.get(&resource.declared.schema)?.pointer(&own.pointer)?;
+        let free = doc.get("enum").is_none();
+        let base = |subject, operators, value, edit_only| {
+            let (aliases, locked) = (property.aliases.clone(), property.locked);
+            let kind = property.kind;
+            Criterion {
+                resource: resource.index,
+                through: None,
+                subject,
+                operators,
+                value,
+                kind,
+                edit_only,
+                locked,
+                aliases,
+            }
+        };
+        if let Some(relation) = resource.relations.iter().find(|r| r.many && r.property == property.name) {
+            let hidden = edit_only::hidden_relation(resource, relation);
+            return Some(base(Subject::Edges(relation.rel.clone()), KEYS, json!({"type": "integer"}), hidden));
+        }
+        let column = property.column.clone()?;
+        let hidden = resource.edit_only.contains(&column);
+        let clock = resource.clock(&column);
+        let (operand, operators) = match (property.kind, clock) {
+            _ if property.digest => return None,
+            (_, Some(clock)) => (Operand::Time(clock), ORDERED),
+            (Kind::Time, None) => return None,
+            (Kind::Json, _) if property.members.is_some_and(|of| of != Kind::Json) && property.own => {
+                (Operand::Member, LIST)
+            }
+            (Kind::Json, _) => return None,
+            (Kind::Boolean, _) => (Operand::Value, FLAG),
+            (Kind::Integer, _) if property.refers => (Operand::Id, CHOICE),
+            (Kind::Integer | Kind::Number, _) => (Operand::Value, ORDERED),
+            (Kind::Text, _) if free => (Operand::Value, TEXT),
+            (Kind::Text, _) => (Operand::Value, CHOICE),
+        };
+        let value = match operand {
+            Operand::Time(_) => {
+                json!({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "enum": ["now"]}]})
+            }
+            Operand::Member => value_of(doc.get("items")?, doc["items"].get("enum")),
+            _ => value_of(doc, doc.get("enum").filter(|_| property.own && !property.open_enum)),
+        };
+        let (extension, column) = match column.split_once('.') {
+            Some((table, column)) => (Some(table.into()), column.into()),
+            None => (None, column),
+        };
+        Some(base(Subject::Column { column, extension, operand }, operators, value, hidden))
+    }
+}
+
+/// What `where` takes for a criterion: an object of operators.
+fn operators(criterion: &Criterion) -> Value {
+    let value = &criterion.value;
+    let list = json!({"type": "array", "items": value, "minItems": 1, "maxItems": MOST_VALUES});
+    let operand = |test: Test| match test {
+        Test::Set => json!({"type": "boolean"}),
+        test if takes_list(test) => list.clone(),
+        _ => value.clone(),
+    };
+    let members: Map<String, Value> =
+        criterion.operators.iter().map(|(operator, test)| ((*operator).to_owned(), operand(*test))).collect();
+    json!({"description": "How the value is compared.", "type": "object",
+        "properties": members, "additionalProperties": false, "minProperties": 1})
+}
+
+/// What a property's value is compared with. The columns that a family shares have further values than their schema lists.
+fn value_of(doc: &Value, choices: Option<&Value>) -> Value {
+    let types: Vec<&str> = match &doc["type"] {
+        Value::Array(list) => list.iter().filter_map(Value::as_str).filter(|own| *own != "null").collect(),
+        one => one.as_str().into_iter().collect(),
+    };
+    let mut value = Map::new();
+    value.insert("type".into(), types.first().copied().unwrap_or("string").into());
+    if types.first() == Some(&"string") {
+        value.insert("maxLength".into(), json!(LONGEST));
+        let choices = choices.and_then(Value::as_array).map(|list| list.iter().filter(|choice| !choice.is_null()));
+        value.extend(choices.map(|choices| ("enum".to_owned(), choices.cloned().collect())));
+    }
+    Value::Object(value)
+}

@@ -1,0 +1,275 @@
+//! `where`, `order_by` and `_count_by`: lists by the properties that are marked `x-filterable`.
+
+use super::own_types::{folder, make, relation};
+use super::server::{Answer, Server};
+use serde_json::{Value, json};
+
+/// Venues with a table of their own, and events of both families with every type of property.
+fn declared() -> Vec<(&'static str, &'static str, Value, &'static str)> {
+    let venue = json!({
+        "city": {"type": "string", "x-filterable": true},
+        "secret": {"type": "string", "context": ["edit"], "x-filterable": true},
+        "seats": {"type": "integer", "x-filterable": true}
+    });
+    let event = json!({
+        "start": {"type": "string", "format": "date-time", "x-filterable": true},
+        "price": {"type": "number", "x-filterable": true},
+        "form": {"type": "string", "enum": ["talk", "walk"], "x-filterable": true},
+        "open": {"type": "boolean", "x-filterable": true},
+        "tags": {"type": "array", "items": {"type": "string"}, "x-filterable": true},
+        "notes": {"type": "string", "context": ["edit"], "x-filterable": true},
+        "words": {"type": "string", "x-filterable": true},
+        "plain": {"type": "string"},
+        "venue": {"type": "integer", "x-relation": {"to": "venues"}, "x-filterable": true},
+        "stages": {"type": "array", "items": {"type": "integer"}, "x-relation": {"to": "venues"}, "x-filterable": true}
+    });
+    let sort = "sort = { id = \"id\", start = \"start\", price = \"price\" }\n";
+    vec![
+        ("venues", "plain", venue, ""),
+        ("p_events", "plain", event.clone(), sort),
+        ("c_events", "content", event, sort),
+    ]
+}
+
+/// A server with two venues, and four events of each family.
+fn server() -> Server {
+    let server = Server::over(folder(&declared()), &[]);
+    let venue = |city: &str, seats: i64| {
+        make(&server, "venues", json!({"title": city, "city": city, "seats": seats, "secret": "s"}))
+    };
+    let (oslo, rome) = (venue("Oslo", 100), venue("Rome", 20));
+    for resource in ["p_events", "c_events"] {
+        let event = |title: &str, body: Value| {
+            let mut body = body;
+            body["title"] = json!(title);
+            make(&server, resource, body)
+        };
+        event(
+            "a",
+            json!({"start": "2020-01-01T10:00:00", "price": 5, "form": "talk", "open": true,
+                "tags": ["x", "y"], "notes": "one", "words": "Blue boat", "venue": oslo, "stages": [oslo, rome]}),
+        );
+        event(
+            "b",
+            json!({"start": "2099-01-01T10:00:00", "price": 7.5, "form": "walk", "open": false,
+                "tags": ["y"], "notes": "two", "words": "red", "venue": rome, "stages": [rome]}),
+        );
+        event("c", json!({"start": "2099-01-01T10:00:00", "price": 5, "form": "walk", "open": true, "tags": ["z"]}));
+        event("d", json!({}));
+    }
+    server
+}
+
+/// The titles of a list, joined.
+fn titles(answer: &Answer) -> String {
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let list = answer.body.as_array().expect("a list");
+    let title = |item: &Value| item["title"].as_str().unwrap_or_default().to_owned();
+    list.iter().map(title).collect()
+}
+
+#[test]
+fn a_list_has_the_items_that_meet_all_criteria() {
+    let cases = [
+        ("where[price]=5", "ac"),
+        ("where[price][eq]=7.5", "b"),
+        ("where[price][ne]=5", "bd"),
+        ("where[price][gt]=5", "b"),
+        ("where[price][ge]=5&where[price][lt]=7", "ac"),
+        ("where[price][in]=5,9", "ac"),
+        ("where[price][not_in]=5,9", "bd"),
+        ("where[price][set]=false", "d"),
+        ("where[start][ge]=now", "bc"),
+        ("where[start][lt]=2021-01-01T00:00:00", "a"),
+        ("where[start][in]=2020-01-01T10:00:00", "a"),
+        ("where[form]=walk", "bc"),
+        ("where[form][]=walk&where[form][]=talk", "abc"),
+        ("where[open]=true", "ac"),
+        ("where[open][ne]=true", "bd"),
+        ("where[open][set]=true", "abc"),
+        ("where[tags]=y", "ab"),
+        ("where[tags][any]=x,z", "ac"),
+        ("where[tags][all]=x,y", "a"),
+        ("where[words][contains]=BOAT", "a"),
+        ("where[words]=red&where[price]=7.5", "b"),
+        ("where[words]=red&where[price]=5", ""),
+        ("where[venue][set]=true", "ab"),
+        ("where[venue][set]=false", "cd"),
+        ("where[venue.city]=Oslo", "a"),
+        ("where[venue.city][in]=Oslo,Rome", "ab"),
+        ("where[venue.seats][lt]=50", "b"),
+        ("where[stages.city]=Oslo", "a"),
+        ("where[stages.city]=Rome", "ab"),
+        ("where[stages.city]=Rome&where[stages.seats][gt]=50", "a"),
+        ("where[stages][set]=false", "cd"),
+        ("where[price]=5&per_page=1&offset=1", "c"),
+        ("order_by=-price,start", "bacd"),
+        ("order_by=-start,-price", "bcad"),
+        ("order_by=price,-start&where[price][set]=true", "cab"),
+    ];
+    let server = server();
+    for resource in ["p_events", "c_events"] {
+        for (query, expected) in cases {
+            let route = format!("/own/v1/{resource}?{query}&_fields=title");
+            assert_eq!(titles(&server.get(&route)), expected, "{route}");
+        }
+        let venues = server.get("/own/v1/venues?_fields=id").body;
+        let ids: Vec<i64> = venues.as_array().expect("a list").iter().filter_map(|v| v["id"].as_i64()).collect();
+        let (oslo, rome) = (ids.iter().min().expect("two"), ids.iter().max().expect("two"));
+        for (query, expected) in [
+            (format!("where[venue]={oslo}"), "a"),
+            (format!("where[stages][any]={oslo}"), "a"),
+            (format!("where[stages][all]={oslo},{rome}"), "a"),
+            (format!("where[stages][none]={oslo}"), "bcd"),
+        ] {
+            assert_eq!(titles(&server.get(&format!("/own/v1/{resource}?{query}"))), expected, "{query}");
+        }
+    }
+}
+
+#[test]
+fn a_criterion_that_is_none_is_refused_with_its_name() {
+    let server = server();
+    for (query, named) in [
+        ("where[plain]=x", "plain"),
+        ("where[price][about]=5", "about"),
+        ("where[price]=cheap", "where[price][eq]"),
+        ("where[start][ge]=tomorrow", "where[start][ge]"),
+        ("where[form]=swim", "where[form][eq]"),
+        ("where[price][in]=", "where[price][in]"),
+        ("where[venue.title]=Oslo", "venue.title"),
+        ("where=x", "where"),
+        ("order_by=size", "order_by"),
+        ("_count_by=plain", "_count_by"),
+    ] {
+        let answer = server.get(&format!("/own/v1/p_events?{query}"));
+        assert_eq!((answer.status, answer.code()), (400, "rest_invalid_param"), "{query}: {}", answer.text);
+        assert!(answer.text.contains(named), "{query}: {}", answer.text);
+    }
+    let many: String = (0..200).map(|number| format!("where[price][in][]={number}&")).collect();
+    assert_eq!(server.get(&format!("/own/v1/p_events?{many}")).status, 400, "a list has a hundred values at most");
+}
+
+#[test]
+fn what_a_caller_may_not_see_is_no_criterion() {
+    let server = server();
+    for query in ["where[notes]=one", "where[venue.secret]=s", "_count_by=notes"] {
+        for resource in ["p_events", "c_events"] {
+            let route = format!("/own/v1/{resource}?{query}");
+            let refused = server.get(&route);
+            assert_eq!(refused.status, 401, "{route}: {}", refused.text);
+            assert_eq!(server.admin("GET", &route, None).status, 200, "{route}");
+        }
+    }
+    assert_eq!(titles(&server.admin("GET", "/own/v1/p_events?where[notes]=one", None)), "a");
+    assert_eq!(titles(&server.admin("GET", "/own/v1/p_events?where[venue.secret]=s", None)), "ab");
+}
+
+#[test]
+fn related_items_that_a_caller_may_not_see_count_as_absent() {
+    let papers = json!({"topic": {"type": "string", "x-filterable": true}});
+    let notes = json!({"paper": relation("c_papers", "clear"), "papers":
+        {"type": "array", "items": {"type": "integer"}, "x-relation": {"to": "c_papers"}}});
+    let server = Server::over(folder(&[("c_papers", "content", papers, ""), ("notes", "plain", notes, "")]), &[]);
+    let hidden = make(&server, "c_papers", json!({"title": "hidden", "topic": "tea", "status": "draft"}));
+    let shown = make(&server, "c_papers", json!({"title": "shown", "topic": "tea"}));
+    make(&server, "notes", json!({"title": "h", "paper": hidden, "papers": [hidden]}));
+    make(&server, "notes", json!({"title": "s", "paper": shown, "papers": [hidden, shown]}));
+    for query in ["where[paper.topic]=tea", "where[papers.topic]=tea"] {
+        let route = format!("/own/v1/notes?{query}");
+        assert_eq!(titles(&server.get(&route)), "s", "{route}");
+        assert_eq!(titles(&server.admin("GET", &route, None)), "hs", "{route}");
+    }
+    // A cached list follows the related rows.
+    let route = "/own/v1/notes?where[papers.topic]=tea";
+    let changed = server.admin("PUT", &format!("/own/v1/c_papers/{shown}"), Some(&json!({"topic": "coffee"})));
+    assert_eq!(changed.status, 200, "{}", changed.text);
+    assert_eq!(titles(&server.get(route)), "");
+}
+
+#[test]
+fn items_are_counted_by_the_values_of_a_property() {
+    let server = server();
+    let counts = |route: &str| {
+        let answer = server.get(route);
+        assert_eq!(answer.status, 200, "{route}: {}", answer.text);
+        answer.body
+    };
+    for resource in ["p_events", "c_events"] {
+        let of = |query: &str| counts(&format!("/own/v1/{resource}?{query}"));
+        let by_kind =
+            json!([{"value": "walk", "count": 2}, {"value": null, "count": 1}, {"value": "talk", "count": 1}]);
+        assert_eq!(of("_count_by=form"), by_kind, "{resource}");
+        let open = json!([{"value": true, "count": 1}, {"value": false, "count": 1}]);
+        let found = of("_count_by=open&where[tags]=y");
+        let mut sorted = found.as_array().expect("a list").clone();
+        sorted.sort_by_key(|one| one["value"] == json!(false));
+        assert_eq!(json!(sorted), open, "{resource}");
+    }
+    let states = server.admin("GET", "/own/v1/c_events?status=any&_count_by=status", None).body;
+    assert_eq!(states, json!([{"value": "publish", "count": 4}]));
+    // A cached count follows the rows.
+    let fresh = Server::over(folder(&declared()), &[]);
+    let route = "/own/v1/p_events?_count_by=form";
+    assert_eq!(fresh.get(route).body, json!([]));
+    let id = make(&fresh, "p_events", json!({"form": "walk"}));
+    assert_eq!(fresh.get(route).body, json!([{"value": "walk", "count": 1}]));
+    let changed = fresh.admin("PUT", &format!("/own/v1/p_events/{id}"), Some(&json!({"form": "talk"})));
+    assert_eq!(changed.status, 200, "{}", changed.text);
+    assert_eq!(fresh.get(route).body, json!([{"value": "talk", "count": 1}]));
+}
+
+#[test]
+fn shipped_resources_have_criteria_under_both_prefixes() {
+    for prefix in ["cms", "wp"] {
+        let set = format!("site.prefix={prefix}");
+        let server = Server::with(&[&set]);
+        let at = |route: &str| format!("/{prefix}/v2/{route}");
+        let term = server.admin("POST", &at("categories"), Some(&json!({"name": "Boats"}))).body["id"].clone();
+        let body = json!({"title": "One", "status": "publish", "categories": [term]});
+        let made = server.admin("POST", &at("posts"), Some(&body));
+        assert_eq!(made.status, 201, "{}", made.text);
+        let ids = |query: &str| {
+            let answer = server.get(&at(&format!("posts?{query}&_fields=id")));
+            assert_eq!(answer.status, 200, "{query}: {}", answer.text);
+            answer.body
+        };
+        let one = json!([{"id": made.body["id"]}]);
+        assert_eq!(ids("where[categories.slug]=boats"), one);
+        assert_eq!(ids("where[author.slug]=admin&where[categories.name]=Boats"), one);
+        assert_eq!(ids("where[author.slug]=nobody"), json!([]));
+        let listed = server.ask("OPTIONS", &at("posts"), None, None);
+        assert_eq!(listed.body["endpoints"][0]["args"].get("where").is_some(), prefix == "cms");
+    }
+}
+
+#[test]
+fn what_is_embedded_has_embedded_documents_of_its_own() {
+    for prefix in ["cms", "wp"] {
+        let server = Server::with(&[&format!("site.prefix={prefix}")]);
+        let at = |route: &str| format!("/{prefix}/v2/{route}");
+        let made = |route: &str, body: Value| {
+            let made = server.admin("POST", &at(route), Some(&body));
+            assert_eq!(made.status, 201, "{}", made.text);
+            made.body["id"].clone()
+        };
+        let parent = made("pages", json!({"title": "Above", "status": "publish"}));
+        let page = made("pages", json!({"title": "Below", "status": "publish", "parent": parent}));
+        let get = |query: &str| server.get(&at(&format!("pages/{page}?_fields=id,_links,_embedded&{query}"))).body;
+        let plain = get("_embed=up");
+        assert_eq!(plain["_embedded"]["up"][0]["id"], parent);
+        assert!(plain["_embedded"]["up"][0].get("_embedded").is_none());
+        let nested = get("_embed=up.author");
+        assert_eq!(nested["_embedded"]["up"][0]["_embedded"]["author"][0]["slug"], "admin", "{nested}");
+        assert!(nested["_embedded"].get("author").is_none(), "only the relations that are named");
+        let both = get("_embed=author,up,up.author,up.author.up");
+        assert_eq!(both["_embedded"]["author"][0]["slug"], "admin");
+        assert_eq!(both["_embedded"]["up"][0]["_embedded"]["author"][0]["slug"], "admin");
+        // In a list that is embedded, each document has its own.
+        let post = made("posts", json!({"title": "One", "status": "publish"}));
+        made("comments", json!({"post": post, "content": "Well."}));
+        let list = server.get(&at(&format!("posts?include={post}&_embed=replies.author"))).body;
+        let replies = &list[0]["_embedded"]["replies"][0];
+        assert_eq!(replies[0]["_embedded"]["author"][0]["slug"], "admin", "{replies}");
+    }
+}
