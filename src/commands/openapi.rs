@@ -5,7 +5,7 @@ use super::{linked, print};
 use crate::boot::{BootError, Source};
 use crate::engine;
 use crate::openapi::diff::{Effect, changes};
-use crate::openapi::{Selection, document, typescript, yaml};
+use crate::openapi::{Selection, document, python, typescript, yaml};
 use serde_json::Value;
 use std::io::Read as _;
 use std::path::Path;
@@ -32,6 +32,8 @@ pub(super) fn openapi(source: &Source, as_yaml: bool, namespace: Option<&str>) -
 pub enum Language {
     /// TypeScript, with `fetch`.
     Ts,
+    /// Python, with `httpx`.
+    Python,
 }
 
 /// See [`super::Command::Types`].
@@ -45,6 +47,7 @@ pub(super) fn client(source: &Source, language: Language) -> Result<(), BootErro
     let document = whole(source)?;
     let text = match language {
         Language::Ts => typescript::client(&document),
+        Language::Python => python::client(&document),
     };
     print(text.as_bytes());
     Ok(())

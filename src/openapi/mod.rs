@@ -7,8 +7,11 @@
 mod codes;
 mod components;
 pub mod diff;
+mod model;
+mod names;
 mod operations;
 mod parameters;
+pub mod python;
 mod responses;
 pub mod schemas;
 pub mod template;

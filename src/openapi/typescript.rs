@@ -1,20 +1,24 @@
 //! A description as TypeScript: an interface for each schema, and for each operation what it takes and responds with.
 
-use serde_json::{Map, Value};
+use super::model::{Member, Model, Object, Operation, Schema, Shape};
+use super::names::is_plain;
+use serde_json::Value;
 use std::fmt::Write as _;
 
 /// The declarations as text of a `.d.ts` file.
 pub fn types(document: &Value) -> String {
+    types_of(&Model::of(document))
+}
+
+fn types_of(model: &Model) -> String {
     let mut text = String::from(HEADER);
-    for (name, schema) in document["components"]["schemas"].as_object().into_iter().flatten() {
-        declare(&mut text, name, schema);
+    for schema in &model.schemas {
+        declare(&mut text, schema);
     }
     text.push_str("/** Operations by name: what they take, what they respond with by context, and how they fail. */\n");
     text.push_str("export interface Operations {\n");
-    for (path, item) in document["paths"].as_object().into_iter().flatten() {
-        for (method, operation) in item.as_object().into_iter().flatten() {
-            operation_type(&mut text, path, method, operation);
-        }
+    for operation in &model.operations {
+        operation_type(&mut text, operation);
     }
     text.push_str("}\n");
     text.push_str(FOOTER);
@@ -23,19 +27,16 @@ pub fn types(document: &Value) -> String {
 
 /// A client with these types, as text of a `.ts` file.
 pub fn client(document: &Value) -> String {
-    let mut text = types(document).replacen("`cms-server types`", "`cms-server client`", 1);
+    let model = Model::of(document);
+    let mut text = types_of(&model).replacen("`cms-server types`", "`cms-server client`", 1);
     text.push_str("\n/** Where operations are, and whether their bodies are forms. */\n");
     text.push_str(
         "const OPERATIONS: { readonly [O in Operation]: { method: string; path: string; form: boolean } } = {\n",
     );
-    for (path, item) in document["paths"].as_object().into_iter().flatten() {
-        for (method, operation) in item.as_object().into_iter().flatten() {
-            let name = operation["operationId"].as_str().unwrap_or_default();
-            let content = &operation["requestBody"]["content"];
-            let form = content["application/json"].is_null() && content["multipart/form-data"].is_object();
-            let (name, method, path) = (quoted(name), quoted(&method.to_uppercase()), quoted(path));
-            let _ = writeln!(text, "  {name}: {{ method: {method}, path: {path}, form: {form} }},");
-        }
+    for operation in &model.operations {
+        let form = operation.body.as_ref().is_some_and(|body| body.form);
+        let (name, method, path) = (quoted(&operation.name), quoted(&operation.method), quoted(&operation.path));
+        let _ = writeln!(text, "  {name}: {{ method: {method}, path: {path}, form: {form} }},");
     }
     text.push_str("};\n");
     text.push_str(CLIENT);
@@ -63,152 +64,86 @@ export type Selected<T, F extends string> = T extends (infer One)[] ? Selected<O
 ";
 
 /// One schema.
-fn declare(text: &mut String, name: &str, schema: &Value) {
-    comment(text, "", schema);
-    match schema["properties"].as_object() {
-        Some(properties) if schema.get("anyOf").is_none() => {
-            let _ = writeln!(text, "export interface {name} {}\n", object(properties, schema, 0));
+fn declare(text: &mut String, schema: &Schema) {
+    let Schema { name, description, shape } = schema;
+    comment(text, "", description.as_deref());
+    match shape {
+        Shape::Object(members) => {
+            let _ = writeln!(text, "export interface {name} {}\n", object(members, 0));
         }
-        _ => {
-            let _ = writeln!(text, "export type {name} = {};\n", type_of(schema, 0));
+        other => {
+            let _ = writeln!(text, "export type {name} = {};\n", type_of(other, 0));
         }
     }
 }
 
-fn operation_type(text: &mut String, path: &str, method: &str, operation: &Value) {
-    let Some(name) = operation["operationId"].as_str() else { return };
-    comment(text, "  ", &Value::Object(Map::from_iter([("description".to_owned(), operation["summary"].clone())])));
-    let _ = writeln!(text, "  {}: {{", quoted(name));
-    let _ = writeln!(text, "    method: {};", quoted(&method.to_uppercase()));
-    let _ = writeln!(text, "    path: {};", quoted(path));
-    let _ = writeln!(text, "    params: {};", parameters(operation, "path"));
-    let _ = writeln!(text, "    query: {};", parameters(operation, "query"));
-    let _ = writeln!(text, "    body: {};", body(operation));
-    let _ = writeln!(text, "    response: {};", responses(operation));
-    let _ = writeln!(text, "    error: {};", errors(operation));
+fn operation_type(text: &mut String, operation: &Operation) {
+    comment(text, "  ", Some(&operation.summary));
+    let _ = writeln!(text, "  {}: {{", quoted(&operation.name));
+    let _ = writeln!(text, "    method: {};", quoted(&operation.method));
+    let _ = writeln!(text, "    path: {};", quoted(&operation.path));
+    let _ = writeln!(text, "    params: {};", parameters(&operation.params));
+    let _ = writeln!(text, "    query: {};", parameters(&operation.query));
+    let body = operation.body.as_ref().map_or_else(
+        || "undefined".to_owned(),
+        |body| format!("{}{}", type_of(&body.shape, 0), if body.required { "" } else { " | undefined" }),
+    );
+    let _ = writeln!(text, "    body: {body};");
+    let contexts = operation.response.contexts.iter().map(|(name, shape)| format!("{name}: {}", type_of(shape, 0)));
+    let contexts: Vec<String> = contexts.collect();
+    match contexts.is_empty() {
+        true => text.push_str("    response: {};\n"),
+        false => {
+            let _ = writeln!(text, "    response: {{ {} }};", contexts.join("; "));
+        }
+    }
+    let codes: Vec<String> = operation.errors.iter().map(|code| quoted(code)).collect();
+    let _ = writeln!(text, "    error: {};", if codes.is_empty() { "ErrorCode".to_owned() } else { codes.join(" | ") });
     text.push_str("  };\n");
 }
 
 /// Parameters of one place as an object.
-fn parameters(operation: &Value, place: &str) -> String {
-    let all = operation["parameters"].as_array().into_iter().flatten().filter(|one| one["in"] == place);
-    let members: Vec<String> = all
-        .filter_map(|one| {
-            let name = one["name"].as_str()?;
-            let optional = if one["required"] == true { "" } else { "?" };
-            Some(format!("      {}{optional}: {};\n", key(name), type_of(&one["schema"], 3)))
-        })
-        .collect();
+fn parameters(all: &[Member]) -> String {
+    let member = |one: &Member| {
+        let optional = if one.required { "" } else { "?" };
+        format!("      {}{optional}: {};\n", key(&one.name), type_of(&one.shape, 3))
+    };
+    let members: Vec<String> = all.iter().map(member).collect();
     if members.is_empty() { "{}".to_owned() } else { format!("{{\n{}    }}", members.concat()) }
 }
 
-/// What the body holds; files are sent as `Blob`.
-fn body(operation: &Value) -> String {
-    let content = &operation["requestBody"]["content"];
-    let json = content["application/json"]["schema"].as_object();
-    let form = content["multipart/form-data"]["schema"].as_object();
-    match json.or(form) {
-        None => "undefined".to_owned(),
-        Some(schema) => {
-            let needed = operation["requestBody"]["required"] == true;
-            let or_none = if needed { "" } else { " | undefined" };
-            format!("{}{or_none}", type_of(&Value::Object(schema.clone()), 0))
+/// The type of a shape.
+fn type_of(shape: &Shape, depth: usize) -> String {
+    match shape {
+        Shape::Any => "unknown".to_owned(),
+        Shape::Null => "null".to_owned(),
+        Shape::Boolean => "boolean".to_owned(),
+        Shape::Integer | Shape::Number => "number".to_owned(),
+        Shape::Text => "string".to_owned(),
+        Shape::File => "Blob".to_owned(),
+        Shape::Literals(values) => union(values.iter().map(literal)),
+        Shape::Named(name) => name.clone(),
+        Shape::EmptyList => "never[]".to_owned(),
+        Shape::List(element) => {
+            let one = type_of(element, depth);
+            if one.contains(' ') { format!("({one})[]") } else { format!("{one}[]") }
         }
-    }
-}
-
-/// What a success responds with, by context; without contexts under `any`.
-fn responses(operation: &Value) -> String {
-    let all = operation["responses"].as_object().into_iter().flatten();
-    let success = all.filter(|(status, _)| status.starts_with('2')).map(|(_, response)| response).next();
-    let Some(response) = success else { return "{}".to_owned() };
-    if let Some(contexts) = response["x-contexts"].as_object() {
-        let members: Vec<String> =
-            contexts.iter().map(|(name, schema)| format!("{name}: {}", type_of(schema, 0))).collect();
-        return format!("{{ {} }}", members.join("; "));
-    }
-    match response["content"]["application/json"]["schema"].as_object() {
-        Some(schema) => format!("{{ any: {} }}", type_of(&Value::Object(schema.clone()), 0)),
-        None => "{ any: Blob }".to_owned(),
-    }
-}
-
-/// The codes that an operation lists.
-fn errors(operation: &Value) -> String {
-    let mut codes: Vec<String> = Vec::new();
-    for response in operation["responses"].as_object().into_iter().flatten().map(|(_, response)| response) {
-        let listed = &response["content"]["application/json"]["schema"]["properties"]["code"]["examples"];
-        codes.extend(listed.as_array().into_iter().flatten().filter_map(Value::as_str).map(quoted));
-    }
-    codes.sort_unstable();
-    codes.dedup();
-    if codes.is_empty() { "ErrorCode".to_owned() } else { codes.join(" | ") }
-}
-
-/// The type of a schema.
-fn type_of(schema: &Value, depth: usize) -> String {
-    if let Some(name) = schema["$ref"].as_str().and_then(|at| at.rsplit('/').next()) {
-        return name.to_owned();
-    }
-    if let Some(values) = schema["enum"].as_array() {
-        return union(values.iter().map(literal));
-    }
-    for alternatives in ["anyOf", "oneOf"] {
-        if let Some(list) = schema[alternatives].as_array().filter(|_| schema.get("properties").is_none()) {
-            return union(list.iter().map(|one| type_of(one, depth)));
-        }
-    }
-    if schema["contentMediaType"].is_string() {
-        return "Blob".to_owned();
-    }
-    match &schema["type"] {
-        Value::String(one) => of_type(one, schema, depth),
-        Value::Array(several) => union(several.iter().filter_map(Value::as_str).map(|one| of_type(one, schema, depth))),
-        _ if schema["properties"].is_object() => of_type("object", schema, depth),
-        _ => "unknown".to_owned(),
-    }
-}
-
-fn of_type(name: &str, schema: &Value, depth: usize) -> String {
-    match name {
-        "string" => "string".to_owned(),
-        "integer" | "number" => "number".to_owned(),
-        "boolean" => "boolean".to_owned(),
-        "null" => "null".to_owned(),
-        // Some platforms write an empty object as an empty list.
-        "array" if schema["maxItems"] == 0 => "never[]".to_owned(),
-        "array" => match schema.get("items") {
-            Some(items) => {
-                let one = type_of(items, depth);
-                if one.contains(' ') { format!("({one})[]") } else { format!("{one}[]") }
-            }
-            None => "unknown[]".to_owned(),
-        },
-        "object" => match (schema["properties"].as_object(), schema.get("additionalProperties")) {
-            (Some(properties), _) if !properties.is_empty() => object(properties, schema, depth),
-            (_, Some(Value::Object(values))) => {
-                ["Record<string, ", &type_of(&Value::Object(values.clone()), depth), ">"].concat()
-            }
-            _ => "Record<string, unknown>".to_owned(),
-        },
-        _ => "unknown".to_owned(),
+        Shape::Map(value) => ["Record<string, ", &type_of(value, depth), ">"].concat(),
+        Shape::Object(members) => object(members, depth),
+        Shape::Union(all) => union(all.iter().map(|one| type_of(one, depth))),
     }
 }
 
 /// The members of an object, a line each.
-fn object(properties: &Map<String, Value>, schema: &Value, depth: usize) -> String {
+fn object(object: &Object, depth: usize) -> String {
     let indent = "  ".repeat(depth + 1);
-    let required = schema["required"].as_array();
-    // What a response shows of a member is whole; only a request may leave members of members out.
-    let needed = |name: &str| required.is_none_or(|list| list.iter().any(|one| one == name));
-    let optional = |name: &str| if required.is_some() && needed(name) { "" } else { "?" };
     let mut text = String::from("{\n");
-    for (name, property) in properties {
-        comment(&mut text, &indent, property);
-        let _ = writeln!(text, "{indent}{}{}: {};", key(name), optional(name), type_of(property, depth + 1));
+    for Member { name, description, required, shape } in &object.members {
+        comment(&mut text, &indent, description.as_deref());
+        let optional = if *required { "" } else { "?" };
+        let _ = writeln!(text, "{indent}{}{optional}: {};", key(name), type_of(shape, depth + 1));
     }
-    let more = schema.get("additionalProperties").filter(|more| more.is_object() && required.is_none());
-    if more.is_some() {
+    if object.open {
         let _ = writeln!(text, "{indent}[name: string]: unknown;");
     }
     text.push_str(&"  ".repeat(depth));
@@ -236,16 +171,13 @@ fn quoted(text: &str) -> String {
 
 /// A name of a member, in quotes where it is no identifier.
 fn key(name: &str) -> String {
-    let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    let plain = first && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if plain { name.to_owned() } else { quoted(name) }
+    if is_plain(name) { name.to_owned() } else { quoted(name) }
 }
 
-/// The description of a schema as a comment before it.
-fn comment(text: &mut String, indent: &str, schema: &Value) {
-    if let Some(description) = schema["description"].as_str().filter(|text| !text.is_empty()) {
-        let line = description.replace("*/", "* /").replace('\n', " ");
-        let _ = writeln!(text, "{indent}/** {line} */");
+/// A description as a comment before what it describes.
+fn comment(text: &mut String, indent: &str, description: Option<&str>) {
+    if let Some(description) = description.filter(|text| !text.is_empty()) {
+        let _ = writeln!(text, "{indent}/** {} */", description.replace("*/", "* /"));
     }
 }
 
@@ -256,7 +188,7 @@ mod tests {
 
     #[test]
     fn schemas_become_types() {
-        let check = |schema: Value, expected: &str| assert_eq!(type_of(&schema, 0), expected, "{schema}");
+        let check = |schema: Value, expected: &str| assert_eq!(type_of(&Shape::of(&schema), 0), expected, "{schema}");
         check(json!({"type": ["integer", "null"]}), "number | null");
         check(json!({"type": "array", "items": {"type": ["string", "null"]}}), "(string | null)[]");
         check(json!({"type": ["object", "array"], "maxItems": 0}), "Record<string, unknown> | never[]");

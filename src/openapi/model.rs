@@ -1,0 +1,323 @@
+//! A description as generators of clients need it: operations with what they take and respond with, and named schemas, as
+//! shapes that every language has.
+
+use serde_json::{Map, Value};
+
+/// Everything that a client has types of.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// In the order of the description.
+    pub schemas: Vec<Schema>,
+    pub operations: Vec<Operation>,
+}
+
+/// A schema with a name.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    pub name: String,
+    pub description: Option<String>,
+    pub shape: Shape,
+}
+
+/// What values look like.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    Any,
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    Text,
+    /// The bytes of a file.
+    File,
+    /// One of these values.
+    Literals(Vec<Value>),
+    /// A schema with a name.
+    Named(String),
+    List(Box<Shape>),
+    /// An empty list, which some platforms write for an empty object.
+    EmptyList,
+    /// An object whose members have any name.
+    Map(Box<Shape>),
+    Object(Object),
+    /// One of these, each once; none of them is a union.
+    Union(Vec<Shape>),
+}
+
+/// An object with named members.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object {
+    pub members: Vec<Member>,
+    /// It may have further members.
+    pub open: bool,
+}
+
+/// A member of an object, or a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    pub name: String,
+    pub description: Option<String>,
+    pub required: bool,
+    pub shape: Shape,
+}
+
+/// An operation.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// `posts.revisions.get`.
+    pub name: String,
+    pub summary: String,
+    /// In capitals.
+    pub method: String,
+    /// With `{names}` of parameters.
+    pub path: String,
+    /// Parameters of the path.
+    pub params: Vec<Member>,
+    /// Parameters of the query.
+    pub query: Vec<Member>,
+    /// Names of headers that a request may have.
+    pub headers: Vec<String>,
+    pub body: Option<Body>,
+    pub response: Response,
+    /// Codes of its errors; empty: any.
+    pub errors: Vec<String>,
+}
+
+/// What a request brings.
+#[derive(Clone, Debug)]
+pub struct Body {
+    pub shape: Shape,
+    pub required: bool,
+    /// It is sent as a form, because it contains a file.
+    pub form: bool,
+}
+
+/// What a success responds with.
+#[derive(Clone, Debug, Default)]
+pub struct Response {
+    /// Shapes by context; without contexts one of the name `any`; none where nothing is said.
+    pub contexts: Vec<(String, Shape)>,
+    /// What `_fields` selects from: all members are optional. Absent where no schema has a selection.
+    pub selected: Option<Shape>,
+}
+
+impl Model {
+    /// Reads a description as [`super::document`] makes it.
+    pub fn of(document: &Value) -> Model {
+        let schemas = members(&document["components"]["schemas"]);
+        let schema = |(name, schema): (&String, &Value)| Schema {
+            name: name.clone(),
+            description: described(schema),
+            shape: shape_of_named(schema),
+        };
+        let items = members(&document["paths"]);
+        let operations = items.flat_map(|(path, item)| members(item).filter_map(move |(m, o)| operation(path, m, o)));
+        Model { schemas: schemas.map(schema).collect(), operations: operations.collect() }
+    }
+}
+
+impl Shape {
+    /// The shape of a schema.
+    pub fn of(schema: &Value) -> Shape {
+        if let Some(name) = schema["$ref"].as_str().and_then(|at| at.rsplit('/').next()) {
+            return Shape::Named(name.to_owned());
+        }
+        if let Some(values) = schema["enum"].as_array() {
+            return Shape::Literals(values.clone());
+        }
+        for alternatives in ["anyOf", "oneOf"] {
+            if let Some(list) = schema[alternatives].as_array().filter(|_| schema.get("properties").is_none()) {
+                return Shape::union(list.iter().map(Shape::of));
+            }
+        }
+        if schema["contentMediaType"].is_string() {
+            return Shape::File;
+        }
+        match &schema["type"] {
+            Value::String(one) => of_type(one, schema),
+            Value::Array(several) => {
+                Shape::union(several.iter().filter_map(Value::as_str).map(|one| of_type(one, schema)))
+            }
+            _ if schema["properties"].is_object() => of_type("object", schema),
+            _ => Shape::Any,
+        }
+    }
+
+    /// One of several shapes.
+    pub fn union(shapes: impl Iterator<Item = Shape>) -> Shape {
+        let mut distinct: Vec<Shape> = Vec::new();
+        for shape in shapes {
+            let all = if let Shape::Union(all) = shape { all } else { vec![shape] };
+            for one in all {
+                if !distinct.contains(&one) {
+                    distinct.push(one);
+                }
+            }
+        }
+        if distinct.len() == 1 { distinct.remove(0) } else { Shape::Union(distinct) }
+    }
+}
+
+/// A schema with a name is an object wherever it has members.
+fn shape_of_named(schema: &Value) -> Shape {
+    match schema["properties"].as_object() {
+        Some(properties) if schema.get("anyOf").is_none() => Shape::Object(object(properties, schema)),
+        _ => Shape::of(schema),
+    }
+}
+
+fn of_type(name: &str, schema: &Value) -> Shape {
+    match name {
+        "string" => Shape::Text,
+        "integer" => Shape::Integer,
+        "number" => Shape::Number,
+        "boolean" => Shape::Boolean,
+        "null" => Shape::Null,
+        "array" if schema["maxItems"] == 0 => Shape::EmptyList,
+        "array" => Shape::List(Box::new(schema.get("items").map_or(Shape::Any, Shape::of))),
+        "object" => match (schema["properties"].as_object(), schema.get("additionalProperties")) {
+            (Some(properties), _) if !properties.is_empty() => Shape::Object(object(properties, schema)),
+            (_, Some(values @ Value::Object(_))) => Shape::Map(Box::new(Shape::of(values))),
+            _ => Shape::Map(Box::new(Shape::Any)),
+        },
+        _ => Shape::Any,
+    }
+}
+
+fn object(properties: &Map<String, Value>, schema: &Value) -> Object {
+    let listed = schema["required"].as_array();
+    let is_listed = |name: &str| listed.is_some_and(|list| list.iter().any(|one| one == name));
+    let member = |(name, property): (&String, &Value)| Member {
+        name: name.clone(),
+        description: described(property),
+        required: is_listed(name),
+        shape: Shape::of(property),
+    };
+    let open = schema.get("additionalProperties").is_some_and(Value::is_object) && listed.is_none();
+    Object { members: properties.iter().map(member).collect(), open }
+}
+
+fn operation(path: &str, method: &str, operation: &Value) -> Option<Operation> {
+    Some(Operation {
+        name: operation["operationId"].as_str()?.to_owned(),
+        summary: operation["summary"].as_str().unwrap_or_default().to_owned(),
+        method: method.to_uppercase(),
+        path: path.to_owned(),
+        params: parameters(operation, "path"),
+        query: parameters(operation, "query"),
+        headers: parameters(operation, "header").into_iter().map(|one| one.name).collect(),
+        body: body(operation),
+        response: response(operation),
+        errors: errors(operation),
+    })
+}
+
+fn parameters(operation: &Value, place: &str) -> Vec<Member> {
+    let all = operation["parameters"].as_array().into_iter().flatten().filter(|one| one["in"] == place);
+    let member = |one: &Value| {
+        let (description, required) = (described(one), one["required"] == true);
+        Some(Member { name: one["name"].as_str()?.to_owned(), description, required, shape: Shape::of(&one["schema"]) })
+    };
+    all.filter_map(member).collect()
+}
+
+fn body(operation: &Value) -> Option<Body> {
+    let content = &operation["requestBody"]["content"];
+    let (json, form) = (&content["application/json"], &content["multipart/form-data"]);
+    let as_form = json.is_null() && form.is_object();
+    let schema = [json, form].into_iter().map(|one| &one["schema"]).find(|schema| schema.is_object())?;
+    let required = operation["requestBody"]["required"] == true;
+    Some(Body { shape: Shape::of(schema), required, form: as_form })
+}
+
+fn response(operation: &Value) -> Response {
+    let success = members(&operation["responses"]).find(|(status, _)| status.starts_with('2'));
+    let Some((_, response)) = success else { return Response::default() };
+    let whole = &response["content"]["application/json"]["schema"];
+    let contexts: Vec<(String, Shape)> =
+        members(&response["x-contexts"]).map(|(name, schema)| (name.clone(), Shape::of(schema))).collect();
+    if contexts.is_empty() {
+        let shape = if whole.is_object() { Shape::of(whole) } else { Shape::File };
+        return Response { contexts: vec![("any".to_owned(), shape)], selected: None };
+    }
+    let selected = selected(&Shape::of(whole), &contexts);
+    Response { contexts, selected }
+}
+
+/// The alternative of a response that no context has.
+fn selected(whole: &Shape, contexts: &[(String, Shape)]) -> Option<Shape> {
+    if let Shape::List(element) = whole {
+        let elements = contexts.iter().map(|(name, shape)| match shape {
+            Shape::List(one) => (name.clone(), Shape::clone(one)),
+            other => (name.clone(), other.clone()),
+        });
+        let elements: Vec<_> = elements.collect();
+        return selected(element, &elements).map(|one| Shape::List(Box::new(one)));
+    }
+    let alternatives = if let Shape::Union(all) = whole { all.as_slice() } else { std::slice::from_ref(whole) };
+    let mut named = alternatives.iter().filter(|shape| matches!(shape, Shape::Named(_)));
+    named.find(|shape| contexts.iter().all(|(_, own)| own != *shape)).cloned()
+}
+
+fn errors(operation: &Value) -> Vec<String> {
+    let listed = members(&operation["responses"]).flat_map(|(_, response)| {
+        let codes = &response["content"]["application/json"]["schema"]["properties"]["code"]["examples"];
+        codes.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned)
+    });
+    let mut codes: Vec<String> = listed.collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+}
+
+fn described(schema: &Value) -> Option<String> {
+    schema["description"].as_str().filter(|text| !text.is_empty()).map(|text| text.replace('\n', " "))
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn responses_have_contexts_and_a_selection() {
+        let named = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+        let list = |schema: Value| json!({"type": "array", "items": schema});
+        let all = list(
+            json!({"anyOf": [named("Post"), named("PostEdit"), named("PostFields"), {"type": "array", "maxItems": 0}]}),
+        );
+        let of = |content: &Value, contexts: Value| {
+            let response = json!({"content": {"application/json": {"schema": content}}, "x-contexts": contexts});
+            super::response(&json!({"responses": {"400": {}, "200": response}}))
+        };
+        let found = of(&all, json!({"view": list(named("Post")), "edit": list(named("PostEdit"))}));
+        let posts = |name: &str| Shape::List(Box::new(Shape::Named(name.to_owned())));
+        assert_eq!(found.contexts, [("view".to_owned(), posts("Post")), ("edit".to_owned(), posts("PostEdit"))]);
+        assert_eq!(found.selected, Some(posts("PostFields")));
+        let one = of(&json!({"anyOf": [named("Post")]}), json!({"view": named("Post")}));
+        assert_eq!(one.selected, None);
+        let file = super::response(&json!({"responses": {"200": {"content": {"text/csv": {}}}}}));
+        assert_eq!(file.contexts, [("any".to_owned(), Shape::File)]);
+    }
+
+    #[test]
+    fn unions_are_flat() {
+        let nested =
+            json!({"anyOf": [{"type": ["string", "null"]}, {"anyOf": [{"type": "null"}, {"type": "integer"}]}]});
+        assert_eq!(Shape::of(&nested), Shape::Union(vec![Shape::Text, Shape::Null, Shape::Integer]));
+        assert_eq!(Shape::of(&json!({"anyOf": [{"type": "string"}, {"type": "string"}]})), Shape::Text);
+    }
+
+    #[test]
+    fn bodies_with_files_are_forms() {
+        let form = json!({"requestBody": {"required": true, "content": {"multipart/form-data": {"schema":
+            {"type": "object", "properties": {"file": {"type": "string", "contentMediaType": "a/b"}}}}}}});
+        let body = body(&form).expect("a body");
+        let Shape::Object(object) = body.shape else { panic!("an object") };
+        assert!(body.form && body.required && object.members[0].shape == Shape::File && !object.members[0].required);
+    }
+}
