@@ -127,9 +127,17 @@ impl Request {
     }
 }
 
+/// Media type of JSON documents in lines.
+pub const LINES: &str = "application/x-ndjson";
+
 /// The body of a reply.
 #[derive(Clone, Debug)]
 pub enum Payload {
+    /// Documents of a collection in lines. More follow for the same request with this `_cursor`.
+    Lines {
+        bytes: Bytes,
+        next: Option<String>,
+    },
     /// No body at all.
     Empty,
     Json(Value),

@@ -67,6 +67,7 @@ impl Operator {
             body: Ok(body),
             expects: Expects::default(),
             text: false,
+            lines: false,
             custom_fields: Vec::new(),
         };
         let part = wait(self.engine.part(&self.scope, &call, false));

@@ -431,6 +431,7 @@ fn fetch<'a>(engine: &'a Engine, mut scope: Scope, href: &'a str) -> Pin<Box<dyn
             body: Ok(BodyParams::None),
             expects: Default::default(),
             text: true,
+            lines: false,
             custom_fields: Vec::new(),
         };
         scope.depth += 1;

@@ -144,12 +144,29 @@ impl<'a> Question<'a> {
         engine.identity().throttle().request(scope, &endpoint.limits)
     }
 
+    /// Whether the endpoint's collection can be read as lines.
+    ///
+    /// # Errors
+    /// The caller may not.
+    fn exports(&self) -> Result<bool, ApiError> {
+        let Found { scope, endpoint, .. } = self.found;
+        match &endpoint.export {
+            None => Ok(false),
+            Some(capability) if scope.principal.can(capability) => Ok(true),
+            Some(_) => {
+                let message = "You may not export this collection. Leave out application/x-ndjson of Accept to read it page by page.";
+                Err(scope.principal.refuse(Code::Forbidden).with_message(message))
+            }
+        }
+    }
+
     /// Runs the endpoint's handler.
     pub(super) async fn handle(&self, allowed: &Allowed) -> Result<Outcome, ApiError> {
         let Found { engine, scope, call, matched, endpoint, body } = self.found;
         if let Some(missing) = allowed.missing() {
             return Err(missing.clone());
         }
+        let lines = call.lines && self.exports()?;
         let fields = engine.fields(self.found.resource(), |name| self.sources.get(name));
         let unshaped = || SHAPING.iter().all(|name| self.sources.get(name).is_none());
         let work = Work {
@@ -166,6 +183,7 @@ impl<'a> Question<'a> {
             captures: &matched.captures,
             given: self.given(),
             shared: &engine.shared,
+            lines,
             custom_fields: &call.custom_fields,
             dispatch: *engine,
             as_text: call.text && call.method == Method::Get && unshaped(),

@@ -11,6 +11,8 @@ use crate::request::call::Call;
 use crate::request::conditional::http_date;
 use crate::request::fields::{Fields, Selecting};
 use crate::scope::Scope;
+use bytes::Bytes;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::hash::BuildHasher as _;
 
@@ -30,6 +32,7 @@ enum Shown {
 impl Engine {
     /// Makes the response from the outcome of a call.
     pub(super) async fn finish(&self, scope: &Scope, call: &Call, dispatched: Dispatched) -> Finished {
+        let lines = dispatched.result.as_ref().ok().and_then(|outcome| outcome.lines.clone());
         let (private, version, modified) = match &dispatched.result {
             Ok(outcome) => (outcome.private, outcome.version, outcome.modified),
             Err(_) => (false, None, None),
@@ -46,6 +49,12 @@ impl Engine {
         {
             // Writing a value that is already in memory cannot fail.
             reply.payload = Payload::Text(serde_json::to_vec(document).unwrap_or_default().into());
+        }
+        if let Some(next) = lines
+            && let Payload::Text(text) = &reply.payload
+            && let Some(bytes) = in_lines(text)
+        {
+            reply.payload = Payload::Lines { bytes, next };
         }
         if reply.status == 200 && call.method == Method::Get {
             if let Payload::Text(text) = &reply.payload {
@@ -146,6 +155,17 @@ impl Engine {
         }
         Shown::Document(status, serde_json::from_slice(&text).unwrap_or_default())
     }
+}
+
+/// The documents of a list, each on a line of its own; `None`: the text is no list.
+fn in_lines(list: &[u8]) -> Option<Bytes> {
+    let documents: Vec<&RawValue> = serde_json::from_slice(list).ok()?;
+    let mut lines = Vec::with_capacity(list.len());
+    for document in documents {
+        lines.extend_from_slice(document.get().as_bytes());
+        lines.push(b'\n');
+    }
+    Some(lines.into())
 }
 
 /// A document with its status and headers in one more document.

@@ -6,7 +6,7 @@ use super::{Dispatched, Engine};
 use crate::cache::responses::ResponseKey;
 use crate::config::declaration::Consistency;
 use crate::error::{ApiError, Code};
-use crate::model::{Method, Reply, Request};
+use crate::model::{LINES, Method, Reply, Request};
 use crate::registry::name;
 use crate::request;
 use crate::request::call::Call;
@@ -22,13 +22,16 @@ pub(super) struct Outside<'a> {
     request: &'a Request,
     /// What is cached may be used.
     cached: bool,
+    /// See [`Call::lines`].
+    lines: bool,
     /// The key of its response in the cache, with what has been read for it so far; `None`: it is not cached.
     kept: Option<(ResponseKey<'a>, Arc<TrackedStorage>)>,
 }
 
 impl<'a> Outside<'a> {
     pub(super) fn new(request: &'a Request) -> Outside<'a> {
-        Outside { request, cached: true, kept: None }
+        let lines = request.header("accept").is_some_and(|types| types.contains(LINES));
+        Outside { request, cached: !lines, lines, kept: None }
     }
 }
 
@@ -40,7 +43,7 @@ impl<'a> Origin<'a> for Outside<'a> {
             if engine.registry.declaration.cache.consistency == Consistency::Strict {
                 engine.storage.catch_up()?;
             } else if !engine.storage.hears_commits() {
-                self.cached = engine.storage.catch_up().is_ok();
+                self.cached = engine.storage.catch_up().is_ok() && !self.lines;
             }
             let scope = engine.scope(self.request).await?;
             let method = request::effective_method(self.request).ok_or_else(|| ApiError::new(Code::NoRoute))?;
@@ -89,6 +92,7 @@ impl<'a> Origin<'a> for Outside<'a> {
             },
             expects: Expects::of(|name| request.header(name)),
             text: true,
+            lines: method == Method::Get && self.lines,
             custom_fields: Vec::new(),
         })
     }

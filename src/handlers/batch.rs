@@ -113,6 +113,7 @@ fn call(part: &Value, depth: usize) -> Result<Call, ApiError> {
         body: Ok(body),
         expects: Expects::of(|name| header(part, name)),
         text: false,
+        lines: false,
         custom_fields: Vec::new(),
     })
 }

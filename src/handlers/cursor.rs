@@ -30,7 +30,8 @@ impl Cursor {
     /// # Errors
     /// A cursor of another order, or not one of ours; an order without a column.
     pub fn of(work: &Work<'_>, resource: &Resource, order: &[Order]) -> Result<Option<Cursor>, ApiError> {
-        let Some(given) = work.query.get(PARAM) else { return Ok(None) };
+        let begin = Value::from("");
+        let Some(given) = work.query.get(PARAM).or(work.lines.then_some(&begin)) else { return Ok(None) };
         let invalid = |message: &str| ApiError::invalid_one(PARAM, message);
         let (column, descending) = match order {
             [Order::Column(column, descending)] => (column, *descending),

@@ -34,6 +34,9 @@ const MOST_STICKY: u64 = 100;
 /// Values that rows are counted by.
 const MOST_GROUPS: u64 = 1000;
 
+/// Rows that a collection is read by where it is sent as lines.
+const LINES_AT_ONCE: u64 = 100;
+
 /// Rows of a collection that knows no pages.
 const UNPAGED: i64 = 10_000;
 
@@ -113,8 +116,13 @@ pub fn list(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let mut outcome = listing.documents(&*snapshot, &view, &rows)?;
     if listing.counts {
         paging_headers(work, &mut outcome, total, &listing.window);
-    } else if more && listing.paged {
+    } else if more && listing.paged && !work.lines {
         outcome.headers.extend(listing.next_link(rows.last()));
+    }
+    if work.lines {
+        let after = rows.last().filter(|_| more).zip(listing.cursor.as_ref());
+        outcome.lines = Some(after.map(|(row, cursor)| cursor.next(listing.resource, row)));
+        outcome.private = true;
     }
     Ok(outcome)
 }
@@ -165,6 +173,10 @@ impl<'w> Listing<'w> {
             plan.filter = Cond::All(vec![plan.filter, cursor.to_come(resource).unwrap_or_else(records::everything)]);
         }
         let paged = set.role(Role::PerPage).is_some();
+        if work.lines && paged && args.given("per_page").is_none() {
+            window.per_page = LINES_AT_ONCE;
+            plan.limit = Some(LINES_AT_ONCE);
+        }
         let counts = paged && cursor.is_none() && work.query.get("_total").and_then(Value::as_str) != Some("false");
         if !counts {
             // One more row shows whether there is a next page.

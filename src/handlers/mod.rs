@@ -17,7 +17,8 @@ mod export;
 mod failures;
 mod fetched;
 pub mod files;
-pub mod items;
+pub mod import_lines;
+mod items;
 mod link_preview;
 pub mod lists;
 mod navigation_fallback;
@@ -93,6 +94,8 @@ pub struct Work<'a> {
     /// Documents may be returned as text: nothing is added to them or wrapped around them. (What is embedded is put
     /// into the text.)
     pub as_text: bool,
+    /// The collection is read as lines, page by page.
+    pub lines: bool,
     /// The password of a record that the request brings.
     pub given: Option<&'a RecordPassword<'a>>,
     pub shared: &'a Shared,
@@ -165,6 +168,7 @@ impl<'a> Work<'a> {
             body: Ok(body),
             expects: Expects::default(),
             text: false,
+            lines: false,
             custom_fields: Vec::new(),
         };
         self.dispatch.part(&scope, &call, false).await

@@ -22,6 +22,8 @@ pub struct Outcome {
     pub version: Option<i64>,
     /// Seconds since 1970 of the row's last change, where it has one.
     pub modified: Option<i64>,
+    /// The collection is sent as lines; the cursor of the page after this one, if there is one.
+    pub lines: Option<Option<String>>,
     /// For this request alone.
     pub private: bool,
     /// The row that was written, as it is now, and its resource's index.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::config::declaration::Family;
 use crate::error::Code;
+use crate::model::LINES;
 use crate::registry::vocabulary::{Named, ROWS, Responds};
 
 /// Options of a resource whose entries are declared.
@@ -443,6 +444,14 @@ pub const HANDLERS: &[Named<Handler>] = &[
     )
     .responds(Responds::Bytes("application/zip"))
     .settings(&["folders", "styles"]),
+    handler(
+        "import",
+        |w| Box::pin(import_lines::import(w)),
+        "Creates and changes items of the resource from JSON documents in lines.",
+    )
+    .on(ROWS)
+    .responds(Responds::Bytes(LINES))
+    .fails(&[Code::UploadNoData]),
     handler(
         "openapi.get",
         |w| Box::pin(async move { description::get(w) }),

@@ -12,6 +12,7 @@ mod cors;
 mod encoding;
 mod files;
 mod guard;
+mod lines;
 mod listen;
 pub(crate) mod memory;
 mod proxies;
@@ -25,7 +26,7 @@ use crate::error::{ApiError, Code};
 use crate::files::Files;
 use crate::log;
 use crate::metrics::Reading;
-use crate::model::{Method, Payload, Peer, Reply, Request};
+use crate::model::{LINES, Method, Payload, Peer, Reply, Request};
 use crate::request::effective_method;
 use crate::storage;
 use crate::text::hex::hex;
@@ -462,7 +463,7 @@ async fn respond_to(mut http: HttpRequest, edge: &Edge, id: Arc<str>) -> Respons
 async fn rest(
     http: &HttpRequest,
     (payload, busy): (actix_http::Payload, Option<&Busy>),
-    compiled: &Compiled,
+    compiled: &Arc<Compiled>,
     (path, raw_query): (String, String),
     (id, peer): (Arc<str>, Peer),
 ) -> (Response<BoxBody>, usize) {
@@ -490,7 +491,17 @@ async fn rest(
     // A POST that overrides its method with HEAD gets no body either; of a real HEAD actix keeps the length and drops
     // the bytes.
     let overridden = request.method != Method::Head && effective_method(&request) == Some(Method::Head);
+    let following = request.header("accept").is_some_and(|types| types.contains(LINES)).then(|| request.clone());
     match guard::guarded(compiled.service.call(request)).await {
+        Ok(Reply { payload: Payload::Lines { bytes, next: Some(next) }, status, headers }) if !overridden => {
+            let first = Payload::Lines { bytes: bytes.clone(), next: None };
+            let (response, length) =
+                respond::rest(Reply { payload: first, status, headers }, &Shape::default(), compiled, &asked);
+            match following {
+                Some(request) => (response.set_body(lines::body(bytes, next, compiled.clone(), request)), length),
+                None => (response, length),
+            }
+        }
         Ok(reply) if overridden => {
             respond::rest(Reply { payload: Payload::Empty, ..reply }, &Shape::default(), compiled, &asked)
         }

@@ -5,7 +5,7 @@
 
 use crate::error::{ApiError, Code};
 use crate::http::{Compiled, body, encoding};
-use crate::model::{Payload, Reply};
+use crate::model::{LINES, Payload, Reply};
 use crate::request::conditional;
 use actix_http::body::BoxBody;
 use actix_http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -149,6 +149,7 @@ pub fn rest(reply: Reply, shape: &Shape, compiled: &Compiled, asked: &RequestFac
         }
         Payload::Shared(kept) => (shape.media_type(), shape.write(kept.text.clone())),
         Payload::Other { media_type, bytes } => (media_type, bytes.into()),
+        Payload::Lines { bytes, .. } => (LINES, bytes),
     };
     let length = bytes.len();
     let tag = own(&reply.headers, "ETag").map(|tag| match encoding {
@@ -217,6 +218,7 @@ pub fn plain(reply: Reply, id: &str) -> (Response<BoxBody>, usize) {
         Payload::Text(text) => (JSON, text),
         Payload::Shared(kept) => (JSON, kept.text.clone()),
         Payload::Other { media_type, bytes } => (media_type, bytes.into()),
+        Payload::Lines { bytes, .. } => (LINES, bytes),
     };
     let length = bytes.len();
     let mut response = Response::with_body(status, body::of(bytes));

@@ -18,6 +18,7 @@ impl Describing<'_> {
         codes.extend([Code::Internal, Code::ReadTimeout, Code::StorageReadOnly]);
         // A guard with a capability behind its name refuses those who lack it.
         codes.extend(guard.param.map(|_| Code::Forbidden));
+        codes.extend(endpoint.export.as_ref().map(|_| Code::Forbidden));
         if !endpoint.args.args.is_empty() {
             codes.push(Code::InvalidParam);
         }

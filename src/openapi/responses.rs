@@ -4,7 +4,7 @@ use super::Describing;
 use super::codes::statuses;
 use super::components::{Shown, reference};
 use super::template::{Parameter, Template};
-use crate::model::Method;
+use crate::model::{LINES, Method};
 use crate::registry::args::Role;
 use crate::registry::resource::{Context, Resource};
 use crate::registry::vocabulary::Responds;
@@ -21,12 +21,12 @@ impl Describing<'_> {
         method: Method,
         responds: Responds,
     ) -> Value {
-        let json = |schema: Value| Map::from_iter([("application/json".to_owned(), json!({"schema": schema}))]);
+        let as_json = |schema: Value| Map::from_iter([("application/json".to_owned(), json!({"schema": schema}))]);
         let (content, by_context) = match responds {
             Responds::Bytes(media_type) => (Map::from_iter([(media_type.to_owned(), json!({}))]), Map::new()),
             Responds::Json(_, text) => {
                 let schema: Value = serde_json::from_str(text).unwrap_or_default();
-                (json(self.or_empty_list(schema)), Map::new())
+                (as_json(self.or_empty_list(schema)), Map::new())
             }
             _ => {
                 let (shown, contexts) = (self.shown(route, template), contexts(endpoint));
@@ -35,7 +35,11 @@ impl Describing<'_> {
                     let counts = self.components.add("ValueCount", value_count());
                     schema["items"]["anyOf"].as_array_mut().into_iter().for_each(|any| any.push(counts.clone()));
                 }
-                (json(schema), self.by_context(&shown, &contexts, responds))
+                let mut content = as_json(schema);
+                if endpoint.export.is_some() {
+                    content.insert(LINES.into(), json!({"schema": {"type": "string"}}));
+                }
+                (content, self.by_context(&shown, &contexts, responds))
             }
         };
         let status = match responds {

@@ -417,6 +417,7 @@ impl<'a> Visit<'a> {
             }),
             expects: Expects::default(),
             text: false,
+            lines: false,
             custom_fields: Vec::new(),
         };
         self.engine.part(&self.scope, &call, false).await

@@ -104,6 +104,8 @@ pub struct Endpoint {
     pub file: bool,
     /// Creates, changes or deletes credentials.
     pub credentials: bool,
+    /// Capability with which the collection may be read as lines.
+    pub export: Option<String>,
     /// Only contains other requests, each of which is authorized by itself.
     pub envelope: bool,
     /// Positions of the declared limits that count it.

@@ -18,6 +18,8 @@ pub struct Call {
     pub expects: Expects,
     /// The caller accepts rendered text as well as a document.
     pub text: bool,
+    /// The caller accepts a collection as lines.
+    pub lines: bool,
     /// Changes of single meta values of the row that is written; no request from outside has any.
     pub custom_fields: Vec<CustomField>,
 }

@@ -401,6 +401,7 @@ impl Session<'_> {
             body: Ok(body),
             expects: Default::default(),
             text: false,
+            lines: false,
             custom_fields: ask
                 .custom_fields
                 .as_ref()

@@ -70,6 +70,10 @@ impl Described {
         let (template, operation) = self.operation(method, path)?;
         let responses = &operation["responses"];
         // Where a capture does not fit, no route does.
+        if answer.header("content-type") == Some("application/x-ndjson") {
+            let lines = &responses["200"]["content"]["application/x-ndjson"];
+            return lines.is_null().then(|| format!("{template}: lines are not described"));
+        }
         if answer.status == 304 || answer.body.is_null() || answer.code() == "rest_no_route" {
             return None;
         }

@@ -140,7 +140,7 @@ impl Inside {
             Payload::Json(body) => body,
             Payload::Text(text) => serde_json::from_slice(&text).expect("JSON"),
             Payload::Empty => Value::Null,
-            Payload::Shared(_) | Payload::Other { .. } => json!("shared"),
+            Payload::Shared(_) | Payload::Other { .. } | Payload::Lines { .. } => json!("shared"),
         };
         Counted { status: reply.status, body, queries, text }
     }

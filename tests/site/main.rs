@@ -20,6 +20,7 @@ mod doctor;
 mod document_cache;
 mod durability;
 mod dynamic;
+mod export;
 mod faults;
 mod fonts;
 mod golden;

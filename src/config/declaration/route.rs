@@ -84,6 +84,10 @@ pub struct Endpoint {
     /// Creates, changes or deletes credentials: closed to limited application passwords.
     #[serde(default)]
     pub credentials: bool,
+    /// Capability with which a collection may be read whole, as JSON documents in lines (`Accept: application/x-ndjson`).
+    /// Default: it may not.
+    #[serde(default)]
+    pub export: Option<String>,
     /// Only contains other requests, each of which is authorized by itself.
     #[serde(default)]
     pub envelope: bool,

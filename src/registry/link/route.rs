@@ -215,6 +215,7 @@ impl Linker<'_> {
             batch: endpoint.batch,
             file: endpoint.file,
             credentials: endpoint.credentials,
+            export: endpoint.export.clone(),
             envelope: endpoint.envelope,
             limits: Vec::new(),
             audit: endpoint.audit.clone(),

@@ -1,0 +1,43 @@
+//! Bodies of whole collections: page after page, each read when the client has taken the one before.
+
+use super::{Compiled, guard};
+use crate::model::{Payload, Reply, Request};
+use actix_http::body::{BodyStream, BoxBody};
+use bytes::Bytes;
+use futures_util::stream::try_unfold;
+use std::io;
+use std::sync::Arc;
+
+/// What is sent next.
+enum Next {
+    Page(Bytes, Option<String>),
+    Read(String),
+}
+
+/// A body that begins with `first` and goes on with the responses to the request with each `_cursor`. It ends without its
+/// last chunk where a page cannot be read, so that clients notice.
+pub(super) fn body(first: Bytes, next: String, compiled: Arc<Compiled>, request: Request) -> BoxBody {
+    let pages = try_unfold(Some(Next::Page(first, Some(next))), move |state| {
+        let (compiled, mut request) = (compiled.clone(), request.clone());
+        async move {
+            let page = match state {
+                None => return Ok::<_, io::Error>(None),
+                Some(Next::Page(bytes, next)) => (bytes, next),
+                Some(Next::Read(cursor)) => {
+                    request.query.insert("_cursor".into(), cursor.into());
+                    match guard::guarded(compiled.service.call(request)).await {
+                        Ok(Reply { status: 200, payload: Payload::Lines { bytes, next }, .. }) => (bytes, next),
+                        Ok(reply) => return Err(io::Error::other(format!("status {} of a page", reply.status))),
+                        Err(panic) => {
+                            tracing::error!(panic, "a page of a collection failed inside the server");
+                            return Err(io::Error::other("a page cannot be read"));
+                        }
+                    }
+                }
+            };
+            // An empty chunk would end the body.
+            Ok((!page.0.is_empty()).then(|| (page.0, page.1.map(Next::Read))))
+        }
+    });
+    BoxBody::new(BodyStream::new(Box::pin(pages)))
+}
