@@ -39,7 +39,12 @@ pub(super) struct Tool {
     wrapped: bool,
     /// As lists show it.
     document: Value,
+    /// The whole schema of the arguments, where lists show a shorter one.
+    input: Option<Value>,
 }
+
+/// Longest schema of a member of an argument that lists show, as JSON.
+const LONGEST_MEMBER: usize = 300;
 
 /// The tools that find, describe and run abilities.
 pub(super) fn finders() -> Vec<String> {
@@ -91,7 +96,8 @@ fn tool_name(ability: &str, taken: &HashSet<String>) -> String {
 impl Tool {
     fn of(name: &str, ability: &str, compiled: &Ability, empty_lists: bool) -> Tool {
         let declared = &compiled.declared;
-        let (input, wrapped) = input_schema(&declared.input_schema);
+        let (whole, wrapped) = input_schema(&declared.input_schema);
+        let input = shortened(&whole);
         let mut annotations = Map::new();
         annotations.insert("title".into(), json!(declared.label));
         let own = &declared.annotations;
@@ -120,6 +126,7 @@ impl Tool {
             capability: declared.capability.clone(),
             chosen: declared.tool,
             wrapped,
+            input: (document["inputSchema"] != whole).then_some(whole),
             document,
         }
     }
@@ -145,6 +152,22 @@ fn input_schema(declared: &Map<String, Value>) -> (Value, bool) {
     }
 }
 
+/// A schema of arguments whose members have no long schemas of their own, but the names that these have: assistants read
+/// all tools before they use one. The ability checks the whole schema.
+fn shortened(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    let args = schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut);
+    let members = args.filter_map(|arg| arg.get_mut("properties")?.as_object_mut()).flat_map(Map::values_mut);
+    for member in members.filter(|member| member.to_string().len() > LONGEST_MEMBER) {
+        let Some(names) = member.get("properties").and_then(Value::as_object) else { continue };
+        let names = names.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let description = member["description"].as_str().unwrap_or_default();
+        let description = format!("{description} Members: {names}.").trim().to_owned();
+        *member = json!({"type": "object", "description": description});
+    }
+    schema
+}
+
 /// The schema of structured results, which are objects; `None` where anything may come.
 fn output_schema(declared: &Map<String, Value>, empty_lists: bool) -> Option<Value> {
     if declared.is_empty() {
@@ -152,6 +175,7 @@ fn output_schema(declared: &Map<String, Value>, empty_lists: bool) -> Option<Val
     }
     let mut schema = modern(&Value::Object(declared.clone()), Side::Response { empty_lists });
     plain_formats(&mut schema);
+    without_sentences(&mut schema);
     if let Some(map) = schema.as_object_mut().filter(|_| declared.get("type") == Some(&json!("object"))) {
         map.insert("type".into(), json!("object"));
         map.shift_remove("maxItems");
@@ -164,6 +188,19 @@ fn output_schema(declared: &Map<String, Value>, empty_lists: bool) -> Option<Val
 /// The member in which a result is that is no object.
 fn member_of(list: bool) -> &'static str {
     if list { "items" } else { "value" }
+}
+
+/// Leaves out what describes members for people: programs check results, and the abilities themselves describe them.
+fn without_sentences(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            // A member may have this name; its schema is no text.
+            map.retain(|name, value| name != "description" || !value.is_string());
+            map.values_mut().for_each(without_sentences);
+        }
+        Value::Array(list) => list.iter_mut().for_each(without_sentences),
+        _ => {}
+    }
 }
 
 /// Leaves out formats that JSON Schema does not have.
@@ -265,6 +302,9 @@ impl Tool {
     fn described(&self) -> Value {
         let mut document = self.document.clone();
         document["name"] = json!(self.ability);
+        if let Some(whole) = &self.input {
+            document["inputSchema"] = whole.clone();
+        }
         document
     }
 }
@@ -376,6 +416,11 @@ mod tests {
         let list = json!({"type": "array", "items": {"type": "string", "format": "date-time"}});
         let schema = output_schema(list.as_object().expect("an object"), false).expect("a schema");
         assert_eq!(schema["properties"]["items"], json!({"items": {"type": "string"}, "type": "array"}));
+        let long = json!({"type": "object", "description": "How.", "properties": {"eq": {"description": "x".repeat(400)}, "ne": {}}});
+        let schema = json!({"properties": {"where": {"properties": {"date": long, "tag": {"type": "object"}}}}});
+        let short = json!({"type": "object", "description": "How. Members: eq, ne."});
+        let shown = json!({"properties": {"where": {"properties": {"date": short, "tag": {"type": "object"}}}}});
+        assert_eq!(shortened(&schema), shown);
         let (schema, wrapped) = input_schema(json!({"type": "string"}).as_object().expect("an object"));
         assert!(wrapped && schema["properties"]["input"]["type"] == "string");
     }

@@ -378,26 +378,36 @@ fn reads_by_tools_count_against_the_limits() {
     assert_eq!(answers[3]["isError"], true);
 }
 
+/// The answers to lines over standard input, and whether the program ended well.
+fn spoken(server: &Server, more: &[&str], lines: &[Vec<u8>]) -> (bool, Vec<Value>) {
+    let mut args = server.args();
+    args.extend(["mcp", "--user"]);
+    args.extend(more);
+    let mut child = program()
+        .args(&args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    let text: Vec<u8> = lines.iter().flat_map(|line| [line, b"\n".as_slice()].concat()).collect();
+    let writing = std::thread::spawn(move || {
+        // A program that refuses to start reads nothing.
+        let _ = input.write_all(&text);
+    });
+    let output = child.wait_with_output().expect("ends");
+    writing.join().expect("a thread");
+    let answers = String::from_utf8(output.stdout).expect("text");
+    (output.status.success(), answers.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
+}
+
 #[test]
 fn a_user_speaks_over_standard_input() {
     let server = Server::start();
     let run = |more: &[&str], lines: &[Value]| {
-        let mut args = server.args();
-        args.extend(["mcp", "--user"]);
-        args.extend(more);
-        let mut child = program()
-            .args(&args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("starts");
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("is read");
-        let output = child.wait_with_output().expect("ends");
-        let answers = String::from_utf8(output.stdout).expect("text");
-        let answers: Vec<Value> = answers.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-        (output.status.success(), answers)
+        let lines: Vec<Vec<u8>> = lines.iter().map(|line| line.to_string().into_bytes()).collect();
+        spoken(&server, more, &lines)
     };
     let create = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "posts-create", "arguments": {"title": "By hand"}}});
     let lines = [
@@ -416,4 +426,51 @@ fn a_user_speaks_over_standard_input() {
     let (_, answers) = run(&["admin", "--read-only"], &[create]);
     assert_eq!(answers[0]["result"]["isError"], true);
     assert!(!run(&["nobody"], &[]).0);
+}
+
+#[test]
+fn broken_messages_end_nothing() {
+    let server = Server::start();
+    let call = |name: &str, arguments: Value| json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}});
+    let whole = [
+        modern("tools/list", json!({})),
+        modern("resources/read", json!({"uri": "cms://posts/1"})),
+        call("posts-list", json!({"search": "a", "_fields": ["id"], "where": {"date": {"lt": "now"}}})),
+        call("posts-get", json!({"id": 1})),
+        call("core-get-site-info", json!({"fields": ["name"]})),
+        json!([{"jsonrpc": "2.0", "id": "a", "method": "ping"}, {"jsonrpc": "2.0", "id": 2, "method": "resources/list", "params": {"cursor": "pages:1"}}]),
+    ];
+    let odd = ["null", "[]", "{}", "-1", "1e400", "\"\u{fffd}\"", "\"cms://posts/../1\"", "\"\"", "[[[[", "\\ud800"];
+    // A fixed sequence of numbers, so that a run is like the one before.
+    let mut state = 20_260_728_u64;
+    let mut next = |most: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).expect("31 bits") % most
+    };
+    let mut lines = Vec::new();
+    for _ in 0..600 {
+        let mut line = whole[next(whole.len())].to_string().into_bytes();
+        for _ in 0..=next(3) {
+            let at = next(line.len());
+            match next(4) {
+                0 => line.truncate(at.max(1)),
+                1 => line[at] = b" \"{}[]:,0x\xff\0"[next(12)],
+                2 => drop(line.splice(at..at, odd[next(odd.len())].bytes())),
+                _ => {
+                    let end = (at + next(12)).min(line.len());
+                    line.drain(at..end);
+                }
+            }
+            if line.is_empty() {
+                line.push(b'{');
+            }
+        }
+        lines.push(line);
+    }
+    lines.push(json!({"jsonrpc": "2.0", "id": "last", "method": "ping"}).to_string().into_bytes());
+    let (done, answers) = spoken(&server, &["admin", "--read-only"], &lines);
+    assert!(done && answers.len() > 300, "{} answers", answers.len());
+    assert_eq!(answers.last().map(|answer| &answer["id"]), Some(&json!("last")), "the program lives to the end");
+    let internal = answers.iter().find(|answer| answer["error"]["code"] == -32603);
+    assert_eq!(internal, None);
 }
