@@ -34,6 +34,7 @@
 //! | 10 | [`handlers`] | what endpoints do; they reach other routes only through [`handlers::Dispatch`] |
 //! | 11 | [`engine`] | the order of the stages, re-entrant; embedding; root, namespaces, OPTIONS |
 //! | 12 | [`xmlrpc`], [`pages`] | XML-RPC and the pages for people, both by requests to the routes |
+//! | 12 | [`mcp`] | the Model Context Protocol: abilities as tools, records as resources, by requests to the routes |
 //! | 13 | [`http`], [`boot`] | the only module that names actix; a database opened and seeded |
 //! | 14 | [`import`], [`scheduler`] | imports; timed transitions of records |
 //! | 14 | [`mailer`] | messages that wait in the outbox are sent; no request |
@@ -80,6 +81,7 @@ mod import;
 mod log;
 mod mail;
 pub mod mailer;
+mod mcp;
 pub mod metrics;
 pub mod model;
 mod network;

@@ -70,7 +70,9 @@ impl Limits {
         let reads = endpoint.methods.iter().all(|method| matches!(method, Method::Get | Method::Head));
         let resource = route.owner.or(route.resource).map(|index| &*registry.resources[index].name);
         let named = |resource: &str| self.resources.is_empty() || self.resources.iter().any(|name| **name == *resource);
-        !endpoint.credentials && (reads || !self.read_only || endpoint.envelope) && resource.is_none_or(named)
+        let within =
+            endpoint.envelope || endpoint.forwards || ((reads || !self.read_only) && resource.is_none_or(named));
+        !endpoint.credentials && within
     }
 }
 

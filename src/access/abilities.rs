@@ -4,9 +4,9 @@ use super::{Asking, Decision, Found};
 use crate::error::Code;
 use crate::model::Method;
 use crate::registry::Registry;
-use crate::registry::abilities::Ability;
+use crate::registry::abilities::{Ability, Input};
 use crate::request::args::Sources;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The ability that the path names.
 pub fn named<'r>(registry: &'r Registry, sources: &Sources<'_>) -> Option<&'r Ability> {
@@ -23,13 +23,25 @@ pub fn input(ability: &Ability, method: Method, sources: &Sources<'_>) -> Result
         _ => sources.body.get("input"),
     };
     let given = given.filter(|given| !given.is_null());
-    let Some(schema) = &ability.input else {
-        return given.map_or(Ok(Value::Null), |_| Err((Code::MissingParam, None)));
+    let schema = match &ability.input {
+        Input::Nothing => return given.map_or(Ok(Value::Null), |_| Err((Code::MissingParam, None))),
+        Input::Arguments(names) => return arguments(names, given).map_err(|text| (Code::InvalidParam, Some(text))),
+        Input::Fitting(schema) => schema,
     };
     let value = given.or(schema.default_value()).cloned().unwrap_or_default();
     schema.check("input", &value).map_err(|failure| (Code::InvalidParam, Some(failure.message)))?;
     // What does not convert is used as it came.
     Ok(schema.coerce("input", value.clone()).unwrap_or(value))
+}
+
+/// An object that names nothing but arguments.
+fn arguments(names: &[String], given: Option<&Value>) -> Result<Value, String> {
+    let Some(given) = given else { return Ok(Value::Object(Map::new())) };
+    let given = given.as_object().ok_or("input is not of type object.")?;
+    match given.keys().find(|name| !names.contains(name)) {
+        Some(unknown) => Err(format!("{unknown} is not a valid property of input.")),
+        None => Ok(Value::Object(given.clone())),
+    }
 }
 
 /// Whether the path names an ability, the method is its own, the input fits and the caller has the capability, in this
@@ -48,7 +60,10 @@ pub(super) fn run(asking: &Asking<'_>) -> Decision {
             None => error,
         }
     })?;
-    match asking.scope.principal.can(&ability.declared.capability) {
+    let caller = &asking.scope.principal;
+    // The route of the request knows its resource; what sends none belongs to no resource.
+    let limited = || caller.limits.as_ref().is_some_and(|limits| !limits.resources.is_empty());
+    match caller.can(&ability.declared.capability) && (ability.request.is_some() || !limited()) {
         true => Ok(Found::default()),
         false => Err(asking.refuse(Code::Forbidden)),
     }

@@ -20,6 +20,7 @@ mod accounts;
 mod backups;
 mod declarations;
 mod doctor;
+mod mcp;
 mod new;
 mod openapi;
 pub mod reference;
@@ -134,6 +135,18 @@ pub enum Command {
         /// The language that it is written in.
         #[arg(long, value_enum, default_value = "ts")]
         lang: openapi::Language,
+    },
+    /// Speak the Model Context Protocol over standard input and output, in the name of a user. The server may run meanwhile.
+    Mcp {
+        /// Login of the user.
+        #[arg(long, value_name = "LOGIN")]
+        user: String,
+        /// Only read.
+        #[arg(long)]
+        read_only: bool,
+        /// Reach only these resources (names as in routes.toml).
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        resources: Vec<String>,
     },
     /// Print what changed between two declarations for clients. Breaking changes end with status 1.
     ///
@@ -307,6 +320,7 @@ pub fn main() -> ExitCode {
         Some(Command::Openapi { yaml, namespace }) => openapi::openapi(&source, yaml, namespace.as_deref()),
         Some(Command::Types) => openapi::types(&source),
         Some(Command::Client { lang }) => openapi::client(&source, lang),
+        Some(Command::Mcp { user, read_only, resources }) => mcp::mcp(&source, &user, read_only, &resources),
         Some(Command::Diff { old, new }) => openapi::diff(&source, &old, &new),
         Some(Command::Schema) => schema(),
         Some(Command::Explain { word }) => explain(&word),
@@ -547,6 +561,15 @@ fn doctor(source: &Source, url: Option<String>, authority: Option<&Path>) -> Res
     }
 }
 
+/// What a caller is limited to.
+fn limits(registry: &Registry, read_only: bool, resources: &[String]) -> Result<Limits, BootError> {
+    if let Some(unknown) = resources.iter().find(|name| registry.resource(name).is_none()) {
+        let hint = nearest(unknown, registry.resources.iter().map(|r| r.name.as_str())).unwrap_or_default();
+        return Err(BootError::Other(format!("there is no resource `{unknown}` {hint}")));
+    }
+    Ok(Limits { read_only, resources: resources.iter().map(|name| name.as_str().into()).collect() })
+}
+
 fn app_password_add(
     source: &Source,
     (login, name): (&str, &str),
@@ -555,11 +578,7 @@ fn app_password_add(
     days: Option<u16>,
 ) -> Result<(), BootError> {
     let (registry, services) = services(source)?;
-    if let Some(unknown) = resources.iter().find(|name| registry.resource(name).is_none()) {
-        let hint = nearest(unknown, registry.resources.iter().map(|r| r.name.as_str())).unwrap_or_default();
-        return Err(BootError::Other(format!("there is no resource `{unknown}` {hint}")));
-    }
-    let limits = Limits { read_only, resources: resources.iter().map(|name| name.as_str().into()).collect() };
+    let limits = limits(&registry, read_only, resources)?;
     let now = services.clock.now();
     let expires = days.map_or(0, |days| now + i64::from(days) * 24 * 60 * 60);
     say!("{}", services.add_limited_app_password(login, name, expires, limits, Some(&registry))?);

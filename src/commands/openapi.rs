@@ -5,7 +5,7 @@ use super::{linked, print};
 use crate::boot::{BootError, Source};
 use crate::engine;
 use crate::openapi::diff::{Effect, changes};
-use crate::openapi::{Selection, document, python, typescript, yaml};
+use crate::openapi::{Selection, document, python, rust, typescript, yaml};
 use serde_json::Value;
 use std::io::Read as _;
 use std::path::Path;
@@ -34,6 +34,8 @@ pub enum Language {
     Ts,
     /// Python, with `httpx`.
     Python,
+    /// Rust, with `reqwest`.
+    Rust,
 }
 
 /// See [`super::Command::Types`].
@@ -48,6 +50,7 @@ pub(super) fn client(source: &Source, language: Language) -> Result<(), BootErro
     let text = match language {
         Language::Ts => typescript::client(&document),
         Language::Python => python::client(&document),
+        Language::Rust => rust::client(&document),
     };
     print(text.as_bytes());
     Ok(())

@@ -14,6 +14,7 @@ use crate::files::Files;
 use crate::http::{self, Facts, Listeners, Service, Swap};
 use crate::log;
 use crate::mailer::{Mailer, Post};
+use crate::mcp::Mcp;
 use crate::metrics::Reading;
 use crate::model::{Reply, Request};
 use crate::pages::Pages;
@@ -49,6 +50,7 @@ struct Site {
     engine: Engine,
     /// XML-RPC and its path, unless it is off.
     calls: Option<(String, Rpc)>,
+    mcp: Mcp,
     pages: Pages,
     storage: Arc<dyn Database>,
     status: Arc<Status>,
@@ -71,13 +73,15 @@ impl Service for Site {
     fn serves(&self, path: &str) -> Option<usize> {
         // A call that is too large gets a fault, which needs the call's body to have been read.
         let called = self.calls.as_ref().filter(|(own, _)| own == path).map(|_| self.facts.server.max_body.as_usize());
-        called.or_else(|| self.pages.serves(path).then(|| self.pages.max_body()))
+        let messages = || self.mcp.serves(path).then(|| self.engine.registry().declaration.mcp.max_body.as_usize());
+        called.or_else(messages).or_else(|| self.pages.serves(path).then(|| self.pages.max_body()))
     }
 
     fn elsewhere<'a>(&'a self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + 'a>> {
         Box::pin(async move {
             match &self.calls {
                 Some((own, calls)) if *own == request.path => calls.serve(&self.engine, request).await,
+                _ if self.mcp.serves(&request.path) => self.mcp.serve(&self.engine, request).await,
                 _ => self.pages.serve(&self.engine, request).await,
             }
         })
@@ -325,10 +329,10 @@ pub(super) fn site(
     };
     announce(services, &registry, facts.server.node.get().map_or("", String::as_str));
     let calls = calls.map(|calls| (registry.declaration.xmlrpc.path.clone(), calls));
-    let pages = Pages::new(&registry);
+    let (pages, mcp) = (Pages::new(&registry), Mcp::new(&registry));
     let engine = services.engine(registry)?;
     let (storage, status) = (services.storage.clone(), status.clone());
-    Ok(Arc::new(Site { engine, calls, pages, storage, status, facts }))
+    Ok(Arc::new(Site { engine, calls, mcp, pages, storage, status, facts }))
 }
 
 /// Shows other nodes what they have to agree on with this one, where there can be others.

@@ -64,7 +64,11 @@ async fn request(work: &Work<'_>, ability: &Ability, input: &Value) -> Result<Va
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     };
-    let path = template.filled(text).ok_or_else(|| failure(work, Code::InvalidParam))?;
+    let path = template.filled(text).ok_or_else(|| {
+        let names: Vec<&str> = template.members().collect();
+        let message = format!("input needs {} as a number or a name.", names.join(", "));
+        failure(work, Code::InvalidParam).with_message(message)
+    })?;
     let in_path = |name: &str| template.members().any(|member| member == name);
     let selects = |name: &str| ability.declared.select.as_deref() == Some(name);
     let members = input.as_object().into_iter().flatten().filter(|(name, _)| !in_path(name) && !selects(name));
@@ -79,9 +83,23 @@ async fn request(work: &Work<'_>, ability: &Ability, input: &Value) -> Result<Va
         return Err(refusal(work, part.status, &part.body));
     }
     match ability.declared.result.is_empty() {
-        true => Ok(part.body),
+        true => Ok(without_links(part.body)),
         false => Ok(chosen(work, ability, input, &part.body)),
     }
+}
+
+/// A document, or each of a list, without its links: they are requests, which a caller of abilities does not send.
+fn without_links(mut body: Value) -> Value {
+    match &mut body {
+        Value::Object(map) => {
+            map.shift_remove("_links");
+        }
+        Value::Array(list) => list.iter_mut().filter_map(Value::as_object_mut).for_each(|map| {
+            map.shift_remove("_links");
+        }),
+        _ => {}
+    }
+    body
 }
 
 /// The error of an inner request as the response to the outer one.

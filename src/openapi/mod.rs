@@ -13,6 +13,7 @@ mod operations;
 mod parameters;
 pub mod python;
 mod responses;
+pub mod rust;
 pub mod schemas;
 pub mod template;
 pub mod typescript;

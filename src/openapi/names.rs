@@ -27,13 +27,14 @@ impl Names {
     }
 }
 
-/// `users.application-passwords.list` as `users_application_passwords_list`.
+/// `users.application-passwords.list` as `users_application_passwords_list`; an underscore is never doubled and never last.
 pub fn snake(name: &str) -> String {
-    let plain: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
-    match plain.starts_with(|c: char| c.is_ascii_digit()) || plain.is_empty() {
-        true => format!("n{plain}"),
-        false => plain,
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let joined = words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("_");
+    match joined.starts_with(|c: char| c.is_ascii_digit()) || joined.is_empty() {
+        true => format!("n{joined}"),
+        false if name.starts_with('_') => format!("_{joined}"),
+        false => joined,
     }
 }
 
@@ -60,6 +61,7 @@ mod tests {
     fn names_are_words_and_unique() {
         assert_eq!(snake("users.application-passwords.list"), "users_application_passwords_list");
         assert_eq!((snake("1.0"), snake("")), ("n1_0".to_owned(), "n".to_owned()));
+        assert_eq!((snake("where[date][ge]"), snake("__a")), ("where_date_ge".to_owned(), "_a".to_owned()));
         assert_eq!((pascal("wp:term"), pascal("16x9"), pascal("+")), ("WpTerm".into(), "N16x9".into(), "N".into()));
         let mut names = Names::reserved(&["File"]);
         assert_eq!([names.free("File"), names.free("Post"), names.free("Post")], ["File2", "Post", "Post2"]);

@@ -11,14 +11,23 @@ use serde_json::{Map, Value, json};
 pub struct Ability {
     /// The method of a call.
     pub method: Method,
-    /// Schema of the input; `None`: it takes none.
-    pub input: Option<Schema>,
+    pub input: Input,
     /// Schema of the result; `None`: any value.
     pub output: Option<Schema>,
     pub run: Behaviour,
     /// Method and path of the request that it sends.
     pub request: Option<(Method, Path)>,
     pub declared: declaration::Ability,
+}
+
+/// What an ability takes.
+#[derive(Clone, Debug)]
+pub enum Input {
+    Nothing,
+    /// What fits the schema.
+    Fitting(Schema),
+    /// An object of arguments of the route, by name; the route checks their values.
+    Arguments(Vec<String>),
 }
 
 /// A path with places for members of the input.

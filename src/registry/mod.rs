@@ -12,6 +12,7 @@ pub mod columns;
 pub mod criteria;
 mod edit_only;
 pub mod link;
+pub mod operations;
 pub mod resource;
 mod statuses;
 pub mod tables;
@@ -108,6 +109,8 @@ pub struct Endpoint {
     pub export: Option<String>,
     /// Only contains other requests, each of which is authorized by itself.
     pub envelope: bool,
+    /// What it does are requests to other routes, to which the limits of a password apply.
+    pub forwards: bool,
     /// Positions of the declared limits that count it.
     pub limits: Vec<usize>,
     /// What is recorded of it.

@@ -144,3 +144,103 @@ fn lists_of_abilities_are_filtered_and_hold_what_any_reader_understands() {
     let listed = server.ask("GET", "/wp-abilities/v1/abilities", Some(&reader), None);
     assert_eq!((listed.status, listed.header("x-wp-total")), (200, Some("7")));
 }
+
+/// An own resource with a table of its own, whose operations are abilities by one line.
+const LAMPS: &str = r#"
+[resources.lamps]
+extends = "plain"
+schema = "lamp.json"
+ability = true
+"#;
+
+const LAMP: &str = r#"{"title": "lamp", "type": "object", "properties": {
+    "id": {"type": "integer", "context": ["view", "edit", "embed"], "readonly": true},
+    "name": {"type": "string", "maxLength": 40, "required": true, "context": ["view", "edit", "embed"]}}}"#;
+
+fn called(server: &Server, method: &str, name: &str, input: Value) -> Answer {
+    let path = format!("/abilities/v1/abilities/{name}/run");
+    match method {
+        "POST" => server.admin(method, &path, Some(&json!({"input": input}))),
+        _ => {
+            let pairs = input.as_object().into_iter().flatten().map(|(name, value)| {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                format!("input[{name}]={text}")
+            });
+            server.admin(method, &format!("{path}?{}", pairs.collect::<Vec<_>>().join("&")), None)
+        }
+    }
+}
+
+#[test]
+fn the_operations_of_a_resource_are_abilities_with_one_line() {
+    let server = Server::with(&[]);
+    std::fs::write(server.path("site.toml"), LAMPS).expect("a file");
+    std::fs::write(server.path("lamp.json"), LAMP).expect("a file");
+    let server = server.restart_with(&[]);
+    let listed = server.admin("GET", "/abilities/v1/abilities?namespace=lamps&_fields=name", None).body;
+    let names: Vec<&str> = listed.as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["lamps/list", "lamps/get", "lamps/create", "lamps/update", "lamps/delete"]);
+    let category = server.admin("GET", "/abilities/v1/categories/lamps", None).body;
+    assert_eq!(category["label"], "Lamps");
+    let create = server.admin("GET", "/abilities/v1/abilities/lamps/create", None).body;
+    assert_eq!(create["input_schema"]["required"], json!(["name"]), "{create}");
+    assert_eq!(create["input_schema"]["properties"]["name"]["maxLength"], 40);
+    assert_eq!(create["output_schema"]["properties"]["id"]["type"], "integer");
+
+    let made = called(&server, "POST", "lamps/create", json!({"name": "Desk"}));
+    assert_eq!((made.status, &made.body["name"]), (200, &json!("Desk")), "{}", made.text);
+    assert!(made.body.get("_links").is_none());
+    let id = made.body["id"].clone();
+    let changed = called(&server, "POST", "lamps/update", json!({"id": id, "name": "Floor"}));
+    assert_eq!((changed.status, &changed.body["name"]), (200, &json!("Floor")), "{}", changed.text);
+    let read = called(&server, "GET", "lamps/get", json!({"id": id, "_fields": "name"}));
+    assert_eq!((read.status, &read.body), (200, &json!({"name": "Floor"})), "{}", read.text);
+    let all = called(&server, "GET", "lamps/list", json!({"per_page": 5}));
+    assert_eq!(all.body.as_array().map(Vec::len), Some(1), "{}", all.text);
+    let deleted = called(&server, "DELETE", "lamps/delete", json!({"id": id}));
+    assert_eq!(deleted.status, 200, "{}", deleted.text);
+    for (method, name, input, status, code) in [
+        ("GET", "lamps/get", json!({"id": id}), 404, "rest_invalid_id"),
+        ("GET", "lamps/get", json!({}), 400, "ability_invalid_input"),
+        ("GET", "lamps/get", json!({"id": "1/revisions"}), 400, "ability_invalid_input"),
+        ("POST", "lamps/create", json!({"name": "x".repeat(41)}), 400, "rest_invalid_param"),
+        ("POST", "lamps/create", json!({"colour": "red"}), 400, "ability_invalid_input"),
+        ("POST", "lamps/create", json!(["Desk"]), 400, "ability_invalid_input"),
+        ("POST", "lamps/delete", json!({"id": 1}), 405, "rest_ability_invalid_method"),
+    ] {
+        let refused = called(&server, method, name, input);
+        assert_eq!((refused.status, refused.code()), (status, code), "{name}: {}", refused.text);
+    }
+}
+
+#[test]
+fn the_guard_of_an_ability_is_that_of_its_route() {
+    let server = Server::start();
+    let run = |caller: Option<&(String, String)>, method: &str, name: &str, body: Option<Value>| {
+        server.ask(method, &format!("/abilities/v1/abilities/{name}"), caller, body.as_ref())
+    };
+    let draft = json!({"input": {"title": "A draft"}});
+    assert_eq!(run(None, "POST", "posts/create/run", Some(draft.clone())).code(), "rest_cannot_create");
+    let reader = server.user("reader", "subscriber");
+    assert_eq!(run(Some(&reader), "POST", "posts/create/run", Some(draft.clone())).status, 403);
+
+    let made = server.admin("POST", "/abilities/v1/abilities/posts/create/run", Some(&draft));
+    let id = made.body["id"].clone();
+    let publish = json!({"input": {"id": id}});
+    assert_eq!(run(Some(&reader), "POST", "posts/publish/run", Some(publish.clone())).code(), "rest_cannot_edit");
+    let published = server.admin("POST", "/abilities/v1/abilities/posts/publish/run", Some(&publish));
+    assert_eq!((published.status, &published.body["status"]), (200, &json!("publish")), "{}", published.text);
+    assert_eq!(published.body["title"], "A draft");
+    let open = run(None, "GET", "posts/list/run?input[per_page]=1&input[_fields]=id", None);
+    assert_eq!((open.status, open.body.as_array().map(Vec::len)), (200, Some(1)), "{}", open.text);
+}
+
+#[test]
+fn no_ability_of_ours_is_among_those_of_wordpress() {
+    let server = Server::with(&["site.prefix=wp"]);
+    let listed = server.admin("GET", "/wp-abilities/v1/abilities?_fields=name", None).body;
+    let names: Vec<&str> = listed.as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["core/get-site-info", "core/get-user-info", "core/get-environment-info"]);
+    let categories = server.admin("GET", "/wp-abilities/v1/categories?_fields=slug", None).body;
+    assert_eq!(categories, json!([{"slug": "site"}, {"slug": "user"}]));
+}

@@ -35,6 +35,7 @@ mod limits;
 mod link_preview;
 mod lists;
 mod mail;
+mod mcp;
 mod media;
 mod menus;
 mod migrate;

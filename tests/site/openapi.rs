@@ -225,6 +225,16 @@ fn an_own_resource_is_described_at_once() {
     let config = folder.path().join("routes.toml").display().to_string();
     let text = stdout(&["openapi", "--yaml", "--namespace", "library/v1", "--config", &config], "");
     expect_file!["../../fixtures/golden/openapi.books.yaml"].assert_eq(&text);
+    // `tests/openapi/run` compiles the clients and drives them.
+    let languages = [
+        ("ts", "\n  \"books.create\": {", "min_pages?: number;"),
+        ("python", "\n    def books_create(self, body: BookCreate, ", "\"min_pages\": \"NotRequired[int]\","),
+        ("rust", "\n    pub fn books_create(&self, body: &BookCreate) ", "pub min_pages: Option<i64>,"),
+    ];
+    for (language, operation, argument) in languages {
+        let text = stdout(&["client", "--lang", language, "--config", &config], "");
+        assert!(text.contains(operation) && text.contains(argument), "{language}");
+    }
 }
 
 /// The command compares declarations and descriptions, in any combination; a breaking change is its exit status.

@@ -44,19 +44,28 @@ pub struct Ability {
     /// It is listed and can be run; absent: if it is `public`.
     #[serde(default)]
     pub show_in_rest: Option<bool>,
-    /// Capability of the callers who may run it.
+    /// Capability of the callers who may run it; absent: everybody, and the route of the request decides.
+    #[serde(default)]
     pub capability: String,
     /// A named behaviour: `values`, `request`.
+    #[serde(default = "request")]
     pub run: String,
     /// The request that the behaviour `request` sends.
     #[serde(default)]
     pub request: Option<AbilityRequest>,
-    /// Members of the result and where each comes from. Of a request, without any: the whole response.
+    /// Members of the result and where each comes from. Of a request, without any: the whole response but its links.
     #[serde(default)]
     pub result: IndexMap<String, ResultSource>,
     /// Member of the input that lists the members of the result; absent or empty in a call: all.
     #[serde(default)]
     pub select: Option<String>,
+    /// It is a tool of its own in `[mcp]`, however many abilities there are.
+    #[serde(default)]
+    pub tool: bool,
+}
+
+fn request() -> String {
+    "request".to_owned()
 }
 
 /// What callers have to know of an ability's effects. The method of a call follows from it: GET for what only reads,

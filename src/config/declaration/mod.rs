@@ -161,6 +161,9 @@ pub struct Declaration {
     /// XML-RPC: the older interface to the same routes.
     #[serde(default)]
     pub xmlrpc: XmlRpc,
+    /// The Model Context Protocol.
+    #[serde(default)]
+    pub mcp: Mcp,
     /// Rate limits by name.
     #[serde(default)]
     pub limits: IndexMap<String, Limit>,

@@ -79,6 +79,10 @@ pub struct Resource {
     /// Name of the declared capability map.
     #[serde(default)]
     pub capabilities: Option<String>,
+    /// Its operations are abilities: `NAME/list`, `NAME/get`, `NAME/create`, `NAME/update` and `NAME/delete`, as far as it
+    /// has these endpoints, each under the guard of its route. An ability of the same name in `[abilities]` replaces one.
+    #[serde(default)]
+    pub ability: bool,
     /// Adjustments of arguments by endpoint name (`list`, `get`, `create`, `update`, `delete`): merged key by key into
     /// the family's, `false` removes one.
     #[serde(default)]

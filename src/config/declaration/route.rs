@@ -91,6 +91,9 @@ pub struct Endpoint {
     /// Only contains other requests, each of which is authorized by itself.
     #[serde(default)]
     pub envelope: bool,
+    /// What it does are requests to other routes: what an application password is limited to holds for these.
+    #[serde(default)]
+    pub forwards: bool,
     /// How long caches may keep responses to anonymous callers; without it there is no `Cache-Control`.
     #[serde(default)]
     pub cache_control: Option<CacheControl>,

@@ -437,6 +437,30 @@ pub enum Callers {
     FailedRecordPassword,
 }
 
+/// The Model Context Protocol: abilities as tools, records as resources, for programs that act for people.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Mcp {
+    /// Path of its address (`"/mcp"`); `false`: it is not served.
+    pub path: Optional<String>,
+    /// Tools of single abilities, at most. Where there are more abilities, three tools find, describe and run them, and only
+    /// abilities with `tool = true` are tools of their own.
+    pub direct: usize,
+    /// Abilities that are declared destructive are tools, too.
+    pub destructive: bool,
+    /// Largest message.
+    pub max_body: Size,
+    /// Resources on one page of the list, at most 100.
+    #[schemars(range(min = 1, max = 100))]
+    pub page: u8,
+}
+
+impl Default for Mcp {
+    fn default() -> Self {
+        Mcp { path: Optional::OFF, direct: 40, destructive: false, max_body: Size::mib(4), page: 50 }
+    }
+}
+
 /// Requests to other sites: none, unless `link_previews`, `uploads` or `providers` allow them.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]

@@ -1,9 +1,10 @@
 //! Abilities and their categories.
 
-use super::super::abilities::{Ability, Path};
+use super::super::abilities::{Ability, Input, Path};
+use super::super::operations;
 use super::super::resource::*;
 use super::super::vocabulary::names as names_of;
-use super::super::{Behaviour, Route};
+use super::super::{Behaviour, Endpoint, Route};
 use super::{Declared, Linker, extend};
 use crate::config::declaration::{self, EntriesFrom, Family, SchemaDoc};
 use crate::model::Method;
@@ -29,7 +30,38 @@ impl Linker<'_> {
                 abilities.insert(name.clone(), compiled);
             }
         }
+        for resource in resources.iter().filter(|resource| resource.declared.ability) {
+            for (name, ability) in self.of_resource(resource, routes) {
+                if !declared.abilities.contains_key(&name) {
+                    abilities.insert(name, ability);
+                }
+            }
+        }
         abilities
+    }
+
+    /// The abilities of a resource that has `ability`.
+    fn of_resource(&mut self, resource: &Resource, routes: &[Route]) -> Vec<(String, Ability)> {
+        let at = ["resources", &resource.name, "ability"];
+        if !is_name(&operations::word(&resource.name)) {
+            let hint = "names of abilities hold lower-case letters, digits and hyphens; rename the resource";
+            self.problem(
+                &at,
+                format!("`{}` cannot be part of the name of an ability", resource.name),
+                Some(hint.into()),
+            );
+            return Vec::new();
+        }
+        let behaviours = names_of(&self.vocabulary.abilities);
+        let Some(run) = behaviours.iter().position(|name| *name == operations::RUN) else { return Vec::new() };
+        let handlers = &self.vocabulary.handlers;
+        let handler = |endpoint: &Endpoint| handlers[endpoint.handler.0].name;
+        let found = operations::operations(resource, routes, &handler, Behaviour(run));
+        if found.is_empty() {
+            let hint = "an ability needs a route for the collection or for an item";
+            self.problem(&at, format!("`{}` has no operation", resource.name), Some(hint.into()));
+        }
+        found
     }
 
     fn named_badly(&mut self, path: &[&str], wanted: &str) {
@@ -46,7 +78,10 @@ impl Linker<'_> {
     ) -> Option<Ability> {
         let at = ["abilities", name];
         let declared = self.declared;
-        let categories: Vec<&str> = declared.ability_categories.keys().map(String::as_str).collect();
+        let of_resources: Vec<String> =
+            resources.iter().filter(|one| one.declared.ability).map(|one| operations::word(&one.name)).collect();
+        let categories = declared.ability_categories.keys().chain(&of_resources);
+        let categories: Vec<&str> = categories.map(String::as_str).collect();
         self.known(&extend(&at, "category"), "category", &ability.category, &categories);
         let input = self.ability_schema(name, "input_schema", &ability.input_schema);
         let output = self.ability_schema(name, "output_schema", &ability.output_schema);
@@ -73,6 +108,7 @@ impl Linker<'_> {
         let behaviours = names_of(&self.vocabulary.abilities);
         let run = self.known(&extend(&at, "run"), "ability behaviour", &ability.run, &behaviours)?;
         let method = ability.annotations.method();
+        let input = input.map_or(Input::Nothing, Input::Fitting);
         Some(Ability { method, input, output, run: Behaviour(run), request, declared: ability.clone() })
     }
 
@@ -126,8 +162,12 @@ impl Linker<'_> {
     }
 
     /// Adds the entries of resources that list a declared table.
-    pub(super) fn listed_tables(&self, resources: &mut [Resource]) {
-        let declared = self.declared;
+    pub(super) fn listed_tables(&self, resources: &mut [Resource], abilities: &IndexMap<String, Ability>) {
+        let mut categories = self.declared.ability_categories.clone();
+        for resource in resources.iter().filter(|resource| resource.declared.ability) {
+            let slug = operations::word(&resource.name);
+            categories.entry(slug).or_insert_with(|| operations::category_of(resource));
+        }
         for resource in resources {
             let key = resource.declared.options.key.clone().unwrap_or_else(|| "id".to_owned());
             let entry = |(name, document): (&String, Map<String, Value>)| {
@@ -137,11 +177,10 @@ impl Linker<'_> {
             let entries: Vec<Value> = match resource.declared.options.entries_from {
                 None => continue,
                 Some(EntriesFrom::Abilities) => {
-                    let shown = declared.abilities.iter().filter(|(_, ability)| ability.shown());
-                    shown.map(|(name, ability)| entry((name, ability.document()))).collect()
+                    abilities.iter().map(|(name, ability)| entry((name, ability.declared.document()))).collect()
                 }
                 Some(EntriesFrom::AbilityCategories) => {
-                    declared.ability_categories.iter().map(|(slug, of)| entry((slug, of.document()))).collect()
+                    categories.iter().map(|(slug, of)| entry((slug, of.document()))).collect()
                 }
             };
             resource.declared.options.entries.extend(entries);

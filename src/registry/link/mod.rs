@@ -84,7 +84,7 @@ pub fn link(loaded: &Loaded, vocabulary: &Vocabulary, site_url: &str) -> Result<
     linker.parts();
     linker.options(&resources, &routes);
     let abilities = linker.abilities(&resources, &routes);
-    linker.listed_tables(&mut resources);
+    linker.listed_tables(&mut resources, &abilities);
     linker.auto_add(&resources);
     linker.adjustments(&resources);
     linker.settings(&resources);

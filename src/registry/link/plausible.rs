@@ -48,6 +48,7 @@ impl Linker<'_> {
             (["pages", "authorize"], Some(&pages.authorize)),
             (["pages", "nonce"], pages.nonce.get()),
             (["pages", "assets"], Some(&pages.assets)),
+            (["mcp", "path"], declared.mcp.path.get()),
         ];
         for (place, path) in paths.into_iter().filter_map(|(place, path)| Some((place, path?))) {
             if !path.starts_with('/') || path.contains(|c: char| c.is_whitespace() || c.is_control()) {

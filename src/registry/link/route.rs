@@ -217,6 +217,7 @@ impl Linker<'_> {
             credentials: endpoint.credentials,
             export: endpoint.export.clone(),
             envelope: endpoint.envelope,
+            forwards: endpoint.forwards,
             limits: Vec::new(),
             audit: endpoint.audit.clone(),
         })

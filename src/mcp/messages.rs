@@ -1,0 +1,334 @@
+//! Messages: JSON-RPC read, the revision of the protocol recognised, methods dispatched.
+//!
+//! What is wrong with a message is an error of JSON-RPC; what a tool refuses is a result that says so.
+
+use super::{Mcp, header_text};
+use crate::engine::Engine;
+use crate::model::Request;
+use crate::scope::Scope;
+use serde_json::{Map, Value, json};
+
+/// The revision in which each request says what it is.
+const MODERN: &str = "2026-07-28";
+/// Revisions with a handshake, the newest first.
+const LEGACY: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
+/// The revision of requests over HTTP that name none, and the only one with batches.
+const UNNAMED: &str = "2025-03-26";
+
+const PARSE: i64 = -32700;
+pub(super) const INVALID_REQUEST: i64 = -32600;
+const NO_METHOD: i64 = -32601;
+pub(super) const INVALID_PARAMS: i64 = -32602;
+pub(super) const INTERNAL: i64 = -32603;
+/// A resource that is not there, in revisions with a handshake.
+const NO_RESOURCE: i64 = -32002;
+const HEADERS_DIFFER: i64 = -32020;
+const UNSUPPORTED: i64 = -32022;
+
+/// Most messages in a batch.
+const MOST: usize = 25;
+
+/// How long clients may use a list of what is declared, in milliseconds.
+const FRESH: u64 = 60_000;
+
+const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
+const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
+
+/// What the transport knows of the sender.
+#[derive(Clone, Debug, Default)]
+pub struct Peer {
+    /// There are headers; over standard input there are none.
+    http: bool,
+    version: Option<String>,
+    method: Option<String>,
+    name: Option<String>,
+}
+
+impl Peer {
+    /// What the headers say.
+    pub fn of(request: &Request) -> Peer {
+        let text = |name: &str| request.header(name).map(|value| value.trim().to_owned());
+        Peer {
+            http: true,
+            version: text("mcp-protocol-version"),
+            method: text("mcp-method"),
+            name: text("mcp-name").and_then(|value| header_text(&value)),
+        }
+    }
+}
+
+/// What becomes of a message.
+#[derive(Debug, PartialEq)]
+pub enum Answer {
+    /// It was a notification.
+    Nothing,
+    Done(Value),
+    /// An error that HTTP shows in its status, too.
+    Failed {
+        status: u16,
+        body: Value,
+    },
+}
+
+/// An error of a method.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub code: i64,
+    pub message: String,
+    pub data: Option<Value>,
+}
+
+impl Failure {
+    pub fn new(code: i64, message: impl Into<String>) -> Failure {
+        Failure { code, message: message.into(), data: None }
+    }
+
+    /// A resource that is not there. Its code depends on the revision.
+    pub fn absent(message: impl Into<String>) -> Failure {
+        Failure::new(NO_RESOURCE, message)
+    }
+}
+
+/// An error object as a message.
+pub(super) fn error(id: &Value, code: i64, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+fn bad(status: u16, id: &Value, code: i64, message: &str) -> Answer {
+    Answer::Failed { status, body: error(id, code, message) }
+}
+
+/// Answers a text.
+pub(super) async fn answer(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Peer, text: &[u8]) -> Answer {
+    let Ok(message) = serde_json::from_slice::<Value>(text) else {
+        return bad(400, &Value::Null, PARSE, "The message is not JSON.");
+    };
+    let Value::Array(batch) = message else { return one(mcp, engine, scope, peer, &message).await };
+    let named = peer.version.as_deref().unwrap_or(UNNAMED);
+    if named != UNNAMED || batch.is_empty() || batch.len() > MOST {
+        let message = format!("A message is one object; in revision {UNNAMED} also a list of up to {MOST}.");
+        return bad(400, &Value::Null, INVALID_REQUEST, &message);
+    }
+    let mut answers = Vec::new();
+    for message in &batch {
+        match one(mcp, engine, scope, peer, message).await {
+            Answer::Nothing => {}
+            Answer::Done(body) | Answer::Failed { body, .. } => answers.push(body),
+        }
+    }
+    if answers.is_empty() { Answer::Nothing } else { Answer::Done(Value::Array(answers)) }
+}
+
+/// A request that was read.
+struct Called<'a> {
+    method: &'a str,
+    params: Map<String, Value>,
+    modern: bool,
+}
+
+async fn one(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Peer, message: &Value) -> Answer {
+    let null = Value::Null;
+    let id = message.get("id").filter(|id| id.is_string() || id.is_i64() || id.is_u64());
+    let known = id.unwrap_or(&null);
+    let invalid = |text: &str| bad(400, known, INVALID_REQUEST, text);
+    if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return invalid("The message is not JSON-RPC 2.0.");
+    }
+    let Some(method) = message.get("method").and_then(Value::as_str) else {
+        // A response: the server has asked nothing.
+        let response = message.get("result").is_some() || message.get("error").is_some();
+        return if response { Answer::Nothing } else { invalid("The message has no method.") };
+    };
+    let Some(id) = id else {
+        return if message.get("id").is_none() { Answer::Nothing } else { invalid("The id is a text or an integer.") };
+    };
+    let params = match message.get("params") {
+        None => Map::new(),
+        Some(Value::Object(params)) => params.clone(),
+        Some(_) => return bad(400, id, INVALID_PARAMS, "The parameters are not an object."),
+    };
+    let modern = match revision(peer, method, &params, id) {
+        Ok(modern) => modern,
+        Err(refusal) => return refusal,
+    };
+    let called = Called { method, params, modern };
+    match dispatch(mcp, engine, scope, &called).await {
+        Ok(result) => Answer::Done(json!({"jsonrpc": "2.0", "id": id, "result": finished(result, &called)})),
+        Err(failure) => {
+            let code = if failure.code == NO_RESOURCE && modern { INVALID_PARAMS } else { failure.code };
+            let mut body = error(id, code, &failure.message);
+            if let Some(data) = failure.data {
+                body["error"]["data"] = data;
+            }
+            match code == NO_METHOD && modern && peer.http {
+                true => Answer::Failed { status: 404, body },
+                false => Answer::Done(body),
+            }
+        }
+    }
+}
+
+/// Whether a request is of the revision without a handshake.
+fn revision(peer: &Peer, method: &str, params: &Map<String, Value>, id: &Value) -> Result<bool, Answer> {
+    let meta = params.get("_meta");
+    let named = meta.and_then(|meta| meta.get(META_VERSION));
+    let differ = |text: &str| Err(bad(400, id, HEADERS_DIFFER, text));
+    let wanted = match (&named, &peer.version) {
+        (Some(named), header) => {
+            let named = named.as_str().unwrap_or_default();
+            if peer.http && header.as_deref() != Some(named) {
+                return differ("MCP-Protocol-Version is missing, or is not the version of the message.");
+            }
+            named
+        }
+        (None, Some(header)) if header == MODERN => return differ("The message does not name its version in _meta."),
+        (None, Some(header)) => header,
+        (None, None) => UNNAMED,
+    };
+    if wanted != MODERN && !LEGACY.contains(&wanted) {
+        let mut body = error(id, UNSUPPORTED, "Unsupported protocol version");
+        let supported: Vec<&str> = std::iter::once(MODERN).chain(LEGACY).collect();
+        body["error"]["data"] = json!({"supported": supported, "requested": wanted});
+        return Err(Answer::Failed { status: 400, body });
+    }
+    if wanted != MODERN {
+        return Ok(false);
+    }
+    if !meta.and_then(|meta| meta.get(META_CAPABILITIES)).is_some_and(Value::is_object) {
+        return Err(bad(400, id, INVALID_PARAMS, "The message does not name the capabilities of the client in _meta."));
+    }
+    if peer.http {
+        if peer.method.as_deref() != Some(method) {
+            return differ("Mcp-Method is missing, or is not the method of the message.");
+        }
+        let subject = match method {
+            "tools/call" => params.get("name"),
+            "resources/read" => params.get("uri"),
+            _ => None,
+        };
+        if subject.is_some_and(|subject| subject.as_str() != peer.name.as_deref()) {
+            return differ("Mcp-Name is missing, or is not what the message names.");
+        }
+    }
+    Ok(true)
+}
+
+async fn dispatch(mcp: &Mcp, engine: &Engine, scope: &Scope, called: &Called<'_>) -> Result<Value, Failure> {
+    let params = &called.params;
+    let text = |name: &str| params.get(name).and_then(Value::as_str);
+    let needed = |name: &str| {
+        text(name)
+            .ok_or_else(|| Failure::new(INVALID_PARAMS, format!("The parameter `{name}` is missing, or no text.")))
+    };
+    match (called.method, called.modern) {
+        ("server/discover", true) => Ok(discovered(scope)),
+        ("initialize", false) => Ok(initialized(scope, text("protocolVersion"))),
+        ("ping", false) => Ok(json!({})),
+        ("tools/list", _) if text("cursor").is_some() => Err(Failure::new(INVALID_PARAMS, "There is no such page.")),
+        ("tools/list", _) => Ok(mcp.list_tools(scope)),
+        ("tools/call", _) => {
+            let name = needed("name")?;
+            let client = params.get("_meta").and_then(|meta| meta.get(META_CLIENT)).and_then(|info| info.get("name"));
+            let client: String = client.and_then(Value::as_str).unwrap_or(&scope.agent).chars().take(60).collect();
+            tracing::info!(request = %scope.request_id, login = &*scope.principal.login, client, tool = name, "tool called");
+            mcp.call_tool(engine, scope, name, params.get("arguments")).await
+        }
+        ("resources/list", _) => mcp.list_records(engine, scope, text("cursor")).await,
+        ("resources/templates/list", _) => Ok(mcp.record_templates()),
+        ("resources/read", _) => mcp.read_record(engine, scope, needed("uri")?).await,
+        (method, _) => Err(Failure::new(NO_METHOD, format!("There is no method `{method}`."))),
+    }
+}
+
+/// A result with what its revision wants in addition.
+fn finished(mut result: Value, called: &Called<'_>) -> Value {
+    if called.modern
+        && let Some(map) = result.as_object_mut()
+    {
+        map.insert("resultType".into(), json!("complete"));
+        map.insert("_meta".into(), json!({META_SERVER: server()}));
+        let fresh = match called.method {
+            "server/discover" | "tools/list" | "resources/templates/list" => Some(FRESH),
+            "resources/list" | "resources/read" => Some(0),
+            _ => None,
+        };
+        if let Some(fresh) = fresh {
+            map.insert("ttlMs".into(), json!(fresh));
+            map.insert("cacheScope".into(), json!("private"));
+        }
+    }
+    result
+}
+
+fn server() -> Value {
+    json!({"name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION")})
+}
+
+fn instructions(scope: &Scope) -> String {
+    let registry = &scope.registry;
+    let title = crate::text::sanitize::unescape(scope.settings.text("title"));
+    format!(
+        "Content of the site {title} ({}). Tools act in the name of the user {}; the site refuses what that user may not \
+         do. Ask for single members with `_fields` to keep results short.",
+        registry.site.url, scope.principal.login
+    )
+}
+
+fn discovered(scope: &Scope) -> Value {
+    let versions: Vec<&str> = std::iter::once(MODERN).chain(LEGACY).collect();
+    json!({"supportedVersions": versions, "capabilities": {"tools": {}, "resources": {}}, "instructions": instructions(scope)})
+}
+
+/// The handshake of older revisions. Nothing of it is remembered.
+fn initialized(scope: &Scope, wanted: Option<&str>) -> Value {
+    let version = LEGACY.into_iter().find(|own| Some(*own) == wanted).unwrap_or(LEGACY[0]);
+    json!({
+        "protocolVersion": version,
+        "capabilities": {"tools": {}, "resources": {}},
+        "serverInfo": server(),
+        "instructions": instructions(scope),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn says(peer: &Peer, params: &Value) -> Result<bool, i64> {
+        let params = params.as_object().expect("an object");
+        revision(peer, "tools/call", params, &json!(1)).map_err(|answer| match answer {
+            Answer::Failed { status: 400, body } => body["error"]["code"].as_i64().expect("a code"),
+            other => panic!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn each_request_says_its_revision() {
+        let header = |version: &str, name: &str| Peer {
+            http: true,
+            version: Some(version.into()).filter(|v: &String| !v.is_empty()),
+            method: Some("tools/call".into()),
+            name: Some(name.into()),
+        };
+        let modern = json!({"name": "a", "_meta": {META_VERSION: MODERN, META_CAPABILITIES: {}}});
+        assert_eq!(says(&header(MODERN, "a"), &modern), Ok(true));
+        assert_eq!(says(&Peer::default(), &modern), Ok(true), "standard input has no headers");
+        assert_eq!(says(&header("2025-06-18", "a"), &json!({})), Ok(false));
+        assert_eq!(says(&header("", "a"), &json!({})), Ok(false));
+        assert_eq!(says(&Peer::default(), &json!({})), Ok(false));
+        for (peer, params, code) in [
+            (header("", "a"), modern.clone(), HEADERS_DIFFER),
+            (header("2025-06-18", "a"), modern.clone(), HEADERS_DIFFER),
+            (header(MODERN, "b"), modern.clone(), HEADERS_DIFFER),
+            (Peer { method: None, ..header(MODERN, "a") }, modern.clone(), HEADERS_DIFFER),
+            (header(MODERN, "a"), json!({}), HEADERS_DIFFER),
+            (header("1900-01-01", "a"), json!({}), UNSUPPORTED),
+            (header(MODERN, "a"), json!({"name": "a", "_meta": {META_VERSION: MODERN}}), INVALID_PARAMS),
+            (Peer::default(), json!({"_meta": {META_VERSION: 7}}), UNSUPPORTED),
+        ] {
+            assert_eq!(says(&peer, &params), Err(code), "{params}");
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Abilities as tools: what is offered, how it is described, and calls.
+
+use super::Mcp;
+use super::messages::{Failure, INVALID_PARAMS};
+use crate::engine::{self, Engine};
+use crate::model::Method;
+use crate::openapi::schemas::{Side, modern};
+use crate::registry::Registry;
+use crate::registry::abilities::Ability;
+use crate::request::BodyParams;
+use crate::request::call::{Call, Part};
+use crate::request::conditional::Expects;
+use crate::scope::Scope;
+use crate::text::hex::hex;
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+use std::collections::HashSet;
+
+/// The handler of the route that runs abilities.
+const RUNS: &str = "ability.run";
+
+/// Longest name of a tool.
+const LONGEST: usize = 128;
+
+const DISCOVER: &str = "discover-abilities";
+const DESCRIBE: &str = "describe-ability";
+const EXECUTE: &str = "execute-ability";
+
+/// An ability as a tool.
+#[derive(Debug)]
+pub(super) struct Tool {
+    ability: String,
+    method: Method,
+    reads: bool,
+    capability: String,
+    /// It is offered by itself, however many there are.
+    pub chosen: bool,
+    /// The input is the member `input` of the arguments: it is no object.
+    wrapped: bool,
+    /// As lists show it.
+    document: Value,
+}
+
+/// The tools that find, describe and run abilities.
+pub(super) fn finders() -> Vec<String> {
+    [DISCOVER, DESCRIBE, EXECUTE].map(str::to_owned).to_vec()
+}
+
+/// Path of the collection of abilities: what is before the name in the route that runs one.
+pub(super) fn collection(registry: &Registry) -> Option<String> {
+    let handlers = engine::vocabulary().handlers;
+    let runs = |route: &&crate::registry::Route| {
+        route.endpoints.iter().any(|endpoint| handlers[endpoint.handler.0].name == RUNS)
+    };
+    let pattern = &registry.routes.iter().find(runs)?.pattern;
+    Some(pattern.split_once("/(?P<")?.0.to_owned())
+}
+
+/// Every ability that may be a tool, by the tool's name.
+pub(super) fn offered(registry: &Registry) -> Vec<(String, Tool)> {
+    if collection(registry).is_none() {
+        return Vec::new();
+    }
+    let destructive = registry.declaration.mcp.destructive;
+    let mut taken: HashSet<String> = finders().into_iter().collect();
+    let empty_lists = registry.declaration.dialect.empty_list_as_object;
+    let abilities = registry.abilities.iter();
+    let offered =
+        abilities.filter(|(_, ability)| destructive || ability.declared.annotations.destructive != Some(true));
+    offered
+        .map(|(name, ability)| {
+            let own = tool_name(name, &taken);
+            taken.insert(own.clone());
+            let tool = Tool::of(&own, name, ability, empty_lists);
+            (own, tool)
+        })
+        .collect()
+}
+
+/// A name of letters, digits and hyphens. One that is too long or taken ends in a digest of the ability's.
+fn tool_name(ability: &str, taken: &HashSet<String>) -> String {
+    let plain = ability.replace('/', "-");
+    if plain.len() <= LONGEST && !taken.contains(&plain) {
+        return plain;
+    }
+    let digest = hex(&Sha256::digest(ability.as_bytes())[..6]);
+    let room = LONGEST - digest.len() - 1;
+    format!("{}-{digest}", plain.get(..room).unwrap_or(&plain))
+}
+
+impl Tool {
+    fn of(name: &str, ability: &str, compiled: &Ability, empty_lists: bool) -> Tool {
+        let declared = &compiled.declared;
+        let (input, wrapped) = input_schema(&declared.input_schema);
+        let mut annotations = Map::new();
+        annotations.insert("title".into(), json!(declared.label));
+        let own = &declared.annotations;
+        for (hint, value) in [
+            ("readOnlyHint", own.readonly),
+            ("destructiveHint", own.destructive),
+            ("idempotentHint", own.idempotent),
+            ("openWorldHint", Some(false)),
+        ] {
+            annotations.extend(value.map(|value| (hint.to_owned(), json!(value))));
+        }
+        let mut document = json!({
+            "name": name,
+            "title": declared.label,
+            "description": declared.description,
+            "inputSchema": input,
+            "annotations": annotations,
+        });
+        if let Some(output) = output_schema(&declared.output_schema, empty_lists) {
+            document["outputSchema"] = output;
+        }
+        Tool {
+            ability: ability.to_owned(),
+            method: compiled.method,
+            reads: compiled.method == Method::Get,
+            capability: declared.capability.clone(),
+            chosen: declared.tool,
+            wrapped,
+            document,
+        }
+    }
+
+    /// Whether the caller may run it, as far as that does not depend on the input.
+    fn open_to(&self, scope: &Scope) -> bool {
+        let caller = &scope.principal;
+        let writes = caller.limits.as_ref().is_none_or(|limits| !limits.read_only);
+        (self.reads || writes) && (self.capability.is_empty() || caller.capabilities.contains(&*self.capability))
+    }
+}
+
+/// The schema of the arguments, and whether the input is only a member of them.
+fn input_schema(declared: &Map<String, Value>) -> (Value, bool) {
+    if declared.is_empty() {
+        return (json!({"type": "object", "properties": {}, "additionalProperties": false}), false);
+    }
+    let mut schema = modern(&Value::Object(declared.clone()), Side::Request);
+    plain_formats(&mut schema);
+    match schema["type"] == "object" {
+        true => (schema, false),
+        false => (json!({"type": "object", "properties": {"input": schema}, "required": ["input"]}), true),
+    }
+}
+
+/// The schema of structured results, which are objects; `None` where anything may come.
+fn output_schema(declared: &Map<String, Value>, empty_lists: bool) -> Option<Value> {
+    if declared.is_empty() {
+        return None;
+    }
+    let mut schema = modern(&Value::Object(declared.clone()), Side::Response { empty_lists });
+    plain_formats(&mut schema);
+    if let Some(map) = schema.as_object_mut().filter(|_| declared.get("type") == Some(&json!("object"))) {
+        map.insert("type".into(), json!("object"));
+        map.shift_remove("maxItems");
+        return Some(schema);
+    }
+    let member = member_of(declared.get("type") == Some(&json!("array")));
+    Some(json!({"type": "object", "properties": {member: schema}, "required": [member]}))
+}
+
+/// The member in which a result is that is no object.
+fn member_of(list: bool) -> &'static str {
+    if list { "items" } else { "value" }
+}
+
+/// Leaves out formats that JSON Schema does not have.
+fn plain_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            if map.get("format") == Some(&json!("date-time-local")) {
+                map.shift_remove("format");
+            }
+            map.values_mut().for_each(plain_formats);
+        }
+        Value::Array(list) => list.iter_mut().for_each(plain_formats),
+        _ => {}
+    }
+}
+
+impl Mcp {
+    /// The tools that the caller may use.
+    pub(super) fn list_tools(&self, scope: &Scope) -> Value {
+        let shown = self.listed.iter().filter_map(|name| match self.tools.get(name) {
+            Some(tool) => tool.open_to(scope).then(|| tool.document.clone()),
+            None => finder(name),
+        });
+        json!({"tools": shown.collect::<Vec<_>>()})
+    }
+
+    /// Calls a tool. What the ability refuses is a result with `isError`.
+    pub(super) async fn call_tool(
+        &self,
+        engine: &Engine,
+        scope: &Scope,
+        name: &str,
+        arguments: Option<&Value>,
+    ) -> Result<Value, Failure> {
+        let arguments = match arguments {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(arguments)) => arguments.clone(),
+            Some(_) => return Err(Failure::new(INVALID_PARAMS, "The arguments are not an object.")),
+        };
+        if let Some(tool) = self.tools.get(name).filter(|_| self.listed.iter().any(|listed| listed == name)) {
+            return Ok(self.run(engine, scope, tool, arguments).await);
+        }
+        if !self.finders {
+            return Err(unknown(name));
+        }
+        let wanted = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
+        let of_name = || self.tools.values().find(|tool| tool.ability == wanted);
+        let none = || said(&format!("There is no ability `{wanted}` that is a tool. Find one with {DISCOVER}."));
+        match name {
+            DISCOVER => Ok(done(self.found(scope, &arguments))),
+            DESCRIBE => {
+                Ok(of_name().filter(|tool| tool.open_to(scope)).map_or_else(none, |tool| done(tool.described())))
+            }
+            EXECUTE => match of_name() {
+                Some(tool) => {
+                    let input = arguments.get("arguments").and_then(Value::as_object).cloned().unwrap_or_default();
+                    Ok(self.run(engine, scope, tool, input).await)
+                }
+                None => Ok(none()),
+            },
+            _ => Err(unknown(name)),
+        }
+    }
+
+    /// The abilities that have a word in their name or description.
+    fn found(&self, scope: &Scope, arguments: &Map<String, Value>) -> Value {
+        let word = arguments.get("search").and_then(Value::as_str).unwrap_or_default().to_lowercase();
+        let mut found: Vec<&Tool> = self.tools.values().filter(|tool| tool.open_to(scope)).collect();
+        found.retain(|tool| {
+            let description = tool.document["description"].as_str().unwrap_or_default();
+            tool.ability.contains(&word) || description.to_lowercase().contains(&word)
+        });
+        found.sort_by_key(|tool| &tool.ability);
+        let shown = found.iter().map(|tool| json!({"name": tool.ability, "description": tool.document["description"]}));
+        json!({"abilities": shown.collect::<Vec<_>>()})
+    }
+
+    /// The result of an ability, run by a request to its route.
+    async fn run(&self, engine: &Engine, scope: &Scope, tool: &Tool, mut arguments: Map<String, Value>) -> Value {
+        let input = match tool.wrapped {
+            true => arguments.shift_remove("input").unwrap_or_default(),
+            false => Value::Object(arguments),
+        };
+        let takes_none = tool.document["inputSchema"]["properties"] == json!({});
+        let mut brought = Map::new();
+        if !(takes_none && input == json!({})) {
+            brought.insert("input".into(), input);
+        }
+        let path = format!("{}/{}/run", self.abilities, tool.ability);
+        let part = send(engine, scope, tool.method, &path, brought).await;
+        match part.status {
+            200..=299 => done(part.body),
+            _ => said(&refusal(&part.body)),
+        }
+    }
+}
+
+impl Tool {
+    fn described(&self) -> Value {
+        let mut document = self.document.clone();
+        document["name"] = json!(self.ability);
+        document
+    }
+}
+
+fn unknown(name: &str) -> Failure {
+    Failure::new(INVALID_PARAMS, format!("There is no tool `{name}`."))
+}
+
+/// A request to a route in the caller's name.
+pub(super) async fn send(
+    engine: &Engine,
+    scope: &Scope,
+    method: Method,
+    path: &str,
+    arguments: Map<String, Value>,
+) -> Part {
+    let reads = matches!(method, Method::Get | Method::Delete);
+    let (query, body) = if reads { (arguments, BodyParams::None) } else { (Map::new(), BodyParams::Json(arguments)) };
+    let call = Call {
+        method,
+        path: path.to_owned(),
+        query,
+        raw_query: String::new(),
+        body: Ok(body),
+        expects: Expects::default(),
+        text: false,
+        lines: false,
+        custom_fields: Vec::new(),
+    };
+    engine.part(scope, &call, false).await
+}
+
+/// The message of an error, with what is wrong with each argument, and its code.
+pub(super) fn refusal(body: &Value) -> String {
+    let params = body["data"]["params"].as_object();
+    let each: Vec<&str> = params.into_iter().flatten().filter_map(|(_, text)| text.as_str()).collect();
+    let message = body["message"].as_str().unwrap_or("The request failed.");
+    let code = body["code"].as_str().unwrap_or_default();
+    [message].into_iter().chain(each).collect::<Vec<_>>().join(" ") + &format!(" ({code})")
+}
+
+fn done(result: Value) -> Value {
+    let text = result.to_string();
+    let structured = match result {
+        Value::Object(_) => result,
+        other => json!({member_of(other.is_array()): other}),
+    };
+    json!({"content": [{"type": "text", "text": text}], "structuredContent": structured, "isError": false})
+}
+
+fn said(message: &str) -> Value {
+    json!({"content": [{"type": "text", "text": message}], "isError": true})
+}
+
+/// A tool that finds, describes or runs abilities.
+fn finder(name: &str) -> Option<Value> {
+    let named = json!({"type": "string", "description": "Name of the ability, such as `posts/list`."});
+    let (title, description, properties, required, reads) = match name {
+        DISCOVER => (
+            "Find abilities",
+            "Lists what this site can do, by name, with a sentence about each.",
+            json!({"search": {"type": "string", "description": "A word of the name or the description."}}),
+            json!([]),
+            true,
+        ),
+        DESCRIBE => (
+            "Describe an ability",
+            "Responds with the schemas of an ability and what is known of its effects. Read it before you run one.",
+            json!({"name": named}),
+            json!(["name"]),
+            true,
+        ),
+        EXECUTE => (
+            "Run an ability",
+            "Runs an ability and responds with its result.",
+            json!({"name": named, "arguments": {"type": "object", "description": "What the ability takes."}}),
+            json!(["name"]),
+            false,
+        ),
+        _ => return None,
+    };
+    let input =
+        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
+    let annotations = json!({"title": title, "readOnlyHint": reads, "openWorldHint": false});
+    Some(
+        json!({"name": name, "title": title, "description": description, "inputSchema": input, "annotations": annotations}),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_tools_are_short_and_distinct() {
+        let taken: HashSet<String> = ["a-b-c".to_owned()].into();
+        assert_eq!(tool_name("posts/list", &taken), "posts-list");
+        let other = tool_name("a-b/c", &taken);
+        assert!(other.starts_with("a-b-c-") && other.len() == 18, "{other}");
+        let long = tool_name(&format!("a/{}", "b".repeat(300)), &taken);
+        assert_eq!(long.len(), LONGEST);
+    }
+
+    #[test]
+    fn results_are_objects() {
+        assert_eq!(done(json!([1]))["structuredContent"], json!({"items": [1]}));
+        assert_eq!(done(json!("a"))["structuredContent"], json!({"value": "a"}));
+        assert_eq!(done(json!({"a": 1}))["structuredContent"], json!({"a": 1}));
+        let list = json!({"type": "array", "items": {"type": "string", "format": "date-time"}});
+        let schema = output_schema(list.as_object().expect("an object"), false).expect("a schema");
+        assert_eq!(schema["properties"]["items"], json!({"items": {"type": "string"}, "type": "array"}));
+        let (schema, wrapped) = input_schema(json!({"type": "string"}).as_object().expect("an object"));
+        assert!(wrapped && schema["properties"]["input"]["type"] == "string");
+    }
+}

@@ -1,0 +1,219 @@
+//! Abilities of resources (`resources.NAME.ability`): one for each operation that the resource has.
+
+use super::abilities::{Ability, Input, Path};
+use super::resource::Resource;
+use super::{Behaviour, Endpoint, Route};
+use crate::config::declaration::{self, AbilityCategory, AbilityRequest, Annotations, SchemaDoc};
+use crate::model::Method;
+use serde_json::{Map, Value, json};
+
+/// The handlers whose endpoints are abilities, with what the endpoint has to be: of the collection, or of an item.
+const OPERATIONS: [(&str, bool); 5] =
+    [("list", false), ("get", true), ("create", false), ("update", true), ("delete", true)];
+
+/// The behaviour that sends the request of an ability.
+pub const RUN: &str = "request";
+
+/// The argument that narrows a response.
+const FIELDS: &str = "_fields";
+
+/// An operation of a resource.
+struct Operation<'a> {
+    resource: &'a Resource,
+    route: &'a Route,
+    endpoint: &'a Endpoint,
+    verb: &'static str,
+}
+
+/// The abilities of a resource, with their names, in the order of [`OPERATIONS`]. `handler` names that of an endpoint;
+/// `run` is the place of the behaviour [`RUN`].
+pub fn operations(
+    resource: &Resource,
+    routes: &[Route],
+    handler: &dyn Fn(&Endpoint) -> &'static str,
+    run: Behaviour,
+) -> Vec<(String, Ability)> {
+    let word = word(&resource.name);
+    let mut found: Vec<Operation<'_>> = Vec::new();
+    for route in routes.iter().filter(|route| route.owner == Some(resource.index)) {
+        let Some(item) = place(resource, route) else { continue };
+        for endpoint in route.endpoints.iter().filter(|endpoint| !endpoint.credentials && !endpoint.file) {
+            let name = handler(endpoint);
+            let verb = name.rsplit('.').next().unwrap_or(name);
+            let operation = OPERATIONS.iter().find(|(own, of_item)| *own == verb && *of_item == item);
+            if let Some((verb, _)) = operation
+                && !found.iter().any(|other| other.verb == *verb)
+            {
+                found.push(Operation { resource, route, endpoint, verb });
+            }
+        }
+    }
+    found.sort_by_key(|operation| OPERATIONS.iter().position(|(verb, _)| *verb == operation.verb));
+    found.iter().filter_map(|one| Some((format!("{word}/{}", one.verb), one.ability(&word, run)?))).collect()
+}
+
+/// The name of a resource as abilities write it.
+pub fn word(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+/// Whether a route is that of items, or of the collection; `None`: of neither.
+fn place(resource: &Resource, route: &Route) -> Option<bool> {
+    let below = route.pattern.strip_prefix(resource.path.as_str())?;
+    let key = below.strip_prefix("/(?P<").is_some_and(|key| !key.contains("(?P<") && key.ends_with(')'));
+    match below.is_empty() {
+        true => Some(false),
+        false => key.then_some(true),
+    }
+}
+
+impl Operation<'_> {
+    fn ability(&self, word: &str, run: Behaviour) -> Option<Ability> {
+        let method = *self.endpoint.methods.first()?;
+        let declared = self.declared(word, method)?;
+        let template = Path::parse(&declared.request.as_ref()?.path);
+        let names = declared.input_schema.get("properties")?.as_object()?.keys().cloned().collect();
+        Some(Ability {
+            method: declared.annotations.method(),
+            input: Input::Arguments(names),
+            output: None,
+            run,
+            request: Some((method, template)),
+            declared,
+        })
+    }
+
+    fn declared(&self, word: &str, method: Method) -> Option<declaration::Ability> {
+        let [one, many] = names_of(self.resource);
+        let (label, description, readonly, destructive, idempotent) = match self.verb {
+            "list" => (
+                format!("List {many}"),
+                format!(
+                    "Responds with a page of {many} that the caller may read, filtered and sorted by the arguments."
+                ),
+                true,
+                Some(false),
+                true,
+            ),
+            "get" => (format!("Read: {one}"), format!("Responds with one of {many}."), true, Some(false), true),
+            "create" => (
+                format!("Create: {one}"),
+                format!("Adds one to {many} and responds with it."),
+                false,
+                Some(false),
+                false,
+            ),
+            // What it overwrites may or may not be restored, so it does not say that it is harmless.
+            "update" => (
+                format!("Change: {one}"),
+                format!("Changes the given members of one of {many} and responds with it."),
+                false,
+                None,
+                true,
+            ),
+            _ => (
+                format!("Delete: {one}"),
+                format!("Deletes one of {many}, or moves it to the trash where there is one."),
+                false,
+                Some(true),
+                true,
+            ),
+        };
+        Some(declaration::Ability {
+            label,
+            description,
+            category: word.to_owned(),
+            input_schema: self.input(method),
+            output_schema: self.output(),
+            annotations: Annotations {
+                readonly: Some(readonly),
+                destructive,
+                idempotent: Some(idempotent),
+                more: Map::new(),
+            },
+            public: true,
+            show_in_rest: None,
+            capability: String::new(),
+            run: RUN.to_owned(),
+            request: Some(AbilityRequest { method: method.as_str().to_owned(), path: self.path(), args: Map::new() }),
+            result: Default::default(),
+            select: None,
+            tool: false,
+        })
+    }
+
+    /// The path with members of the input in the places of its captures.
+    fn path(&self) -> String {
+        let collection = self.resource.path_of(|capture| format!("{{{capture}}}"));
+        match self.route.pattern == self.resource.path {
+            true => collection,
+            false => format!("{collection}/{{{}}}", self.route.captures.last().map_or("id", String::as_str)),
+        }
+    }
+
+    /// The arguments of the endpoint as one object.
+    fn input(&self, method: Method) -> SchemaDoc {
+        let captures = &self.route.captures;
+        let mut properties = Map::new();
+        for capture in captures {
+            properties
+                .insert(capture.clone(), json!({"type": ["string", "integer"], "description": "Key in the path."}));
+        }
+        for arg in &self.endpoint.args.args {
+            properties.insert(arg.name.clone(), arg.shown.clone());
+        }
+        if method == Method::Get {
+            let description = "Names of the members that the result contains; `a.b` selects a member of a member.";
+            properties.insert(
+                FIELDS.to_owned(),
+                json!({"type": "array", "items": {"type": "string"}, "description": description}),
+            );
+        }
+        for document in properties.values_mut().filter_map(Value::as_object_mut) {
+            document.shift_remove("required");
+        }
+        let args = self.endpoint.args.args.iter().filter(|arg| arg.required && !captures.contains(&arg.name));
+        let required: Vec<&str> =
+            captures.iter().map(String::as_str).chain(args.map(|arg| arg.name.as_str())).collect();
+        let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+        if !required.is_empty() {
+            schema["required"] = json!(required);
+        }
+        object(schema)
+    }
+
+    /// The documents of the resource; none is described of what is deleted, which depends on the trash.
+    fn output(&self) -> SchemaDoc {
+        let properties = self.resource.schema.get("properties").cloned().unwrap_or_else(|| json!({}));
+        let item = json!({"type": "object", "properties": properties});
+        match self.verb {
+            "delete" => SchemaDoc::new(),
+            "list" => object(json!({"type": "array", "items": item})),
+            _ => object(item),
+        }
+    }
+}
+
+fn object(value: Value) -> SchemaDoc {
+    match value {
+        Value::Object(map) => map,
+        _ => SchemaDoc::new(),
+    }
+}
+
+/// What people call one item and several, in small letters.
+fn names_of(resource: &Resource) -> [String; 2] {
+    let spaced = resource.name.replace('_', " ");
+    let label = |name: &str| resource.declared.labels.get(name).map(|label| label.to_lowercase());
+    [label("singular_name").unwrap_or_else(|| spaced.clone()), label("name").unwrap_or(spaced)]
+}
+
+/// The category of the abilities of a resource.
+pub fn category_of(resource: &Resource) -> AbilityCategory {
+    let [_, many] = names_of(resource);
+    let mut label = many.clone();
+    if let Some(first) = label.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    AbilityCategory { label, description: format!("Reading and changing {many}."), meta: Map::new() }
+}

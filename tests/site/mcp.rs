@@ -1,0 +1,419 @@
+//! The Model Context Protocol over HTTP: handshakes, tools, resources, and what is refused.
+
+use super::server::{Answer, Server, program};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::process::Stdio;
+
+const MODERN: &str = "2026-07-28";
+
+fn server() -> Server {
+    Server::with(&["mcp.path=/mcp"])
+}
+
+fn address(server: &Server) -> String {
+    format!("{}/mcp", server.site)
+}
+
+/// A message as an administrator, with further headers.
+fn message(server: &Server, message: &Value, headers: &[(&str, &str)]) -> Answer {
+    let body = ("application/json", message.to_string().into_bytes());
+    server.send("POST", &address(server), Some(&server.admin), Some(body), headers)
+}
+
+/// The answer to a request of a revision with a handshake.
+fn asked(server: &Server, user: &(String, String), method: &str, params: Value) -> Value {
+    let request = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+    let body = ("application/json", request.to_string().into_bytes());
+    let headers = [("mcp-protocol-version", "2025-11-25")];
+    let answer = server.send("POST", &address(server), Some(user), Some(body), &headers);
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert_eq!((&answer.body["jsonrpc"], &answer.body["id"]), (&json!("2.0"), &json!(7)));
+    answer.body
+}
+
+fn called(server: &Server, name: &str, arguments: Value) -> Value {
+    asked(server, &server.admin, "tools/call", json!({"name": name, "arguments": arguments}))["result"].clone()
+}
+
+fn names(server: &Server, user: &(String, String)) -> Vec<String> {
+    let tools = asked(server, user, "tools/list", json!({}))["result"]["tools"].clone();
+    let tools = tools.as_array().expect("a list").iter();
+    tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()
+}
+
+/// A request of the revision without a handshake.
+fn modern(method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
+    });
+    json!({"jsonrpc": "2.0", "id": "a", "method": method, "params": params})
+}
+
+#[test]
+fn it_is_served_only_where_it_is_declared() {
+    let off = Server::start();
+    let body = ("application/json", b"{}".to_vec());
+    assert_eq!(off.send("POST", &address(&off), Some(&off.admin), Some(body), &[]).status, 404);
+
+    let server = server();
+    let shaken =
+        asked(&server, &server.admin, "initialize", json!({"protocolVersion": "2025-06-18"}))["result"].clone();
+    assert_eq!(shaken["protocolVersion"], "2025-06-18");
+    assert_eq!(shaken["capabilities"], json!({"tools": {}, "resources": {}}));
+    let newest = asked(&server, &server.admin, "initialize", json!({"protocolVersion": "1900-01-01"}));
+    assert_eq!(newest["result"]["protocolVersion"], "2025-11-25");
+    assert_eq!(asked(&server, &server.admin, "ping", json!({}))["result"], json!({}));
+    let told = message(&server, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), &[]);
+    assert_eq!((told.status, &*told.text), (202, ""));
+    let responded = message(&server, &json!({"jsonrpc": "2.0", "id": 1, "result": {}}), &[]);
+    assert_eq!(responded.status, 202);
+}
+
+#[test]
+fn abilities_are_tools() {
+    let server = server();
+    let listed = asked(&server, &server.admin, "tools/list", json!({}))["result"]["tools"].clone();
+    let tool = |name: &str| {
+        let found = listed.as_array().expect("a list").iter().find(|tool| tool["name"] == name);
+        found.unwrap_or_else(|| panic!("{name} is no tool")).clone()
+    };
+    let list = tool("posts-list");
+    assert_eq!(list["annotations"]["readOnlyHint"], true);
+    assert_eq!(list["annotations"]["openWorldHint"], false);
+    assert_eq!(list["inputSchema"]["type"], "object");
+    assert_eq!(list["inputSchema"]["properties"]["per_page"]["maximum"], 100);
+    assert_eq!(list["outputSchema"]["properties"]["items"]["type"], "array");
+    let publish = tool("posts-publish");
+    assert_eq!(
+        (&publish["annotations"]["destructiveHint"], &publish["annotations"]["idempotentHint"]),
+        (&json!(false), &json!(true))
+    );
+    assert!(tool("posts-update")["annotations"].get("destructiveHint").is_none(), "nothing says that it is harmless");
+    assert_eq!(tool("core-get-user-info")["inputSchema"]["additionalProperties"], false);
+
+    let made = called(&server, "posts-create", json!({"title": "By a tool", "content": "x".repeat(200_000)}));
+    assert_eq!((&made["isError"], &made["structuredContent"]["status"]), (&json!(false), &json!("draft")), "{made}");
+    let id = made["structuredContent"]["id"].clone();
+    let shown = called(&server, "posts-publish", json!({"id": id}));
+    assert_eq!(shown["structuredContent"]["status"], "publish", "{shown}");
+    let text: Value = serde_json::from_str(shown["content"][0]["text"].as_str().expect("a text")).expect("JSON");
+    assert_eq!(text, shown["structuredContent"]);
+    let found = called(&server, "posts-list", json!({"search": "tool", "_fields": ["id"]}));
+    assert_eq!(found["structuredContent"], json!({"items": [{"id": id}]}));
+    assert_eq!(called(&server, "core-get-site-info", json!({}))["structuredContent"]["language"], "en-US");
+
+    for (name, arguments, code) in [
+        ("posts-get", json!({"id": 99_999}), "rest_post_invalid_id"),
+        ("posts-get", json!({"id": "1/revisions"}), "ability_invalid_input"),
+        ("posts-list", json!({"per_page": 1000}), "rest_invalid_param"),
+        ("posts-list", json!({"colour": "red"}), "ability_invalid_input"),
+        ("core-get-site-info", json!({"fields": ["secret"]}), "ability_invalid_input"),
+    ] {
+        let refused = called(&server, name, arguments);
+        let text = refused["content"][0]["text"].as_str().expect("a text");
+        assert!(refused["isError"] == true && text.ends_with(&format!("({code})")), "{name}: {refused}");
+    }
+}
+
+#[test]
+fn what_a_caller_may_not_do_is_refused_or_not_offered() {
+    let server = server();
+    assert!(!names(&server, &server.admin).contains(&"posts-delete".to_owned()), "it is destructive");
+    let hidden = asked(&server, &server.admin, "tools/call", json!({"name": "posts-delete", "arguments": {"id": 1}}));
+    assert_eq!(hidden["error"]["code"], -32602);
+
+    let reader = server.user("reader", "subscriber");
+    assert!(!names(&server, &reader).contains(&"core-get-site-info".to_owned()), "it needs a capability");
+    let refused =
+        asked(&server, &reader, "tools/call", json!({"name": "posts-create", "arguments": {"title": "Mine"}}));
+    let text = refused["result"]["content"][0]["text"].as_str().expect("a text");
+    assert!(text.ends_with("(rest_cannot_create)"), "{text}");
+
+    let password = |more: &[&str]| {
+        let mut args = server.args();
+        args.extend(["app-password", "add", "admin", "agent"]);
+        args.extend(more);
+        ("admin".to_owned(), super::server::stdout(&args, "").trim().to_owned())
+    };
+    let reads = password(&["--read-only"]);
+    let offered = names(&server, &reads);
+    assert!(offered.contains(&"posts-list".to_owned()) && !offered.contains(&"posts-create".to_owned()), "{offered:?}");
+    let call = |user: &(String, String), name: &str, arguments: Value| {
+        asked(&server, user, "tools/call", json!({"name": name, "arguments": arguments}))["result"].clone()
+    };
+    assert_eq!(call(&reads, "posts-list", json!({}))["isError"], false);
+    assert_eq!(call(&reads, "posts-create", json!({"title": "No"}))["isError"], true);
+    let pages = password(&["--resources", "pages"]);
+    assert_eq!(call(&pages, "pages-create", json!({"title": "Yes"}))["isError"], false);
+    for (name, arguments) in [("posts-create", json!({"title": "No"})), ("core-get-site-info", json!({}))] {
+        assert_eq!(call(&pages, name, arguments)["isError"], true, "{name} is of another resource");
+    }
+
+    let all = server.restart_with(&["mcp.path=/mcp", "mcp.destructive=true"]);
+    assert!(names(&all, &all.admin).contains(&"posts-delete".to_owned()));
+    let made = called(&all, "posts-create", json!({"title": "Short-lived"}));
+    let deleted = called(&all, "posts-delete", json!({"id": made["structuredContent"]["id"], "force": true}));
+    assert_eq!(deleted["structuredContent"]["deleted"], true, "{deleted}");
+}
+
+#[test]
+fn many_abilities_are_reached_through_three_tools() {
+    let server = server().restart_with(&["mcp.path=/mcp", "mcp.direct=3"]);
+    std::fs::write(server.path("site.toml"), "[abilities.\"posts/publish\"]\ntool = true\n").expect("a file");
+    let server = server.restart_with(&["mcp.path=/mcp", "mcp.direct=3"]);
+    let few = ["discover-abilities", "describe-ability", "execute-ability", "posts-publish"];
+    assert_eq!(names(&server, &server.admin), few);
+    let found = called(&server, "discover-abilities", json!({"search": "pages"}))["structuredContent"].clone();
+    let found: Vec<&str> =
+        found["abilities"].as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(found, ["pages/create", "pages/get", "pages/list", "pages/update"]);
+    let described = called(&server, "describe-ability", json!({"name": "pages/list"}))["structuredContent"].clone();
+    assert_eq!(described["inputSchema"]["properties"]["page"]["type"], "integer");
+    let run = json!({"name": "pages/create", "arguments": {"title": "Found"}});
+    assert_eq!(called(&server, "execute-ability", run)["structuredContent"]["status"], "draft");
+    for (tool, arguments) in [
+        ("execute-ability", json!({"name": "pages/delete", "arguments": {"id": 1}})),
+        ("execute-ability", json!({})),
+        ("describe-ability", json!({"name": 5})),
+    ] {
+        assert_eq!(called(&server, tool, arguments)["isError"], true, "{tool}");
+    }
+}
+
+#[test]
+fn records_are_resources() {
+    let server = server();
+    let ids: Vec<Value> = (1..=3)
+        .map(|n| {
+            let body = json!({"title": format!("Number {n} &amp; more"), "status": "publish"});
+            server.admin("POST", "/cms/v2/posts", Some(&body)).body["id"].clone()
+        })
+        .collect();
+    server.admin("POST", "/cms/v2/pages", Some(&json!({"title": "A page", "status": "publish"})));
+    let draft = server.admin("POST", "/cms/v2/posts", Some(&json!({"title": "Secret"}))).body["id"].clone();
+    let server = server.restart_with(&["mcp.path=/mcp", "mcp.page=2"]);
+    let templates = asked(&server, &server.admin, "resources/templates/list", json!({}))["result"].clone();
+    assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "cms://posts/{id}");
+
+    let (mut uris, mut cursor, mut pages) = (Vec::new(), Value::Null, 0);
+    loop {
+        let params = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
+        let page = asked(&server, &server.admin, "resources/list", params)["result"].clone();
+        let list = page["resources"].as_array().expect("a list").clone();
+        assert!(list.len() <= 2);
+        uris.extend(list.iter().map(|one| one["uri"].as_str().expect("an address").to_owned()));
+        if pages == 0 {
+            assert_eq!(list[0]["title"], "Number 3 & more");
+        }
+        (pages, cursor) = (pages + 1, page["nextCursor"].clone());
+        if cursor.is_null() {
+            break;
+        }
+    }
+    let expected: Vec<String> = ids.iter().rev().map(|id| format!("cms://posts/{id}")).collect();
+    assert!(uris.starts_with(&expected) && uris.last().is_some_and(|uri| uri.starts_with("cms://pages/")), "{uris:?}");
+
+    let read = |user: &(String, String), uri: &str| asked(&server, user, "resources/read", json!({"uri": uri}));
+    let record = read(&server.admin, &format!("cms://posts/{}", ids[0]));
+    let contents = &record["result"]["contents"][0];
+    let document: Value = serde_json::from_str(contents["text"].as_str().expect("a text")).expect("JSON");
+    assert_eq!((&document["id"], &contents["mimeType"]), (&ids[0], &json!("application/json")));
+    let reader = server.user("reader", "subscriber");
+    assert_eq!(read(&reader, &format!("cms://posts/{draft}"))["error"]["data"]["status"], 403);
+    for absent in
+        ["cms://posts/99999", "cms://posts/1/revisions", "cms://users/1", "file:///etc/passwd", "cms://posts/", ""]
+    {
+        assert_eq!(read(&server.admin, absent)["error"]["code"], -32002, "{absent}");
+    }
+    let lost = asked(&server, &server.admin, "resources/list", json!({"cursor": "posts:-1"}));
+    assert_eq!(lost["error"]["code"], -32602);
+}
+
+#[test]
+fn requests_that_say_their_revision_need_no_handshake() {
+    let server = server();
+    let ask = |method: &str, params: Value, name: Option<&str>| {
+        let mut headers = vec![("mcp-protocol-version", MODERN), ("mcp-method", method)];
+        headers.extend(name.map(|name| ("mcp-name", name)));
+        message(&server, &modern(method, params), &headers)
+    };
+    let found = ask("server/discover", json!({}), None).body["result"].clone();
+    assert_eq!(found["supportedVersions"][0], MODERN);
+    assert_eq!((&found["resultType"], &found["cacheScope"]), (&json!("complete"), &json!("private")));
+    let listed = ask("tools/list", json!({}), None).body["result"].clone();
+    assert!(listed["ttlMs"].is_u64() && listed["tools"].as_array().is_some_and(|tools| tools.len() > 5));
+    let info =
+        ask("tools/call", json!({"name": "core-get-site-info"}), Some("core-get-site-info")).body["result"].clone();
+    assert_eq!((&info["resultType"], &info["isError"]), (&json!("complete"), &json!(false)));
+    let absent = ask("resources/read", json!({"uri": "cms://posts/9"}), Some("=?base64?Y21zOi8vcG9zdHMvOQ==?="));
+    assert_eq!((absent.status, &absent.body["error"]["code"]), (200, &json!(-32602)));
+    for gone in ["ping", "initialize", "prompts/list"] {
+        let answer = ask(gone, json!({}), None);
+        assert_eq!((answer.status, &answer.body["error"]["code"]), (404, &json!(-32601)), "{gone}");
+    }
+    for (headers, code) in [
+        (vec![("mcp-method", "tools/list")], -32020),
+        (vec![("mcp-protocol-version", "2025-06-18"), ("mcp-method", "tools/list")], -32020),
+        (vec![("mcp-protocol-version", MODERN)], -32020),
+        (vec![("mcp-protocol-version", MODERN), ("mcp-method", "tools/call")], -32020),
+    ] {
+        let answer = message(&server, &modern("tools/list", json!({})), &headers);
+        assert_eq!((answer.status, &answer.body["error"]["code"]), (400, &json!(code)), "{headers:?}");
+    }
+    let old = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let unknown = message(&server, &old, &[("mcp-protocol-version", "1900-01-01")]);
+    assert_eq!((unknown.status, &unknown.body["error"]["code"]), (400, &json!(-32022)));
+    assert_eq!(unknown.body["error"]["data"]["requested"], "1900-01-01");
+}
+
+#[test]
+fn what_is_no_message_is_refused() {
+    let server = server();
+    let post = |body: &str, headers: &[(&str, &str)]| {
+        let body = ("application/json", body.as_bytes().to_vec());
+        server.send("POST", &address(&server), Some(&server.admin), Some(body), headers)
+    };
+    let deep = "[".repeat(5000);
+    let many = format!("[{}]", vec![r#"{"jsonrpc":"2.0","method":"a"}"#; 26].join(","));
+    for (body, code) in [
+        ("", -32700),
+        ("{", -32700),
+        (deep.as_str(), -32700),
+        ("\u{0}", -32700),
+        ("7", -32600),
+        ("[]", -32600),
+        (many.as_str(), -32600),
+        ("{}", -32600),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#, -32602),
+    ] {
+        let answer = post(body, &[]);
+        assert_eq!((answer.status, &answer.body["error"]["code"]), (400, &json!(code)), "{body:.60}: {}", answer.text);
+    }
+    for (request, code) in [
+        (json!({"method": "nothing"}), -32601),
+        (json!({"method": "tools/call"}), -32602),
+        (json!({"method": "tools/call", "params": {"name": 5}}), -32602),
+        (json!({"method": "tools/call", "params": {"name": "no-tool"}}), -32602),
+        (json!({"method": "tools/call", "params": {"name": "posts-list", "arguments": [1]}}), -32602),
+        (json!({"method": "tools/list", "params": {"cursor": "x"}}), -32602),
+        (json!({"method": "resources/read", "params": {}}), -32602),
+    ] {
+        let mut request = request;
+        request["jsonrpc"] = json!("2.0");
+        request["id"] = json!("x");
+        let answer = post(&request.to_string(), &[]);
+        assert_eq!((answer.status, &answer.body["error"]["code"]), (200, &json!(code)), "{request}: {}", answer.text);
+    }
+    let ping = |id: u8| json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+    let batch = json!([ping(1), {"jsonrpc": "2.0", "method": "notifications/cancelled"}, ping(2), 5]);
+    let answered = post(&batch.to_string(), &[]).body;
+    assert_eq!(answered.as_array().map(Vec::len), Some(3), "{answered}");
+    assert_eq!((&answered[1]["id"], &answered[2]["error"]["code"]), (&json!(2), &json!(-32600)));
+    assert_eq!(post(&batch.to_string(), &[("mcp-protocol-version", "2025-11-25")]).status, 400);
+    assert_eq!(
+        server.send("POST", &address(&server), Some(&server.admin), Some(("text/plain", b"{}".to_vec())), &[]).status,
+        415
+    );
+    for method in ["GET", "DELETE", "PUT"] {
+        let answer = server.send(method, &address(&server), Some(&server.admin), None, &[]);
+        assert_eq!((answer.status, answer.header("allow")), (405, Some("POST")), "{method}");
+    }
+}
+
+#[test]
+fn a_message_needs_an_application_password_and_no_foreign_page() {
+    let server = server();
+    let body = || Some(("application/json", br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_vec()));
+    let post = |user: Option<&(String, String)>, headers: &[(&str, &str)]| {
+        server.send("POST", &address(&server), user, body(), headers)
+    };
+    let (login, secret) = &server.admin;
+    let token = STANDARD.encode(format!("{login}:{secret}"));
+    assert_eq!(post(None, &[("authorization", &format!("Bearer {token}"))]).status, 200);
+    let wrong = (login.clone(), "wrong".to_owned());
+    for refused in [
+        post(None, &[]),
+        post(Some(&wrong), &[]),
+        post(None, &[("authorization", "Bearer nonsense")]),
+        post(None, &[("authorization", "Bearer")]),
+        post(None, &[("cookie", "cms_session=abc"), ("x-cms-nonce", "abc")]),
+    ] {
+        assert_eq!(refused.status, 401, "{}", refused.text);
+        let schemes = refused.headers.iter().filter(|(name, _)| name == "www-authenticate");
+        assert_eq!(
+            schemes.map(|(_, value)| &**value).collect::<Vec<_>>(),
+            ["Bearer realm=\"mcp\"", "Basic realm=\"mcp\""]
+        );
+    }
+    let own = server.site.clone();
+    assert_eq!(post(Some(&server.admin), &[("origin", &own)]).status, 200);
+    for origin in ["https://evil.example", "null", "http://127.0.0.1.evil.example", ""] {
+        assert_eq!(post(Some(&server.admin), &[("origin", origin)]).status, 403, "{origin}");
+    }
+    let large = vec![b' '; 5 << 20];
+    let large = server.send("POST", &address(&server), Some(&server.admin), Some(("application/json", large)), &[]);
+    assert_eq!(large.status, 413);
+}
+
+#[test]
+fn reads_by_tools_count_against_the_limits() {
+    let server = Server::with(&[
+        "mcp.path=/mcp",
+        "limits.agents.callers=authenticated",
+        "limits.agents.burst=3",
+        "limits.agents.per_minute=1",
+    ]);
+    let answers: Vec<Value> = (0..4).map(|_| called(&server, "posts-list", json!({}))).collect();
+    assert!(answers[..3].iter().all(|answer| answer["isError"] == false), "{answers:?}");
+    assert_eq!(answers[3]["isError"], true);
+}
+
+#[test]
+fn a_user_speaks_over_standard_input() {
+    let server = Server::start();
+    let run = |more: &[&str], lines: &[Value]| {
+        let mut args = server.args();
+        args.extend(["mcp", "--user"]);
+        args.extend(more);
+        let mut child = program()
+            .args(&args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("is read");
+        let output = child.wait_with_output().expect("ends");
+        let answers = String::from_utf8(output.stdout).expect("text");
+        let answers: Vec<Value> = answers.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        (output.status.success(), answers)
+    };
+    let create = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "posts-create", "arguments": {"title": "By hand"}}});
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        create.clone(),
+        json!("no message"),
+        modern("server/discover", json!({})),
+    ];
+    let (done, answers) = run(&["admin"], &lines);
+    assert!(done && answers.len() == 4, "{answers:?}");
+    let id = &answers[1]["result"]["structuredContent"]["id"];
+    assert_eq!(server.admin("GET", &format!("/cms/v2/posts/{id}"), None).body["title"]["rendered"], "By hand");
+    assert_eq!(answers[2]["error"]["code"], -32600);
+    assert_eq!(answers[3]["result"]["supportedVersions"][0], MODERN);
+    let (_, answers) = run(&["admin", "--read-only"], &[create]);
+    assert_eq!(answers[0]["result"]["isError"], true);
+    assert!(!run(&["nobody"], &[]).0);
+}
