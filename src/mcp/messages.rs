@@ -5,6 +5,7 @@
 use super::{Mcp, header_text};
 use crate::engine::Engine;
 use crate::model::Request;
+use crate::request::json_value;
 use crate::scope::Scope;
 use serde_json::{Map, Value, json};
 
@@ -102,8 +103,9 @@ fn bad(status: u16, id: &Value, code: i64, message: &str) -> Answer {
 
 /// Answers a text.
 pub(super) async fn answer(mcp: &Mcp, engine: &Engine, scope: &Scope, peer: &Peer, text: &[u8]) -> Answer {
-    let Ok(message) = serde_json::from_slice::<Value>(text) else {
-        return bad(400, &Value::Null, PARSE, "The message is not JSON.");
+    let message = match json_value(text, scope.registry.declaration.server.max_depth) {
+        Ok(message) => message,
+        Err(error) => return bad(400, &Value::Null, PARSE, error.message()),
     };
     let Value::Array(batch) = message else { return one(mcp, engine, scope, peer, &message).await };
     let named = peer.version.as_deref().unwrap_or(UNNAMED);

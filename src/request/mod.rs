@@ -198,6 +198,21 @@ fn is_json(kind: &str) -> bool {
 }
 
 fn json_params(body: &[u8], max_depth: usize) -> Result<BodyParams, ApiError> {
+    match json_value(body, max_depth)? {
+        Value::Object(members) => Ok(BodyParams::Json(members)),
+        Value::Array(_) | Value::Null => Ok(BodyParams::None),
+        _ => {
+            let message = "The JSON body is a lone value; parameters come in an object.".to_owned();
+            Err(invalid_json(message, JsonFault::Syntax))
+        }
+    }
+}
+
+/// The value of a JSON text, of bounded depth and number of values, without a NUL in its texts.
+///
+/// # Errors
+/// It is none, or more than that: 400.
+pub fn json_value(body: &[u8], max_depth: usize) -> Result<Value, ApiError> {
     let max_depth = max_depth.min(DEEPEST);
     match extent(body) {
         Extent { depth, .. } if depth > max_depth => {
@@ -210,12 +225,7 @@ fn json_params(body: &[u8], max_depth: usize) -> Result<BodyParams, ApiError> {
     match serde_json::from_slice(body) {
         // An escape is the only way to write one.
         Ok(value) if memmem::find(body, b"\\u0000").is_some() && holds_nul(&value) => Err(unreadable("The body")),
-        Ok(Value::Object(members)) => Ok(BodyParams::Json(members)),
-        Ok(Value::Array(_) | Value::Null) => Ok(BodyParams::None),
-        Ok(_) => {
-            let message = "The JSON body is a lone value; parameters come in an object.".to_owned();
-            Err(invalid_json(message, JsonFault::Syntax))
-        }
+        Ok(value) => Ok(value),
         Err(error) => {
             let fault = JsonFault::of(&error, body);
             let (what, line, column) = (fault.what(), error.line(), error.column());

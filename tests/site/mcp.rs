@@ -279,12 +279,15 @@ fn what_is_no_message_is_refused() {
         server.send("POST", &address(&server), Some(&server.admin), Some(body), headers)
     };
     let deep = "[".repeat(5000);
+    let crowded = format!("[{}0]", "0,".repeat(60_000));
     let many = format!("[{}]", vec![r#"{"jsonrpc":"2.0","method":"a"}"#; 26].join(","));
     for (body, code) in [
         ("", -32700),
         ("{", -32700),
         (deep.as_str(), -32700),
         ("\u{0}", -32700),
+        (r#"{"jsonrpc":"2.0","id":"\u0000","method":"ping"}"#, -32700),
+        (crowded.as_str(), -32700),
         ("7", -32600),
         ("[]", -32600),
         (many.as_str(), -32600),

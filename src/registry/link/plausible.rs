@@ -56,6 +56,7 @@ impl Linker<'_> {
                 self.problem(&place, format!("`{path}` is no path"), Some(hint.into()));
             }
         }
+        self.message_address();
         for (name, namespace) in &declared.namespaces {
             let path = &namespace.path;
             let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -63,6 +64,22 @@ impl Linker<'_> {
                 let hint = "write vendor/v1: letters, digits, - _ . and single slashes between them";
                 self.problem(&["namespaces", name, "path"], format!("`{path}` is no namespace"), Some(hint.into()));
             }
+        }
+    }
+
+    /// The address of messages (`[mcp]`) is nobody else's.
+    fn message_address(&mut self) {
+        let declared = self.declared;
+        let Some(path) = declared.mcp.path.get() else { return };
+        let pages = &declared.pages;
+        let own = [&pages.login, &pages.logout, &pages.profile, &pages.authorize, &pages.lost, &pages.reset];
+        let further = [pages.nonce.get(), pages.explorer.get(), Some(&declared.xmlrpc.path)];
+        let mut taken = own.into_iter().chain(further.into_iter().flatten()).map(String::as_str).chain(["/"]);
+        let below = |of: &str| path.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let folders = [format!("/{}-json", declared.site.prefix), pages.assets.clone(), declared.media.path.clone()];
+        if taken.any(|other| other.split('?').next() == Some(path)) || folders.iter().any(|folder| below(folder)) {
+            let hint = "choose another path, such as /mcp";
+            self.problem(&["mcp", "path"], format!("`{path}` is the address of something else"), Some(hint.into()));
         }
     }
 
