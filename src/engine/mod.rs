@@ -190,7 +190,7 @@ impl Engine {
 
     /// The site's title as it is now.
     pub fn site_title(&self) -> String {
-        self.settings().map(|s| s.text("title").to_owned()).unwrap_or_default()
+        self.settings(&*self.storage).map(|s| s.text("title").to_owned()).unwrap_or_default()
     }
 
     /// Most bytes of the body of a request that contains files; `None` when its endpoint takes none, or its guard
@@ -222,14 +222,15 @@ impl Engine {
     /// The settings cannot be read.
     pub fn anonymous(&self, request: &Request) -> Result<Scope, ApiError> {
         let budget = self.read_timeout.map(|limit| Arc::new(ReadBudget::new(request.id.clone(), limit)));
+        let storage: Arc<dyn Storage> = match &budget {
+            Some(budget) => Arc::new(Budgeted::new(self.storage.clone(), budget.clone())),
+            None => self.storage.clone(),
+        };
         Ok(Scope {
             registry: self.registry.clone(),
-            storage: match &budget {
-                Some(budget) => Arc::new(Budgeted::new(self.storage.clone(), budget.clone())),
-                None => self.storage.clone(),
-            },
+            settings: self.settings(&*storage)?,
+            storage,
             budget,
-            settings: self.settings()?,
             principal: Default::default(),
             now: self.clock.now(),
             peer: request.peer.clone(),
@@ -255,7 +256,7 @@ impl Engine {
             registry: self.registry.clone(),
             storage: self.storage.clone(),
             budget: None,
-            settings: self.settings()?,
+            settings: self.settings(&*self.storage)?,
             principal,
             now: self.clock.now(),
             peer: Peer { https: true, ..Peer::default() },
@@ -273,13 +274,13 @@ impl Engine {
         Ok(scope)
     }
 
-    /// The settings as they are now.
-    fn settings(&self) -> Result<Arc<Settings>, ApiError> {
+    /// The settings as they are now. `storage` is the engine's own, or bounds how long its reads take.
+    fn settings(&self, storage: &dyn Storage) -> Result<Arc<Settings>, ApiError> {
         let current = self.settings.load_full();
-        if current.version == self.storage.scope_version(&SETTINGS) {
+        if current.version == storage.scope_version(&SETTINGS) {
             return Ok(current);
         }
-        let fresh = Arc::new(read_settings(&self.registry, &*self.storage)?);
+        let fresh = Arc::new(read_settings(&self.registry, storage)?);
         self.settings.store(fresh.clone());
         Ok(fresh)
     }
