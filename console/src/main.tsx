@@ -1,0 +1,6 @@
+import { render } from "preact";
+
+const root = document.getElementById("console");
+if (root !== null) {
+  render(<p>…</p>, root);
+}
