@@ -16,7 +16,6 @@ use crate::pages::SHORTEST_PASSWORD;
 use crate::registry::Registry;
 use crate::request::BodyParams;
 use crate::request::call::Call;
-use crate::request::conditional::Expects;
 use crate::scope::{Principal, Scope};
 use crate::storage::plan::{DbValue, WritePlan};
 use crate::text::slug::title_key;
@@ -59,17 +58,7 @@ impl Operator {
     /// The body of a response; a refusal is an error with its message.
     fn ask(&self, method: Method, path: &str, query: Value, body: Value) -> Result<Value, BootError> {
         let body = if body.is_null() { BodyParams::None } else { BodyParams::Json(members(body)) };
-        let call = Call {
-            method,
-            path: path.to_owned(),
-            query: members(query),
-            raw_query: String::new(),
-            body: Ok(body),
-            expects: Expects::default(),
-            text: false,
-            lines: false,
-            custom_fields: Vec::new(),
-        };
+        let call = Call::inside(method, path, members(query), body);
         let part = wait(self.engine.part(&self.scope, &call, false));
         match part.status {
             200..=299 => Ok(part.body),

@@ -208,6 +208,13 @@ impl Lines {
             if read == 0 {
                 return Ok(None);
             }
+            // What is left of a line that is too long is no line of its own. The part that was read is no JSON.
+            let mut whole = line.ends_with(b"\n") || (read as u64) < LONGEST_LINE;
+            while !whole {
+                let mut rest = Vec::new();
+                let read = (&mut self.0).take(LONGEST_LINE).read_until(b'\n', &mut rest)?;
+                whole = rest.ends_with(b"\n") || read == 0;
+            }
             let blank = line.trim_ascii().is_empty();
             if !blank {
                 return Ok(Some(line));

@@ -160,17 +160,7 @@ impl<'a> Work<'a> {
     async fn ask_in(&self, mut scope: Scope, method: Method, path: &str, query: Value, body: BodyParams) -> Part {
         let query = query.as_object().cloned().unwrap_or_default();
         scope.depth += 1;
-        let call = Call {
-            method,
-            path: path.to_owned(),
-            query,
-            raw_query: String::new(),
-            body: Ok(body),
-            expects: Expects::default(),
-            text: false,
-            lines: false,
-            custom_fields: Vec::new(),
-        };
+        let call = Call::inside(method, path, query, body);
         self.dispatch.part(&scope, &call, false).await
     }
 

@@ -9,7 +9,6 @@ use crate::registry::Registry;
 use crate::registry::abilities::Ability;
 use crate::request::BodyParams;
 use crate::request::call::{Call, Part};
-use crate::request::conditional::Expects;
 use crate::scope::Scope;
 use crate::text::hex::hex;
 use serde_json::{Map, Value, json};
@@ -323,17 +322,7 @@ pub(super) async fn send(
 ) -> Part {
     let reads = matches!(method, Method::Get | Method::Delete);
     let (query, body) = if reads { (arguments, BodyParams::None) } else { (Map::new(), BodyParams::Json(arguments)) };
-    let call = Call {
-        method,
-        path: path.to_owned(),
-        query,
-        raw_query: String::new(),
-        body: Ok(body),
-        expects: Expects::default(),
-        text: false,
-        lines: false,
-        custom_fields: Vec::new(),
-    };
+    let call = Call::inside(method, path, query, body);
     engine.part(scope, &call, false).await
 }
 

@@ -122,7 +122,7 @@ impl Writer {
             self.text.push_str("    },\n)\n");
             return;
         }
-        // A union of final types is told apart by the members that are there.
+        // A union of final types is distinguished by the members that are there.
         let _ = write!(self.text, "\n\n@final\nclass {name}(TypedDict):\n");
         match description {
             Some(text) => {

@@ -24,6 +24,23 @@ pub struct Call {
     pub custom_fields: Vec<CustomField>,
 }
 
+impl Call {
+    /// A request that the program makes itself: it accepts a document and expects nothing of its target.
+    pub fn inside(method: Method, path: &str, query: Map<String, Value>, body: BodyParams) -> Call {
+        Call {
+            method,
+            path: path.to_owned(),
+            query,
+            raw_query: String::new(),
+            body: Ok(body),
+            expects: Expects::default(),
+            text: false,
+            lines: false,
+            custom_fields: Vec::new(),
+        }
+    }
+}
+
 /// A change of one meta value, whatever its key: one more value, another one in the place of the one with this number,
 /// or, without a key, its removal.
 #[derive(Clone, Debug, PartialEq)]
