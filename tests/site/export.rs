@@ -151,6 +151,17 @@ fn a_long_file_is_imported_in_several_requests() {
 }
 
 #[test]
+fn a_line_that_is_too_long_fails_alone() {
+    let server = Server::start();
+    let admin = server.admin.clone();
+    let long = "x".repeat((8 << 20) + 100);
+    let lines = format!("{{\"name\": \"{long}\"}}\n{{\"name\": \"Two\", \"slug\": \"two\"}}\n");
+    let done = results(&import(&server, "/cms/v2/tags/import?upsert=slug", &lines, Some(&admin)));
+    let shown = |line: &Value| (line["position"].clone(), line["result"].clone());
+    assert_eq!(done.iter().map(shown).collect::<Vec<_>>(), [(json!(0), json!("failed")), (json!(1), json!("created"))]);
+}
+
+#[test]
 fn imports_are_for_those_who_may() {
     let server = Server::start();
     let line = "{\"name\": \"One\"}";

@@ -1,0 +1,3 @@
+import type { Texts } from "../index";
+
+export const editor: Texts["editor"] = {};

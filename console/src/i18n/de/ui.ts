@@ -1,0 +1,27 @@
+import type { Texts } from "../index";
+
+export const ui: Texts["ui"] = {
+  cancel: "Abbrechen",
+  clear: "Leeren",
+  close: "Schließen",
+  confirm: "Weiter",
+  dismiss: "Ausblenden",
+  empty: "Hier ist nichts.",
+  failed: "Das hat nicht geklappt.",
+  first_page: "Erste Seite",
+  loading: "Lädt …",
+  more: "Mehr",
+  next_page: "Nächste Seite",
+  no_matches: "Nichts passt dazu.",
+  notifications: "Meldungen",
+  open_list: "Auswahl zeigen",
+  page: "Seite {page}",
+  page_of: "Seite {page} von {pages}",
+  pages: "Seiten",
+  previous_page: "Vorherige Seite",
+  remove: "{name} entfernen",
+  required: "erforderlich",
+  retry: "Noch einmal versuchen",
+  show: "Zeigen",
+  undo: "Rückgängig",
+};

@@ -1,0 +1,3 @@
+import type { Message } from "../index";
+
+export const files = {} satisfies Record<string, Message>;

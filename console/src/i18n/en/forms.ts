@@ -1,0 +1,3 @@
+import type { Message } from "../index";
+
+export const forms = {} satisfies Record<string, Message>;

@@ -1,0 +1,7 @@
+export { dashboard } from "./dashboard";
+export { editor } from "./editor";
+export { files } from "./files";
+export { forms } from "./forms";
+export { lists } from "./lists";
+export { shell } from "./shell";
+export { ui } from "./ui";

@@ -1,0 +1,3 @@
+import type { Message } from "../index";
+
+export const lists = {} satisfies Record<string, Message>;

@@ -1,0 +1,27 @@
+import type { Message } from "../index";
+
+export const ui = {
+  cancel: "Cancel",
+  clear: "Clear",
+  close: "Close",
+  confirm: "Continue",
+  dismiss: "Dismiss",
+  empty: "There is nothing here.",
+  failed: "That did not work.",
+  first_page: "First page",
+  loading: "Loading …",
+  more: "More",
+  next_page: "Next page",
+  no_matches: "Nothing matches.",
+  notifications: "Messages",
+  open_list: "Show the choices",
+  page: "Page {page}",
+  page_of: "Page {page} of {pages}",
+  pages: "Pages",
+  previous_page: "Previous page",
+  remove: "Remove {name}",
+  required: "required",
+  retry: "Try again",
+  show: "Show",
+  undo: "Undo",
+} satisfies Record<string, Message>;
