@@ -1,0 +1,49 @@
+/** Two people changed one record: what each changed, and what is saved in the end. */
+
+import type { Field } from "./fields";
+import { equal } from "./values";
+
+export interface Conflict {
+  field: Field;
+  /** The value that both began from. */
+  base: unknown;
+  mine: unknown;
+  theirs: unknown;
+  /** Both changed it, to different values. */
+  both: boolean;
+}
+
+export type Choice = "mine" | "theirs";
+
+type Values = Record<string, unknown>;
+
+/** The fields that somebody changed, where the versions differ now. */
+export function conflictsOf(fields: Field[], base: Values, mine: Values, theirs: Values): Conflict[] {
+  return fields
+    .filter((field) => !field.readOnly && !equal(mine[field.path], theirs[field.path]))
+    .filter((field) => mine[field.path] !== undefined || theirs[field.path] !== undefined)
+    .map((field) => ({
+      field,
+      base: base[field.path],
+      mine: mine[field.path],
+      theirs: theirs[field.path],
+      both: !equal(mine[field.path], base[field.path]) && !equal(theirs[field.path], base[field.path]),
+    }));
+}
+
+/** What is taken where nobody says otherwise: the value of whoever changed it; mine where both did. */
+export function proposed(conflict: Conflict): Choice {
+  return equal(conflict.mine, conflict.base) ? "theirs" : "mine";
+}
+
+/** The values of the form after the choice. They are saved on top of theirs. */
+export function merged(fields: Field[], mine: Values, theirs: Values, choices: Record<string, Choice>): Values {
+  const values: Values = { ...mine };
+  for (const field of fields) {
+    const choice = choices[field.path] ?? (Object.hasOwn(theirs, field.path) ? "theirs" : "mine");
+    if (choice === "theirs") {
+      values[field.path] = theirs[field.path];
+    }
+  }
+  return values;
+}

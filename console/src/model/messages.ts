@@ -1,0 +1,89 @@
+/** Where the messages of a refused request belong: on their fields, else above the form. */
+
+import type { Field } from "./fields";
+import { isObject } from "./json-schema";
+
+export interface Placed {
+  /** By place in the record, such as `starts` or `hours.0.from`. */
+  fields: Record<string, string>;
+  /** What belongs to no field of the form. */
+  rest: string[];
+}
+
+/** The body of an error: `{code, message, data}`. */
+export interface ServerError {
+  code: string;
+  message: string;
+  data?: unknown;
+}
+
+export function place(error: ServerError, fields: Field[]): Placed {
+  const placed: Placed = { fields: {}, rest: [] };
+  const data = isObject(error.data) ? error.data : {};
+  const details = isObject(data["details"]) ? data["details"] : {};
+  const named = messagesOf(data["params"], error.message);
+  for (const [name, message] of Object.entries(named)) {
+    const field = fields.find((one) => one.path === name);
+    if (field === undefined || field.readOnly) {
+      placed.rest.push(message);
+      continue;
+    }
+    const at = inner(details[name], name);
+    placed.fields[at] = withLabel(message, at, field);
+  }
+  if (Object.keys(named).length === 0) {
+    const at = typeof data["param"] === "string" ? pathOf(data["param"]) : "";
+    const field = fields.find((one) => one.path === at.split(".")[0]);
+    if (field === undefined || field.readOnly) {
+      placed.rest.push(error.message);
+    } else {
+      placed.fields[at] = error.message;
+    }
+  }
+  return placed;
+}
+
+/** `params` is an object of messages, or a list of names that are missing. */
+function messagesOf(params: unknown, message: string): Record<string, string> {
+  if (Array.isArray(params)) {
+    return Object.fromEntries(params.map((name) => [String(name), message]));
+  }
+  if (!isObject(params)) {
+    return {};
+  }
+  return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, String(text)]));
+}
+
+/** The place inside a field, where the details name one: `hours[0][from]`. */
+function inner(detail: unknown, name: string): string {
+  const data = isObject(detail) && isObject(detail["data"]) ? detail["data"] : {};
+  const path = typeof data["param"] === "string" ? pathOf(data["param"]) : name;
+  return path === name || path.startsWith(`${name}.`) ? path : name;
+}
+
+/** `hours[0][from]` is `hours.0.from`. */
+export function pathOf(param: string): string {
+  return param.replace(/\[([^\]]*)\]/g, ".$1");
+}
+
+/** Messages begin with the name of the argument; people know the label. */
+function withLabel(message: string, at: string, field: Field): string {
+  const param = at.split(".").map((part, index) => (index === 0 ? part : `[${part}]`)).join("");
+  for (const name of [param, field.path]) {
+    if (message.startsWith(`${name} `)) {
+      const rest = message.slice(name.length + 1);
+      return `${at === field.path ? field.label : name === param ? at.slice(field.path.length + 1) : field.label} ${rest}`;
+    }
+  }
+  return message;
+}
+
+/** A member `raw` is edited as the field itself. */
+export function shownAt(placed: Placed, fields: Field[]): Record<string, string> {
+  const shown: Record<string, string> = {};
+  for (const [at, message] of Object.entries(placed.fields)) {
+    const top = fields.find((field) => field.path === at.split(".")[0]);
+    shown[top?.wrapped === true ? top.path : at] = message;
+  }
+  return shown;
+}
