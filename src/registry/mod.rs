@@ -16,6 +16,7 @@ pub mod operations;
 pub mod resource;
 mod statuses;
 pub mod tables;
+pub mod templates;
 pub mod vocabulary;
 pub mod words;
 
