@@ -2,7 +2,6 @@
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import type { Resource } from "../../api/description";
 import { t } from "../../i18n";
 import { arrangeSingleton, type GroupId } from "../../model/form-layout";
 import { Page } from "../../shell/page";
@@ -11,11 +10,12 @@ import { FormFrame, useSaving } from "../form/form";
 import { ProgressText } from "../form/notices";
 import { GroupBox } from "../form/places";
 import { useSession, type Opened } from "../form/use-session";
+import type { ResourceScreenProps } from "../table";
 import "../form/form.css";
 
 const NO_PARAMS = {};
 
-export function SingletonScreen({ resource }: { resource: Resource }): JSX.Element {
+export function SingletonScreen({ resource }: ResourceScreenProps): JSX.Element {
   const { state, reload } = useSession(resource, null, NO_PARAMS);
   if (state.kind === "open") {
     return <Singleton session={state.session} keeper={state.keeper} />;
