@@ -31,6 +31,34 @@ export function jsonWith(json: string | null, changes: Record<string, unknown>):
   return changed ? writeJson(now) : json;
 }
 
+/** Classes of blocks that have nothing else in their tag. */
+const CLASSES: Record<string, string> = {
+  heading: "wp-block-heading",
+  list: "wp-block-list",
+  quote: "wp-block-quote",
+  pullquote: "wp-block-pullquote",
+  code: "wp-block-code",
+  preformatted: "wp-block-preformatted",
+  verse: "wp-block-verse",
+  table_figure: "wp-block-table",
+  image: "wp-block-image",
+  gallery: "wp-block-gallery has-nested-images columns-default is-cropped",
+  embed: "wp-block-embed",
+  columns: "wp-block-columns",
+  column: "wp-block-column",
+  group: "wp-block-group",
+  buttons: "wp-block-buttons",
+  button: "wp-block-button",
+};
+
+/** The inside of the opening tag of a node that has no other. */
+export function usualTag(node: Node, classic: boolean): string {
+  const { style } = attrsOf(node);
+  const name = node.type.name === "player" ? `wp-block-${node.attrs["kind"] as string}` : CLASSES[node.type.name];
+  const plain = style === "html" || style === "bare" || (style === null && classic) || (style === "old" && node.type.name === "list");
+  return name === undefined || plain ? "" : ` class="${name}"`;
+}
+
 function delimiters({ node, style }: Job, name: string, html: string, changes: Record<string, unknown> = {}): string {
   if (style !== "block" && style !== "old") return html;
   return delimited(name, jsonWith(attrsOf(node).json, changes), `\n${html}\n`);

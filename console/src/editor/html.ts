@@ -120,7 +120,7 @@ export function withAttributes(inside: string, changes: Record<string, string | 
     }
   }
   for (const [name, value] of Object.entries(left)) {
-    if (value !== null) parts.push(` ${name}="${escapedValue(value)}"`);
+    if (value !== null) parts.push(name === "reversed" ? ` ${name}` : ` ${name}="${escapedValue(value)}"`);
   }
   return parts.join("");
 }

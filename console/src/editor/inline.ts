@@ -5,7 +5,7 @@
  * writing give the same text. What cannot be read so gives `null`: the caller keeps it as it is.
  */
 import { Fragment, type Mark, type Node } from "prosemirror-model";
-import { REFERENCE, attribute, character, insideOf, type Token, tokens } from "./html";
+import { REFERENCE, attribute, character, escapedValue, insideOf, type Token, tokens } from "./html";
 import { ELEMENTS, FORMATS, schema } from "./schema";
 
 /**
@@ -56,7 +56,7 @@ class Reader {
     const href = usual === "link" ? attribute(inside, "href") : null;
     const taken = this.stack.some((one) => one.mark.type.name === usual);
     const name = taken || (usual === "link" && href === null) ? "element" : usual;
-    const plain = token.raw === `<${ELEMENTS[name] as string}>`;
+    const plain = token.raw === (name === "link" ? `<a href="${escapedValue(href ?? "")}">` : `<${ELEMENTS[name] as string}>`);
     const depth = this.stack.length;
     const attrs = { open: plain ? null : token.raw, depth, ...(name === "link" ? { href } : {}), ...(name === "element" ? { name: token.name } : {}) };
     let mark = schema.mark(name, attrs);
@@ -117,13 +117,14 @@ class Reader {
   }
 }
 
-const SPECIAL = new RegExp(`${REFERENCE.source}|[&<>[]`, "g");
+const SPECIAL = new RegExp(`${REFERENCE.source}|[&<>[\u00a0]`, "g");
 
 /** How the editor writes a character. */
 function usual(char: string, mode: Mode): string {
   if (char === "&") return "&amp;";
   if (char === "<") return "&lt;";
-  if (char === ">") return mode === "pre" || mode === "code" ? ">" : "&gt;";
+  if (char === "\u00a0") return "&nbsp;";
+  if (char === ">") return "&gt;";
   // A shortcode in a listing is not to be filled in.
   return char === "[" && mode === "code" ? "&#91;" : char;
 }
@@ -235,6 +236,7 @@ function nesting(nodes: readonly Node[], index: number): Mark[] {
 function startTag(mark: Mark): string {
   const open = mark.attrs["open"] as string | null;
   if (open !== null) return open;
+  if (mark.type.name === "link") return `<a href="${escapedValue(mark.attrs["href"] as string)}">`;
   return `<${elementOf(mark)}>`;
 }
 
@@ -262,7 +264,7 @@ function writeText(node: Node, mode: Mode): string {
     const meant = reference.length > 1 ? character(reference) : reference;
     if (meant !== null && text === meant.repeat(text.length / meant.length)) return reference.repeat(text.length / meant.length);
   }
-  return text.replace(/[&<>[]/g, (char) => usual(char, mode));
+  return text.replace(/[&<>[\u00a0]/g, (char) => usual(char, mode));
 }
 
 function writeBreak(nodes: readonly Node[], index: number, raw: string | null, mode: Mode): string {

@@ -145,7 +145,9 @@ function keepsEnds(node: Node, read: Node): boolean {
 /** What comes between two children that were not neighbours. */
 function separator(parent: Node, child: Node, place: Place): string {
   if (child.type.name === "cite" || child.type.name === "caption") return "";
-  if (place === "top" || (place === "inner" && parent.type.name !== "list_item")) return "\n\n";
+  // White space between lists in an item would become a part of its text.
+  if (place === "inner") return parent.type.name === "list_item" ? "" : "\n\n";
+  if (place === "top") return "\n\n";
   if (place === "html") return parent.type.name === "list" ? "\n\t" : parent.type.name === "list_item" ? "\n" : "\n\n";
   return "";
 }
