@@ -143,7 +143,7 @@ pub struct Scope {
     /// UTC seconds, the same throughout the request.
     pub now: i64,
     pub peer: Peer,
-    /// The client's user agent, shortened; empty when there is none.
+    /// What the client calls itself (its user agent, the name of an assistant), shortened; empty when there is none.
     pub agent: Arc<str>,
     /// How deep this request is nested in others (embedding, batches).
     pub depth: u8,

@@ -63,7 +63,7 @@ pub(super) fn run(asking: &Asking<'_>) -> Decision {
     let caller = &asking.scope.principal;
     // The route of the request knows its resource; what sends none belongs to no resource.
     let limited = || caller.limits.as_ref().is_some_and(|limits| !limits.resources.is_empty());
-    match caller.can(&ability.declared.capability) && (ability.request.is_some() || !limited()) {
+    match caller.can(&ability.declared.capability) && (!ability.requests.is_empty() || !limited()) {
         true => Ok(Found::default()),
         false => Err(asking.refuse(Code::Forbidden)),
     }

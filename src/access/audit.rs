@@ -50,6 +50,7 @@ pub fn entry(scope: &Scope, event: &Event<'_>) -> Option<Change> {
         short(event.subject),
         DbValue::Text(Arc::from(Value::from(changed(event)).to_string())),
         short(&ip),
+        short(&scope.agent),
     ];
     Some(Change::Put(Put {
         table: resource.table.clone(),

@@ -29,14 +29,14 @@ impl Engine {
         match dispatched.result {
             Err(error) => {
                 headers.extend(error.headers());
-                Part { status: error.status(), headers, body: error.body() }
+                Part { status: error.status(), headers, body: error.body(), version: None }
             }
             Ok(outcome) => {
                 headers.extend(outcome.headers);
                 let resource = dispatched.route.and_then(|route| self.resource_of(route));
                 let fields = self.fields(resource, |name| call.query.get(name));
                 let body = if outcome.reduced { outcome.body } else { reduce(&fields, outcome.body) };
-                Part { status: outcome.status, headers: join_links(&headers), body }
+                Part { status: outcome.status, headers: join_links(&headers), body, version: outcome.version }
             }
         }
     }

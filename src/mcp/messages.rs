@@ -8,6 +8,7 @@ use crate::model::Request;
 use crate::request::json_value;
 use crate::scope::Scope;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// The revision in which each request says what it is.
 const MODERN: &str = "2026-07-28";
@@ -25,6 +26,9 @@ pub(super) const INTERNAL: i64 = -32603;
 const NO_RESOURCE: i64 = -32002;
 const HEADERS_DIFFER: i64 = -32020;
 const UNSUPPORTED: i64 = -32022;
+
+/// Longest name of a client, in characters.
+const LONGEST_CLIENT: usize = 100;
 
 /// Most messages in a batch.
 const MOST: usize = 25;
@@ -232,15 +236,28 @@ async fn dispatch(mcp: &Mcp, engine: &Engine, scope: &Scope, called: &Called<'_>
         ("tools/list", _) => Ok(mcp.list_tools(scope)),
         ("tools/call", _) => {
             let name = needed("name")?;
-            let client = params.get("_meta").and_then(|meta| meta.get(META_CLIENT)).and_then(|info| info.get("name"));
-            let client: String = client.and_then(Value::as_str).unwrap_or(&scope.agent).chars().take(60).collect();
-            tracing::info!(request = %scope.request_id, login = &*scope.principal.login, client, tool = name, "tool called");
-            mcp.call_tool(engine, scope, name, params.get("arguments")).await
+            let scope = Scope { agent: client(params, scope), ..scope.clone() };
+            let (login, client) = (&*scope.principal.login, &*scope.agent);
+            tracing::info!(request = %scope.request_id, login, client, tool = name, "tool called");
+            mcp.call_tool(engine, &scope, name, params.get("arguments")).await
         }
         ("resources/list", _) => mcp.list_records(engine, scope, text("cursor")).await,
         ("resources/templates/list", _) => Ok(mcp.record_templates()),
         ("resources/read", _) => mcp.read_record(engine, scope, needed("uri")?).await,
         (method, _) => Err(Failure::new(NO_METHOD, format!("There is no method `{method}`."))),
+    }
+}
+
+/// What the client calls itself: in the message, else in its headers.
+fn client(params: &Map<String, Value>, scope: &Scope) -> Arc<str> {
+    let info = params.get("_meta").and_then(|meta| meta.get(META_CLIENT));
+    let of = |member: &str| info.and_then(|info| info.get(member)).and_then(Value::as_str);
+    match (of("name"), of("version")) {
+        (Some(name), version) => {
+            let all = [name, version.unwrap_or_default()].join(" ");
+            all.trim().chars().take(LONGEST_CLIENT).collect::<String>().into()
+        }
+        (None, _) => scope.agent.clone(),
     }
 }
 

@@ -36,10 +36,10 @@ pub(super) fn readable(registry: &Registry) -> Vec<Readable> {
         let word = operations::word(&resource.name);
         let ability = |verb: &str| registry.abilities.get(&format!("{word}/{verb}"));
         let get = ability("get")?;
-        let (_, item) = get.request.as_ref().filter(|(method, _)| *method == Method::Get)?;
+        let item = &get.requests.first().filter(|request| request.method == Method::Get)?.path;
         let [key] = item.members().collect::<Vec<_>>()[..] else { return None };
         let list = ability("list").and_then(|list| {
-            let (_, path) = list.request.as_ref().filter(|(method, _)| *method == Method::Get)?;
+            let path = &list.requests.first().filter(|request| request.method == Method::Get)?.path;
             let properties = list.declared.input_schema.get("properties")?;
             let paged = properties.get("per_page").is_some() && properties.get("page").is_some();
             Some((path.filled(|_| None)?, paged))

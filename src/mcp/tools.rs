@@ -2,6 +2,8 @@
 
 use super::Mcp;
 use super::messages::{Failure, INVALID_PARAMS};
+use crate::access::audit::Event;
+use crate::access::identity;
 use crate::engine::{self, Engine};
 use crate::model::Method;
 use crate::openapi::schemas::{Side, modern};
@@ -17,6 +19,9 @@ use std::collections::HashSet;
 
 /// The handler of the route that runs abilities.
 const RUNS: &str = "ability.run";
+
+/// What the audit trail calls a call of a tool that does not only read.
+const CALLED: &str = "tool_called";
 
 /// Longest name of a tool.
 const LONGEST: usize = 128;
@@ -288,6 +293,13 @@ impl Mcp {
         if !(takes_none && input == json!({})) {
             brought.insert("input".into(), input);
         }
+        if !tool.reads {
+            let caller = &scope.principal;
+            let (login, path) = (&*caller.login, self.path.as_str());
+            let event =
+                Event { name: CALLED, user: caller.id, login, path, subject: &tool.ability, ..Event::default() };
+            identity::record(scope, &event).await;
+        }
         let path = format!("{}/{}/run", self.abilities, tool.ability);
         let part = send(engine, scope, tool.method, &path, brought).await;
         match part.status {
@@ -332,6 +344,16 @@ pub(super) fn refusal(body: &Value) -> String {
     let each: Vec<&str> = params.into_iter().flatten().filter_map(|(_, text)| text.as_str()).collect();
     let message = body["message"].as_str().unwrap_or("The request failed.");
     let code = body["code"].as_str().unwrap_or_default();
+    let step = body["data"]["step"].as_str().map(|step| {
+        let written = body["data"]["written"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        match written.collect::<Vec<_>>()[..] {
+            [] => format!("The step `{step}` failed; nothing was written."),
+            ref written => {
+                format!("The step `{step}` failed; what was written before it stays: {}.", written.join(", "))
+            }
+        }
+    });
+    let each: Vec<&str> = each.into_iter().chain(step.as_deref()).collect();
     [message].into_iter().chain(each).collect::<Vec<_>>().join(" ") + &format!(" ({code})")
 }
 

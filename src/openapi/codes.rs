@@ -64,8 +64,8 @@ impl Describing<'_> {
     /// The codes of the requests that abilities of this method send.
     fn forwarded(&self, method: Method) -> Vec<Code> {
         let abilities = self.registry.abilities.values().filter(|ability| ability.method == method);
-        let codes = abilities.filter_map(|ability| ability.request.as_ref()).flat_map(|(method, path)| {
-            let paths = ["1", "a"].map(|value| path.filled(|_| Some(value.to_owned())).unwrap_or_default());
+        let codes = abilities.flat_map(|ability| &ability.requests).flat_map(|request| {
+            let (method, paths) = (&request.method, request.path.samples());
             let answers = |route: &&Route| paths.iter().any(|path| route.matcher.is_match(path.as_bytes()));
             let endpoints = self.registry.routes.iter().filter(answers).flat_map(|route| {
                 let own = route.endpoints.iter().filter(|own| own.methods.contains(method) && !own.forwards);

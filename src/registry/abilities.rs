@@ -1,6 +1,7 @@
 //! Abilities compiled from their declarations: how each is called, what it takes and gives, and its document.
 
 use super::Behaviour;
+use super::templates::{Reference, Template};
 use crate::config::declaration::{self, AbilityCategory, Annotations, ResultSource};
 use crate::model::Method;
 use crate::schema::{Schema, draft4};
@@ -15,9 +16,25 @@ pub struct Ability {
     /// Schema of the result; `None`: any value.
     pub output: Option<Schema>,
     pub run: Behaviour,
-    /// Method and path of the request that it sends.
-    pub request: Option<(Method, Path)>,
+    /// The requests that it stands for, in their order.
+    pub requests: Vec<Request>,
     pub declared: declaration::Ability,
+}
+
+/// A request that an ability sends.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The name of its response; empty where it is the only request.
+    pub name: String,
+    /// It is sent only where this is there, and neither null, false nor empty.
+    pub when: Option<Reference>,
+    pub method: Method,
+    pub path: Path,
+    pub args: Vec<(String, Template)>,
+    /// The entity tag that its target has to have.
+    pub if_match: Option<Template>,
+    /// Members of the input that are no arguments of it; `None`: none of them is.
+    pub apart: Option<Vec<String>>,
 }
 
 /// What an ability takes.
@@ -77,6 +94,23 @@ impl Path {
     }
 }
 
+impl Path {
+    /// The path with a number and with a word in its places.
+    pub fn samples(&self) -> [String; 2] {
+        ["1", "a"].map(|value| self.filled(|_| Some(value.to_owned())).unwrap_or_default())
+    }
+}
+
+impl Request {
+    /// As the only request of an ability: members of the input that nothing else takes are its arguments.
+    pub fn beside(self, ability: &declaration::Ability) -> Request {
+        let templates = self.args.iter().map(|(_, template)| template).chain(&self.if_match);
+        let named = templates.flat_map(Template::references).map(|reference| reference.of.as_str());
+        let apart = self.path.members().chain(named).chain(ability.select.as_deref()).map(str::to_owned).collect();
+        Request { apart: Some(apart), ..self }
+    }
+}
+
 impl declaration::Ability {
     /// Whether it is listed and can be run.
     pub fn shown(&self) -> bool {
@@ -123,9 +157,9 @@ impl AbilityCategory {
 }
 
 impl ResultSource {
-    /// How many of its keys are given.
+    /// How many of its keys are given. `step` only says whose `member` it is.
     pub fn keys(&self) -> usize {
-        let ResultSource { member, setting, fact, value } = self;
+        let ResultSource { member, step: _, setting, fact, value } = self;
         [member.is_some(), setting.is_some(), fact.is_some(), value.is_some()]
             .into_iter()
             .filter(|given| *given)

@@ -1,7 +1,8 @@
 //! Abilities of resources (`resources.NAME.ability`): one for each operation that the resource has.
 
-use super::abilities::{Ability, Input, Path};
+use super::abilities::{Ability, Input, Path, Request};
 use super::resource::Resource;
+use super::templates::Template;
 use super::{Behaviour, Endpoint, Route};
 use crate::config::declaration::{self, AbilityCategory, AbilityRequest, Annotations, SchemaDoc};
 use crate::model::Method;
@@ -15,7 +16,13 @@ const OPERATIONS: [(&str, bool); 5] =
 pub const RUN: &str = "request";
 
 /// The argument that narrows a response.
-const FIELDS: &str = "_fields";
+pub const FIELDS: &str = "_fields";
+
+/// The member of a response that is its entity tag.
+pub const ETAG: &str = "_etag";
+
+/// The member of the input that is the entity tag which the record has to have.
+const IF_MATCH: &str = "if_match";
 
 /// An operation of a resource.
 struct Operation<'a> {
@@ -71,14 +78,23 @@ impl Operation<'_> {
     fn ability(&self, word: &str, run: Behaviour) -> Option<Ability> {
         let method = *self.endpoint.methods.first()?;
         let declared = self.declared(word, method)?;
-        let template = Path::parse(&declared.request.as_ref()?.path);
+        let request = declared.request.as_ref()?;
+        let request = Request {
+            name: String::new(),
+            when: None,
+            method,
+            path: Path::parse(&request.path),
+            args: Vec::new(),
+            if_match: request.if_match.clone().map(|tag| Template::parse(&Value::String(tag))),
+            apart: None,
+        };
         let names = declared.input_schema.get("properties")?.as_object()?.keys().cloned().collect();
         Some(Ability {
             method: declared.annotations.method(),
             input: Input::Arguments(names),
             output: None,
             run,
-            request: Some((method, template)),
+            requests: vec![request.beside(&declared)],
             declared,
         })
     }
@@ -135,11 +151,23 @@ impl Operation<'_> {
             show_in_rest: None,
             capability: String::new(),
             run: RUN.to_owned(),
-            request: Some(AbilityRequest { method: method.as_str().to_owned(), path: self.path(), args: Map::new() }),
+            request: Some(AbilityRequest {
+                method: method.as_str().to_owned(),
+                path: self.path(),
+                args: Map::new(),
+                if_match: self.conditional().then(|| format!("{{{IF_MATCH}}}")),
+            }),
+            steps: Vec::new(),
+            atomic: false,
             result: Default::default(),
             select: None,
             tool: false,
         })
+    }
+
+    /// It may be made to depend on nobody having changed the record.
+    fn conditional(&self) -> bool {
+        matches!(self.verb, "update" | "delete") && self.resource.column("version").is_some()
     }
 
     /// The path with members of the input in the places of its captures.
@@ -169,6 +197,10 @@ impl Operation<'_> {
                 json!({"type": "array", "items": {"type": "string"}, "description": description}),
             );
         }
+        if self.conditional() {
+            let description = "`_etag` of the record as you know it: if it has changed since, nothing is done.";
+            properties.insert(IF_MATCH.to_owned(), json!({"type": "string", "description": description}));
+        }
         for document in properties.values_mut().filter_map(Value::as_object_mut) {
             document.shift_remove("required");
         }
@@ -185,11 +217,17 @@ impl Operation<'_> {
     /// The documents of the resource; none is described of what is deleted, which depends on the trash.
     fn output(&self) -> SchemaDoc {
         let properties = self.resource.schema.get("properties").cloned().unwrap_or_else(|| json!({}));
-        let item = json!({"type": "object", "properties": properties});
+        let mut item = json!({"type": "object", "properties": properties});
         match self.verb {
             "delete" => SchemaDoc::new(),
             "list" => object(json!({"type": "array", "items": item})),
-            _ => object(item),
+            _ => {
+                if self.resource.column("version").is_some() {
+                    let description = "Entity tag of the record: what `if_match` is compared with.";
+                    item["properties"][ETAG] = json!({"type": "string", "description": description});
+                }
+                object(item)
+            }
         }
     }
 }

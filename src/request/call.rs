@@ -55,4 +55,6 @@ pub struct Part {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Value,
+    /// The version of the row that is shown, where it is one row that has versions.
+    pub version: Option<i64>,
 }

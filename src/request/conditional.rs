@@ -25,6 +25,13 @@ impl Expects {
         }
     }
 
+    /// Reads an entity tag, with its quotes or without.
+    pub fn tagged(tag: &str) -> Expects {
+        let quoted = tag == "*" || tag.ends_with('"');
+        let tag = if quoted { tag.to_owned() } else { format!("\"{tag}\"") };
+        Expects::of(|name| (name == "if-match").then_some(tag.as_str()))
+    }
+
     /// Whether a row is as expected; one without versions, or without a time of its last change, cannot be compared.
     pub fn met_by(&self, version: Option<i64>, modified: Option<i64>) -> bool {
         match (&self.versions, self.unmodified_since) {
@@ -95,6 +102,9 @@ mod tests {
         check(&[("if-unmodified-since", "Mon, 02 Nov 2026 09:59:59 GMT")], false);
         check(&[("if-unmodified-since", "some day")], true);
         assert!(Expects::of(headers(&[("if-match", "\"6\"")])).met_by(None, None));
+        for (tag, expected) in [("\"7\"", true), ("7", true), ("7-abc", true), ("*", true), ("6", false), ("", false)] {
+            assert_eq!(Expects::tagged(tag).met_by(Some(7), modified), expected, "{tag}");
+        }
     }
 
     #[test]

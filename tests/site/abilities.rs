@@ -244,3 +244,125 @@ fn no_ability_of_ours_is_among_those_of_wordpress() {
     let categories = server.admin("GET", "/wp-abilities/v1/categories?_fields=slug", None).body;
     assert_eq!(categories, json!([{"slug": "site"}, {"slug": "user"}]));
 }
+
+/// A note that is created, read and given an author: as steps, and the same as one commit.
+fn filing() -> String {
+    let ability = |name: &str, atomic: bool| {
+        format!(
+            r#"
+[abilities."{name}"]
+category = "site"
+label = "File a note"
+description = "Creates a draft and gives it an author."
+show_in_rest = true
+atomic = {atomic}
+input_schema = {{ type = "object", additionalProperties = false, required = ["title"], properties = {{ title = {{ type = "string" }}, author = {{ type = "integer" }}, tag = {{ type = "string" }} }} }}
+steps = [
+  {{ name = "note", method = "POST", path = "/{{prefix}}/v2/posts", args = {{ title = "Note: {{title}}", status = "draft" }} }},
+  {{ name = "seen", method = "GET", path = "/{{prefix}}/v2/posts/{{note.id}}", args = {{ context = "edit", _fields = ["id", "title"] }} }},
+  {{ name = "filed", when = "author", method = "POST", path = "/{{prefix}}/v2/posts/{{seen.id}}", if_match = "{{seen._etag}}", args = {{ author = "{{author}}" }} }},
+  {{ name = "tagged", when = "tag", method = "POST", path = "/{{prefix}}/v2/posts/{{seen.id}}", if_match = "{{tag}}", args = {{ excerpt = "{{tag}}" }} }},
+]
+result = {{ id = {{ step = "note", member = "id" }}, title = {{ step = "seen", member = "title.raw" }}, tag = {{ member = "_etag" }}, by = {{ step = "filed", member = "author" }} }}
+"#
+        )
+    };
+    ability("desk/file", false) + &ability("desk/file-whole", true)
+}
+
+#[test]
+fn an_ability_of_several_requests_uses_what_the_earlier_ones_responded() {
+    let server = Server::with(&[]);
+    std::fs::write(server.path("site.toml"), filing()).expect("a file");
+    let server = server.restart_with(&[]);
+    let drafts = || {
+        let list = server.admin("GET", "/cms/v2/posts?status=draft&search=Note&_fields=id", None);
+        list.body.as_array().map(Vec::len).unwrap_or_else(|| panic!("{}", list.text))
+    };
+    let filed = called(&server, "POST", "desk/file", json!({"title": "Milk", "author": 1}));
+    assert_eq!((filed.status, &filed.body["title"]), (200, &json!("Note: Milk")), "{}", filed.text);
+    assert_eq!(filed.body["by"], json!(1));
+    let post = server.admin("GET", &format!("/cms/v2/posts/{}?context=edit", filed.body["id"]), None);
+    assert_eq!((&post.body["title"]["raw"], &post.body["excerpt"]["raw"]), (&json!("Note: Milk"), &json!("")));
+    let version = |tag: &str| tag.trim_matches('"').split('-').next().map(str::to_owned);
+    assert_eq!(version(post.header("etag").expect("a tag")), version(filed.body["tag"].as_str().expect("a tag")));
+
+    let skipped = called(&server, "POST", "desk/file", json!({"title": "Tea"}));
+    assert_eq!(
+        (skipped.status, &skipped.body["by"]),
+        (200, &json!(null)),
+        "a step without its value: {}",
+        skipped.text
+    );
+    assert_eq!(drafts(), 2);
+
+    let refused = called(&server, "POST", "desk/file", json!({"title": "Salt", "author": 999_999}));
+    assert_eq!((refused.status, refused.code()), (400, "rest_invalid_author"), "{}", refused.text);
+    assert_eq!((&refused.body["data"]["step"], &refused.body["data"]["written"]), (&json!("filed"), &json!(["note"])));
+    assert_eq!(drafts(), 3, "what came before it stays");
+    let whole = called(&server, "POST", "desk/file-whole", json!({"title": "Salt", "author": 999_999}));
+    assert_eq!((whole.status, &whole.body["data"]["step"]), (400, &json!("filed")), "{}", whole.text);
+    assert_eq!((&whole.body["data"]["written"], drafts()), (&json!([]), 3), "nothing was written");
+    let stale = called(&server, "POST", "desk/file-whole", json!({"title": "Salt", "tag": "\"99\""}));
+    assert_eq!((stale.status, stale.code()), (412, "rest_precondition_failed"), "{}", stale.text);
+    assert_eq!((&stale.body["data"]["step"], drafts()), (&json!("tagged"), 3));
+    let kept = called(&server, "POST", "desk/file-whole", json!({"title": "Salt", "author": 1}));
+    assert_eq!((kept.status, drafts()), (200, 4), "{}", kept.text);
+
+    let reader = server.user("reader", "subscriber");
+    let body = json!({"input": {"title": "Mine"}});
+    let refused = server.ask("POST", "/abilities/v1/abilities/desk/file/run", Some(&reader), Some(&body));
+    assert_eq!((refused.status, refused.code()), (403, "rest_cannot_create"), "the route's own refusal");
+    assert_eq!(refused.body["data"]["step"], "note");
+}
+
+#[test]
+fn an_ability_changes_only_what_nobody_has_changed_since() {
+    let server = Server::start();
+    let made = called(&server, "POST", "posts/create", json!({"title": "One"}));
+    let (id, first) = (made.body["id"].clone(), made.body["_etag"].clone());
+    assert!(first.is_string(), "{}", made.text);
+    let changed = called(&server, "POST", "posts/update", json!({"id": id, "title": "Two", "if_match": first}));
+    assert_eq!((changed.status, &changed.body["title"]["raw"]), (200, &json!("Two")), "{}", changed.text);
+    let stale = called(&server, "POST", "posts/update", json!({"id": id, "title": "Three", "if_match": first}));
+    assert_eq!((stale.status, stale.code()), (412, "rest_precondition_failed"));
+    let read = called(&server, "GET", "posts/get", json!({"id": id}));
+    assert_eq!(read.body["_etag"], changed.body["_etag"]);
+    let few = called(&server, "GET", "posts/get", json!({"id": id, "_fields": "id"}));
+    assert_eq!(few.body, json!({"id": id}));
+    let named = called(&server, "GET", "posts/get", json!({"id": id, "_fields": "id,_etag"}));
+    assert_eq!(named.body, json!({"id": id, "_etag": changed.body["_etag"]}));
+
+    let run = |tag: &str| {
+        let body = ("application/json", json!({"input": {"id": id}}).to_string().into_bytes());
+        let url = format!("{}/abilities/v1/abilities/posts/publish/run", server.rest);
+        server.send("POST", &url, Some(&server.admin), Some(body), &[("if-match", tag)])
+    };
+    assert_eq!(run(first.as_str().expect("a tag")).status, 412, "the header holds for the record");
+    let published = run(changed.body["_etag"].as_str().expect("a tag"));
+    assert_eq!((published.status, &published.body["status"]), (200, &json!("publish")), "{}", published.text);
+    assert!(published.header("etag").is_some());
+    let gone = called(
+        &server,
+        "DELETE",
+        "posts/delete",
+        json!({"id": id, "if_match": first.as_str().map(|tag| tag.trim_matches('"'))}),
+    );
+    assert_eq!(gone.status, 412, "{}", gone.text);
+}
+
+#[test]
+fn a_post_is_copied_whole_or_not_at_all() {
+    let server = Server::start();
+    let post = json!({"title": "Harbour", "content": "Ships {and} boats", "excerpt": "Short", "status": "publish", "categories": [1]});
+    let id = server.admin("POST", "/cms/v2/posts", Some(&post)).body["id"].clone();
+    let copied = called(&server, "POST", "posts/copy", json!({"id": id}));
+    assert_eq!((copied.status, &copied.body["original"]), (200, &id), "{}", copied.text);
+    let draft = server.admin("GET", &format!("/cms/v2/posts/{}?context=edit", copied.body["id"]), None).body;
+    assert_eq!((&draft["status"], &draft["title"]["raw"]), (&json!("draft"), &json!("Harbour")));
+    assert_eq!((&draft["content"]["raw"], &draft["categories"]), (&json!("Ships {and} boats"), &json!([1])));
+    let titled = called(&server, "POST", "posts/copy", json!({"id": id, "title": "Port"}));
+    let draft = server.admin("GET", &format!("/cms/v2/posts/{}?context=edit", titled.body["id"]), None).body;
+    assert_eq!(draft["title"]["raw"], "Port", "{}", titled.text);
+    assert_eq!(called(&server, "POST", "posts/copy", json!({"id": 999_999})).code(), "rest_post_invalid_id");
+}

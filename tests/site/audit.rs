@@ -57,6 +57,7 @@ fn what_happens_to_accounts_leaves_an_entry() {
     }
     let last = &server.admin("GET", "/server/v1/audit?event=login&user=&ip=127.0.0.1", None).body;
     assert_eq!((last.as_array().map(Vec::len), &last[0]["ip"]), (Some(1), &json!("127.0.0.1")));
+    assert!(last[0]["client"].is_string(), "{last}");
 }
 
 #[test]

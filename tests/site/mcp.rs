@@ -272,6 +272,30 @@ fn requests_that_say_their_revision_need_no_handshake() {
 }
 
 #[test]
+fn calls_that_write_are_in_the_audit_trail_with_the_name_of_the_client() {
+    let server = server();
+    let call = |name: &str, arguments: Value| {
+        let headers = [("mcp-protocol-version", MODERN), ("mcp-method", "tools/call"), ("mcp-name", name)];
+        let body = modern("tools/call", json!({"name": name, "arguments": arguments}));
+        message(&server, &body, &headers).body["result"].clone()
+    };
+    assert_eq!(call("posts-create", json!({"title": "A draft"}))["isError"], false);
+    assert_eq!(call("posts-list", json!({}))["isError"], false);
+    assert_eq!(call("posts-update", json!({"id": 999_999, "title": "x"}))["isError"], true, "tried is recorded, too");
+    called(&server, "posts-create", json!({"title": "By an older client"}));
+    let trail = server.admin("GET", "/server/v1/audit?event=tool_called&order=asc", None).body;
+    let entries = trail.as_array().expect("a list").iter().map(|entry| {
+        let text = |member: &str| entry[member].as_str().unwrap_or_default().to_owned();
+        [text("subject"), text("login"), text("path"), text("client")]
+    });
+    let entries: Vec<[String; 4]> = entries.collect();
+    let tested = |subject: &str| [subject, "admin", "/mcp", "tests 1"].map(str::to_owned);
+    assert_eq!(entries[..2], [tested("posts/create"), tested("posts/update")]);
+    assert_eq!(entries.len(), 3);
+    assert!(entries[2][3].starts_with("ureq"), "an older client has no name but its user agent: {:?}", entries[2]);
+}
+
+#[test]
 fn what_is_no_message_is_refused() {
     let server = server();
     let post = |body: &str, headers: &[(&str, &str)]| {

@@ -53,7 +53,14 @@ pub struct Ability {
     /// The request that the behaviour `request` sends.
     #[serde(default)]
     pub request: Option<AbilityRequest>,
-    /// Members of the result and where each comes from. Of a request, without any: the whole response but its links.
+    /// Several requests in its place, one after the other, ten at most; the first that is refused ends them. What those
+    /// before it have done stays done.
+    #[serde(default)]
+    pub steps: Vec<AbilityStep>,
+    /// The steps are one commit: where one is refused, nothing is written.
+    #[serde(default)]
+    pub atomic: bool,
+    /// Members of the result and where each comes from. Of requests, without any: the whole last response but its links.
     #[serde(default)]
     pub result: IndexMap<String, ResultSource>,
     /// Member of the input that lists the members of the result; absent or empty in a call: all.
@@ -91,18 +98,47 @@ pub struct AbilityRequest {
     pub method: String,
     /// Path below the REST base. `{NAME}` is replaced by that member of the input; the other members are arguments.
     pub path: String,
-    /// Arguments that are always the same.
+    /// Arguments that the declaration gives. `{NAME}` is a member of the input; a text that is nothing else is its value.
     #[serde(default)]
     pub args: Map<String, Value>,
+    /// The entity tag that the record has to have (`If-Match`), such as `{if_match}`. Without the member any will do.
+    #[serde(default)]
+    pub if_match: Option<String>,
+}
+
+/// One of several requests that an ability sends, in the caller's name.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AbilityStep {
+    /// How later steps and the result call its response.
+    pub name: String,
+    /// It is done only where this is there, and neither null, false nor empty: a member of the input, or of a response
+    /// (`post.featured_media`).
+    #[serde(default)]
+    pub when: Option<String>,
+    /// `GET`, `POST`, `PUT`, `PATCH` or `DELETE`.
+    pub method: String,
+    /// Path below the REST base. `{NAME}` is replaced by that member of the input, `{STEP.MEMBER}` by one of a response.
+    pub path: String,
+    /// All arguments. `{NAME}` and `{STEP.MEMBER}` as in the path; a text that is nothing else is the value, and what is not
+    /// there is no argument.
+    #[serde(default)]
+    pub args: Map<String, Value>,
+    /// The entity tag that the record has to have, such as `{post._etag}`: nobody has changed it since that step.
+    #[serde(default)]
+    pub if_match: Option<String>,
 }
 
 /// Where a member of a result comes from; one of the keys.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ResultSource {
-    /// Member of the response to the request; a dot leads to a member of a member.
+    /// Member of the response; a dot leads to a member of a member. `_etag` is its entity tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
+    /// The step whose response has the member; absent: the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
     /// Value of a setting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub setting: Option<String>,

@@ -1,12 +1,13 @@
 //! Abilities and their categories.
 
-use super::super::abilities::{Ability, Input, Path};
+use super::super::abilities::{Ability, Input, Path, Request};
 use super::super::operations;
 use super::super::resource::*;
+use super::super::templates::{Reference, Template};
 use super::super::vocabulary::names as names_of;
 use super::super::{Behaviour, Endpoint, Route};
 use super::{Declared, Linker, extend};
-use crate::config::declaration::{self, EntriesFrom, Family, SchemaDoc};
+use crate::config::declaration::{self, AbilityStep, EntriesFrom, Family, SchemaDoc};
 use crate::model::Method;
 use crate::schema::Schema;
 use indexmap::IndexMap;
@@ -89,7 +90,7 @@ impl Linker<'_> {
         if let Some(select) = &ability.select {
             self.known(&extend(&at, "select"), "member of the input", select, &inputs);
         }
-        let request = self.ability_request(&at, ability, &inputs, routes);
+        let requests = self.ability_requests(&at, ability, &inputs, routes);
         let settings: Vec<&str> = resources
             .iter()
             .filter(|resource| resource.family == Family::Singleton)
@@ -101,6 +102,10 @@ impl Linker<'_> {
                 let hint = "write one of member, setting, fact, value";
                 self.problem(&at, format!("`{member}` needs one source"), Some(hint.into()));
             }
+            if let Some(step) = &source.step {
+                let steps: Vec<&str> = ability.steps.iter().map(|step| step.name.as_str()).collect();
+                self.known(&extend(&at, "step"), "step", step, &steps);
+            }
             if let Some(setting) = &source.setting {
                 self.known(&extend(&at, "setting"), "setting", setting, &settings);
             }
@@ -109,7 +114,7 @@ impl Linker<'_> {
         let run = self.known(&extend(&at, "run"), "ability behaviour", &ability.run, &behaviours)?;
         let method = ability.annotations.method();
         let input = input.map_or(Input::Nothing, Input::Fitting);
-        Some(Ability { method, input, output, run: Behaviour(run), request, declared: ability.clone() })
+        Some(Ability { method, input, output, run: Behaviour(run), requests, declared: ability.clone() })
     }
 
     fn ability_schema(&mut self, name: &str, key: &str, doc: &SchemaDoc) -> Option<Schema> {
@@ -128,37 +133,114 @@ impl Linker<'_> {
         }
     }
 
-    /// The request of an ability: its path is one that a route answers, with members of the input in its places.
-    fn ability_request(
+    /// The requests of an ability: each path is one that a route answers, and what is in braces is there by then.
+    fn ability_requests(
         &mut self,
         at: &[&str],
         ability: &declaration::Ability,
         inputs: &[&str],
         routes: &[Route],
-    ) -> Option<(Method, Path)> {
-        let Some(request) = &ability.request else {
-            if ability.run == "request" {
-                let hint = "write request = { method = \"GET\", path = \"/…\" }";
-                self.problem(&extend(at, "run"), "`request` needs the request to send", Some(hint.into()));
+    ) -> Vec<Request> {
+        let (request, steps) = (&ability.request, &ability.steps);
+        if ability.run == "request" && request.is_some() != steps.is_empty() {
+            let hint = "write request = { method = \"GET\", path = \"/…\" }, or steps";
+            self.problem(&extend(at, "run"), "`request` needs the request to send, or steps", Some(hint.into()));
+        }
+        if ability.atomic && steps.is_empty() {
+            self.problem(&extend(at, "atomic"), "only steps can be one commit", None);
+        }
+        if let Some(request) = request {
+            let found = self.ability_request(&extend(at, "request"), request, inputs, routes);
+            return found.map(|found| found.beside(ability)).into_iter().collect();
+        }
+        if steps.len() > MOST_STEPS {
+            self.problem(&extend(at, "steps"), format!("an ability has {MOST_STEPS} steps at most"), None);
+        }
+        let mut known = inputs.to_vec();
+        let mut requests = Vec::new();
+        for (number, step) in steps.iter().enumerate() {
+            let number = number.to_string();
+            requests.extend(self.ability_step(
+                &[at, &["steps", &number]].concat(),
+                ability.atomic,
+                step,
+                &known,
+                routes,
+            ));
+            known.push(&step.name);
+        }
+        requests
+    }
+
+    fn ability_step(
+        &mut self,
+        at: &[&str],
+        atomic: bool,
+        step: &AbilityStep,
+        known: &[&str],
+        routes: &[Route],
+    ) -> Option<Request> {
+        if Reference::parse(&step.name).is_none_or(|own| own.of != step.name) || known.contains(&step.name.as_str()) {
+            let hint = "a step has a word of its own, which is no member of the input";
+            self.problem(&extend(at, "name"), format!("`{}` cannot name a step", step.name), Some(hint.into()));
+        }
+        let when = step.when.as_ref().and_then(|when| {
+            let reference = Reference::parse(when);
+            let named = reference.as_ref().map_or(when.as_str(), |reference| &reference.of);
+            self.known(&extend(at, "when"), MEMBER, named, known);
+            reference
+        });
+        let AbilityStep { method, path, args, if_match, .. } = step.clone();
+        let request = declaration::AbilityRequest { method, path, args, if_match };
+        let request = self.ability_request(at, &request, known, routes)?;
+        if atomic && request.method != Method::Get {
+            let answers = |route: &Route, path: &str| route.matcher.is_match(path.as_bytes());
+            let paths = request.path.samples();
+            let found = routes.iter().filter(|route| paths.iter().any(|path| answers(route, path)));
+            let mut endpoints =
+                found.flat_map(|route| &route.endpoints).filter(|e| e.methods.contains(&request.method));
+            if endpoints.next().is_some_and(|endpoint| endpoint.batch != Some(true)) {
+                let message = format!("{} `{}` cannot be a part of one commit", request.method.as_str(), step.path);
+                self.problem(&extend(at, "path"), message, Some("take `atomic` out".into()));
             }
-            return None;
-        };
-        let at = extend(at, "request");
-        let method = self.method(&extend(&at, "method"), &request.method)?;
+        }
+        Some(Request { name: step.name.clone(), when, ..request })
+    }
+
+    /// One request: its path is one that a route answers, and `known` is what it may name.
+    fn ability_request(
+        &mut self,
+        at: &[&str],
+        request: &declaration::AbilityRequest,
+        known: &[&str],
+        routes: &[Route],
+    ) -> Option<Request> {
+        let method = self.method(&extend(at, "method"), &request.method)?;
         let path = Path::parse(&request.path);
         for member in path.members() {
-            self.known(&extend(&at, "path"), "member of the input", member, inputs);
+            let of = Reference::parse(member).map_or_else(|| member.to_owned(), |reference| reference.of);
+            self.known(&extend(at, "path"), MEMBER, &of, known);
         }
-        let answers = |value: &str| {
-            let path = path.filled(|_| Some(value.to_owned())).unwrap_or_default();
+        let args: Vec<(String, Template)> =
+            request.args.iter().map(|(name, value)| (name.clone(), Template::parse(value))).collect();
+        for (name, template) in &args {
+            for reference in template.references() {
+                self.known(&[at, &["args", name]].concat(), MEMBER, &reference.of, known);
+            }
+        }
+        let if_match = request.if_match.as_ref().map(|tag| Template::parse(&Value::String(tag.clone())));
+        for reference in if_match.iter().flat_map(Template::references) {
+            self.known(&extend(at, "if_match"), MEMBER, &reference.of, known);
+        }
+        let answers = |path: &String| {
             let of_method = |route: &&Route| route.endpoints.iter().any(|endpoint| endpoint.methods.contains(&method));
             routes.iter().filter(of_method).any(|route| route.matcher.is_match(path.as_bytes()))
         };
-        if !answers("1") && !answers("a") {
+        if !path.samples().iter().any(answers) {
             let message = format!("no route answers {} `{}`", method.as_str(), request.path);
-            self.problem(&extend(&at, "path"), message, None);
+            self.problem(&extend(at, "path"), message, None);
         }
-        Some((method, path))
+        Some(Request { name: String::new(), when: None, method, path, args, if_match, apart: None })
     }
 
     /// Adds the entries of resources that list a declared table.
@@ -187,6 +269,12 @@ impl Linker<'_> {
         }
     }
 }
+
+/// Most steps of an ability.
+const MOST_STEPS: usize = 10;
+
+/// What references of a request name.
+const MEMBER: &str = "member of the input or earlier step";
 
 fn property_names(schema: &SchemaDoc) -> Vec<&str> {
     let properties = schema.get("properties").and_then(Value::as_object);

@@ -148,7 +148,7 @@ impl Linker<'_> {
 const ENTRY_OPTIONS: [&str; 2] = ["entries", "key"];
 
 /// What an entry of the audit trail holds.
-pub const AUDITED: [&str; 8] = ["date", "event", "user", "login", "path", "subject", "changed", "ip"];
+pub const AUDITED: [&str; 9] = ["date", "event", "user", "login", "path", "subject", "changed", "ip", "client"];
 
 /// The place of an option of a resource's handlers.
 fn below<'p>(owner: &'p str, keys: &[&'p str]) -> Vec<&'p str> {
