@@ -35,6 +35,11 @@ interface Row {
 const Dashboard = lazy<ScreenProps>(async () => (await import("./dashboard")).DashboardScreen);
 const Declarations = lazy<ScreenProps>(async () => (await import("./declarations")).DeclarationsScreen);
 
+const Item = lazy<ResourceScreenProps>(async () => (await import("./item/screens")).ItemOf);
+const ChildItem = lazy<ResourceScreenProps>(async () => (await import("./item/screens")).ChildItemOf);
+const Revisions = lazy<ResourceScreenProps>(async () => (await import("./item/screens")).RevisionsOf);
+const Singleton = lazy<ResourceScreenProps>(async () => (await import("./singleton")).SingletonScreen);
+
 const ofResource =
   (Shown: ComponentType<ResourceScreenProps>): Row["show"] =>
   (params, resource) =>
@@ -44,7 +49,13 @@ const ROWS: Row[] = [
   { pattern: "/", show: (params) => <Dashboard params={params} /> },
   { pattern: "/declarations", show: (params) => <Declarations params={params} /> },
   { pattern: "/r/:resource", when: (resource) => resource.key !== null && resource.parent === null, show: ofResource(ListScreen) },
+  { pattern: "/r/:resource", when: (resource) => resource.key === null, show: ofResource(Singleton) },
+  { pattern: "/r/:resource/new", when: (resource) => resource.key !== null && resource.parent === null, show: ofResource(Item) },
+  { pattern: "/r/:resource/:id", when: (resource) => resource.key !== null && resource.parent === null, show: ofResource(Item) },
+  { pattern: "/r/:resource/:id/revisions", show: ofResource(Revisions) },
   { pattern: "/r/:resource/:id/in/:child", show: ofResource(ListScreen) },
+  { pattern: "/r/:resource/:id/in/:child/new", show: ofResource(ChildItem) },
+  { pattern: "/r/:resource/:id/in/:child/:item", show: ofResource(ChildItem) },
 ];
 
 /** The screen of the present address. */
