@@ -57,7 +57,7 @@ export function Listing(props: ListingProps): JSX.Element {
     if (found.total !== null) announce(t("lists.found", { count: found.total }));
   }, [found.total]);
 
-  const rows = tree?.rows ?? found.items.map((item) => rowOf(resource, item));
+  const rows = tree?.rows ?? found.items.map((item) => rowOf(props, item));
   const layout: LayoutProps = {
     resource,
     label: resource.labels["items_list"] ?? resource.label,
@@ -158,11 +158,14 @@ function useListKeys(resource: Resource): void {
   ]);
 }
 
-export function rowOf(resource: Resource, item: Item): Row {
+/** Records that belong to another one are opened below it. */
+export function rowOf({ resource, crumbs }: Pick<ListingProps, "resource" | "crumbs">, item: Item): Row {
   const id = idOf(resource, item);
-  const opens = resource.parent === null && (resource.operations["get"] ?? resource.operations["update"]) !== undefined;
+  const opens = (resource.operations["get"] ?? resource.operations["update"]) !== undefined;
   const title = labelOf(resource, item, (own) => t("lists.untitled", { id: own }));
-  return { item, id, title, path: opens ? places.item(resource.name, id) : null };
+  const owner = crumbs.at(-1)?.path;
+  const path = resource.parent === null ? places.item(resource.name, id) : owner === undefined ? null : `${owner}/in/${resource.name}/${encodeURIComponent(id)}`;
+  return { item, id, title, path: opens ? path : null };
 }
 
 export function columnOf({ resource, schema }: Pick<ListingProps, "resource" | "schema">, field: string): Column {
