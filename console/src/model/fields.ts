@@ -203,7 +203,7 @@ function rawOf(schema: JsonSchema): JsonSchema | null {
     return null;
   }
   const others = Object.entries(schema.properties ?? {}).filter(([name]) => name !== "raw");
-  return others.every(([name, other]) => name === "rendered" || other.readonly === true) && others.length > 0 ? raw : null;
+  return others.every(([name, other]) => name === "rendered" || other.readonly === true) ? raw : null;
 }
 
 function alternativesOf(schema: JsonSchema): JsonSchema[] | null {
@@ -296,11 +296,18 @@ function fits(value: unknown, type: JsonType): boolean {
 }
 
 function choicesOf(schema: JsonSchema, labels: Record<string, string>): Choice[] | null {
-  const listed = schema.enum ?? (isSchema(schema.items) ? schema.items.enum : undefined);
+  const listed = schema.enum ?? (isSchema(schema.items) ? schema.items.enum : undefined) ?? labelled(schema, labels);
   if (!Array.isArray(listed)) {
     return null;
   }
   return listed.filter((value) => value !== null).map((value) => ({ value, label: labels[String(value)] ?? choiceLabel(value) }));
+}
+
+/** Texts without a closed list whose values have labels: those are offered. */
+function labelled(schema: JsonSchema, labels: Record<string, string>): string[] | undefined {
+  const values = Object.keys(labels);
+  const types = typesOf(isSchema(schema.items) ? schema.items : schema);
+  return values.length > 0 && types.includes("string") ? values : undefined;
 }
 
 /** An empty text has no words of its own: the control says what it stands for. */

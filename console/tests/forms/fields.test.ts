@@ -102,6 +102,17 @@ describe("shapes of values", () => {
     expect(field.control).toBe("relation");
   });
 
+  it("values that have labels are offered, where there is no closed list", () => {
+    const labels = { editor: "Editor" };
+    const field = fieldOf({ type: "array", items: { type: "string" } }, "a", { hints: { a: { labels } }, readOnly: false, required: false, depth: 0 });
+    expect([field.control, field.choices]).toEqual(["checkboxes", [{ value: "editor", label: "Editor" }]]);
+    expect(fieldOf({ type: "string" }, "a", { hints: { a: { labels: {} } }, readOnly: false, required: false, depth: 0 }).control).toBe("text");
+  });
+
+  it("an object with nothing but the raw text is the text", () => {
+    expect(sampleField({ type: "object", properties: { raw: { type: "string" } } })).toMatchObject({ wrapped: true, kind: "string" });
+  });
+
   it("what a declaration names is taken where it serves the value, and nowhere else", () => {
     const named = (schema: JsonSchema, control: string): string => fieldOf(schema, "a", { hints: { a: { control } }, readOnly: false, required: false, depth: 0 }).control;
     expect(named({ type: "string", enum: ["a"] }, "radio")).toBe("radio");

@@ -6,7 +6,7 @@
 import { batch, signal, type Signal } from "@preact/signals";
 import type { Api } from "../../api";
 import type { Item, One } from "../../api/adapter";
-import type { Resource } from "../../api/description";
+import type { Resource, State } from "../../api/description";
 import { Failure, NetworkFailure } from "../../api/failure";
 import { messageOf } from "../../api/http";
 import { conflictsOf, merged, type Choice, type Conflict } from "../../model/conflicts";
@@ -16,7 +16,7 @@ import { FormStore } from "../../model/form-store";
 import { place, shownAt } from "../../model/messages";
 import { allowed, permissionsOf, PUBLISH, unlimited, type Permissions } from "../../model/permissions";
 import { DATE, STATE } from "../../model/roles";
-import { find, statesOf, stepsOf, type Step, type Steps } from "../../model/states";
+import { find, named, statesOf, stepsOf, type Step, type Steps } from "../../model/states";
 import { readRecord } from "../../model/values";
 import { faultText } from "./faults";
 import { idText, type Loaded } from "./load";
@@ -75,12 +75,9 @@ export class Session {
     return this.etag;
   }
 
-  states(): ReturnType<typeof statesOf> {
-    return this.hasState() ? statesOf(this.resource, this.api.description.states) : [];
-  }
-
-  private hasState(): boolean {
-    return this.all.some((field) => field.path === STATE);
+  states(): State[] {
+    const field = this.all.find((one) => one.path === STATE);
+    return field === undefined ? [] : named(statesOf(this.resource, this.api.description.states), field);
   }
 
   mayWrite(): boolean {
@@ -307,7 +304,7 @@ export class Session {
     });
   }
 
-  currentState(): ReturnType<typeof find> {
+  currentState(): State | null {
     const state = this.record.value[STATE];
     return find(this.states(), typeof state === "string" ? state : null);
   }
