@@ -7,7 +7,7 @@
 import type { FieldHints } from "../api/description";
 import { chooseControl, type ControlName } from "./control-table";
 import { isObject, isSchema, typeOf, typesOf, type JsonSchema, type JsonType } from "./json-schema";
-import { words } from "./labels";
+import { helpBeside, words } from "./labels";
 
 export type Kind = "string" | "integer" | "number" | "boolean" | "array" | "object" | "map" | "union" | "any";
 
@@ -124,11 +124,12 @@ export function fieldOf(given: JsonSchema, path: string, around: Around): Field 
   const name = path.slice(path.lastIndexOf(".") + 1);
   const readOnly = around.readOnly || (schema.readonly === true && !wrapped);
   const own: JsonSchema = viewWords(given);
+  const label = hint.label ?? text(own["label"]) ?? given.title ?? (name === "*" ? "" : words(name));
   const field: Field = {
     path,
     name,
-    label: hint.label ?? text(own["label"]) ?? given.title ?? (name === "*" ? "" : words(name)),
-    help: hint.help ?? text(own["help"]) ?? given.description ?? "",
+    label,
+    help: hint.help ?? text(own["help"]) ?? helpBeside(label, name, given.description ?? ""),
     kind,
     nullable,
     format: schema.format ?? null,
