@@ -4,6 +4,7 @@ import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { api } from "../api";
+import { queues } from "../files/uploads";
 import { language, t } from "../i18n";
 import { href, place, places } from "../router";
 import { Screen } from "../screens/table";
@@ -18,6 +19,7 @@ import { SessionEnded, Unreachable } from "./session";
 import { helpOpen, keyNames, ShortcutHelp, startShortcuts, useShortcuts } from "./shortcuts";
 import { UserMenu } from "./usermenu";
 
+const UploadPanel = lazy(async () => (await import("../files/upload-panel")).UploadPanel);
 const Palette = lazy(async () => (await import("./palette")).Palette);
 const navOpen = signal(false);
 
@@ -57,6 +59,7 @@ export function App(): JSX.Element {
         </main>
       </div>
       {paletteOpen.value && <Palette />}
+      {queues.value.length > 0 && <UploadPanel />}
       <ShortcutHelp />
       <Questions />
       <SessionEnded />

@@ -1,8 +1,11 @@
 import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
 import { signal } from "@preact/signals";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { setApi } from "../../src/api";
 import type { Adapter, Item, Page } from "../../src/api/adapter";
+import { readBoot } from "../../src/api/boot";
 import type { Resource } from "../../src/api/description";
+import { createHttp } from "../../src/api/http";
 import { componentOf } from "../../src/controls";
 import { sixDigits } from "../../src/controls/colour";
 import { moved } from "../../src/controls/list";
@@ -20,6 +23,7 @@ import type { JsonSchema } from "../../src/model/json-schema";
 import { sampleDescription, sampleField, sampleResource, STATES } from "./sample";
 
 afterEach(cleanup);
+beforeAll(() => setApi(createHttp(readBoot(document)), sampleDescription([topics, venues, files])));
 
 const topics = sampleResource({ name: "topics", label: "Topics", singular: "Topic", hierarchical: true, operations: { list: operation(["search", "per_page", "page"]), create: operation(["name", "parent"]) } });
 const venues = sampleResource({ name: "venues", label: "Venues", singular: "Venue", operations: { list: operation(["search", "per_page"]), create: operation(["name"]) } });
