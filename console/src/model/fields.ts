@@ -129,7 +129,7 @@ export function fieldOf(given: JsonSchema, path: string, around: Around): Field 
     path,
     name,
     label,
-    help: hint.help ?? text(own["help"]) ?? helpBeside(label, name, given.description ?? ""),
+    help: hint.help ?? text(own["help"]) ?? helpOf(given, label, name, hint),
     kind,
     nullable,
     format: schema.format ?? null,
@@ -153,6 +153,12 @@ export function fieldOf(given: JsonSchema, path: string, around: Around): Field 
   field.control = chooseControl(field, hint.control ?? text(own["control"]));
   field.merges = field.control === "meta";
   return field;
+}
+
+/** Nobody who chooses records by their names needs to know that they are stored by their ids. */
+function helpOf(schema: JsonSchema, label: string, name: string, hint: FieldHints): string {
+  const said = schema.description ?? "";
+  return hint.relation !== undefined && /^ids? of /i.test(said) ? "" : helpBeside(label, name, said);
 }
 
 /** What a schema file says to consoles, where it reaches them. */

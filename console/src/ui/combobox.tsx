@@ -88,7 +88,8 @@ export function Combobox(props: ComboboxProps): JSX.Element {
     closeOnSelect: !multiple,
     translations: { triggerLabel: t("ui.open_list"), clearTriggerLabel: t("ui.clear") },
     onOpenChange: (details: zag.OpenChangeDetails) => {
-      if (details.open && !open) setText("");
+      // Typing opens it, too, and its first letter counts.
+      if (details.open && !open && details.reason !== "input-change") setText("");
       setOpen(details.open);
     },
     onInputValueChange: (details: zag.InputValueChangeDetails) => {

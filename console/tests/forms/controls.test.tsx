@@ -230,6 +230,12 @@ describe("changes", () => {
     type(screen.getByLabelText("Value"), "2026-07-16T09:15");
     expect(local.now()).toBe("2026-07-16T09:15:00");
     cleanup();
+    const seconds = show(sampleOf("date-time"), "2026-07-15T12:00:05");
+    type(screen.getByLabelText("Value"), "2026-07-16T12:00");
+    expect(seconds.now()).toBe("2026-07-16T12:00:05");
+    type(screen.getByLabelText("Value"), "2026-07-16T12:01");
+    expect(seconds.now()).toBe("2026-07-16T12:01:00");
+    cleanup();
     const utc = show(sampleOf("date-time"), "2026-07-15T10:00:00Z");
     expect((screen.getByLabelText("Value") as HTMLInputElement).value).toContain("2026-07-15T12:00");
     type(screen.getByLabelText("Value"), "2026-12-16T09:15");

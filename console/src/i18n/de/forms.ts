@@ -55,6 +55,7 @@ export const forms: Texts["forms"] = {
   group_state: "Status",
   group_terms: "Abgelegt unter",
   group_values: "Allgemein",
+  in_trash: "Dieser Eintrag liegt im Papierkorb. Stellen Sie ihn wieder her, um ihn zu ändern.",
   item: "Eintrag {place}",
   json_wrong: "Das ist kein gültiges JSON; der letzte gültige Wert bleibt.",
   kept: "Noch nicht gespeichert · in diesem Browser gesichert",

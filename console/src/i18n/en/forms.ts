@@ -55,6 +55,7 @@ export const forms = {
   group_state: "State",
   group_terms: "Filed under",
   group_values: "General",
+  in_trash: "This record is in the trash. Restore it to change it.",
   item: "Item {place}",
   json_wrong: "This is no valid JSON; the last valid value is kept.",
   kept: "Not saved yet · kept in this browser",

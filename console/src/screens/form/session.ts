@@ -58,7 +58,7 @@ export class Session {
     this.record = signal(item);
     this.id = signal(loaded.one === null || loaded.resource.key === null ? null : idText(loaded.resource, item));
     this.permissions = signal(loaded.one === null ? unlimited(loaded.links) : permissionsOf(loaded.links, item));
-    this.fields = signal(allowed(this.all, this.permissions.value));
+    this.fields = signal(this.writable());
     this.store = new FormStore(this.fields.value, loaded.one === null ? defaults(this.all) : readRecord(this.all, item));
   }
 
@@ -73,6 +73,12 @@ export class Session {
   /** The version that the form began from, as an entity tag. */
   get version(): string | null {
     return this.etag;
+  }
+
+  /** The fields as the caller has them now. What is in the trash is restored before it is changed. */
+  private writable(): Field[] {
+    const fields = allowed(this.all, this.permissions.peek());
+    return this.currentState()?.trash === true ? fields.map((field) => ({ ...field, readOnly: true })) : fields;
   }
 
   states(): State[] {
@@ -190,7 +196,7 @@ export class Session {
         this.id.value = idText(this.resource, whole.item);
       }
       this.permissions.value = permissionsOf(this.loaded.links, whole.item);
-      this.fields.value = allowed(this.all, this.permissions.value);
+      this.fields.value = this.writable();
       this.store.fields = this.fields.value;
       this.store.rebase(readRecord(this.all, whole.item), sent === null ? null : forgetSecrets(this.all, this.store, sent));
       this.store.errors.value = {};
