@@ -98,7 +98,7 @@ function Sidebar(): JSX.Element {
 function SearchButton(): JSX.Element {
   return (
     <button type="button" class="button palette-button" onClick={() => (paletteOpen.value = true)}>
-      {t("shell.find")}
+      <span>{t("shell.find")}</span>
       <span class="keys" aria-hidden="true">
         {keyNames("mod+k").map((key) => (
           <kbd key={key}>{key}</kbd>

@@ -59,7 +59,7 @@ export function Listing(props: ListingProps): JSX.Element {
     if (found.total !== null) announce(t("lists.found", { count: found.total }));
   }, [found.total]);
 
-  const rows = tree?.rows ?? found.items.map((item) => rowOf(resource, item));
+  const rows = tree?.rows ?? found.items.map((item) => rowOf(props, item));
   const layout: LayoutProps = {
     resource,
     label: resource.labels["items_list"] ?? resource.label,
@@ -161,11 +161,15 @@ function useListKeys(resource: Resource): void {
   ]);
 }
 
-export function rowOf(resource: Resource, item: Item): Row {
+/** Records that belong to another one are opened below it. */
+export function rowOf({ resource, crumbs }: Pick<ListingProps, "resource" | "crumbs">, item: Item): Row {
   const id = idOf(resource, item);
-  const opens = resource.parent === null && (resource.operations["get"] ?? resource.operations["update"]) !== undefined;
+  const opens = (resource.operations["get"] ?? resource.operations["update"]) !== undefined;
   const title = labelOf(resource, item, (own) => t("lists.untitled", { id: own }));
-  return { item, id, title, path: opens ? (pathBeside(resource, id) ?? places.item(resource.name, id)) : null };
+  if (!opens) return { item, id, title, path: null };
+  if (resource.parent === null) return { item, id, title, path: pathBeside(resource, id) ?? places.item(resource.name, id) };
+  const owner = crumbs.at(-1)?.path;
+  return { item, id, title, path: owner === undefined ? null : `${owner}/in/${resource.name}/${encodeURIComponent(id)}` };
 }
 
 export function columnOf({ resource, schema }: Pick<ListingProps, "resource" | "schema">, field: string): Column {
