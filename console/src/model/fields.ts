@@ -310,11 +310,14 @@ function choicesOf(schema: JsonSchema, labels: Record<string, string>): Choice[]
   return listed.filter((value) => value !== null).map((value) => ({ value, label: labels[String(value)] ?? choiceLabel(value) }));
 }
 
-/** Texts without a closed list whose values have labels: those are offered. */
-function labelled(schema: JsonSchema, labels: Record<string, string>): string[] | undefined {
+/** Values without a closed list that have labels: those are offered. */
+function labelled(schema: JsonSchema, labels: Record<string, string>): unknown[] | undefined {
   const values = Object.keys(labels);
   const types = typesOf(isSchema(schema.items) ? schema.items : schema);
-  return values.length > 0 && types.includes("string") ? values : undefined;
+  if (values.length === 0 || types.includes("string")) {
+    return values.length === 0 ? undefined : values;
+  }
+  return types.includes("integer") || types.includes("number") ? values.map(Number).filter((value) => !Number.isNaN(value)) : undefined;
 }
 
 /** An empty text has no words of its own: the control says what it stands for. */

@@ -226,7 +226,11 @@ function inOrder(fields: Field[], title: string | null): Field[] {
 export function arrangeSingleton(resource: Resource, fields: Field[], text: (group: GroupId) => string): Group[] {
   const { form } = resource.view;
   if (isGrouped(form)) {
-    return grouped(declaredForm(form, fields, text), text);
+    const arrangement = declaredForm(form, fields, text);
+    const taken = new Set(fieldsIn([...arrangement.main, ...arrangement.side]).map((field) => field.path));
+    const rest = fields.filter((field) => !taken.has(field.path));
+    const last: Group[] = rest.length === 0 ? [] : [{ id: "details", label: text("details"), help: "", layout: "card", children: rest.map((field) => ({ field })) }];
+    return [...grouped(arrangement, text), ...last];
   }
   const shown = listed(form, fields);
   const own = shown.filter((field) => field.kind !== "object");

@@ -106,6 +106,7 @@ describe("shapes of values", () => {
     const labels = { editor: "Editor" };
     const field = fieldOf({ type: "array", items: { type: "string" } }, "a", { hints: { a: { labels } }, readOnly: false, required: false, depth: 0 });
     expect([field.control, field.choices]).toEqual(["checkboxes", [{ value: "editor", label: "Editor" }]]);
+    expect(fieldOf({ type: "integer" }, "a", { hints: { a: { labels: { "0": "Sunday" } } }, readOnly: false, required: false, depth: 0 }).choices).toEqual([{ value: 0, label: "Sunday" }]);
     expect(fieldOf({ type: "string" }, "a", { hints: { a: { labels: {} } }, readOnly: false, required: false, depth: 0 }).control).toBe("text");
   });
 

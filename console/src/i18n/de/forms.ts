@@ -132,6 +132,7 @@ export const forms: Texts["forms"] = {
   take_theirs: "Die andere nehmen",
   theirs: "Die andere Fassung",
   time_skipped: "Die Uhren in {zone} überspringen diese Zeit; es zählt die vor dem Sprung.",
+  time_there: "Dort ist es jetzt {time}.",
   time_twice: "Die Uhren in {zone} zeigen diese Zeit zweimal; die erste zählt.",
   time_zone: "Zeit der Website: {zone}",
   token_hint: "Tippen, dann Eingabetaste",

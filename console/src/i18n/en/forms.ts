@@ -132,6 +132,7 @@ export const forms = {
   take_theirs: "Take theirs",
   theirs: "Their version",
   time_skipped: "The clocks in {zone} skip this time; the one before the jump counts.",
+  time_there: "Now it is {time} there.",
   time_twice: "The clocks in {zone} show this time twice; the first counts.",
   time_zone: "Time of the site: {zone}",
   token_hint: "Type, then press Enter",
