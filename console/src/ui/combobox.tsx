@@ -149,8 +149,9 @@ function useTypedText(text: string): RefObject<HTMLInputElement | null> {
     const keep = (): void => {
       caret.current = element?.selectionStart ?? null;
     };
-    element?.addEventListener("input", keep);
-    return () => element?.removeEventListener("input", keep);
+    // Before the machine hears of it: the rendering that follows happens between two listeners.
+    element?.addEventListener("input", keep, true);
+    return () => element?.removeEventListener("input", keep, true);
   }, []);
   useLayoutEffect(() => {
     const element = input.current;
