@@ -11,6 +11,7 @@ import { arrange, type GroupId } from "../../model/form-layout";
 import { autosaveOf, revisionsOf } from "../../model/operations";
 import { STATE, titleName, titleOf } from "../../model/roles";
 import { written, type Step } from "../../model/states";
+import { RelatedPanels } from "../../related/related";
 import { href, navigate, places } from "../../router";
 import { Page, type Crumb } from "../../shell/page";
 import { confirmed, Failed, Skeleton, toast, type MenuItem } from "../../ui";
@@ -83,6 +84,7 @@ function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; ow
           )}
         </div>
       </FormFrame>
+      {!isNew && !owned && session.id.value !== null && <RelatedPanels resource={resource} id={session.id.value} item={session.record.value} />}
     </Page>
   );
 }
