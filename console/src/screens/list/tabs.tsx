@@ -17,7 +17,13 @@ interface StateTabsProps extends ListingProps {
 
 export function StateTabs({ resource, states, schema, view, initial, counts, here }: StateTabsProps): JSX.Element | null {
   if (!hasStates(resource, schema.args["list"] ?? {})) return null;
-  const shown = states.filter((state) => state.name === view.state || (counts?.get(state.name) ?? 0) > 0);
+  const all = counts?.get(ALL) ?? 0;
+  // A state that all records have says no more than the first tab.
+  const shown = states.filter((state) => {
+    const count = counts?.get(state.name) ?? 0;
+    return state.name === view.state || (count > 0 && (state.trash || state.public || count < all));
+  });
+  if (shown.length === 0 && counts !== null) return null;
   const address = (state: string): string => {
     const query = writeView({ ...view, state, page: 1 }, initial);
     return href(`${here}${query === "" ? "" : `?${query}`}`);
