@@ -79,8 +79,9 @@ const DateOnly: Display = ({ value, field }) => {
   const found = momentOf(value, field, "UTC");
   return found === null ? cut(plainText(value)) : dateText(found, "UTC", language.value, "date");
 };
+/** Seconds since 1970; dialects write the same moment as a text in UTC. */
 const Timestamp: Display = ({ value, field }) =>
-  typeof value === "number" ? moment(new Date(value * 1000).toISOString(), field, "both") : cut(plainText(value));
+  typeof value === "number" ? moment(new Date(value * 1000).toISOString(), field, "both") : moment(value, `${field}_gmt`, "both");
 
 const NumberText: Display = ({ value }) =>
   typeof value === "number" ? <span class="number">{numberText(value)}</span> : cut(plainText(value));
