@@ -12,6 +12,7 @@ import { wholeOperations } from "../../model/actions";
 import { layouts, type Column, type LayoutProps, type Row } from "../../layouts";
 import { FileArea, pathBeside, sendsFiles, UploadButton } from "../../files/area";
 import { withOpened } from "../../files/open";
+import { addLabel } from "../../model/naming";
 import { humanName, labelOf, labelOfField, titleField } from "../../model/record";
 import { initialView, type LayoutName, type ListView, readView, writeView } from "../../model/view-state";
 import { href, navigate, place, places } from "../../router";
@@ -156,7 +157,7 @@ function HeadActions(props: ListingProps): JSX.Element {
       {sendsFiles(resource) && <UploadButton resource={resource} params={params} />}
       {creates && (
         <LinkButton kind="primary" icon="add" href={href(path)}>
-          {resource.labels["add_new_item"] ?? t("lists.add", { name: resource.singular })}
+          {addLabel(resource)}
         </LinkButton>
       )}
     </>

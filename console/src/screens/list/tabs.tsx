@@ -1,6 +1,7 @@
 /** States as tabs, each with the number of its records. */
 
 import type { JSX } from "preact";
+import { argument } from "../../api/adapter";
 import { number, t } from "../../i18n";
 import { ALL, hasStates } from "../../model/list-states";
 import { type ListView, writeView } from "../../model/view-state";
@@ -20,6 +21,7 @@ export function StateTabs({ resource, states, schema, view, initial, counts, her
   const all = counts?.get(ALL) ?? 0;
   // A state that all records have says no more than the first tab.
   const shown = states.filter((state) => {
+    if (!argument(resource, "list", "_count_by")) return true;
     const count = counts?.get(state.name) ?? 0;
     return state.name === view.state || (count > 0 && (state.trash || state.public || count < all));
   });
