@@ -61,7 +61,8 @@ export function safeAddress(address: string | null): string | null {
   // Browsers skip white space and control characters within a scheme.
   const plain = address.replace(/[\u0000-\u0020\u007f-\u009f\u200b-\u200f\u2028\u2029\ufeff]/g, "");
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(plain)?.[1]?.toLowerCase();
-  if (scheme === undefined) return /^&|^[^/?#]*:/.test(plain) ? null : address.trim();
+  // A reference such as `&colon;` might be read as the sign that it stands for.
+  if (scheme === undefined) return /^[^/?#]*[&:]/.test(plain) ? null : address.trim();
   return ["http", "https", "mailto", "tel"].includes(scheme) ? address.trim() : null;
 }
 
