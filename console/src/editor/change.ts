@@ -32,7 +32,8 @@ export function alignments(node: Node): Align[] {
 }
 
 export function alignOf(node: Node): Align | null {
-  const { tag } = attrsOf(node);
+  // The document itself has no tag.
+  const tag = attrsOf(node).tag ?? null;
   return tag === null ? null : (alignment(tag) as Align | null);
 }
 

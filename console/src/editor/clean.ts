@@ -4,7 +4,7 @@
  * It is parsed in a document that runs and loads nothing; only elements and attributes named here come out, written anew. Classes,
  * styles and what word processors add go.
  */
-import { escapedText, escapedValue } from "./html";
+import { escapedText, escapedValue, tokens } from "./html";
 import { safeAddress } from "./looks";
 
 const INLINE: Record<string, string> = {
@@ -70,11 +70,18 @@ function tidy(html: string): string {
 
 /** Blocks of clean markup, one a line. */
 export function clean(html: string): string {
-  const parsed = new DOMParser().parseFromString(html.replace(/<!\[(?:if|endif)[^\]]*\]>/gi, ""), "text/html");
+  const parsed = new DOMParser().parseFromString(withoutStyles(html.replace(/<!\[(?:if|endif)[^\]]*\]>/gi, "")), "text/html");
   const writer = new Writer();
   walkAll(parsed.body, writer, 0);
   writer.end();
   return joinLists(writer.blocks).join("\n");
+}
+
+/** Styles under another name: they are read, and the policy of the page would complain about each. */
+function withoutStyles(html: string): string {
+  return tokens(html)
+    .map((token) => (token.kind === "open" ? token.raw.replace(/(\s)style(\s*=)/gi, "$1data-style$2") : token.raw))
+    .join("");
 }
 
 function walkAll(parent: Node, writer: Writer, depth: number): void {
@@ -99,7 +106,7 @@ function walk(node: Node, writer: Writer, depth: number): void {
 }
 
 function styleOf(element: Element): string {
-  return element.getAttribute("style") ?? "";
+  return element.getAttribute("data-style") ?? "";
 }
 
 function hidden(element: Element): boolean {
@@ -242,7 +249,7 @@ function itemOf(element: Element, depth: number): string {
 function wordList(element: Element): { level: number; ordered: boolean } | null {
   const level = /mso-list:[^;"]*\blevel([1-9])/i.exec(styleOf(element))?.[1];
   if (level === undefined) return null;
-  const marker = Array.from(element.querySelectorAll("[style]")).find((one) => /mso-list:\s*ignore/i.test(styleOf(one)));
+  const marker = Array.from(element.querySelectorAll("[data-style]")).find((one) => /mso-list:\s*ignore/i.test(styleOf(one)));
   return { level: Number(level), ordered: /^\s*(?:\d+|[a-z]{1,4})[.)]/i.test(marker?.textContent ?? "") };
 }
 

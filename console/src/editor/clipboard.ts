@@ -3,6 +3,7 @@
  *
  * What was copied in this editor comes back as it was; everything from elsewhere is cleaned (`clean.ts`) and becomes new blocks.
  */
+import { closeHistory } from "prosemirror-history";
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import type { EditorState } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
@@ -138,7 +139,7 @@ function pictureAlone(node: Node): Node {
 function put(view: EditorView, slice: Slice): boolean {
   const { state } = view;
   const flat = needsText(state) ? flattened(slice) : slice;
-  view.dispatch(state.tr.replaceSelection(flat).scrollIntoView().setMeta("paste", true));
+  view.dispatch(closeHistory(state.tr.replaceSelection(flat)).scrollIntoView().setMeta("paste", true));
   return true;
 }
 

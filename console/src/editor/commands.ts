@@ -2,6 +2,7 @@
  * What can be done with blocks. Each is a ProseMirror command: it says whether it applies, and does it when it gets `dispatch`.
  */
 import { lift, setBlockType, wrapIn } from "prosemirror-commands";
+import { closeHistory } from "prosemirror-history";
 import { Fragment, type Node, type NodeType, type ResolvedPos } from "prosemirror-model";
 import { liftListItem, sinkListItem, wrapInList } from "prosemirror-schema-list";
 import { type Command, type EditorState, NodeSelection, Selection, TextSelection, type Transaction } from "prosemirror-state";
@@ -73,7 +74,7 @@ export function moveBlock(direction: -1 | 1): Command {
     const { from, to } = state.selection;
     const tr = state.tr.delete(pos, pos + node.nodeSize).insert(target, node);
     tr.setSelection(sameSelection(tr, state.selection, from - pos + target, to - pos + target, node));
-    dispatch(tr.scrollIntoView());
+    dispatch(closeHistory(tr).scrollIntoView());
     return true;
   };
 }
@@ -92,7 +93,7 @@ export const duplicateBlock: Command = (state, dispatch) => {
     const tr = state.tr.insert(end, place.node);
     const shift = end - place.pos;
     tr.setSelection(sameSelection(tr, state.selection, state.selection.from + shift, state.selection.to + shift, place.node));
-    dispatch(tr.scrollIntoView());
+    dispatch(closeHistory(tr).scrollIntoView());
   }
   return true;
 };
@@ -113,7 +114,7 @@ export const deleteBlock: Command = (state, dispatch) => {
       return deleteAround($pos, dispatch, state);
     }
     tr.setSelection(Selection.near(tr.doc.resolve(Math.min(place.pos, tr.doc.content.size)), 1));
-    dispatch(tr.scrollIntoView());
+    dispatch(closeHistory(tr).scrollIntoView());
   }
   return true;
 };
@@ -124,7 +125,7 @@ function deleteAround($pos: ResolvedPos, dispatch: (tr: Transaction) => void, st
   if ($pos.node($pos.depth - 1).childCount === 1) tr.replaceWith(from, to, schema.node("paragraph"));
   else tr.delete(from, to);
   tr.setSelection(Selection.near(tr.doc.resolve(Math.min(from, tr.doc.content.size)), 1));
-  dispatch(tr.scrollIntoView());
+  dispatch(closeHistory(tr).scrollIntoView());
   return true;
 }
 
@@ -142,6 +143,7 @@ export function setText(kind: string): Command {
   const type = types[level === undefined ? kind : "heading"] as NodeType;
   return (state, dispatch) => {
     const from = state.selection.$from.parent;
+    if (!from.isTextblock) return false;
     const align = alignOf(from);
     const style = attrsOf(from).style;
     const kept = style === "bare" ? null : style;
