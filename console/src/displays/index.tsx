@@ -79,20 +79,21 @@ const DateOnly: Display = ({ value, field }) => {
   const found = momentOf(value, field, "UTC");
   return found === null ? cut(plainText(value)) : dateText(found, "UTC", language.value, "date");
 };
+/** Seconds since 1970; dialects write the same moment as a text in UTC. */
 const Timestamp: Display = ({ value, field }) =>
-  typeof value === "number" ? moment(new Date(value * 1000).toISOString(), field, "both") : cut(plainText(value));
+  typeof value === "number" ? moment(new Date(value * 1000).toISOString(), field, "both") : moment(value, `${field}_gmt`, "both");
 
 const NumberText: Display = ({ value }) =>
   typeof value === "number" ? <span class="number">{numberText(value)}</span> : cut(plainText(value));
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
 
-/** A size for people: "1.4 MB". */
+/** A size for people, in the steps that the server's limits are declared in: "1.4 MB". */
 export function bytesText(value: number, tag: string): string {
   let size = value;
   let unit = 0;
-  while (size >= 1000 && unit < UNITS.length - 1) {
-    size /= 1000;
+  while (size >= 1024 && unit < UNITS.length - 1) {
+    size /= 1024;
     unit++;
   }
   return new Intl.NumberFormat(tag, { style: "unit", unit: UNITS[unit] ?? "byte", unitDisplay: "short", maximumFractionDigits: 1 }).format(size);

@@ -3,6 +3,7 @@ import type { Texts } from "../index";
 export const shell: Texts["shell"] = {
   account: "Konto",
   close_navigation: "Navigation schließen",
+  control_key: "Strg",
   dashboard: "Übersicht",
   declarations: "Deklarationen",
   explorer: "API-Explorer",
@@ -26,7 +27,6 @@ export const shell: Texts["shell"] = {
   palette_records: "Einträge",
   palette_results: "Ergebnisse",
   path: "Pfad",
-  profile: "Ihr Profil",
   session_ended: "Sie sind abgemeldet",
   session_ended_text:
     "Ihre Sitzung ist beendet. Melden Sie sich in einem neuen Fenster wieder an und kommen Sie zurück: Nichts, was Sie eingegeben haben, geht verloren, und was Sie taten, geht weiter.",

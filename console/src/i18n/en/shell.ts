@@ -3,6 +3,7 @@ import type { Message } from "../index";
 export const shell = {
   account: "Account",
   close_navigation: "Close the navigation",
+  control_key: "Ctrl",
   dashboard: "Overview",
   declarations: "Declarations",
   explorer: "API explorer",
@@ -26,7 +27,6 @@ export const shell = {
   palette_records: "Records",
   palette_results: "Results",
   path: "Path",
-  profile: "Your profile",
   session_ended: "You are logged out",
   session_ended_text:
     "Your session has ended. Log in again in a new window and come back: nothing that you have typed is lost, and what you were doing goes on.",
