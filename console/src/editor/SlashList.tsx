@@ -41,7 +41,7 @@ export function SlashList({ session, props, frame }: { session: Session; props: 
 
   if (slash === null) return null;
   return (
-    <ul ref={element} id={id} class="popup editor-slash" role="listbox" aria-label={t("editor.insert_block")}>
+    <ul ref={element} id={id} class="popup editor-slash" role="listbox" tabIndex={0} aria-label={t("editor.insert_block")}>
       {found.map((one, index) => (
         <li
           key={one.name}
