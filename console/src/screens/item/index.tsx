@@ -18,6 +18,7 @@ import { confirmed, Failed, Skeleton, toast, type MenuItem } from "../../ui";
 import { Actions } from "../form/actions";
 import { FormFrame, useSaving } from "../form/form";
 import { ProgressText } from "../form/notices";
+import { Once } from "../form/once";
 import { GroupBox, Places } from "../form/places";
 import type { Session } from "../form/session";
 import { handOver, useSession, type Opened } from "../form/use-session";
@@ -54,16 +55,23 @@ function newTitle(resource: Resource): string {
 function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; owned: boolean }): JSX.Element {
   const { resource } = session;
   const list = crumbs.at(-1)?.path ?? "/";
-  const saving = useSaving({ session, keeper }, (outcome) => {
-    touched(resource.name);
+  const leave = (): void => {
     const id = session.id.peek();
-    if (outcome === "created" && id !== null) {
+    if (id !== null) {
       if (!owned) {
         handOver({ session, keeper });
       }
       navigate(owned ? list : places.item(resource.name, id), { replace: !owned, force: true });
     }
+  };
+  const saving = useSaving({ session, keeper }, (outcome) => {
+    touched(resource.name);
+    // Somebody has to see what is shown once, before the address changes.
+    if (outcome === "created" && session.once.peek() === null) {
+      leave();
+    }
   });
+  const once = session.once.value;
   const fields = session.fields.value;
   const isNew = session.isNew;
   const arrangement = useMemo(() => arrange(resource, fields, (group: GroupId) => t(`forms.group_${group}`), isNew), [fields, isNew]);
@@ -84,6 +92,15 @@ function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; ow
           )}
         </div>
       </FormFrame>
+      {once !== null && (
+        <Once
+          secret={once}
+          onDone={() => {
+            session.once.value = null;
+            leave();
+          }}
+        />
+      )}
       {!isNew && !owned && session.id.value !== null && <RelatedPanels resource={resource} id={session.id.value} item={session.record.value} />}
     </Page>
   );
