@@ -35,7 +35,9 @@ export function FileSide(props: SideProps): JSX.Element {
   const label = useId();
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   const item = loaded.data?.item;
-  const file = item === undefined ? null : fileOf(resource, item);
+  const read = item === undefined ? null : fileOf(resource, item);
+  // What came last stays while another file is loaded: it is not that file.
+  const file = read !== null && read.id === String(id) ? read : null;
   const step = (to: Id | null): void => (to === null ? announce(t("files.at_end")) : props.onShow(to));
   return (
     <aside

@@ -38,6 +38,7 @@ export const shell: Texts["shell"] = {
   theme_auto: "Farben des Systems",
   theme_dark: "Dunkel",
   theme_light: "Hell",
+  topbar: "Kopfleiste",
   unreachable: "Der Server antwortet nicht. Was Sie eingeben, bleibt hier.",
   unsaved: "Es gibt Änderungen, die nicht gespeichert sind. Trotzdem weggehen?",
   visit: "Website besuchen",

@@ -38,6 +38,7 @@ export const shell = {
   theme_auto: "Colours of the system",
   theme_dark: "Dark",
   theme_light: "Light",
+  topbar: "Top bar",
   unreachable: "The server does not respond. What you type stays here.",
   unsaved: "There are changes that are not saved. Leave all the same?",
   visit: "Visit the site",
