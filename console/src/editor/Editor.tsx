@@ -1,6 +1,6 @@
 /** The editor of a record's content. */
 
-import type { JSX } from "preact";
+import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../i18n";
 import { Dialogs } from "./dialogs";
@@ -15,11 +15,10 @@ import type { EditorProps } from "./types";
 
 const MOST_GIVEN = 50;
 
-export function Editor(props: EditorProps): JSX.Element {
+/** The session of a mounted editor, which follows what the form says. */
+function useSession(props: EditorProps, place: RefObject<HTMLDivElement | null>) {
   const latest = useRef(props);
   latest.current = props;
-  const place = useRef<HTMLDivElement>(null);
-  const frame = useRef<HTMLDivElement>(null);
   const [session, setSession] = useState<Session | null>(null);
   const [source, setSource] = useState<string | null>(null);
   const sourceNow = useRef<string | null>(null);
@@ -34,10 +33,7 @@ export function Editor(props: EditorProps): JSX.Element {
 
   useLayoutEffect(() => {
     if (place.current === null) return;
-    const made = new Session(place.current, () => ({
-      ...latest.current,
-      onChange: hand,
-    }));
+    const made = new Session(place.current, () => ({ ...latest.current, onChange: hand }));
     setSession(made);
     latest.current.handle?.({
       value: () => (sourceNow.current === null ? made.flush() : sourceNow.current),
@@ -65,6 +61,14 @@ export function Editor(props: EditorProps): JSX.Element {
   useEffect(() => {
     session?.view.setProps({});
   }, [session, props.readOnly, props.label, props.describedBy, props.invalid]);
+
+  return { session, source, setSource, hand };
+}
+
+export function Editor(props: EditorProps): JSX.Element {
+  const place = useRef<HTMLDivElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  const { session, source, setSource, hand } = useSession(props, place);
 
   const toggle = () => {
     if (session === null) return;
