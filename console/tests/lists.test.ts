@@ -9,7 +9,7 @@ import { assumedArgs, filterOffers, pageQuery, selection } from "../src/model/li
 import { ALL, countsOf, requestName, restoredTo, stateValue, total } from "../src/model/list-states";
 import { Pager } from "../src/model/pager";
 import { waitingStates } from "../src/model/waiting";
-import { type Filter, initialView, layoutsOf, type ListView, readView, writeView } from "../src/model/view-state";
+import { type Filter, initialView, layoutsOf, type ListView, namedViews, readView, writeView } from "../src/model/view-state";
 import { fakeApi, resourceOf } from "./fixtures/api";
 
 const posts = resourceOf("posts");
@@ -54,6 +54,13 @@ describe("the view of a list and its address", () => {
 
   it("ignores what makes no sense", () => {
     expect(readView("page=-1&per=1000&layout=circle&state=nowhere&f=x", initial, posts)).toEqual({ ...initial, filters: [] });
+  });
+
+  it("begins with views that are declared, with comparisons that the list takes", () => {
+    const own = { title: "Mine", slug: "mine", view: { filters: [{ field: "author", operator: "isAny", value: [3] }, { field: "status", operator: "is", value: "draft" }] } };
+    const declared = { ...posts, view: { ...posts.view, view_list: [...posts.view.view_list, own] } };
+    const named = namedViews(declared, initial);
+    expect(named.map((one) => [one.name, one.view.state, one.view.filters])).toEqual([["mine", "draft", [{ field: "author", operator: "in", value: ["3"] }]]]);
   });
 
   it("offers a tree for what is hierarchical", () => {
