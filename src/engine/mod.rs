@@ -244,6 +244,7 @@ impl Engine {
             depth: 0,
             request_id: request.id.clone(),
             tentative: false,
+            progress: None,
         })
     }
 
@@ -264,6 +265,7 @@ impl Engine {
             depth: 0,
             request_id: "".into(),
             tentative: false,
+            progress: None,
         })
     }
 
