@@ -1,4 +1,5 @@
-//! Lists the shipped declaration files (`routes.toml` first, then the files beside it) for `config::shipped`.
+//! Lists the shipped declaration files (`routes.toml` first, then the files beside it) for `config::shipped`, and the built
+//! files of the console for `pages::console`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ fn main() {
     let mut files = Vec::new();
     for part in ["routes.toml", "xmlrpc.toml", "schemas"] {
         println!("cargo:rerun-if-changed={part}");
-        collect(&root, &root.join(part), &mut files);
+        collect(&root, &root.join(part), &["toml", "json"], &mut files);
     }
     let mut text = String::from("&[\n");
     for name in files {
@@ -24,17 +25,35 @@ fn main() {
         text.push_str(&format!("    ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {file:?}))),\n"));
     }
     text.push_str("]\n");
-    fs::write(out, text).expect("cargo's own directory is writable");
+    fs::write(&out, text).expect("cargo's own directory is writable");
+    fs::write(out.with_file_name("console.rs"), console(&root)).expect("cargo's own directory is writable");
 }
 
-fn collect(root: &Path, path: &Path, files: &mut Vec<String>) {
+/// The table of the console's files, by the names that they are served under. It is empty where nobody has built them.
+fn console(root: &Path) -> String {
+    let dist = "console/dist";
+    println!("cargo:rerun-if-changed={dist}");
+    let mut files = Vec::new();
+    collect(root, &root.join(dist), &["br"], &mut files);
+    let mut text = String::from("&[\n");
+    for file in files {
+        let name = file.trim_start_matches(dist).trim_start_matches('/').trim_end_matches(".br");
+        let file = format!("/{file}");
+        text.push_str(&format!("    ({name:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {file:?}))),\n"));
+    }
+    text.push_str("]\n");
+    text
+}
+
+/// The files of a folder whose names have one of these endings, in the order of their names.
+fn collect(root: &Path, path: &Path, endings: &[&str], files: &mut Vec<String>) {
     if path.is_dir() {
         let mut entries: Vec<PathBuf> = fs::read_dir(path).into_iter().flatten().flatten().map(|e| e.path()).collect();
         entries.sort();
         for entry in entries {
-            collect(root, &entry, files);
+            collect(root, &entry, endings, files);
         }
-    } else if path.is_file() && path.extension().is_some_and(|end| end == "toml" || end == "json") {
+    } else if path.is_file() && path.extension().is_some_and(|end| endings.iter().any(|ending| end == *ending)) {
         let name = path.strip_prefix(root).expect("below the root").to_string_lossy().replace('\\', "/");
         files.push(name);
     }

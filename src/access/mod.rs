@@ -285,9 +285,11 @@ pub const GUARDS: &[Named<Guard>] = &[
     .anonymous(Anonymous::Perhaps)
     .on(&[Family::Comment]),
     guard("comment.update", comments::update, "Allows moderators and callers who may edit the record.")
+        .editors()
         .on(&[Family::Comment])
         .item(),
     guard("comment.delete", comments::delete, "Allows moderators and callers who may edit the record.")
+        .editors()
         .on(&[Family::Comment])
         .item(),
     guard(

@@ -1,8 +1,9 @@
 //! The service's OpenAPI description: of everything, of a namespace, or of what the caller may use.
 
 use super::{HANDLERS, Outcome, Rendered, Work};
-use crate::access::{self, Asking, GUARDS, Loaded};
+use crate::access::{self, Asking, GUARDS, Loaded, policy};
 use crate::cache::documents::DocumentText;
+use crate::config::declaration::Action;
 use crate::error::ApiError;
 use crate::openapi::{self, Selection};
 use crate::registry::resource::Resource;
@@ -76,14 +77,24 @@ fn outcome(text: DocumentText, yaml: bool) -> Outcome {
 
 /// Whether the caller may use an endpoint for some records at least: without one, its guard refuses nothing, and the
 /// caller has the capability that the guard asks for first.
-fn may_use(work: &Work<'_>, route: &Route, endpoint: &Endpoint) -> bool {
+pub(super) fn may_use(work: &Work<'_>, route: &Route, endpoint: &Endpoint) -> bool {
+    may_use_with(work, route, endpoint, &Map::new())
+}
+
+/// The same with some arguments.
+pub(super) fn may_use_with(work: &Work<'_>, route: &Route, endpoint: &Endpoint, query: &Map<String, Value>) -> bool {
     let (scope, guard) = (work.scope, GUARDS[endpoint.guard.0].is);
     if guard.anonymous == Anonymous::Never && !scope.principal.known() {
         return false;
     }
     let owner = route.owner.or(route.resource).map(|index| &scope.registry.resources[index]);
+    let can = |capability: &str| scope.principal.can(capability);
     let readable = |of: &&Resource| scope.principal.can(of.reading_capability());
     if guard.anonymous == Anonymous::WhereReadable && owner.filter(readable).is_none() {
+        return false;
+    }
+    if guard.editors && !policy::edits_something(scope) && !owner.is_some_and(|of| can(of.capability(Action::Moderate)))
+    {
         return false;
     }
     let needed = guard.needs.zip(owner).map(|(action, owner)| owner.capability(action));
@@ -92,7 +103,7 @@ fn may_use(work: &Work<'_>, route: &Route, endpoint: &Endpoint) -> bool {
     }
     let Some(method) = endpoint.methods.first().copied() else { return false };
     let (none, empty) = (BodyParams::None, Map::new());
-    let sources = Sources { path: &empty, body: &none, query: &empty };
+    let sources = Sources { path: &empty, body: &none, query };
     let args = Checked::lenient(&endpoint.args, &sources, None);
     let (args, sources, loaded) = (&&args, &sources, &Loaded::default());
     let asking = Asking { scope, route, endpoint, method, args, sources, loaded, given: None };

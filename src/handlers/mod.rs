@@ -9,6 +9,7 @@ mod batch;
 pub mod catalogue;
 mod comments;
 mod comparisons;
+mod console;
 mod criteria;
 pub(crate) mod cursor;
 pub mod description;

@@ -272,6 +272,12 @@ pub const HANDLERS: &[Named<Handler>] = &[
     .fails(&[Code::RecordInvalidId, Code::CannotRead])
     .on(&[Family::Virtual])
     .settings(&["views"]),
+    handler(
+        "console.description",
+        |w| Box::pin(async move { console::description(w) }),
+        "Responds with what the console shows to the caller: resources, their operations, fields and views.",
+    )
+    .on(&[Family::Virtual]),
     handler("block.render", |w| Box::pin(async move { rendering::render(w) }), "Renders one block as a page shows it.")
         .settings(&["types"])
         .fails(&[Code::Forbidden, Code::RecordInvalidId]),

@@ -230,7 +230,9 @@ pub fn plain(reply: Reply, id: &str) -> (Response<BoxBody>, usize) {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store, private"));
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store, private"));
+    }
     if let Ok(id) = HeaderValue::from_str(id) {
         headers.insert(REQUEST_ID, id);
     }

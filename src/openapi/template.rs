@@ -66,7 +66,7 @@ fn literal(text: &str) -> String {
 }
 
 /// Where the group that is open at the start ends; the end of the text if it does not.
-fn closing(class: &str) -> usize {
+pub fn closing(class: &str) -> usize {
     outside_groups(class).find(|(_, c)| *c == ')').map_or(class.len(), |(at, _)| at)
 }
 

@@ -1,30 +1,16 @@
 //! The explorer: the service's description in a page where requests can be tried. It is Swagger UI 5.35.0 (Apache-2.0),
 //! compressed in the program; its licences are in the folder `explorer`.
 
+use super::packed::PackedAsset;
 use super::{HTML, Visit, frame_headers};
 use crate::access::sessions::nonce_header;
 use crate::model::{Payload, Reply};
 use serde_json::json;
-use std::io::Read as _;
-use std::sync::OnceLock;
-
-/// A file that the program holds compressed.
-pub(super) struct PackedAsset {
-    pub name: &'static str,
-    media_type: &'static str,
-    packed: &'static [u8],
-    /// For clients that take no compressed files.
-    plain: OnceLock<Vec<u8>>,
-}
-
-const fn packed(name: &'static str, media_type: &'static str, packed: &'static [u8]) -> PackedAsset {
-    PackedAsset { name, media_type, packed, plain: OnceLock::new() }
-}
 
 /// Files of the renderer.
 pub(super) static PACKED: [PackedAsset; 2] = [
-    packed("swagger-ui.js", "text/javascript; charset=UTF-8", include_bytes!("explorer/swagger-ui.js.br")),
-    packed("swagger-ui.css", "text/css; charset=UTF-8", include_bytes!("explorer/swagger-ui.css.br")),
+    PackedAsset::new("swagger-ui.js", "text/javascript; charset=UTF-8", include_bytes!("explorer/swagger-ui.js.br")),
+    PackedAsset::new("swagger-ui.css", "text/css; charset=UTF-8", include_bytes!("explorer/swagger-ui.css.br")),
 ];
 
 /// What the page may load: only what is of this site. The renderer sets style attributes and shows its icons as data.
@@ -51,39 +37,5 @@ pub(super) fn show(visit: &Visit<'_>) -> Reply {
             Reply { status: 200, headers, payload: Payload::Other { media_type: HTML, bytes } }
         }
         Err(error) => crate::engine::error_reply(&visit.scope.internal(&error)),
-    }
-}
-
-impl PackedAsset {
-    /// The file, compressed for clients that accept it so.
-    pub fn reply(&self, accepted: Option<&str>) -> Reply {
-        let takes = |one: &str| {
-            let (name, weight) = one.split_once(';').unwrap_or((one, ""));
-            let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse::<f32>().ok());
-            name.trim() == "br" && weight.is_none_or(|weight| weight > 0.0)
-        };
-        let compressed = accepted.is_some_and(|list| list.split(',').any(takes));
-        let mut headers = vec![
-            ("Cache-Control".to_owned(), "public, max-age=86400".to_owned()),
-            ("Vary".to_owned(), "Accept-Encoding".to_owned()),
-        ];
-        let bytes = match compressed {
-            true => {
-                headers.push(("Content-Encoding".into(), "br".into()));
-                self.packed.to_vec()
-            }
-            false => self.plain().to_vec(),
-        };
-        Reply { status: 200, headers, payload: Payload::Other { media_type: self.media_type, bytes } }
-    }
-
-    fn plain(&self) -> &[u8] {
-        self.plain.get_or_init(|| {
-            let mut plain = Vec::new();
-            if let Err(error) = brotli::Decompressor::new(self.packed, 4096).read_to_end(&mut plain) {
-                tracing::error!("{} cannot be decompressed: {error}", self.name);
-            }
-            plain
-        })
     }
 }

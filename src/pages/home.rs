@@ -37,6 +37,7 @@ fn document(visit: &Visit<'_>) -> Value {
         "xmlrpc": xmlrpc::address(registry),
         "docs": declared.docs.get(),
         "explorer": declared.explorer.get().and_then(|path| absolute(path)),
+        "console": visit.pages.console.as_deref().and_then(absolute),
         "login": absolute(&declared.login),
         "profile": absolute(&declared.profile),
         "authorize": absolute(&declared.authorize),
@@ -48,6 +49,7 @@ fn page(visit: &Visit<'_>) -> Reply {
     data["description"] = json!(unescape(visit.scope.settings.text("description")));
     data["rsd"] = json!(xmlrpc::description_url(&visit.scope.registry));
     data["width"] = json!("wide");
+    data["own_console"] = json!(visit.console_of(&visit.scope.principal));
     // The heading is the site's name, so it is not repeated above it.
     let title = visit.site_name();
     visit.page(200, &title, "home.html", data)

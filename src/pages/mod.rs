@@ -7,9 +7,11 @@
 mod addresses;
 mod authorize;
 mod browsers;
+mod console;
 mod explorer;
 mod home;
 mod media;
+mod packed;
 mod profile;
 mod reset;
 
@@ -36,7 +38,7 @@ use serde_json::{Map, Value, json};
 
 const HTML: &str = "text/html; charset=UTF-8";
 
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("base.html", include_str!("templates/base.html")),
     ("home.html", include_str!("templates/home.html")),
     ("message.html", include_str!("templates/message.html")),
@@ -48,6 +50,7 @@ const TEMPLATES: [(&str, &str); 11] = [
     ("secret.html", include_str!("templates/secret.html")),
     ("profile.html", include_str!("templates/profile.html")),
     ("explorer.html", include_str!("templates/explorer.html")),
+    ("console.html", include_str!("templates/console.html")),
 ];
 
 /// Paths of the site's address; a route in `?rest_route=` takes precedence over the page.
@@ -63,6 +66,8 @@ const ASSETS: [(&str, &str, &str); 4] = [
 /// See the module's description.
 pub struct Pages {
     declared: declaration::Pages,
+    /// Address of the console, where it is served.
+    console: Option<String>,
     templates: Environment<'static>,
 }
 
@@ -80,6 +85,7 @@ enum PageKind {
     Explorer,
     Asset(usize),
     Packed(usize),
+    Console(console::Part),
 }
 
 /// One request for a page.
@@ -98,6 +104,7 @@ impl Pages {
     /// nothing has.
     pub fn new(registry: &Registry) -> Pages {
         let declared = registry.declaration.pages.clone();
+        let console = console::address(&registry.declaration).map(str::to_owned);
         let mut templates = Environment::new();
         templates.set_formatter(|out, state, value| match state.auto_escape() {
             AutoEscape::Html if !value.is_safe() && !value.is_undefined() && !value.is_none() => {
@@ -108,7 +115,7 @@ impl Pages {
         for (name, text) in TEMPLATES {
             templates.add_template(name, text).expect("the shipped templates are sound; a test renders each");
         }
-        Pages { declared, templates }
+        Pages { declared, console, templates }
     }
 
     /// Whether a page has this path.
@@ -116,6 +123,7 @@ impl Pages {
         HOME.contains(&path)
             || self.addresses().any(|(address, _)| address.split('?').next() == Some(path))
             || self.asset(path).is_some()
+            || console::part(self.console.as_deref(), path).is_some()
     }
 
     /// Most bytes of a form.
@@ -130,6 +138,9 @@ impl Pages {
         };
         if let PageKind::Packed(index) = place {
             return explorer::PACKED[index].reply(request.header("accept-encoding"));
+        }
+        if let PageKind::Console(console::Part::File(index)) = place {
+            return console::file(index, request.header("accept-encoding"));
         }
         if let PageKind::Asset(index) = place {
             let (_, media_type, text) = ASSETS[index];
@@ -183,7 +194,8 @@ impl Pages {
         let (with, without): (Vec<_>, Vec<_>) = self.addresses().partition(|(address, _)| address.contains('?'));
         let found = with.into_iter().chain(without).find(|(address, _)| fits(address)).map(|(_, place)| place);
         let home = || HOME.contains(&request.path.as_str()).then_some(PageKind::Home);
-        found.or_else(|| self.asset(&request.path)).or_else(home)
+        let console = || console::part(self.console.as_deref(), &request.path).map(PageKind::Console);
+        found.or_else(|| self.asset(&request.path)).or_else(home).or_else(console)
     }
 
     fn asset(&self, path: &str) -> Option<PageKind> {
@@ -233,6 +245,7 @@ impl<'a> Visit<'a> {
             (PageKind::Reset, false) => reset::open(self),
             (PageKind::Reset, true) => reset::set(self).await,
             _ if !self.known() => self.to_login(),
+            (PageKind::Console(_), false) => console::show(self),
             (PageKind::Logout, false) => self.page(200, "Log out", "logout.html", json!({})),
             (PageKind::Profile, false) => profile::show(self, profile::Notice::default()).await,
             (PageKind::Profile, true) => profile::change(self).await,
@@ -295,7 +308,7 @@ impl<'a> Visit<'a> {
         let wanted = [self.field(&pages.redirect), self.parameter(&pages.redirect)];
         let wanted = wanted.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
         if self.known() && status == 200 {
-            return see_other(&self.destination(wanted));
+            return see_other(&self.destination(wanted, &self.scope.principal));
         }
         let purpose = addresses::within(&self.scope.registry.site.url, wanted)
             .filter(|place| place.starts_with(&pages.authorize))
@@ -340,7 +353,7 @@ impl<'a> Visit<'a> {
         if let Err(error) = self.scope.storage.commit(WritePlan::new(changes)).await {
             return self.failure(&self.scope.internal(&format!("{error:?}")));
         }
-        let mut reply = see_other(&self.destination(self.field(&pages.redirect)));
+        let mut reply = see_other(&self.destination(self.field(&pages.redirect), &caller));
         reply.headers.push(self.cookie(&token, remembered));
         reply
     }
@@ -374,10 +387,16 @@ impl<'a> Visit<'a> {
         ("Set-Cookie".into(), format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{age}{secure}"))
     }
 
-    /// Where a login leads: a place on this site, or the profile.
-    fn destination(&self, wanted: &str) -> String {
+    /// Where a login leads: a place on this site, otherwise the console for those who may change something, and the
+    /// profile for others.
+    fn destination(&self, wanted: &str, caller: &Principal) -> String {
         let place = addresses::within(&self.scope.registry.site.url, wanted);
-        place.unwrap_or_else(|| self.pages.declared.profile.clone())
+        place.or_else(|| self.console_of(caller)).unwrap_or_else(|| self.pages.declared.profile.clone())
+    }
+
+    /// The address of the console, for a caller for whom it has something to do.
+    fn console_of(&self, caller: &Principal) -> Option<String> {
+        self.pages.console.clone().filter(|_| console::is_for(&self.scope.registry, caller))
     }
 
     /// To the login, with the requested address in its parameter, unless that is too long for an address.
@@ -432,7 +451,7 @@ impl<'a> Visit<'a> {
     fn page_towards(&self, status: u16, title: &str, template: &str, data: Value, further: &str) -> Reply {
         let pages = &self.pages.declared;
         let caller = &self.scope.principal;
-        let common = json!({"lang": "en", "title": title, "site": self.site_name(), "assets": pages.assets, "caller": &*caller.login, "profile": pages.profile, "logout": pages.logout, "token": self.known().then(|| self.engine.identity().nonce(caller, Purpose::Form, self.scope.now))});
+        let common = json!({"lang": "en", "title": title, "site": self.site_name(), "assets": pages.assets, "caller": &*caller.login, "console": self.console_of(caller), "profile": pages.profile, "logout": pages.logout, "token": self.known().then(|| self.engine.identity().nonce(caller, Purpose::Form, self.scope.now))});
         let mut shown = common.as_object().cloned().unwrap_or_default();
         shown.extend(data.as_object().cloned().unwrap_or_default());
         match self.pages.render(template, Value::Object(shown)) {

@@ -17,6 +17,7 @@ pub mod resource;
 mod statuses;
 pub mod tables;
 pub mod templates;
+pub mod views;
 pub mod vocabulary;
 pub mod words;
 
@@ -88,6 +89,8 @@ pub struct Route {
 /// One or more methods of a route with the same handler.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
+    /// The name under which resources adjust its arguments.
+    pub name: Option<String>,
     pub methods: Vec<Method>,
     pub handler: Behaviour,
     pub guard: Behaviour,

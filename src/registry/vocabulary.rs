@@ -44,6 +44,8 @@ pub struct Description {
     pub fails_of: &'static [(Family, &'static [Code])],
     /// For guards: the action that callers have to be able to do with some records of the kind.
     pub needs: Option<Action>,
+    /// For guards: they pass only callers who edit records of some kind, or moderate.
+    pub editors: bool,
     /// For handlers: another media type of responses and errors, where the request asks for it.
     pub also: Option<&'static str>,
     /// For guards: whether anonymous callers may pass.
@@ -142,6 +144,7 @@ impl<F: Copy> Named<F> {
                 fails: &[],
                 fails_of: &[],
                 needs: None,
+                editors: false,
                 also: None,
                 anonymous: Anonymous::Never,
             },
@@ -212,6 +215,12 @@ impl<F: Copy> Named<F> {
     /// It passes only callers with the capability for this action.
     pub const fn needs(mut self, action: Action) -> Named<F> {
         self.is.needs = Some(action);
+        self
+    }
+
+    /// It passes only callers who edit records of some kind, or moderate.
+    pub const fn editors(mut self) -> Named<F> {
+        self.is.editors = true;
         self
     }
 

@@ -3,6 +3,7 @@
 //! A document is read leniently here: a word of the wrong type counts as absent, because `link/words.rs` has reported it.
 
 use super::resource::OnDelete;
+use crate::config::declaration::FieldView;
 use indexmap::IndexMap;
 use schemars::{JsonSchema, schema_for};
 use serde::Deserialize;
@@ -116,6 +117,9 @@ pub struct PropertyWords {
     /// Of declared entries: the value is an SVG drawing, of which only shapes are left.
     #[serde(rename = "x-drawing")]
     pub drawing: bool,
+    /// How the console shows and edits the property; `resources.NAME.view.fields` outranks it.
+    #[serde(rename = "x-view")]
+    pub view: Option<FieldView>,
     /// The description is that of the owner's property of the same name.
     #[serde(rename = "x-inherit")]
     pub inherit: bool,

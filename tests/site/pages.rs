@@ -142,7 +142,7 @@ fn a_login_opens_a_session_and_a_logout_ends_it() {
     let server = Server::start();
     let mut browser = Browser::new(&server);
     let answer = browser.post("/login", &[("login", "admin"), ("password", PASSWORD)]);
-    assert_eq!((answer.status, location(&answer)), (303, "/profile"));
+    assert_eq!((answer.status, location(&answer)), (303, "/admin"));
     let cookie = answer.header("set-cookie").expect("a cookie");
     for word in ["HttpOnly", "SameSite=Lax", "Path=/"] {
         assert!(cookie.contains(word), "{cookie}");
@@ -279,7 +279,7 @@ fn nobody_is_sent_away_by_a_login() {
     ] {
         let form = [("login", "admin"), ("password", PASSWORD), ("redirect", wanted)];
         let answer = Browser::new(&server).post("/login", &form);
-        assert_eq!((answer.status, location(&answer)), (303, "/profile"), "{wanted}");
+        assert_eq!((answer.status, location(&answer)), (303, "/admin"), "{wanted}");
         assert!(answer.headers.iter().filter(|(name, _)| name == "set-cookie").count() == 1, "{wanted}");
     }
     let form = [("login", "admin"), ("password", PASSWORD), ("redirect", "/authorize?app_name=A%20B&x=1")];

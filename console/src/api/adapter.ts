@@ -4,6 +4,7 @@
  * Nothing else builds addresses of records. It knows no resource; what it needs is in the description.
  */
 
+import { touched } from "./changes";
 import type { Operation, OperationName, Resource } from "./description";
 import { Failure, isObject } from "./failure";
 import type { Answer, Http } from "./http";
@@ -115,13 +116,13 @@ class Contract implements Adapter {
   }
 
   async create(resource: Resource, values: Item, options: Options = {}): Promise<One> {
-    return one(await this.call<Item>(resource, "create", { ...options, body: values }));
+    return changed(resource, one(await this.call<Item>(resource, "create", { ...options, body: values })));
   }
 
   async update(resource: Resource, id: Id | null, values: Item, options: Options & { ifMatch?: string | null } = {}): Promise<One> {
     const { ifMatch, ...rest } = options;
     const headers: Record<string, string> = ifMatch === undefined || ifMatch === null ? {} : { "If-Match": ifMatch };
-    return one(await this.call<Item>(resource, "update", { ...rest, id, body: values, headers }));
+    return changed(resource, one(await this.call<Item>(resource, "update", { ...rest, id, body: values, headers })));
   }
 
   updateMany(resource: Resource, ids: readonly Id[], values: Item, options: Options & Watch = {}): Promise<BatchResult> {
@@ -129,7 +130,7 @@ class Contract implements Adapter {
   }
 
   async remove(resource: Resource, id: Id, options: Options = {}): Promise<Item> {
-    return (await this.call<Item>(resource, "delete", { ...options, id })).data;
+    return changed(resource, (await this.call<Item>(resource, "delete", { ...options, id })).data);
   }
 
   removeMany(resource: Resource, ids: readonly Id[], options: Options & Watch = {}): Promise<BatchResult> {
@@ -148,7 +149,7 @@ class Contract implements Adapter {
       signal: options.signal,
       onProgress: options.onProgress ?? (() => undefined),
     });
-    return one(answer);
+    return changed(resource, one(answer));
   }
 
   call<T>(resource: Resource, name: OperationName, options: CallOptions = {}): Promise<Answer<T>> {
@@ -183,7 +184,7 @@ class Contract implements Adapter {
       else await Promise.all(part.map((id) => this.single(resource, name, id, body, options, result)));
       options.onProgress?.(result.done.length + result.failed.length, ids.length);
     }
-    return result;
+    return changed(resource, result);
   }
 
   private async batched(
@@ -262,6 +263,12 @@ export function argument(resource: Resource, name: OperationName, arg: string): 
 export function idOf(resource: Resource, item: Item): Id {
   const value = resource.key === null ? null : item[resource.key];
   return typeof value === "number" || typeof value === "string" ? value : "";
+}
+
+/** Lists of the resource ask again. */
+function changed<T>(resource: Resource, value: T): T {
+  touched(resource.name);
+  return value;
 }
 
 function operationOf(resource: Resource, name: OperationName): Operation {

@@ -18,6 +18,7 @@ export interface Boot {
   batch: string;
   /** Id of the user who is logged in. */
   user: number;
+  user_name?: string;
 }
 
 const PREFIX = "cms";

@@ -59,7 +59,10 @@ export type OperationName = string;
 
 export interface Operation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below the base; `{id}` and the like are filled in, such as "/cms/v2/posts/{id}/revisions". */
+  /**
+   * Below the base; `{id}` and the like are filled in, such as "/cms/v2/posts/{id}/revisions". The parameter that names an
+   * item has the name of the resource's `key`; what is below an item has a name of its own, such as `{revision}`.
+   */
   path: string;
   /** Names of the arguments. Their schemas come from `OPTIONS` of the path. */
   args: string[];
@@ -74,6 +77,7 @@ export interface Resource {
   name: string;
   /** Name in `types`, `taxonomies` and results of the search. */
   api_name: string;
+  /** Name of a section; empty for what has no place in the navigation, such as what the caller can only read. */
   group: string;
   label: string;
   singular: string;
@@ -120,6 +124,8 @@ export interface FieldHints {
 
 /** How lists and forms look. It has the members of `view-config` of WordPress 7.1. */
 export interface ResourceView {
+  /** Contents of other records may refer to records of this resource as a whole. */
+  reusable?: boolean;
   default_view: View;
   default_layouts: Record<string, View>;
   view_list: { title: string; slug: string; view?: View }[];

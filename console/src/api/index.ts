@@ -53,8 +53,3 @@ export function statesOf(resource: Resource): State[] {
     return called.find((state) => state.names.length > 0 === renamed) ?? called[0] ?? [];
   });
 }
-
-/** The name of a state in requests. */
-export function requestName(state: State): string {
-  return state.names[0] ?? state.name;
-}

@@ -84,7 +84,7 @@ export function Combobox(props: ComboboxProps): JSX.Element {
     readOnly: readOnly === true,
     invalid: field?.["aria-invalid"] === "true",
     ...(placeholder === undefined ? {} : { placeholder }),
-    positioning: { placement: "bottom-start", sameWidth: true, gutter: 4 },
+    positioning: { placement: "bottom-start", sameWidth: true, gutter: 4, strategy: "fixed" },
     closeOnSelect: !multiple,
     translations: { triggerLabel: t("ui.open_list"), clearTriggerLabel: t("ui.clear") },
     onOpenChange: (details: zag.OpenChangeDetails) => {

@@ -9,6 +9,7 @@
 mod abilities;
 mod action;
 mod blocks;
+mod console;
 mod mail;
 mod media;
 mod options;
@@ -21,6 +22,7 @@ mod views;
 pub use abilities::*;
 pub use action::*;
 pub use blocks::*;
+pub use console::*;
 pub use mail::*;
 pub use media::*;
 pub use options::*;
@@ -173,6 +175,12 @@ pub struct Declaration {
     /// Pages for people: login, profiles, authorization of programs.
     #[serde(default)]
     pub pages: Pages,
+    /// The console: an application for people who write and look after the site.
+    #[serde(default)]
+    pub console: Console,
+    /// Sections of the console's navigation by name, in their order.
+    #[serde(default)]
+    pub view_groups: IndexMap<String, ViewGroup>,
     /// Overlays of schema files: `schemas.<file stem>` is merged into the schema file of that name. Empty once loaded:
     /// the loader has merged them.
     #[serde(default)]

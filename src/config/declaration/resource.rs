@@ -1,6 +1,7 @@
 //! Resources: schema, storage, links and rules.
 
 use super::action::Action;
+use super::console::ResourceView;
 use super::options::{HandlerOptions, Listing};
 use super::route::{CacheControl, SchemaDoc};
 use super::site::Moderation;
@@ -245,6 +246,9 @@ pub struct Resource {
     /// What its handlers need in addition to the schema.
     #[serde(default)]
     pub options: HandlerOptions,
+    /// How the console shows it.
+    #[serde(default)]
+    pub view: ResourceView,
     /// The link objects that OPTIONS lists, as written. They replace those of `links_in_options`.
     #[serde(default)]
     pub schema_links: Vec<Value>,

@@ -265,7 +265,7 @@ impl Default for Pages {
             authorize: "/authorize".into(),
             lost: "/lost-password".into(),
             reset: "/set-password".into(),
-            nonce: Optional::OFF,
+            nonce: Optional::on("/nonce".into()),
             explorer: Optional::on("/explorer".into()),
             assets: "/assets".into(),
             redirect: "redirect".into(),
@@ -368,6 +368,8 @@ pub struct Status {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CommentStatus {
+    /// Name for people; empty: made of its own name.
+    pub label: String,
     /// Names that requests use; empty: its own name.
     pub names: Vec<String>,
     /// Shown to everybody who may read the record.

@@ -4,7 +4,7 @@
 
 use super::super::resource::*;
 use super::{Linker, extend, nearest};
-use crate::config::declaration::{Action, CapabilityMap, Family};
+use crate::config::declaration::{Action, CapabilityMap, Declaration, Family};
 use crate::files::Files;
 use crate::schema::Schema;
 use crate::storage::place::Place;
@@ -49,6 +49,7 @@ impl Linker<'_> {
             (["pages", "nonce"], pages.nonce.get()),
             (["pages", "assets"], Some(&pages.assets)),
             (["mcp", "path"], declared.mcp.path.get()),
+            (["console", "path"], Some(&declared.console.path)),
         ];
         for (place, path) in paths.into_iter().filter_map(|(place, path)| Some((place, path?))) {
             if !path.starts_with('/') || path.contains(|c: char| c.is_whitespace() || c.is_control()) {
@@ -57,6 +58,7 @@ impl Linker<'_> {
             }
         }
         self.message_address();
+        self.console_address();
         for (name, namespace) in &declared.namespaces {
             let path = &namespace.path;
             let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -71,15 +73,34 @@ impl Linker<'_> {
     fn message_address(&mut self) {
         let declared = self.declared;
         let Some(path) = declared.mcp.path.get() else { return };
-        let pages = &declared.pages;
-        let own = [&pages.login, &pages.logout, &pages.profile, &pages.authorize, &pages.lost, &pages.reset];
-        let further = [pages.nonce.get(), pages.explorer.get(), Some(&declared.xmlrpc.path)];
-        let mut taken = own.into_iter().chain(further.into_iter().flatten()).map(String::as_str).chain(["/"]);
-        let below = |of: &str| path.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let folders = [format!("/{}-json", declared.site.prefix), pages.assets.clone(), declared.media.path.clone()];
-        if taken.any(|other| other.split('?').next() == Some(path)) || folders.iter().any(|folder| below(folder)) {
+        let taken = addresses(declared).any(|other| other.split('?').next() == Some(path));
+        if taken || folders(declared).iter().any(|folder| is_below(path, folder)) {
             let hint = "choose another path, such as /mcp";
             self.problem(&["mcp", "path"], format!("`{path}` is the address of something else"), Some(hint.into()));
+        }
+    }
+
+    /// The console has its address and all below it for itself, but for pages whose addresses are named below it.
+    fn console_address(&mut self) {
+        let declared = self.declared;
+        let path = &declared.console.path;
+        let place = ["console", "path"];
+        let hint = || Some("choose another path, such as /admin".to_owned());
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~');
+        let parts = path.strip_prefix('/').is_some_and(|rest| {
+            rest.split('/').all(|part| !part.trim_matches('.').is_empty() && part.chars().all(plain))
+        });
+        if path.starts_with('/') && !parts {
+            let message =
+                format!("`{path}` is no address of a folder: letters, digits, - _ . ~ and single slashes between them");
+            self.problem(&place, message, hint());
+            return;
+        }
+        let mut others = addresses(declared).chain(declared.mcp.path.get().map(String::as_str));
+        let taken = others.any(|other| other.split('?').next() == Some(path));
+        let overlaps = |folder: &String| is_below(path, folder) || is_below(folder, path);
+        if declared.console.enabled && (taken || folders(declared).iter().any(overlaps)) {
+            self.problem(&place, format!("`{path}` is the address of something else"), hint());
         }
     }
 
@@ -145,6 +166,23 @@ impl Linker<'_> {
             self.problem(&extend(&["settings"], "timezone"), format!("`{zone}` is no time zone"), Some(hint.into()));
         }
     }
+}
+
+/// Addresses that something is at outside the REST interface, and nothing below them.
+fn addresses(declared: &Declaration) -> impl Iterator<Item = &str> {
+    let pages = &declared.pages;
+    let own = [&pages.login, &pages.logout, &pages.profile, &pages.authorize, &pages.lost, &pages.reset];
+    let further = [pages.nonce.get(), pages.explorer.get(), Some(&declared.xmlrpc.path)];
+    own.into_iter().chain(further.into_iter().flatten()).map(String::as_str).chain(["/", "/index.php"])
+}
+
+/// Addresses that something is below.
+fn folders(declared: &Declaration) -> [String; 3] {
+    [format!("/{}-json", declared.site.prefix), declared.pages.assets.clone(), declared.media.path.clone()]
+}
+
+fn is_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Whether a Unix socket can have this path: the system has room for some hundred bytes.

@@ -74,6 +74,7 @@ impl Linker<'_> {
             shown_types: words.shown_types,
             open_enum: words.open_enum,
             derived: words.derived,
+            view: words.view.unwrap_or_default(),
             members: doc.get("items").filter(|_| kind == Kind::Json).map(kind_of),
             column: column_name.and_then(|c| resource.plan_column(&c)),
             digest: words.stored_digest,

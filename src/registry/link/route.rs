@@ -200,6 +200,7 @@ impl Linker<'_> {
         }
         args.edit_only = resource.is_some_and(|resource| edit_only::reached(resource, &args));
         Some(Endpoint {
+            name: endpoint.name.clone(),
             methods,
             handler: Behaviour(handler?),
             guard: Behaviour(guard?),

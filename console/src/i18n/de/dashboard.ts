@@ -1,3 +1,20 @@
 import type { Texts } from "../index";
 
-export const dashboard: Texts["dashboard"] = {};
+export const dashboard: Texts["dashboard"] = {
+  create: "Anlegen",
+  declared: { one: "{count} Deklaration", other: "{count} Deklarationen" },
+  declarations_filter: "Eine Deklaration suchen",
+  declarations_text: "Was der Server anbietet, folgt aus diesen Deklarationen. Geändert werden sie in ihren Dateien.",
+  health: "Zustand der Website",
+  health_ok: "Alles, was geprüft wurde, ist in Ordnung.",
+  level_ok: "In Ordnung",
+  level_problem: "Problem",
+  level_warning: "Warnung",
+  line: "Zeile {line}",
+  no_problems: "Das letzte Neuladen verlief ohne Probleme.",
+  nothing_waits: "Nichts wartet.",
+  problems: "Probleme des letzten Neuladens",
+  recent: "Zuletzt geändert",
+  to_explorer: "Anfragen im Explorer ausprobieren",
+  waiting: "Was wartet",
+};

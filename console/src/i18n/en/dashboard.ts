@@ -1,3 +1,20 @@
 import type { Message } from "../index";
 
-export const dashboard = {} satisfies Record<string, Message>;
+export const dashboard = {
+  create: "Create",
+  declared: { one: "{count} declaration", other: "{count} declarations" },
+  declarations_filter: "Find a declaration",
+  declarations_text: "What the server serves follows from these declarations. They are changed in their files.",
+  health: "Health of the site",
+  health_ok: "Everything that was checked is in order.",
+  level_ok: "In order",
+  level_problem: "Problem",
+  level_warning: "Warning",
+  line: "line {line}",
+  no_problems: "The last reload had no problems.",
+  nothing_waits: "Nothing waits.",
+  problems: "Problems of the last reload",
+  recent: "Recently changed",
+  to_explorer: "Try requests in the explorer",
+  waiting: "What waits",
+} satisfies Record<string, Message>;

@@ -1,0 +1,79 @@
+/** Dates and times. Times are those of the site's clock, whatever the clock of the visitor shows. */
+
+import type { JSX } from "preact";
+import { t } from "../i18n";
+import { fromInput, instantOf, parseWall, toInput } from "../model/dates";
+import { Button } from "../ui";
+import { shownText, textValue } from "./text";
+import type { ControlProps } from "./types";
+
+/** Twins in UTC end so; the option says it for others. */
+function ownZone({ field }: ControlProps): "site" | "utc" {
+  return field.options["zone"] === "utc" || field.name.endsWith("_gmt") ? "utc" : "site";
+}
+
+export function DateTime(props: ControlProps): JSX.Element {
+  const { field, ids, value, onChange, readOnly, form } = props;
+  const zone = form.description.site.timezone;
+  const own = ownZone(props);
+  const text = shownText(value);
+  const local = text === "" ? "" : toInput(text, zone, own);
+  if (text !== "" && local === "") {
+    // Something that is no time: it is shown, and can be mended.
+    return <input {...ids} class="input" value={text} readOnly={readOnly} onInput={(event) => onChange(textValue(event.currentTarget.value, field))} />;
+  }
+  const seconds = local !== "" && !local.endsWith(":00");
+  const wall = local === "" ? null : parseWall(local);
+  const note = wall === null ? null : instantOf(wall, zone).note;
+  return (
+    <div class="stack-tight">
+      <div class="input-with">
+        <input
+          {...ids}
+          type="datetime-local"
+          class="input"
+          step={seconds ? 1 : 60}
+          value={seconds ? local : local.slice(0, 16)}
+          readOnly={readOnly}
+          onInput={(event) => {
+            const typed = event.currentTarget.value;
+            // While somebody types a part of it, the browser gives nothing.
+            if (typed !== "") {
+              onChange(fromInput(typed, zone, value, own));
+            } else if (!event.currentTarget.validity.badInput) {
+              onChange(textValue("", field));
+            }
+          }}
+        />
+        {!readOnly && field.nullable && text !== "" && <Button kind="quiet" icon="close" label={t("ui.clear")} onClick={() => onChange(null)} />}
+      </div>
+      {note !== null && <p class="field-help">{t(note === "skipped" ? "forms.time_skipped" : "forms.time_twice", { zone })}</p>}
+      {note === null && local !== "" && zone !== Intl.DateTimeFormat().resolvedOptions().timeZone && <p class="field-help">{t("forms.time_zone", { zone })}</p>}
+    </div>
+  );
+}
+
+function simple(type: "date" | "time", fits: RegExp): (props: ControlProps) => JSX.Element {
+  return function DateOrTime({ field, ids, value, onChange, readOnly }: ControlProps): JSX.Element {
+    const text = shownText(value);
+    const native = text === "" || fits.test(text);
+    return (
+      <input
+        {...ids}
+        {...({ type: native ? type : "text" } as { type: "text" })}
+        class="input input-date"
+        step={type === "time" && text.length > 5 ? 1 : undefined}
+        value={text}
+        readOnly={readOnly}
+        onInput={(event) => {
+          if (event.currentTarget.value !== "" || !event.currentTarget.validity.badInput) {
+            onChange(textValue(event.currentTarget.value, field));
+          }
+        }}
+      />
+    );
+  };
+}
+
+export const DateOnly = simple("date", /^\d{4}-\d{2}-\d{2}$/);
+export const TimeOnly = simple("time", /^\d{2}:\d{2}(:\d{2})?$/);

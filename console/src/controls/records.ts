@@ -1,0 +1,76 @@
+/** Records that fields refer to: their names, searching for them, making them. */
+
+import { argument, idOf, type Adapter, type Id, type Item } from "../api/adapter";
+import type { Description, Resource } from "../api/description";
+import type { Query } from "../api/query";
+import type { JsonSchema } from "../model/json-schema";
+import { titleName, titleOf } from "../model/roles";
+import type { Choice } from "../ui";
+import { t } from "../i18n";
+
+export function resourceOf(description: Description, name: string | undefined): Resource | null {
+  return description.resources.find((resource) => resource.name === name) ?? null;
+}
+
+/** Members that name a record where it has no title. */
+const NAMES = ["title", "name", "label", "username", "slug", "email"];
+
+export function nameOf(resource: Resource, item: Item): string {
+  const declared = resource.view.default_view.titleField;
+  for (const name of declared === undefined ? NAMES : [declared, ...NAMES]) {
+    const text = titleOf(item, name);
+    if (text !== "") {
+      return text;
+    }
+  }
+  return t("forms.untitled", { id: String(idOf(resource, item)) });
+}
+
+export function choiceOf(resource: Resource, item: Item): Choice {
+  return { value: String(idOf(resource, item)), label: nameOf(resource, item) };
+}
+
+/** What a list of choices needs of a record. */
+const PAGE = 20;
+
+export async function searchRecords(adapter: Adapter, resource: Resource, text: string, signal: AbortSignal, more: Query = {}): Promise<Item[]> {
+  const query: Query = { per_page: PAGE, ...more };
+  if (text !== "" && argument(resource, "list", "search")) {
+    query["search"] = text;
+  }
+  if (argument(resource, "list", "context")) {
+    query["context"] = "view";
+  }
+  return (await adapter.list(resource, query, { signal })).items;
+}
+
+/** The records of ids; one that is gone, or may not be seen, is absent. */
+export async function recordsOf(adapter: Adapter, resource: Resource, ids: readonly Id[], signal?: AbortSignal): Promise<Item[]> {
+  return ids.length === 0 ? [] : adapter.many(resource, ids, { signal });
+}
+
+/** What a new record needs besides its name; null: it cannot be made here. */
+export interface Recipe {
+  title: string;
+  /** Further properties that the server wants. */
+  required: string[];
+  args: Record<string, JsonSchema>;
+}
+
+export function recipeOf(resource: Resource, args: Record<string, JsonSchema> | undefined): Recipe | null {
+  if (args === undefined || resource.operations["create"] === undefined || resource.operations["create"].file) {
+    return null;
+  }
+  const title = titleName(resource, args);
+  if (title === null) {
+    return null;
+  }
+  const required = Object.entries(args).filter(([name, schema]) => schema.required === true && name !== title).map(([name]) => name);
+  return { title, required, args };
+}
+
+/** The body that makes a record of a name. */
+export function bodyOf(recipe: Recipe, name: string, more: Record<string, unknown> = {}): Item {
+  const wrapped = recipe.args[recipe.title]?.properties?.["raw"] !== undefined;
+  return { ...more, [recipe.title]: wrapped ? { raw: name } : name };
+}

@@ -1,0 +1,72 @@
+/**
+ * What of an element's attributes the editor shows: a small list of looks, checked value by value.
+ *
+ * Content is written by others: nothing of it becomes an attribute of the page that could run, load or cover anything.
+ */
+import { attribute, attributes } from "./html";
+
+const COLOUR = /^(?:#[0-9a-f]{3,8}|(?:rgb|hsl)a?\([\d\s.,%/deg]+\)|[a-z]{3,20})$/i;
+const LENGTH = /^\d{1,4}(?:\.\d{1,3})?(?:px|em|rem|%|ch|vw|pt)$/i;
+
+const STYLES: Record<string, RegExp> = {
+  color: COLOUR,
+  "background-color": COLOUR,
+  "font-size": LENGTH,
+  "text-align": /^(?:left|right|center|justify|start|end)$/,
+  "font-weight": /^(?:bold|normal|[1-9]00)$/,
+  "font-style": /^(?:italic|normal)$/,
+  "text-decoration": /^(?:underline|line-through|none)$/,
+};
+
+/** The declarations of a style that may be shown. */
+export function safeStyle(style: string | null): string {
+  if (style === null) return "";
+  const kept: string[] = [];
+  for (const part of style.split(";").slice(0, 20)) {
+    const colon = part.indexOf(":");
+    const name = part.slice(0, colon).trim().toLowerCase();
+    const value = part.slice(colon + 1).trim();
+    if (colon > 0 && STYLES[name]?.test(value)) kept.push(`${name}: ${value}`);
+  }
+  return kept.join("; ");
+}
+
+/** Looks of the inside of a tag, as attributes of an element of the editor. */
+export function looks(inside: string | null): Record<string, string> {
+  const shown: Record<string, string> = {};
+  if (inside === null || inside === "") return shown;
+  const style = safeStyle(attribute(inside, "style"));
+  if (style !== "") shown["style"] = style;
+  const align = alignment(inside);
+  if (align !== null) shown["data-align"] = align;
+  for (const one of attributes(inside)) {
+    if ((one.name === "dir" && /^(?:ltr|rtl|auto)$/.test(one.value)) || (one.name === "lang" && /^[\w-]{1,35}$/.test(one.value))) {
+      shown[one.name] = one.value;
+    }
+  }
+  return shown;
+}
+
+/** The alignment that classes, a style or the old attribute give. */
+export function alignment(inside: string): string | null {
+  const name = /(?:^|\s)(?:has-text-align-|align)(left|center|right|wide|full)(?:\s|$)/.exec(attribute(inside, "class") ?? "")?.[1];
+  if (name !== undefined) return name;
+  const style = /(?:^|;)\s*text-align:\s*(left|center|right)/.exec(attribute(inside, "style") ?? "")?.[1];
+  return style ?? /^(left|center|right)$/.exec(attribute(inside, "align") ?? "")?.[1] ?? null;
+}
+
+/** The address of a link, or null when following it could run something. */
+export function safeAddress(address: string | null): string | null {
+  if (address === null) return null;
+  // Browsers skip white space and control characters within a scheme.
+  const plain = address.replace(/[\u0000-\u0020\u007f-\u009f\u200b-\u200f\u2028\u2029\ufeff]/g, "");
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(plain)?.[1]?.toLowerCase();
+  if (scheme === undefined) return /^&|^[^/?#]*:/.test(plain) ? null : address.trim();
+  return ["http", "https", "mailto", "tel"].includes(scheme) ? address.trim() : null;
+}
+
+/** The address of a picture, or null. */
+export function safePicture(address: string | null): string | null {
+  const safe = safeAddress(address);
+  return safe !== null && /^(?:mailto|tel):/i.test(safe) ? null : safe;
+}

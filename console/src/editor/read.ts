@@ -1,0 +1,163 @@
+/**
+ * Text to nodes.
+ *
+ * Content is cut into blocks (`grammar.ts`), markup outside blocks at blank lines and elements (`flow.ts`). What is known and can be
+ * written back byte for byte becomes a node that can be edited; everything else becomes one object with its source.
+ */
+import type { Node } from "prosemirror-model";
+import { readBlock } from "./known";
+import { readFlow } from "./flow";
+import { type Block, type Piece, hasBlocks, parse, textOf } from "./grammar";
+import { schema } from "./schema";
+import { type Place, Slices } from "./slices";
+import { Writer } from "./write";
+
+/** A node and the text between it and the one before, or the beginning. */
+export interface Found {
+  before: string;
+  node: Node;
+}
+
+/** Several nodes and the text behind the last. */
+export interface Series {
+  found: Found[];
+  rest: string;
+}
+
+export interface Parts {
+  head: string;
+  inside: string;
+  tail: string;
+  place: Place;
+}
+
+const MAX_DEPTH = 40;
+
+export class Reader {
+  readonly slices = new Slices();
+  readonly classic: boolean;
+  private readonly writer: Writer;
+  private depth = 0;
+
+  constructor(classic: boolean) {
+    this.classic = classic;
+    this.writer = new Writer(this.slices, classic);
+  }
+
+  /** A node with a slice of its own; null when its inside would be written in another way than it was read. */
+  make(parts: Parts, build: (slice: number) => Node): Node | null {
+    const node = this.slices.take(parts, build);
+    return this.writer.inside(node, parts.place) === parts.inside ? node : null;
+  }
+
+  /** A node without an inside that can be typed in. */
+  object(text: string, place: Place, build: (slice: number) => Node): Node {
+    return this.slices.take({ head: text, inside: "", tail: "", place }, build);
+  }
+
+  verbatim(source: string, name: string, place: Place, closers = ""): Node {
+    return this.object(source, place, (slice) => schema.node("verbatim", { slice, name, source, closers }));
+  }
+
+  /** Tries to read a node; what it took up is dropped when it cannot. */
+  attempt(read: () => Node | null): Node | null {
+    const length = this.slices.length;
+    const node = read();
+    if (node === null) this.slices.cut(length);
+    return node;
+  }
+
+  /** Reads one level deeper; null beyond a depth that no ordinary text has: nodes are walked recursively. */
+  deeper<T>(read: () => T): T | null {
+    if (this.depth >= MAX_DEPTH) return null;
+    this.depth++;
+    try {
+      return read();
+    } finally {
+      this.depth--;
+    }
+  }
+
+  /** The children of a parent, joined to what they were neighbours of; with a paragraph where there are none. */
+  children(found: Found[]): Node[] {
+    found.forEach(({ before, node }, index) => {
+      const last = found[index - 1];
+      if (last !== undefined) this.slices.follows(last.node, node, before);
+    });
+    return found.map(({ node }) => node);
+  }
+
+  block(block: Block, place: Place): Node {
+    const closers = missing(block);
+    const read = closers === "" ? this.attempt(() => this.deeper(() => readBlock(this, block, place))) : null;
+    return read ?? this.verbatim(textOf(block), block.name, place, closers);
+  }
+
+  /** Blocks and markup between them. */
+  pieces(pieces: Piece[], place: Place): Series {
+    const found: Found[] = [];
+    let before = "";
+    for (const piece of pieces) {
+      if (typeof piece !== "string") {
+        found.push({ before, node: this.block(piece, place) });
+        before = "";
+        continue;
+      }
+      const series = readFlow(this, piece, place);
+      series.found.forEach((one, index) => found.push(index === 0 ? { ...one, before: before + one.before } : one));
+      before = series.found.length === 0 ? before + series.rest : series.rest;
+    }
+    return { found, rest: before };
+  }
+}
+
+/** The delimiters that would end what is open at the end of a block; empty when nothing is. */
+function missing(block: Block): string {
+  if (block.single) return "";
+  const last = block.inside[block.inside.length - 1];
+  const within = last === undefined || typeof last === "string" ? "" : missing(last);
+  if (block.close !== null) return "";
+  const short = block.name.startsWith("core/") ? block.name.slice(5) : block.name;
+  return `${within}<!-- /wp:${short} -->`;
+}
+
+/** A document and what is needed to write it. */
+export class Content {
+  readonly doc: Node;
+  private readonly text: string;
+  private readonly lead: string;
+  private readonly trail: string;
+  private readonly writers: Record<"classic" | "other", Writer>;
+
+  private constructor(text: string) {
+    const reader = new Reader(text.trim() !== "" && !hasBlocks(text));
+    const { found, rest } = reader.pieces(parse(text), "top");
+    const children = reader.children(found);
+    this.text = text;
+    this.lead = found[0]?.before ?? "";
+    this.trail = rest;
+    const filled = children.length === 0 ? [schema.node("paragraph")] : children;
+    this.doc = schema.node("doc", { classic: reader.classic }, filled);
+    this.writers = { classic: new Writer(reader.slices, true), other: new Writer(reader.slices, false) };
+  }
+
+  static read(text: string): Content {
+    return new Content(text);
+  }
+
+  /** The text of a document. A document that was not changed gives the text that it was read from. */
+  write(doc: Node): string {
+    if (doc === this.doc) return this.text;
+    const inside = this.writer(doc).document(doc);
+    return inside === "" ? "" : this.lead + inside + this.trail;
+  }
+
+  /** The text of one block of a document. */
+  writeBlock(doc: Node, node: Node): string {
+    return this.writer(doc).node(node, "top");
+  }
+
+  private writer(doc: Node): Writer {
+    return this.writers[doc.attrs["classic"] === true ? "classic" : "other"];
+  }
+}

@@ -1,0 +1,66 @@
+/** Values of records, whatever resource they are of. */
+
+import { type Id, idOf, type Item } from "../api/adapter";
+import type { Resource } from "../api/description";
+import { isObject } from "../api/failure";
+
+/** The value of a property; `a.b` is nested. */
+export function valueAt(item: Item, path: string): unknown {
+  if (path in item) return item[path];
+  return path.split(".").reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), item);
+}
+
+/** The text of HTML: without tags, entities read, white space collapsed. Nothing of it runs or is loaded. */
+export function stripHtml(html: string): string {
+  if (!/[<&]/.test(html)) return html.replace(/\s+/g, " ").trim();
+  const page = new DOMParser().parseFromString(html, "text/html");
+  for (const element of page.querySelectorAll("script, style, template")) element.remove();
+  return (page.body.textContent ?? "").replace(/\s+/g, " ").trim();
+}
+
+/** A value as one line of text; of a text in two forms the stored one. */
+export function plainText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (Array.isArray(value)) return value.map(plainText).filter(Boolean).join(", ");
+  if (!isObject(value)) return "";
+  if (typeof value["raw"] === "string") return stripHtml(value["raw"]);
+  if (typeof value["rendered"] === "string") return stripHtml(value["rendered"]);
+  return "";
+}
+
+/** Properties that name a record, where its view declares none. */
+const NAMES = ["title", "name", "label", "username", "subject", "event", "slug"];
+
+/** The property whose text names records of the resource. */
+export function titleField(resource: Resource): string | null {
+  const declared = resource.view.default_view.titleField;
+  if (declared !== undefined && declared !== "") return declared;
+  return NAMES.find((name) => name in resource.fields) ?? null;
+}
+
+/** What a record is called; empty for one without a name. */
+export function titleOf(resource: Resource, item: Item): string {
+  const field = titleField(resource);
+  const named = field === null ? "" : plainText(valueAt(item, field));
+  if (named !== "") return named;
+  const other = NAMES.map((name) => plainText(item[name])).find((text) => text !== "");
+  return other ?? "";
+}
+
+/** The name of a record, or its number. */
+export function labelOf(resource: Resource, item: Item, untitled: (id: Id) => string): string {
+  const title = titleOf(resource, item);
+  return title === "" ? untitled(idOf(resource, item)) : title;
+}
+
+/** Words of a name in declarations: "featured_media" is "Featured media". */
+export function humanName(name: string): string {
+  const words = name.split(".").pop()?.replace(/[_-]+/g, " ") ?? name;
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export function labelOfField(resource: Resource, field: string): string {
+  return resource.fields[field]?.label ?? humanName(field);
+}

@@ -1,0 +1,68 @@
+/** Two versions of values beside each other, with the words that differ. */
+
+import type { ComponentChildren, JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { textOf } from "../../controls/shown";
+import type { FormScope } from "../../controls/types";
+import { t } from "../../i18n";
+import { asText, differences, sides, type Side } from "../../model/diff";
+import type { Field } from "../../model/fields";
+
+export interface Compared {
+  field: Field;
+  before: unknown;
+  after: unknown;
+}
+
+interface ComparisonProps {
+  rows: Compared[];
+  before: ComponentChildren;
+  after: ComponentChildren;
+  scope: Pick<FormScope, "description" | "states">;
+  /** Below each row, such as a choice. */
+  foot?: (row: Compared) => ComponentChildren;
+}
+
+export function Comparison({ rows, before, after, scope, foot }: ComparisonProps): JSX.Element {
+  return (
+    <div class="comparison">
+      <div class="comparison-head" aria-hidden="true">
+        <span>{before}</span>
+        <span>{after}</span>
+      </div>
+      {rows.map((row) => (
+        <section key={row.field.path} class="comparison-row" aria-label={row.field.label}>
+          <h3>{row.field.label}</h3>
+          <Pair row={row} scope={scope} before={before} after={after} />
+          {foot?.(row)}
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function Pair({ row, scope, before, after }: { row: Compared; scope: ComparisonProps["scope"]; before: ComponentChildren; after: ComponentChildren }): JSX.Element {
+  const both = useMemo(() => sides(differences(wordsOf(row.field, row.before, scope), wordsOf(row.field, row.after, scope))), [row.before, row.after]);
+  return (
+    <div class="comparison-pair">
+      <Version title={before} parts={both.before} kind="del" />
+      <Version title={after} parts={both.after} kind="ins" />
+    </div>
+  );
+}
+
+/** Texts as they are; other values in words. */
+function wordsOf(field: Field, value: unknown, scope: ComparisonProps["scope"]): string {
+  return typeof value === "string" && field.choices === null && field.control !== "date-time" && field.control !== "state" ? value : value === undefined || value === null ? "" : typeof value === "object" ? asText(value) : textOf(field, value, scope);
+}
+
+/** The mark is read out, too: `del` and `ins` mean removed and added. */
+function Version({ title, parts, kind }: { title: ComponentChildren; parts: Side[]; kind: "del" | "ins" }): JSX.Element {
+  const Mark = kind;
+  return (
+    <div class="comparison-side" dir="auto" tabIndex={0} role="group">
+      <span class="hidden-visually">{title}</span>
+      {parts.length === 0 ? <em class="soft">{t("forms.empty")}</em> : parts.map((part, place) => (part.kind === "same" ? <span key={place}>{part.text}</span> : <Mark key={place}>{part.text}</Mark>))}
+    </div>
+  );
+}

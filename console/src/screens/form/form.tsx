@@ -1,0 +1,118 @@
+/** What forms of records and of singletons share: saving, messages, conflicts, unsaved work, leaving. */
+
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import type { FormScope } from "../../controls/types";
+import { t } from "../../i18n";
+import type { Step } from "../../model/states";
+import { guardLeaving } from "../../router";
+import { useShortcuts } from "../../shell/shortcuts";
+import { announce, toast } from "../../ui";
+import { ConflictDialog } from "./conflict";
+import { focusFirstError, Offered, Offline, Summary } from "./notices";
+import { scopeOf } from "./scope";
+import type { Outcome, Session } from "./session";
+import type { Opened } from "./use-session";
+
+export interface Saving {
+  scope: FormScope;
+  run(step: Step): Promise<Outcome>;
+}
+
+/** Saving with everything around it. `onSaved` is called with what came of it. */
+export function useSaving({ session, keeper }: Opened, onSaved: (outcome: Outcome) => void): Saving {
+  const scope = useMemo(() => scopeOf(session), [session]);
+  const done = (outcome: Outcome, wasNew: boolean): void => {
+    if (outcome === "saved" || outcome === "created") {
+      keeper.saved(wasNew);
+      toast.done(savedText(session));
+      onSaved(outcome);
+    } else if (outcome === "unchanged") {
+      announce(t("forms.unchanged"));
+      toast.info(t("forms.unchanged"));
+    } else if (outcome === "refused") {
+      keeper.flush();
+      requestAnimationFrame(() => focusFirstError(session));
+    }
+  };
+  const run = async (step: Step): Promise<Outcome> => {
+    const wasNew = session.isNew;
+    const outcome = await session.save(step);
+    done(outcome, wasNew);
+    return outcome;
+  };
+  useEffect(() => keeper.start(), [keeper]);
+  useEffect(() => guardLeaving(() => session.store.dirty.peek()), [session]);
+  useShortcuts([
+    {
+      keys: "mod+s",
+      label: t("forms.save"),
+      run: (event) => {
+        event.preventDefault();
+        if (document.querySelector("dialog[open]") === null && session.mayWrite()) {
+          void run(session.quietStep());
+        }
+      },
+    },
+  ]);
+  return { scope, run };
+}
+
+function savedText(session: Session): string {
+  const state = session.currentState();
+  return state === null ? t("forms.saved") : t("forms.saved_as", { state: state.label });
+}
+
+interface FormFrameProps extends Opened {
+  saving: Saving;
+  label: string;
+  children: ComponentChildren;
+}
+
+export function FormFrame({ session, keeper, saving, label, children }: FormFrameProps): JSX.Element {
+  return (
+    <form
+      class="form"
+      aria-label={label}
+      noValidate
+      onSubmit={(event) => {
+        // Enter in a line saves nothing by accident.
+        event.preventDefault();
+      }}
+    >
+      <Offline session={session} onRetry={() => void saving.run(session.quietStep())} />
+      <Offered keeper={keeper} session={session} scope={saving.scope} />
+      <Summary session={session} />
+      {!session.mayWrite() && <p class="notice">{t("forms.read_only")}</p>}
+      {children}
+      <Clashes session={session} keeper={keeper} saving={saving} />
+    </form>
+  );
+}
+
+function Clashes({ session, saving, keeper }: Opened & { saving: Saving }): JSX.Element | null {
+  const clash = session.clash.value;
+  if (clash === null) {
+    return null;
+  }
+  return (
+    <ConflictDialog
+      clash={clash}
+      scope={saving.scope}
+      onDone={(choices) => {
+        if (choices === null) {
+          session.clash.value = null;
+          return;
+        }
+        void session.settle(choices).then((outcome) => {
+          if (outcome === "saved" || outcome === "unchanged") {
+            keeper.saved(false);
+            toast.done(savedText(session));
+          } else {
+            requestAnimationFrame(() => focusFirstError(session));
+          }
+        });
+      }}
+    />
+  );
+}

@@ -1,0 +1,195 @@
+/**
+ * Keeps what is typed: in the browser's storage while somebody types, and on the server where there are autosaves.
+ * What was kept is offered when the record is opened again.
+ */
+
+import { signal, type Signal } from "@preact/signals";
+import { isObject } from "../../model/json-schema";
+import { autosaveOf, autosavesOf, parametersOf } from "../../model/operations";
+import { UnsavedWork, type Place } from "../../model/unsaved";
+import { equal, read, write } from "../../model/values";
+import type { Session } from "./session";
+
+export interface Offer {
+  from: "browser" | "server";
+  /** Milliseconds since 1970. */
+  at: number;
+  values: Record<string, unknown>;
+  /** The record was saved by somebody since. */
+  outdated: boolean;
+}
+
+/** How long somebody stops typing before it is kept. */
+const PAUSE = 500;
+/** Between two autosaves on the server. */
+const INTERVAL = 60_000;
+
+export class Keeper {
+  readonly offer: Signal<Offer | null> = signal(null);
+  /** What differs is in the browser's storage. */
+  readonly kept: Signal<boolean> = signal(false);
+  /** The storage took nothing. */
+  readonly refused: Signal<boolean> = signal(false);
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private sent: Record<string, unknown> = {};
+
+  constructor(
+    private readonly session: Session,
+    private readonly work: UnsavedWork,
+    private readonly site: string,
+    private readonly user: number,
+  ) {}
+
+  /** Looks for what was kept, and begins to keep; returns what ends it. */
+  start(): () => void {
+    this.look();
+    const stopChanges = this.session.store.onChange(() => this.schedule());
+    const flush = (): void => this.flush();
+    const hidden = (): void => {
+      if (document.visibilityState === "hidden") {
+        this.flush();
+      }
+    };
+    addEventListener("pagehide", flush);
+    document.addEventListener("visibilitychange", hidden);
+    const interval = setInterval(() => void this.autosave(), INTERVAL);
+    return () => {
+      this.flush();
+      stopChanges();
+      removeEventListener("pagehide", flush);
+      document.removeEventListener("visibilitychange", hidden);
+      clearInterval(interval);
+    };
+  }
+
+  private place(): Place {
+    return { site: this.site, user: this.user, resource: this.session.resource.name, id: this.session.id.peek() ?? "" };
+  }
+
+  private look(): void {
+    const entry = this.work.read(this.place());
+    const values = entry === null ? {} : this.differing(entry.values);
+    if (entry !== null && Object.keys(values).length > 0) {
+      this.offer.value = { from: "browser", at: entry.at, values, outdated: entry.base !== null && entry.base !== this.session.version };
+    } else {
+      this.work.remove(this.place());
+      void this.lookOnServer();
+    }
+  }
+
+  /** The caller's own autosave, where it is newer than the record. */
+  private async lookOnServer(): Promise<void> {
+    const { resource, id, api, record } = this.session;
+    const name = autosavesOf(resource);
+    const own = id.peek();
+    if (name === null || own === null) {
+      return;
+    }
+    try {
+      const { data } = await api.adapter.call<unknown>(resource, name, { id: own, params: parametersOf(resource, name, own), query: { context: "edit" } });
+      const found = (Array.isArray(data) ? data : []).filter(isObject).find((one) => one["author"] === api.http.boot.user);
+      const time = String(found?.["modified_gmt"] ?? "");
+      if (found === undefined || time <= String(record.peek()["modified_gmt"] ?? "") || this.offer.peek() !== null) {
+        return;
+      }
+      const names = this.session.loaded.autosaved;
+      const fields = this.session.fields.peek().filter((field) => field.wrapped && names.includes(field.path) && Object.hasOwn(found, field.path));
+      const values = this.differing(Object.fromEntries(fields.map((field) => [field.path, read(field, found[field.path])])));
+      if (Object.keys(values).length > 0) {
+        this.offer.value = { from: "server", at: Date.parse(`${time}Z`), values, outdated: false };
+      }
+    } catch {
+      // Without the look there is no offer; the record is as it is.
+    }
+  }
+
+  private differing(values: Record<string, unknown>): Record<string, unknown> {
+    const { store, fields } = this.session;
+    const writable = fields.peek().filter((field) => !field.readOnly && Object.hasOwn(values, field.path));
+    return Object.fromEntries(writable.filter((field) => !equal(values[field.path], store.base()[field.path])).map((field) => [field.path, values[field.path]]));
+  }
+
+  restore(): void {
+    const offer = this.offer.peek();
+    if (offer !== null) {
+      this.offer.value = null;
+      this.session.store.take(offer.values);
+    }
+  }
+
+  discard(): void {
+    this.offer.value = null;
+    this.work.remove(this.place());
+  }
+
+  private schedule(): void {
+    if (this.timer !== null) {
+      clearTimeout(this.timer);
+    }
+    this.timer = setTimeout(() => this.flush(), PAUSE);
+  }
+
+  /** Writes what differs now. An offer that nobody has answered is not overwritten by nothing. */
+  flush(): void {
+    if (this.timer !== null) {
+      clearTimeout(this.timer);
+      this.timer = null;
+    }
+    const values = this.withoutPasswords(this.session.store.differing());
+    if (Object.keys(values).length > 0) {
+      const done = this.work.write(this.place(), this.session.version, values);
+      this.kept.value = done;
+      this.refused.value = !done;
+    } else if (this.offer.peek() === null) {
+      this.work.remove(this.place());
+      this.kept.value = false;
+      this.refused.value = false;
+    }
+  }
+
+  /** The record is saved: nothing is left to keep. `was` is the place of a new record. */
+  saved(wasNew: boolean): void {
+    this.offer.value = null;
+    if (wasNew) {
+      this.work.remove({ ...this.place(), id: "" });
+    }
+    this.flush();
+  }
+
+  /** Passwords stay out of storages. */
+  private withoutPasswords(values: Record<string, unknown>): Record<string, unknown> {
+    const hidden = new Set(this.session.fields.peek().filter((field) => field.secret || field.control === "password").map((field) => field.path));
+    return Object.fromEntries(Object.entries(values).filter(([path]) => !hidden.has(path)));
+  }
+
+  /** Stores on the server what differs, where something differs since the last time. Returns its response. */
+  async autosave(force = false): Promise<Record<string, unknown> | null> {
+    const { session } = this;
+    const name = autosaveOf(session.resource);
+    const id = session.id.peek();
+    if (name === null || id === null || session.progress.peek() === "saving" || session.clash.peek() !== null) {
+      return null;
+    }
+    const values = session.store.differing();
+    const fields = session.fields.peek().filter((field) => !field.readOnly && session.loaded.autosaved.includes(field.path) && Object.hasOwn(values, field.path));
+    const body = Object.fromEntries(fields.map((field) => [field.path, write(field, values[field.path])]));
+    if (!force && (fields.length === 0 || equal(body, this.sent))) {
+      return null;
+    }
+    try {
+      const { data } = await session.api.adapter.call<unknown>(session.resource, name, { id, params: parametersOf(session.resource, name, id), body });
+      this.sent = body;
+      const made = isObject(data) ? data : {};
+      // The autosave of a draft by its author is the record itself, which has a new version now.
+      if (fields.length > 0 && String(made["id"]) === id) {
+        await session.refreshVersion();
+      }
+      return made;
+    } catch (error) {
+      if (force) {
+        throw error;
+      }
+      return null;
+    }
+  }
+}

@@ -1,0 +1,70 @@
+/** Loads what a form needs, and keeps the session of a record that was just created. */
+
+import { useEffect, useState } from "preact/hooks";
+import { api } from "../../api";
+import type { Params } from "../../api/adapter";
+import type { Resource } from "../../api/description";
+import { autosaveOf } from "../../model/operations";
+import { UnsavedWork } from "../../model/unsaved";
+import { Keeper } from "./keeper";
+import { loadForm } from "./load";
+import { Session } from "./session";
+
+export interface Opened {
+  session: Session;
+  keeper: Keeper;
+}
+
+/** A record that was created has an address of its own; what is typed meanwhile goes there with it. */
+let handedOver: Opened | null = null;
+
+export function handOver(opened: Opened): void {
+  handedOver = opened;
+}
+
+function taken(resource: Resource, id: string | null): Opened | null {
+  const opened = handedOver;
+  handedOver = null;
+  return opened !== null && id !== null && opened.session.resource.name === resource.name && opened.session.id.peek() === id ? opened : null;
+}
+
+type State = { kind: "loading" } | { kind: "failed"; error: unknown } | ({ kind: "open" } & Opened);
+
+export function useSession(resource: Resource, id: string | null, params: Params): { state: State; reload(): void } {
+  const [state, setState] = useState<State>(() => {
+    const opened = taken(resource, id);
+    return opened === null ? { kind: "loading" } : { kind: "open", ...opened };
+  });
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    if (state.kind === "open" && attempt === 0) {
+      return undefined;
+    }
+    const abort = new AbortController();
+    setState({ kind: "loading" });
+    loadForm(api(), resource, id, params, autosaveOf(resource), abort.signal).then(
+      (loaded) => {
+        const { http, description } = api();
+        const session = new Session(api(), loaded);
+        const keeper = new Keeper(session, new UnsavedWork(storage()), description.site.url, http.boot.user);
+        setState({ kind: "open", session, keeper });
+      },
+      (error: unknown) => {
+        if (!abort.signal.aborted) {
+          setState({ kind: "failed", error });
+        }
+      },
+    );
+    return () => abort.abort();
+  }, [attempt]);
+  return { state, reload: () => setAttempt(attempt + 1) };
+}
+
+/** A browser may refuse the storage altogether. */
+function storage(): Storage {
+  try {
+    return localStorage;
+  } catch {
+    return sessionStorage;
+  }
+}

@@ -1,0 +1,229 @@
+/** Creates and edits a record of any resource. */
+
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { api } from "../../api";
+import type { Params } from "../../api/adapter";
+import type { Resource, State } from "../../api/description";
+import { touched } from "../../api/changes";
+import { t } from "../../i18n";
+import { arrange, type GroupId } from "../../model/form-layout";
+import { autosaveOf, revisionsOf } from "../../model/operations";
+import { STATE, titleName, titleOf } from "../../model/roles";
+import { written, type Step } from "../../model/states";
+import { href, navigate, places } from "../../router";
+import { Page, type Crumb } from "../../shell/page";
+import { confirmed, Failed, Skeleton, toast, type MenuItem } from "../../ui";
+import { Actions } from "../form/actions";
+import { FormFrame, useSaving } from "../form/form";
+import { ProgressText } from "../form/notices";
+import { GroupBox, Places } from "../form/places";
+import type { Session } from "../form/session";
+import { handOver, useSession, type Opened } from "../form/use-session";
+import "../form/form.css";
+
+export interface ItemProps {
+  resource: Resource;
+  /** Null: a new record. */
+  id: string | null;
+  /** Parameters of the path of a resource whose records belong to another record. */
+  owner?: { params: Params; crumbs: Crumb[]; list: string } | undefined;
+}
+
+const NO_PARAMS: Params = {};
+
+export function ItemScreen({ resource, id, owner }: ItemProps): JSX.Element {
+  const { state, reload } = useSession(resource, id, owner?.params ?? NO_PARAMS);
+  const crumbs = [...(owner?.crumbs ?? []), { label: resource.label, path: owner?.list ?? places.list(resource.name) }];
+  if (state.kind === "open") {
+    return <Item session={state.session} keeper={state.keeper} crumbs={crumbs} owned={owner !== undefined} />;
+  }
+  const title = id === null ? newTitle(resource) : resource.singular;
+  return (
+    <Page title={title} crumbs={crumbs}>
+      {state.kind === "loading" ? <Skeleton lines={9} /> : <Failed error={state.error} onRetry={reload} />}
+    </Page>
+  );
+}
+
+function newTitle(resource: Resource): string {
+  return resource.labels["add_new_item"] ?? t("forms.create_one", { name: resource.singular });
+}
+
+function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; owned: boolean }): JSX.Element {
+  const { resource } = session;
+  const list = crumbs.at(-1)?.path ?? "/";
+  const saving = useSaving({ session, keeper }, (outcome) => {
+    touched(resource.name);
+    const id = session.id.peek();
+    if (outcome === "created" && id !== null) {
+      if (!owned) {
+        handOver({ session, keeper });
+      }
+      navigate(owned ? list : places.item(resource.name, id), { replace: !owned, force: true });
+    }
+  });
+  const fields = session.fields.value;
+  const isNew = session.isNew;
+  const arrangement = useMemo(() => arrange(resource, fields, (group: GroupId) => t(`forms.group_${group}`), isNew), [fields, isNew]);
+  const step = (next: Step): void => void saving.run(next);
+  return (
+    <Page title={useTitle(session)} crumbs={crumbs} aside={<StateBadge session={session} />} actions={<Bar session={session} keeper={keeper} list={list} onStep={step} />}>
+      <FormFrame session={session} keeper={keeper} saving={saving} label={resource.singular}>
+        <div class={`form-columns${arrangement.side.length === 0 ? " form-single" : ""}`}>
+          <div class="form-main">
+            <Places places={arrangement.main} store={session.store} scope={saving.scope} />
+          </div>
+          {arrangement.side.length > 0 && (
+            <div class="form-side">
+              {arrangement.side.map((group) => (
+                <GroupBox key={group.id} group={group} store={session.store} scope={saving.scope} />
+              ))}
+            </div>
+          )}
+        </div>
+      </FormFrame>
+    </Page>
+  );
+}
+
+/** The title of the record as it is saved: the heading does not change with every key. */
+function useTitle(session: Session): string {
+  const { resource, record } = session;
+  const properties = Object.fromEntries(session.fields.value.map((field) => [field.path, field.schema]));
+  const title = titleOf(record.value, titleName(resource, properties));
+  if (session.isNew) {
+    return newTitle(resource);
+  }
+  return title === "" ? t("forms.untitled_one", { name: resource.singular }) : title;
+}
+
+function StateBadge({ session }: { session: Session }): JSX.Element | null {
+  const state = session.currentState();
+  if (state === null) {
+    return null;
+  }
+  return <span class={`badge ${toneOf(state)}`}>{state.label}</span>;
+}
+
+function toneOf(state: State): string {
+  return state.trash ? "badge-bad" : state.review ? "badge-warn" : state.public ? "badge-good" : state.private ? "badge-calm" : "";
+}
+
+function Bar({ session, keeper, list, onStep }: Opened & { list: string; onStep(step: Step): void }): JSX.Element {
+  return (
+    <>
+      <ProgressText session={session} keeper={keeper} />
+      <Actions session={session} onStep={onStep} preview={previewOf(session, keeper)} more={menuOf(session, list)} />
+    </>
+  );
+}
+
+/** Stores what is written, and shows it as visitors would see it. */
+function previewOf(session: Session, keeper: Opened["keeper"]): (() => void) | null {
+  if (session.isNew || autosaveOf(session.resource) === null) {
+    return null;
+  }
+  return () => {
+    // The window is opened at once: later the browser would take it for an advertisement.
+    const shown = open("about:blank", "_blank");
+    keeper.autosave(true).then(
+      (made) => {
+        const link = made?.["preview_link"] ?? made?.["link"];
+        if (shown !== null && typeof link === "string" && /^https?:/i.test(link)) {
+          shown.opener = null;
+          shown.location.href = link;
+        } else {
+          shown?.close();
+        }
+      },
+      (error: unknown) => {
+        shown?.close();
+        toast.failed(error);
+      },
+    );
+  };
+}
+
+function menuOf(session: Session, list: string): MenuItem[] {
+  const { resource } = session;
+  const id = session.id.value;
+  const items: MenuItem[] = [];
+  if (id === null) {
+    return items;
+  }
+  if (revisionsOf(resource) !== null) {
+    items.push({ name: "revisions", label: t("forms.revisions"), icon: "clock", href: href(places.part(resource.name, id, "revisions")) });
+  }
+  for (const child of api().description.resources.filter((one) => one.parent?.resource === resource.name && one.operations["list"] !== undefined)) {
+    items.push({ name: `child-${child.name}`, label: child.label, icon: child.icon, href: href(places.children(resource.name, id, child.name)) });
+  }
+  if (session.mayDelete()) {
+    items.push(...deletion(session, list));
+  }
+  return items;
+}
+
+function deletion(session: Session, list: string): MenuItem[] {
+  const states = session.states();
+  const bin = states.find((state) => state.trash) ?? null;
+  const state = session.currentState();
+  const name = session.resource.singular;
+  if (bin !== null && state?.trash !== true) {
+    return [{ name: "trash", label: t("forms.trash"), icon: "trash", danger: true, separated: true, onSelect: () => void moveToTrash(session, list) }];
+  }
+  const forever: MenuItem = {
+    name: "delete",
+    label: t("forms.delete"),
+    icon: "trash",
+    danger: true,
+    separated: bin === null,
+    onSelect: () => {
+      void confirmed({ title: t("forms.delete_question", { name }), text: t("forms.delete_text"), action: t("forms.delete"), danger: true }).then((yes) => (yes ? removeForever(session, list) : undefined));
+    },
+  };
+  const back = states.find((one) => one.draft) ?? states.find((one) => one.review) ?? null;
+  return back === null || bin === null ? [forever] : [{ name: "restore", label: t("forms.restore_record"), icon: "restore", separated: true, onSelect: () => void untrash(session, written(back)) }, forever];
+}
+
+async function moveToTrash(session: Session, list: string): Promise<void> {
+  const { resource, api: services, loaded } = session;
+  const id = session.id.peek() ?? "";
+  const before = session.record.peek()[STATE];
+  try {
+    await services.adapter.remove(resource, id, { params: loaded.params });
+    touched(resource.name);
+    toast.done(t("forms.trashed", { name: resource.singular }), {
+      label: t("ui.undo"),
+      run: () => {
+        services.adapter.update(resource, id, { [STATE]: before }, { params: loaded.params }).then(() => touched(resource.name), toast.failed);
+      },
+    });
+    navigate(list, { force: true });
+  } catch (error) {
+    toast.failed(error);
+  }
+}
+
+async function removeForever(session: Session, list: string): Promise<void> {
+  const { resource, api: services, loaded } = session;
+  const force = resource.operations["delete"]?.args.includes("force") === true;
+  try {
+    await services.adapter.remove(resource, session.id.peek() ?? "", { params: loaded.params, query: force ? { force: true } : {} });
+    touched(resource.name);
+    toast.done(t("forms.deleted", { name: resource.singular }));
+    navigate(list, { force: true });
+  } catch (error) {
+    toast.failed(error);
+  }
+}
+
+async function untrash(session: Session, state: string): Promise<void> {
+  try {
+    await session.take(await session.api.adapter.update(session.resource, session.id.peek(), { [STATE]: state }, { params: session.loaded.params, ifMatch: session.version }), null);
+    touched(session.resource.name);
+    toast.done(t("forms.restored"));
+  } catch (error) {
+    toast.failed(error);
+  }
+}

@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { fieldsOf } from "../../src/model/fields";
+import type { JsonSchema } from "../../src/model/json-schema";
+import { differingRows, restoring, revisionOf } from "../../src/screens/revisions/model";
+
+const wrapped: JsonSchema = { type: "object", properties: { raw: { type: "string" }, rendered: { type: "string", readonly: true } } };
+const properties: Record<string, JsonSchema> = {
+  id: { type: "integer", readonly: true }, title: wrapped, content: wrapped, slug: { type: "string" }, author: { type: "integer" }, date: { type: "string" },
+  price: { type: "number" }, meta: { type: "object", properties: { a: { type: "string" } } },
+};
+const fields = fieldsOf({ properties, args: properties, hints: {}, parameters: [] });
+const item = { id: 12, author: 3, date: "2026-01-02T03:04:05", modified: "2026-01-02T03:04:06", slug: "7-revision-v1", parent: 7, title: { raw: "A", rendered: "" }, content: { raw: "", rendered: "" }, meta: { a: "1" } };
+
+it("a revision has the record's texts and meta; what it has of its own is not the record's", () => {
+  const revision = revisionOf(item, fields);
+  expect(revision).toEqual({ id: "12", author: 3, date: "2026-01-02T03:04:06", autosave: false, values: { title: "A", content: "", meta: { a: "1" } } });
+  expect(revisionOf({ ...item, slug: "7-autosave-v1" }, fields).autosave).toBe(true);
+});
+
+it("the fields that differ are compared; those that a revision does not have are left out", () => {
+  const revision = revisionOf(item, fields);
+  const present = { title: "B", content: "", slug: "b", price: 5, meta: { a: "1" } };
+  expect(differingRows(fields, present, revision.values).map((row) => [row.field.path, row.before, row.after])).toEqual([["title", "B", "A"]]);
+  expect(differingRows(fields, {}, revision.values).map((row) => row.field.path)).toEqual(["title", "meta"]);
+});
+
+it("restoring is an update of what differs", () => {
+  const revision = revisionOf(item, fields);
+  expect(restoring(fields, { title: "B", content: "x", meta: { a: "1" } }, revision)).toEqual({ title: { raw: "A" }, content: { raw: "" } });
+  expect(restoring(fields, { title: "A", content: "", meta: { a: "1" } }, revision)).toEqual({});
+});

@@ -1,0 +1,127 @@
+//! What the schemas that clients may see do not say of properties: relations, criteria, sort keys, labels of values, and
+//! what declarations say about showing and editing them.
+
+use crate::config::declaration::{FieldView, LabelsFrom};
+use crate::registry::Registry;
+use crate::registry::args::{Filter, Role};
+use crate::registry::criteria::Criteria;
+use crate::registry::resource::{Property, Resource, Source};
+use crate::registry::views::{self, words};
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+
+/// The hints of all properties that have some, by name; `a.b` for what is nested.
+pub fn hints(registry: &Registry, resource: &Resource) -> Map<String, Value> {
+    let list = views::endpoint(registry, resource, "list").map(|(_, endpoint)| &endpoint.args);
+    let criteria = list.and_then(|args| match &args.role(Role::Where)?.filter {
+        Some(Filter::Where(criteria)) => Some(criteria),
+        _ => None,
+    });
+    let sorts = list.and_then(|args| args.role(Role::Orderby).or(args.role(Role::OrderKeys)));
+    let keys = sorts.map(|_| views::sort_keys(resource)).unwrap_or_default();
+    let facts = Facts { registry, resource, criteria, keys };
+    let mut hints = Map::new();
+    facts.gather(&resource.properties, "", &mut hints);
+    // What is declared of something that is no property of documents, such as an argument of its own.
+    for (name, declared) in &resource.declared.view.fields {
+        hints.entry(name.clone()).or_insert_with(|| Value::Object(facts.declared(declared)));
+    }
+    hints
+}
+
+struct Facts<'r> {
+    registry: &'r Registry,
+    resource: &'r Resource,
+    criteria: Option<&'r Criteria>,
+    keys: IndexMap<&'r str, &'r str>,
+}
+
+impl Facts<'_> {
+    fn gather(&self, properties: &[Property], above: &str, hints: &mut Map<String, Value>) {
+        for property in properties.iter().filter(|property| !property.hidden) {
+            let name = if above.is_empty() { property.name.clone() } else { format!("{above}.{}", property.name) };
+            let hint = self.hint(property, &name, above.is_empty());
+            if !hint.is_empty() {
+                hints.insert(name.clone(), Value::Object(hint));
+            }
+            if let Source::Object(children) = &property.source {
+                self.gather(children, &name, hints);
+            }
+        }
+    }
+
+    fn hint(&self, property: &Property, name: &str, top: bool) -> Map<String, Value> {
+        let mut hint = Map::new();
+        if top {
+            let relation = self.resource.relations.iter().find(|relation| relation.property == property.name);
+            if let Some(relation) = relation {
+                let to = &self.registry.resources[relation.to].name;
+                hint.insert("relation".to_owned(), json!({"resource": to, "many": relation.many}));
+            }
+            let criterion = self.criteria.and_then(|criteria| criteria.0.get(&property.name));
+            if let Some(criterion) = criterion {
+                let names: Vec<&str> = criterion.operators.iter().map(|(name, _)| *name).collect();
+                hint.insert("operators".to_owned(), json!(names));
+            }
+            if let Some(key) = self.keys.get(property.name.as_str()) {
+                hint.insert("sort".to_owned(), json!(key));
+            }
+        }
+        let states = views::holder(self.resource, "status").is_some_and(|state| state.name == property.name);
+        if states && top {
+            hint.insert("labels".to_owned(), json!(self.states(property)));
+        }
+        for declared in [&property.view, self.resource.declared.view.fields.get(name).unwrap_or(&property.view)] {
+            hint.extend(self.declared(declared));
+        }
+        hint
+    }
+
+    /// The labels of states, as documents write their names.
+    fn states(&self, property: &Property) -> IndexMap<String, String> {
+        let written = |state: &String| {
+            let alias = property.aliases.iter().find(|(stored, _)| stored == state);
+            alias.map_or_else(|| state.clone(), |(_, public)| public.clone())
+        };
+        let states = views::states(self.registry, self.resource);
+        states.iter().map(|state| (written(state), views::state_label(self.registry, state))).collect()
+    }
+
+    fn declared(&self, declared: &FieldView) -> Map<String, Value> {
+        let mut hint = match json!(declared) {
+            Value::Object(hint) => hint,
+            _ => Map::new(),
+        };
+        if hint.remove("labels_from").is_some()
+            && let Some(from) = declared.labels_from
+        {
+            let mut labels = self.labels(from);
+            labels.extend(declared.labels.clone());
+            hint.insert("labels".to_owned(), json!(labels));
+        }
+        hint
+    }
+
+    fn labels(&self, from: LabelsFrom) -> IndexMap<String, String> {
+        let declared = &self.registry.declaration;
+        let of = |resource: &Resource| (resource.api_name.clone(), super::describe::label(resource));
+        match from {
+            LabelsFrom::Roles => {
+                self.registry.roles.iter().map(|(name, role)| (name.clone(), role.name.clone())).collect()
+            }
+            LabelsFrom::Statuses => {
+                declared.statuses.iter().map(|(name, own)| (name.clone(), own.label.clone())).collect()
+            }
+            LabelsFrom::Types => self.registry.kinds(crate::config::declaration::Family::Content).map(of).collect(),
+            LabelsFrom::Taxonomies => self.registry.kinds(crate::config::declaration::Family::Term).map(of).collect(),
+            LabelsFrom::Resources => {
+                let rows = self.registry.resources.iter();
+                rows.map(|own| (own.name.clone(), words(&own.name))).collect()
+            }
+            LabelsFrom::Templates => {
+                let themes = declared.themes.values().filter(|theme| theme.active);
+                themes.flat_map(|theme| &theme.templates).map(|(name, title)| (name.clone(), title.clone())).collect()
+            }
+        }
+    }
+}

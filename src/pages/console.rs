@@ -1,0 +1,212 @@
+//! The console: its files, and the page that starts it below every address of it.
+//!
+//! The files are built from `console/` and compressed in the program. The page is the built `index.html` with what the
+//! console has to know before its first request. It knows nothing of resources: the console asks for their description.
+
+use super::packed::PackedAsset;
+use super::{HTML, Visit, frame_headers};
+use crate::access::sessions::nonce_header;
+use crate::config::declaration::{Action, Declaration};
+use crate::handlers::HANDLERS;
+use crate::model::{Payload, Reply};
+use crate::registry::{Registry, Route};
+use crate::scope::Principal;
+use serde_json::{Value, json};
+use std::sync::LazyLock;
+use url::Url;
+
+/// The built files by name; empty where nobody has built them.
+const BUILT: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/console.rs"));
+
+/// The page among them.
+const PAGE: &str = "index.html";
+
+/// The folder of files whose names follow from their contents.
+const HASHED: &str = "assets/";
+
+/// Types of files by the ends of their names.
+const TYPES: [(&str, &str); 12] = [
+    (".js", "text/javascript; charset=UTF-8"),
+    (".css", "text/css; charset=UTF-8"),
+    (".html", HTML),
+    (".json", "application/json"),
+    (".webmanifest", "application/manifest+json"),
+    (".txt", "text/plain; charset=UTF-8"),
+    (".svg", "image/svg+xml"),
+    (".png", "image/png"),
+    (".webp", "image/webp"),
+    (".ico", "image/x-icon"),
+    (".woff2", "font/woff2"),
+    (".wasm", "application/wasm"),
+];
+
+static FILES: LazyLock<Vec<PackedAsset>> = LazyLock::new(|| {
+    let file = |(name, packed): &(&'static str, &'static [u8])| {
+        let media_type = TYPES.iter().find(|(end, _)| name.ends_with(end)).map_or("application/octet-stream", |t| t.1);
+        let file = PackedAsset::new(name, media_type, packed);
+        if name.starts_with(HASHED) { file.immutable() } else { file }
+    };
+    BUILT.iter().map(file).collect()
+});
+
+/// What a path below the console's address is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Page,
+    /// A file, by its position.
+    File(usize),
+}
+
+/// The console's address; `None` where it is not served.
+pub(super) fn address(declared: &Declaration) -> Option<&str> {
+    (declared.console.enabled && declared.pages.enabled).then_some(declared.console.path.as_str())
+}
+
+/// What is at a path; `None` where that is not below the console's address.
+pub(super) fn part(address: Option<&str>, path: &str) -> Option<Part> {
+    let below = path.strip_prefix(address?)?;
+    if below.is_empty() {
+        return Some(Part::Page);
+    }
+    let name = below.strip_prefix('/')?;
+    let file = FILES.iter().position(|file| file.name == name && name != PAGE);
+    Some(file.map_or(Part::Page, Part::File))
+}
+
+/// A file, compressed for clients that accept it so.
+pub(super) fn file(index: usize, accepted: Option<&str>) -> Reply {
+    FILES[index].reply(accepted)
+}
+
+/// Whether the console has something to do for a caller: they may change something.
+pub(super) fn is_for(registry: &Registry, caller: &Principal) -> bool {
+    let reads = |action: &Action| matches!(action, Action::Read | Action::ReadPrivate | Action::List);
+    let changes =
+        |(action, capability): (&Action, &String)| !reads(action) && !capability.is_empty() && caller.can(capability);
+    registry.resources.iter().any(|resource| resource.capabilities.iter().any(changes))
+}
+
+/// The page.
+pub(super) fn show(visit: &Visit<'_>) -> Reply {
+    let page = FILES.iter().find(|file| file.name == PAGE);
+    let Some(built) = page.and_then(|page| std::str::from_utf8(page.plain()).ok()).and_then(body) else {
+        let lines = [
+            "The program was built without the console.",
+            "In the folder of its sources: cd console, npm ci, npm run build; then build the program again.",
+        ];
+        return visit.message(503, "No console", &lines);
+    };
+    let scope = &visit.scope;
+    let path = &scope.registry.declaration.console.path;
+    let data = json!({
+        "lang": scope.settings.text("language").replace('_', "-"),
+        "title": visit.site_name(),
+        "path": path,
+        "boot": in_script(&boot(visit)),
+        "rest": built,
+    });
+    match visit.pages.render("console.html", data) {
+        Ok(bytes) => {
+            let mut headers = frame_headers(&policy(visit));
+            headers.push(("Cache-Control".into(), "private, no-store".into()));
+            Reply { status: 200, headers, payload: Payload::Other { media_type: HTML, bytes } }
+        }
+        Err(error) => crate::engine::error_reply(&scope.internal(&error)),
+    }
+}
+
+/// What follows the title in the built page. Its own beginning gives way to ours.
+fn body(built: &str) -> Option<String> {
+    let (_, head) = built.split_once("<head>")?;
+    let Some((before, after)) = head.split_once("<title>") else { return Some(head.trim_start().to_owned()) };
+    let (_, after) = after.split_once("</title>")?;
+    Some(format!("{}{}", before.trim_start(), after.trim_start()))
+}
+
+/// What the console has to know before its first request.
+fn boot(visit: &Visit<'_>) -> Value {
+    let (scope, pages) = (&visit.scope, &visit.pages.declared);
+    let registry = &scope.registry;
+    json!({
+        "base": registry.site.rest_path,
+        "prefix": registry.site.prefix,
+        "path": registry.declaration.console.path,
+        "nonce_url": pages.nonce.get(),
+        "nonce_header": nonce_header(&registry.site.prefix),
+        "nonce": visit.engine.identity().fresh_nonce(scope).map(|(_, nonce)| nonce),
+        "login_url": pages.login,
+        "logout_url": pages.logout,
+        "profile_url": pages.profile,
+        "explorer_url": pages.explorer.get(),
+        "batch": batch(registry),
+        "user": scope.principal.id,
+    })
+}
+
+/// The route that takes several requests at once.
+fn batch(registry: &Registry) -> Option<&str> {
+    let batches =
+        |route: &&Route| route.endpoints.iter().any(|endpoint| HANDLERS[endpoint.handler.0].is.name == "batch");
+    registry.routes.iter().find(batches).map(|route| route.pattern.as_str())
+}
+
+/// JSON that no text in it can end the element around it, or begin another one.
+fn in_script(value: &Value) -> String {
+    let text = value.to_string();
+    let escapes =
+        [("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")];
+    escapes.iter().fold(text, |text, (plain, escaped)| text.replace(plain, escaped))
+}
+
+/// What the page may load: what is of this site. Addresses of stored files begin with the site's own address, which may
+/// be another one than that of the request.
+fn policy(visit: &Visit<'_>) -> String {
+    let site = Url::parse(&visit.scope.registry.site.url).ok().map(|url| url.origin().ascii_serialization());
+    let host = visit.request.header("host").unwrap_or_default();
+    let elsewhere = site.filter(|origin| origin.split_once("://").is_none_or(|(_, own)| own != host));
+    let files = elsewhere.map_or_else(String::new, |origin| format!(" {origin}"));
+    format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:{files}; media-src 'self'{files}; \
+         connect-src 'self'; font-src 'self'; frame-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_ends_the_data_block() {
+        let hostile = "</script><script>alert(1)</script><!-- \u{2028} & ]]>";
+        let written = in_script(&json!({"title": hostile}));
+        assert!(!written.contains(['<', '>', '&', '\u{2028}']), "{written}");
+        let read: Value = serde_json::from_str(&written).expect("still JSON");
+        assert_eq!(read["title"], hostile);
+    }
+
+    #[test]
+    fn the_built_page_keeps_what_is_after_its_title() {
+        let built = "<!doctype html>\n<html lang=\"en\">\n  <head>\n    <meta charset=\"utf-8\">\n    <title>Console</title>\n    \
+                     <script type=\"module\" src=\"./assets/a.js\"></script>\n  </head>\n<body></body></html>\n";
+        let rest = body(built).expect("a head");
+        assert!(rest.starts_with("<meta charset=\"utf-8\">\n") && !rest.contains("title"), "{rest}");
+        assert!(rest.contains("./assets/a.js") && rest.ends_with("</html>\n"), "{rest}");
+        assert_eq!(body("no page"), None);
+    }
+
+    #[test]
+    fn addresses_of_the_console() {
+        let at = |path: &str| part(Some("/admin"), path);
+        assert_eq!(at("/admin"), Some(Part::Page));
+        assert_eq!(at("/admin/"), Some(Part::Page));
+        assert_eq!(at("/admin/index.html"), Some(Part::Page));
+        assert_eq!(at("/admin/anything/12"), Some(Part::Page));
+        assert_eq!(at("/administration"), None);
+        assert_eq!(at("/"), None);
+        assert_eq!(part(None, "/admin"), None);
+        for (index, file) in FILES.iter().enumerate().filter(|(_, file)| file.name != PAGE) {
+            assert_eq!(at(&format!("/admin/{}", file.name)), Some(Part::File(index)));
+            assert!(!file.plain().is_empty(), "{}", file.name);
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! How lists and forms of a resource look: what is declared (`resources.NAME.view`) over what follows from its schema, its
+//! states and its arguments.
+//!
+//! It has the members of `view-config`. It knows no caller.
+
+use super::args::{ArgSet, Role};
+use super::resource::{Kind, Property, Resource, Sort, Source};
+use super::{Endpoint, Registry, Route};
+use crate::config::declaration::{Family, ViewChoice};
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+
+/// Columns of own properties that a list has where none are declared.
+const MOST_COLUMNS: usize = 4;
+
+/// Rows of a page where none are declared.
+const PER_PAGE: u64 = 20;
+
+/// What a form begins with, as properties with these columns.
+const FIRST: [&str; 4] = ["title", "name", "content", "excerpt"];
+
+/// Properties that belong to the state of a record, by column.
+const STATE: [&str; 6] = ["status", "date_local", "slug", "password", "sticky", "comment_status"];
+
+/// Columns that say the same as others, in another form.
+const TWICE: [&str; 2] = ["date_utc", "modified_utc"];
+
+/// How a list looks, what its layouts change, its views and the form.
+pub fn view(registry: &Registry, resource: &Resource) -> Map<String, Value> {
+    let facts = Facts::new(registry, resource);
+    let declared = &resource.declared.view;
+    let mut first = facts.default_view();
+    first.extend(declared.default_view.clone());
+    let mut layouts = facts.layouts(&first);
+    layouts.extend(declared.default_layouts.clone());
+    let choices = declared.view_list.as_ref().map(|list| list.iter().map(|one| choice(resource, one)).collect());
+    let mut form = facts.form();
+    form.extend(declared.form.clone());
+    Map::from_iter([
+        ("default_view".to_owned(), Value::Object(first)),
+        ("default_layouts".to_owned(), Value::Object(layouts)),
+        ("view_list".to_owned(), Value::Array(choices.unwrap_or_else(|| facts.choices()))),
+        ("form".to_owned(), Value::Object(form)),
+    ])
+}
+
+fn choice(resource: &Resource, declared: &ViewChoice) -> Value {
+    let label = declared.title.strip_prefix("{labels.").and_then(|rest| rest.strip_suffix('}'));
+    let title = label.and_then(|label| resource.declared.labels.get(label)).unwrap_or(&declared.title);
+    match declared.view.is_empty() {
+        true => json!({"title": title, "slug": declared.slug}),
+        false => json!({"title": title, "slug": declared.slug, "view": declared.view}),
+    }
+}
+
+/// A name of a declaration as people read it: `menu_order` becomes `Menu order`.
+pub fn words(name: &str) -> String {
+    let text = name.replace(['_', '-'], " ");
+    let mut letters = text.trim().chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// An endpoint of a resource by its name, on a route that shows the resource itself.
+pub fn endpoint<'r>(registry: &'r Registry, resource: &Resource, name: &str) -> Option<(&'r Route, &'r Endpoint)> {
+    let own = |route: &&Route| route.owner == Some(resource.index) && route.resource == Some(resource.index);
+    let routes = registry.routes.iter().filter(own);
+    routes
+        .flat_map(|route| route.endpoints.iter().map(move |endpoint| (route, endpoint)))
+        .find(|(_, endpoint)| endpoint.name.as_deref() == Some(name))
+}
+
+/// The top-level property that holds a column, at any depth.
+pub fn holder<'r>(resource: &'r Resource, column: &str) -> Option<&'r Property> {
+    fn holds(property: &Property, column: &str) -> bool {
+        match &property.source {
+            Source::Object(children) => children.iter().any(|child| holds(child, column)),
+            _ => property.column.as_deref().map(bare) == Some(column),
+        }
+    }
+    resource.properties.iter().find(|property| holds(property, column))
+}
+
+/// The name of a column in its own table: plans call those of extension tables `x_event.starts`.
+fn bare(column: &str) -> &str {
+    column.rsplit('.').next().unwrap_or(column)
+}
+
+/// The key for `order_by` of each property that has one.
+pub fn sort_keys(resource: &Resource) -> IndexMap<&str, &str> {
+    let mut keys = IndexMap::new();
+    for (key, sort) in &resource.sort {
+        let Sort::Column(column) = sort else { continue };
+        let column = bare(column);
+        let found = holder(resource, column).or_else(|| holder(resource, column.strip_suffix("_key")?));
+        // A property and its key usually have one name; others do not take its place.
+        if let Some(property) = found
+            && (property.name == *key || !keys.contains_key(property.name.as_str()))
+        {
+            keys.insert(property.name.as_str(), key.as_str());
+        }
+    }
+    keys
+}
+
+/// The states that records of a resource can have, as requests name them.
+pub fn states(registry: &Registry, resource: &Resource) -> Vec<String> {
+    match resource.family {
+        Family::Content => content_states(registry, resource),
+        Family::Comment => registry.declaration.comment_statuses.keys().cloned().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Those that the list's argument takes, and that requests may set or deletions lead to.
+fn content_states(registry: &Registry, resource: &Resource) -> Vec<String> {
+    let list = endpoint(registry, resource, "list").map(|(_, endpoint)| &endpoint.args);
+    let column = holder(resource, "status").map_or("status", |property| property.name.as_str());
+    let arg = list.and_then(|args| args.get(column));
+    let taken = arg.and_then(|arg| arg.shown["items"]["enum"].as_array());
+    let usual = arg.map(|arg| &arg.shown["default"]);
+    let only = &resource.declared.only_statuses;
+    let states = registry.declaration.statuses.iter().filter(|(name, status)| {
+        let is_usual = usual.is_some_and(|usual| usual == name.as_str());
+        let listed = taken.is_none_or(|taken| taken.iter().any(|value| value == name.as_str()));
+        let possible = only.is_empty() || only.contains(name) || status.trash;
+        listed && possible && (!status.internal || is_usual) && (!status.trash || resource.declared.trash)
+    });
+    states.map(|(name, _)| name.clone()).collect()
+}
+
+/// What follows from a resource's declaration.
+struct Facts<'r> {
+    registry: &'r Registry,
+    resource: &'r Resource,
+    list: Option<&'r ArgSet>,
+}
+
+impl<'r> Facts<'r> {
+    fn new(registry: &'r Registry, resource: &'r Resource) -> Facts<'r> {
+        let list = endpoint(registry, resource, "list").map(|(_, endpoint)| &endpoint.args);
+        Facts { registry, resource, list }
+    }
+
+    /// The properties that documents show.
+    fn shown(&self) -> impl Iterator<Item = &'r Property> {
+        self.resource
+            .properties
+            .iter()
+            .filter(|property| !property.hidden && !matches!(property.source, Source::Nothing))
+    }
+
+    fn related(&self, property: &Property) -> Option<(&'r Resource, bool)> {
+        let relation = self.resource.relations.iter().find(|relation| relation.property == property.name)?;
+        Some((&self.registry.resources[relation.to], relation.many))
+    }
+
+    /// The property that people know an item by.
+    fn title(&self) -> Option<&'r str> {
+        let named = ["title", "name"].iter().find_map(|column| holder(self.resource, column));
+        let text = || self.shown().find(|property| property.kind == Kind::Text && property.own && !property.refers);
+        let any = || self.shown().find(|property| property.kind == Kind::Text);
+        named.or_else(text).or_else(any).or_else(|| self.shown().next()).map(|property| property.name.as_str())
+    }
+
+    /// The property with a picture.
+    fn picture(&self) -> Option<&'r str> {
+        let leads =
+            |property: &&Property| self.related(property).is_some_and(|(to, many)| !many && to.supports("files"));
+        self.shown().find(leads).map(|property| property.name.as_str())
+    }
+
+    /// A value that one cell of a table has room for.
+    fn fits_cell(&self, property: &Property) -> bool {
+        let text = &self.resource.schema["properties"][&property.name];
+        let short = text["maxLength"].as_u64().is_none_or(|most| most <= 1000);
+        let nested = matches!(property.source, Source::Object(_) | Source::Meta);
+        !nested
+            && (self.related(property).is_some() || property.kind != Kind::Json || property.members.is_some())
+            && short
+    }
+
+    /// Columns of a list: the state, the author, terms, the date, then the first own properties.
+    fn columns(&self) -> Vec<&'r str> {
+        let title = self.title();
+        let key = &*self.resource.key;
+        let by_column = |column: &str| holder(self.resource, column).map(|property| property.name.as_str());
+        let terms = || self.shown().filter(|p| self.related(p).is_some_and(|(to, _)| to.family == Family::Term));
+        let usual = ["status", "author"].into_iter().filter_map(by_column);
+        let usual = usual.chain(terms().map(|p| p.name.as_str())).chain(by_column("date_local"));
+        let mut columns: Vec<&str> = usual.collect();
+        let stored = self.resource.stores_rows();
+        let own = self.shown().filter(|p| (p.own || !stored) && self.fits_cell(p) && &*p.name != key);
+        let own: Vec<&str> = own.map(|p| p.name.as_str()).filter(|name| !columns.contains(name)).collect();
+        columns.extend(own.into_iter().filter(|name| Some(*name) != title).take(MOST_COLUMNS));
+        columns.retain(|name| Some(*name) != title);
+        columns
+    }
+
+    /// The order of a list that names none.
+    fn sort(&self) -> Option<Value> {
+        let key = self.list?.role(Role::Orderby)?.default.as_ref()?.as_str()?;
+        let order = self.list?.role(Role::Order).and_then(|arg| arg.default.as_ref());
+        let direction = order.and_then(Value::as_str).unwrap_or("desc");
+        let keys = sort_keys(self.resource);
+        let field = keys.iter().find(|(_, own)| **own == key).map_or(key, |(property, _)| property);
+        Some(json!({"field": field, "direction": direction}))
+    }
+
+    fn default_view(&self) -> Map<String, Value> {
+        let mut view = Map::new();
+        view.insert("type".to_owned(), json!(if self.resource.supports("files") { "grid" } else { "table" }));
+        view.insert("filters".to_owned(), json!([]));
+        view.insert("perPage".to_owned(), json!(PER_PAGE));
+        view.insert("fields".to_owned(), json!(self.columns()));
+        let names = [("titleField", self.title()), ("mediaField", self.picture())];
+        view.extend(names.into_iter().filter_map(|(key, name)| Some((key.to_owned(), json!(name?)))));
+        view.extend(self.sort().map(|sort| ("sort".to_owned(), sort)));
+        if self.resource.declared.hierarchical {
+            view.insert("showLevels".to_owned(), json!(true));
+        }
+        view
+    }
+
+    fn layouts(&self, view: &Map<String, Value>) -> Map<String, Value> {
+        let mut names = vec!["table", "list"];
+        if view.contains_key("mediaField") || view.get("type") == Some(&json!("grid")) {
+            names.push("grid");
+        }
+        if self.resource.declared.hierarchical {
+            names.push("tree");
+        }
+        names.into_iter().map(|name| (name.to_owned(), json!({}))).collect()
+    }
+
+    /// All items, and those in each state.
+    fn choices(&self) -> Vec<Value> {
+        let labels = &self.resource.declared.labels;
+        let all = labels.get("all_items").cloned().unwrap_or_else(|| "All".to_owned());
+        let mut choices = vec![json!({"title": all, "slug": "all"})];
+        let states = states(self.registry, self.resource);
+        let field = holder(self.resource, "status").map(|property| property.name.as_str());
+        if let Some(field) = field.filter(|_| states.len() > 1) {
+            choices.extend(states.iter().map(|state| {
+                let filter = json!({"field": field, "operator": "is", "value": state, "isLocked": true});
+                json!({"title": state_label(self.registry, state), "slug": state, "view": {"filters": [filter]}})
+            }));
+        }
+        choices
+    }
+
+    /// What requests may write: title and text, own properties in the order of the schema, then groups: the state, terms, and
+    /// what else there is.
+    fn form(&self) -> Map<String, Value> {
+        let names = ["update", "create"];
+        let args: Vec<&ArgSet> =
+            names.iter().filter_map(|name| Some(&endpoint(self.registry, self.resource, name)?.1.args)).collect();
+        let twice =
+            |property: &Property| property.column.as_deref().is_some_and(|column| TWICE.contains(&bare(column)));
+        let writes = |property: &&Property| {
+            !property.readonly && !twice(property) && args.iter().any(|args| args.get(&property.name).is_some())
+        };
+        let mut left: Vec<&Property> = self.resource.properties.iter().filter(|p| !p.hidden).filter(writes).collect();
+        let mut take = |wanted: &dyn Fn(&Property) -> bool| -> Vec<&str> {
+            let (taken, rest): (Vec<&Property>, Vec<&Property>) = left.iter().copied().partition(|p| wanted(p));
+            left = rest;
+            taken.into_iter().map(|property| property.name.as_str()).collect()
+        };
+        let mut fields: Vec<Value> = Vec::new();
+        for column in FIRST {
+            let held = holder(self.resource, column).map(|property| property.name.as_str());
+            fields.extend(take(&|property| Some(property.name.as_str()) == held).into_iter().map(|name| json!(name)));
+        }
+        if self.resource.family != Family::Content {
+            fields.extend(take(&|_| true).into_iter().map(|name| json!(name)));
+        }
+        let own = take(&|property| property.own && property.name != "meta");
+        fields.extend(own.into_iter().map(|name| json!(name)));
+        let state = take(&|property| {
+            let column = property.column.as_deref().map_or(property.name.as_str(), bare);
+            STATE.contains(&column) || STATE.contains(&property.name.as_str())
+        });
+        let terms = take(&|property| self.related(property).is_some_and(|(to, _)| to.family == Family::Term));
+        let rest = take(&|_| true);
+        for (id, label, children) in
+            [("state", "State", state), ("terms", "Terms", terms), ("details", "Details", rest)]
+        {
+            if !children.is_empty() {
+                fields.push(json!({"id": id, "label": label, "children": children}));
+            }
+        }
+        Map::from_iter([("layout".to_owned(), json!({"type": "panel"})), ("fields".to_owned(), json!(fields))])
+    }
+}
+
+/// The name of a state for people.
+pub fn state_label(registry: &Registry, state: &str) -> String {
+    let declared = &registry.declaration;
+    let label = declared.statuses.get(state).map(|status| &status.label);
+    let label = label.or_else(|| declared.comment_statuses.get(state).map(|status| &status.label));
+    label.filter(|label| !label.is_empty()).cloned().unwrap_or_else(|| words(state))
+}

@@ -1,0 +1,143 @@
+// Markup that the console's editor writes: each kind of node with its variants, and old markup that somebody has changed.
+import type { Node } from "prosemirror-model";
+import * as change from "../../../console/src/editor/change";
+import * as make from "../../../console/src/editor/make";
+import { Content } from "../../../console/src/editor/read";
+import { schema } from "../../../console/src/editor/schema";
+
+interface Sample {
+  name: string;
+  text: string;
+  /** Written anew: the other editor is to write the same. */
+  fresh: boolean;
+}
+
+const samples: Sample[] = [];
+const empty = Content.read("");
+
+function add(name: string, ...nodes: (Node | null)[]): void {
+  const found = nodes.filter((node) => node !== null);
+  if (found.length !== nodes.length) throw new Error(`${name} was not made`);
+  const doc = schema.node("doc", null, found);
+  doc.check();
+  samples.push({ name, text: empty.write(doc), fresh: true });
+}
+
+const text = (content: string, ...marks: string[]) => schema.text(content, marks.map((name) => schema.mark(name)));
+const rich = [
+  text("Plain "),
+  text("bold", "strong"),
+  text(" and "),
+  text("both", "strong", "em"),
+  schema.text(" link", [schema.mark("link", { href: "https://example.org/?a=1&b=2" })]),
+  schema.node("hard_break"),
+  text("x < y & z > 0 \u00a0 \"q\" ", "code_text"),
+  text("sub", "sub"),
+  text("gone", "strike"),
+];
+const p = (...content: Node[]) => schema.node("paragraph", null, content);
+const look = (node: Node, attrs: Record<string, unknown>) => node.type.create(attrs, node.content);
+const picture = { id: 7, url: "https://example.org/a.jpg", alt: "A \"quoted\" & <b>", caption: "<p>A caption</p>" };
+
+add("paragraph", p(...rich));
+add("empty paragraph", p(), p(text("a")));
+for (const align of ["left", "center", "right"] as const) {
+  add(`paragraph ${align}`, look(p(...rich), change.aligned(p(), align, false)));
+  for (const level of [1, 2, 3, 4, 5, 6]) {
+    const heading = schema.node("heading", { level }, rich);
+    add(`heading ${level} ${align}`, heading, look(heading, change.aligned(heading, align, false)));
+  }
+  const verse = schema.node("verse", null, [text("a\n  b")]);
+  add(`verse ${align}`, verse, look(verse, change.aligned(verse, align, false)));
+}
+
+const item = (...content: Node[]) => schema.node("list_item", null, content);
+const list = (ordered: boolean, ...items: Node[]) => schema.node("list", { ordered }, items);
+add("list", list(false, item(p(...rich)), item(p(text("b")), list(true, item(p(text("c")), list(false, item(p(text("d")))))))));
+const numbers = list(true, item(p(text("a"))), item(p(text("b"))));
+add("ordered list", numbers, look(numbers, change.withNumbers(numbers, { start: 4 })), look(numbers, change.withNumbers(numbers, { reversed: true })));
+
+const quote = schema.node("quote", null, [p(...rich), list(false, item(p(text("in")))), schema.node("cite", null, [text("Somebody", "em")])]);
+add("quote", quote, schema.node("quote", null, [p(text("a"))]), look(quote, change.aligned(quote, "right", false)));
+add("pullquote", schema.node("pullquote", null, [p(...rich), schema.node("cite", null, [text("Somebody")])]), schema.node("pullquote", null, [p(text("a"))]));
+add("code", schema.node("code", null, [text("if (a < b && c > d) {\n  [gallery]\n}\n<!-- wp:more -->")]));
+add("preformatted", schema.node("preformatted", null, [text("a\n  b"), text("c", "strong")]));
+
+const table = (): Node => {
+  const cells = (kind: string) => [schema.node(kind, null, rich), schema.node(kind, null, [text("b")])];
+  const wide = schema.node("table_row", null, [schema.node("table_cell", { colspan: 2 }, [text("c")])]);
+  const centred = schema.node("table_cell", null, [text("d")]);
+  const aligned = look(centred, change.aligned(centred, "center", false));
+  return schema.node("table_figure", null, [
+    schema.node("table", null, [
+      schema.node("table_row", { section: "head" }, cells("table_header")),
+      schema.node("table_row", null, cells("table_cell")),
+      schema.node("table_row", null, [aligned, centred]),
+      wide,
+      schema.node("table_row", { section: "foot" }, cells("table_cell")),
+    ]),
+    schema.node("caption", null, [text("Caption")]),
+  ]);
+};
+add("table", table(), make.makeTable(2, 3, true), make.makeTable(2, 2, false), look(table(), change.aligned(table(), "wide", false)));
+
+const image = make.makeImage(picture) as Node;
+add("image", image, make.makeImage({ url: "https://example.org/b.jpg" }), make.makeImage({ ...picture, sizes: { large: { url: "https://example.org/a-1024x768.jpg" } } }));
+for (const align of change.alignments(image)) add(`image ${align}`, look(image, change.aligned(image, align, false)));
+add("image look", look(image, change.withImageLink(image, "https://example.org/")), look(image, change.withWidth(image, 320)), look(image, change.withAlt(image, "x")));
+const sized = look(image, change.withWidth(image, 320));
+add("image look taken back", look(sized, change.withWidth(sized, null)), look(image, change.withImageLink(look(image, change.withImageLink(image, "https://a.example/")), null)));
+const gallery = make.makeGallery([picture, { id: 8, url: "https://example.org/c.jpg" }]) as Node;
+add("gallery", gallery, schema.node("gallery", gallery.attrs, [...gallery.content.content, schema.node("caption", null, [text("All")])]));
+for (const url of ["https://www.youtube.com/watch?v=x&t=1", "https://vimeo.com/1", "https://open.spotify.com/track/1", "https://example.org/page"]) {
+  const embed = make.makeEmbed(url) as Node;
+  add(`embed ${url}`, embed, look(embed, change.aligned(embed, "center", false)), embed.type.create(embed.attrs, [text("Caption")]));
+}
+for (const mime of ["audio/mpeg", "video/mp4", "image/png", "application/pdf"]) {
+  add(`file ${mime}`, make.makeFile({ id: 9, url: "https://example.org/f?a=1&b=2", name: "A <file>", mime }, "Download"));
+}
+add("player with caption", schema.node("player", { kind: "video", json: '{"id":1}', media: '<video controls src="https://example.org/v.mp4"></video>' }, [text("Caption")]));
+
+const filled = schema.node("columns", null, [schema.node("column", null, [p(...rich), image]), schema.node("column", null, [p(text("b"))])]);
+add("columns", make.makeColumns(3), filled, look(filled, change.aligned(filled, "wide", false)));
+const group = schema.node("group", { json: '{"layout":{"type":"constrained"}}' }, [p(text("a")), filled]);
+add("group", make.makeSimple("group"), group, look(group, change.aligned(group, "full", false)));
+const button = schema.node("button", null, [text("Go")]);
+add("buttons", make.makeSimple("buttons"), schema.node("buttons", null, [button, look(button, change.withButtonLink(button, "https://example.org/?a=1&b=2"))]));
+for (const kind of ["separator", "spacer", "more", "nextpage", "list", "ordered_list", "quote", "pullquote", "code", "verse", "preformatted", "heading"]) {
+  add(`new ${kind}`, make.makeSimple(kind));
+}
+add("reusable", make.makeReusable(12));
+add("raw", make.makeRaw("core/html", "<div onclick=\"x()\">a</div>"), make.makeRaw("core/shortcode", "[gallery ids=\"1,2\"]"));
+
+/** Markup of older editors, after a word was typed into each of its texts. */
+const OLD = [
+  "<!-- wp:heading {\"level\":3} -->\n<h3>Old</h3>\n<!-- /wp:heading -->",
+  "<!-- wp:list -->\n<ul><li>a<ul><li>b</li></ul></li></ul>\n<!-- /wp:list -->",
+  "<!-- wp:quote -->\n<blockquote class=\"wp-block-quote\"><p>a</p><cite>c</cite></blockquote>\n<!-- /wp:quote -->",
+  "<!-- wp:image {\"id\":9,\"align\":\"center\"} -->\n<div class=\"wp-block-image\"><figure class=\"aligncenter\"><img src=\"https://example.org/a.jpg\" alt=\"\" class=\"wp-image-9\"/><figcaption>c</figcaption></figure></div>\n<!-- /wp:image -->",
+  "<!-- wp:table -->\n<figure class=\"wp-block-table\"><table class=\"\"><tbody><tr><td>a</td><td></td></tr></tbody></table></figure>\n<!-- /wp:table -->",
+  "<!-- wp:button -->\n<div class=\"wp-block-button\"><a class=\"wp-block-button__link\">A button</a></div>\n<!-- /wp:button -->",
+  "<!-- wp:paragraph {\"align\":\"center\",\"fontSize\":\"large\",\"textColor\":\"red\"} -->\n<p class=\"has-text-align-center has-red-color has-text-color has-large-font-size\" id=\"x\">a &amp; b</p>\n<!-- /wp:paragraph -->",
+  "<!-- wp:group -->\n<div class=\"wp-block-group\"><div class=\"wp-block-group__inner-container\"><!-- wp:paragraph -->\n<p>a</p>\n<!-- /wp:paragraph --></div></div>\n<!-- /wp:group -->",
+];
+for (const old of OLD) {
+  const content = Content.read(old);
+  const changed = typedIn(content.doc);
+  const written = content.write(changed);
+  if (written === old || content.doc.firstChild?.type.name === "verbatim") throw new Error(`not changed: ${old}`);
+  samples.push({ name: `old: ${old.slice(0, 60)}`, text: written, fresh: false });
+}
+
+function typedIn(node: Node): Node {
+  if (node.isTextblock) return node.copy(node.content.append(schema.node("paragraph", null, [text(" more")]).content));
+  const children: Node[] = [];
+  node.forEach((child) => children.push(typedIn(child)));
+  return node.copy(schema.node("doc", null, [p()]).content.cut(0, 0).append(schemaFragment(children)));
+}
+
+function schemaFragment(children: Node[]) {
+  return children.reduce((all, child) => all.addToEnd(child), empty.doc.content.cut(0, 0));
+}
+
+console.log(JSON.stringify(samples));
