@@ -155,14 +155,17 @@ pub struct Scope {
     pub progress: Option<Arc<Progress>>,
 }
 
+/// Gets the steps that are done, how many there are, and the name of the next one.
+type Report = dyn Fn(usize, usize, &str) + Send + Sync;
+
 /// How far a request of several steps is.
 pub struct Progress {
-    report: Box<dyn Fn(usize, usize, &str) + Send + Sync>,
+    report: Box<Report>,
     cancelled: AtomicBool,
 }
 
 impl Progress {
-    /// `report` gets the steps that are done, how many there are, and the name of the next one.
+    /// `report` is called before each step.
     pub fn new(report: impl Fn(usize, usize, &str) + Send + Sync + 'static) -> Arc<Progress> {
         Arc::new(Progress { report: Box::new(report), cancelled: AtomicBool::new(false) })
     }
