@@ -4,9 +4,9 @@ import { statesOf } from "../src/api";
 import type { Page } from "../src/api/adapter";
 import { Failure } from "../src/api/failure";
 import type { Query } from "../src/api/query";
-import { directOperations, removal, restoring, settable } from "../src/model/actions";
+import { directOperations, removal, restoring, settable, wholeOperations } from "../src/model/actions";
 import { assumedArgs, filterOffers, pageQuery, selection } from "../src/model/list-query";
-import { ALL, countsOf, restoredTo, stateValue, total } from "../src/model/list-states";
+import { ALL, countsOf, requestName, restoredTo, stateValue, total } from "../src/model/list-states";
 import { Pager } from "../src/model/pager";
 import { waitingStates } from "../src/model/waiting";
 import { type Filter, initialView, layoutsOf, type ListView, readView, writeView } from "../src/model/view-state";
@@ -66,7 +66,7 @@ describe("the request of a list", () => {
   it("asks for the shown properties, in all states but the trash", () => {
     const query = pageQuery(initialView(posts), context());
     expect(query).toMatchObject({ status: ["publish", "future", "draft", "pending", "private"], orderby: "date", order: "desc", per_page: 20, context: "edit" });
-    expect(query["_fields"]).toEqual(["id", "title", "status", "author", "categories", "date", "link", "parent"]);
+    expect(query["_fields"]).toEqual(["id", "title", "status", "author", "categories", "tags", "date", "link", "parent", "featured_media"]);
   });
 
   it("takes filters as criteria and as arguments, and none that has no value yet", () => {
@@ -148,9 +148,10 @@ describe("states", () => {
     expect(total(counts, statesOf(posts))).toBe(6);
   });
 
-  it("of the same name are those of the resource", () => {
-    expect(statesOf(comments).at(-1)?.names).toEqual(["trash"]);
-    expect(statesOf(posts).at(-1)?.names).toEqual([]);
+  it("are spelled as the schema spells them", () => {
+    const publish = statesOf(posts)[0];
+    expect(publish === undefined ? "" : requestName(publish, { enum: ["Publish", "draft"] })).toBe("Publish");
+    expect(publish === undefined ? "" : requestName(publish)).toBe("publish");
   });
 
   it("that wait are drafts, reviews and what is scheduled; of messages, what is held back", () => {
@@ -176,6 +177,11 @@ describe("actions", () => {
   it("are operations that need nothing but the record", () => {
     const found = directOperations(resourceOf("media"), { process: { action: { required: true, enum: ["create-image-subsizes"] } } });
     expect(found).toMatchObject([{ name: "process", body: { action: "create-image-subsizes" } }]);
+  });
+
+  it("on a whole list are those that need nothing", () => {
+    expect(wholeOperations(resourceOf("sessions"), {}).map((one) => one.name)).toEqual(["delete_all"]);
+    expect(wholeOperations(resourceOf("users"), {})).toEqual([]);
   });
 
   it("set properties whose values are known", () => {

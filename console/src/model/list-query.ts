@@ -114,8 +114,8 @@ function isFilterArgument(name: string, resource: Resource, args: Args): boolean
   const preset = schema.default !== undefined && schema.default !== null && !(Array.isArray(schema.default) && schema.default.length === 0);
   if (preset) return false;
   const hints = resource.fields[name];
-  const known = schema.enum ?? schema.items?.enum ?? hints?.labels;
-  return known !== undefined || hints?.relation !== undefined || typesOf(schema).includes("boolean");
+  const known = schema.enum ?? schema.items?.enum ?? Object.keys(hints?.labels ?? {});
+  return known.length > 0 || hints?.relation !== undefined || typesOf(schema).includes("boolean");
 }
 
 /** The property that keeps the order of records beside each other: what the layout of a tree declares. */

@@ -1,6 +1,7 @@
 /** States as tabs, each with the number of its records. */
 
 import type { JSX } from "preact";
+import { argument } from "../../api/adapter";
 import { number, t } from "../../i18n";
 import { ALL, hasStates } from "../../model/list-states";
 import { type ListView, writeView } from "../../model/view-state";
@@ -17,7 +18,14 @@ interface StateTabsProps extends ListingProps {
 
 export function StateTabs({ resource, states, schema, view, initial, counts, here }: StateTabsProps): JSX.Element | null {
   if (!hasStates(resource, schema.args["list"] ?? {})) return null;
-  const shown = states.filter((state) => state.name === view.state || (counts?.get(state.name) ?? 0) > 0);
+  const all = counts?.get(ALL) ?? 0;
+  // A state that all records have says no more than the first tab.
+  const shown = states.filter((state) => {
+    if (!argument(resource, "list", "_count_by")) return true;
+    const count = counts?.get(state.name) ?? 0;
+    return state.name === view.state || (count > 0 && (state.trash || state.public || count < all));
+  });
+  if (shown.length === 0 && counts !== null) return null;
   const address = (state: string): string => {
     const query = writeView({ ...view, state, page: 1 }, initial);
     return href(`${here}${query === "" ? "" : `?${query}`}`);
