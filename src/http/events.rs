@@ -1,14 +1,39 @@
 //! Bodies that are sent as they come, for a client that waits for what happens.
 
 use super::connection::{Busy, ConnectionState};
-use super::guard;
-use crate::model::EventStream;
+use super::{Compiled, Edge, guard};
+use crate::model::{Ending, Endings, EventStream, Reply};
 use actix_http::body::{BodyStream, BoxBody};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::try_unfold;
+use std::future::Future;
 use std::io;
+use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// What becomes of a request.
+pub enum Answered {
+    Reply(Reply),
+    /// 200 with these headers, and a body that is sent as it comes.
+    Stream(Vec<(String, String)>, EventStream),
+}
+
+/// A response that may be a stream.
+pub type Streamed = Pin<Box<dyn Future<Output = Answered>>>;
+
+impl Edge {
+    /// Whether streams of a service have to end.
+    pub(super) fn endings(&self, compiled: &Arc<Compiled>) -> Endings {
+        let (services, stopping, own) = (self.services.clone(), self.stopping.clone(), compiled.clone());
+        Arc::new(move || match stopping.load(Ordering::Relaxed) {
+            true => Some(Ending::Stopping),
+            false => (!Arc::ptr_eq(&services.0.load(), &own)).then_some(Ending::Replaced),
+        })
+    }
+}
 
 /// A stream on its connection.
 struct Sending {

@@ -27,7 +27,7 @@ use crate::error::{ApiError, Code};
 use crate::files::Files;
 use crate::log;
 use crate::metrics::Reading;
-use crate::model::{Ending, Endings, EventStream, LINES, Method, Payload, Peer, Reply, Request};
+use crate::model::{Endings, LINES, Method, Payload, Peer, Reply, Request};
 use crate::request::effective_method;
 use crate::storage;
 use crate::text::hex::hex;
@@ -58,6 +58,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio_rustls::TlsAcceptor;
 
+pub use events::{Answered, Streamed};
 pub use listen::{Listeners, bind};
 pub use tls::Certificates;
 
@@ -112,16 +113,6 @@ pub trait Service: Send + Sync + 'static {
         Vec::new()
     }
 }
-
-/// What becomes of a request.
-pub enum Answered {
-    Reply(Reply),
-    /// 200 with these headers, and a body that is sent as it comes.
-    Stream(Vec<(String, String)>, EventStream),
-}
-
-/// A response that may be a stream.
-pub type Streamed = Pin<Box<dyn Future<Output = Answered>>>;
 
 /// What the edge must know of the site; fixed as long as a service lives.
 #[derive(Clone, Debug)]
@@ -408,15 +399,6 @@ impl Ids {
 }
 
 impl Edge {
-    /// Whether streams of a service have to end.
-    fn endings(&self, compiled: &Arc<Compiled>) -> Endings {
-        let (services, stopping, own) = (self.services.clone(), self.stopping.clone(), compiled.clone());
-        Arc::new(move || match stopping.load(Ordering::Relaxed) {
-            true => Some(Ending::Stopping),
-            false => (!Arc::ptr_eq(&services.0.load(), &own)).then_some(Ending::Replaced),
-        })
-    }
-
     /// Records a connection that was refused before there was a request.
     fn note_refusal(&self, status: u16, ip: Option<IpAddr>) {
         if let Some(metrics) = &self.metrics {
