@@ -107,8 +107,8 @@ function termOf(target: Resource, item: Item): Term {
 export function Terms(props: ControlProps): JSX.Element {
   const { field, form } = props;
   const target = resourceOf(form.description, field.relation?.resource);
-  const { terms, add, failure } = useTerms(target, form);
-  if (target === null || !target.hierarchical || terms === "many") {
+  const { terms, add, failure } = useTerms(props.readOnly ? null : target, form);
+  if (props.readOnly || target === null || !target.hierarchical || terms === "many") {
     return <Relation {...props} />;
   }
   if (failure !== null) {

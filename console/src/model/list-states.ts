@@ -96,5 +96,5 @@ export function restoredTo(states: readonly State[]): string | null {
 
 /** States are verdicts on what others have written, not steps of one's own work: they are one press away. */
 export function moderated(states: readonly State[]): boolean {
-  return states.length > 0 && !states.some((state) => state.draft);
+  return states.some((state) => state.review) && states.some((state) => state.public) && !states.some((state) => state.draft);
 }

@@ -230,3 +230,13 @@ it("names of controls are unique, and no format has two", () => {
   expect(new Set(formats).size).toBe(formats.length);
   expect(new Set(ROWS.map((row) => row.name)).size).toBe(ROWS.length);
 });
+
+it("the README lists every control, with its formats and options", () => {
+  const readme = Object.values(import.meta.glob<string>("../../README.md", { query: "?raw", import: "default", eager: true }))[0] ?? "";
+  const line = (name: string): string => readme.split("\n").find((text) => new RegExp(`^\\| [^|]*\`${name}\``).test(text)) ?? "";
+  for (const row of ROWS) {
+    const wanted = [...row.formats, ...Object.keys(row.options.properties ?? {})].filter((word) => !["date", "time"].includes(word));
+    expect(wanted.filter((word) => !line(row.name).includes(`\`${word}\``)), row.name).toEqual([]);
+    expect(line(row.name), row.name).not.toBe("");
+  }
+});

@@ -236,6 +236,8 @@ async function removeForever(session: Session, list: string): Promise<void> {
   const force = resource.operations["delete"]?.args.includes("force") === true;
   try {
     await services.adapter.remove(resource, session.id.peek() ?? "", { params: loaded.params, query: force ? { force: true } : {} });
+    // There is nothing left to keep.
+    session.store.reset();
     touched(resource.name);
     toast.done(t("forms.deleted", { name: resource.singular }));
     navigate(list, { force: true });
