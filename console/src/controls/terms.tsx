@@ -9,6 +9,7 @@ import { argument, type Item } from "../api/adapter";
 import type { Resource } from "../api/description";
 import { messageOf } from "../api/http";
 import { t } from "../i18n";
+import { addLabel } from "../model/naming";
 import { announce, Button, Loading, toast } from "../ui";
 import { bodyOf, nameOf, resourceOf } from "./records";
 import { idsOf, Relation, useRecipe, valueOf } from "./relation";
@@ -29,7 +30,8 @@ export interface Branch {
 export function treeOf(terms: readonly Term[]): Branch[] {
   const branches = new Map(terms.map((term) => [term.id, { term, children: [] as Branch[] }]));
   const top: Branch[] = [];
-  for (const branch of branches.values()) {
+  const ordered = [...branches.values()].sort((a, b) => a.term.name.localeCompare(b.term.name));
+  for (const branch of ordered) {
     const parent = branches.get(branch.term.parent);
     if (parent === undefined || isAncestor(branch.term.id, parent.term, branches)) {
       top.push(branch);
@@ -106,8 +108,8 @@ function termOf(target: Resource, item: Item): Term {
 export function Terms(props: ControlProps): JSX.Element {
   const { field, form } = props;
   const target = resourceOf(form.description, field.relation?.resource);
-  const { terms, add, failure } = useTerms(target, form);
-  if (target === null || !target.hierarchical || terms === "many") {
+  const { terms, add, failure } = useTerms(props.readOnly ? null : target, form);
+  if (props.readOnly || target === null || !target.hierarchical || terms === "many") {
     return <Relation {...props} />;
   }
   if (failure !== null) {
@@ -186,7 +188,7 @@ function NewTerm({ target, terms, onMake }: { target: Resource; terms: Term[]; o
     return (
       <div>
         <Button small kind="quiet" icon="add" onClick={() => setOpen(true)}>
-          {target.labels["add_new_item"] ?? t("forms.create_one", { name: target.singular })}
+          {addLabel(target)}
         </Button>
       </div>
     );
@@ -204,7 +206,7 @@ function NewTerm({ target, terms, onMake }: { target: Resource; terms: Term[]; o
     setBusy(false);
   };
   return (
-    <div class="stack-tight new-term" role="group" aria-label={t("forms.create_one", { name: target.singular })}>
+    <div class="stack-tight new-term" role="group" aria-label={addLabel(target)}>
       <label class="field-label" htmlFor={`${id}-name`}>
         {t("forms.name")}
       </label>

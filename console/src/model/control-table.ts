@@ -44,6 +44,7 @@ export const ROWS = [
   { ...TEXT, name: "date-time", formats: ["date-time", "date-time-local"], options: options({ zone: { description: "`site`: times without a zone are the site's; `utc`: they are UTC.", type: "string", enum: ["site", "utc"], default: "site" } }) },
   { ...TEXT, name: "date", formats: ["date"] },
   { ...TEXT, name: "time", formats: ["time"] },
+  { ...TEXT, name: "time-zone" },
   { ...TEXT, name: "colour", formats: ["hex-color", "color"] },
   { ...TEXT, name: "e-mail", formats: ["email"], options: options({ placeholder: PLACEHOLDER }) },
   { ...TEXT, name: "address", formats: ["uri", "url"], options: options({ placeholder: PLACEHOLDER }) },
@@ -72,7 +73,7 @@ export const ROWS = [
 export type ControlName = (typeof ROWS)[number]["name"];
 
 /** A text this long needs more than one line. */
-const LONG = 1000;
+const LONG = 5000;
 
 /** Further conditions of the choice by kind. */
 const WHEN: Partial<Record<ControlName, (field: Field) => boolean>> = {

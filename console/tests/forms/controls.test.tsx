@@ -110,6 +110,7 @@ const SAMPLES: Record<ControlName, { schema: JsonSchema; values: unknown[]; rela
   "date-time": { schema: { type: ["string", "null"], format: "date-time" }, values: ["2026-07-15T12:00:05", "2026-07-15T10:00:00Z", "2026-03-29T02:30:00", null, "soon", undefined] },
   date: { schema: { type: "string", format: "date" }, values: ["2026-07-15", "", "July"] },
   time: { schema: { type: "string", format: "time" }, values: ["12:30", "12:30:15", "noon"] },
+  "time-zone": { schema: { type: "string" }, values: ["Europe/Berlin", "+02:00", "", undefined] },
   colour: { schema: { type: "string", format: "hex-color" }, values: ["#ABC", "#0b6269", "", "red"] },
   "e-mail": { schema: { type: "string", format: "email" }, values: ["a@b.example", "not one"] },
   address: { schema: { type: "string", format: "uri" }, values: ["https://a.example/ü", "mailto:a@b"] },
@@ -230,6 +231,12 @@ describe("changes", () => {
     type(screen.getByLabelText("Value"), "2026-07-16T09:15");
     expect(local.now()).toBe("2026-07-16T09:15:00");
     cleanup();
+    const seconds = show(sampleOf("date-time"), "2026-07-15T12:00:05");
+    type(screen.getByLabelText("Value"), "2026-07-16T12:00");
+    expect(seconds.now()).toBe("2026-07-16T12:00:05");
+    type(screen.getByLabelText("Value"), "2026-07-16T12:01");
+    expect(seconds.now()).toBe("2026-07-16T12:01:00");
+    cleanup();
     const utc = show(sampleOf("date-time"), "2026-07-15T10:00:00Z");
     expect((screen.getByLabelText("Value") as HTMLInputElement).value).toContain("2026-07-15T12:00");
     type(screen.getByLabelText("Value"), "2026-12-16T09:15");
@@ -252,6 +259,16 @@ describe("changes", () => {
     expect(now()).toEqual(["a"]);
     fireEvent.click(screen.getByRole("button", { name: "Remove a" }));
     expect(now()).toEqual([]);
+  });
+
+  it("of words: half a word becomes one when the form is saved, and not before", () => {
+    let flush: (settled: boolean) => void = () => undefined;
+    const { now } = show(sampleOf("tokens"), ["a"], scope({ onFlush: (given) => ((flush = given), () => undefined) }));
+    type(screen.getByLabelText("Value"), "half");
+    flush(false);
+    expect(now()).toEqual(["a"]);
+    flush(true);
+    expect(now()).toEqual(["a", "half"]);
   });
 
   it("of a list: items are added, changed, moved by keys, and removed", () => {
@@ -314,7 +331,7 @@ describe("changes", () => {
     expect((screen.getByLabelText("Land") as HTMLInputElement).checked).toBe(true);
     fireEvent.click(screen.getByLabelText("Ships"));
     expect(now()).toEqual([3, 2]);
-    fireEvent.click(await screen.findByRole("button", { name: "New: Topic" }));
+    fireEvent.click(await screen.findByRole("button", { name: "Add topic" }));
     type(screen.getByLabelText("Name"), "Sails");
     choose(screen.getByLabelText("Parent"), "2");
     fireEvent.click(screen.getByRole("button", { name: "Add" }));
