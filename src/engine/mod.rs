@@ -259,6 +259,7 @@ impl Engine {
             depth: 0,
             request_id: request.id.clone(),
             tentative: false,
+            progress: None,
         })
     }
 
@@ -279,6 +280,7 @@ impl Engine {
             depth: 0,
             request_id: "".into(),
             tentative: false,
+            progress: None,
         })
     }
 
