@@ -16,7 +16,6 @@ export const forms: Texts["forms"] = {
   copied: "Kopiert.",
   create: "Anlegen",
   create_named: "„{name}“ anlegen",
-  create_one: "Neu: {name}",
   default_choice: "Vorgabe",
   delete: "Endgültig löschen",
   delete_question: "Endgültig löschen? ({name})",

@@ -16,7 +16,6 @@ export const forms = {
   copied: "Copied.",
   create: "Create",
   create_named: "Create “{name}”",
-  create_one: "New: {name}",
   default_choice: "Default",
   delete: "Delete permanently",
   delete_question: "Delete this for good? ({name})",

@@ -175,6 +175,7 @@ export class Session {
   }
 
   private async send(step: Step): Promise<Outcome> {
+    this.store.flush(true);
     const wrong = this.store.check(faultText, this.isNew);
     if (Object.keys(wrong).length > 0) {
       this.refuse(wrong, []);
