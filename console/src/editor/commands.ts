@@ -188,6 +188,18 @@ export const toggleQuote: Command = (state, dispatch) => {
   return true;
 };
 
+/** Adds a line for the source of a quote, and goes there. */
+export const addSource: Command = (state, dispatch) => {
+  const quote = find(state, "quote", "pullquote");
+  if (quote === null || quote.node.lastChild?.type.name === "cite") return false;
+  if (dispatch !== undefined) {
+    const at = quote.pos + quote.node.nodeSize - 1;
+    const tr = state.tr.insert(at, schema.node("cite"));
+    dispatch(tr.setSelection(TextSelection.create(tr.doc, at + 1)).scrollIntoView());
+  }
+  return true;
+};
+
 /** The node that an alignment is set of. */
 export function alignable(state: EditorState): { node: Node; pos: number } | null {
   for (const one of around(state)) if (alignments(one.node).length > 0) return one;
