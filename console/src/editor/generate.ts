@@ -168,7 +168,6 @@ function caption(job: Job, parent: "gallery" | "table"): string {
 
 function embed(job: Job): string {
   const { name, url } = job.node.attrs as { name: string; url: string };
-  if (job.style === "html") return url;
   const inner = `<div class="wp-block-embed__wrapper">\n${escapedText(url)}\n</div>`;
   return delimiters(job, name, `<figure${tag(job, "wp-block-embed")}>${inner}${figcaption(job)}</figure>`, { url });
 }
