@@ -45,9 +45,7 @@ export function App(): JSX.Element {
   // Another language renders everything again.
   return (
     <div class="app" key={language.value}>
-      <a class="skip" href="#main">
-        {t("shell.skip")}
-      </a>
+      <SkipLink />
       <Sidebar />
       <div class="app-body">
         <Topbar />
@@ -66,6 +64,20 @@ export function App(): JSX.Element {
       <Toasts />
       <Announcements />
     </div>
+  );
+}
+
+/** Addresses are relative to the console's, so that "#main" alone would lead to its first screen. */
+function SkipLink(): JSX.Element {
+  const { path, search } = place.value;
+  const skip = (event: MouseEvent): void => {
+    event.preventDefault();
+    document.getElementById("main")?.focus();
+  };
+  return (
+    <a class="skip" href={`${href(path)}${search === "" ? "" : `?${search}`}#main`} onClick={skip}>
+      {t("shell.skip")}
+    </a>
   );
 }
 
