@@ -15,7 +15,7 @@ import { Navigation } from "./navigation";
 import { lazy } from "./lazy";
 import { paletteOpen } from "./palette-state";
 import { applyLook } from "./preferences";
-import { SessionEnded, Unreachable } from "./session";
+import { Outdated, SessionEnded, Unreachable } from "./session";
 import { helpOpen, keyNames, ShortcutHelp, startShortcuts, useShortcuts } from "./shortcuts";
 import { UserMenu } from "./usermenu";
 
@@ -50,6 +50,7 @@ export function App(): JSX.Element {
       <div class="app-body">
         <Topbar />
         <Unreachable />
+        <Outdated />
         <main id="main" class="main" tabIndex={-1}>
           <Boundary key={place.value.path}>
             <Screen />
