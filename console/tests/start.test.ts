@@ -23,6 +23,17 @@ describe("the start", () => {
     await expect.poll(() => outdated.value).toBe(false);
   });
 
+  it("takes another description over as long as nobody has typed", async () => {
+    let present = DESCRIPTION;
+    const http = createHttp(BOOT, new FakeServer(() => ({ body: present })));
+    const place = shelf();
+    await startApi(http, place);
+    present = { ...DESCRIPTION, version: "another" };
+    await startApi(http, place, () => true);
+    await expect.poll(() => api().description.version).toBe("another");
+    expect(outdated.value).toBe(false);
+  });
+
   it("takes the name of the site over as it is now", async () => {
     let present = DESCRIPTION;
     const http = createHttp(BOOT, new FakeServer(() => ({ body: present })));

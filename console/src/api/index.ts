@@ -15,14 +15,18 @@ export interface Api {
 
 const current = signal<Api | null>(null);
 
+/** Grows with each description that takes the place of another one. */
+export const generation = signal(0);
+
 /** The server describes itself in another way than this page knows: it should be loaded again. */
 export const outdated = signal(false);
 
 /**
  * Loads the description and makes everything that depends on it. A description that the visit has seen before is used at
- * once, and compared with the present one while the first screen loads.
+ * once, and compared with the present one while the first screen loads: where they differ, the present one takes its place
+ * as long as nobody has typed anything.
  */
-export async function startApi(http: Http, shelf: Shelf | null = null): Promise<Api> {
+export async function startApi(http: Http, shelf: Shelf | null = null, untouched: () => boolean = () => false): Promise<Api> {
   const key = `console.description.${http.boot.user}`;
   const kept = shelf?.getItem(key) ?? null;
   const fresh = http.request<Description>("/console/v1/description").then(({ data }) => {
@@ -33,6 +37,7 @@ export async function startApi(http: Http, shelf: Shelf | null = null): Promise<
       // No room, or none allowed: the next page waits for the description.
     }
     compare(kept, data);
+    if (outdated.value && untouched()) setApi(http, data, shelf);
     return data;
   });
   if (kept === null) return setApi(http, await fresh, shelf);
@@ -56,6 +61,8 @@ export function setApi(http: Http, description: Description, shelf: Shelf | null
   const schemas = createSchemas(http, description.version, shelf);
   const api = { http, adapter: createAdapter(http, schemas), schemas, description };
   current.value = api;
+  outdated.value = false;
+  generation.value = generation.peek() + 1;
   return api;
 }
 
