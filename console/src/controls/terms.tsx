@@ -9,6 +9,7 @@ import { argument, type Item } from "../api/adapter";
 import type { Resource } from "../api/description";
 import { messageOf } from "../api/http";
 import { t } from "../i18n";
+import { addLabel } from "../model/naming";
 import { announce, Button, Loading, toast } from "../ui";
 import { bodyOf, nameOf, resourceOf } from "./records";
 import { idsOf, Relation, useRecipe, valueOf } from "./relation";
@@ -187,7 +188,7 @@ function NewTerm({ target, terms, onMake }: { target: Resource; terms: Term[]; o
     return (
       <div>
         <Button small kind="quiet" icon="add" onClick={() => setOpen(true)}>
-          {target.labels["add_new_item"] ?? t("forms.create_one", { name: target.singular })}
+          {addLabel(target)}
         </Button>
       </div>
     );
@@ -205,7 +206,7 @@ function NewTerm({ target, terms, onMake }: { target: Resource; terms: Term[]; o
     setBusy(false);
   };
   return (
-    <div class="stack-tight new-term" role="group" aria-label={t("forms.create_one", { name: target.singular })}>
+    <div class="stack-tight new-term" role="group" aria-label={addLabel(target)}>
       <label class="field-label" htmlFor={`${id}-name`}>
         {t("forms.name")}
       </label>
@@ -224,17 +225,7 @@ function NewTerm({ target, terms, onMake }: { target: Resource; terms: Term[]; o
           }
         }}
       />
-      <label class="field-label" htmlFor={`${id}-parent`}>
-        {t("forms.parent")}
-      </label>
-      <select id={`${id}-parent`} class="select" value={parent} onChange={(event) => setParent(event.currentTarget.value)}>
-        <option value="">{t("forms.no_parent")}</option>
-        {terms.map((term) => (
-          <option key={term.id} value={term.id}>
-            {term.name}
-          </option>
-        ))}
-      </select>
+      <ParentChoice id={`${id}-parent`} terms={terms} value={parent} onChange={setParent} />
       <div class="row">
         <Button small kind="primary" busy={busy} disabled={name.trim() === ""} onClick={() => void make()}>
           {t("forms.add")}
@@ -244,5 +235,23 @@ function NewTerm({ target, terms, onMake }: { target: Resource; terms: Term[]; o
         </Button>
       </div>
     </div>
+  );
+}
+
+function ParentChoice({ id, terms, value, onChange }: { id: string; terms: Term[]; value: string; onChange(id: string): void }): JSX.Element {
+  return (
+    <>
+      <label class="field-label" htmlFor={id}>
+        {t("forms.parent")}
+      </label>
+      <select id={id} class="select" value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">{t("forms.no_parent")}</option>
+        {terms.map((term) => (
+          <option key={term.id} value={term.id}>
+            {term.name}
+          </option>
+        ))}
+      </select>
+    </>
   );
 }

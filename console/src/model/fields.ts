@@ -124,7 +124,7 @@ export function fieldOf(given: JsonSchema, path: string, around: Around): Field 
   const name = path.slice(path.lastIndexOf(".") + 1);
   const readOnly = around.readOnly || (schema.readonly === true && !wrapped);
   const own: JsonSchema = viewWords(given);
-  const label = hint.label ?? text(own["label"]) ?? given.title ?? (name === "*" ? "" : words(name));
+  const label = hint.label ?? text(own["label"]) ?? text(given.title) ?? (name === "*" ? "" : words(name));
   const field: Field = {
     path,
     name,

@@ -15,6 +15,7 @@ export const SLUG = "slug";
 export const DATE = "date";
 export const PASSWORD = "password";
 export const AUTHOR = "author";
+export const PARENT = "parent";
 export const LINK = "link";
 
 /** A feature of a resource by which its content is edited visually. */
@@ -56,6 +57,9 @@ export function hintsOf(resource: Resource, description: Description, properties
   const people = peopleOf(description);
   if (people !== null && properties[AUTHOR] !== undefined && hints[AUTHOR]?.relation === undefined && typesOf(properties[AUTHOR]).includes("integer")) {
     hints[AUTHOR] = { ...hints[AUTHOR], relation: { resource: people, many: false } };
+  }
+  if (resource.hierarchical && hints[PARENT]?.relation === undefined && properties[PARENT] !== undefined && typesOf(properties[PARENT]).includes("integer")) {
+    hints[PARENT] = { ...hints[PARENT], relation: { resource: resource.name, many: false } };
   }
   for (const name of Object.keys(properties)) {
     const declared = hints[name] ?? {};

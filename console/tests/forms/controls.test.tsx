@@ -261,6 +261,16 @@ describe("changes", () => {
     expect(now()).toEqual([]);
   });
 
+  it("of words: half a word becomes one when the form is saved, and not before", () => {
+    let flush: (settled: boolean) => void = () => undefined;
+    const { now } = show(sampleOf("tokens"), ["a"], scope({ onFlush: (given) => ((flush = given), () => undefined) }));
+    type(screen.getByLabelText("Value"), "half");
+    flush(false);
+    expect(now()).toEqual(["a"]);
+    flush(true);
+    expect(now()).toEqual(["a", "half"]);
+  });
+
   it("of a list: items are added, changed, moved by keys, and removed", () => {
     const { now } = show(sampleOf("list"), [1, 2, 3]);
     const handles = screen.getAllByRole("button", { name: /^Move:/ });
@@ -321,7 +331,7 @@ describe("changes", () => {
     expect((screen.getByLabelText("Land") as HTMLInputElement).checked).toBe(true);
     fireEvent.click(screen.getByLabelText("Ships"));
     expect(now()).toEqual([3, 2]);
-    fireEvent.click(await screen.findByRole("button", { name: "New: Topic" }));
+    fireEvent.click(await screen.findByRole("button", { name: "Add topic" }));
     type(screen.getByLabelText("Name"), "Sails");
     choose(screen.getByLabelText("Parent"), "2");
     fireEvent.click(screen.getByRole("button", { name: "Add" }));

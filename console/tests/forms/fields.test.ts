@@ -158,6 +158,20 @@ it("a help text that says no more than the label is left out", () => {
   expect(helpBeside("Slug", "slug", "Name in URLs.")).toBe("Name in URLs.");
 });
 
+it("records of a hierarchy have one of their own kind above them, and authors are people", () => {
+  const people = sampleResource({ name: "people" });
+  const pages = sampleResource({ name: "chapters", hierarchical: true, fields: { author: { relation: { resource: "people", many: false } } } });
+  const notes = sampleResource();
+  const properties: Record<string, JsonSchema> = { parent: { type: "integer" }, author: { type: "integer" } };
+  const description = sampleDescription([people, pages, notes]);
+  expect(hintsOf(pages, description, properties)["parent"]?.relation).toEqual({ resource: "chapters", many: false });
+  expect([hintsOf(notes, description, properties)["parent"]?.relation, hintsOf(notes, description, properties)["author"]?.relation]).toEqual([undefined, { resource: "people", many: false }]);
+});
+
+it("an empty title of a schema is no label", () => {
+  expect(sampleField({ type: "string", title: "" }).label).toBe("Value");
+});
+
 it("names become words", () => {
   expect(["menu_order", "menuOrder", "menu-order", "id", "site_url", "isPublic", "A", "_", "date_gmt"].map(words)).toEqual([
     "Menu order", "Menu order", "Menu order", "ID", "Site URL", "Is public", "A", "_", "Date UTC",

@@ -8,9 +8,12 @@ import type { Resource, State } from "../../api/description";
 import { touched } from "../../api/changes";
 import { t } from "../../i18n";
 import { arrange, type GroupId } from "../../model/form-layout";
+import { addLabel } from "../../model/naming";
 import { autosaveOf, revisionsOf } from "../../model/operations";
 import { STATE, titleName, titleOf } from "../../model/roles";
 import { written, type Step } from "../../model/states";
+import { holdsFiles } from "../../files/file";
+import { FilePanel } from "../../files/panel";
 import { RelatedPanels } from "../../related/related";
 import { href, navigate, places } from "../../router";
 import { Page, type Crumb } from "../../shell/page";
@@ -40,16 +43,12 @@ export function ItemScreen({ resource, id, owner }: ItemProps): JSX.Element {
   if (state.kind === "open") {
     return <Item session={state.session} keeper={state.keeper} crumbs={crumbs} owned={owner !== undefined} />;
   }
-  const title = id === null ? newTitle(resource) : resource.singular;
+  const title = id === null ? addLabel(resource) : resource.singular;
   return (
     <Page title={title} crumbs={crumbs}>
       {state.kind === "loading" ? <Skeleton lines={9} /> : <Failed error={state.error} onRetry={reload} />}
     </Page>
   );
-}
-
-function newTitle(resource: Resource): string {
-  return resource.labels["add_new_item"] ?? t("forms.create_one", { name: resource.singular });
 }
 
 function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; owned: boolean }): JSX.Element {
@@ -78,6 +77,7 @@ function Item({ session, keeper, crumbs, owned }: Opened & { crumbs: Crumb[]; ow
   const step = (next: Step): void => void saving.run(next);
   return (
     <Page title={useTitle(session)} crumbs={crumbs} aside={<StateBadge session={session} />} actions={<Bar session={session} keeper={keeper} list={list} onStep={step} />}>
+      {!isNew && holdsFiles(resource) && <FilePanel resource={resource} item={session.record.value} />}
       <FormFrame session={session} keeper={keeper} saving={saving} label={resource.singular}>
         <div class={`form-columns${arrangement.side.length === 0 ? " form-single" : ""}`}>
           <div class="form-main">
@@ -112,7 +112,7 @@ function useTitle(session: Session): string {
   const properties = Object.fromEntries(session.fields.value.map((field) => [field.path, field.schema]));
   const title = titleOf(record.value, titleName(resource, properties));
   if (session.isNew) {
-    return newTitle(resource);
+    return addLabel(resource);
   }
   return title === "" ? t("forms.untitled_one", { name: resource.singular }) : title;
 }

@@ -28,7 +28,7 @@ export interface Found {
 
 export function useFound(props: ListingProps, view: ListView): Found {
   const { resource, params } = props;
-  const context = { resource, states: props.states, args: props.schema.args["list"] ?? {} };
+  const context = { resource, states: props.states, args: props.schema.args["list"] ?? {}, schema: props.schema.schema };
   const query = pageQuery(view, context);
   const key = JSON.stringify(query);
   const version = versionOf(resource.name);
