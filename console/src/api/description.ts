@@ -97,6 +97,8 @@ export interface Resource {
   hierarchical: boolean;
   /** Names of the states that records can have; empty without states. */
   states: string[];
+  /** False: the caller may not make records public. */
+  publishes?: boolean;
   /** Resources of terms that records are filed under. */
   taxonomies: string[];
   /** By name of the property; `a.b` for what is nested. A property that needs none of it is absent. */

@@ -49,6 +49,7 @@ export function Markup(props: ControlProps): JSX.Element {
         invalid={ids["aria-invalid"] === "true"}
         readOnly={readOnly}
         placeholder={textOption(field, "placeholder") ?? t("forms.write_here")}
+        site={form.description.site.url}
         capabilities={{ unfilteredHtml: form.unfilteredHtml }}
         handle={takeHandle}
         {...abilities}

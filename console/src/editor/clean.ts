@@ -70,7 +70,7 @@ function tidy(html: string): string {
 
 /** Blocks of clean markup, one a line. */
 export function clean(html: string): string {
-  const parsed = new DOMParser().parseFromString(withoutStyles(html.replace(/<!\[(?:if|endif)[^\]]*\]>/gi, "")), "text/html");
+  const parsed = new DOMParser().parseFromString(withoutStyles(html.replace(/<!\[(?:if|endif)[^\]]*\]>|<style\b[\s\S]*?<\/style>/gi, "")), "text/html");
   const writer = new Writer();
   walkAll(parsed.body, writer, 0);
   writer.end();

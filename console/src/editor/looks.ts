@@ -79,6 +79,22 @@ export function safeAddress(address: string | null): string | null {
   return ["http", "https", "mailto", "tel"].includes(scheme) ? address.trim() : null;
 }
 
+/** Origins whose pictures the page may load, beside its own. */
+const known = new Set<string>();
+
+/** Pictures of the site are shown, by whatever name the site is known. */
+export function showPicturesOf(site: string): void {
+  if (URL.canParse(site)) known.add(new URL(site).origin);
+}
+
+/** The address that a picture is shown by; empty for one of another site: the editor asks for nothing elsewhere. */
+export function shownPicture(address: string | null): string {
+  const safe = safePicture(address);
+  if (safe === null || !URL.canParse(safe, location.href)) return "";
+  const { origin, protocol } = new URL(safe, location.href);
+  return origin === location.origin || known.has(origin) || /^(?:data|blob):$/.test(protocol) ? safe : "";
+}
+
 /** The address of a picture, or null. */
 export function safePicture(address: string | null): string | null {
   const safe = safeAddress(address);

@@ -8,7 +8,7 @@ import type { EditorView, NodeView, NodeViewConstructor } from "prosemirror-view
 import { t } from "../i18n";
 import { readJson } from "./grammar";
 import { attribute, insideOf } from "./html";
-import { looks, safePicture } from "./looks";
+import { looks, shownPicture } from "./looks";
 import { attrsOf } from "./schema";
 import type { ReusablePieces } from "./types";
 
@@ -84,7 +84,10 @@ class ImageView extends Figure {
   protected draw(): void {
     const inside = insideOf(this.node.attrs["img"] as string);
     const alt = attribute(inside, "alt") ?? "";
-    this.image.src = safePicture(attribute(inside, "src")) ?? "";
+    const shown = shownPicture(attribute(inside, "src"));
+    this.image.src = shown;
+    this.body.classList.toggle("editor-missing", shown === "");
+    this.image.title = shown === "" ? (attribute(inside, "src") ?? "") : "";
     this.image.alt = alt === "" ? t("editor.image_without_alt") : alt;
     const width = /(?:^|;)\s*width:\s*(\d{1,4})px/.exec(attribute(inside, "style") ?? "")?.[1] ?? attribute(inside, "width");
     this.image.style.width = width !== null && /^\d{1,4}$/.test(width) ? `${width}px` : "";

@@ -8,7 +8,7 @@
  */
 import { type Attrs, type DOMOutputSpec, type MarkSpec, type Node, type NodeSpec, Schema } from "prosemirror-model";
 import { attribute, insideOf } from "./html";
-import { looks, safeAddress, safePicture } from "./looks";
+import { looks, safeAddress, shownPicture } from "./looks";
 
 const common = { slice: { default: null }, style: { default: null }, json: { default: null }, tag: { default: null } };
 
@@ -66,7 +66,7 @@ function picture(node: Node): DOMOutputSpec {
   return [
     "figure",
     { "data-kind": "image", ...looks(attrsOf(node).tag) },
-    ["img", { src: safePicture(attribute(image, "src")) ?? "", alt: attribute(image, "alt") ?? "" }],
+    ["img", { src: shownPicture(attribute(image, "src")), alt: attribute(image, "alt") ?? "" }],
     ["figcaption", 0],
   ];
 }
@@ -197,7 +197,7 @@ const nodes: Record<string, NodeSpec> = {
     attrs: { raw: { default: "<img>" } },
     toDOM: (node) => {
       const image = insideOf(node.attrs["raw"] as string);
-      return ["img", { src: safePicture(attribute(image, "src")) ?? "", alt: attribute(image, "alt") ?? "", ...looks(image) }];
+      return ["img", { src: shownPicture(attribute(image, "src")), alt: attribute(image, "alt") ?? "", ...looks(image) }];
     },
   },
   /** Inline markup that the editor does not know: one object that shows its source. */

@@ -19,6 +19,7 @@ import { dropped } from "./drop";
 import { alignable, currentBlock, find, textKind } from "./commands";
 import { type Say, keys, typingRules } from "./keys";
 import { nodeViews } from "./node-views";
+import { showPicturesOf } from "./looks";
 import { Content } from "./read";
 import { schema } from "./schema";
 import { slashPlugin, type Slash } from "./slash";
@@ -80,6 +81,7 @@ export class Session {
   constructor(place: HTMLElement, props: () => EditorProps) {
     this.props = props;
     this.last = props().value;
+    showPicturesOf(props().site ?? "");
     this.content = Content.read(this.last);
     this.view = new EditorView(place, {
       state: EditorState.create({ doc: this.content.doc, plugins: this.plugins() }),

@@ -89,6 +89,8 @@ export interface EditorProps {
   placeholder?: string;
   /** `unfilteredHtml`: the person may write any HTML; without it the editor says that the server will clean up. */
   capabilities?: { unfilteredHtml?: boolean };
+  /** Address of the site: its pictures are shown. */
+  site?: string;
   picture?: Pictures;
   file?: Files;
   link?: Links;

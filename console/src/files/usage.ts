@@ -5,7 +5,7 @@
  */
 
 import type { Api } from "../api";
-import { argument, type Id, idOf, type Item } from "../api/adapter";
+import { argument, everyState, type Id, idOf, type Item } from "../api/adapter";
 import type { Resource } from "../api/description";
 import { isObject } from "../api/failure";
 import type { Query } from "../api/query";
@@ -50,7 +50,9 @@ function pathOf(url: string): string {
   }
 }
 
-export async function usesOf(services: Pick<Api, "adapter" | "description">, resource: Resource, file: LibraryFile, signal: AbortSignal): Promise<Uses> {
+type Services = Pick<Api, "adapter" | "schemas">;
+
+export async function usesOf(services: Services & Pick<Api, "description">, resource: Resource, file: LibraryFile, signal: AbortSignal): Promise<Uses> {
   const { description } = services;
   const referring = relationsTo(resource, description)
     .filter(({ resource: other }) => other.name !== resource.name)
@@ -68,9 +70,12 @@ interface Found {
   more: boolean;
 }
 
-async function listed({ adapter }: Pick<Api, "adapter">, resource: Resource, query: Query, signal: AbortSignal): Promise<Found> {
+async function listed({ adapter, schemas }: Services, resource: Resource, query: Query, signal: AbortSignal): Promise<Found> {
   const context = argument(resource, "list", "context") ? { context: "edit" } : {};
-  return adapter.list(resource, { per_page: PAGE, ...context, ...query }, { signal });
+  const stated = resource.states.length > 0 && argument(resource, "list", "status");
+  // Drafts use files, too.
+  const states = stated ? { status: everyState(resource, (await schemas.of(resource)).args["list"]?.["status"]) } : {};
+  return adapter.list(resource, { per_page: PAGE, ...context, ...states, ...query }, { signal });
 }
 
 function found({ items, more }: Found, resource: Resource, field: string | null, counts: (item: Item) => boolean): Uses {

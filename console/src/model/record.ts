@@ -14,15 +14,26 @@ export function valueAt(item: Item, path: string): unknown {
 /** The text of HTML: without tags, entities read, white space collapsed. Nothing of it runs or is loaded. */
 export function stripHtml(html: string): string {
   if (!/[<&]/.test(html)) return html.replace(/\s+/g, " ").trim();
-  const page = new DOMParser().parseFromString(html, "text/html");
+  // Styles of the text would be reported as violations of the page's policy.
+  const unstyled = html.replace(/<style[\s\S]*?<\/style>/gi, "").replace(/(<[^>]*\s)style\s*=/gi, "$1data-style=");
+  const page = new DOMParser().parseFromString(unstyled, "text/html");
   for (const element of page.querySelectorAll("script, style, template")) element.remove();
   return (page.body.textContent ?? "").replace(/\s+/g, " ").trim();
+}
+
+const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+/** Names of terms and of people are stored with entities; nothing else of HTML is read in them. */
+function readEntities(text: string): string {
+  return text.replace(/&(?:#0*(3[489]|6[02])|(amp|lt|gt|quot|apos));/g, (_, code: string | undefined, name: string | undefined) =>
+    name === undefined ? String.fromCharCode(Number(code)) : (ENTITIES[name] ?? ""),
+  );
 }
 
 /** A value as one line of text; of a text in two forms the stored one. */
 export function plainText(value: unknown): string {
   if (value === null || value === undefined) return "";
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return readEntities(value);
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (Array.isArray(value)) return value.map(plainText).filter(Boolean).join(", ");
   if (!isObject(value)) return "";

@@ -30,7 +30,7 @@ export function Navigation({ onFollow }: { onFollow?: () => void }): JSX.Element
         <Entry path={places.dashboard()} icon="dashboard" label={t("shell.dashboard")} current={here === "/" ? "page" : undefined} />
       </ul>
       {groups.map((group) => (
-        <section key={group.name} aria-labelledby={`nav-${group.name}`}>
+        <div key={group.name} role="group" aria-labelledby={`nav-${group.name}`}>
           <h2 id={`nav-${group.name}`} class="nav-group">
             {group.label}
           </h2>
@@ -45,7 +45,7 @@ export function Navigation({ onFollow }: { onFollow?: () => void }): JSX.Element
               />
             ))}
           </ul>
-        </section>
+        </div>
       ))}
       <ul class="nav-list nav-last">
         {findings.value !== null && (

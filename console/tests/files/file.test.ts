@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Schemas } from "../../src/api/schema";
 import type { Adapter, Item } from "../../src/api/adapter";
 import type { Description, Resource } from "../../src/api/description";
 import { editsPictures, fileOf, isWanted, ownAddress, previewOf, takesFiles } from "../../src/files/file";
@@ -77,7 +78,7 @@ describe("uses of a file", () => {
       },
     } as unknown as Adapter;
     const description = { resources: [library, essays, closed] } as unknown as Description;
-    const { uses, more } = await usesOf({ adapter, description }, library, file, new AbortController().signal);
+    const { uses, more } = await usesOf({ adapter, description, schemas: {} as Schemas }, library, file, new AbortController().signal);
     expect(uses.map(({ resource: of, id, field }) => [of.name, id, field])).toEqual([["essays", 1, "cover"], ["essays", 2, null]]);
     expect(more).toBe(true);
     expect(asked).toHaveLength(3);

@@ -2,7 +2,7 @@
 //! may use for some records at least.
 
 use super::fields;
-use crate::config::declaration::{CommentStatus, Family};
+use crate::config::declaration::{Action, CommentStatus, Family};
 use crate::error::ApiError;
 use crate::handlers::description::{may_use, may_use_with};
 use crate::handlers::{HANDLERS, Outcome, Work};
@@ -36,7 +36,7 @@ pub fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     let groups = registry.declaration.view_groups.iter().filter(|(name, _)| used.contains(name.as_str()));
     let groups: Vec<Value> = groups.map(|(name, group)| json!({"name": name, "label": group.label})).collect();
     let listed: HashSet<&str> = shown.iter().map(|one| one.resource.name.as_str()).collect();
-    let resources: Vec<Value> = shown.iter().map(|one| one.document(registry, &listed)).collect();
+    let resources: Vec<Value> = shown.iter().map(|one| one.document(work, &listed)).collect();
     Ok(Outcome::ok(json!({
         "version": format!("{:016x}", registry.fingerprint),
         "site": site(work),
@@ -77,18 +77,18 @@ fn zone(name: &str) -> String {
     }
 }
 
-/// States of records, then those of comments that are no states of records.
+/// States of records, then those of comments: requests know these by names of their own, even where a record's state has
+/// the same name.
 fn states(registry: &Registry) -> Vec<Value> {
     let declared = &registry.declaration;
     let records = declared.statuses.iter().map(|(name, status)| {
         json!({
             "name": name, "label": status.label, "public": status.public, "private": status.private, "draft": status.draft,
-            "review": status.review, "trash": status.trash, "schedules_to": status.schedules_to, "names": [name],
+            "review": status.review, "trash": status.trash, "schedules_to": status.schedules_to, "names": [],
         })
     });
-    let own = declared.comment_statuses.iter().filter(|(name, _)| !declared.statuses.contains_key(*name));
     let waits = |status: &CommentStatus| !status.public && !status.removed;
-    let comments = own.map(|(name, status)| {
+    let comments = declared.comment_statuses.iter().map(|(name, status)| {
         let names = if status.names.is_empty() { std::slice::from_ref(name) } else { &status.names[..] };
         json!({
             "name": name, "label": state_label(registry, name), "public": status.public, "private": false, "draft": false,
@@ -140,7 +140,8 @@ impl<'r> Shown<'r> {
         Some(Shown { resource, group, key, operations })
     }
 
-    fn document(&self, registry: &Registry, listed: &HashSet<&str>) -> Value {
+    fn document(&self, work: &Work<'_>, listed: &HashSet<&str>) -> Value {
+        let registry = &work.scope.registry;
         let (resource, declared) = (self.resource, &self.resource.declared);
         let title = resource.schema["title"].as_str().unwrap_or(&resource.name);
         let singular = declared.labels.get("singular_name").cloned().unwrap_or_else(|| words(title));
@@ -161,6 +162,7 @@ impl<'r> Shown<'r> {
             "supports": declared.supports,
             "hierarchical": declared.hierarchical,
             "states": views::states(registry, resource),
+            "publishes": work.scope.principal.can(resource.capability(Action::Publish)),
             "taxonomies": taxonomies,
             "fields": fields::hints(registry, resource),
             "view": views::view(registry, resource),

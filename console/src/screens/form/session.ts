@@ -121,6 +121,10 @@ export class Session {
   }
 
   mayPublish(): boolean {
+    // A record that is not there yet has no links that tell.
+    if (this.isNew && this.resource.publishes === false) {
+      return false;
+    }
     const declared = this.loaded.links.some((link) => link.rel.endsWith(`action-${PUBLISH}`));
     return !declared || this.permissions.value.actions.has(PUBLISH);
   }

@@ -1,0 +1,91 @@
+// Chromium, and what has to hold on every page: no error in its console (a violation of the policy is one), no request to
+// anywhere else, nothing that axe finds.
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { PASSWORD } from "./server.mjs";
+
+const require = createRequire(join(process.env.CMS_WALKS_PACKAGES, "package.json"));
+const { chromium } = require("playwright-core");
+const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+export const launch = () =>
+  chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+      "--disable-component-update", "--disable-sync", "--font-render-hinting=none"],
+  });
+
+/** While the console is written: a folder that Vite has built, instead of the files in the program. */
+const built = process.env.CMS_WALKS_CONSOLE;
+
+async function useBuilt(context) {
+  const own = readFileSync(join(built, "index.html"), "utf8").split("</title>")[1];
+  await context.route(/\/admin(\/|\?|$)/, async (route) => {
+    const path = new URL(route.request().url()).pathname.replace(/^\/admin\/?/, "");
+    if (path.startsWith("assets/") && existsSync(join(built, path))) return route.fulfill({ path: join(built, path) });
+    const response = await route.fetch({ maxRedirects: 0 });
+    const page = await response.text();
+    const end = page.indexOf("</script>", page.indexOf('id="boot"')) + "</script>".length;
+    return page.includes('id="boot"') ? route.fulfill({ response, body: page.slice(0, end) + own }) : route.continue();
+  });
+}
+
+/**
+ * A browser context of one person. `expected` are patterns of messages in the console that the walk itself causes, such as
+ * the failed requests of a server that was taken away.
+ */
+export async function person(browser, server, { width = 1280, height = 800, theme = "light", locale = "en-US", expected = [] } = {}) {
+  const context = await browser.newContext({
+    viewport: { width, height }, colorScheme: theme, locale, reducedMotion: "reduce", timezoneId: "UTC", acceptDownloads: false,
+  });
+  context.setDefaultTimeout(15_000);
+  if (built !== undefined) await useBuilt(context);
+  const problems = [];
+  const excused = [...expected];
+  if (process.env.EXCUSE) excused.push(new RegExp(process.env.EXCUSE));
+  const tell = (text) => excused.some((pattern) => pattern.test(text)) || problems.push(text);
+  context.on("page", (page) => {
+    page.on("pageerror", (error) => tell(`${page.url()}: ${error.stack ?? error}`));
+    page.on("console", (message) => message.type() === "error" && tell(`${page.url()}: ${message.text()} ${message.location().url}`));
+  });
+  context.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(server.origin) && !/^(data|blob|about):/.test(url)) tell(`a request to ${url}`);
+  });
+  const page = await context.newPage();
+  return {
+    context,
+    page,
+    origin: server.origin,
+    /** Messages of this kind are no problem from now on. */
+    excuse: (pattern) => excused.push(pattern),
+    async logIn(name, destination = "/admin/") {
+      await page.goto(server.origin + destination);
+      await page.getByLabel(/login|user/i).first().fill(name);
+      await page.getByLabel(/^password/i).first().fill(PASSWORD);
+      await page.getByRole("button", { name: /log in/i }).click();
+      await page.waitForURL((url) => url.pathname.startsWith("/admin"));
+      // What a redirect leads to is not intercepted.
+      if (built !== undefined) await page.reload();
+    },
+    /** What axe finds on the page, as an error; of `rules` alone, where they are named. */
+    async accessible(where, rules = undefined) {
+      if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axeSource);
+      const found = await page.evaluate(async (only) => {
+        // Colours in the middle of a transition are nobody's colours.
+        await Promise.all(document.getAnimations().map((one) => one.finished.catch(() => undefined)));
+        const { violations } = await globalThis.axe.run(document, {
+          runOnly: only ?? ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+          resultTypes: ["violations"],
+        });
+        return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(" ")).slice(0, 4).join(" | ")}`);
+      }, rules);
+      if (found.length > 0) throw new Error(`axe finds on ${where}:\n  ${found.join("\n  ")}`);
+    },
+    async close() {
+      await context.close();
+      if (problems.length > 0) throw new Error(`the browser reports:\n  ${[...new Set(problems)].join("\n  ")}`);
+    },
+  };
+}
