@@ -216,7 +216,13 @@ fn put(table: &str, target: Target, set: Vec<(&str, DbValue)>) -> Put {
 }
 
 fn claim(slug: String) -> SlugClaim {
-    SlugClaim { column: "slug".into(), scope: Some("post".into()), candidates: vec![slug.into()], refuse: None }
+    SlugClaim {
+        column: "slug".into(),
+        scope: Some("post".into()),
+        candidates: vec![slug.into()],
+        refuse: None,
+        longest: SlugClaim::LONGEST,
+    }
 }
 
 fn post(n: i64) -> Put {

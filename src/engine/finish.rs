@@ -95,7 +95,8 @@ impl Engine {
             return Reply { status, headers: join_links(&headers), payload: Payload::Empty };
         }
         if enveloped {
-            return envelope(status, &headers, document);
+            // Writing a value that is already in memory cannot fail.
+            return envelope(status, &headers, &serde_json::to_vec(&document).unwrap_or_default());
         }
         Reply { status, headers: join_links(&headers), payload: Payload::Json(document) }
     }
@@ -150,10 +151,12 @@ impl Engine {
             Some(wanted) => embed::embed(self, scope, &rendered, wanted).await.into(),
             None => rendered.into_text(),
         };
-        if call.method != Method::Head && sources.get("_envelope").is_none() {
-            return reply(Payload::Text(text));
+        match (call.method, sources.get("_envelope")) {
+            // Nothing of the document is sent.
+            (Method::Head, _) => Shown::Document(status, Value::Null),
+            (_, Some(_)) => Shown::Reply(envelope(status, headers, &text)),
+            (_, None) => reply(Payload::Text(text)),
         }
-        Shown::Document(status, serde_json::from_slice(&text).unwrap_or_default())
     }
 }
 
@@ -168,14 +171,16 @@ fn in_lines(list: &[u8]) -> Option<Bytes> {
     Some(lines.into())
 }
 
-/// A document with its status and headers in one more document.
-fn envelope(status: u16, headers: &[(String, String)], document: Value) -> Reply {
+/// A document with its status and headers in one more document. Its text is not read again: a page of long contents is
+/// long.
+fn envelope(status: u16, headers: &[(String, String)], document: &[u8]) -> Reply {
     let shown: Map<String, Value> = join_links(headers)
         .into_iter()
         .map(|(name, value)| (name, value.parse::<i64>().map_or_else(|_| json!(value), |n| json!(n))))
         .collect();
-    let document = json!({"body": document, "status": status, "headers": shown});
-    Reply { status: 200, headers: Vec::new(), payload: Payload::Json(document) }
+    let after = format!(",\"status\":{status},\"headers\":{}}}", Value::Object(shown));
+    let text = [b"{\"body\":", document, after.as_bytes()].concat();
+    Reply { status: 200, headers: Vec::new(), payload: Payload::Text(text.into()) }
 }
 
 /// Leaves out what was not requested, of a document or of each in a list.

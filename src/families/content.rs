@@ -285,6 +285,7 @@ pub fn trashing(scope: &Scope, record: Record<'_>) -> Result<Vec<Change>, ApiErr
             scope: Some(slug_scope(resource, record.int(col::PARENT))),
             candidates: vec![slug::with_end(own, TRASHED_SLUG).into()],
             refuse: None,
+            longest: SlugClaim::LONGEST,
         }),
         edges: missing_terms(scope, record, &[])?,
         revision: derived::revision(scope, &Draft::unchanged(resource, record.row)),

@@ -80,6 +80,7 @@ fn claim(resource: &Resource, wanted: &str) -> SlugClaim {
         scope: Some(Arc::clone(&resource.kind)),
         candidates: vec![if wanted.is_empty() { SlugClaim::ID.into() } else { slug::sanitize_title(wanted).into() }],
         refuse: None,
+        longest: SlugClaim::LONGEST,
     }
 }
 

@@ -57,7 +57,13 @@ fn titled(title: &str) -> Columns {
 }
 
 fn claimed(taxonomy: &Resource, candidates: Vec<Arc<str>>) -> SlugClaim {
-    SlugClaim { column: name(col::SLUG), scope: Some(taxonomy.kind.clone()), candidates, refuse: None }
+    SlugClaim {
+        column: name(col::SLUG),
+        scope: Some(taxonomy.kind.clone()),
+        candidates,
+        refuse: None,
+        longest: SlugClaim::LONGEST,
+    }
 }
 
 /// The plan that makes a term.

@@ -54,7 +54,8 @@ fn keyed(set: &mut Columns) {
 }
 
 fn claim(slug: String, refuse: Option<&'static str>) -> SlugClaim {
-    SlugClaim { column: name(col::SLUG), scope: Some(col::TABLE.into()), candidates: vec![slug.into()], refuse }
+    let (scope, candidates) = (Some(col::TABLE.into()), vec![slug.into()]);
+    SlugClaim { column: name(col::SLUG), scope, candidates, refuse, longest: slug::MAX_NICENAME }
 }
 
 /// The plan that makes a user; the password is added by [`set_password`].

@@ -36,6 +36,7 @@ impl Importer<'_> {
             scope: (claims && !record.slug.is_empty()).then_some(scope),
             candidates: vec![record.slug.as_str().into()],
             refuse: None,
+            longest: SlugClaim::LONGEST,
         });
         let mut edges: BTreeMap<Name, Vec<i64>> = BTreeMap::new();
         let mut terms: Vec<&wxr::TermRef> = record.terms.iter().collect();

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, Literal, NotRequired, Self, TypeAlias, TypedDict, TypeVar, final, overload
@@ -38,6 +38,17 @@ class Answer(Generic[T]):
     total: int | None
     pages: int | None
     headers: httpx.Headers
+
+
+class Imported(TypedDict):
+    """What became of a document that was imported."""
+
+    #: Its place among the documents, from 0.
+    position: int
+    status: int
+    result: Literal["created", "updated", "unchanged", "failed"]
+    id: NotRequired[int | str]
+    error: NotRequired[dict[str, Any]]
 
 
 class Failure(Exception):
@@ -121,12 +132,7 @@ class Transport:
         if_match: str | None = None,
         if_none_match: str | None = None,
     ) -> Answer[Any]:
-        for name, value in params.items():
-            path = path.replace("{" + name + "}", quote(_text(value), safe=""))
-        pairs: list[tuple[str, str]] = []
-        shaping = {"context": context, "_fields": fields, "_embed": "1" if embed is True else embed}
-        for name, value in [*(query or {}).items(), *shaping.items()]:
-            _append(pairs, name, value)
+        address = self._address(path, params, query, context, fields, embed)
         conditions = {"if-match": if_match, "if-none-match": if_none_match}
         headers = {name: tag for name, tag in conditions.items() if tag is not None}
         content: dict[str, Any] = {}
@@ -136,10 +142,69 @@ class Transport:
             content["data"] = {name: _text(value) for name, value in body.items() if name not in files}
         elif body is not None:
             content["json"] = body
-        address = self._base + path
-        if pairs:
-            address += "?" + urlencode(pairs)
         return self._fetch(method, address, headers, content)
+
+    def _address(
+        self,
+        path: str,
+        params: Mapping[str, object],
+        query: Mapping[str, object] | None,
+        context: str | None,
+        fields: Sequence[str] | None,
+        embed: Embed,
+    ) -> str:
+        for name, value in params.items():
+            path = path.replace("{" + name + "}", quote(_text(value), safe=""))
+        pairs: list[tuple[str, str]] = []
+        shaping = {"context": context, "_fields": fields, "_embed": "1" if embed is True else embed}
+        for name, value in [*(query or {}).items(), *shaping.items()]:
+            _append(pairs, name, value)
+        return self._base + path + ("?" + urlencode(pairs) if pairs else "")
+
+    def _export(
+        self,
+        path: str,
+        params: Mapping[str, object],
+        *,
+        query: Mapping[str, object] | None = None,
+        context: str | None = None,
+        fields: Sequence[str] | None = None,
+        embed: Embed = None,
+    ) -> Iterator[Any]:
+        address = self._address(path, params, query, context, fields, embed)
+        attempt = 0
+        while True:
+            with self._http.stream("GET", address, headers={"accept": _LINES}, auth=self._auth) as response:
+                if response.is_success:
+                    yield from (json.loads(line) for line in response.iter_lines() if line)
+                    return
+                response.read()
+                if attempt >= self._retries or not _is_worth_another(response):
+                    _answered(response)
+                    return
+                pause = _pause(response)
+            attempt += 1
+            self._sleep(pause)
+
+    def _import(
+        self,
+        path: str,
+        params: Mapping[str, object],
+        documents: Iterable[Mapping[str, object]],
+        *,
+        query: Mapping[str, object] | None = None,
+    ) -> Iterator[Imported]:
+        address = self._address(path, params, query, None, None, None)
+        position = 0
+        for count, content in _batches(documents):
+            answer = self._fetch("POST", address, {"content-type": _LINES}, {"content": content})
+            for line in answer.data.splitlines():
+                result = json.loads(line)
+                # A full request ends with the place at which another one would go on.
+                if "position" in result:
+                    result["position"] += position
+                    yield result
+            position += count
 
     def _fetch(self, method: str, address: str, headers: dict[str, str], content: dict[str, Any]) -> Answer[Any]:
         attempt = 0
@@ -149,6 +214,28 @@ class Transport:
                 return _answered(response)
             attempt += 1
             self._sleep(_pause(response))
+
+
+#: Media type of JSON documents in lines.
+_LINES = "application/x-ndjson"
+
+#: Most documents, and bytes of them, in a request.
+_MOST_DOCUMENTS = 1000
+_MOST_BYTES = 4 << 20
+
+
+def _batches(documents: Iterable[Mapping[str, object]]) -> Iterator[tuple[int, bytes]]:
+    """Documents as the bodies of requests."""
+    lines: list[bytes] = []
+    size = 0
+    for document in documents:
+        lines.append(json.dumps(document).encode() + b"\n")
+        size += len(lines[-1])
+        if len(lines) == _MOST_DOCUMENTS or size >= _MOST_BYTES:
+            yield len(lines), b"".join(lines)
+            lines, size = [], 0
+    if lines:
+        yield len(lines), b"".join(lines)
 
 
 def _is_worth_another(response: httpx.Response) -> bool:
@@ -180,7 +267,8 @@ def _answered(response: httpx.Response) -> Answer[Any]:
         error = _error(response)
         message = str(error.get("message", response.reason_phrase))
         raise Failure(response.status_code, str(error.get("code", "unknown")), message, error.get("data"))
-    is_json = "json" in response.headers.get("content-type", "")
+    media_type = response.headers.get("content-type", "")
+    is_json = "json" in media_type and _LINES not in media_type
     data = response.json() if is_json else response.content
 
     def number(end: str) -> int | None:

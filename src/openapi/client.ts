@@ -54,6 +54,16 @@ export class Failure extends Error {
   }
 }
 
+/** What became of a document that was imported. */
+export interface Imported {
+  /** Its place among the documents, from 0. */
+  position: number;
+  status: number;
+  result: "created" | "updated" | "unchanged" | "failed";
+  id?: number | string;
+  error?: { code: string; message: string; data?: unknown };
+}
+
 /** How the client reaches the service. */
 export interface ClientOptions {
   /** Address of the REST base, such as `https://example.org/cms-json`. */
@@ -114,7 +124,49 @@ export class Client {
     }
   }
 
+  /** A whole collection, past the limit of a page, each document when it arrives. The user needs the right to export. */
+  async *lines<O extends ExportOperation, const R extends RequestOf<O>>(
+    operation: O,
+    request: R,
+  ): AsyncGenerator<DataOf<O, R> extends (infer One)[] ? One : never, void, void> {
+    const { method, url, headers } = this.prepared(operation, request);
+    headers.set("accept", LINES);
+    for await (const line of linesOf(await this.opened(method, url, headers, undefined, (request as Loose).signal))) {
+      yield JSON.parse(line) as DataOf<O, R> extends (infer One)[] ? One : never;
+    }
+  }
+
+  /**
+   * Sends documents in lines, a thousand in a request, and tells what becomes of each. Only those of one request are held
+   * in memory.
+   */
+  async *import<O extends ImportOperation>(
+    operation: O,
+    documents: Iterable<object> | AsyncIterable<object>,
+    request: RequestOf<O>,
+  ): AsyncGenerator<Imported, void, void> {
+    const { method, url, headers } = this.prepared(operation, request);
+    headers.set("content-type", LINES);
+    let position = 0;
+    for await (const { count, text } of batchesOf(documents)) {
+      const response = await this.opened(method, url, headers, text, (request as Loose).signal);
+      for await (const line of linesOf(response)) {
+        const result = JSON.parse(line) as Imported;
+        // A full request ends with the place at which another one would go on.
+        if (result.position !== undefined) {
+          yield { ...result, position: result.position + position };
+        }
+      }
+      position += count;
+    }
+  }
+
   private send(operation: Operation, request: Loose): Promise<Answer<unknown> | NotModified> {
+    const { method, url, headers, body } = this.prepared(operation, request);
+    return this.fetched(method, url, headers, body, request.signal);
+  }
+
+  private prepared(operation: Operation, request: Loose): Prepared {
     const { method, path, form } = OPERATIONS[operation];
     const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(request.params?.[name])));
     const url = new URL(this.options.base.replace(/\/$/, "") + filled);
@@ -145,7 +197,7 @@ export class Client {
       headers.set("content-type", "application/json");
       body = JSON.stringify(request.body);
     }
-    return this.fetched(method, url.href, headers, body, request.signal);
+    return { method, url: url.href, headers, body };
   }
 
   /** Credentials are sent to the service alone, whatever a response links to. */
@@ -163,6 +215,31 @@ export class Client {
     body: string | FormData | undefined,
     signal: AbortSignal | undefined,
   ): Promise<Answer<unknown> | NotModified> {
+    return answered(await this.attempted(method, url, headers, body, signal));
+  }
+
+  /** A response that is read as it comes. */
+  private async opened(
+    method: string,
+    url: string,
+    headers: Headers,
+    body: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Response> {
+    const response = await this.attempted(method, url, headers, body, signal);
+    if (!response.ok) {
+      await answered(response);
+    }
+    return response;
+  }
+
+  private async attempted(
+    method: string,
+    url: string,
+    headers: Headers,
+    body: string | FormData | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Response> {
     const { credentials, retries = 3, fetch = globalThis.fetch } = this.options;
     if (credentials !== undefined) {
       const pair = new TextEncoder().encode(`${credentials.user}:${credentials.password}`);
@@ -175,9 +252,24 @@ export class Client {
         await new Promise((done) => setTimeout(done, Math.min(seconds, 60) * 1000));
         continue;
       }
-      return answered(response);
+      return response;
     }
   }
+}
+
+/** Media type of JSON documents in lines. */
+const LINES = "application/x-ndjson";
+
+/** Most documents, and characters of them, in a request. */
+const MOST_DOCUMENTS = 1000;
+const MOST_CHARACTERS = 4 << 20;
+
+/** What is sent. */
+interface Prepared {
+  method: string;
+  url: string;
+  headers: Headers;
+  body: string | FormData | undefined;
 }
 
 /** A request without the types of its operation. */
@@ -205,7 +297,8 @@ async function answered(response: Response): Promise<Answer<unknown> | NotModifi
   if (response.status === 304) {
     return { status: 304, notModified: true };
   }
-  const isJson = (response.headers.get("content-type") ?? "").includes("json");
+  const mediaType = response.headers.get("content-type") ?? "";
+  const isJson = mediaType.includes("json") && !mediaType.includes(LINES);
   const data: unknown = isJson ? await response.json() : await response.blob();
   if (!response.ok) {
     const error = data as { code?: string; message?: string; data?: unknown };
@@ -217,6 +310,49 @@ async function answered(response: Response): Promise<Answer<unknown> | NotModifi
   };
   const { status, headers } = response;
   return { status, data, etag: headers.get("etag"), total: number("-total"), pages: number("-totalpages"), headers };
+}
+
+/** The lines of a body, as they arrive. */
+async function* linesOf(response: Response): AsyncGenerator<string, void, void> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) {
+    return;
+  }
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      const lines = (rest + decoder.decode(value, { stream: !done })).split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines.filter((line) => line !== "");
+      if (done) {
+        break;
+      }
+    }
+    if (rest !== "") {
+      yield rest;
+    }
+  } finally {
+    await reader.cancel();
+  }
+}
+
+/** Documents as the bodies of requests. */
+async function* batchesOf(
+  documents: Iterable<object> | AsyncIterable<object>,
+): AsyncGenerator<{ count: number; text: string }, void, void> {
+  let [count, text] = [0, ""];
+  for await (const document of documents) {
+    [count, text] = [count + 1, `${text}${JSON.stringify(document)}\n`];
+    if (count === MOST_DOCUMENTS || text.length >= MOST_CHARACTERS) {
+      yield { count, text };
+      [count, text] = [0, ""];
+    }
+  }
+  if (count > 0) {
+    yield { count, text };
+  }
 }
 
 /** Lists are written with brackets, so that a comma in a value separates nothing; objects by their members. */

@@ -50,7 +50,10 @@ pub fn document(registry: &Registry, vocabulary: &Vocabulary, selection: &Select
     let mut describing =
         Describing { registry, vocabulary, components: Components::new(registry), operations: Vec::new() };
     let mut paths: Map<String, Value> = Map::new();
-    let chosen = |route: &&Route| !route.hidden && selection.namespace.is_none_or(|wanted| route.namespace == wanted);
+    let chosen = |route: &&Route| {
+        let shown = !route.hidden || route.described;
+        shown && selection.namespace.is_none_or(|wanted| route.namespace == wanted)
+    };
     let mut tags: Vec<String> = Vec::new();
     for (path, item) in describing.indexes(selection.namespace) {
         paths.insert(path, item);

@@ -1,6 +1,7 @@
 //! A description as generators of clients need it: operations with what they take and respond with, and named schemas, as
 //! shapes that every language has.
 
+use crate::model::LINES;
 use serde_json::{Map, Value};
 
 /// Everything that a client has types of.
@@ -79,6 +80,10 @@ pub struct Operation {
     pub headers: Vec<String>,
     pub body: Option<Body>,
     pub response: Response,
+    /// It sends a collection whole, a document in each line, where the request accepts that.
+    pub gives_lines: bool,
+    /// Its body is documents in lines.
+    pub takes_lines: bool,
     /// Codes of its errors; empty: any.
     pub errors: Vec<String>,
 }
@@ -208,6 +213,8 @@ fn operation(path: &str, method: &str, operation: &Value) -> Option<Operation> {
         headers: parameters(operation, "header").into_iter().map(|one| one.name).collect(),
         body: body(operation),
         response: response(operation),
+        gives_lines: method == "get" && operation["responses"]["200"]["content"][LINES].is_object(),
+        takes_lines: operation["requestBody"]["content"][LINES].is_object(),
         errors: errors(operation),
     })
 }

@@ -2,9 +2,9 @@
 
 use super::Describing;
 use super::components::pascal;
-use super::parameters::{has_body, parameters, shaping};
+use super::parameters::{has_body, lines_body, parameters, shaping};
 use super::template::Template;
-use crate::model::Method;
+use crate::model::{LINES, Method};
 use crate::registry::resource::Context;
 use crate::registry::vocabulary::{Anonymous, Description, Responds};
 use crate::registry::{Endpoint, Route};
@@ -48,8 +48,11 @@ impl Describing<'_> {
         operation.insert("description".into(), json!(format!("Who may: {who}")));
         operation.insert("operationId".into(), json!(name));
         operation.insert("security".into(), self.security(route, guard));
-        operation.insert("parameters".into(), json!(parameters(template, endpoint, method)));
-        if has_body(method) {
+        let lines = handler.responds == Responds::Bytes(LINES);
+        operation.insert("parameters".into(), json!(parameters(template, endpoint, method, lines)));
+        if has_body(method) && lines {
+            operation.insert("requestBody".into(), lines_body());
+        } else if has_body(method) {
             let body = self.body_name(route, template, handler);
             operation.extend(self.body(&body, template, endpoint).map(|body| ("requestBody".to_owned(), body)));
         }

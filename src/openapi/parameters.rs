@@ -3,7 +3,7 @@
 use super::Describing;
 use super::schemas::{Side, modern};
 use super::template::{Parameter, Template};
-use crate::model::Method;
+use crate::model::{LINES, Method};
 use crate::registry::Endpoint;
 use crate::registry::args::{Arg, Role};
 use serde_json::{Map, Value, json};
@@ -13,15 +13,22 @@ pub(super) fn has_body(method: Method) -> bool {
     matches!(method, Method::Post | Method::Put | Method::Patch)
 }
 
-/// The parameters of an operation; those of a body are in [`Describing::body`].
-pub(super) fn parameters(template: &Template, endpoint: &Endpoint, method: Method) -> Vec<Value> {
+/// The body of an operation that takes documents in lines.
+pub(super) fn lines_body() -> Value {
+    let description = "JSON documents, one in each line.";
+    json!({"description": description, "required": true, "content": {LINES: {"schema": {"type": "string"}}}})
+}
+
+/// The parameters of an operation; those of a body are in [`Describing::body`]. `lines`: the body is documents in lines,
+/// so that all arguments are in the query.
+pub(super) fn parameters(template: &Template, endpoint: &Endpoint, method: Method, lines: bool) -> Vec<Value> {
     let mut parameters: Vec<Value> = Vec::new();
     for parameter in &template.parameters {
         let whole = endpoint.args.get(&parameter.name).filter(|_| parameter.name == parameter.capture);
         parameters.push(path_parameter(parameter, whole));
     }
     let in_query = |arg: &&Arg| !template.holds(&arg.name);
-    if !has_body(method) {
+    if !has_body(method) || lines {
         for arg in endpoint.args.args.iter().filter(in_query) {
             match arg.role {
                 Some(Role::Where) => parameters.extend(criteria(arg)),
@@ -38,7 +45,7 @@ pub(super) fn parameters(template: &Template, endpoint: &Endpoint, method: Metho
             "The entity tag of the document that is to be changed; 412 if it has another one by now.",
         ));
     }
-    if endpoint.file {
+    if endpoint.file && !lines {
         parameters
             .push(header("Content-Disposition", "`attachment; filename=\"tree.png\"`, where the body is the file."));
     }

@@ -24,6 +24,8 @@ const TAKEN: &[&str] = &[
     "False",
     "File",
     "Generic",
+    "Imported",
+    "Iterable",
     "Iterator",
     "Literal",
     "Mapping",
@@ -67,8 +69,15 @@ pub fn client(document: &Value) -> String {
         writer.declare(schema);
     }
     let mut taken = Names::reserved(&[METHODS, KEYWORDS, TYPES].concat());
-    let methods: Vec<String> =
-        model.operations.iter().map(|one| writer.method(one, &taken.free(&snake(&one.name)))).collect();
+    let mut methods: Vec<String> = Vec::new();
+    for operation in &model.operations {
+        let name = taken.free(&snake(&operation.name));
+        let lines = operation.gives_lines.then(|| taken.free(&format!("{name}_lines")));
+        methods.push(match operation.takes_lines {
+            true => writer.import(operation, &name),
+            false => writer.method(operation, &name, lines.as_deref()),
+        });
+    }
     let class = "\n\nclass Client(Transport):\n    \"\"\"Has a method for each operation.\"\"\"\n";
     [HEADER, TRANSPORT, &writer.text, class, &methods.concat()].concat()
 }
@@ -178,8 +187,22 @@ impl Writer {
         if *shape == Shape::File { "bytes".to_owned() } else { self.type_of(shape, name) }
     }
 
-    /// A method with one signature for each context, and one for a selection of members.
-    fn method(&mut self, operation: &Operation, name: &str) -> String {
+    /// The method of an operation that takes documents in lines.
+    fn import(&mut self, operation: &Operation, name: &str) -> String {
+        let signature = Signature::of(self, operation, &pascal(&operation.name), false);
+        let (arguments, summary) = (&signature.arguments, documented(&operation.summary));
+        let query = if signature.passed.contains(QUERY) { QUERY } else { "" };
+        format!(
+            "\n    def {name}(self{arguments}, *, documents: Iterable[Mapping[str, object]]) -> Iterator[Imported]:\n        \
+             \"\"\"{summary}\"\"\"\n        return self._import({}, {{{}}}, documents{query})\n",
+            quoted(&operation.path),
+            signature.params,
+        )
+    }
+
+    /// A method with one signature for each context, and one for a selection of members; and, with a name for it, one that
+    /// reads the collection whole.
+    fn method(&mut self, operation: &Operation, name: &str, lines: Option<&str>) -> String {
         let title = pascal(&operation.name);
         let contexts = self.contexts(operation, &title);
         let by_context = contexts.len() > 1 && operation.query.iter().any(|one| one.name == "context");
@@ -237,6 +260,9 @@ impl Writer {
             signature.params,
             signature.passed
         );
+        if let Some(name) = lines {
+            text.push_str(&export(operation, name, &signature, &variants));
+        }
         text
     }
 
@@ -249,6 +275,41 @@ impl Writer {
         let written: Vec<(String, String)> = contexts.into_iter().map(written).collect();
         if written.is_empty() { vec![("any".to_owned(), "Any".to_owned())] } else { written }
     }
+}
+
+/// What a method passes on of a query.
+const QUERY: &str = ", query=query";
+
+/// The method that reads a collection whole; `variants` are the keywords and the types of lists.
+fn export(operation: &Operation, name: &str, signature: &Signature, variants: &[(String, String)]) -> String {
+    let one =
+        |list: &str| list.strip_prefix("list[").and_then(|rest| rest.strip_suffix(']')).unwrap_or("Any").to_owned();
+    let mut text = String::new();
+    for (keywords, data) in variants.iter().filter(|_| variants.len() > 1) {
+        let _ = write!(
+            text,
+            "\n    @overload\n    def {name}(self{}, *, {keywords}embed: Embed = ...) -> Iterator[{}]: ...\n",
+            signature.arguments,
+            one(data)
+        );
+    }
+    let by_context = variants.iter().any(|(keywords, _)| keywords.starts_with("context"));
+    let (context, passed) = match by_context {
+        true => ("context: str | None = None, ", "context=context, "),
+        false => ("", ""),
+    };
+    let data = if variants.len() == 1 { one(&variants[0].1) } else { "Any".to_owned() };
+    let query = if signature.passed.contains(QUERY) { QUERY } else { "" };
+    let _ = write!(
+        text,
+        "\n    def {name}(self{}, *, {context}fields: Sequence[str] | None = None, embed: Embed = None) -> Iterator[{data}]:\n        \
+         \"\"\"The whole collection, past the limit of a page. The user needs the right to export.\"\"\"\n        \
+         return self._export({}, {{{}}}, {passed}fields=fields, embed=embed{query})\n",
+        signature.arguments,
+        quoted(&operation.path),
+        signature.params,
+    );
+    text
 }
 
 /// The arguments that all signatures of a method have.

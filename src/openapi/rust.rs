@@ -34,8 +34,11 @@ const TAKEN: &[&str] = &[
     "File",
     "Form",
     "From",
+    "GivesLines",
     "HeaderMap",
+    "Imported",
     "Items",
+    "Lines",
     "Method",
     "None",
     "Ok",
@@ -55,6 +58,7 @@ const TAKEN: &[&str] = &[
     "Some",
     "StatusCode",
     "String",
+    "TakesLines",
     "Url",
     "Value",
     "Vec",
@@ -332,6 +336,11 @@ impl Writer {
                 let data = self.type_of(shape, &format!("{title}{context}"));
                 let of = ["Shows<context", "::", context, ">"].concat();
                 let _ = writeln!(self.text, "\nimpl {of} for {marker} {{\n    type Data = {data};\n}}");
+            }
+        }
+        for (name, has) in [("GivesLines", operation.gives_lines), ("TakesLines", operation.takes_lines)] {
+            if has {
+                let _ = writeln!(self.text, "\nimpl {name} for {marker} {{}}");
             }
         }
         if let Some(shape) = &operation.response.selected {

@@ -39,6 +39,12 @@ pub fn client(document: &Value) -> String {
         let _ = writeln!(text, "  {name}: {{ method: {method}, path: {path}, form: {form} }},");
     }
     text.push_str("};\n");
+    let of = |chosen: fn(&Operation) -> bool| {
+        union(model.operations.iter().filter(|one| chosen(one)).map(|one| quoted(&one.name)))
+    };
+    let (gives, takes) = (of(|one| one.gives_lines), of(|one| one.takes_lines));
+    let _ = writeln!(text, "\n/** Operations that send a collection whole. */\nexport type ExportOperation = {gives};");
+    let _ = writeln!(text, "\n/** Operations that take documents in lines. */\nexport type ImportOperation = {takes};");
     text.push_str(CLIENT);
     text
 }

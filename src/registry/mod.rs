@@ -79,6 +79,8 @@ pub struct Route {
     pub no_schema: bool,
     /// Served but not listed.
     pub hidden: bool,
+    /// OpenAPI describes it although it is hidden.
+    pub described: bool,
     /// It exists in a secure context only.
     pub secure_context: bool,
     /// The schema that OPTIONS shows, where it differs from the resource's.

@@ -273,6 +273,31 @@ pub fn term_count(declared: &Declaration) -> Counted {
     Counted { column: n(term::COUNT), statuses: declared.statuses_where(|status| status.public).map(n).collect() }
 }
 
+/// Columns that a family keeps for itself, where properties are shown under other names or not at all. A property that is
+/// called like one would meet it by accident.
+pub fn kept_columns(family: Family) -> Vec<&'static str> {
+    const KEPT: [&str; 17] = [
+        record::KIND,
+        record::STATUS_BEFORE,
+        record::SLUG_BEFORE,
+        record::DATE_LOCAL,
+        record::DATE_UTC,
+        record::DATE_FLOATS,
+        record::MODIFIED_LOCAL,
+        record::MODIFIED_UTC,
+        record::TITLE_KEY,
+        record::MIME,
+        record::FILE,
+        record::COMMENT_COUNT,
+        record::TRASHED_AT,
+        record::EXTRA,
+        term::NAME_KEY,
+        user::PASSWORD_HASH,
+        VERSION,
+    ];
+    family_columns(family).into_iter().filter(|column| KEPT.contains(column)).collect()
+}
+
 /// Names of the columns of a family's shared table, key and version included.
 pub fn family_columns(family: Family) -> Vec<&'static str> {
     let columns = match family {

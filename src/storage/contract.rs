@@ -579,6 +579,12 @@ fn long_slugs_stay_within_200_bytes() {
             done.puts[0].slug.clone().unwrap().to_string()
         };
         assert_eq!(new(), long);
+        let short = |n: usize| {
+            let claim = SlugClaim { longest: 6, ..slug("short", &["abcdef"]) };
+            let done = commit(db, vec![Change::Put(Put { slug: Some(claim), ..post("publish", 1, "x") })]).unwrap();
+            assert_eq!(done.puts[0].slug.as_deref(), Some(["abcdef", "abcd-2", "abcd-3"][n]));
+        };
+        (0..3).for_each(short);
         for n in 2..=10 {
             let expected = if n < 10 { format!("{}-{n}", "ü".repeat(99)) } else { format!("{}-{n}", "ü".repeat(98)) };
             assert_eq!(new(), expected);

@@ -413,11 +413,15 @@ pub struct SlugClaim {
     pub candidates: Vec<Arc<str>>,
     /// Refuse with this tag instead of adding a suffix; the row of the refusal is the holder's id.
     pub refuse: Option<&'static str>,
+    /// Most bytes of the slug with its suffix.
+    pub longest: usize,
 }
 
 impl SlugClaim {
     /// No slug that is made from a text has braces.
     pub const ID: &'static str = "{id}";
+    /// Most bytes of most slugs.
+    pub const LONGEST: usize = 200;
 }
 
 /// A snapshot to store with the row.

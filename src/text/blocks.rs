@@ -295,7 +295,7 @@ pub fn render_inside(block: &Block, options: &BlockOptions) -> String {
 
 /// Whether a comment is a delimiter, and the attributes in it.
 pub(super) fn delimiter_attrs(comment: &str) -> Option<Option<&str>> {
-    let found = delimiter(comment, 0, comment.find("-->")?)?;
+    let found = delimiter(comment, 0, attributes_end(&comment[..comment.find("-->")?]))?;
     (found.end == comment.len()).then_some(found.attrs)
 }
 
@@ -319,13 +319,15 @@ struct Delimiters<'a> {
     at: usize,
     /// Where the next comment ends; searched only when it has been passed, so that the whole search stays linear.
     comment_end: usize,
+    /// Where the attributes of that comment end, if it has some. Any number of starts share the end of one comment.
+    attributes_end: Option<usize>,
 }
 
 impl<'a> Delimiters<'a> {
     fn of(text: &'a str) -> Delimiters<'a> {
         match text.find("-->") {
-            Some(comment_end) => Delimiters { text, at: 0, comment_end },
-            None => Delimiters { text, at: text.len(), comment_end: 0 },
+            Some(end) => Delimiters { text, at: 0, comment_end: end, attributes_end: attributes_end(&text[..end]) },
+            None => Delimiters { text, at: text.len(), comment_end: 0, attributes_end: None },
         }
     }
 }
@@ -337,8 +339,9 @@ impl<'a> Iterator for Delimiters<'a> {
         while let Some(start) = self.text[self.at..].find("<!--").map(|n| self.at + n) {
             if self.comment_end < start {
                 self.comment_end = start + self.text[start..].find("-->")?;
+                self.attributes_end = attributes_end(&self.text[..self.comment_end]);
             }
-            match delimiter(self.text, start, self.comment_end) {
+            match delimiter(self.text, start, self.attributes_end) {
                 Some(found) => {
                     self.at = found.end;
                     return Some(found);
@@ -350,7 +353,7 @@ impl<'a> Iterator for Delimiters<'a> {
     }
 }
 
-fn delimiter(text: &str, start: usize, comment_end: usize) -> Option<Delimiter<'_>> {
+fn delimiter(text: &str, start: usize, attributes_end: Option<usize>) -> Option<Delimiter<'_>> {
     let rest = spaces(&text[start + 4..])?;
     let (rest, closes) = rest.strip_prefix('/').map_or((rest, false), |rest| (rest, true));
     let rest = rest.strip_prefix("wp:").or_else(|| rest.strip_prefix("cms:"))?;
@@ -364,9 +367,8 @@ fn delimiter(text: &str, start: usize, comment_end: usize) -> Option<Delimiter<'
     let mut attrs = None;
     if rest.starts_with('{') {
         let json = text.len() - rest.len();
-        let length = json_length(text.get(json..comment_end)?)?;
-        attrs = Some(&rest[..length]);
-        rest = spaces(&rest[length..])?;
+        attrs = Some(text.get(json..attributes_end?)?);
+        rest = spaces(&text[attributes_end?..])?;
     }
     let (rest, void) = rest.strip_prefix('/').map_or((rest, false), |rest| (rest, true));
     let rest = rest.strip_prefix("-->")?;
@@ -390,11 +392,12 @@ fn word_length(text: &str) -> Option<usize> {
     text.starts_with(letter).then_some(length)
 }
 
-/// Attributes reach to the end of their comment, which no attribute contains; white space sets them off.
-fn json_length(comment: &str) -> Option<usize> {
-    let before = comment.strip_suffix('/').unwrap_or(comment);
-    let json = before.trim_end_matches(is_space);
-    (json.len() < before.len() && json.ends_with('}')).then_some(json.len())
+/// Where the attributes of the comment end that `text` ends with: they reach to the end of their comment, which no attribute
+/// contains, and white space sets them off.
+fn attributes_end(text: &str) -> Option<usize> {
+    let before = text.strip_suffix('/').unwrap_or(text);
+    let attributes = before.trim_end_matches(is_space);
+    (attributes.len() < before.len() && attributes.ends_with('}')).then_some(attributes.len())
 }
 
 #[cfg(test)]
@@ -415,6 +418,17 @@ mod tests {
         check("<!-- cms:paragraph -->", 1);
         check("<p>x</p>", 0);
         check("<!--wp:paragraph-->", 0);
+    }
+
+    #[test]
+    fn many_starts_share_the_end_of_a_comment() {
+        // Each of them looked for the end of its attributes through the same white space before.
+        let text = format!("{}}}{}x-->", "<!-- wp:a {".repeat(40_000), " ".repeat(400_000));
+        let begun = std::time::Instant::now();
+        assert_eq!(parse(&text), [Block::freeform(&text)]);
+        assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+        let last = format!("{}<!-- wp:a {{\"x\":1}} {}-->", "<!-- wp:a {".repeat(3), " ".repeat(9));
+        assert_eq!(parse(&last).last().and_then(|block| block.name.clone()).as_deref(), Some("core/a"));
     }
 
     #[test]

@@ -101,6 +101,19 @@ batch = editor.batch_v1_batch(
 )
 same((batch.status, [one["status"] for one in batch.data.get("responses", []) if one]), (207, [201, 201]), "a batch")
 
+# Whole collections, out and in: what comes out changes nothing when it goes in, and a change is one.
+exported = list(editor.posts_list_lines({"per_page": 3}, context="edit"))
+same((len(exported) > 3, type(exported[0]["title"]["raw"])), (True, str), "an export")
+results = list(editor.posts_import({"upsert": "slug"}, documents=exported))
+same([one["result"] for one in results], ["unchanged"] * len(exported), "an import that changes nothing")
+places = [one["position"] for one in editor.tags_import(documents=({"name": f"Row {n}"} for n in range(1001)))]
+same(places, list(range(1001)), "an import in several requests")
+try:
+    next(visitor.posts_list_lines())
+    raise SystemExit("an export that is refused")
+except Failure as forbidden:
+    same(forbidden.status, 401, "an export that is refused")
+
 # Own resources are there like all others.
 book = editor.books_create({"title": "Book", "pages": 3})
 same(book.data["pages"], 3, "an own resource")

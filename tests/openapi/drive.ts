@@ -72,6 +72,28 @@ const file = new File([picture], "dot.png", { type: "image/png" });
 const uploaded = await editor.call("media.create", { body: { file, title: "Dot", alt_text: "A dot" } });
 same([uploaded.status, uploaded.data.alt_text], [201, "A dot"], "an upload");
 
+// Whole collections, out and in: what comes out changes nothing when it goes in, and a change is one.
+const exported = [];
+for await (const post of editor.lines("posts.list", { query: { context: "edit", per_page: 3 } })) {
+  exported.push(post);
+}
+same(exported.length > 3 && typeof exported[0]!.title.raw, "string", "an export");
+const results = [];
+for await (const one of editor.import("posts.import", exported, { query: { upsert: "slug" } })) {
+  results.push(one);
+}
+same(results.map((one) => one.result), exported.map(() => "unchanged"), "an import that changes nothing");
+const many = Array.from({ length: 1001 }, (_, n) => ({ name: `Line ${n}` }));
+const places = [];
+for await (const one of editor.import("tags.import", many, {})) {
+  places.push(one.status === 201 ? one.position : -1);
+}
+same(places, many.map((_, n) => n), "an import in several requests");
+const unable = await editor.import("tags.import", [{}], { query: { upsert: "nothing" } }).next().catch((error: unknown) => error);
+same(unable instanceof Failure && unable.status, 400, "an import that is refused");
+const forbidden = await visitor.lines("posts.list", {}).next().catch((error: unknown) => error);
+same(forbidden instanceof Failure && forbidden.status, 401, "an export that is refused");
+
 // Own resources are there like all others.
 const book = await editor.call("books.create", { body: { title: "Book", pages: 3 } });
 same(book.data.pages, 3, "an own resource");

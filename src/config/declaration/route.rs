@@ -40,6 +40,9 @@ pub struct Route {
     /// It is served, but neither the root nor the descriptions list it.
     #[serde(default)]
     pub hidden: bool,
+    /// OpenAPI describes it although it is hidden.
+    #[serde(default)]
+    pub described: bool,
     /// It exists only for requests that are sent in a secure context (`site.secure_context`).
     #[serde(default)]
     pub secure_context: bool,

@@ -176,6 +176,7 @@ fn slug_claim(edit: &RowEdit<'_>, draft: &Draft<'_>) -> Option<SlugClaim> {
         scope: claims.then(|| slug_scope(resource, draft.int(col::PARENT))),
         candidates,
         refuse: None,
+        longest: SlugClaim::LONGEST,
     })
 }
 

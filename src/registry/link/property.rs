@@ -48,7 +48,7 @@ impl Linker<'_> {
             Source::Object(self.children(resource, doc, pointer))
         } else if top {
             column_name = Some(property_name.to_owned());
-            self.place(resource, property_name, pointer).map_or(Source::Nothing, Source::Column)
+            self.place_by_name(resource, property_name, pointer).map_or(Source::Nothing, Source::Column)
         } else {
             Source::Nothing
         };
@@ -122,6 +122,16 @@ impl Linker<'_> {
             self.in_schema(&resource.declared.schema, &place, "`x-too-long-code` needs `x-max-bytes`", None);
         }
         most.zip(code)
+    }
+
+    /// Position of the column that is called as the property. One that the family keeps for itself is met by accident.
+    fn place_by_name(&mut self, resource: &mut Resource, property: &str, pointer: &str) -> Option<usize> {
+        if tables::kept_columns(resource.family).contains(&property) {
+            let message = format!("`{property}` is a column that every item of this family has");
+            let hint = "rename the property, or give it a column of its own with x-column";
+            self.in_schema(&resource.declared.schema, pointer, message, Some(hint.into()));
+        }
+        self.place(resource, property, pointer)
     }
 
     /// Position of a column, made on the spot when the kind may declare its own.

@@ -133,6 +133,7 @@ impl Linker<'_> {
             owner: resource.map(|r| r.index),
             no_schema: route.no_schema,
             secure_context: route.secure_context,
+            described: route.described,
             hidden: route.hidden || self.declared.namespaces.values().any(|n| n.hidden && n.path == namespace),
             schema: shown.zip(resource).filter(|(s, o)| s.index != o.index).map(|(s, o)| self.schema_below(s, o)),
             endpoints,

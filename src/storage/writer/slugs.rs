@@ -9,9 +9,6 @@ use super::super::plan::{Change, SlugClaim, WritePlan};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// The most bytes a slug may have.
-const LONGEST: usize = 200;
-
 /// Who claims a slug: table's number and row's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Owner {
@@ -129,12 +126,13 @@ impl Claims {
         Ok(owner)
     }
 
-    /// The first candidate that is free or `own`; otherwise the last with the smallest free suffix.
+    /// The first candidate that is free or `own`; otherwise the last with the smallest free suffix, of `longest` bytes
+    /// at most.
     pub fn free(
         &mut self,
         conn: &dyn Connection,
         scope: &Scope,
-        candidates: &[Arc<str>],
+        (candidates, longest): (&[Arc<str>], usize),
         own: Option<&str>,
         is_own: impl Fn(&Owner) -> bool,
     ) -> Result<Free> {
@@ -147,7 +145,7 @@ impl Claims {
         }
         let last = candidates.last().map_or("", |c| c);
         self.write_runs(conn)?;
-        let slug = smallest_suffix(conn, scope, last, own)?;
+        let slug = smallest_suffix(conn, scope, (last, longest), own)?;
         Ok(Free { slug: slug.into(), holder })
     }
 
@@ -230,11 +228,16 @@ fn split(slug: &str) -> Option<(&str, i64)> {
 }
 
 /// A longer number shortens the base, so numbers are looked through by their length.
-fn smallest_suffix(conn: &dyn Connection, scope: &str, slug: &str, own: Option<&str>) -> Result<String> {
+fn smallest_suffix(
+    conn: &dyn Connection,
+    scope: &str,
+    (slug, longest): (&str, usize),
+    own: Option<&str>,
+) -> Result<String> {
     let mut n: i64 = 2;
     loop {
         let digits = n.to_string();
-        let base = shorten(slug, LONGEST - digits.len() - 1);
+        let base = shorten(slug, longest.saturating_sub(digits.len() + 1));
         let next_length = 10i64.saturating_pow(digits.len() as u32);
         let own = own.and_then(split).filter(|(b, k)| *b == base && *k >= n && *k < next_length);
         match run_around(conn, scope, base, n)? {

@@ -3,7 +3,7 @@
 
 use cms_client_drive::cms::{
     BatchV1Batch, BatchV1BatchRequests, BookCreate, Client, ErrorCode, File, MediaCreateBody, Post, PostCreate,
-    PostCreateStatus, PostEdit, PostFields, PostStatus, PostUpdate, PostsGetQuery, PostsListQuery, Problem, context,
+    PostCreateStatus, PostEdit, PostFields, PostStatus, PostUpdate, PostsGetQuery, PostsImportQuery, PostsListQuery, Problem, context,
 };
 use std::fmt::Debug;
 use std::io::{Read, Write};
@@ -132,6 +132,26 @@ async fn more(editor: &Client) -> Outcome {
     let batch = editor.batch_v1_batch(&batch).send().await?;
     let responses = batch.data.responses.unwrap_or_default();
     same((batch.status, responses.len()), (207, 2), "a batch");
+
+    // Whole collections, out and in: what comes out changes nothing when it goes in.
+    let query = PostsListQuery { per_page: Some(3), ..Default::default() };
+    let mut lines = editor.posts_list(&query).context(context::Edit).lines().await?;
+    let mut exported = Vec::new();
+    let first: Option<PostEdit> = lines.next().await?;
+    same(first.map(|post| post.title.raw.is_empty()), Some(false), "an export");
+    let mut lines = editor.posts_list(&query).context(context::Edit).lines().await?;
+    while let Some(post) = lines.next_value().await? {
+        exported.push(post);
+    }
+    same(exported.len() > 3, true, "an export");
+    let mut results = Vec::new();
+    let into = PostsImportQuery { upsert: Some("slug".into()), ..Default::default() };
+    editor.posts_import(&into).import(&exported, |one| results.push(one.result)).await?;
+    same(results.iter().all(|one| one == "unchanged"), true, "an import that changes nothing");
+    let mut places = Vec::new();
+    let many = (0..1001).map(|n| serde_json::json!({"name": format!("Piece {n}")}));
+    editor.tags_import(&Default::default()).import(many, |one| places.push(one.position)).await?;
+    same(places, (0..1001).collect::<Vec<_>>(), "an import in several requests");
 
     let book = editor.books_create(&BookCreate { title: "Book".into(), pages: 3, ..Default::default() }).send().await?;
     same(book.data.pages, 3, "an own resource");
