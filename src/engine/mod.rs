@@ -63,6 +63,12 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
 }
 
+/// See [`Engine::reads`].
+struct Reads {
+    budget: Option<Arc<ReadBudget>>,
+    storage: Arc<dyn Storage>,
+}
+
 /// The outcome of a call, before it is finished.
 pub struct Dispatched {
     pub result: Result<Outcome, ApiError>,
@@ -205,7 +211,7 @@ impl Engine {
         if !endpoint.file {
             return None;
         }
-        let scope = self.scope(request).await.ok()?;
+        let scope = self.scope(request, self.reads(request)).await.ok()?;
         let none = BodyParams::None;
         let sources = Sources { path: &matched.captures, body: &none, query: &request.query };
         let args = Checked::lenient(&endpoint.args, &sources, None);
@@ -222,11 +228,20 @@ impl Engine {
     /// # Errors
     /// The settings cannot be read.
     pub fn anonymous(&self, request: &Request) -> Result<Scope, ApiError> {
+        self.anonymous_with(request, self.reads(request))
+    }
+
+    /// The database for the reads of one request, and what bounds their time.
+    fn reads(&self, request: &Request) -> Reads {
         let budget = self.read_timeout.map(|limit| Arc::new(ReadBudget::new(request.id.clone(), limit)));
         let storage: Arc<dyn Storage> = match &budget {
             Some(budget) => Arc::new(Budgeted::new(self.storage.clone(), budget.clone())),
             None => self.storage.clone(),
         };
+        Reads { budget, storage }
+    }
+
+    fn anonymous_with(&self, request: &Request, Reads { budget, storage }: Reads) -> Result<Scope, ApiError> {
         Ok(Scope {
             registry: self.registry.clone(),
             settings: self.settings(&*storage)?,
@@ -269,8 +284,8 @@ impl Engine {
     }
 
     /// The scope of a request from outside, with the caller that its headers name.
-    async fn scope(&self, request: &Request) -> Result<Scope, ApiError> {
-        let mut scope = self.anonymous(request)?;
+    async fn scope(&self, request: &Request, reads: Reads) -> Result<Scope, ApiError> {
+        let mut scope = self.anonymous_with(request, reads)?;
         scope.principal = self.identity().authenticate(&scope, request).await?;
         Ok(scope)
     }

@@ -40,12 +40,13 @@ impl<'a> Origin<'a> for Outside<'a> {
 
     async fn identify(&mut self, engine: &Engine) -> ControlFlow<Reply, (Cow<'a, Scope>, Method)> {
         let identified = async {
+            let reads = engine.reads(self.request);
             if engine.registry.declaration.cache.consistency == Consistency::Strict {
-                engine.storage.catch_up()?;
-            } else if !engine.storage.hears_commits() {
-                self.cached = engine.storage.catch_up().is_ok() && !self.lines;
+                reads.storage.catch_up()?;
+            } else if !reads.storage.hears_commits() {
+                self.cached = reads.storage.catch_up().is_ok() && !self.lines;
             }
-            let scope = engine.scope(self.request).await?;
+            let scope = engine.scope(self.request, reads).await?;
             let method = request::effective_method(self.request).ok_or_else(|| ApiError::new(Code::NoRoute))?;
             engine.identity().objection(&scope, self.request).map_or(Ok((scope, method)), Err)
         };

@@ -77,16 +77,21 @@ impl ReadBudget {
         limit.saturating_sub(Duration::from_nanos(self.spent.load(Ordering::Relaxed)))
     }
 
+    /// Counts the time that something takes, which ends when all is spent.
+    fn spend<T>(&self, run: impl FnOnce() -> T) -> T {
+        let began = Instant::now();
+        let outcome = until(Some(began + self.left()), run);
+        let took = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.spent.fetch_add(took, Ordering::Relaxed);
+        outcome
+    }
+
     fn read<T>(&self, read: impl FnOnce() -> Result<T, StorageError>) -> Result<T, StorageError> {
-        let left = self.left();
-        if left.is_zero() {
+        if self.left().is_zero() {
             self.exceeded.store(true, Ordering::Relaxed);
             return Err(StorageError::TimedOut);
         }
-        let began = Instant::now();
-        let outcome = until(Some(began + left), read);
-        let took = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.spent.fetch_add(took, Ordering::Relaxed);
+        let outcome = self.spend(read);
         match outcome {
             Err(StorageError::TimedOut) => self.exceeded.store(true, Ordering::Relaxed),
             Err(StorageError::Unavailable(_)) => self.unavailable.store(true, Ordering::Relaxed),
@@ -154,7 +159,7 @@ impl<S: Storage + ?Sized> Storage for Budgeted<S> {
     }
 
     fn catch_up(&self) -> Result<(), StorageError> {
-        self.inner.catch_up()
+        self.budget.spend(|| self.inner.catch_up())
     }
 
     fn hears_commits(&self) -> bool {
@@ -184,7 +189,8 @@ impl Snapshot for Counted<'_> {
     }
 
     fn ahead(&self, reads: &[Ahead<'_>]) {
-        self.inner.ahead(reads);
+        // Sending may wait, too. What fails fails again when it is read.
+        self.budget.spend(|| self.inner.ahead(reads));
     }
 
     fn rows(&self, plan: &ReadPlan) -> Result<Vec<Row>, StorageError> {

@@ -19,6 +19,9 @@ use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
+/// How long making a secret may take.
+const MAKING: Duration = Duration::from_secs(60);
+
 /// What readers and the writer have in common.
 pub(super) struct Common {
     /// How long a transaction may make other writers wait. What takes longer is rolled back.
@@ -164,7 +167,7 @@ impl Queue {
     pub fn begin(&self) -> BeginFuture {
         let (ready, answer) = oneshot::channel();
         let (ops, served) = mpsc::channel();
-        let sent = self.send(Job::Begin(Begin { ops: served, ready }));
+        let sent = self.send(Job::Begin(Begin { ops: served, ready, queued: Instant::now() }));
         let versions = Arc::clone(&self.common.versions);
         Box::pin(async move {
             sent?;
@@ -179,7 +182,7 @@ impl Queue {
         let job = Job::Secret { name: name.into(), len, reply };
         let gone = || StorageError::Failed("the writer has stopped".into());
         self.jobs.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
-        answer.recv().map_err(|_| gone())?
+        answer.recv_timeout(MAKING).map_err(|_| gone())?
     }
 
     /// See [`super::Database::close`].

@@ -3,6 +3,7 @@
 //! Each node has one connection that writes, a pool of connections for reads, and one on which it hears of what others
 //! commit. What SQLite needs a file, a log and a search index for, the server does itself.
 
+mod attempts;
 mod connect;
 mod functions;
 mod listen;
@@ -92,8 +93,9 @@ impl Postgres {
         let opened = open::open(options, layout)?;
         let shared = Arc::new(opened.shared);
         let (address, node, session) = (opened.address.clone(), shared.node.clone(), opened.session);
+        let patience = options.patience;
         let queue = Queue::start(shared.common.clone(), options.queue, move || {
-            Box::new(PgConnection::writing(address, node, session))
+            Box::new(PgConnection::writing((address, node), session, patience))
         });
         let queue = queue.map_err(|e| open::server(&opened.address, &e, open::SYSTEM))?;
         opened.address.handle().spawn(listen::follow(Arc::downgrade(&shared), opened.address.clone()));
@@ -151,7 +153,7 @@ impl Postgres {
 /// Carries out statements on a server, for tests.
 #[cfg(test)]
 pub(super) fn execute(url: &str, text: &str) {
-    Arc::new(Address::parse(url).unwrap()).connect().unwrap().batch(text).unwrap();
+    Arc::new(Address::parse(url).unwrap()).connect(None).unwrap().batch(text).unwrap();
 }
 
 impl Storage for Postgres {
@@ -222,7 +224,7 @@ impl Database for Postgres {
     }
 
     fn gather_statistics(&self) -> Result<(), StorageError> {
-        let session = self.address.connect().map_err(DbError::from)?;
+        let session = self.address.connect(None).map_err(DbError::from)?;
         Ok(session.batch(STATISTICS)?)
     }
 

@@ -12,8 +12,12 @@ use super::{
 };
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
+
+/// How long ending a read takes that has reached its deadline.
+const ENDING: Duration = Duration::from_millis(500);
 
 /// Something to read inside the transaction.
 type Look = Box<dyn FnOnce(&dyn Snapshot) + Send>;
@@ -40,7 +44,8 @@ impl OpenTransaction {
         OpenTransaction { ops, versions }
     }
 
-    /// Reads on the thread that holds the transaction. That thread does nothing else, so the result comes at once.
+    /// Reads on the thread that holds the transaction. That thread does nothing else, so the result comes at once, or the
+    /// database is silent.
     fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&dyn Snapshot) -> Result<T, StorageError> + Send + 'static,
@@ -53,7 +58,12 @@ impl OpenTransaction {
         };
         let ended = || StorageError::Failed("the transaction has ended".into());
         self.ops.send(Op::Read(Box::new(job))).map_err(|_| ended())?;
-        answer.recv().map_err(|_| ended())?
+        let Some(deadline) = deadline else { return answer.recv().map_err(|_| ended())? };
+        match answer.recv_timeout(deadline.saturating_duration_since(Instant::now()) + ENDING) {
+            Ok(found) => found,
+            Err(RecvTimeoutError::Timeout) => Err(StorageError::TimedOut),
+            Err(RecvTimeoutError::Disconnected) => Err(ended()),
+        }
     }
 
     /// Requests something whose result may take a while.

@@ -42,6 +42,9 @@ const GROUP: usize = 256;
 /// Bytes of statement texts that the writer caches: a client chooses which columns it sets.
 const TEXTS: usize = 1 << 20;
 
+/// What has waited longer when its turn comes is refused: its caller is to come again, and others are not to wait behind it.
+const WAITING: Duration = Duration::from_secs(15);
+
 /// The queue is empty for so long before the search index has its turn.
 const IDLE: Duration = Duration::from_millis(20);
 
@@ -167,11 +170,20 @@ impl Group {
             Job::Commit { plan, reply, queued } => {
                 writer.shared.counts.queue.dec();
                 writer.shared.counts.wait.time(queued.elapsed());
+                if queued.elapsed() > WAITING {
+                    // The caller may be gone.
+                    let _ = reply.send(Err(CommitError::Busy));
+                    return;
+                }
                 self.plans.push(plan);
                 self.replies.push(reply);
             }
             Job::Begin(begin) => {
                 writer.shared.counts.queue.dec();
+                if begin.queued.elapsed() > WAITING {
+                    let _ = begin.ready.send(Err(CommitError::Busy));
+                    return;
+                }
                 self.then = Some(begin);
             }
             Job::Close { reply } => self.close = Some(reply),

@@ -36,6 +36,72 @@ fn recovered(server: &Server) {
     }
 }
 
+/// The status of a response, and how long it took.
+fn timed(send: impl FnOnce() -> Answer) -> (u16, Duration) {
+    let start = Instant::now();
+    let answer = send();
+    assert!(answer.status != 503 || answer.header("retry-after").is_some(), "{}", answer.text);
+    (answer.status, start.elapsed())
+}
+
+#[test]
+fn a_database_that_goes_silent_holds_nobody_longer_than_the_budget() {
+    let first = Server::start();
+    let Some(relay) = Relay::before(&first.storage()) else { return };
+    let node = first.beside_with(&[&relay.storage, "storage.read_timeout=2s"]);
+    let made = node.admin("POST", "/cms/v2/posts", Some(&json!({"title": {"raw": "One"}, "status": "publish"})));
+    let item = format!("/cms/v2/posts/{}", made.body["id"]);
+    for round in 0..3 {
+        // Some connections wait in the pool.
+        std::thread::scope(|threads| {
+            for n in 0..8 {
+                let node = &node;
+                threads.spawn(move || node.get(&format!("/cms/v2/posts?search=before+{round}+{n}")));
+            }
+        });
+        relay.hush();
+        // More than there are workers: those that wait for a worker wait for the requests before them.
+        let took: Vec<(u16, Duration)> = std::thread::scope(|threads| {
+            let ask = |n: usize| {
+                let (node, item) = (&node, &item);
+                threads.spawn(move || match n % 4 {
+                    0 => timed(|| node.admin("POST", item, Some(&json!({"content": {"raw": "Text"}})))),
+                    1 => timed(|| node.admin("GET", &format!("{item}?context=edit&_={n}"), None)),
+                    _ => timed(|| node.get(&format!("/cms/v2/posts?search=silent+{round}+{n}"))),
+                })
+            };
+            let asked: Vec<_> = (0..48).map(ask).collect();
+            asked.into_iter().map(|asked| asked.join().expect("a response")).collect()
+        });
+        relay.restore();
+        println!("{took:?}");
+        let longest = took.iter().map(|(_, took)| *took).max().unwrap_or_default();
+        assert!(longest < BUDGET, "{longest:?}");
+        assert!(took.iter().all(|(status, _)| *status == 503 || *status == 200), "{took:?}");
+        recovered(&node);
+    }
+}
+
+#[test]
+fn a_long_list_is_read_in_time_by_connections_that_are_new() {
+    let first = Server::start();
+    let tag =
+        |n: usize| first.admin("POST", "/cms/v2/tags", Some(&json!({"name": format!("Tag {n}")}))).body["id"].clone();
+    let tags: Vec<Value> = (0..8).map(tag).collect();
+    for n in 0..100 {
+        let post = json!({"title": {"raw": format!("Post {n}")}, "status": "publish", "tags": tags});
+        assert_eq!(first.admin("POST", "/cms/v2/posts", Some(&post)).status, 201);
+    }
+    // It has prepared nothing yet.
+    let node = first.beside();
+    for round in 0..3 {
+        let path = format!("/cms/v2/posts?per_page=100&context=edit&status=any&offset={round}");
+        let answer = node.admin("GET", &path, None);
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        assert_eq!(answer.body.as_array().map(Vec::len), Some(100 - round));
+    }
+}
+
 #[test]
 fn the_parts_of_a_batch_say_that_the_database_is_away() {
     let first = Server::start();

@@ -1,9 +1,9 @@
-//! A relay between a server and its PostgreSQL database: it counts round trips, and is cut.
+//! A relay between a server and its PostgreSQL database: it counts round trips, is cut, and goes silent.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 /// What a network adds to every answer: messages that are sent without waiting come before it.
@@ -23,9 +23,17 @@ struct State {
     /// When a client sends this text, the relay is cut.
     trap: Mutex<Option<String>>,
     streams: Mutex<Vec<TcpStream>>,
+    silent: Mutex<bool>,
+    heard: Condvar,
 }
 
 impl State {
+    /// Waits until something passes.
+    fn wait(&self) {
+        let silent = self.silent.lock().expect("no panic holds it");
+        drop(self.heard.wait_while(silent, |silent| *silent).expect("no panic holds it"));
+    }
+
     fn cut(&self) {
         self.away.store(true, Ordering::SeqCst);
         for stream in self.streams.lock().expect("no panic holds it").drain(..) {
@@ -72,8 +80,15 @@ impl Relay {
         *self.state.trap.lock().expect("no panic holds it") = Some(text.to_owned());
     }
 
-    /// Takes connections again.
+    /// Lets nothing pass, and nobody hears of it: connections stay open, and new ones are taken.
+    pub fn hush(&self) {
+        *self.state.silent.lock().expect("no panic holds it") = true;
+    }
+
+    /// Takes connections again, and lets everything pass.
     pub fn restore(&self) {
+        *self.state.silent.lock().expect("no panic holds it") = false;
+        self.state.heard.notify_all();
         *self.state.trap.lock().expect("no panic holds it") = None;
         self.state.away.store(false, Ordering::SeqCst);
     }
@@ -90,6 +105,7 @@ fn serve(client: TcpStream, server: TcpStream, state: &Arc<State>) {
     std::thread::spawn(move || {
         let mut counter = Counter::default();
         pass(from, to, |bytes| {
+            counted.wait();
             counter.take(bytes, &heard, &counted.trips);
             let trap = counted.trap.lock().expect("no panic holds it").clone();
             let caught = trap.is_some_and(|text| bytes.windows(text.len()).any(|part| part == text.as_bytes()));
@@ -99,8 +115,10 @@ fn serve(client: TcpStream, server: TcpStream, state: &Arc<State>) {
             !caught
         });
     });
+    let passing = state.clone();
     std::thread::spawn(move || {
         pass(server, client, |_| {
+            passing.wait();
             std::thread::sleep(DELAY);
             answered.store(true, Ordering::SeqCst);
             true

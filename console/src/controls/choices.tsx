@@ -33,7 +33,7 @@ export function Select({ field, ids, value, onChange, readOnly }: ControlProps):
     >
       {(field.nullable || chosen < 0) && (
         <option value="" disabled={!field.nullable && chosen >= 0}>
-          {t("forms.not_set")}
+          {t(value === undefined && !field.nullable ? "forms.default_choice" : "forms.not_set")}
         </option>
       )}
       {choices.map((choice, place) => (

@@ -22,7 +22,6 @@ export function DateTime(props: ControlProps): JSX.Element {
     // Something that is no time: it is shown, and can be mended.
     return <input {...ids} class="input" value={text} readOnly={readOnly} onInput={(event) => onChange(textValue(event.currentTarget.value, field))} />;
   }
-  const seconds = local !== "" && !local.endsWith(":00");
   const wall = local === "" ? null : parseWall(local);
   const note = wall === null ? null : instantOf(wall, zone).note;
   return (
@@ -32,14 +31,14 @@ export function DateTime(props: ControlProps): JSX.Element {
           {...ids}
           type="datetime-local"
           class="input"
-          step={seconds ? 1 : 60}
-          value={seconds ? local : local.slice(0, 16)}
+          step={60}
+          value={local.slice(0, 16)}
           readOnly={readOnly}
           onInput={(event) => {
             const typed = event.currentTarget.value;
             // While somebody types a part of it, the browser gives nothing.
             if (typed !== "") {
-              onChange(fromInput(typed, zone, value, own));
+              onChange(fromInput(withSeconds(typed, local), zone, value, own));
             } else if (!event.currentTarget.validity.badInput) {
               onChange(textValue("", field));
             }
@@ -51,6 +50,11 @@ export function DateTime(props: ControlProps): JSX.Element {
       {note === null && local !== "" && zone !== Intl.DateTimeFormat().resolvedOptions().timeZone && <p class="field-help">{t("forms.time_zone", { zone })}</p>}
     </div>
   );
+}
+
+/** Seconds are not shown; they stay while the minute stays. */
+function withSeconds(typed: string, before: string): string {
+  return typed.length === 16 && typed.slice(11) === before.slice(11, 16) ? typed + before.slice(16) : typed;
 }
 
 function simple(type: "date" | "time", fits: RegExp): (props: ControlProps) => JSX.Element {

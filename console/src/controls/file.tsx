@@ -2,11 +2,15 @@
 
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { messageOf } from "../api/http";
+import type { Item } from "../api/adapter";
 import { t } from "../i18n";
-import { Button, Icon, toast } from "../ui";
-import { FilePicker, UploadButton } from "./file-picker";
-import { fileOf, libraryOf, uploadFile, type LibraryFile } from "./files";
+import { ChooseButton, DropArea } from "../files/drop";
+import { fileOf, libraryOf, takesFiles, type LibraryFile } from "../files/file";
+import { pickFiles } from "../files/picker";
+import { Thumbnail } from "../files/thumbnail";
+import { sendFiles } from "../files/uploads";
+import { Button, Icon } from "../ui";
+import { useLatest } from "../ui/hooks";
 import { recordsOf, resourceOf } from "./records";
 import { idsOf, valueOf } from "./relation";
 import { moved } from "./list";
@@ -40,46 +44,28 @@ function useFiles(props: ControlProps): { known: Map<string, LibraryFile | null>
 
 export function FileControl(props: ControlProps): JSX.Element {
   const { field, ids, value, onChange, readOnly, form } = props;
-  const [picking, setPicking] = useState(false);
-  const [progress, setProgress] = useState<number | null>(null);
   const { known, learn } = useFiles(props);
   const target = resourceOf(form.description, field.relation?.resource) ?? libraryOf(form.description);
   const many = field.kind === "array";
   const chosen = idsOf(value).map(String);
+  // Files that arrive late are added to what is chosen by then.
+  const latest = useLatest({ chosen, onChange });
   const types = Array.isArray(field.options["types"]) ? field.options["types"].map(String) : [];
   if (target === null) {
     return <p class="shown">{chosen.length === 0 ? t("forms.not_set") : chosen.join(", ")}</p>;
   }
-  const take = (files: LibraryFile[]): void => {
+  const take = (items: Item[]): void => {
+    const files = items.map((item) => fileOf(target, item));
     files.forEach(learn);
     const fresh = files.map((file) => file.id);
     if (fresh.length > 0) {
-      onChange(valueOf(many ? [...chosen.filter((id) => !fresh.includes(id)), ...fresh] : fresh, field));
+      const before = latest.current.chosen.filter((id) => !fresh.includes(id));
+      latest.current.onChange(valueOf(many ? [...before, ...fresh] : fresh.slice(-1), field));
     }
   };
-  const send = async (list: FileList | null): Promise<void> => {
-    for (const file of list ?? []) {
-      setProgress(0);
-      try {
-        take([await uploadFile(form.adapter, form.description, target, file, setProgress)]);
-      } catch (error) {
-        toast.problem(messageOf(error));
-      }
-    }
-    setProgress(null);
-  };
-  return (
-    <div
-      class="file"
-      id={ids.id}
-      onDragOver={(event) => !readOnly && event.preventDefault()}
-      onDrop={(event) => {
-        if (!readOnly && (event.dataTransfer?.files.length ?? 0) > 0) {
-          event.preventDefault();
-          void send(event.dataTransfer?.files ?? null);
-        }
-      }}
-    >
+  const send = (files: File[]): void => void sendFiles(target, many ? files : files.slice(0, 1)).then(take);
+  const shown = (
+    <div class="file" id={ids.id}>
       {chosen.map((id, place) => (
         <Chosen
           key={id}
@@ -93,29 +79,16 @@ export function FileControl(props: ControlProps): JSX.Element {
       {!readOnly && (
         <div class="row">
           {target.operations["list"] !== undefined && (
-            <Button icon="image" onClick={() => setPicking(true)}>
+            <Button icon="image" onClick={() => void pickFiles({ resource: target, many, types }).then(take)}>
               {t(chosen.length > 0 && !many ? "forms.replace" : "forms.choose")}
             </Button>
           )}
-          {target.operations["create"] !== undefined && <UploadButton types={types} accepted={form.description.site.upload_types} many={many} onFiles={(list) => void send(list)} />}
+          {takesFiles(target) && <ChooseButton types={types} many={many} onFiles={send} />}
         </div>
-      )}
-      {progress !== null && <progress aria-label={t("forms.uploading")} value={progress} max={1} />}
-      {picking && (
-        <FilePicker
-          resource={target}
-          adapter={form.adapter}
-          description={form.description}
-          many={many}
-          types={types}
-          onDone={(files) => {
-            setPicking(false);
-            take(files);
-          }}
-        />
       )}
     </div>
   );
+  return readOnly || !takesFiles(target) ? shown : <DropArea onFiles={send}>{shown}</DropArea>;
 }
 
 interface ChosenProps {
@@ -128,10 +101,9 @@ interface ChosenProps {
 
 function Chosen({ id, file, readOnly, onRemove, onMove }: ChosenProps): JSX.Element {
   const name = file?.name ?? (file === null ? t("forms.unknown_record", { id }) : `#${id}`);
-  const preview = file?.preview ?? null;
   return (
     <figure class="file-chosen">
-      {preview === null ? <Icon name="document" size={32} /> : <img src={preview} alt={file?.alt ?? ""} />}
+      {file === null || file === undefined ? <Icon name="document" size={32} /> : <Thumbnail file={file} width={240} alt={file.alt} />}
       <figcaption>{name}</figcaption>
       {!readOnly && (
         <span class="row">

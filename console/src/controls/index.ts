@@ -19,6 +19,7 @@ import { StateControl } from "./state";
 import { Switch } from "./switch";
 import { Terms } from "./terms";
 import { Address, Email, Headline, Ip, Text, Uuid } from "./text";
+import { TimeZone } from "./time-zone";
 import { Tokens } from "./tokens";
 import type { ControlComponent } from "./types";
 import { Union } from "./union";
@@ -32,6 +33,7 @@ const COMPONENTS: Record<ControlName, ControlComponent> = {
   "date-time": DateTime,
   date: DateOnly,
   time: TimeOnly,
+  "time-zone": TimeZone,
   colour: Colour,
   "e-mail": Email,
   address: Address,

@@ -2,18 +2,14 @@
 
 import type { ComponentType, JSX } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { EditorHandle, EditorProps, FileItem, LinkTarget, Picture } from "../editor/types";
-import { argument } from "../api/adapter";
+import type { EditorHandle, EditorProps } from "../editor/types";
+import { abilitiesOf } from "../files/abilities";
 import { t } from "../i18n";
-import { find } from "../model/states";
 import { Loading } from "../ui";
-import { pickFiles } from "./file-picker";
-import { libraryOf, uploadFile, type LibraryFile } from "./files";
 import { MultiLine } from "./multi-line";
-import { nameOf, searchRecords } from "./records";
 import { useFlush } from "./flush";
 import { shownText } from "./text";
-import { textOption, type ControlProps, type FormScope } from "./types";
+import { textOption, type ControlProps } from "./types";
 
 let loaded: Promise<ComponentType<EditorProps>> | null = null;
 
@@ -59,61 +55,4 @@ export function Markup(props: ControlProps): JSX.Element {
       />
     </div>
   );
-}
-
-type Abilities = Pick<EditorProps, "picture" | "file" | "link" | "reusable">;
-
-/** What the editor may use of the library and of other records. */
-function abilitiesOf({ description, adapter }: FormScope): Abilities {
-  const library = libraryOf(description);
-  const abilities: Abilities = { link: { search: (text, signal) => searchLinks({ description, adapter }, text, signal) } };
-  if (library === null) {
-    return abilities;
-  }
-  const maySend = library.operations["create"] !== undefined;
-  const pick = (many: boolean, types: string[]): Promise<LibraryFile[]> => pickFiles({ resource: library, adapter, description, many, types });
-  abilities.picture = {
-    pick: async ({ many }) => (await pick(many, ["image"])).map(pictureOf),
-    ...(maySend ? { upload: async (file, progress, signal) => pictureOf(await uploadFile(adapter, description, library, file, progress, signal)) } : {}),
-  };
-  abilities.file = {
-    pick: async () => {
-      const file = (await pick(false, []))[0];
-      return file === undefined ? null : itemOf(file);
-    },
-    ...(maySend ? { upload: async (file, progress, signal) => itemOf(await uploadFile(adapter, description, library, file, progress, signal)) } : {}),
-  };
-  return abilities;
-}
-
-function pictureOf(file: LibraryFile): Picture {
-  return {
-    id: Number(file.id),
-    url: file.url,
-    alt: file.alt,
-    caption: file.caption,
-    sizes: file.sizes,
-    ...(file.width === undefined ? {} : { width: file.width }),
-    ...(file.height === undefined ? {} : { height: file.height }),
-  };
-}
-
-function itemOf(file: LibraryFile): FileItem {
-  return { id: Number(file.id), url: file.url, name: file.name, mime: file.mime };
-}
-
-/** Resources whose records have addresses, at most so many, are asked at once. */
-const ASKED = 4;
-
-async function searchLinks({ description, adapter }: Pick<FormScope, "description" | "adapter">, text: string, signal: AbortSignal): Promise<LinkTarget[]> {
-  const candidates = description.resources
-    .filter((resource) => resource.parent === null && argument(resource, "list", "search") && resource.states.some((name) => find(description.states, name)?.public === true))
-    .slice(0, ASKED);
-  const found = await Promise.all(
-    candidates.map(async (resource) => {
-      const items = await searchRecords(adapter, resource, text, signal, { per_page: 6 });
-      return items.flatMap((item) => (typeof item["link"] === "string" ? [{ url: item["link"], title: nameOf(resource, item), hint: resource.singular }] : []));
-    }),
-  );
-  return found.flat();
 }

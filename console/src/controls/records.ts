@@ -38,10 +38,20 @@ export async function searchRecords(adapter: Adapter, resource: Resource, text: 
   if (text !== "" && argument(resource, "list", "search")) {
     query["search"] = text;
   }
+  if (text === "") {
+    Object.assign(query, byName(resource));
+  }
   if (argument(resource, "list", "context")) {
     query["context"] = "view";
   }
   return (await adapter.list(resource, query, { signal })).items;
+}
+
+/** People look for a name where it stands in the alphabet; what is searched is in the order of how well it fits. */
+function byName(resource: Resource): Query {
+  const title = resource.view.default_view.titleField ?? "";
+  const key = resource.fields[title]?.sort;
+  return key !== undefined && argument(resource, "list", "order_by") ? { order_by: key } : {};
 }
 
 /** The records of ids; one that is gone, or may not be seen, is absent. */

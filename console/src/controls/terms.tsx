@@ -29,7 +29,8 @@ export interface Branch {
 export function treeOf(terms: readonly Term[]): Branch[] {
   const branches = new Map(terms.map((term) => [term.id, { term, children: [] as Branch[] }]));
   const top: Branch[] = [];
-  for (const branch of branches.values()) {
+  const ordered = [...branches.values()].sort((a, b) => a.term.name.localeCompare(b.term.name));
+  for (const branch of ordered) {
     const parent = branches.get(branch.term.parent);
     if (parent === undefined || isAncestor(branch.term.id, parent.term, branches)) {
       top.push(branch);

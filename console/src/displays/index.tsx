@@ -87,12 +87,12 @@ const NumberText: Display = ({ value }) =>
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
 
-/** A size for people: "1.4 MB". */
+/** A size for people, in the steps that the server's limits are declared in: "1.4 MB". */
 export function bytesText(value: number, tag: string): string {
   let size = value;
   let unit = 0;
-  while (size >= 1000 && unit < UNITS.length - 1) {
-    size /= 1000;
+  while (size >= 1024 && unit < UNITS.length - 1) {
+    size /= 1024;
     unit++;
   }
   return new Intl.NumberFormat(tag, { style: "unit", unit: UNITS[unit] ?? "byte", unitDisplay: "short", maximumFractionDigits: 1 }).format(size);

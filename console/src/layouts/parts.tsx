@@ -1,10 +1,9 @@
 /** Parts that layouts share. */
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import { t } from "../i18n";
 import { href } from "../router";
-import { Button, Icon, Menu } from "../ui";
+import { Button, LazyMenu } from "../ui";
 import type { LayoutProps, Row } from "./types";
 
 export function SelectBox({ row, props }: { row: Row; props: LayoutProps }): JSX.Element | null {
@@ -46,25 +45,20 @@ export function Title({ row }: { row: Row }): JSX.Element {
   );
 }
 
-/** Menus are many and rarely used: each is made when somebody goes near it. */
 export function RowActions({ row, props }: { row: Row; props: LayoutProps }): JSX.Element {
-  const [near, setNear] = useState(false);
-  const label = t("lists.actions", { name: row.title });
-  const come = (): void => setNear(true);
+  const quick = props.quick(row);
   return (
     <span class="row-actions">
-      {props.quick(row).map((action) => (
-        <Button key={action.name} small kind="quiet" icon={action.icon} aria-label={`${action.label}: ${row.title}`} onClick={action.run}>
-          {action.label}
-        </Button>
-      ))}
-      {near ? (
-        <Menu small label={label} icon="more" items={props.menu(row)} />
-      ) : (
-        <button type="button" class="button button-quiet button-small button-icon" aria-label={label} aria-haspopup="menu" onPointerEnter={come} onFocus={come}>
-          <Icon name="more" size={16} />
-        </button>
+      {quick.length > 0 && (
+        <span class="switch-states" role="group" aria-label={t("lists.state_of", { name: row.title })}>
+          {quick.map((action) => (
+            <Button key={action.name} small kind="quiet" aria-pressed={action.pressed} onClick={() => action.pressed || action.run()}>
+              {action.label}
+            </Button>
+          ))}
+        </span>
       )}
+      <LazyMenu small label={t("lists.actions", { name: row.title })} icon="more" items={() => props.menu(row)} />
     </span>
   );
 }

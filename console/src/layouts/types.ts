@@ -31,7 +31,8 @@ export interface Column {
 export interface QuickAction {
   name: string;
   label: string;
-  icon?: string | undefined;
+  /** It is so already. */
+  pressed: boolean;
   run: () => void;
 }
 
@@ -49,7 +50,7 @@ export interface LayoutProps {
   onSort: (field: string) => void;
   /** What can be done with a record. */
   menu: (row: Row) => MenuItem[];
-  /** What is done with one press, such as letting a record pass. */
+  /** States that a record is put into with one press. */
   quick: (row: Row) => QuickAction[];
   /** A value of a record, or the control that changes it. */
   cell: (row: Row, column: Column) => ComponentChildren;

@@ -44,6 +44,7 @@ export const ROWS = [
   { ...TEXT, name: "date-time", formats: ["date-time", "date-time-local"], options: options({ zone: { description: "`site`: times without a zone are the site's; `utc`: they are UTC.", type: "string", enum: ["site", "utc"], default: "site" } }) },
   { ...TEXT, name: "date", formats: ["date"] },
   { ...TEXT, name: "time", formats: ["time"] },
+  { ...TEXT, name: "time-zone" },
   { ...TEXT, name: "colour", formats: ["hex-color", "color"] },
   { ...TEXT, name: "e-mail", formats: ["email"], options: options({ placeholder: PLACEHOLDER }) },
   { ...TEXT, name: "address", formats: ["uri", "url"], options: options({ placeholder: PLACEHOLDER }) },

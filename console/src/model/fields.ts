@@ -7,7 +7,7 @@
 import type { FieldHints } from "../api/description";
 import { chooseControl, type ControlName } from "./control-table";
 import { isObject, isSchema, typeOf, typesOf, type JsonSchema, type JsonType } from "./json-schema";
-import { words } from "./labels";
+import { helpBeside, words } from "./labels";
 
 export type Kind = "string" | "integer" | "number" | "boolean" | "array" | "object" | "map" | "union" | "any";
 
@@ -124,11 +124,12 @@ export function fieldOf(given: JsonSchema, path: string, around: Around): Field 
   const name = path.slice(path.lastIndexOf(".") + 1);
   const readOnly = around.readOnly || (schema.readonly === true && !wrapped);
   const own: JsonSchema = viewWords(given);
+  const label = hint.label ?? text(own["label"]) ?? given.title ?? (name === "*" ? "" : words(name));
   const field: Field = {
     path,
     name,
-    label: hint.label ?? text(own["label"]) ?? given.title ?? (name === "*" ? "" : words(name)),
-    help: hint.help ?? text(own["help"]) ?? given.description ?? "",
+    label,
+    help: hint.help ?? text(own["help"]) ?? helpOf(given, label, name, hint),
     kind,
     nullable,
     format: schema.format ?? null,
@@ -152,6 +153,12 @@ export function fieldOf(given: JsonSchema, path: string, around: Around): Field 
   field.control = chooseControl(field, hint.control ?? text(own["control"]));
   field.merges = field.control === "meta";
   return field;
+}
+
+/** Nobody who chooses records by their names needs to know that they are stored by their ids. */
+function helpOf(schema: JsonSchema, label: string, name: string, hint: FieldHints): string {
+  const said = schema.description ?? "";
+  return hint.relation !== undefined && /^ids? of /i.test(said) ? "" : helpBeside(label, name, said);
 }
 
 /** What a schema file says to consoles, where it reaches them. */
@@ -203,7 +210,7 @@ function rawOf(schema: JsonSchema): JsonSchema | null {
     return null;
   }
   const others = Object.entries(schema.properties ?? {}).filter(([name]) => name !== "raw");
-  return others.every(([name, other]) => name === "rendered" || other.readonly === true) && others.length > 0 ? raw : null;
+  return others.every(([name, other]) => name === "rendered" || other.readonly === true) ? raw : null;
 }
 
 function alternativesOf(schema: JsonSchema): JsonSchema[] | null {
@@ -296,11 +303,21 @@ function fits(value: unknown, type: JsonType): boolean {
 }
 
 function choicesOf(schema: JsonSchema, labels: Record<string, string>): Choice[] | null {
-  const listed = schema.enum ?? (isSchema(schema.items) ? schema.items.enum : undefined);
+  const listed = schema.enum ?? (isSchema(schema.items) ? schema.items.enum : undefined) ?? labelled(schema, labels);
   if (!Array.isArray(listed)) {
     return null;
   }
   return listed.filter((value) => value !== null).map((value) => ({ value, label: labels[String(value)] ?? choiceLabel(value) }));
+}
+
+/** Values without a closed list that have labels: those are offered. */
+function labelled(schema: JsonSchema, labels: Record<string, string>): unknown[] | undefined {
+  const values = Object.keys(labels);
+  const types = typesOf(isSchema(schema.items) ? schema.items : schema);
+  if (values.length === 0 || types.includes("string")) {
+    return values.length === 0 ? undefined : values;
+  }
+  return types.includes("integer") || types.includes("number") ? values.map(Number).filter((value) => !Number.isNaN(value)) : undefined;
 }
 
 /** An empty text has no words of its own: the control says what it stands for. */

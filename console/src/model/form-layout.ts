@@ -30,13 +30,42 @@ export interface Arrangement {
 const LAYOUTS: readonly string[] = ["regular", "panel", "card", "row", "details"];
 
 /** Names of the groups that are derived; the console has texts for them. */
-export const GROUPS = ["state", "address", "people", "place", "filing", "picture", "discussion", "more", "readOnly", "values"] as const;
+export const GROUPS = ["state", "address", "people", "place", "terms", "picture", "discussion", "details", "readOnly", "values"] as const;
 export type GroupId = (typeof GROUPS)[number];
 
 export function arrange(resource: Resource, fields: Field[], text: (group: GroupId) => string, isNew: boolean): Arrangement {
   const shown = fields.filter((field) => isShown(field, fields, isNew));
-  const declared = resource.view.form.fields ?? [];
-  return declared.length > 0 ? declaredForm(resource.view.form, shown) : derivedForm(resource, shown, text);
+  const { form } = resource.view;
+  if (isGrouped(form)) {
+    return withRest(declaredForm(form, shown, text), shown, text);
+  }
+  return derivedForm(resource, listed(form, shown), text);
+}
+
+/** A plain list of names says which fields there are, and not where. */
+function isGrouped(form: Form): boolean {
+  return (form.fields ?? []).some((entry) => typeof entry !== "string" && (entry.children !== undefined || entry.layout !== undefined));
+}
+
+/** The fields that a plain list names, in its order, and what can only be read. */
+function listed(form: Form, fields: Field[]): Field[] {
+  const names = (form.fields ?? []).map((entry) => (typeof entry === "string" ? entry : entry.id));
+  if (names.length === 0) {
+    return fields;
+  }
+  const named = names.map((name) => fields.find((field) => field.path === name)).filter((field) => field !== undefined);
+  return [...named, ...fields.filter((field) => field.readOnly && !named.includes(field))];
+}
+
+/** What can only be read stands at the end, folded. */
+function withRest(arrangement: Arrangement, fields: Field[], text: (group: GroupId) => string): Arrangement {
+  const taken = new Set(fieldsIn([...arrangement.main, ...arrangement.side]).map((field) => field.path));
+  const rest = fields.filter((field) => field.readOnly && isReadable(field) && !taken.has(field.path));
+  return rest.length === 0 ? arrangement : { ...arrangement, side: [...arrangement.side, readOnlyGroup(rest, text)] };
+}
+
+function readOnlyGroup(fields: Field[], text: (group: GroupId) => string): Group {
+  return { id: "readOnly", label: text("readOnly"), help: "", layout: "details", children: fields.map((field) => ({ field })) };
 }
 
 /** Twins in UTC say nothing new; what the server computes is shown once there is a record. */
@@ -50,10 +79,10 @@ function isShown(field: Field, fields: Field[], isNew: boolean): boolean {
 
 // ---------------------------------------------------------------- declared
 
-function declaredForm(form: Form, fields: Field[]): Arrangement {
+function declaredForm(form: Form, fields: Field[], text: (group: GroupId) => string): Arrangement {
   const layout = layoutOf(form.layout?.type, "regular");
   const taken = new Set<string>();
-  const places = (form.fields ?? []).map((entry) => placeOf(entry, fields, layout, taken)).filter((place) => place !== null);
+  const places = (form.fields ?? []).map((entry) => placeOf(entry, { fields, layout, taken, text })).filter((place) => place !== null);
   const main: Place[] = [];
   const side: Group[] = [];
   for (const place of places) {
@@ -66,23 +95,44 @@ function declaredForm(form: Form, fields: Field[]): Arrangement {
   return { main, side };
 }
 
-function placeOf(entry: FormField, fields: Field[], outer: GroupLayout, taken: Set<string>): Place | null {
-  const id = typeof entry === "string" ? entry : entry.id;
-  const field = fields.find((one) => one.path === id);
-  if (typeof entry === "string" || entry.children === undefined || entry.children.length === 0) {
-    if (field === undefined || taken.has(id)) {
-      return null;
-    }
-    taken.add(id);
-    const named = typeof entry === "string" ? field : { ...field, label: entry.label ?? field.label, help: entry.description ?? field.help };
-    const layout = typeof entry === "string" ? outer : layoutOf(entry.layout?.type, outer);
-    return layout === "panel" || layout === "card" || layout === "details"
-      ? { id, label: named.label, help: "", layout, children: [{ field: named }] }
-      : { field: named };
+interface Declared {
+  fields: Field[];
+  /** Of groups that do not say theirs. */
+  layout: GroupLayout;
+  taken: Set<string>;
+  text: (group: GroupId) => string;
+}
+
+function placeOf(entry: FormField, around: Declared): Place | null {
+  const { id, ...own } = typeof entry === "string" ? { id: entry } : entry;
+  if (own.children !== undefined && own.children.length > 0) {
+    return groupOfEntry({ id, ...own, children: own.children }, around);
   }
-  const layout = layoutOf(entry.layout?.type, outer);
-  const children = entry.children.map((child) => placeOf(child, fields, "regular", taken)).filter((place) => place !== null);
-  return children.length === 0 ? null : { id, label: entry.label ?? field?.label ?? "", help: entry.description ?? "", layout, children };
+  const field = around.fields.find((one) => one.path === id);
+  if (field === undefined || around.taken.has(id)) {
+    return null;
+  }
+  around.taken.add(id);
+  const named = { ...field, label: own.label ?? field.label, help: own.description ?? field.help };
+  const layout = layoutOf(own.layout?.type, "regular");
+  return layout === "regular" || layout === "row" ? { field: named } : { id, label: named.label, help: "", layout, children: [{ field: named }] };
+}
+
+function groupOfEntry(entry: Exclude<FormField, string> & { children: FormField[] }, around: Declared): Group | null {
+  const layout = layoutOf(entry.layout?.type, around.layout);
+  const children = entry.children.map((child) => placeOf(child, { ...around, layout: "regular" })).filter((place) => place !== null);
+  if (children.length === 0) {
+    return null;
+  }
+  const known = GROUPS.find((name) => name === entry.id);
+  const label = known === undefined ? (entry.label ?? "") : around.text(known);
+  return { id: entry.id, label, help: entry.description ?? "", layout, children: entry.id === "state" ? stateFirst(children) : children };
+}
+
+/** Whoever looks at the state of a record looks for the state itself. */
+function stateFirst(places: Place[]): Place[] {
+  const isState = (place: Place): boolean => "field" in place && place.field.control === "state";
+  return [...places.filter(isState), ...places.filter((place) => !isState(place))];
 }
 
 function layoutOf(type: string | undefined, otherwise: GroupLayout): GroupLayout {
@@ -99,7 +149,7 @@ const SIDE: Record<string, GroupId> = {
   featured_media: "picture",
 };
 
-const SIDE_ORDER: GroupId[] = ["state", "address", "filing", "picture", "people", "place", "discussion", "more", "readOnly"];
+const SIDE_ORDER: GroupId[] = ["state", "address", "terms", "picture", "people", "place", "discussion", "details"];
 
 function derivedForm(resource: Resource, fields: Field[], text: (group: GroupId) => string): Arrangement {
   const properties = Object.fromEntries(fields.map((field) => [field.path, field.schema]));
@@ -126,16 +176,17 @@ function derivedForm(resource: Resource, fields: Field[], text: (group: GroupId)
       }
     }
   }
-  const ordered = inOrder(main, title);
+  const readable = groups.readOnly ?? [];
   const side = SIDE_ORDER.filter((id) => groups[id] !== undefined && groups[id].length > 0).map(
     (id): Group => ({ id, label: text(id), help: "", layout: "panel", children: (groups[id] ?? []).map((field) => ({ field })) }),
   );
-  return { main: ordered.map((field) => ({ field })), side };
+  const rest = readable.length === 0 ? [] : [readOnlyGroup(readable, text)];
+  return { main: inOrder(main, title).map((field) => ({ field })), side: [...side, ...rest] };
 }
 
 function groupOf(field: Field, withStates: boolean): GroupId | null {
   if (field.control === "terms") {
-    return "filing";
+    return "terms";
   }
   if (field.control === "file" && field.relation !== null) {
     return "picture";
@@ -171,14 +222,19 @@ function inOrder(fields: Field[], title: string | null): Field[] {
 
 // ---------------------------------------------------------------- singletons
 
-/** Fields of a singleton in groups: declared, else by the first word that several names share. */
+/** Fields of a singleton in groups: declared, else plain values together and each object for itself. */
 export function arrangeSingleton(resource: Resource, fields: Field[], text: (group: GroupId) => string): Group[] {
-  const declared = resource.view.form.fields ?? [];
-  if (declared.length > 0) {
-    return grouped(declaredForm(resource.view.form, fields), text);
+  const { form } = resource.view;
+  if (isGrouped(form)) {
+    const arrangement = declaredForm(form, fields, text);
+    const taken = new Set(fieldsIn([...arrangement.main, ...arrangement.side]).map((field) => field.path));
+    const rest = fields.filter((field) => !taken.has(field.path));
+    const last: Group[] = rest.length === 0 ? [] : [{ id: "details", label: text("details"), help: "", layout: "card", children: rest.map((field) => ({ field })) }];
+    return [...grouped(arrangement, text), ...last];
   }
-  const own = fields.filter((field) => field.kind !== "object");
-  const objects = fields.filter((field) => field.kind === "object");
+  const shown = listed(form, fields);
+  const own = shown.filter((field) => field.kind !== "object");
+  const objects = shown.filter((field) => field.kind === "object");
   const groups: Group[] = [];
   if (own.length > 0) {
     groups.push({ id: "values", label: text("values"), help: "", layout: "card", children: own.map((field) => ({ field })) });

@@ -13,3 +13,16 @@ export function words(name: string): string {
   const text = parts.map((part) => WORDS[part.toLowerCase()] ?? (/^\p{Lu}+$/u.test(part) ? part : part.toLowerCase())).join(" ");
   return text === "" ? name : text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+/** Words that say nothing beside a label. */
+const EMPTY = new Set(["a", "an", "the", "of", "its", "this", "record", "item", "value", "is", "that", "shown"]);
+
+function wordsIn(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** A help text, unless the label says as much: "Title of the record." under "Title". */
+export function helpBeside(label: string, name: string, help: string): string {
+  const known = new Set([...wordsIn(label), ...wordsIn(words(name)), ...EMPTY]);
+  return wordsIn(help).every((word) => known.has(word)) ? "" : help;
+}

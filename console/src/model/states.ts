@@ -40,6 +40,19 @@ export function statesOf(resource: Resource, all: State[]): State[] {
   return resource.states.map((name) => find(all, name)).filter((state) => state !== null);
 }
 
+/**
+ * The same with the names that a field takes: some resources write states in their own way, such as "Publish". Its name
+ * is the first then.
+ */
+export function named(states: State[], field: Field): State[] {
+  return states.map((state) => {
+    const own = [state.name, ...state.names].map((name) => name.toLowerCase());
+    const taken = (field.choices ?? []).map((choice) => String(choice.value));
+    const first = taken.find((value) => value === state.names[0] || value === state.name) ?? taken.find((value) => own.includes(value.toLowerCase()));
+    return first === undefined ? state : { ...state, names: [first, ...state.names.filter((name) => name !== first)] };
+  });
+}
+
 export function find(states: State[], name: string | null): State | null {
   return states.find((state) => state.name === name || (name !== null && state.names.includes(name))) ?? null;
 }

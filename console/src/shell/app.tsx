@@ -4,6 +4,7 @@ import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { api } from "../api";
+import { queues } from "../files/uploads";
 import { language, t } from "../i18n";
 import { href, place, places } from "../router";
 import { Screen } from "../screens/table";
@@ -18,6 +19,7 @@ import { SessionEnded, Unreachable } from "./session";
 import { helpOpen, keyNames, ShortcutHelp, startShortcuts, useShortcuts } from "./shortcuts";
 import { UserMenu } from "./usermenu";
 
+const UploadPanel = lazy(async () => (await import("../files/upload-panel")).UploadPanel);
 const Palette = lazy(async () => (await import("./palette")).Palette);
 const navOpen = signal(false);
 
@@ -57,6 +59,7 @@ export function App(): JSX.Element {
         </main>
       </div>
       {paletteOpen.value && <Palette />}
+      {queues.value.length > 0 && <UploadPanel />}
       <ShortcutHelp />
       <Questions />
       <SessionEnded />
@@ -95,7 +98,7 @@ function Sidebar(): JSX.Element {
 function SearchButton(): JSX.Element {
   return (
     <button type="button" class="button palette-button" onClick={() => (paletteOpen.value = true)}>
-      {t("shell.find")}
+      <span>{t("shell.find")}</span>
       <span class="keys" aria-hidden="true">
         {keyNames("mod+k").map((key) => (
           <kbd key={key}>{key}</kbd>

@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { api } from "../api";
 import { t } from "../i18n";
-import { href } from "../router";
+import { href, place } from "../router";
 import { Icon } from "../ui";
 
 export interface Crumb {
@@ -24,18 +24,27 @@ interface PageProps {
   width?: "full" | "narrow" | undefined;
 }
 
-let visited = false;
+/** The path that the focus was last moved for; null: nobody has gone anywhere yet. */
+let arrived: string | null = null;
+
+/** Moves the focus to the heading of a screen that somebody has gone to, and again when the screen has replaced its skeleton. */
+function arrive(heading: HTMLElement | null): void {
+  const { path } = place.peek();
+  // The first screen leaves the focus where the browser puts it.
+  const went = arrived !== null && (arrived !== path || moved);
+  moved = went;
+  if (went && (arrived !== path || document.activeElement === document.body)) heading?.focus({ preventScroll: true });
+  arrived = path;
+}
+
+let moved = false;
 
 export function Page({ title, crumbs = [], actions, aside, children, width = "full" }: PageProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} – ${api().description.site.title}`;
   }, [title]);
-  useEffect(() => {
-    // The first screen leaves the focus where the browser puts it.
-    if (visited) heading.current?.focus({ preventScroll: true });
-    visited = true;
-  }, []);
+  useEffect(() => arrive(heading.current), []);
   return (
     <div class={`page page-${width}`}>
       <header class="page-head">

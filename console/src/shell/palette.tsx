@@ -1,7 +1,7 @@
 /** One field for everything: places, what can be created, and records of all resources. */
 
 import type { JSX } from "preact";
-import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../api";
 import { idOf } from "../api/adapter";
 import type { Resource } from "../api/description";
@@ -42,7 +42,7 @@ export function Palette(): JSX.Element {
   const own = fixed.filter((entry) => `${entry.label} ${entry.hint}`.toLowerCase().includes(words));
   const shown = words === "" ? own : [...own.slice(0, 8), ...records];
   const current = Math.min(place, Math.max(0, shown.length - 1));
-  useEffect(() => {
+  useLayoutEffect(() => {
     dialog.current?.showModal();
     return () => dialog.current?.close();
   }, []);

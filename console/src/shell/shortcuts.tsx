@@ -68,7 +68,7 @@ export function startShortcuts(): void {
 
 /** How keys are written for people. */
 export function keyNames(keys: string): string[] {
-  return keys.split("+").map((key) => (key === "mod" ? (MAC ? "⌘" : "Ctrl") : key === " " ? t("shell.space") : key.length === 1 ? key.toUpperCase() : key));
+  return keys.split("+").map((key) => (key === "mod" ? (MAC ? "⌘" : t("shell.control_key")) : key === " " ? t("shell.space") : key.length === 1 ? key.toUpperCase() : key));
 }
 
 export function ShortcutHelp(): JSX.Element | null {

@@ -2,8 +2,8 @@
 
 import * as zag from "@zag-js/combobox";
 import { normalizeProps, useMachine } from "@zag-js/preact";
-import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import type { ComponentChildren, JSX, RefObject } from "preact";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isAbort } from "../api/failure";
 import { messageOf } from "../api/http";
 import { t } from "../i18n";
@@ -84,11 +84,12 @@ export function Combobox(props: ComboboxProps): JSX.Element {
     readOnly: readOnly === true,
     invalid: field?.["aria-invalid"] === "true",
     ...(placeholder === undefined ? {} : { placeholder }),
-    positioning: { placement: "bottom-start", sameWidth: true, gutter: 4 },
+    positioning: { placement: "bottom-start", sameWidth: true, gutter: 4, strategy: "fixed" },
     closeOnSelect: !multiple,
     translations: { triggerLabel: t("ui.open_list"), clearTriggerLabel: t("ui.clear") },
     onOpenChange: (details: zag.OpenChangeDetails) => {
-      if (details.open && !open) setText("");
+      // Typing opens it, too, and its first letter counts.
+      if (details.open && !open && details.reason !== "input-change") setText("");
       setOpen(details.open);
     },
     onInputValueChange: (details: zag.InputValueChangeDetails) => {
@@ -97,12 +98,14 @@ export function Combobox(props: ComboboxProps): JSX.Element {
     onSelect: (details: zag.SelectionDetails) => void choose(details.itemValue),
   });
   const box = zag.connect(service, normalizeProps);
+  const input = useTypedText(open ? text : single);
   return (
     <div {...box.getRootProps()} class={`combobox${multiple ? " combobox-many" : ""}`}>
       {multiple && value.length > 0 && <Chosen value={value} locked={disabled === true || readOnly === true} onChange={props.onChange} />}
       <div {...box.getControlProps()} class="combobox-control">
         <input
           {...(box.getInputProps() as object)}
+          ref={input}
           class="input"
           aria-label={field === undefined ? label : undefined}
           aria-labelledby={field === undefined ? undefined : `${field.id}-label`}
@@ -132,6 +135,31 @@ export function Combobox(props: ComboboxProps): JSX.Element {
       )}
     </div>
   );
+}
+
+/**
+ * The machine writes its text into the input after the page is painted. A key that was pressed before that is taken away by
+ * it; so the text that is known by now is written again with each rendering, and the caret stays where it was.
+ */
+function useTypedText(text: string): RefObject<HTMLInputElement | null> {
+  const input = useRef<HTMLInputElement>(null);
+  const caret = useRef<number | null>(null);
+  useEffect(() => {
+    const element = input.current;
+    const keep = (): void => {
+      caret.current = element?.selectionStart ?? null;
+    };
+    // Before the machine hears of it: the rendering that follows happens between two listeners.
+    element?.addEventListener("input", keep, true);
+    return () => element?.removeEventListener("input", keep, true);
+  }, []);
+  useLayoutEffect(() => {
+    const element = input.current;
+    if (element === null || element.value === text) return;
+    element.value = text;
+    if (document.activeElement === element && caret.current !== null) element.setSelectionRange(caret.current, caret.current);
+  });
+  return input;
 }
 
 function Row({ choice, box, render }: { choice: Choice; box: zag.Api; render: ComboboxProps["render"] }): JSX.Element {

@@ -3,7 +3,7 @@
 import * as zag from "@zag-js/menu";
 import { normalizeProps, useMachine } from "@zag-js/preact";
 import type { ComponentChildren, JSX } from "preact";
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { Icon } from "./icon";
 
 export interface MenuItem {
@@ -21,34 +21,47 @@ export interface MenuItem {
   onSelect?: (() => void) | undefined;
 }
 
-interface MenuProps {
+interface ButtonLook {
   /** Name of the button for assistive technology; its tooltip when it has no text. */
   label: string;
-  items: MenuItem[];
   icon?: string | undefined;
   kind?: "normal" | "primary" | "quiet" | undefined;
   small?: boolean | undefined;
-  /** Where the menu lines up with the button. */
-  placement?: "bottom-start" | "bottom-end" | "top-start" | "top-end" | undefined;
   disabled?: boolean | undefined;
   children?: ComponentChildren;
 }
 
-export function Menu({ label, items, icon, kind = "quiet", small, placement = "bottom-end", disabled, children }: MenuProps): JSX.Element {
+interface MenuProps extends ButtonLook {
+  items: MenuItem[];
+  /** Where the menu lines up with the button. */
+  placement?: "bottom-start" | "bottom-end" | "top-start" | "top-end" | undefined;
+  open?: boolean | undefined;
+}
+
+/** A menu whose parts are made when it is first opened: for lists with one in each row. */
+export function LazyMenu({ items, ...look }: ButtonLook & { items: () => MenuItem[] }): JSX.Element {
+  const [used, setUsed] = useState(false);
+  if (used) return <Menu {...look} items={items()} open />;
+  return (
+    <button type="button" {...lookOf(look)} aria-haspopup="menu" aria-expanded={false} onClick={() => setUsed(true)}>
+      <Face {...look} />
+    </button>
+  );
+}
+
+export function Menu({ items, placement = "bottom-end", open = false, ...look }: MenuProps): JSX.Element {
   const service = useMachine(zag.machine, {
     id: useId(),
-    "aria-label": label,
-    positioning: { placement, gutter: 4 },
+    "aria-label": look.label,
+    defaultOpen: open,
+    positioning: { placement, gutter: 4, strategy: "fixed" },
     onSelect: ({ value }: { value: string }) => items.find((item) => item.name === value)?.onSelect?.(),
   });
   const menu = zag.connect(service, normalizeProps);
-  const bare = children === undefined;
-  const classes = ["button", `button-${kind}`, small === true && "button-small", bare && "button-icon"].filter(Boolean).join(" ");
   return (
     <>
-      <button {...menu.getTriggerProps()} type="button" class={classes} aria-label={bare ? label : undefined} title={label} disabled={disabled}>
-        {icon !== undefined && <Icon name={icon} size={small === true ? 16 : 18} />}
-        {children}
+      <button {...menu.getTriggerProps()} type="button" {...lookOf(look)}>
+        <Face {...look} />
       </button>
       {menu.open && (
         <div {...menu.getPositionerProps()} class="popup-place">
@@ -61,6 +74,21 @@ export function Menu({ label, items, icon, kind = "quiet", small, placement = "b
       )}
     </>
   );
+}
+
+function Face({ icon, small, children }: ButtonLook): JSX.Element {
+  return (
+    <>
+      {icon !== undefined && <Icon name={icon} size={small === true ? 16 : 18} />}
+      {children}
+    </>
+  );
+}
+
+function lookOf({ label, kind = "quiet", small, disabled, children }: ButtonLook): { class: string; "aria-label": string | undefined; title: string; disabled: boolean } {
+  const bare = children === undefined;
+  const names = ["button", `button-${kind}`, small === true && "button-small", bare && "button-icon"].filter(Boolean).join(" ");
+  return { class: names, "aria-label": bare ? label : undefined, title: label, disabled: disabled === true };
 }
 
 function Entry({ item, menu }: { item: MenuItem; menu: zag.Api }): JSX.Element {

@@ -1,8 +1,11 @@
 import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
 import { signal } from "@preact/signals";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { setApi } from "../../src/api";
 import type { Adapter, Item, Page } from "../../src/api/adapter";
+import { readBoot } from "../../src/api/boot";
 import type { Resource } from "../../src/api/description";
+import { createHttp } from "../../src/api/http";
 import { componentOf } from "../../src/controls";
 import { sixDigits } from "../../src/controls/colour";
 import { moved } from "../../src/controls/list";
@@ -20,6 +23,7 @@ import type { JsonSchema } from "../../src/model/json-schema";
 import { sampleDescription, sampleField, sampleResource, STATES } from "./sample";
 
 afterEach(cleanup);
+beforeAll(() => setApi(createHttp(readBoot(document)), sampleDescription([topics, venues, files])));
 
 const topics = sampleResource({ name: "topics", label: "Topics", singular: "Topic", hierarchical: true, operations: { list: operation(["search", "per_page", "page"]), create: operation(["name", "parent"]) } });
 const venues = sampleResource({ name: "venues", label: "Venues", singular: "Venue", operations: { list: operation(["search", "per_page"]), create: operation(["name"]) } });
@@ -106,6 +110,7 @@ const SAMPLES: Record<ControlName, { schema: JsonSchema; values: unknown[]; rela
   "date-time": { schema: { type: ["string", "null"], format: "date-time" }, values: ["2026-07-15T12:00:05", "2026-07-15T10:00:00Z", "2026-03-29T02:30:00", null, "soon", undefined] },
   date: { schema: { type: "string", format: "date" }, values: ["2026-07-15", "", "July"] },
   time: { schema: { type: "string", format: "time" }, values: ["12:30", "12:30:15", "noon"] },
+  "time-zone": { schema: { type: "string" }, values: ["Europe/Berlin", "+02:00", "", undefined] },
   colour: { schema: { type: "string", format: "hex-color" }, values: ["#ABC", "#0b6269", "", "red"] },
   "e-mail": { schema: { type: "string", format: "email" }, values: ["a@b.example", "not one"] },
   address: { schema: { type: "string", format: "uri" }, values: ["https://a.example/ü", "mailto:a@b"] },
@@ -225,6 +230,12 @@ describe("changes", () => {
     const local = show(sampleOf("date-time"), "2026-07-15T12:00:00");
     type(screen.getByLabelText("Value"), "2026-07-16T09:15");
     expect(local.now()).toBe("2026-07-16T09:15:00");
+    cleanup();
+    const seconds = show(sampleOf("date-time"), "2026-07-15T12:00:05");
+    type(screen.getByLabelText("Value"), "2026-07-16T12:00");
+    expect(seconds.now()).toBe("2026-07-16T12:00:05");
+    type(screen.getByLabelText("Value"), "2026-07-16T12:01");
+    expect(seconds.now()).toBe("2026-07-16T12:01:00");
     cleanup();
     const utc = show(sampleOf("date-time"), "2026-07-15T10:00:00Z");
     expect((screen.getByLabelText("Value") as HTMLInputElement).value).toContain("2026-07-15T12:00");

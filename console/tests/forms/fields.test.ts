@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ROWS } from "../../src/model/control-table";
 import { fieldOf, fieldsOf, findField, type Field } from "../../src/model/fields";
 import { isObject, type JsonSchema } from "../../src/model/json-schema";
-import { words } from "../../src/model/labels";
+import { helpBeside, words } from "../../src/model/labels";
 import { hintsOf } from "../../src/model/roles";
 import { sampleDescription, sampleField, sampleResource } from "./sample";
 
@@ -14,7 +14,7 @@ const wrapped: JsonSchema = {
 describe("fields", () => {
   const properties: Record<string, JsonSchema> = {
     id: { type: "integer", readonly: true },
-    title: { description: "Its title.", ...wrapped },
+    title: { description: "Its title, in short.", ...wrapped },
     starts_at: { type: ["string", "null"], format: "date-time" },
     level: { type: "integer", enum: [1, 2], minimum: 1, exclusiveMaximum: true, maximum: 9 },
     secret: { type: "string", context: [] },
@@ -51,7 +51,7 @@ describe("fields", () => {
   it("have words for people", () => {
     expect(field("starts_at").label).toBe("Starts at");
     expect([field("venue").label, field("venue").help]).toEqual(["Place", "Where it is."]);
-    expect(field("title").help).toBe("Its title.");
+    expect(field("title").help).toBe("Its title, in short.");
     expect(field("level").choices).toEqual([{ value: 1, label: "Low" }, { value: 2, label: "2" }]);
   });
 
@@ -102,6 +102,18 @@ describe("shapes of values", () => {
     expect(field.control).toBe("relation");
   });
 
+  it("values that have labels are offered, where there is no closed list", () => {
+    const labels = { editor: "Editor" };
+    const field = fieldOf({ type: "array", items: { type: "string" } }, "a", { hints: { a: { labels } }, readOnly: false, required: false, depth: 0 });
+    expect([field.control, field.choices]).toEqual(["checkboxes", [{ value: "editor", label: "Editor" }]]);
+    expect(fieldOf({ type: "integer" }, "a", { hints: { a: { labels: { "0": "Sunday" } } }, readOnly: false, required: false, depth: 0 }).choices).toEqual([{ value: 0, label: "Sunday" }]);
+    expect(fieldOf({ type: "string" }, "a", { hints: { a: { labels: {} } }, readOnly: false, required: false, depth: 0 }).control).toBe("text");
+  });
+
+  it("an object with nothing but the raw text is the text", () => {
+    expect(sampleField({ type: "object", properties: { raw: { type: "string" } } })).toMatchObject({ wrapped: true, kind: "string" });
+  });
+
   it("what a declaration names is taken where it serves the value, and nowhere else", () => {
     const named = (schema: JsonSchema, control: string): string => fieldOf(schema, "a", { hints: { a: { control } }, readOnly: false, required: false, depth: 0 }).control;
     expect(named({ type: "string", enum: ["a"] }, "radio")).toBe("radio");
@@ -139,6 +151,11 @@ it("hints follow from the features of resources", () => {
   expect(Object.fromEntries(Object.entries(hints).map(([name, hint]) => [name, hint.control]))).toEqual({
     title: "headline", content: "markup", excerpt: "multi-line", status: "state", slug: "text", cover: "file", topics: "terms",
   });
+});
+
+it("a help text that says no more than the label is left out", () => {
+  expect(["Title of the record.", "First name.", "Name that is shown.", "Its title."].map((help) => helpBeside("Title", "first_name", help))).toEqual(["", "", "", ""]);
+  expect(helpBeside("Slug", "slug", "Name in URLs.")).toBe("Name in URLs.");
 });
 
 it("names become words", () => {

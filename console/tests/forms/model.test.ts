@@ -5,7 +5,7 @@ import { arrange, arrangeSingleton, fieldsIn, type Group } from "../../src/model
 import type { JsonSchema } from "../../src/model/json-schema";
 import { place, shownAt } from "../../src/model/messages";
 import { allowed, methodsOf, permissionsOf } from "../../src/model/permissions";
-import { choosable, stepsOf, type Situation } from "../../src/model/states";
+import { choosable, named, stepsOf, type Situation } from "../../src/model/states";
 import { changes, empty, equal, initial, readRecord, withMember } from "../../src/model/values";
 import { sampleField, sampleResource, sampleState, STATES } from "./sample";
 
@@ -183,6 +183,14 @@ describe("states", () => {
     expect(names("trash", [])).toContain("trash");
   });
 
+  it("have the names that their field takes", () => {
+    const field = sampleField({ type: "string", enum: ["Publish", "Future", "draft"] });
+    const states = named(STATES, field);
+    expect(stepsOf(states, at({})).primary.state).toBe("Publish");
+    expect(stepsOf(states, at({ saved: "Publish", chosen: "Publish" })).primary.kind).toBe("update");
+    expect(choosable(states, field, "draft", []).map((state) => state.name)).toEqual(["publish", "draft"]);
+  });
+
   it("of comments have the names that requests use", () => {
     const states = [sampleState("approved", { public: true, names: ["approve", "approved"] }), sampleState("hold", { review: true, names: ["hold"] })];
     expect(stepsOf(states, at({ saved: "hold", chosen: "hold" })).primary.state).toBe("approve");
@@ -212,7 +220,21 @@ describe("arrangement", () => {
     const { main, side } = arrange(sampleResource({ view }), fields, text, false);
     expect(paths(main)).toEqual(["title", "slug", "author"]);
     expect((main[1] as Group).layout).toBe("row");
-    expect(side.map((group) => [group.label, paths(group.children)])).toEqual([["When", ["starts", "date"]]]);
+    expect(side.map((group) => [group.label, paths(group.children)])).toEqual([["When", ["starts", "date"]], ["readOnly", ["id", "link"]]]);
+  });
+
+  it("a plain list of names says which fields there are, and not where", () => {
+    const view = { default_view: {}, default_layouts: {}, view_list: [], form: { layout: { type: "panel" }, fields: ["starts", "title", "slug"] } };
+    const { main, side } = arrange(sampleResource({ view }), fields, text, false);
+    expect(paths(main)).toEqual(["title", "starts"]);
+    expect(side.map((group) => [group.id, paths(group.children)])).toEqual([["address", ["slug"]], ["readOnly", ["id", "link"]]]);
+  });
+
+  it("groups stand in the way of the form; the state comes first in its own", () => {
+    const view = { default_view: {}, default_layouts: {}, view_list: [], form: { layout: { type: "panel" }, fields: ["title", { id: "state", label: "X", children: ["date", "status"] }] } };
+    const state = fields.map((field) => (field.path === "status" ? { ...field, control: "state" as const } : field));
+    const { main, side } = arrange(sampleResource({ view, states: ["draft"] }), state, text, true);
+    expect([paths(main), side.map((group) => [group.label, paths(group.children)])]).toEqual([["title"], [["state", ["status", "date"]]]]);
   });
 
   it("of a singleton is in groups", () => {

@@ -1,13 +1,17 @@
-//! The address of a database, and connections to it.
+//! The address of a database, and connections to it. Opening one ends at the deadline of whoever waits for it, also where
+//! a server takes connections and then says nothing.
 
 use super::super::connection::{DbError, Fault};
+use super::attempts::Attempts;
 use super::wire::{Driver, Session, explain, wait, with_causes};
 use std::path::PathBuf;
 use std::str::FromStr as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+use tokio::time::{timeout, timeout_at};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{CancelToken, Client, Config, Connection, Error, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -18,11 +22,11 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio_rustls::rustls::{self, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
 /// How long opening a connection may take.
-const CONNECTING: Duration = Duration::from_secs(5);
+pub const CONNECTING: Duration = Duration::from_secs(5);
+/// How long asking the server to end something may take.
+const CANCELLING: Duration = Duration::from_secs(5);
 /// What the cause says where the server's certificate does not hold.
 pub const CERTIFICATE: &str = "invalid peer certificate";
-/// After a failed attempt nobody tries again for so long.
-const PAUSE: Duration = Duration::from_millis(200);
 
 /// What every connection is set to. A server that is cut off must not hold what others wait for.
 const SETTINGS: &str = "SET client_min_messages = warning; SET standard_conforming_strings = on; \
@@ -34,9 +38,7 @@ pub struct Address {
     config: Config,
     tls: Option<MakeRustlsConnect>,
     driver: Driver,
-    /// Nanoseconds since `start` at which the last attempt failed; 0: it did not.
-    failed: AtomicU64,
-    start: Instant,
+    attempts: Attempts,
     /// How often a thread has waited for the server.
     pub round_trips: AtomicU64,
     /// Without the password.
@@ -89,63 +91,61 @@ impl Address {
         config.ssl_mode(ssl);
         let tls = verify.map(|verify| tls(roots.filter(|_| verify))).transpose().map_err(BadAddress)?;
         let driver = Driver::start().map_err(|e| bad(&e))?;
-        let (failed, start) = (AtomicU64::new(0), Instant::now());
-        let round_trips = AtomicU64::new(0);
-        Ok(Address { config, tls, driver, failed, start, round_trips, shown: shown.to_string() })
+        let (attempts, round_trips) = (Attempts::default(), AtomicU64::new(0));
+        Ok(Address { config, tls, driver, attempts, round_trips, shown: shown.to_string() })
     }
 
-    /// A new connection, set up.
-    pub fn connect(self: &Arc<Address>) -> Result<Session, Refused> {
-        let now = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let failed = self.failed.load(Ordering::Relaxed);
-        if failed > 0 && now.saturating_sub(failed) < PAUSE.as_nanos() as u64 {
-            return Err(Refused::Closed("the last attempt to connect has just failed".into()));
-        }
-        let connected = self.attempt();
-        let failed = if matches!(connected, Err(Refused::Closed(_) | Refused::Full(_))) { now.max(1) } else { 0 };
-        self.failed.store(failed, Ordering::Relaxed);
-        let session = Session::new(connected?, self.clone());
-        session.batch(SETTINGS).map_err(|e| Refused::Closed(e.cause))?;
-        Ok(session)
+    /// A new connection, set up by the deadline.
+    pub fn connect(self: &Arc<Address>, deadline: Option<Instant>) -> Result<Session, Refused> {
+        let Some(attempt) = self.attempts.begin() else {
+            return Err(Refused::Closed("the last attempt to connect has failed".into()));
+        };
+        let longest = Instant::now() + CONNECTING;
+        let connected = self.attempt(deadline.map_or(longest, |deadline| deadline.min(longest)));
+        attempt.end(matches!(connected, Err(Refused::Closed(_) | Refused::Full(_))));
+        Ok(Session::new(connected?, self.clone()))
     }
 
-    fn attempt(self: &Arc<Address>) -> Result<Client, Refused> {
+    fn attempt(self: &Arc<Address>, until: Instant) -> Result<(Client, AbortHandle), Refused> {
         let (reply, answer) = oneshot::channel();
         let address = self.clone();
         self.driver.handle.spawn(async move {
-            let connected = address.open().await;
-            // The caller may have stopped waiting.
+            let connected = timeout_at(until.into(), address.open()).await;
+            // The caller may have stopped waiting; then the connection ends with its client.
             let _ = reply.send(connected);
         });
-        match wait(answer, Some(Instant::now() + CONNECTING + PAUSE)) {
-            Some(Ok(connected)) => connected.map_err(|error| Refused::of(&error)),
-            Some(Err(_)) | None => Err(Refused::Closed("no answer in time".into())),
+        match wait(answer, until) {
+            Some(Ok(Ok(connected))) => connected,
+            Some(Ok(Err(_)) | Err(_)) | None => Err(Refused::Closed("no answer in time".into())),
         }
     }
 
-    async fn open(&self) -> Result<Client, Error> {
-        match &self.tls {
+    async fn open(&self) -> Result<(Client, AbortHandle), Refused> {
+        let refused = |error: Error| Refused::of(&error);
+        let (client, driven) = match &self.tls {
             Some(tls) => {
-                let (client, connection) = self.config.connect(tls.clone()).await?;
-                self.drive(connection);
-                Ok(client)
+                let (client, connection) = self.config.connect(tls.clone()).await.map_err(refused)?;
+                (client, self.drive(connection))
             }
             None => {
-                let (client, connection) = self.config.connect(NoTls).await?;
-                self.drive(connection);
-                Ok(client)
+                let (client, connection) = self.config.connect(NoTls).await.map_err(refused)?;
+                (client, self.drive(connection))
             }
-        }
+        };
+        let set = client.batch_execute(SETTINGS).await;
+        set.map_err(|error| Refused::Closed(explain(&error, client.is_closed()).cause))?;
+        Ok((client, driven))
     }
 
-    fn drive<S>(&self, connection: Connection<Socket, S>)
+    fn drive<S>(&self, connection: Connection<Socket, S>) -> AbortHandle
     where
         S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
     {
-        self.driver.handle.spawn(async move {
+        let driven = self.driver.handle.spawn(async move {
             // Who uses the connection hears of its end.
             let _ = connection.await;
         });
+        driven.abort_handle()
     }
 
     /// A connection whose messages are for the caller.
@@ -167,19 +167,21 @@ impl Address {
         &self.driver.handle
     }
 
-    /// Asks the server to end what a connection does, and waits until it has heard it.
-    pub fn cancel(&self, token: CancelToken) {
+    /// Asks the server to end what a connection does; ready when it has been told.
+    pub fn cancel(&self, token: CancelToken) -> oneshot::Receiver<()> {
         let tls = self.tls.clone();
         let (done, heard) = oneshot::channel::<()>();
         self.driver.handle.spawn(async move {
-            // A server that is away has nothing to end.
-            let _ = match tls {
-                Some(tls) => token.cancel_query(tls).await,
-                None => token.cancel_query(NoTls).await,
+            let cancelled = match tls {
+                Some(tls) => timeout(CANCELLING, token.cancel_query(tls)).await,
+                None => timeout(CANCELLING, token.cancel_query(NoTls)).await,
             };
-            drop(done);
+            // A server that is away has nothing to end. Nobody may wait for it.
+            if matches!(cancelled, Ok(Ok(()))) {
+                let _ = done.send(());
+            }
         });
-        let _ = wait(heard, Some(Instant::now() + Duration::from_secs(1)));
+        heard
     }
 }
 

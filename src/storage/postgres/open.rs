@@ -16,12 +16,17 @@ use super::connect::{Address, BadAddress, CERTIFICATE, Refused};
 use super::neighbours::Neighbours;
 use super::pool::Pool;
 use super::schema::{PROGRAM, search_key};
-use super::wire::Session;
+use super::wire::{PATIENCE, Session};
 use super::writer::PgConnection;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How long it takes at most to find out whether a database can be used.
+const STARTING: Duration = Duration::from_secs(9);
+/// How long a change of the tables may take: an index over millions of texts takes many minutes.
+const CHANGING: Duration = Duration::from_secs(6 * 60 * 60);
 
 /// The oldest server, as it numbers itself.
 const OLDEST: i64 = 150_000;
@@ -66,6 +71,8 @@ pub struct PgOptions {
     pub connections: usize,
     /// How long a transaction may make other writers wait.
     pub hold: Duration,
+    /// How long a write may take that the server does not answer.
+    pub patience: Duration,
     /// How long entries of the change feed stay.
     pub feed: FeedKeep,
 }
@@ -75,7 +82,7 @@ impl PgOptions {
     pub fn new(url: impl Into<String>) -> PgOptions {
         let (queue, connections) = (4096, 16);
         let (hold, feed) = (Duration::from_secs(10), FeedKeep::default());
-        PgOptions { url: url.into(), migrate: true, queue, connections, hold, feed }
+        PgOptions { url: url.into(), migrate: true, queue, connections, hold, patience: PATIENCE, feed }
     }
 }
 
@@ -103,6 +110,7 @@ pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
     if options.migrate && lacks_index(&conn, &catalogue).map_err(failed)? {
         add_indexes(&conn, &catalogue).map_err(failed)?;
     }
+    conn.patience(PATIENCE);
     let versions = versions::load(&conn).map_err(failed)?;
     let words = Words::load(&conn).map_err(failed)?;
     let common = Common::new(catalogue, words, versions, (options.hold, options.feed));
@@ -117,7 +125,7 @@ pub fn open(options: &PgOptions, layout: &Layout) -> Result<Opened, OpenError> {
         leads: AtomicBool::new(false),
         neighbours: Neighbours::default(),
     };
-    let session = address.connect().map_err(|refused| explain(&address, refused))?;
+    let session = address.connect(None).map_err(|refused| explain(&address, refused))?;
     Ok(Opened { address, session, shared, applied })
 }
 
@@ -190,14 +198,17 @@ pub fn connected(url: &str) -> Result<(Arc<Address>, PgConnection, Arc<str>), Op
         cause,
         hint: FORM,
     })?;
-    let address = Arc::new(address);
-    let session = address.connect().map_err(|refused| explain(&address, refused))?;
-    let other = address.connect().map_err(|refused| explain(&address, refused))?;
+    let (address, until) = (Arc::new(address), Instant::now() + STARTING);
+    let connect = || address.connect(Some(until)).map_err(|refused| explain(&address, refused));
+    let (session, other) = (connect()?, connect()?);
+    [&session, &other].iter().for_each(|session| session.limit(Some(until)));
     if is_lent(&session, &other).map_err(|error| server(&address, &error, SYSTEM))? {
         return Err(server(&address, &"a pooler lends its connections for one transaction at a time", SESSIONS));
     }
     let conn = PgConnection::new(address.clone(), session);
+    conn.patience(until.saturating_duration_since(Instant::now()));
     let schema = check(&conn, &address)?;
+    conn.patience(CHANGING);
     Ok((address, conn, schema))
 }
 

@@ -157,8 +157,7 @@ impl Transaction {
 
 fn begun(shared: &Shared, fresh: bool) -> Result<Lease, DbError> {
     let lease = shared.pool.lend(fresh, budget::deadline())?;
-    lease.abandon();
-    lease.send_text(BEGIN);
+    lease.send_begin(BEGIN);
     Ok(lease)
 }
 
@@ -213,8 +212,8 @@ impl Shared {
     /// See [`Storage::catch_up`](super::super::Storage::catch_up): one statement where there is nothing new, two round
     /// trips where there is.
     pub fn catch_up(&self) -> Result<(), StorageError> {
-        // A request asks before it has a budget: a silent connection, and the one that replaces it, hold it no longer.
-        let deadline = budget::deadline().unwrap_or_else(|| Instant::now() + CATCHING_UP);
+        let longest = Instant::now() + CATCHING_UP;
+        let deadline = budget::deadline().map_or(longest, |deadline| deadline.min(longest));
         budget::until(Some(deadline), || self.catch_up_in_time())
     }
 

@@ -1,6 +1,8 @@
 //! What only PostgreSQL is responsible for: several nodes, connections that break, round trips, a server that cannot be
 //! used, names and letters. Without `CMS_TEST_POSTGRES` there is nothing to test on.
 
+mod silence;
+
 use super::super::fixtures::*;
 use super::super::plan::*;
 use super::super::{Ahead, Storage, StorageError, fold};

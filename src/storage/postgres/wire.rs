@@ -3,6 +3,11 @@
 //!
 //! Reads are synchronous: the thread that serves a request sleeps until the rows are there. Requests that follow each
 //! other without a decision in between are sent together, so that they cost one round trip.
+//!
+//! Answers come in the order of the requests, and the driver takes the next one only after somebody has taken the rows
+//! before it. So whoever waits takes whatever comes, for those who ask for it later.
+//!
+//! Every wait has an end: the deadline of the read, else the limit of the connection, else [`PATIENCE`].
 
 use super::super::connection::{DbError, Fault};
 use super::super::sql::{Bind, Rendered};
@@ -13,7 +18,7 @@ use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,6 +27,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error, Row, SimpleQueryMessage, Statement};
 
@@ -30,7 +36,11 @@ const STATEMENTS: u64 = 2 << 20;
 /// What a prepared statement takes beside its texts.
 const STATEMENT: u64 = 2 << 10;
 /// A request that has no deadline of its own ends after this.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
+/// A server that is there answers BEGIN in less: it reads and locks nothing. One that does not is silent.
+const AT_ONCE: Duration = Duration::from_secs(3);
+/// How long to wait until a server has been told that a request is cancelled.
+const CANCELLING: Duration = Duration::from_secs(1);
 
 /// The thread on which connections live.
 pub struct Driver {
@@ -65,10 +75,9 @@ thread_local! {
     static WAKER: Waker = Waker::from(Arc::new(Unpark(thread::current())));
 }
 
-/// Sleeps until a future is ready, or `None` at the deadline.
-pub fn wait<T>(future: impl Future<Output = T>, deadline: Option<Instant>) -> Option<T> {
+/// Sleeps until a future is ready; `None`: not by then.
+pub fn wait<T>(future: impl Future<Output = T>, until: Instant) -> Option<T> {
     let mut future = pin!(future);
-    let until = deadline.unwrap_or_else(|| Instant::now() + PATIENCE);
     WAKER.with(|waker| {
         let mut context = Context::from_waker(waker);
         loop {
@@ -106,32 +115,75 @@ impl Weighter<String, Arc<Prepared>> for Bytes {
     }
 }
 
-type Sent = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+type Request = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + Send>>;
 
-/// The rows of a statement that was sent.
-pub type Asked = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + Send>>;
+/// A request that was sent.
+struct Sent {
+    number: u64,
+    request: Request,
+    answer: Option<Result<Vec<Row>, Error>>,
+    use_of: Use,
+}
+
+/// What an answer is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// Only a failure matters.
+    Outcome,
+    /// The same, and the server answers at once.
+    Begin,
+    /// Somebody takes the rows.
+    Rows,
+}
+
+impl Sent {
+    fn is_open(&self) -> bool {
+        self.answer.is_none()
+    }
+}
+
+/// A statement that was sent, whose rows are taken later.
+pub struct Asked(u64);
 
 /// A connection of one thread at a time.
 pub struct Session {
     client: Arc<Client>,
+    /// What drives it.
+    connection: AbortHandle,
     address: Arc<Address>,
     statements: RefCell<Cache<String, Arc<Prepared>, Bytes>>,
-    /// Requests whose outcome nobody has seen yet, in their order.
+    /// Requests whose answers nobody has taken yet, in their order.
     sent: RefCell<VecDeque<Sent>>,
+    next: Cell<u64>,
     broken: Cell<bool>,
+    /// Ready when the server has been told that the last request is cancelled.
+    cancelled: RefCell<Option<oneshot::Receiver<()>>>,
     /// Something was sent since the server was last waited for.
     unheard: Cell<bool>,
+    /// When requests that have no deadline of their own end.
+    limit: Cell<Option<Instant>>,
+}
+
+/// The driver would keep a connection until the server has answered everything, and a silent one never does.
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.connection.abort();
+    }
 }
 
 impl Session {
-    pub fn new(client: Client, address: Arc<Address>) -> Session {
+    pub fn new((client, connection): (Client, AbortHandle), address: Arc<Address>) -> Session {
         Session {
             client: Arc::new(client),
+            connection,
             address,
             statements: RefCell::new(Cache::with_weighter(1024, STATEMENTS, Bytes)),
             sent: RefCell::default(),
+            next: Cell::new(0),
             broken: Cell::new(false),
+            cancelled: RefCell::default(),
             unheard: Cell::new(false),
+            limit: Cell::new(None),
         }
     }
 
@@ -140,49 +192,103 @@ impl Session {
         self.broken.get() || self.client.is_closed()
     }
 
-    /// Forgets what was sent without waiting.
+    /// Requests without a deadline of their own end then; `None`: each after [`PATIENCE`].
+    pub fn limit(&self, until: Option<Instant>) {
+        self.limit.set(until);
+    }
+
+    /// Forgets what was sent and not taken.
     pub fn abandon(&self) {
         self.sent.borrow_mut().clear();
+    }
+
+    /// Sends the beginning of a transaction, as the first request of several.
+    pub fn send_begin(&self, text: &'static str) {
+        self.abandon();
+        let client = self.client.clone();
+        self.push(Use::Begin, Box::pin(async move { client.batch_execute(text).await.map(|()| Vec::new()) }));
     }
 
     /// Sends a text of statements without placeholders.
     pub fn send_text(&self, text: &'static str) {
         let client = self.client.clone();
-        self.push(Box::pin(async move { client.batch_execute(text).await }));
+        self.push(Use::Outcome, Box::pin(async move { client.batch_execute(text).await.map(|()| Vec::new()) }));
     }
 
     /// Sends a statement.
     pub fn send(&self, prepared: &Arc<Prepared>, binds: &[Bind]) {
         let (client, prepared) = (self.client.clone(), prepared.clone());
         let binds = in_order(&prepared.rendered, binds);
-        self.push(Box::pin(async move {
+        let request = async move {
             let params = binds.iter().map(|bind| bind as &(dyn tokio_postgres::types::ToSql + Sync));
-            client.execute_raw(&prepared.statement, params).await.map(drop)
-        }));
+            client.execute_raw(&prepared.statement, params).await.map(|_| Vec::new())
+        };
+        self.push(Use::Outcome, Box::pin(request));
+    }
+
+    /// Sends a statement whose rows are taken later.
+    pub fn ask(&self, prepared: &Arc<Prepared>, binds: &[Bind]) -> Asked {
+        let (client, prepared) = (self.client.clone(), prepared.clone());
+        let binds = in_order(&prepared.rendered, binds);
+        let request = async move {
+            let params = binds.iter().map(|bind| bind as &(dyn tokio_postgres::types::ToSql + Sync));
+            client.query_raw(&prepared.statement, params).await?.try_collect::<Vec<Row>>().await
+        };
+        Asked(self.push(Use::Rows, Box::pin(request)))
     }
 
     /// A future sends when it is polled for the first time.
-    fn push(&self, mut sent: Sent) {
+    fn push(&self, use_of: Use, mut request: Request) -> u64 {
         self.unheard.set(true);
-        if let Poll::Ready(done) = sent.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            sent = Box::pin(std::future::ready(done));
+        let answer = match request.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(answer) => Some(answer),
+            Poll::Pending => None,
+        };
+        let number = self.next.replace(self.next.get() + 1);
+        self.sent.borrow_mut().push_back(Sent { number, request, answer, use_of });
+        number
+    }
+
+    /// Takes the answers that are there, in their order: one that is left with the driver holds up all behind it.
+    fn drain(&self, context: &mut Context<'_>) {
+        let mut sent = self.sent.borrow_mut();
+        for one in sent.iter_mut().filter(|one| one.is_open()) {
+            match one.request.as_mut().poll(context) {
+                Poll::Ready(answer) => one.answer = Some(answer),
+                Poll::Pending => break,
+            }
         }
-        self.sent.borrow_mut().push_back(sent);
+        while sent.front().is_some_and(|one| one.use_of != Use::Rows && matches!(one.answer, Some(Ok(_)))) {
+            sent.pop_front();
+        }
+    }
+
+    /// The first failure of a request of which nobody takes the rows.
+    fn failure(&self) -> Result<(), DbError> {
+        let mut sent = self.sent.borrow_mut();
+        let failed = |one: &Sent| one.use_of != Use::Rows && matches!(one.answer, Some(Err(_)));
+        let failed = sent.iter().position(failed).and_then(|place| sent.remove(place));
+        drop(sent);
+        match failed.and_then(|one| one.answer) {
+            Some(failed) => {
+                self.abandon();
+                self.told(failed).map(drop)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Waits for everything that was sent; the first failure.
     pub fn settle(&self, deadline: Option<Instant>) -> Result<(), DbError> {
-        while let Some(sent) = self.take_sent() {
-            if let Err(error) = self.waited(sent, deadline) {
-                self.abandon();
-                return Err(error);
-            }
+        let is_due = |one: &Sent| one.use_of != Use::Rows && one.is_open();
+        if self.sent.borrow().iter().any(is_due) {
+            let settled = poll_fn(|_| match self.sent.borrow().iter().any(is_due) {
+                true => Poll::Pending,
+                false => Poll::Ready(()),
+            });
+            self.until_ready(settled, deadline)?;
         }
-        Ok(())
-    }
-
-    fn take_sent(&self) -> Option<Sent> {
-        self.sent.borrow_mut().pop_front()
+        self.failure()
     }
 
     /// Waits for a request, which is cancelled at its deadline.
@@ -191,36 +297,71 @@ impl Session {
         request: impl Future<Output = Result<T, Error>>,
         deadline: Option<Instant>,
     ) -> Result<T, DbError> {
-        let answered = wait(request, deadline);
+        self.told(self.until_ready(request, deadline)?)
+    }
+
+    /// Waits for something, and takes what comes before it.
+    fn until_ready<T>(&self, ready: impl Future<Output = T>, deadline: Option<Instant>) -> Result<T, DbError> {
+        if self.broken.get() {
+            return Err(DbError { fault: Fault::Unavailable, cause: "the connection is not used any more".into() });
+        }
+        let mut ready = pin!(ready);
+        let mut poll = |context: &mut Context<'_>| {
+            self.drain(context);
+            ready.as_mut().poll(context)
+        };
+        let until = deadline.or(self.limit.get()).unwrap_or_else(|| Instant::now() + PATIENCE);
+        let alive = until.min(Instant::now() + AT_ONCE);
+        let begun = poll_fn(|context| match poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending if self.is_beginning() => Poll::Pending,
+            Poll::Pending => Poll::Ready(None),
+        });
+        let answered = match wait(begun, alive) {
+            Some(Some(done)) => Some(done),
+            Some(None) => wait(poll_fn(poll), until),
+            None => None,
+        };
+        // An answer before this one may have come at the same moment.
+        self.drain(&mut Context::from_waker(Waker::noop()));
         if self.unheard.replace(false) {
             self.address.round_trips.fetch_add(1, Ordering::Relaxed);
         }
-        match answered {
-            Some(Ok(done)) => Ok(done),
-            Some(Err(error)) => {
-                let error = explain(&error, self.client.is_closed());
-                if error.fault == Fault::Unavailable && self.client.is_closed() {
-                    self.broken.set(true);
-                }
-                Err(error)
-            }
-            None => {
-                self.cancel();
-                let fault = if deadline.is_some() { Fault::TimedOut } else { Fault::Unavailable };
-                Err(DbError { fault, cause: "the database did not answer in time".into() })
-            }
-        }
+        answered.ok_or_else(|| {
+            let is_silent = alive < until && self.is_beginning();
+            self.cancel();
+            let fault = if deadline.is_some() && !is_silent { Fault::TimedOut } else { Fault::Unavailable };
+            DbError { fault, cause: "the database did not answer in time".into() }
+        })
     }
 
-    /// Ends what the server is doing for this connection. The connection is not used again unless its outcome was awaited.
+    fn is_beginning(&self) -> bool {
+        self.sent.borrow().front().is_some_and(|one| one.use_of == Use::Begin && one.is_open())
+    }
+
+    /// An answer, its failure explained.
+    fn told<T>(&self, answer: Result<T, Error>) -> Result<T, DbError> {
+        answer.map_err(|error| {
+            let error = explain(&error, self.client.is_closed());
+            if error.fault == Fault::Unavailable && self.client.is_closed() {
+                self.broken.set(true);
+            }
+            error
+        })
+    }
+
+    /// Ends what the server is doing for this connection, which is used again only after [`Session::recover`].
     fn cancel(&self) {
         self.broken.set(true);
-        self.address.cancel(self.client.cancel_token());
+        self.cancelled.replace(Some(self.address.cancel(self.client.cancel_token())));
     }
 
-    /// Goes on after a cancelled request: the server has ended it.
+    /// Goes on after a cancelled request, once that has been told to the server: it should not end the next one.
     pub fn recover(&self) {
-        self.broken.set(false);
+        let heard = self.cancelled.take().and_then(|heard| wait(heard, Instant::now() + CANCELLING));
+        if matches!(heard, Some(Ok(()))) {
+            self.broken.set(false);
+        }
     }
 
     /// The statement that is known under a key.
@@ -236,32 +377,26 @@ impl Session {
         let rendered = make();
         let text = text::for_server(&rendered.text);
         self.unheard.set(true);
-        let prepare = self.client.prepare(&text);
-        let statement = self.waited(prepare, deadline)?;
+        let statement = self.waited(self.client.prepare(&text), deadline)?;
         let prepared = Arc::new(Prepared { statement, rendered });
         self.statements.borrow_mut().insert(key.to_owned(), prepared.clone());
         Ok(prepared)
     }
 
-    /// Sends a statement whose rows are taken later.
-    pub fn ask(&self, prepared: &Arc<Prepared>, binds: &[Bind]) -> Asked {
-        let (client, prepared) = (self.client.clone(), prepared.clone());
-        let binds = in_order(&prepared.rendered, binds);
-        let mut asked: Asked = Box::pin(async move {
-            let params = binds.iter().map(|bind| bind as &(dyn tokio_postgres::types::ToSql + Sync));
-            client.query_raw(&prepared.statement, params).await?.try_collect::<Vec<Row>>().await
-        });
-        self.unheard.set(true);
-        if let Poll::Ready(done) = asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            asked = Box::pin(std::future::ready(done));
-        }
-        asked
-    }
-
     /// The rows of a statement that was sent.
     pub fn taken(&self, asked: Asked, deadline: Option<Instant>) -> Result<Vec<Row>, DbError> {
-        self.settle(deadline)?;
-        self.waited(asked, deadline)
+        let answer = poll_fn(|_| {
+            let mut sent = self.sent.borrow_mut();
+            let place = sent.iter().position(|one| one.number == asked.0);
+            match place {
+                Some(place) if sent[place].is_open() => Poll::Pending,
+                place => Poll::Ready(place.and_then(|place| sent.remove(place)).and_then(|one| one.answer)),
+            }
+        });
+        let answer = self.until_ready(answer, deadline)?;
+        // It has failed for the reason of the one before.
+        self.failure()?;
+        self.told(answer.ok_or_else(|| DbError::other("a request was given up"))?)
     }
 
     /// The rows of several statements, in one round trip, after what was sent before.
@@ -290,18 +425,15 @@ impl Session {
         let binds = in_order(&prepared.rendered, binds);
         let params = binds.iter().map(|bind| bind as &(dyn tokio_postgres::types::ToSql + Sync));
         self.unheard.set(true);
-        let mut request = pin!(self.client.execute_raw(&prepared.statement, params));
-        let early = request.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        self.settle(deadline)?;
-        match early {
-            Poll::Ready(done) => self.waited(std::future::ready(done), deadline),
-            Poll::Pending => self.waited(request, deadline),
-        }
+        let changed = self.waited(self.client.execute_raw(&prepared.statement, params), deadline);
+        self.failure()?;
+        changed
     }
 
     /// The number of the server's process behind the connection.
     pub fn backend(&self) -> Result<String, DbError> {
         self.settle(None)?;
+        self.unheard.set(true);
         let messages = self.waited(self.client.simple_query("SELECT pg_backend_pid()"), None)?;
         let number = messages.iter().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => row.get(0),

@@ -8,6 +8,9 @@
 //! failure. Where the connection breaks while COMMIT is on its way, the change feed says what became of the transaction:
 //! a transaction that gets the lock sees the entries of every transaction that was committed before. (Numbers of transactions say
 //! less: those that were not on disk when a server crashed are used again.)
+//!
+//! A transaction has as long as one request that has no deadline ([`PATIENCE`]) for all of its statements together, so that a
+//! silent server costs its callers no more than that.
 
 use super::super::budget;
 use super::super::catalogue::Catalogue;
@@ -19,7 +22,7 @@ use super::super::words::Words;
 use super::super::{Snapshot, connection};
 use super::connect::Address;
 use super::reader::{Found, Reading, Run, cells, run_on};
-use super::wire::{Prepared, Session, plain};
+use super::wire::{PATIENCE, Prepared, Session, plain};
 use std::cell::{Cell, Ref, RefCell};
 use std::sync::Arc;
 use std::thread;
@@ -47,6 +50,10 @@ pub struct PgConnection {
     /// What other nodes know this one by.
     node: Arc<str>,
     session: RefCell<Option<Session>>,
+    /// How long a transaction may take, and a statement outside of one.
+    patience: Cell<Duration>,
+    /// When the open transaction has to end.
+    until: Cell<Option<Instant>>,
     open: Cell<bool>,
     changes: Cell<u64>,
     failure: RefCell<Option<DbError>>,
@@ -84,6 +91,8 @@ impl PgConnection {
             node: "".into(),
             laid_out: false,
             session: RefCell::new(Some(session)),
+            patience: Cell::new(PATIENCE),
+            until: Cell::new(None),
             open: Cell::new(false),
             changes: Cell::new(0),
             failure: RefCell::default(),
@@ -95,12 +104,18 @@ impl PgConnection {
     }
 
     /// The writer's: other nodes hear of its commits.
-    pub fn writing(address: Arc<Address>, node: Arc<str>, session: Session) -> PgConnection {
-        PgConnection { node, laid_out: true, ..PgConnection::new(address, session) }
+    pub fn writing((address, node): (Arc<Address>, Arc<str>), session: Session, patience: Duration) -> PgConnection {
+        PgConnection { node, laid_out: true, patience: Cell::new(patience), ..PgConnection::new(address, session) }
+    }
+
+    /// How long a transaction may take from now on, and a statement outside of one.
+    pub fn patience(&self, patience: Duration) {
+        self.patience.set(patience);
     }
 
     /// The connection. A broken one is replaced.
     fn session(&self) -> Result<Ref<'_, Session>> {
+        let until = self.until.get().unwrap_or_else(|| Instant::now() + self.patience.get());
         let usable = self.session.borrow().as_ref().is_some_and(|session| !session.is_broken());
         if !usable {
             if self.open.get() {
@@ -109,10 +124,12 @@ impl PgConnection {
             *self.session.borrow_mut() = None;
             // Behind another connection may be a server that lacks commits.
             self.known.set(None);
-            let session = self.address.connect()?;
+            let session = self.address.connect(Some(until))?;
             *self.session.borrow_mut() = Some(session);
         }
-        Ref::filter_map(self.session.borrow(), Option::as_ref).map_err(|_| gone())
+        let session = Ref::filter_map(self.session.borrow(), Option::as_ref).map_err(|_| gone())?;
+        session.limit(Some(until));
+        Ok(session)
     }
 
     /// What was read when the transaction began.
@@ -148,6 +165,7 @@ impl PgConnection {
     }
 
     fn begin_by(&self, text: &'static str) -> Result<()> {
+        self.until.set(Some(Instant::now() + self.patience.get()));
         let begun = match self.try_begin(text) {
             // A connection that has waited may be dead.
             Err(error) if error.fault == Fault::Unavailable => {
@@ -157,15 +175,14 @@ impl PgConnection {
             begun => begun,
         };
         self.open.set(begun.is_ok());
+        self.until.set(self.until.get().filter(|_| begun.is_ok()));
         begun
     }
 
     fn try_begin(&self, text: &'static str) -> Result<()> {
         let session = self.session()?;
-        let lock = self.prepared(&session, LOCK)?;
-        session.abandon();
-        session.send_text(text);
-        session.send(&lock, &[]);
+        session.send_begin(text);
+        session.send(&self.prepared(&session, LOCK)?, &[]);
         let mut asked = Vec::new();
         if self.laid_out {
             asked.push((self.prepared(&session, feed::NUMBER_OF_COMMITS)?, Vec::new()));
@@ -196,6 +213,7 @@ impl PgConnection {
     /// What became of a transaction whose COMMIT was not answered.
     fn outcome(&self, written: Written, lost: DbError) -> Result<()> {
         let until = Instant::now() + ASKING;
+        self.until.set(Some(until));
         loop {
             match self.was_committed(written) {
                 Ok(true) => return Ok(()),
@@ -377,6 +395,7 @@ impl Connection for PgConnection {
             (Err(lost), Some(written)) if lost.fault == Fault::Unavailable => self.outcome(written, lost),
             (committed, _) => committed,
         };
+        self.until.set(None);
         let there = written.map_or(self.there.get(), |written| written.commit as i64);
         self.known.set(committed.is_ok().then_some(there));
         committed
@@ -394,6 +413,7 @@ impl Connection for PgConnection {
         if failed {
             *self.session.borrow_mut() = None;
         }
+        self.until.set(None);
     }
 
     fn in_transaction(&self) -> bool {

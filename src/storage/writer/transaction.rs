@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 pub struct Begin {
     pub ops: Receiver<Op>,
     pub ready: oneshot::Sender<std::result::Result<(), CommitError>>,
+    pub queued: Instant,
 }
 
 impl Writer<'_> {
@@ -25,7 +26,7 @@ impl Writer<'_> {
     }
 
     /// Whether it was committed; otherwise it is to be rolled back.
-    fn serve(&mut self, Begin { ops, ready }: Begin) -> bool {
+    fn serve(&mut self, Begin { ops, ready, .. }: Begin) -> bool {
         if let Err(error) = self.conn.begin().and_then(|()| self.catch_up()) {
             let _ = ready.send(Err(unavailable(&error)));
             return false;

@@ -3,6 +3,7 @@ import type { Texts } from "../index";
 export const shell: Texts["shell"] = {
   account: "Konto",
   close_navigation: "Navigation schließen",
+  control_key: "Strg",
   dashboard: "Übersicht",
   declarations: "Deklarationen",
   explorer: "API-Explorer",

@@ -3,6 +3,7 @@ import type { Message } from "../index";
 export const shell = {
   account: "Account",
   close_navigation: "Close the navigation",
+  control_key: "Ctrl",
   dashboard: "Overview",
   declarations: "Declarations",
   explorer: "API explorer",

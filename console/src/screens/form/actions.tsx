@@ -17,20 +17,22 @@ interface ActionsProps {
   /** Further entries of the menu. */
   more: MenuItem[];
   preview: (() => void) | null;
+  /** Takes the record out of the trash; null where it is not there. */
+  restore: (() => void) | null;
   onStep(step: Step): void;
 }
 
-export function Actions({ session, more, preview, onStep }: ActionsProps): JSX.Element {
+export function Actions({ session, more, preview, restore, onStep }: ActionsProps): JSX.Element {
   const { primary, secondary, more: steps } = session.steps();
   const busy = session.progress.value === "saving";
   const link = session.record.value[LINK];
   const state = session.currentState();
+  const writes = session.mayWrite();
   const visible = typeof link === "string" && !session.isNew && (state === null || state.public);
   const items: MenuItem[] = [
     ...steps.map((step): MenuItem => ({ name: step.kind, label: t(TEXTS[step.kind]), icon: step.kind === "revert" ? "undo" : "check", onSelect: () => onStep(step) })),
     ...more,
   ];
-  const writes = session.mayWrite();
   return (
     <>
       {visible && (
@@ -38,7 +40,7 @@ export function Actions({ session, more, preview, onStep }: ActionsProps): JSX.E
           {t("forms.view")}
         </LinkButton>
       )}
-      {!visible && preview !== null && (
+      {!visible && preview !== null && writes && (
         <Button kind="quiet" icon="eye" onClick={preview}>
           {t("forms.preview")}
         </Button>
@@ -51,6 +53,11 @@ export function Actions({ session, more, preview, onStep }: ActionsProps): JSX.E
       {writes && (
         <Button kind="primary" busy={busy} onClick={() => onStep(primary)}>
           {t(TEXTS[primary.kind])}
+        </Button>
+      )}
+      {restore !== null && (
+        <Button kind="primary" icon="restore" onClick={restore}>
+          {t("forms.restore_record")}
         </Button>
       )}
       {items.length > 0 && <Menu label={t("forms.more_actions")} icon="more" items={items} />}

@@ -83,7 +83,7 @@ export function FormFrame({ session, keeper, saving, label, children }: FormFram
       <Offline session={session} onRetry={() => void saving.run(session.quietStep())} />
       <Offered keeper={keeper} session={session} scope={saving.scope} />
       <Summary session={session} />
-      {!session.mayWrite() && <p class="notice">{t("forms.read_only")}</p>}
+      {!session.mayWrite() && <p class="notice">{t(session.currentState()?.trash === true ? "forms.in_trash" : "forms.read_only")}</p>}
       {children}
       <Clashes session={session} keeper={keeper} saving={saving} />
     </form>

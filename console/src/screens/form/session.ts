@@ -6,7 +6,7 @@
 import { batch, signal, type Signal } from "@preact/signals";
 import type { Api } from "../../api";
 import type { Item, One } from "../../api/adapter";
-import type { Resource } from "../../api/description";
+import type { Resource, State } from "../../api/description";
 import { Failure, NetworkFailure } from "../../api/failure";
 import { messageOf } from "../../api/http";
 import { conflictsOf, merged, type Choice, type Conflict } from "../../model/conflicts";
@@ -16,7 +16,7 @@ import { FormStore } from "../../model/form-store";
 import { place, shownAt } from "../../model/messages";
 import { allowed, permissionsOf, PUBLISH, unlimited, type Permissions } from "../../model/permissions";
 import { DATE, STATE } from "../../model/roles";
-import { find, statesOf, stepsOf, type Step, type Steps } from "../../model/states";
+import { find, named, statesOf, stepsOf, type Step, type Steps } from "../../model/states";
 import { readRecord } from "../../model/values";
 import { faultText } from "./faults";
 import { idText, type Loaded } from "./load";
@@ -58,7 +58,7 @@ export class Session {
     this.record = signal(item);
     this.id = signal(loaded.one === null || loaded.resource.key === null ? null : idText(loaded.resource, item));
     this.permissions = signal(loaded.one === null ? unlimited(loaded.links) : permissionsOf(loaded.links, item));
-    this.fields = signal(allowed(this.all, this.permissions.value));
+    this.fields = signal(this.writable());
     this.store = new FormStore(this.fields.value, loaded.one === null ? defaults(this.all) : readRecord(this.all, item));
   }
 
@@ -75,12 +75,15 @@ export class Session {
     return this.etag;
   }
 
-  states(): ReturnType<typeof statesOf> {
-    return this.hasState() ? statesOf(this.resource, this.api.description.states) : [];
+  /** The fields as the caller has them now. What is in the trash is restored before it is changed. */
+  private writable(): Field[] {
+    const fields = allowed(this.all, this.permissions.peek());
+    return this.currentState()?.trash === true ? fields.map((field) => ({ ...field, readOnly: true })) : fields;
   }
 
-  private hasState(): boolean {
-    return this.all.some((field) => field.path === STATE);
+  states(): State[] {
+    const field = this.all.find((one) => one.path === STATE);
+    return field === undefined ? [] : named(statesOf(this.resource, this.api.description.states), field);
   }
 
   mayWrite(): boolean {
@@ -193,7 +196,7 @@ export class Session {
         this.id.value = idText(this.resource, whole.item);
       }
       this.permissions.value = permissionsOf(this.loaded.links, whole.item);
-      this.fields.value = allowed(this.all, this.permissions.value);
+      this.fields.value = this.writable();
       this.store.fields = this.fields.value;
       this.store.rebase(readRecord(this.all, whole.item), sent === null ? null : forgetSecrets(this.all, this.store, sent));
       this.store.errors.value = {};
@@ -307,7 +310,7 @@ export class Session {
     });
   }
 
-  currentState(): ReturnType<typeof find> {
+  currentState(): State | null {
     const state = this.record.value[STATE];
     return find(this.states(), typeof state === "string" ? state : null);
   }

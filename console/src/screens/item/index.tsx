@@ -114,7 +114,7 @@ function Bar({ session, keeper, list, onStep }: Opened & { list: string; onStep(
   return (
     <>
       <ProgressText session={session} keeper={keeper} />
-      <Actions session={session} onStep={onStep} preview={previewOf(session, keeper)} more={menuOf(session, list)} />
+      <Actions session={session} onStep={onStep} preview={previewOf(session, keeper)} restore={restoreOf(session)} more={menuOf(session, list)} />
     </>
   );
 }
@@ -182,8 +182,15 @@ function deletion(session: Session, list: string): MenuItem[] {
       void confirmed({ title: t("forms.delete_question", { name }), text: t("forms.delete_text"), action: t("forms.delete"), danger: true }).then((yes) => (yes ? removeForever(session, list) : undefined));
     },
   };
+  return [forever];
+}
+
+/** A record leaves the trash as a draft, or to wait for review: nobody sees it by mistake. */
+function restoreOf(session: Session): (() => void) | null {
+  const states = session.states();
   const back = states.find((one) => one.draft) ?? states.find((one) => one.review) ?? null;
-  return back === null || bin === null ? [forever] : [{ name: "restore", label: t("forms.restore_record"), icon: "restore", separated: true, onSelect: () => void untrash(session, written(back)) }, forever];
+  const writes = session.resource.operations["update"] !== undefined;
+  return session.currentState()?.trash === true && back !== null && writes ? () => void untrash(session, written(back)) : null;
 }
 
 async function moveToTrash(session: Session, list: string): Promise<void> {

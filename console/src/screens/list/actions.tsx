@@ -88,18 +88,16 @@ function changing(props: ListingProps, row: Row): MenuItem[] {
   }));
 }
 
-const MARKS: Record<string, string> = { good: "check", bad: "trash" };
-
 /** The states that a record is put into with one press. */
 function verdicts(props: ListingProps, row: Row): QuickAction[] {
   const { resource, states, schema } = props;
   const present = stateOf(resource, row);
   const trashed = states.find((state) => state.name === present)?.trash === true;
   if (trashed) return [];
-  return targets(resource, states, present, schema.args["update"] ?? {}).map((state) => ({
+  return targets(resource, states, null, schema.args["update"] ?? {}).map((state) => ({
     name: state.name,
-    label: t("lists.verdict", { name: state.label }),
-    icon: state.public ? MARKS["good"] : undefined,
+    label: state.label,
+    pressed: state.name === present,
     run: () => void changed(props, row, requestName(state)),
   }));
 }

@@ -19,7 +19,7 @@ export interface Found {
   total: number | null;
   pages: number | null;
   more: boolean;
-  /** Records by state; null where there are no states, or nobody may count. */
+  /** Records by state, and of all that the first tab shows; null where there are no states, or nobody may count. */
   counts: ReadonlyMap<string, number> | null;
   loading: boolean;
   error: unknown;
@@ -40,7 +40,7 @@ export function useFound(props: ListingProps, view: ListView): Found {
   );
   const chosen = selection(view, context);
   const counts = useCounts(props, chosen, version);
-  const ofStates = totalOf(counts, view, props);
+  const ofStates = totalOf(counts, view);
   const counted = useTotal(props, chosen, version, ofStates !== null || tree, page.data ?? null, view.page);
   const all = page.data?.total ?? ofStates ?? counted;
   return {
@@ -68,6 +68,7 @@ function useCounts(props: ListingProps, chosen: Query, version: number): Readonl
     const query = { ...rest, [STATE_ARGUMENT]: everyStateValue(resource, args), _count_by: STATE_ARGUMENT };
     const answer = await adapter.list(resource, query, { params, signal });
     const counts = countsOf(answer.items, states);
+    counts.set(ALL, total(counts, states));
     // Some states are left out unless they are asked for alone.
     const alone = uncounted(states, args).filter((state) => !counts.has(state.name));
     await Promise.all(
@@ -82,9 +83,8 @@ function useCounts(props: ListingProps, chosen: Query, version: number): Readonl
   return found.data ?? null;
 }
 
-function totalOf(counts: ReadonlyMap<string, number> | null, view: ListView, { states }: ListingProps): number | null {
-  if (counts === null) return null;
-  return view.state === ALL ? total(counts, states) : (counts.get(view.state) ?? 0);
+function totalOf(counts: ReadonlyMap<string, number> | null, view: ListView): number | null {
+  return counts === null ? null : (counts.get(view.state) ?? 0);
 }
 
 /** Where neither the page nor the states tell how many records there are, they are counted beside. */

@@ -7,6 +7,8 @@ import type { Resource, State } from "../../api/description";
 import type { ResourceSchema } from "../../api/schema";
 import { t } from "../../i18n";
 import { layouts, type Column, type LayoutProps, type Row } from "../../layouts";
+import { FileArea, pathBeside, sendsFiles, UploadButton } from "../../files/area";
+import { withOpened } from "../../files/open";
 import { labelOf, labelOfField, titleField } from "../../model/record";
 import { initialView, type LayoutName, type ListView, readView, writeView } from "../../model/view-state";
 import { href, navigate, place, places } from "../../router";
@@ -21,7 +23,6 @@ import { FilterBar } from "./filters";
 import { StateTabs } from "./tabs";
 import { Toolbar } from "./toolbar";
 import { useTree } from "./tree";
-import { Uploads } from "./uploads";
 import { type Found, useFound } from "./found";
 
 export interface ListingProps {
@@ -51,13 +52,14 @@ export function Listing(props: ListingProps): JSX.Element {
   const found = useFound(props, view);
   const tree = useTree(props, view, found);
   const actions = useActions({ ...props, view });
-  useEffect(() => setSelected(new Set()), [place.value.search]);
+  // Showing a file beside the list is no other selection.
+  useEffect(() => setSelected(new Set()), [withOpened(place.value.search, null)]);
   useListKeys(resource);
   useEffect(() => {
     if (found.total !== null) announce(t("lists.found", { count: found.total }));
   }, [found.total]);
 
-  const rows = tree?.rows ?? found.items.map((item) => rowOf(resource, item));
+  const rows = tree?.rows ?? found.items.map((item) => rowOf(props, item));
   const layout: LayoutProps = {
     resource,
     label: resource.labels["items_list"] ?? resource.label,
@@ -74,12 +76,13 @@ export function Listing(props: ListingProps): JSX.Element {
     tree: tree?.actions,
   };
   return (
-    <Page title={resource.label} crumbs={props.crumbs} actions={<HeadActions resource={resource} crumbs={props.crumbs} />}>
+    <Page title={resource.label} crumbs={props.crumbs} actions={<HeadActions {...props} />}>
       <StateTabs {...props} view={view} initial={initial} counts={found.counts} here={here} />
       <Toolbar {...props} view={view} show={show} onLook={(next) => keepHabits(resource, next)} />
       <FilterBar {...props} view={view} show={show} />
-      <Uploads resource={resource} params={props.params} />
-      <Body found={found} layout={layout} view={view} resource={resource} states={states} show={show} />
+      <FileArea resource={resource} params={props.params} ids={rows.map((row) => row.id)}>
+        <Body found={found} layout={layout} view={view} resource={resource} states={states} show={show} />
+      </FileArea>
       <div class="list-foot">
         {found.total !== null && <span class="soft">{t("lists.total", { count: found.total })}</span>}
         {tree?.note !== undefined && tree.note !== null && <span class="soft">{tree.note}</span>}
@@ -133,10 +136,10 @@ function Body({ found, layout, view, resource, states, show }: BodyProps): JSX.E
   );
 }
 
-/** Opens the form of a new record. Files are put on the list instead. */
-function HeadActions({ resource, crumbs }: { resource: Resource; crumbs: Crumb[] }): JSX.Element | null {
-  const create = resource.operations["create"];
-  if (create === undefined || create.file || (resource.parent !== null && crumbs.length === 0)) return null;
+/** Opens the form of a new record. Files are chosen instead. */
+function HeadActions({ resource, crumbs, params }: ListingProps): JSX.Element | null {
+  if (sendsFiles(resource)) return <UploadButton resource={resource} params={params} />;
+  if (resource.operations["create"] === undefined || (resource.parent !== null && crumbs.length === 0)) return null;
   const owner = crumbs.at(-1)?.path;
   const path = resource.parent === null || owner === undefined ? places.create(resource.name) : `${owner}/in/${resource.name}/new`;
   return (
@@ -158,11 +161,15 @@ function useListKeys(resource: Resource): void {
   ]);
 }
 
-export function rowOf(resource: Resource, item: Item): Row {
+/** Records that belong to another one are opened below it. */
+export function rowOf({ resource, crumbs }: Pick<ListingProps, "resource" | "crumbs">, item: Item): Row {
   const id = idOf(resource, item);
-  const opens = resource.parent === null && (resource.operations["get"] ?? resource.operations["update"]) !== undefined;
+  const opens = (resource.operations["get"] ?? resource.operations["update"]) !== undefined;
   const title = labelOf(resource, item, (own) => t("lists.untitled", { id: own }));
-  return { item, id, title, path: opens ? places.item(resource.name, id) : null };
+  if (!opens) return { item, id, title, path: null };
+  if (resource.parent === null) return { item, id, title, path: pathBeside(resource, id) ?? places.item(resource.name, id) };
+  const owner = crumbs.at(-1)?.path;
+  return { item, id, title, path: owner === undefined ? null : `${owner}/in/${resource.name}/${encodeURIComponent(id)}` };
 }
 
 export function columnOf({ resource, schema }: Pick<ListingProps, "resource" | "schema">, field: string): Column {

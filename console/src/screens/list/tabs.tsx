@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { number, t } from "../../i18n";
-import { ALL, hasStates, total } from "../../model/list-states";
+import { ALL, hasStates } from "../../model/list-states";
 import { type ListView, writeView } from "../../model/view-state";
 import { href } from "../../router";
 import { NavTabs } from "../../ui";
@@ -24,7 +24,7 @@ export function StateTabs({ resource, states, schema, view, initial, counts, her
   };
   const count = (value: number | undefined): string | undefined => (value === undefined ? undefined : number(value));
   const tabs = [
-    { name: ALL, label: t("lists.all"), count: counts === null ? undefined : count(total(counts, states)), href: address(ALL) },
+    { name: ALL, label: t("lists.all"), count: count(counts?.get(ALL)), href: address(ALL) },
     ...shown.map((state) => ({ name: state.name, label: state.label, count: count(counts?.get(state.name)), href: address(state.name) })),
   ];
   return <NavTabs label={t("lists.states")} tabs={tabs} current={view.state} />;

@@ -42,7 +42,7 @@ export function useTree(props: ListingProps, view: ListView, found: Found): Tree
   found.error = loaded.error;
   found.reload = loaded.reload;
   const rows = visible(roots, folded).map((node) => ({
-    ...rowOf(resource, node.item),
+    ...rowOf(props, node.item),
     level: node.level,
     open: node.children.length === 0 ? null : !folded.has(String(node.id)),
   }));
