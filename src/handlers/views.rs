@@ -31,10 +31,12 @@ pub async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
     // Entities that the declaration of views does not list look as their resources say.
     let own = views.kinds.get(kind).is_some_and(|kind| !kind.listed.iter().any(|listed| listed == name));
     let own = resource.filter(|_| own).map(|resource| view(&work.scope.registry, resource));
-    for (change, own) in [(kind.to_owned(), own), (format!("{kind}/{name}"), None)].into_iter().filter_map(|(key, own)| {
-        let change = views.changes.get(&key).cloned();
-        (change.is_some() || own.is_some()).then(|| (change.unwrap_or_default(), own))
-    }) {
+    for (change, own) in
+        [(kind.to_owned(), own), (format!("{kind}/{name}"), None)].into_iter().filter_map(|(key, own)| {
+            let change = views.changes.get(&key).cloned();
+            (change.is_some() || own.is_some()).then(|| (change.unwrap_or_default(), own))
+        })
+    {
         let ViewChange { set, replace, merge, remove, lists } = &change;
         config.extend(parts(set, labels));
         view_patch::patch(&mut config, parts(replace, labels), view_patch::Lists::Replace);
@@ -46,7 +48,7 @@ pub async fn get(work: &Work<'_>) -> Result<Outcome, ApiError> {
                 all.extend(added);
             }
         }
-        config.extend(own.into_iter().flatten().filter(|(part, value)| part != "form" || *value != json!({})));
+        config.extend(own.into_iter().flatten());
     }
     let mut document = Map::new();
     document.insert("kind".to_owned(), json!(kind));

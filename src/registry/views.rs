@@ -1,8 +1,7 @@
 //! How lists and forms of a resource look: what is declared (`resources.NAME.view`) over what follows from its schema, its
 //! states and its arguments.
 //!
-//! It has the members of `view-config`. A form that is not declared is empty: clients arrange what the schema has. It knows no
-//! caller.
+//! It has the members of `view-config`. It knows no caller.
 
 use super::args::{ArgSet, Role};
 use super::resource::{Kind, Property, Resource, Sort, Source};
@@ -17,6 +16,15 @@ const MOST_COLUMNS: usize = 4;
 /// Rows of a page where none are declared.
 const PER_PAGE: u64 = 20;
 
+/// What a form begins with, as properties with these columns.
+const FIRST: [&str; 4] = ["title", "name", "content", "excerpt"];
+
+/// Properties that belong to the state of a record, by column.
+const STATE: [&str; 6] = ["status", "date_local", "slug", "password", "sticky", "comment_status"];
+
+/// Columns that say the same as others, in another form.
+const TWICE: [&str; 2] = ["date_utc", "modified_utc"];
+
 /// How a list looks, what its layouts change, its views and the form.
 pub fn view(registry: &Registry, resource: &Resource) -> Map<String, Value> {
     let facts = Facts::new(registry, resource);
@@ -26,11 +34,13 @@ pub fn view(registry: &Registry, resource: &Resource) -> Map<String, Value> {
     let mut layouts = facts.layouts(&first);
     layouts.extend(declared.default_layouts.clone());
     let choices = declared.view_list.as_ref().map(|list| list.iter().map(|one| choice(resource, one)).collect());
+    let mut form = facts.form();
+    form.extend(declared.form.clone());
     Map::from_iter([
         ("default_view".to_owned(), Value::Object(first)),
         ("default_layouts".to_owned(), Value::Object(layouts)),
         ("view_list".to_owned(), Value::Array(choices.unwrap_or_else(|| facts.choices()))),
-        ("form".to_owned(), Value::Object(declared.form.clone())),
+        ("form".to_owned(), Value::Object(form)),
     ])
 }
 
@@ -240,6 +250,49 @@ impl<'r> Facts<'r> {
             }));
         }
         choices
+    }
+
+    /// What requests may write: title and text, own properties in the order of the schema, then groups: the state, terms, and
+    /// what else there is.
+    fn form(&self) -> Map<String, Value> {
+        let names = ["update", "create"];
+        let args: Vec<&ArgSet> =
+            names.iter().filter_map(|name| Some(&endpoint(self.registry, self.resource, name)?.1.args)).collect();
+        let twice =
+            |property: &Property| property.column.as_deref().is_some_and(|column| TWICE.contains(&bare(column)));
+        let writes = |property: &&Property| {
+            !property.readonly && !twice(property) && args.iter().any(|args| args.get(&property.name).is_some())
+        };
+        let mut left: Vec<&Property> = self.resource.properties.iter().filter(|p| !p.hidden).filter(writes).collect();
+        let mut take = |wanted: &dyn Fn(&Property) -> bool| -> Vec<&str> {
+            let (taken, rest): (Vec<&Property>, Vec<&Property>) = left.iter().copied().partition(|p| wanted(p));
+            left = rest;
+            taken.into_iter().map(|property| property.name.as_str()).collect()
+        };
+        let mut fields: Vec<Value> = Vec::new();
+        for column in FIRST {
+            let held = holder(self.resource, column).map(|property| property.name.as_str());
+            fields.extend(take(&|property| Some(property.name.as_str()) == held).into_iter().map(|name| json!(name)));
+        }
+        if self.resource.family != Family::Content {
+            fields.extend(take(&|_| true).into_iter().map(|name| json!(name)));
+        }
+        let own = take(&|property| property.own && property.name != "meta");
+        fields.extend(own.into_iter().map(|name| json!(name)));
+        let state = take(&|property| {
+            let column = property.column.as_deref().map_or(property.name.as_str(), bare);
+            STATE.contains(&column) || STATE.contains(&property.name.as_str())
+        });
+        let terms = take(&|property| self.related(property).is_some_and(|(to, _)| to.family == Family::Term));
+        let rest = take(&|_| true);
+        for (id, label, children) in
+            [("state", "State", state), ("terms", "Terms", terms), ("details", "Details", rest)]
+        {
+            if !children.is_empty() {
+                fields.push(json!({"id": id, "label": label, "children": children}));
+            }
+        }
+        Map::from_iter([("layout".to_owned(), json!({"type": "panel"})), ("fields".to_owned(), json!(fields))])
     }
 }
 

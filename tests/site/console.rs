@@ -77,9 +77,7 @@ fn every_address_of_the_console_is_its_page() {
 
 #[test]
 fn the_page_says_where_everything_is() {
-    for (prefix, login, profile) in
-        [("cms", "/login", "/profile"), ("wp", "/wp-login.php", "/wp-admin/profile.php")]
-    {
+    for (prefix, login, profile) in [("cms", "/login", "/profile"), ("wp", "/wp-login.php", "/wp-admin/profile.php")] {
         let server = Server::with(&[&format!("site.prefix={prefix}")]);
         let mut browser = Browser::new(&server);
         let names = if prefix == "wp" { ["log", "pwd"] } else { ["login", "password"] };
@@ -387,12 +385,16 @@ fn schemas() -> [(&'static str, Value); 2] {
 fn own_resources_are_described_without_a_word() {
     let server = Server::over(own(EVENTS, &schemas()), &[]);
     let described = describe(&server, &server.admin);
-    let (venues, events) = (resource(&described, "venues").expect("venues"), resource(&described, "events").expect("events"));
-    assert_eq!((&venues["label"], &venues["singular"], &venues["icon"]), (&json!("Venues"), &json!("Venue"), &json!("list")));
+    let (venues, events) =
+        (resource(&described, "venues").expect("venues"), resource(&described, "events").expect("events"));
+    assert_eq!(
+        (&venues["label"], &venues["singular"], &venues["icon"]),
+        (&json!("Venues"), &json!("Venue"), &json!("list"))
+    );
     assert_eq!((&venues["group"], &venues["key"]), (&json!("content"), &json!("id")));
     assert_eq!(venues["view"]["default_view"]["titleField"], "name");
     assert_eq!(venues["view"]["default_view"]["fields"], json!(["seats", "open"]));
-    assert_eq!(venues["view"]["form"], json!({}));
+    assert_eq!(venues["view"]["form"]["fields"], json!(["name", "seats", "open"]));
     assert_eq!(events["view"]["default_view"]["titleField"], "title");
     assert_eq!(
         events["view"]["default_view"]["fields"],
@@ -404,7 +406,10 @@ fn own_resources_are_described_without_a_word() {
     assert_eq!(fields["kind"], json!({"control": "radio", "labels": {"a": "Talk", "b": "Walk"}}));
     assert!(fields["price"]["operators"].as_array().is_some_and(|all| all.contains(&json!("le"))), "{fields}");
     let tabs = events["view"]["view_list"].as_array().expect("a list").iter().map(|view| &view["slug"]);
-    assert_eq!(json!(tabs.collect::<Vec<_>>()), json!(["all", "publish", "future", "draft", "pending", "private", "trash"]));
+    assert_eq!(
+        json!(tabs.collect::<Vec<_>>()),
+        json!(["all", "publish", "future", "draft", "pending", "private", "trash"])
+    );
     assert!(events["supports"].as_array().is_some_and(|all| all.contains(&json!("editor"))));
 }
 
@@ -426,7 +431,10 @@ fn declared_views_are_laid_over_what_follows() {
     assert_eq!(view["view_list"][1]["view"]["filters"][0]["field"], "price");
     assert_eq!(view["form"]["fields"][1], json!({"id": "when", "label": "When", "children": ["starts"]}));
     let price = &events["fields"]["price"];
-    assert_eq!((&price["label"], &price["help"], &price["control"]), (&json!("Entry fee"), &json!("In euros."), &json!("number")));
+    assert_eq!(
+        (&price["label"], &price["help"], &price["control"]),
+        (&json!("Entry fee"), &json!("In euros."), &json!("number"))
+    );
 }
 
 // ------------------------------------------------------------------------------------------------ endpoints
@@ -491,7 +499,8 @@ fn invitations_are_sent_where_there_is_mail() {
     let trail = server.admin("GET", "/server/v1/audit?event=user_invited", None);
     assert_eq!((trail.body.as_array().map(Vec::len), &trail.body[0]["subject"]), (Some(1), &json!(guest)));
     server.log_until("was sent");
-    let letter = fs::read_dir(&mails).expect("a folder").flatten().find_map(|file| fs::read_to_string(file.path()).ok());
+    let letter =
+        fs::read_dir(&mails).expect("a folder").flatten().find_map(|file| fs::read_to_string(file.path()).ok());
     assert!(letter.is_some_and(|letter| letter.contains("guest@example.org")));
 }
 
@@ -502,7 +511,11 @@ fn administrators_see_health_and_declarations() {
     let checks: Vec<&str> =
         findings.body.as_array().expect("a list").iter().filter_map(|one| one["check"].as_str()).collect();
     assert_eq!(checks, ["https", "application_passwords", "mail", "database", "declarations", "nodes", "backups"]);
-    assert!(findings.body.as_array().is_some_and(|all| all.iter().all(|one| one["level"] != "problem")), "{}", findings.text);
+    assert!(
+        findings.body.as_array().is_some_and(|all| all.iter().all(|one| one["level"] != "problem")),
+        "{}",
+        findings.text
+    );
     let level = |findings: &Answer, check: &str| {
         let all = findings.body.as_array().expect("a list");
         all.iter().find(|one| one["check"] == check).map(|one| one["level"].clone()).unwrap_or_default()
@@ -515,7 +528,8 @@ fn administrators_see_health_and_declarations() {
     }
     let declared = server.admin("GET", "/console/v1/declarations", None).body;
     assert_eq!(declared["problems"], json!([]));
-    let posts = declared["declarations"].as_array().expect("a list").iter().find(|one| one["name"] == "resources.posts");
+    let posts =
+        declared["declarations"].as_array().expect("a list").iter().find(|one| one["name"] == "resources.posts");
     let posts = posts.expect("it is declared");
     let text = fs::read_to_string(server.path("routes.toml")).expect("a file");
     let line = text.lines().position(|line| line == "[resources.posts]").expect("a line") + 1;

@@ -6,23 +6,115 @@ use serde_json::{Map, Value};
 
 /// Icons of the console. A test compares these lists with its source.
 pub const ICONS: &[&str] = &[
-    "alert", "archive", "block", "calendar", "check", "clock", "code", "columns", "comment", "copy", "crop", "dashboard",
-    "database", "document", "download", "edit", "external", "eye", "file", "filter", "folder", "globe", "grid", "help", "image",
-    "info", "key", "keyboard", "link", "list", "lock", "menu", "music", "page", "palette", "pin", "quote", "search", "settings",
-    "shield", "split", "star", "table", "tag", "trash", "tree", "upload", "user", "users", "video", "warning",
+    "alert",
+    "archive",
+    "block",
+    "calendar",
+    "check",
+    "clock",
+    "code",
+    "columns",
+    "comment",
+    "copy",
+    "crop",
+    "dashboard",
+    "database",
+    "document",
+    "download",
+    "edit",
+    "external",
+    "eye",
+    "file",
+    "filter",
+    "folder",
+    "globe",
+    "grid",
+    "help",
+    "image",
+    "info",
+    "key",
+    "keyboard",
+    "link",
+    "list",
+    "lock",
+    "menu",
+    "music",
+    "page",
+    "palette",
+    "pin",
+    "quote",
+    "search",
+    "settings",
+    "shield",
+    "split",
+    "star",
+    "table",
+    "tag",
+    "trash",
+    "tree",
+    "upload",
+    "user",
+    "users",
+    "video",
+    "warning",
 ];
 
 /// What edits a value.
 pub const CONTROLS: &[&str] = &[
-    "state", "slug", "password", "markup", "headline", "date-time", "date", "time", "colour", "e-mail", "address", "ip", "uuid",
-    "file", "terms", "relation", "checkboxes", "radio", "select", "multi-line", "text", "integer", "number", "switch", "tokens",
-    "list", "meta", "object", "union", "map", "json",
+    "state",
+    "slug",
+    "password",
+    "markup",
+    "headline",
+    "date-time",
+    "date",
+    "time",
+    "colour",
+    "e-mail",
+    "address",
+    "ip",
+    "uuid",
+    "file",
+    "terms",
+    "relation",
+    "checkboxes",
+    "radio",
+    "select",
+    "multi-line",
+    "text",
+    "integer",
+    "number",
+    "switch",
+    "tokens",
+    "list",
+    "meta",
+    "object",
+    "union",
+    "map",
+    "json",
+    "time-zone",
 ];
 
 /// What shows a value in a list.
 pub const DISPLAYS: &[&str] = &[
-    "text", "html", "boolean", "enum", "state", "date-time", "date", "timestamp", "number", "bytes", "colour", "image", "url",
-    "email", "relation", "list", "code", "json",
+    "text",
+    "html",
+    "boolean",
+    "enum",
+    "state",
+    "date-time",
+    "date",
+    "timestamp",
+    "number",
+    "bytes",
+    "colour",
+    "image",
+    "url",
+    "email",
+    "relation",
+    "list",
+    "code",
+    "json",
 ];
 
 /// How a list is arranged.
@@ -30,8 +122,19 @@ const LAYOUTS: &[&str] = &["table", "list", "grid", "tree"];
 
 /// Members of a view.
 const MEMBERS: &[&str] = &[
-    "type", "layout", "filters", "sort", "perPage", "fields", "titleField", "mediaField", "descriptionField", "showTitle",
-    "showMedia", "showDescription", "showLevels",
+    "type",
+    "layout",
+    "filters",
+    "sort",
+    "perPage",
+    "fields",
+    "titleField",
+    "mediaField",
+    "descriptionField",
+    "showTitle",
+    "showMedia",
+    "showDescription",
+    "showLevels",
 ];
 
 /// Members of a view that name a property.
@@ -90,7 +193,8 @@ impl Linker<'_> {
             self.word(&[path, &["fields"]].concat(), &i.to_string(), "property", field.as_str(), names);
         }
         for (i, filter) in list("filters").iter().enumerate() {
-            let path = [path, &["filters", &i.to_string()]].concat();
+            let i = i.to_string();
+            let path = [path, &["filters", i.as_str()]].concat();
             self.word(&path, "field", "property", filter["field"].as_str(), names);
         }
         let sort = view.get("sort").cloned().unwrap_or_default();
@@ -114,8 +218,10 @@ impl Linker<'_> {
     /// Controls and displays that a schema names.
     fn property_views(&mut self, resource: &Resource) {
         for property in &resource.properties {
-            let words =
-                [("control", "control", &property.view.control, CONTROLS), ("display", "display", &property.view.display, DISPLAYS)];
+            let words = [
+                ("control", "control", &property.view.control, CONTROLS),
+                ("display", "display", &property.view.display, DISPLAYS),
+            ];
             for (key, what, word, known) in words {
                 let Some(word) = word else { continue };
                 let pointer = format!("/properties/{}/x-view/{key}", escape(&property.name));
